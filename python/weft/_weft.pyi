@@ -138,7 +138,7 @@ def write_emulated(
     Raises:
         ScenarioError: The scenario is not valid, has no such run, or `out_dir` is not its result directory.
         ValueError: A file is not what it should be; the message has the file and the place.
-        OSError: A file cannot be read or written, or the run's result is there already.
+        OSError: A file cannot be read or written, or the run's result already exists.
     """
 
 def fabric(text: str, name: str, base_dir: str, sets: list[str], measured: bool) -> str:

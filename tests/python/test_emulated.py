@@ -142,7 +142,7 @@ def test_a_sweep_that_was_stopped_goes_on_with_what_is_missing(tmp_path):
     assert json.loads(_weft.open_emulated(*opened)) == [points[0].id]
     results = Results(out)
     assert ([run.id for run in results.finished], len(results.runs)) == ([points[0].id], 4)
-    with pytest.raises(OSError, match="is there already"):
+    with pytest.raises(OSError, match="already exists"):
         write(tmp_path, out, points[0].id, records(points[0].id), {})
 
 
@@ -153,7 +153,7 @@ def test_what_is_wrong_is_said_with_file_and_place(tmp_path):
     with pytest.raises(ValueError, match=r"observed\.json: links\[0\]: .*`l0->h9`"):
         write(tmp_path, tmp_path / "out", point.id, [], {"links": [{"from": "l0", "to": "h9"}]})
     api.Scenario.from_text(TEXT).run(tmp_path / "simulated", jobs=1)
-    with pytest.raises(api.ScenarioError, match="holds simulated results, and these are emulated"):
+    with pytest.raises(api.ScenarioError, match="holds simulated results, but this run is emulated"):
         write(tmp_path, tmp_path / "simulated", point.id, [], {})
 
 

@@ -132,13 +132,13 @@ def test_without_a_choice_the_first_scheme_of_the_sweep_that_explores_is_run(wef
     [
         (
             ["--set", "scheme.name=ecmp"],
-            "`ecmp` does not explore: there is something to see with `--set scheme.name=arp",
+            "`ecmp` does not explore paths: use one of `--set scheme.name=arp",
         ),
         (["--set", "scheme.name=spray"], "`spray` does not explore"),
-        (["--flow", "100000"], "there is no flow 100000: the scenario has 0 to "),
-        (["--from", "h99", "--to", "h1"], "there is no host `h99`; there are h0, h1, "),
+        (["--flow", "100000"], "there is no flow 100000: flows are numbered 0 to "),
+        (["--from", "h99", "--to", "h1"], "there is no host `h99`; the hosts are h0, h1, "),
         (["--from", "H0", "--to", "h8"], "there is no host `H0`: did you mean `h0`?"),
-        (["--from", "h0", "--to", "h0"], "no flow goes from h0 to h0; from h0 they go to h"),
+        (["--from", "h0", "--to", "h0"], "no flow goes from h0 to h0; flows from h0 go to h"),
         (["--from", "h0"], "a flow has two ends: --to is missing\n  try: add --to HOST"),
         (["--to", "h0"], "a flow has two ends: --from is missing"),
         (["--sport", "80"], "--sport and --dport go with --from and --to"),
@@ -174,14 +174,14 @@ duration = "20 ms"
     )
     plan = Scenario.from_text(text)
     for flow, message in (
-        (0, "h0 and h1 of flow 0 hang on one switch; --flow 1 is one to see"),
-        (2, "h0 knows h8 from flow 1 when flow 2 starts, and does not ask; --flow 1 is one to see"),
+        (0, "the hosts of flow 0, h0 and h1, are on the same switch; try --flow 1"),
+        (2, "h0 already knows the address of h8 from flow 1 when flow 2 starts; try --flow 1"),
     ):
         with pytest.raises(ScenarioError) as refused:
             follow(plan, flow=flow)
         assert str(refused.value) == message
     tfe = plan.set("scheme.name", "tfe").set("scheme.classifier", "auto")
-    with pytest.raises(ScenarioError, match="flow 1 carries 10000 of 1000000 bytes; --flow 2 is one to see"):
+    with pytest.raises(ScenarioError, match="flow 1 has 10000 bytes, fewer than 1000000; try --flow 2"):
         follow(tfe, flow=1)
     assert follow(tfe).flow["flow"] == 2
 
@@ -200,8 +200,8 @@ duration = "20 ms"
     )
     trace = follow(Scenario.from_text(text))
     assert len(trace.scenes) == 1
-    assert "flow 0 is over too soon to be cut, with 1000 bytes" in (trace.no_recovery or "")
-    assert "There is no recovery to see: flow 0 is over too soon" in render(trace)
+    assert "flow 0 (1000 bytes) ends before its path can be cut" in (trace.no_recovery or "")
+    assert "There is no recovery to see: flow 0 (1000 bytes) ends before" in render(trace)
 
 
 @pytest.mark.parametrize("scheme", ["arp_path", "tcp_path", "tfe"])

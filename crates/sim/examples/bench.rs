@@ -1,4 +1,4 @@
-//! Runs the benchmark cases named on the command line (all without), about two seconds each.
+//! Runs the benchmark cases named on the command line (default: all), about two seconds each.
 
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).collect();

@@ -1,8 +1,8 @@
-//! A scheme of one's own in one file: flowlet switching, beside ECMP on the flows of any scenario.
+//! A custom scheme in one file: flowlet switching, compared with ECMP on the flows of any scenario.
 //!
-//! A flow that pauses for longer than `GAP` may take another path without its packets overtaking
-//! each other; LetFlow draws that path anew each time (Vanini et al., "Let it flow: resilient
-//! asymmetric load balancing with flowlet switching", NSDI 2017).
+//! A flow that pauses for longer than `GAP` may take another path without reordering its packets;
+//! LetFlow draws a new random path each time (Vanini et al., "Let it flow: resilient asymmetric load
+//! balancing with flowlet switching", NSDI 2017).
 //!
 //! ```sh
 //! cargo run --release -p weft-sim --example flowlet -- scenarios/quickstart.toml
@@ -23,7 +23,7 @@ use weft_units::{Duration, NodeId, PortId};
 
 /// A pause after which a flow may take another path.
 const GAP: Duration = Duration::from_us(500);
-/// Flows that a switch remembers at most; the least recently used is forgotten first.
+/// Table size of a switch, in flows; the least recently used entry is evicted first.
 const FLOWS: usize = 65_536;
 
 /// One direction of a connection.
@@ -50,8 +50,8 @@ impl Blueprint for Flowlet {
     }
 }
 
-/// One switch: the equal-cost ports to every host, and where each flow's last packet went, as long
-/// as that is no longer ago than the gap.
+/// One switch: the equal-cost ports to every host, and the port of each flow's last packet, if that was
+/// sent within the gap.
 struct FlowletSwitch {
     next_hops: NextHops,
     flowlets: SoftTable<FlowHash, PortId>,
@@ -61,7 +61,7 @@ impl Switch for FlowletSwitch {
     fn receive<C: Context>(&mut self, ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, flow) = (ctx.now(), FlowHash(header.flow_hash));
         let ports = header.destination().map_or(&[][..], |host| self.next_hops.all(host));
-        // A look-up that finds the entry gives it its whole life again.
+        // A successful lookup restarts the entry's lifetime.
         let last = self.flowlets.refresh(&flow, now).copied();
         if let Some(port) = last.filter(|port| ports.contains(port)) {
             return out.send(port);
@@ -79,8 +79,8 @@ impl Switch for FlowletSwitch {
     }
 }
 
-/// What the comparison is about: the mean slowdown of the flows that finished, and how many packets
-/// came out of order.
+/// The compared values: the mean slowdown of the finished flows, and the number of packets that arrived
+/// out of order.
 #[derive(Default)]
 struct Means {
     flows: u64,

@@ -1,5 +1,5 @@
-//! What the engine does for a switch beyond handing one frame on: copies, rewriting, frames of the
-//! switch's own, its deadlines; and for hosts that ask for addresses.
+//! Switch actions beyond forwarding one frame: copies, rewriting, frames that a switch originates,
+//! deadlines. Also address resolution for hosts.
 
 use weft_switching::{Action, Actions, DropReason, Header, Kind, Report, Switch};
 use weft_units::{Duration, HostId, PortId, Time};
@@ -15,7 +15,7 @@ use crate::trace::TraceEvent;
 const LEAST_PAYLOAD: u16 = 46;
 
 impl<S: Switch> Engine<'_, S> {
-    /// Does what the switch `number` wants done with `packet`.
+    /// Carries out the actions of switch `number` on `packet`.
     #[cold]
     pub(crate) fn act<R: Recorder>(
         &mut self,
@@ -55,7 +55,7 @@ impl<S: Switch> Engine<'_, S> {
                         let header = &mut self.net.packets.get_mut(this).header;
                         *header = header.as_sent();
                     }
-                    // Copies leave one after another: in an idle fabric their order decides a race.
+                    // Copies leave 1 ps apart: in an idle fabric their order decides which one wins.
                     self.net.now = now + Duration::from_ps(place as u64);
                     self.send(first_link + u32::from(port.0), this, recorder);
                 }
@@ -89,7 +89,7 @@ impl<S: Switch> Engine<'_, S> {
         self.net.packets.duplicate(packet)
     }
 
-    /// Sends the frames of a switch's own.
+    /// Sends the frames that a switch originates.
     fn emit<R: Recorder>(&mut self, first_link: u32, actions: &Actions, recorder: &mut R) {
         let now = self.net.now;
         let emitted = actions.emitted();
@@ -112,7 +112,7 @@ impl<S: Switch> Engine<'_, S> {
         self.send(link, packet, recorder);
     }
 
-    /// Has every switch that has deadlines woken at its first.
+    /// Schedules the first deadline of every switch that has one.
     pub(crate) fn start_switches(&mut self) {
         for number in 0..self.switches.len() {
             self.arm(number);
@@ -128,7 +128,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// A deadline of a switch has come, unless it has been replaced by an earlier one.
+    /// Handles a switch's deadline, unless an earlier one replaced it.
     pub(crate) fn wake_switch<R: Recorder>(&mut self, number: usize, time: Time, recorder: &mut R) {
         if self.switches[number].armed == time {
             self.switches[number].armed = Time::MAX;
@@ -136,7 +136,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// Calls a switch for something that is not a frame.
+    /// Calls a switch for an event other than a frame.
     pub(crate) fn tell_switch<R: Recorder>(
         &mut self,
         number: usize,
@@ -163,7 +163,7 @@ impl<S: Switch> Engine<'_, S> {
         self.arm(number);
     }
 
-    /// Has flow `number` wait until its source knows the destination's address.
+    /// Holds flow `number` until its source knows the destination's address.
     pub(crate) fn resolve<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
         let flow = self.setup.flows[number as usize];
         let question = (flow.src, flow.dst);
@@ -172,7 +172,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// The source of flow `number` asks, and will ask again.
+    /// Sends an ARP Request from the source of flow `number` and schedules the retry.
     pub(crate) fn ask<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
         let flow = self.setup.flows[number as usize];
         let question: Question = (flow.src, flow.dst);
@@ -186,7 +186,7 @@ impl<S: Switch> Engine<'_, S> {
         self.net.queue.schedule(ASK | number, again);
     }
 
-    /// A frame of no connection reaches a host.
+    /// Delivers a frame that belongs to no connection to a host.
     #[cold]
     pub(crate) fn deliver_alone<R: Recorder>(&mut self, host: HostId, packet: PacketId, recorder: &mut R) {
         let header = self.net.packets.get(packet).header;
@@ -212,7 +212,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// The first host knows the second's address now: opens the flows that waited for it.
+    /// Records that the first host knows the second's address, and opens the flows that waited for it.
     fn learn<R: Recorder>(&mut self, question: Question, recorder: &mut R) {
         let now = self.net.now;
         let flows = self.resolver.as_mut().map_or_else(Vec::new, |resolver| resolver.learn(question, now));

@@ -1,9 +1,9 @@
-//! The benchmark cases: fabrics under the load of many long flows, or of the web-search mix.
+//! The benchmark cases: fabrics loaded with many long flows or with the web-search mix.
 //!
-//! A case is a fixed piece of simulated time, so that the work done does not depend on the
-//! machine; packet-hops and processor time of the one thread that does it are what is measured. A
-//! case of another scheme than ECMP is run in turns with itself under ECMP, since what else the
-//! machine does changes from second to second.
+//! A case runs for a fixed simulated time, so the amount of work does not depend on the machine. It
+//! measures packet-hops and the CPU time of its one thread. A case with a scheme other than ECMP
+//! alternates with the same case under ECMP, because other load on the machine changes from second
+//! to second.
 
 use std::fs;
 use std::path::Path;
@@ -23,18 +23,18 @@ use crate::probe::Probe;
 use crate::record::{FlowRecord, Recorder, Sample};
 use crate::run::run_setup;
 
-/// What a case measured.
+/// The measurements of a case.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
     /// The case.
     pub case: &'static str,
     /// Packets that crossed a link.
     pub packet_hops: u64,
-    /// Processor time of the run, without building the fabric.
+    /// CPU time of the run, without building the fabric.
     pub cpu_seconds: f64,
-    /// Packet-hops by processor time.
+    /// Packet-hops per second of CPU time.
     pub packet_hops_per_second: f64,
-    /// Most memory held at a time, beyond what the process held before.
+    /// Peak memory, beyond what the process held before.
     pub peak_memory_bytes: u64,
     /// Simulated time of the run.
     pub simulated_seconds: f64,
@@ -42,10 +42,10 @@ pub struct Measured {
     pub live_flows: u64,
     /// Memory of packets, links and connections at the end.
     pub state_bytes: u64,
-    /// How many times as fast as ns-3 on the same flows; not measured here.
+    /// Speed relative to ns-3 on the same flows; not measured here.
     pub ratio_to_ns3: Option<f64>,
-    /// Processor time a packet-hop as a multiple of ECMP's, same fabric, flows and TCP; `None` for
-    /// ECMP itself.
+    /// CPU time per packet-hop relative to ECMP on the same fabric, flows and TCP; `None` for ECMP
+    /// itself.
     pub ratio_to_ecmp: Option<f64>,
 }
 
@@ -55,13 +55,13 @@ impl Measured {
     }
 }
 
-/// Turns of a case and of the same under ECMP.
+/// Rounds, each one run of the case and one under ECMP.
 const ROUNDS: usize = 3;
 
-/// A case by its name.
+/// A named case.
 struct Case {
     name: &'static str,
-    /// Simulated time for a second's work on a machine of 2024, roughly.
+    /// Simulated time that takes about one second of CPU time on a 2024 machine.
     pace: Duration,
     fabric: fn() -> Fabric,
     transport: fn() -> Config,
@@ -140,9 +140,9 @@ pub fn cases() -> Vec<&'static str> {
     CASES.iter().map(|case| case.name).collect()
 }
 
-/// Runs a case for about `seconds` of processor time; `None` where there is no such case.
+/// Runs a case for about `seconds` of CPU time; `None` if there is no such case.
 ///
-/// Of a case with a ratio to ECMP the middle one of the rounds is told, by that ratio.
+/// For a case with a ratio to ECMP, returns the round with the median ratio.
 pub fn bench(name: &str, seconds: f64) -> Option<Measured> {
     let case = CASES.iter().find(|case| case.name == name)?;
     let scheme = (case.scheme)();
@@ -156,17 +156,17 @@ pub fn bench(name: &str, seconds: f64) -> Option<Measured> {
         Some(Measured { ratio_to_ecmp: Some(ratio), ..measured })
     };
     let mut rounds = (0..ROUNDS).map(round).collect::<Option<Vec<_>>>()?;
-    // Later rounds find memory that the first has left.
+    // Later rounds reuse memory that the first left mapped.
     let peak_memory_bytes = rounds[0].peak_memory_bytes;
     rounds.sort_by(|a, b| a.ratio_to_ecmp.partial_cmp(&b.ratio_to_ecmp).expect("hops take time"));
     Some(Measured { peak_memory_bytes, ..rounds.swap_remove(ROUNDS / 2) })
 }
 
-/// Writes a case's fabric and flows as the ns-3 reference program reads them, to `fabric.csv` and
-/// `flows.csv` in `directory`; returns the simulated seconds. `None` where there is no such case.
+/// Writes a case's fabric and flows in the format of the ns-3 reference program, to `fabric.csv` and
+/// `flows.csv` in `directory`; returns the simulated seconds. `None` if there is no such case.
 ///
 /// # Errors
-/// What the file system says.
+/// The error from the file system.
 pub fn export(name: &str, seconds: f64, directory: &Path) -> std::io::Result<Option<f64>> {
     let Some(case) = CASES.iter().find(|case| case.name == name) else { return Ok(None) };
     let fabric = (case.fabric)();
@@ -197,7 +197,7 @@ impl Case {
         Time::ZERO + Duration::from_secs_f64(self.pace.as_secs_f64() * seconds)
     }
 
-    /// The case once, under `scheme`.
+    /// Runs the case once, under `scheme`.
     fn measure(&self, scheme: &SchemeSpec, seconds: f64) -> Option<Measured> {
         let before = Memory::mark();
         let fabric = (self.fabric)();
@@ -243,7 +243,7 @@ fn ecmp() -> SchemeSpec {
     scheme("ecmp", [])
 }
 
-/// TFE that explores for a thousand flows, the 200th and those after it.
+/// TFE that explores for a thousand flows, from the 200th on.
 fn tfe_of_ports() -> SchemeSpec {
     scheme("tfe", [("first_port", ParamValue::Count(200)), ("last_port", ParamValue::Count(1_199))])
 }
@@ -266,7 +266,7 @@ fn spine_leaf() -> Fabric {
     build::spine_leaf(4, 4, 20, &link, &link).expect("the sizes are positive")
 }
 
-/// The TCP that ns-3.37 is held against: CUBIC with SACK, segments that fill an Ethernet frame.
+/// The TCP used for the comparison with ns-3.37: CUBIC with SACK, segments that fill an Ethernet frame.
 fn tcp() -> Config {
     let profile = Config::profile("ns3-3.37").expect("the profile exists");
     Config { mss: 1448, congestion_control: CongestionControl::Cubic, ..profile }
@@ -276,12 +276,12 @@ fn dctcp() -> Config {
     Config { mss: 1448, ..Config::profile("dctcp").expect("the profile exists") }
 }
 
-/// Every host sends one endless flow to another, no two to the same.
+/// Every host sends one endless flow; no two flows share a destination.
 fn permutation(fabric: &Fabric, _limit: Time) -> Vec<Flow> {
     cycles(fabric, 1)
 }
 
-/// Every host sends ten endless flows, to ten others.
+/// Every host sends ten endless flows, one per random permutation.
 fn ten_each(fabric: &Fabric, _limit: Time) -> Vec<Flow> {
     cycles(fabric, 10)
 }
@@ -349,7 +349,7 @@ fn in_order(mut flows: Vec<Flow>) -> Vec<Flow> {
     flows
 }
 
-/// Takes no notice of flows and samples.
+/// A recorder that discards flows and samples.
 struct Nobody;
 
 impl Recorder for Nobody {
@@ -357,12 +357,12 @@ impl Recorder for Nobody {
     fn sample(&mut self, _sample: &Sample) {}
 }
 
-/// Memory that the process held at a mark.
+/// Resident memory of the process at a mark.
 struct Memory(u64);
 
 impl Memory {
     fn mark() -> Self {
-        // Starts the kernel's record of the peak anew (proc(5)); without it the peak is the process's.
+        // Resets the kernel's peak RSS (proc(5)); otherwise the peak covers the whole process lifetime.
         let _ = fs::write("/proc/self/clear_refs", "5");
         Self(status("VmRSS:"))
     }
@@ -372,7 +372,7 @@ impl Memory {
     }
 }
 
-/// A line of `/proc/self/status` in bytes; 0 where there is none.
+/// A field of `/proc/self/status` in bytes; 0 if missing.
 fn status(field: &str) -> u64 {
     let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(field));

@@ -1,7 +1,7 @@
-//! [`ControlPlane`]: the central controller of a run, and what is on its way between it and the switches.
+//! [`ControlPlane`]: the central controller of a run, and the messages in flight between it and the switches.
 //!
-//! A switch does rules one at a time; a transaction is done when the confirmations of all its switches have come
-//! back. Frames that wait at the controller keep their place among the packets.
+//! A switch installs rules one at a time; a transaction is complete when all its switches have confirmed.
+//! Frames held at the controller keep their slot in the packet store.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -20,33 +20,33 @@ use crate::multipath;
 use crate::packet::PacketId;
 use crate::record::{ControllerReport, Recorder};
 
-/// Something on its way, or due.
+/// A message in flight, or an event that is due.
 enum Message {
     /// To the controller: a frame.
     Frame { at: SwitchPort, cookie: u64, packet: Packet, frame: FrameRef },
-    /// To the controller: a rule has idled out.
+    /// To the controller: a rule reached its idle timeout.
     RuleRemoved { switch: SwitchId, cookie: u64, packets: u64, bytes: u64 },
-    /// To the controller: a port has gone down or come up.
+    /// To the controller: a port went down or came up.
     Port { at: SwitchPort, up: bool },
-    /// To the controller: what left the one port was received at the other.
+    /// To the controller: there is a link from the one port to the other.
     Link { from: SwitchPort, to: SwitchPort },
-    /// To the controller: a switch has done its part of a transaction.
+    /// To the controller: a switch finished its part of a transaction.
     Confirmed { transaction: u64 },
-    /// The controller wants to be called.
+    /// The controller's deadline is due.
     Deadline,
-    /// A switch has done a rule.
+    /// A switch finishes one rule change.
     Rule { switch: usize, change: RuleChange },
-    /// To a switch: a frame to be sent.
+    /// To a switch: a frame to send.
     Out { switch: usize, in_port: Option<PortNo>, ports: Vec<PortNo>, frame: FrameOut },
 }
 
-/// A frame that the controller knows.
+/// A frame reported to the controller.
 struct Held {
-    /// The packet, where it waits; a copy of one that went on has none.
+    /// The packet, if it waits here; `None` for a report on a packet that was forwarded.
     packet: Option<PacketId>,
-    /// Messages under way that send it.
+    /// Messages in flight that send it.
     pending: u32,
-    /// The controller will name it no more.
+    /// The controller released its reference.
     forgotten: bool,
 }
 
@@ -54,24 +54,24 @@ struct Held {
 struct Open {
     waits: usize,
     release: Vec<(SwitchPort, FrameRef)>,
-    /// When the first of the frames came to the controller.
+    /// When the first of the frames was reported to the controller.
     since: Option<Time>,
 }
 
-/// The controller, and what is under way.
+/// The controller, and the messages in flight.
 pub(crate) struct ControlPlane {
     controller: Box<dyn Controller>,
     timing: Timing,
     due: BTreeMap<(Time, u64), Message>,
     sequence: u64,
-    /// Events that are scheduled.
+    /// Scheduled events.
     armed: BinaryHeap<Reverse<Time>>,
-    /// When the deadline that is scheduled is due.
+    /// The controller deadline that is scheduled.
     deadline: Time,
     held: BTreeMap<FrameRef, (Held, Time)>,
     next_frame: u64,
     open: BTreeMap<u64, Open>,
-    /// By switch: when it has done all rules that it has been sent.
+    /// Per switch: when it will have installed all rules sent to it.
     busy_until: Vec<Time>,
     setups: Vec<Duration>,
     packet_ins: u64,
@@ -79,7 +79,7 @@ pub(crate) struct ControlPlane {
 }
 
 impl ControlPlane {
-    /// The plane of `switches` switches, with nothing under way.
+    /// The control plane for `switches` switches, with nothing in flight.
     pub(crate) fn new(central: Central, switches: usize) -> Self {
         Self {
             controller: central.controller,
@@ -108,7 +108,7 @@ impl ControlPlane {
         self.push(now + self.timing.control_delay, message);
     }
 
-    /// What the controller did.
+    /// The controller's counters.
     pub(crate) fn report(&self) -> ControllerReport {
         ControllerReport {
             packet_ins: self.packet_ins,
@@ -120,12 +120,12 @@ impl ControlPlane {
 }
 
 impl<S: Switch> Engine<'_, S> {
-    /// The number of the switch that the controller calls so.
+    /// The engine's number of the switch with this controller ID.
     fn switch_number(&self, id: SwitchId) -> Option<usize> {
         self.switches.binary_search_by_key(&id, |switch| switch_id(switch.node)).ok()
     }
 
-    /// At the start all is known and all rules that do not wait for a flow are in place.
+    /// At the start the controller knows the topology, and all rules not triggered by a flow are installed.
     pub(crate) fn start_central(&mut self) {
         let Some(mut plane) = self.central.take() else { return };
         let fabric = self.setup.fabric;
@@ -168,7 +168,7 @@ impl<S: Switch> Engine<'_, S> {
         self.arm_central();
     }
 
-    /// Schedules what is due first.
+    /// Schedules the earliest pending message.
     fn arm_central(&mut self) {
         let Some(plane) = &mut self.central else { return };
         let deadline = plane.controller.next_deadline().into();
@@ -183,7 +183,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// Does what has become due.
+    /// Processes the messages that are due.
     pub(crate) fn run_central<R: Recorder>(&mut self, recorder: &mut R) {
         let now = self.net.now;
         let Some(plane) = &mut self.central else { return };
@@ -230,7 +230,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// One switch more has done its part of a transaction.
+    /// One more switch has finished its part of a transaction.
     fn confirm(&mut self, transaction: u64, commands: &mut Vec<Command>) {
         let now = self.net.now;
         let Some(plane) = &mut self.central else { return };
@@ -251,7 +251,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// Does what the controller wants.
+    /// Executes a command of the controller.
     fn obey<R: Recorder>(&mut self, command: Command, recorder: &mut R) {
         let now = self.net.now;
         let Some(plane) = &mut self.central else { return };
@@ -273,7 +273,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// Has the rules of a transaction, which are sent at `sent`, done by their switches.
+    /// Schedules the rules of a transaction, sent at `sent`, on their switches.
     fn install(&mut self, Transaction { id, rules, release }: Transaction, sent: Time) {
         let Some(plane) = &self.central else { return };
         let arrives = sent + plane.timing.control_delay;
@@ -300,7 +300,7 @@ impl<S: Switch> Engine<'_, S> {
         times.into_iter().for_each(|at| plane.push(at, Message::Confirmed { transaction: id }));
     }
 
-    /// Has a switch send a frame when word of it has come there, after what it has been sent before.
+    /// Makes a switch send a frame once the message arrives, after the rules sent to it earlier.
     fn send_later(
         &mut self,
         switch: SwitchId,
@@ -320,7 +320,7 @@ impl<S: Switch> Engine<'_, S> {
         plane.push(at, Message::Out { switch, in_port, ports, frame });
     }
 
-    /// A switch sends a frame for the controller.
+    /// A switch sends a frame on behalf of the controller.
     fn send_out<R: Recorder>(
         &mut self,
         number: usize,
@@ -348,7 +348,7 @@ impl<S: Switch> Engine<'_, S> {
         self.act(number, PortId(u16::MAX), packet, recorder);
     }
 
-    /// The packet of a frame that is to be sent: itself if this is the last time, else a copy.
+    /// The packet of a frame to send: the packet itself if this is the last use, otherwise a copy.
     fn take_held(&mut self, frame: FrameRef) -> Option<PacketId> {
         let plane = self.central.as_mut()?;
         let (held, _) = plane.held.get_mut(&frame)?;
@@ -361,7 +361,7 @@ impl<S: Switch> Engine<'_, S> {
         packet.map(|packet| self.copy(packet))
     }
 
-    /// Tells the controller what a switch reports of `packet`, which waits there if `waits` says so.
+    /// Reports `packet` to the controller, which holds it if `waits` is set.
     pub(crate) fn report_frame(&mut self, at: (usize, PortId), cookie: u64, packet: PacketId, waits: bool) {
         let (now, number, ingress) = (self.net.now, at.0, at.1);
         let at = SwitchPort { switch: switch_id(self.switches[number].node), port: port_no(ingress) };
@@ -375,7 +375,7 @@ impl<S: Switch> Engine<'_, S> {
         self.arm_central();
     }
 
-    /// Tells the controller that a rule has idled out.
+    /// Reports a rule's idle timeout to the controller.
     pub(crate) fn report_removed(&mut self, number: usize, cookie: u64, packets: u64, bytes: u64) {
         let (now, switch) = (self.net.now, switch_id(self.switches[number].node));
         if let Some(plane) = &mut self.central {
@@ -384,7 +384,7 @@ impl<S: Switch> Engine<'_, S> {
         self.arm_central();
     }
 
-    /// Tells the controller that links have failed or healed.
+    /// Reports failed or restored links to the controller.
     pub(crate) fn tell_central(&mut self, links: &[LinkId], up: bool) {
         let (fabric, now) = (self.setup.fabric, self.net.now);
         let Some(plane) = &mut self.central else { return };
@@ -404,7 +404,7 @@ impl<S: Switch> Engine<'_, S> {
         self.arm_central();
     }
 
-    /// What the controller sees of a packet.
+    /// The controller's view of a packet.
     fn shown(&self, id: PacketId) -> Packet {
         let header = &self.net.packets.get(id).header;
         let hosts = header.source().zip(header.destination());
@@ -422,7 +422,7 @@ impl<S: Switch> Engine<'_, S> {
     }
 }
 
-/// Every cable between switches, once a direction.
+/// Every link between switches, once per direction.
 fn cables(fabric: &Fabric, is_up: impl Fn(LinkId) -> bool) -> impl Iterator<Item = (SwitchPort, SwitchPort)> {
     let ids = (0..fabric.links().len() as u32).map(LinkId).filter(move |link| is_up(*link));
     ids.filter_map(move |id| {
@@ -433,7 +433,7 @@ fn cables(fabric: &Fabric, is_up: impl Fn(LinkId) -> bool) -> impl Iterator<Item
     })
 }
 
-/// A frame of the controller's own; simulated hosts take no notice of it.
+/// The header of a frame that the controller originates; simulated hosts ignore it.
 fn made(frame: MadeFrame) -> Header {
     let dst = match frame {
         MadeFrame::ArpReply { target: (mac, _), .. } | MadeFrame::Advertisement { target: (mac, _), .. } => {

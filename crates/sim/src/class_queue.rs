@@ -1,8 +1,8 @@
-//! The queues of a port that has several: strict priority or deficit round robin
+//! Ports with several queues: strict priority or deficit round robin
 //! (Shreedhar and Varghese, SIGCOMM 1995).
 //!
-//! Which packet leaves next is known only when the line is free, so such a port costs an event
-//! more for each packet than a FIFO one.
+//! The next packet is known only when the line becomes free, so such a port costs one event per
+//! packet more than a FIFO port.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use weft_switching::{DropReason, Header};
 
 use crate::packet::PacketId;
 
-/// What a queue of weight one may send in a round: a full Ethernet frame on the wire.
+/// Bytes that a queue of weight one may send per round: a full Ethernet frame on the wire.
 const QUANTUM: u32 = 1538;
 
 struct Class {
@@ -21,21 +21,21 @@ struct Class {
     deficit: u32,
 }
 
-/// The queues of one port. Each has the port's limit and ECN threshold to itself.
+/// The queues of one port. The port's limit and ECN threshold apply to each queue separately.
 pub struct ClassQueue {
     classes: Vec<Class>,
     scheduler: Scheduler,
     limit: Limit,
     ecn_threshold: Option<Limit>,
-    /// The class whose turn it is in a DRR round, and whether it has had its quantum.
+    /// The class whose turn it is in a DRR round, and whether it has received its quantum.
     turn: usize,
     served: bool,
-    /// Whether a packet is on the line, so that others have to wait.
+    /// Whether a packet is being sent, so that others have to wait.
     pub line_busy: bool,
 }
 
 impl ClassQueue {
-    /// The queues that `spec` describes; `None` where it is one FIFO queue.
+    /// The queues that `spec` describes; `None` if it is a single FIFO queue.
     pub fn new(spec: &QueueSpec) -> Option<Self> {
         let class = |weight: u32| Class {
             packets: VecDeque::new(),
@@ -66,13 +66,13 @@ impl ClassQueue {
         self.classes.iter().all(|class| class.packets.is_empty())
     }
 
-    /// Bytes and packets that wait.
+    /// Queued bytes and packets.
     pub fn waiting(&self) -> (u64, u32) {
         let bytes = self.classes.iter().map(|class| class.bytes).sum();
         (bytes, self.classes.iter().map(|class| class.packets.len() as u32).sum())
     }
 
-    /// Appends a packet to a class; `Ok(true)` where it met a queue past the ECN threshold.
+    /// Appends a packet to a class; `Ok(true)` if the queue was at or above the ECN threshold.
     ///
     /// # Errors
     /// [`DropReason::QueueFull`].
@@ -95,7 +95,7 @@ impl ClassQueue {
         Ok(marked)
     }
 
-    /// Takes out the packet that is to leave next, with its length on the wire.
+    /// Removes the next packet to send; returns it with its length on the wire.
     pub fn pop(&mut self) -> Option<(PacketId, u32)> {
         let class = match self.scheduler {
             Scheduler::StrictPriority => self.classes.iter().position(|class| !class.packets.is_empty())?,

@@ -1,7 +1,7 @@
 //! The main loop: packets arrive at switches and hosts, timers fire, flows start.
 //!
-//! Compiled once for every scheme ([`Engine`] is generic over the switch), so that a packet's way
-//! through a switch is inlined. The hot path is [`Engine::arrive`]: one event a packet a hop.
+//! Compiled once per scheme ([`Engine`] is generic over the switch), so that switch processing is
+//! inlined. The hot path is [`Engine::arrive`]: one event per packet and hop.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,29 +32,29 @@ use crate::trace::TraceEvent;
 use crate::transmit::transmit;
 use crate::window::Window;
 
-/// Everything that one run needs.
+/// The inputs of one run.
 pub struct Setup<'a> {
     /// The network.
     pub fabric: &'a Fabric,
-    /// What to send, in order of start.
+    /// The flows, in order of start time.
     pub flows: &'a [Flow],
-    /// How many traffic classes the flows have.
+    /// The number of traffic classes.
     pub classes: usize,
-    /// How the hosts send it.
+    /// The hosts' transport protocol.
     pub transport: &'a Config,
-    /// The one seed of the run.
+    /// The seed of the run.
     pub seed: u64,
-    /// When the run ends at the latest.
+    /// The latest time at which the run ends.
     pub limit: Time,
-    /// The measurement window, over which the use of links is averaged.
+    /// The measurement window, over which link utilisation is averaged.
     pub window: (Time, Time),
-    /// What the probe samples, and how often.
+    /// The probe's metrics and sampling interval.
     pub probe: Probe,
-    /// Links and nodes that fail and heal, in order of time.
+    /// Failures and restorations of links and nodes, in order of time.
     pub faults: &'a [Fault],
 }
 
-/// What a run tells and asks while it goes on.
+/// Progress of a run, and the flag to stop it.
 #[derive(Default)]
 pub struct Progress {
     /// Simulated time reached, in picoseconds.
@@ -63,27 +63,27 @@ pub struct Progress {
     pub packet_hops: AtomicU64,
     /// Flows finished.
     pub flows: AtomicU64,
-    /// Set to have the run stop soon.
+    /// Set to make the run stop soon.
     pub stop: AtomicBool,
 }
 
 pub(crate) const TIMER: u32 = 1 << 31;
-/// With the number of a switch: its deadline.
+/// Combined with a switch number: its deadline.
 pub(crate) const SWITCH: u32 = 1 << 30;
-/// With the number of a flow: its source asks for an address again.
+/// Combined with a flow number: its source repeats its ARP Request.
 pub(crate) const ASK: u32 = 1 << 29;
 const FLOW_START: u32 = TIMER - 1;
 const SAMPLE: u32 = TIMER - 2;
 const FAULT: u32 = TIMER - 3;
-/// Something of the central controller's is due.
+/// A message or deadline of the central controller is due.
 pub(crate) const CENTRAL: u32 = TIMER - 4;
 /// The measurement window starts or ends.
 const WINDOW: u32 = TIMER - 5;
 
-/// Events between two looks at [`Progress`].
+/// Events between two updates of [`Progress`].
 const PROGRESS_EVERY: u32 = 1 << 16;
 
-/// A switch with what the engine keeps for it.
+/// A switch with its state in the engine.
 pub(crate) struct SwitchNode<S> {
     pub(crate) scheme: S,
     pub(crate) random: Stream,
@@ -124,18 +124,18 @@ pub struct Engine<'a, S> {
     pub(crate) net: Network,
     pub(crate) switches: Vec<SwitchNode<S>>,
     pub(crate) connections: Connections,
-    /// Where hosts have to ask for addresses.
+    /// Address resolution, if the scheme uses it.
     pub(crate) resolver: Option<Resolver>,
-    /// The central controller, where the scheme has one.
+    /// The central controller, if the scheme has one.
     pub(crate) central: Option<ControlPlane>,
-    /// Connections, where hosts speak Multipath TCP.
+    /// Multipath TCP connections, if the hosts use Multipath TCP.
     pub(crate) multipath: Option<Multipath>,
     next_flow: usize,
     next_fault: usize,
     pub(crate) finished: u64,
     pub(crate) finished_bytes: Vec<u64>,
     ideal: Ideal,
-    /// Ideal completion times of the flows under way, with the links on their way, found when each started.
+    /// Ideal completion times and hop counts of active flows, computed when each flow starts.
     pub(crate) ideals: HashMap<FlowId, (Duration, u32)>,
     window: Window,
     pub(crate) counters: Counters,
@@ -148,14 +148,14 @@ impl<'a, S: Switch> Engine<'a, S> {
     /// The engine at time zero.
     ///
     /// # Panics
-    /// Where the flows are not in order of start, the faults not in order of time, or a flow's class is none of
-    /// [`Setup::classes`].
+    /// If the flows are not in order of start time, the faults are not in order of time, or a flow's class is
+    /// not below [`Setup::classes`].
     pub fn new<B: Blueprint<Switch = S>>(setup: Setup<'a>, routes: Arc<Forwarding>, blueprint: &B) -> Self {
         let fabric = setup.fabric;
-        assert!(setup.flows.is_sorted_by_key(|flow| flow.start), "flows are in order of start");
-        assert!(setup.faults.is_sorted_by_key(|fault| fault.at), "faults are in order of time");
+        assert!(setup.flows.is_sorted_by_key(|flow| flow.start), "flows must be in order of start time");
+        assert!(setup.faults.is_sorted_by_key(|fault| fault.at), "faults must be in order of time");
         let classed = |flow: &Flow| usize::from(flow.class) < setup.classes;
-        assert!(setup.flows.iter().all(classed), "every flow has one of the {} classes", setup.classes);
+        assert!(setup.flows.iter().all(classed), "every flow's class must be below {}", setup.classes);
         let net = Network::new(fabric, setup.limit);
         let switches = fabric.switches().map(|node| SwitchNode {
             scheme: blueprint.switch(fabric, node),
@@ -188,7 +188,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
     }
 
-    /// Runs to the end: until every flow has finished and left, or the limit.
+    /// Runs until every flow has finished and its connection is closed, or to the limit.
     pub fn run<R: Recorder>(&mut self, progress: &Progress, recorder: &mut R) -> RunReport {
         self.schedule_next_flow();
         self.schedule_next_fault();
@@ -231,7 +231,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.finish(recorder, stopped)
     }
 
-    /// Whether anything is still to happen that a result would show.
+    /// Whether any event that affects the result is left.
     #[inline]
     fn has_work(&self) -> bool {
         self.connections.live() > 0
@@ -260,7 +260,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.switch_receives(number as usize, PortId(far_port), packet, recorder);
     }
 
-    /// The switch `number` decides on a packet that came in on `ingress`.
+    /// Switch `number` processes a packet received on `ingress`.
     #[inline(always)]
     pub(crate) fn switch_receives<R: Recorder>(
         &mut self,
@@ -284,7 +284,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
     }
 
-    /// Hands a packet to the queue of `link`, or drops it.
+    /// Enqueues a packet on `link`, or drops it.
     #[inline(always)]
     pub(crate) fn send<R: Recorder>(&mut self, link: u32, packet: PacketId, recorder: &mut R) {
         if R::TRACES {
@@ -337,7 +337,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.pump(id, recorder);
     }
 
-    /// Sends what an endpoint has to send, after anything that may have given it cause.
+    /// Sends an endpoint's pending segments; called after every event that may produce some.
     #[inline]
     fn pump<R: Recorder>(&mut self, id: EndpointId, recorder: &mut R) {
         let now = self.net.now;
@@ -372,7 +372,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
     }
 
-    /// A timer event of an endpoint comes up; the deadline may have moved on since it was scheduled.
+    /// Handles a timer event of an endpoint; the deadline may have moved since it was scheduled.
     fn timer<R: Recorder>(&mut self, id: EndpointId, time: Time, recorder: &mut R) {
         let side = &mut self.connections.sides[id as usize];
         if !(side.armed == time || side.wake == time) || !self.connections.shared[id as usize / 2].live {
@@ -407,7 +407,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.end(packet, !matches!(reason, DropReason::NotForMe | DropReason::LateCopy), recorder);
     }
 
-    /// Ends a packet that goes no further; `lost` where that is a loss to its flow.
+    /// Removes a packet from the network; `lost` if that is a loss for its flow.
     pub(crate) fn end<R: Recorder>(&mut self, packet: PacketId, lost: bool, recorder: &mut R) {
         let ended = self.net.packets.get(packet);
         let (endpoint, carries_data) = (ended.endpoint(), ended.header.payload > 0);
@@ -422,8 +422,8 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
     }
 
-    /// Gives a connection's place back once its packets are gone and both sides have closed, or one
-    /// has given up.
+    /// Frees a connection's slot once its packets are gone and both sides have closed, or one has
+    /// aborted.
     fn release<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
         if self.multipath.is_some() {
             return self.release_multipath(number, recorder);
@@ -498,7 +498,7 @@ impl<'a, S: Switch> Engine<'a, S> {
     }
 
     fn start_flow<R: Recorder>(&mut self, recorder: &mut R) {
-        // What happens at the moment of the start happens before it.
+        // Faults at the moment of the start take effect before it.
         self.faults_due(recorder);
         let number = self.next_flow;
         let flow = &self.setup.flows[number];
@@ -526,8 +526,8 @@ impl<'a, S: Switch> Engine<'a, S> {
         self.pump(id, recorder);
     }
 
-    /// The links by which the two hosts of a flow send: of those on a shortest path, each host's by
-    /// the hash of the flow, as interfaces are bonded (IEEE 802.1AX, 6.2.4).
+    /// The links on which the two hosts of a flow send: each host picks one of its links on a shortest
+    /// path by the flow's hash, as in link aggregation (IEEE 802.1AX, 6.2.4).
     pub(crate) fn nics(&self, flow: &Flow) -> [u32; 2] {
         let hash = weft_switching::flow_hash(flow.src, flow.dst, flow.sport, flow.dport);
         [(flow.src, flow.dst), (flow.dst, flow.src)].map(|(from, to)| {
@@ -565,20 +565,20 @@ impl<'a, S: Switch> Engine<'a, S> {
         }
     }
 
-    /// An end of the measurement window has come.
+    /// Handles an end of the measurement window.
     fn pass_window(&mut self) {
         self.window.read(self.setup.fabric, &self.net);
         self.schedule_window();
     }
 
-    /// Carries out the faults that are due and have not been carried out.
+    /// Applies the faults that are due and not yet applied.
     fn faults_due<R: Recorder>(&mut self, recorder: &mut R) {
         while self.setup.faults.get(self.next_fault).is_some_and(|fault| fault.at <= self.net.now) {
             self.fault(recorder);
         }
     }
 
-    /// Links fail or heal; the routes follow at once (the control plane's delay is not modelled).
+    /// Applies a failure or restoration of links; routes change at once (control-plane delay is not modelled).
     fn fault<R: Recorder>(&mut self, recorder: &mut R) {
         let fault = &self.setup.faults[self.next_fault];
         let (links, up) = (fault.links.clone(), fault.kind == FaultKind::Heal);
@@ -618,7 +618,7 @@ impl<'a, S: Switch> Engine<'a, S> {
         progress.flows.store(self.finished, Ordering::Relaxed);
     }
 
-    /// Records what is left and sums up.
+    /// Records the remaining flows and builds the report.
     fn finish<R: Recorder>(&mut self, recorder: &mut R, stopped: bool) -> RunReport {
         for number in self.resolver.as_mut().map_or_else(Vec::new, Resolver::abandon) {
             let flow = &self.setup.flows[number as usize];

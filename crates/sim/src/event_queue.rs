@@ -1,17 +1,16 @@
 //! The global event queue: which link's head packet, timer or control event comes next.
 //!
-//! Packets in flight on a link are in order, so the queue holds one entry a link, not one a
+//! Packets in flight on a link are in order, so the queue holds one entry per link, not one per
 //! packet. The entries are the leaves of a winner tree (Knuth, volume 3, 5.4.1): setting a leaf
-//! replays the matches on its way to the root, a fixed number of comparisons that a processor
-//! does without a branch to mispredict. A key is one integer: the time, a hash of the time and the
-//! leaf, and the leaf's number. The hash decides between simultaneous events, so no link has an
-//! advantage, and the order does not depend on the order of scheduling. Timers and other events that
-//! may be many wait in a binary heap, in order of (time, sequence), whose first is a leaf of the tree
-//! like any link.
+//! replays the matches on its way to the root, a fixed number of comparisons without a branch to
+//! mispredict. A key is one integer: the time, a hash of the time and the leaf, and the leaf's
+//! number. The hash decides between simultaneous events, so no link has an advantage, and the order
+//! does not depend on the order of scheduling. Timers and other events of unbounded number wait in a
+//! binary heap, in order of (time, sequence), whose first is a leaf of the tree like any link.
 //!
-//! Keys count time from an epoch and saturate: a leaf that is due later than a key can say, or
-//! never, has the last time that a key can say. Where only such leaves are left, the queue is told
-//! their times again and counts from the first of these ([`EventQueue::renew`]).
+//! Keys count time from an epoch and saturate: a leaf that is due never, or later than a key can
+//! represent, has the largest key time. When only such leaves are left, the caller supplies their
+//! times again and the epoch moves to the earliest of them ([`EventQueue::renew`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,7 +24,7 @@ const HASH_BITS: u32 = 8;
 /// What is due next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
-    /// A leaf's event: it stays due until the leaf is set anew.
+    /// A leaf's event: it stays due until the leaf is set again.
     Leaf(u32),
     /// An event of the heap, taken out of it.
     Far(u32),
@@ -41,7 +40,7 @@ pub struct EventQueue {
     width: u32,
     /// Bits of a key below the time.
     shift: u32,
-    /// The last time that a key can say, after the epoch.
+    /// The largest time after the epoch that a key can represent.
     most_ahead: u64,
     /// Keys count time from here.
     epoch: u64,
@@ -54,7 +53,7 @@ pub struct EventQueue {
 }
 
 impl EventQueue {
-    /// An empty queue of `leaves` leaves, of which nothing is due after `limit`.
+    /// An empty queue with `leaves` leaves; events after `limit` are never due.
     pub fn new(leaves: usize, limit: Time) -> Self {
         let places = (leaves + 1).next_power_of_two().max(64);
         let width = places.trailing_zeros();
@@ -101,7 +100,7 @@ impl EventQueue {
     #[inline(always)]
     fn place(&self, id: u32) -> usize {
         // The tree has `2 << width` nodes and `leaves < 1 << width`: the place is in the tree.
-        assert!(id <= self.leaves, "there is no leaf {id}");
+        assert!(id <= self.leaves, "no leaf {id}");
         self.tree.len() / 2 + id as usize
     }
 
@@ -109,7 +108,7 @@ impl EventQueue {
     #[inline(always)]
     pub fn set(&mut self, id: u32, time: Time) {
         let (leaf, key) = (self.place(id), self.key(id, time));
-        // A known number of rounds is unrolled; most fabrics have one of these.
+        // A constant number of rounds is unrolled; most fabrics have one of these widths.
         match self.width {
             7 => self.replay(leaf, key, 7),
             8 => self.replay(leaf, key, 8),
@@ -136,9 +135,9 @@ impl EventQueue {
         }
     }
 
-    /// Sets when leaf `id` is due, like [`EventQueue::set`], and tells which leaves have just become
-    /// the first of a fourth, a sixteenth and a sixty-fourth of all: they are due after about as
-    /// many events.
+    /// Sets when leaf `id` is due, like [`EventQueue::set`], and returns the leaves that are now first
+    /// in their subtrees of 1/4, 1/16 and 1/64 of all leaves: they are due after about 4, 16 and 64
+    /// events.
     #[inline(always)]
     pub fn set_and_foresee(&mut self, id: u32, time: Time) -> [u32; 3] {
         self.set(id, time);
@@ -152,8 +151,8 @@ impl EventQueue {
 
     /// Brings forward when leaf `id` is due, or sets it where it was not due.
     ///
-    /// A leaf brought forward can only win more matches than before, so no rival is asked. It is
-    /// due after most of what is waiting, and a processor foresees that it loses in the upper half.
+    /// A leaf brought forward can only win more matches than before, so siblings need not be read. It
+    /// is usually due after most other leaves, so the branch predictor expects the upper half skipped.
     #[inline(always)]
     pub fn bring_forward(&mut self, id: u32, time: Time) {
         let (leaf, key) = (self.place(id), self.key(id, time));
@@ -181,7 +180,7 @@ impl EventQueue {
         self.set(id, Time::MAX);
     }
 
-    /// Schedules an event that is not a leaf's, at `time`; any number may be waiting.
+    /// Schedules an event outside the leaves at `time`; any number may be pending.
     pub fn schedule(&mut self, id: u32, time: Time) {
         self.far.push(Reverse((time.ps(), self.sequence, id)));
         self.sequence = self.sequence.wrapping_add(1);
@@ -196,8 +195,8 @@ impl EventQueue {
         self.set(self.leaves, self.first_far());
     }
 
-    /// What is due next, and when. The caller sets or clears a leaf that it has served. `None` where
-    /// nothing is due, or nothing before keys are renewed.
+    /// The next event and its time. The caller sets or clears a leaf after serving it. `None` if
+    /// nothing is due, or nothing until [`EventQueue::renew`].
     #[inline(always)]
     pub fn first_due(&mut self) -> Option<(Time, Due)> {
         let key = self.tree[1];
@@ -215,9 +214,9 @@ impl EventQueue {
         Some((time, Due::Far(id)))
     }
 
-    /// Counts time anew from the first moment when anything is due, after
-    /// [`EventQueue::first_due`] gave none; `time_of` tells when a leaf is due. Returns whether
-    /// something is due up to the limit.
+    /// Moves the epoch to the time of the first event, after [`EventQueue::first_due`] returned
+    /// `None`; `time_of` returns when a leaf is due. Returns whether something is due up to the
+    /// limit.
     #[cold]
     pub fn renew(&mut self, time_of: impl Fn(u32) -> Time) -> bool {
         let leaves = 0..self.leaves;
@@ -237,7 +236,7 @@ impl EventQueue {
     }
 }
 
-/// The place of leaf `id` among those that are due at `time`: a hash of both in `HASH_BITS` bits.
+/// The rank of leaf `id` among the leaves due at `time`: a hash of both in `HASH_BITS` bits.
 #[inline(always)]
 fn rank(id: u32, time: Time) -> u64 {
     // Odd constants of the golden ratio and of square roots; the halves of the product are folded as in wyhash
@@ -328,7 +327,7 @@ mod tests {
         }
     }
 
-    /// How often each of `ids` is first, of `instants` at which all are due, `gap` apart.
+    /// How often each of `ids` is first when all are due at `instants` times, `gap` apart.
     fn firsts(ids: &[u32], gap: u64, instants: u64) -> Vec<u64> {
         let mut queue = EventQueue::new(90, Time::MAX);
         let mut first = vec![0; ids.len()];

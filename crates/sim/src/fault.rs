@@ -1,11 +1,11 @@
-//! Links and nodes that fail and heal while a run goes on.
+//! Failures and restorations of links and nodes during a run.
 
 use weft_units::{LinkId, Time};
 
 /// What happens to the links of a [`Fault`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FaultKind {
-    /// They go down; what is on them is lost.
+    /// They go down; packets on them are lost.
     Fail,
     /// They come up again.
     Heal,
@@ -18,12 +18,12 @@ pub struct Fault {
     pub at: Time,
     /// What.
     pub kind: FaultKind,
-    /// The links, both directions of each cable.
+    /// The links, in both directions.
     pub links: Vec<LinkId>,
 }
 
 impl Fault {
-    /// Both directions of the cable that `link` belongs to.
+    /// A fault of both directions of `link`.
     pub fn of_cable(at: Time, kind: FaultKind, link: LinkId) -> Self {
         Self { at, kind, links: vec![link, link.reverse()] }
     }

@@ -1,8 +1,8 @@
-//! Connections and their two endpoints, as the hosts of the fabric hold them.
+//! The hosts' connections, each with two endpoints.
 //!
 //! A connection lives from the start of its flow until both sides have closed and the last of its
-//! packets has left the network; then its place is used again. Nothing refers to it by then, so a
-//! packet needs no more than the number of the endpoint that it is for.
+//! packets has left the network; then its slot is reused. Nothing refers to it by then, so the number
+//! of the destination endpoint is all that a packet needs.
 
 use weft_switching::{Header, Kind, Mac, flow_hash};
 use weft_traffic::Flow;
@@ -18,38 +18,38 @@ pub type EndpointId = u32;
 pub struct Side {
     /// The TCP state.
     pub endpoint: Endpoint,
-    /// The earliest timer event that is scheduled for it.
+    /// The earliest timer event scheduled for it.
     pub armed: Time,
-    /// The earliest event that is scheduled for data that waits for the interface.
+    /// The earliest event scheduled for data that waits for the interface.
     pub wake: Time,
     /// The header of its packets.
     pub template: Header,
-    /// The link that its packets leave by.
+    /// The link on which it sends.
     pub nic: u32,
 }
 
-/// What both sides share.
+/// State shared by both sides.
 pub struct Connection {
     /// The flow.
     pub flow: Flow,
-    /// When the receiver had the last byte.
+    /// When the receiver got the last byte.
     pub end: Option<Time>,
-    /// Packets of either side in the network.
+    /// Packets of both sides in the network.
     pub in_flight: u32,
     /// Data packets of the flow dropped.
     pub drops: u32,
-    /// Whether the place is in use.
+    /// Whether the slot is in use.
     pub live: bool,
     /// When the connection was opened.
     pub opened: Time,
-    /// What was seen of its way through the fabric.
+    /// Observations of its path through the fabric.
     pub seen: Seen,
 }
 
 /// All connections of a run.
 #[derive(Default)]
 pub struct Connections {
-    /// Two sides a connection.
+    /// Two sides per connection.
     pub sides: Vec<Side>,
     /// The connections.
     pub shared: Vec<Connection>,
@@ -57,8 +57,8 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Opens a connection for `flow`; `nics` are the links that the source's and the destination's
-    /// packets leave by. Returns the number of the source's endpoint.
+    /// Opens a connection for `flow`; `nics` are the links on which the source and the destination
+    /// send. Returns the number of the source's endpoint.
     pub fn open(&mut self, config: &Config, now: Time, flow: &Flow, nics: [u32; 2]) -> EndpointId {
         let isn = weft_switching::mix64(u64::from(flow.id.0)) as u32;
         let mut client = Endpoint::connect(config, now, isn);
@@ -108,7 +108,7 @@ impl Connections {
         }
     }
 
-    /// Gives a connection's place back.
+    /// Frees a connection's slot.
     pub fn close(&mut self, number: u32) {
         self.shared[number as usize].live = false;
         self.free.push(number);
@@ -127,7 +127,7 @@ impl Connections {
         self.shared.len() - self.free.len()
     }
 
-    /// Bytes of memory held, what endpoints hold beside themselves not counted.
+    /// Bytes of memory held, without the endpoints' own heap allocations.
     pub fn memory(&self) -> usize {
         self.sides.capacity() * size_of::<Side>() + self.shared.capacity() * size_of::<Connection>()
     }

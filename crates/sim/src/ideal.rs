@@ -1,4 +1,4 @@
-//! The time a flow would take alone on the idle fabric, the denominator of slowdown.
+//! The time that a flow would take alone on the idle fabric: the denominator of slowdown.
 
 use weft_fabric::{EqualCost, Fabric, Link};
 use weft_traffic::Flow;
@@ -10,16 +10,16 @@ const HEADERS: u64 = 40;
 /// The timestamp option, padded (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
 
-/// Ideal completion times on a fabric. They are the same for every scheme over shortest paths, and
-/// none of these completes a flow sooner.
+/// Ideal completion times on a fabric: the same for every shortest-path scheme, and a lower bound for
+/// all of them.
 pub struct Ideal {
-    /// Whether any shortest path says as much as all of them: links between switches are alike and
-    /// no slower than those of hosts, of which each host has one.
+    /// Whether one shortest path gives the same result as all of them: links between switches are alike
+    /// and no slower than host links, and each host has one link.
     alike: bool,
 }
 
 impl Ideal {
-    /// For flows over `fabric`.
+    /// Ideal completion times on `fabric`.
     pub fn new(fabric: &Fabric) -> Self {
         let at_host = |link: &&Link| [link.from, link.to].iter().any(|&node| fabric.node(node).is_host());
         let (hosts, between): (Vec<&Link>, Vec<&Link>) = fabric.links().iter().partition(at_host);
@@ -30,14 +30,14 @@ impl Ideal {
         Self { alike }
     }
 
-    /// The ideal completion time of `flow` and the number of links on its way; zero links where its
-    /// destination cannot be reached.
+    /// The ideal completion time of `flow` and its number of hops; zero hops if its destination is
+    /// unreachable.
     ///
-    /// A closed form. Of each hop on the shortest paths it takes the least delay and the least time
-    /// to send a packet: one round trip of bare segments for the handshake, then the way of the last
-    /// segment. To this comes what the others take at the hop that is slowest for them, where all
-    /// links of the hop send at once; a host sends by one of its links only. Slow start is not part
-    /// of it, so a transport can be compared with another.
+    /// A closed form. Each hop of the shortest paths contributes its minimum delay and minimum
+    /// transmission time: for one round trip of empty segments (the handshake), then for the last
+    /// segment. The other segments add their time at their slowest hop, with all links of the hop
+    /// sending in parallel; a host sends on only one of its links. Slow start is excluded, so that
+    /// transports can be compared.
     pub fn fct(
         &self,
         fabric: &Fabric,
@@ -66,8 +66,8 @@ impl Ideal {
         (ways + waiting, hops)
     }
 
-    /// Calls `see` with the links of every hop on the shortest paths, from the source on; with one
-    /// link a hop where that says as much.
+    /// Calls `see` with the links of every hop on the shortest paths, starting at the source; with one
+    /// link per hop if that gives the same result.
     fn each_hop(&self, fabric: &Fabric, routes: &EqualCost, flow: &Flow, mut see: impl FnMut(&[LinkId])) {
         let most = if self.alike { 1 } else { usize::MAX };
         let destination = fabric.host_node(flow.dst);
@@ -90,7 +90,7 @@ impl Ideal {
     }
 }
 
-/// Whether `link` takes no less time for any packet than `other`.
+/// Whether `link` sends no packet faster than `other`.
 fn no_faster(link: &Link, other: &Link) -> bool {
     link.rate <= other.rate && link.overhead == other.overhead
 }
@@ -104,7 +104,7 @@ fn wire(link: &Link, ip_bytes: u64) -> u64 {
     u64::from(link.overhead.wire_bytes(ip_bytes as u32))
 }
 
-/// The least time that one of the links takes for a packet.
+/// Minimum delay plus minimum transmission time of a packet over the links.
 fn way<'a>(links: impl Iterator<Item = &'a Link> + Clone, ip_bytes: u64) -> Duration {
     let delay = links.clone().map(|link| link.delay).min();
     delay.unwrap_or(Duration::ZERO) + least_tx(links, ip_bytes)
@@ -114,18 +114,18 @@ fn least_tx<'a>(links: impl Iterator<Item = &'a Link>, ip_bytes: u64) -> Duratio
     links.map(|link| tx(link, ip_bytes)).min().unwrap_or(Duration::ZERO)
 }
 
-/// The segments of a flow, in bytes of IP.
+/// The segments of a flow; sizes are those of the IP packets in bytes.
 struct Segments {
-    /// Of a full one.
+    /// Size of a full segment.
     full: u64,
-    /// How many full ones there are before the last.
+    /// Number of full segments before the last.
     before_last: u64,
-    /// Of the last.
+    /// Size of the last.
     last: u64,
 }
 
 impl Segments {
-    /// What it takes the links of a hop to send all segments, beyond the time for the last.
+    /// The time that the links of a hop take for all segments, less the time for the last.
     fn waiting<'a>(&self, mut links: impl Iterator<Item = &'a Link> + Clone) -> Duration {
         let several = links.clone();
         match (links.next(), links.next()) {

@@ -1,9 +1,9 @@
 //! The discrete-event engine.
 //!
-//! A packet's way: a host's [`host::Side`] makes it of a TCP segment, [`network::Network`] queues
-//! it on a [`link::Link`], the [`event_queue::EventQueue`] says when it reaches the far end, the
-//! [`engine::Engine`] hands its header to the switch there and the packet to the next link, until
-//! a host takes it in. What happened is reported through [`record::Recorder`].
+//! A packet's life: a host's [`host::Side`] builds it from a TCP segment, [`network::Network`] queues
+//! it on a [`link::Link`], the [`event_queue::EventQueue`] schedules its arrival at the far end, the
+//! [`engine::Engine`] passes its header to the switch there and the packet to the next link, until
+//! a host receives it. Results are reported through [`record::Recorder`].
 
 mod act;
 pub mod bench;

@@ -1,13 +1,13 @@
-//! Links: each one direction of a cable with its egress queue.
+//! Links: each is unidirectional, with its egress queue.
 //!
-//! A FIFO queue needs no event of its own: the moment a packet is accepted, its departure is
-//! known (when the packets before it have left), and so is its arrival at the other end. A link's
-//! ring holds the packets from acceptance to arrival, in order; those that have not departed are
-//! the queue. A port with several queues keeps its waiting packets in a [`crate::class_queue`] and
-//! hands them over one at a time when the line is free.
+//! A FIFO queue needs no event of its own: when a packet is accepted, its departure time is known
+//! (after the packets before it), and so is its arrival at the other end. A link's ring holds the
+//! packets from acceptance to arrival, in order; the packets that have not departed are the queue. A
+//! port with several queues keeps its waiting packets in a [`crate::class_queue`] and passes them on
+//! one at a time when the line is free.
 //!
-//! What a packet needs of a link is one cache line ([`Link`]); what it rarely needs is apart
-//! ([`Rest`]), and all rings lie in one arena.
+//! The link state that every packet needs fits one cache line ([`Link`]); rarely used state is
+//! separate ([`Rest`]), and all rings share one arena.
 
 use weft_fabric::{Fabric, Limit, Overhead};
 use weft_units::{Bytes, Duration, LinkId, Rate, Time, TxClock};
@@ -46,7 +46,7 @@ struct InFlight {
     packet: PacketId,
 }
 
-/// What became of a packet that was offered to a link.
+/// The outcome of offering a packet to a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offer {
     /// It is the only one on the link: schedule its arrival.
@@ -55,62 +55,62 @@ pub enum Offer {
     Queued,
     /// There was no room.
     Full,
-    /// The link takes none so: it is down, or its port has several queues.
+    /// Not accepted here: the link is down, or its port has several queues.
     Refused,
 }
 
 /// Counters of one link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkCounters {
-    /// Bytes that have left, overhead included.
+    /// Bytes sent, including overhead.
     pub wire_bytes: u64,
     /// Packets accepted.
     pub packets: u64,
-    /// Packets dropped for want of room.
+    /// Packets dropped because the queue was full.
     pub drops: u64,
     /// Packets marked "congestion experienced".
     pub marks: u64,
-    /// Longest backlog met by a packet, to what the link sends in 1.024 ns (below 1 Gbps: in 1.05 us).
+    /// Longest backlog seen by a packet, with a resolution of 1.024 ns of line time (below 1 Gbps: 1.05 us).
     pub max_backlog: Bytes,
 }
 
-/// What each packet needs of a link: one cache line.
+/// The link state that every packet needs: one cache line.
 #[repr(C, align(64))]
 struct Link {
     busy_until: Time,
     clock: TxClock,
     delay: Duration,
-    /// Bytes accepted, those that have not left included.
+    /// Bytes accepted, including those not yet sent.
     wire_bytes: u64,
-    /// Where the ring starts in the arena; its length less one.
+    /// Start of the ring in the arena; its length minus one.
     ring: u32,
     mask: u32,
     /// Packets that have arrived and packets accepted, both modulo 2^32.
     head: u32,
     tail: u32,
-    /// A packet that meets fewer packets on the link than this is accepted without a further look.
+    /// With fewer packets on the link than this, a packet is accepted without further checks.
     room: u32,
-    /// Longest backlog met, in units of [`Link::grain`].
+    /// Longest backlog seen, in units of [`Link::grain`].
     max_backlog: u32,
     far_end: FarEnd,
-    /// The port of the far end that it arrives on.
+    /// The ingress port at the far end.
     far_port: u16,
     overhead: u8,
     flags: u8,
 }
 
-/// What a packet needs of a link where the queue is long.
+/// Link state needed only when the queue is long.
 struct Rest {
-    /// Packets or bytes that may wait beside the packet on the wire.
+    /// Packets or bytes that may wait, not counting the packet on the wire.
     limit: u32,
     ecn_threshold: u32,
     drops: u64,
     marks: u64,
-    /// How often the count of packets has passed 2^32.
+    /// How often the packet count has wrapped at 2^32.
     wraps: u32,
-    /// A packet that meets no more packets on the link than this is neither refused nor marked.
+    /// With at most this many packets on the link, a packet is neither refused nor marked.
     free_packets: u32,
-    /// Longest backlog met in queues beside the link's own.
+    /// Longest backlog seen, including the port's class queues.
     max_backlog: Bytes,
 }
 
@@ -124,9 +124,9 @@ const SLOW: u8 = 64;
 
 /// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
 const MIN_WIRE_BYTES: u32 = 84;
-/// The longest IP packet with the overhead of Ethernet.
+/// The longest IP packet with Ethernet overhead.
 const MAX_WIRE_BYTES: u32 = u16::MAX as u32 + 38;
-/// Packets that a ring has room for at first.
+/// Initial ring length in packets.
 const FIRST_RING: u32 = 8;
 
 /// All links of a run.
@@ -137,7 +137,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// The links with these ids in `fabric` and the ends they lead to, numbered in this order.
+    /// The links of `fabric` with these IDs and far ends, numbered in this order.
     pub fn new(fabric: &Fabric, ids: &[(LinkId, FarEnd)]) -> Self {
         let (mut links, mut rest) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
         for (&(id, far_end), ring) in ids.iter().zip((0..).step_by(FIRST_RING as usize)) {
@@ -196,7 +196,7 @@ impl Links {
         Self { links, rest, arena }
     }
 
-    /// How many there are.
+    /// The number of links.
     pub fn count(&self) -> u32 {
         self.links.len() as u32
     }
@@ -207,12 +207,12 @@ impl Links {
         self.links[link as usize].flags & UP != 0
     }
 
-    /// When the line is free.
+    /// When the line becomes free.
     pub fn busy_until(&self, link: u32) -> Time {
         self.links[link as usize].busy_until
     }
 
-    /// The time that `bytes` on the wire take.
+    /// The time to send `bytes` on the wire.
     pub fn tx_time(&self, link: u32, bytes: u64) -> Duration {
         self.links[link as usize].clock.tx_time(1) * bytes
     }
@@ -222,13 +222,13 @@ impl Links {
         self.links[link as usize].wire_bytes(ip_bytes)
     }
 
-    /// Bytes that have not left yet at `now`, the rest of the packet on the wire included.
+    /// Bytes not yet sent at `now`, including the rest of the packet on the wire.
     #[inline]
     pub fn backlog(&self, link: u32, now: Time) -> Bytes {
         self.links[link as usize].backlog(now)
     }
 
-    /// Packets waiting at `now`, the one on the wire not counted.
+    /// Packets waiting at `now`, not counting the one on the wire.
     pub fn waiting(&self, link: u32, now: Time) -> u32 {
         let at = &self.links[link as usize];
         (at.tail.wrapping_sub(at.head) - self.departed(at, now)).saturating_sub(1)
@@ -244,7 +244,7 @@ impl Links {
         at.clock.bytes_in(at.busy_until.saturating_since(Time::from_ps(free))).0
     }
 
-    /// Packets on the link that have left the port at `now`.
+    /// Packets on the link that have left the port by `now`.
     fn departed(&self, at: &Link, now: Time) -> u32 {
         let (mut departed, mut present) = (0, at.tail.wrapping_sub(at.head));
         while departed < present {
@@ -258,12 +258,12 @@ impl Links {
         departed
     }
 
-    /// When the packet with this place on the link, counted from the first, arrives.
+    /// When the packet at this place on the link (0 is the first) arrives.
     fn arrival(&self, at: &Link, place: u32) -> u64 {
         self.arena[at.slot(at.head.wrapping_add(place))].arrival
     }
 
-    /// Offers a packet at `now`; `mark` is called if it is to carry a congestion mark.
+    /// Offers a packet at `now`; calls `mark` if it should carry a congestion mark.
     #[inline(always)]
     pub fn offer(
         &mut self,
@@ -281,7 +281,7 @@ impl Links {
         self.append(link, now, packet, wire_bytes)
     }
 
-    /// Offers a packet to a link that may have no room for it, or none yet.
+    /// Offers a packet to a link that may be full, or whose ring may have to grow.
     #[inline(never)]
     fn offer_full(
         &mut self,
@@ -304,7 +304,7 @@ impl Links {
         self.push(link, now, packet, wire_bytes)
     }
 
-    /// Puts a packet on the line behind what is on it, whatever the queue's limit.
+    /// Appends a packet to the line, ignoring the queue limit.
     pub fn push(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
         let at = &self.links[link as usize];
         if at.tail.wrapping_sub(at.head) > at.mask {
@@ -313,7 +313,7 @@ impl Links {
         self.append(link, now, packet, wire_bytes)
     }
 
-    /// The same where the ring has a place for it.
+    /// The same, if the ring has a free slot.
     #[inline(always)]
     fn append(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
         let at = &mut self.links[link as usize];
@@ -333,8 +333,7 @@ impl Links {
         if first { Offer::First(arrival) } else { Offer::Queued }
     }
 
-    /// Whether a link that is not free has no room; marks the packet where the queue is past its
-    /// threshold.
+    /// Whether a busy link is full; marks the packet if the queue is past its threshold.
     #[inline(never)]
     fn refuses(&mut self, link: u32, now: Time, wire_bytes: u32, mark: impl FnOnce() -> bool) -> bool {
         let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
@@ -359,19 +358,19 @@ impl Links {
         false
     }
 
-    /// Whether `count` packets or more wait at `now`: then the last but `count` has not departed.
+    /// Whether at least `count` packets wait at `now`: then the one `count` before the last has not departed.
     fn waits(&self, at: &Link, now: Time, count: u32) -> bool {
         let present = at.tail.wrapping_sub(at.head);
         present > count && self.arrival(at, present - count - 1) > (now + at.delay).ps()
     }
 
-    /// Whether `count` bytes or more wait at `now`, `more` added.
+    /// Whether at least `count` bytes wait at `now`, counting `more`.
     fn waits_bytes(&self, at: &Link, now: Time, count: u64, more: u32) -> bool {
         let reaches = |bytes: u64| bytes + u64::from(more) >= count;
         at.busy_until > now && reaches(at.backlog(now).0) && reaches(self.waiting_bytes(at, now))
     }
 
-    /// Notes that a packet met `waiting` bytes in queues beside the link's own.
+    /// Records that a packet found `waiting` bytes in the port's class queues.
     #[cold]
     pub fn note_waiting(&mut self, link: u32, now: Time, waiting: Bytes) {
         let backlog = self.backlog(link, now) + waiting;
@@ -379,18 +378,18 @@ impl Links {
         rest.max_backlog = rest.max_backlog.max(backlog);
     }
 
-    /// Notes that a packet was marked in a queue beside the link's own.
+    /// Counts a packet marked in one of the port's class queues.
     pub fn count_mark(&mut self, link: u32) {
         self.rest[link as usize].marks += 1;
     }
 
-    /// Notes that a packet was dropped at a queue beside the link's own.
+    /// Counts a packet dropped at one of the port's class queues.
     pub fn count_drop(&mut self, link: u32) {
         self.rest[link as usize].drops += 1;
     }
 
-    /// Takes out the packet that has arrived: the packet, when the next arrives ([`Time::MAX`] where
-    /// none does), the far end and its port.
+    /// Removes the packet that has arrived. Returns it, the next packet's arrival time ([`Time::MAX`] if
+    /// there is none), the far end and its port.
     #[inline(always)]
     pub fn arrive(&mut self, link: u32) -> (PacketId, Time, FarEnd, u16) {
         let at = &mut self.links[link as usize];
@@ -402,26 +401,26 @@ impl Links {
         (first, Time::from_ps(arrival), at.far_end, at.far_port)
     }
 
-    /// When the next packet arrives; [`Time::MAX`] where none does.
+    /// When the next packet arrives; [`Time::MAX`] if there is none.
     pub fn first_arrival(&self, link: u32) -> Time {
         let at = &self.links[link as usize];
         if at.head == at.tail { Time::MAX } else { Time::from_ps(self.arrival(at, 0)) }
     }
 
-    /// The packet that arrives next at a link that has one.
+    /// The next packet to arrive; the link must not be empty.
     #[inline(always)]
     pub fn first(&self, link: u32) -> PacketId {
         let at = &self.links[link as usize];
         self.arena[at.slot(at.head)].packet
     }
 
-    /// Asks the processor to fetch a link.
+    /// Prefetches a link.
     #[inline(always)]
     pub fn prefetch(&self, link: u32) {
         prefetch(&self.links[link as usize]);
     }
 
-    /// Takes the link down and empties it; what was on it is lost and returned.
+    /// Takes the link down and empties it; returns the lost packets.
     pub fn fail(&mut self, link: u32, now: Time) -> Vec<PacketId> {
         let at = &mut self.links[link as usize];
         at.flags &= !UP;
@@ -436,7 +435,7 @@ impl Links {
         lost
     }
 
-    /// Brings the link up again.
+    /// Brings the link back up.
     pub fn heal(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         at.flags |= UP;
@@ -463,7 +462,7 @@ impl Links {
             + self.arena.capacity() * size_of::<InFlight>()
     }
 
-    /// Gives a link a ring of twice the length, at the end of the arena.
+    /// Moves a link's ring to the end of the arena, at twice the length.
     #[cold]
     fn grow(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
@@ -480,7 +479,7 @@ impl Links {
 }
 
 impl Link {
-    /// Where in the arena the packet with this number is.
+    /// The index in the arena of the packet with this number.
     #[inline(always)]
     const fn slot(&self, number: u32) -> usize {
         (self.ring + (number & self.mask)) as usize
@@ -492,20 +491,20 @@ impl Link {
         (u32::from(ip_bytes) + u32::from(self.overhead)).max(least)
     }
 
-    /// Finds [`Link::room`] anew.
+    /// Recomputes [`Link::room`].
     fn find_room(&mut self, free_packets: u32) {
         let plain = self.flags & (UP | SEVERAL_QUEUES) == UP;
         self.room = if plain { self.mask.min(free_packets) + 1 } else { 0 };
     }
 
-    /// Keeps the longest backlog.
+    /// Updates the longest backlog.
     #[inline(always)]
     fn note_backlog(&mut self, now: Time) {
         let backlog = self.busy_until.saturating_since(now).ps() >> self.grain();
         self.max_backlog = self.max_backlog.max(backlog.min(u64::from(u32::MAX)) as u32);
     }
 
-    /// Bits of a backlog that are not kept: 1.024 ns, and 1.05 us on slow links, which may need hours.
+    /// Low bits dropped from a backlog: 1.024 ns, or 1.05 us on slow links, whose backlog may take hours.
     #[inline(always)]
     const fn grain(&self) -> u32 {
         if self.flags & SLOW == 0 { 10 } else { 20 }

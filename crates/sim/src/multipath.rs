@@ -1,8 +1,8 @@
-//! [`Multipath`]: the connections of a run whose hosts speak Multipath TCP.
+//! [`Multipath`]: the connections of a run whose hosts use Multipath TCP.
 //!
-//! A connection is a [`Bundle`]: both sides, and a place among [`crate::host::Connections`] for each of its subflows.
-//! A place has the addresses, ports and packets of the subflow, as that of a TCP connection has; what the two
-//! endpoints there would do, the sides of the bundle do. The first place stands for the whole.
+//! A connection is a [`Bundle`]: both sides, and a slot in [`crate::host::Connections`] for each subflow. A slot
+//! has the addresses, ports and packet counts of the subflow, as for a TCP connection, but the sides of the
+//! bundle replace its two endpoints. The first slot represents the whole connection.
 
 use std::collections::BTreeSet;
 
@@ -22,21 +22,21 @@ use crate::transmit::transmit;
 /// One connection.
 struct Bundle {
     flow: Flow,
-    /// The source's and the destination's.
+    /// The source's side and the destination's.
     sides: [Connection; 2],
-    /// The places of the subflows; the first is that of the first.
+    /// The slots of the subflows, the first subflow's first.
     places: Vec<u32>,
-    /// By side: the place of each of its subflows, by the side's own number.
+    /// Per side: the slot of each subflow, by the side's own subflow number.
     place_of: [Vec<u32>; 2],
 }
 
-/// What a place has beside what a TCP connection's has.
+/// Additional data of a subflow's slot.
 #[derive(Clone, Copy, Default)]
 struct Place {
     bundle: u32,
     /// The numbers of the subflow at the source and at the destination.
     numbers: [usize; 2],
-    /// The numbers of its addresses there, where hosts have several.
+    /// The numbers of its addresses there, if hosts use several.
     addresses: Option<[u8; 2]>,
 }
 
@@ -46,16 +46,16 @@ pub(crate) struct Multipath {
     fullmesh: bool,
     bundles: Vec<Option<Box<Bundle>>>,
     free: Vec<u32>,
-    /// By place.
+    /// By slot.
     places: Vec<Place>,
-    /// Addresses and ports that are taken.
+    /// Addresses and ports in use.
     taken: BTreeSet<(HostId, HostId, u16, u16)>,
     /// Sums over the connections recorded so far.
     report: MultipathReport,
 }
 
 impl Multipath {
-    /// None yet; `None` where hosts speak TCP.
+    /// No connections yet; `None` if hosts use plain TCP.
     pub(crate) fn new(transport: &weft_transport::Config, flows: &[Flow]) -> Option<Self> {
         Some(Self {
             config: Config::new(transport)?,
@@ -78,13 +78,13 @@ impl Multipath {
         self.bundles.get_mut(number as usize)?.as_deref_mut()
     }
 
-    /// Bytes that the destination has of the connection whose first place is `place`; `None` for places of others.
+    /// Bytes delivered by the connection whose first slot is `place`; `None` for slots of other subflows.
     pub(crate) fn delivered(&self, place: u32) -> Option<u64> {
         let bundle = self.bundle(place)?;
         (bundle.places.first() == Some(&place)).then(|| bundle.sides[1].delivered())
     }
 
-    /// Sums over the connections that were recorded.
+    /// Sums over the recorded connections.
     pub(crate) fn report(&self) -> MultipathReport {
         self.report
     }
@@ -97,7 +97,7 @@ impl Multipath {
             + self.places.capacity() * size_of::<Place>()
     }
 
-    /// A source port for subflow `number` of `flow` that no other connection between the hosts has, if there is one.
+    /// A source port for subflow `number` of `flow` that no other connection between the hosts uses, if any is free.
     fn port(&mut self, flow: &Flow, number: usize) -> Option<u16> {
         let count = u64::from(EPHEMERAL.end - EPHEMERAL.start);
         let first = mix64(u64::from(flow.id.0) << 8 | number as u64);
@@ -107,7 +107,7 @@ impl Multipath {
     }
 }
 
-/// A number for one purpose of a flow; `purpose` differs by what it is for.
+/// A pseudo-random number for a flow; `purpose` separates its uses.
 fn drawn(flow: &Flow, purpose: u64) -> u64 {
     mix64(mix64(u64::from(flow.id.0)) ^ purpose.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
@@ -120,7 +120,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// The multipath connection of a flow, with a place for its first subflow, that sends nothing yet.
+    /// Adds the multipath connection of a flow, with a slot for its first subflow, without sending anything.
     pub(crate) fn add_bundle(&mut self, flow: &Flow) -> Option<u32> {
         let now = self.net.now;
         let links = |host| self.setup.fabric.ports(self.setup.fabric.host_node(host)).len().min(32) as u8;
@@ -147,7 +147,7 @@ impl<S: Switch> Engine<'_, S> {
         Some(self.add_place(flow, Place { bundle: number, numbers: [0, 0], addresses }))
     }
 
-    /// A place for a subflow whose addresses and ports are those of `flow`.
+    /// Adds a slot for a subflow with the addresses and ports of `flow`.
     fn add_place(&mut self, flow: &Flow, place: Place) -> u32 {
         let nics = self.subflow_nics(flow, place.addresses);
         let number = self.connections.open(self.setup.transport, self.net.now, flow, nics) / 2;
@@ -170,20 +170,20 @@ impl<S: Switch> Engine<'_, S> {
         number
     }
 
-    /// The links by which a subflow's packets leave: those of its addresses, where hosts have several.
+    /// The links on which a subflow sends: those of its addresses, if hosts use several.
     fn subflow_nics(&self, flow: &Flow, addresses: Option<[u8; 2]>) -> [u32; 2] {
         let Some(addresses) = addresses else { return self.nics(flow) };
         let first = |host| self.net.first_link[self.setup.fabric.host_node(host).index()];
         [first(flow.src) + u32::from(addresses[0]), first(flow.dst) + u32::from(addresses[1])]
     }
 
-    /// After links have changed: the links by which the packets of place `number` leave.
+    /// The links on which slot `number` sends, after a change of links.
     pub(crate) fn nics_of(&self, number: usize) -> [u32; 2] {
         let place = self.multipath.as_ref().and_then(|multipath| multipath.places.get(number));
         self.subflow_nics(&self.connections.shared[number].flow, place.and_then(|place| place.addresses))
     }
 
-    /// A packet of a subflow reaches its host.
+    /// Delivers a packet of a subflow to its host.
     pub(crate) fn deliver_multipath<R: Recorder>(
         &mut self,
         id: EndpointId,
@@ -206,7 +206,7 @@ impl<S: Switch> Engine<'_, S> {
         self.pump_multipath(id, recorder);
     }
 
-    /// A timer event of a connection comes up at its first place.
+    /// Handles a connection's timer event, scheduled for its first slot.
     pub(crate) fn multipath_timer<R: Recorder>(&mut self, id: EndpointId, recorder: &mut R) {
         let now = self.net.now;
         if let Some(Multipath { config, bundles, places, .. }) = &mut self.multipath
@@ -220,8 +220,7 @@ impl<S: Switch> Engine<'_, S> {
         self.pump_multipath(id, recorder);
     }
 
-    /// Sends what one side of a connection has to send, after anything that may have given it cause at one of its
-    /// endpoints.
+    /// Sends the pending segments of one side of a connection; called after every event that may produce some.
     fn pump_multipath<R: Recorder>(&mut self, id: EndpointId, recorder: &mut R) {
         let (now, side) = (self.net.now, id as usize & 1);
         loop {
@@ -270,11 +269,11 @@ impl<S: Switch> Engine<'_, S> {
         self.release_multipath(id / 2, recorder);
     }
 
-    /// Makes a place for a subflow that the source of `flow` opens, and has the destination wait for it.
+    /// Adds a slot for a subflow that the source of `flow` opens, and makes the destination expect it.
     fn open_subflow(&mut self, of: u32, flow: &Flow, new: NewSubflow) {
         let Some(multipath) = &mut self.multipath else { return };
         let number = multipath.places[of as usize].bundle;
-        // Where all ports are taken, packets of two subflows are alike to switches.
+        // If all ports are taken, two subflows share one, and switches cannot distinguish them.
         let sport = multipath.port(flow, new.subflow).unwrap_or(flow.sport);
         let addresses = multipath.fullmesh.then_some([new.local, new.remote]);
         let random = drawn(flow, 0x100 + new.subflow as u64);
@@ -285,7 +284,7 @@ impl<S: Switch> Engine<'_, S> {
         self.add_place(&Flow { sport, ..*flow }, Place { bundle: number, numbers, addresses });
     }
 
-    /// Gives the places of a connection back, as [`Engine::release`] does that of a TCP connection.
+    /// Frees the slots of a connection, as [`Engine::release`] does for a TCP connection.
     pub(crate) fn release_multipath<R: Recorder>(&mut self, place: u32, recorder: &mut R) {
         let Some(multipath) = &self.multipath else { return };
         let Some(bundle) = multipath.bundle(place) else { return };
@@ -307,7 +306,7 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// Records the connection of a place, if that is its first.
+    /// Records the connection to which a slot belongs.
     pub(crate) fn record_multipath<R: Recorder>(&mut self, place: u32, recorder: &mut R) {
         let Some(bundle) = self.multipath.as_ref().and_then(|multipath| multipath.bundle(place)) else {
             return;
@@ -345,14 +344,14 @@ impl<S: Switch> Engine<'_, S> {
         }
     }
 
-    /// Whether `place` is the first of its connection, or that of a TCP connection.
+    /// Whether `place` is the first slot of its connection, or belongs to a TCP connection.
     pub(crate) fn stands_for_connection(&self, place: u32) -> bool {
         let bundle = self.multipath.as_ref().and_then(|multipath| multipath.bundle(place));
         bundle.is_none_or(|bundle| bundle.places.first() == Some(&place))
     }
 }
 
-/// What a central controller sees of an option.
+/// A central controller's view of an option.
 pub(crate) fn seen(options: &Options) -> Option<SeenMptcp> {
     Some(match *options {
         Options::None => return None,

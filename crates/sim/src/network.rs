@@ -1,5 +1,5 @@
-//! The part of a run that forwarding a packet changes: links with their queues, the packets and
-//! the event queue, apart from switches and hosts so that those can be borrowed beside it.
+//! The state that forwarding a packet changes: links with their queues, the packets and the event
+//! queue. Separate from switches and hosts, so that both can be borrowed at the same time.
 
 use weft_fabric::Fabric;
 use weft_switching::{DropReason, Header};
@@ -10,32 +10,32 @@ use crate::event_queue::EventQueue;
 use crate::link::{FarEnd, LinkCounters, Links, Offer};
 use crate::packet::{PacketId, Slab};
 
-/// Links, packets and events. Links are numbered by node and port: the links of a node follow
-/// each other in order of its ports.
+/// Links, packets and events. Links are numbered by node and port: the links of a node are
+/// consecutive, in order of its ports.
 pub struct Network {
-    /// The time now.
+    /// The current time.
     pub now: Time,
-    /// What comes next. Leaf `link` is the arrival at the link's far end, leaf `links + link` the
-    /// moment when the line of a port with several queues is free.
+    /// The pending events. Leaf `link` is the next arrival at the link's far end, leaf `links + link`
+    /// the time at which the line of a port with several queues becomes free.
     pub queue: EventQueue,
     /// The links.
     pub links: Links,
     /// The packets on them.
     pub packets: Slab,
-    /// By link, empty where no port has several queues.
+    /// By link; empty if no port has several queues.
     class_queues: Vec<Option<Box<ClassQueue>>>,
     /// First link of each node.
     pub first_link: Vec<u32>,
-    /// Number of each link of the fabric here.
+    /// This network's link number, by the fabric's link ID.
     numbers: Vec<u32>,
-    /// What the fabric calls each link.
+    /// The fabric's link ID, by this network's link number.
     ids: Vec<LinkId>,
-    /// Whether the fabric is so large that its links do not stay in the processor's first cache.
+    /// Whether the links are too many to stay in the L1 cache.
     prefetches: bool,
 }
 
 impl Network {
-    /// The idle network of `fabric`, of a run until `limit`.
+    /// The idle network of `fabric`, for a run until `limit`.
     pub fn new(fabric: &Fabric, limit: Time) -> Self {
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let (mut first_link, mut far_ends) = (Vec::new(), Vec::new());
@@ -76,23 +76,23 @@ impl Network {
         }
     }
 
-    /// What the fabric calls `link`.
+    /// The fabric's ID of `link`.
     pub fn id(&self, link: u32) -> LinkId {
         self.ids[link as usize]
     }
 
-    /// The counters of the link that the fabric calls `id`.
+    /// The counters of link `id`.
     pub fn counters(&self, id: LinkId) -> LinkCounters {
         self.links.counters(self.numbers[id.index()], self.now)
     }
 
-    /// Whether the link that the fabric calls `id` is up.
+    /// Whether link `id` is up.
     pub fn is_up(&self, id: LinkId) -> bool {
         self.links.is_up(self.numbers[id.index()])
     }
 
-    /// Schedules the next arrival of a link whose first packet has arrived, and has what the next
-    /// events need fetched: a link some dozens of events ahead, its first packet later.
+    /// Schedules the next arrival of a link whose first packet has arrived, and prefetches for later
+    /// events: links about 64 events ahead, their first packets about 16 and 4 events ahead.
     #[inline(always)]
     pub fn advance(&mut self, link: u32, next: Time) {
         if !self.prefetches {
@@ -110,7 +110,7 @@ impl Network {
         }
     }
 
-    /// Has the event queue count time anew once it finds nothing due; whether something is.
+    /// Moves the event queue's epoch when it finds nothing due; returns whether anything is due.
     #[cold]
     pub fn renew(&mut self) -> bool {
         let (links, class_queues) = (&self.links, &self.class_queues);
@@ -123,10 +123,10 @@ impl Network {
         })
     }
 
-    /// Hands `packet` to the queue of `link`.
+    /// Enqueues `packet` on `link`.
     ///
     /// # Errors
-    /// The reason why the link did not take it; the packet is still the caller's.
+    /// The reason for refusing it; the caller still owns the packet.
     #[inline(always)]
     pub fn transmit(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
         let header = &mut self.packets.get_mut(packet).header;
@@ -139,14 +139,14 @@ impl Network {
         Ok(())
     }
 
-    /// The same for a port with several queues: the packet waits there until the line is free.
+    /// The same for a port with several queues, where packets wait until the line is free.
     #[cold]
     fn transmit_classed(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
         if !self.links.is_up(link) {
             return Err(DropReason::LinkDown);
         }
         let queues = self.class_queues.get_mut(link as usize).and_then(Option::as_mut);
-        let queues = queues.expect("a link that is up takes a packet or has several queues");
+        let queues = queues.expect("only a port with several queues refuses packets while its link is up");
         let header = &mut self.packets.get_mut(packet).header;
         let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
         let class = queues.class_of(header);
@@ -176,9 +176,11 @@ impl Network {
         self.queue.set(self.links.count() + link, free);
     }
 
-    /// The line of a port with several queues is free: the scheduler says which packet is next.
+    /// Sends the scheduler's next packet when the line of a port with several queues becomes free.
     pub fn line_free(&mut self, link: u32) {
-        let queues = self.class_queues[link as usize].as_mut().expect("only several queues have this event");
+        let queues = self.class_queues[link as usize]
+            .as_mut()
+            .expect("only ports with several queues have this event");
         match queues.pop() {
             Some((packet, wire_bytes)) => self.put_on_line(link, packet, wire_bytes),
             None => {
@@ -188,14 +190,14 @@ impl Network {
         }
     }
 
-    /// When what `link` took last will have left. Behind several queues the order is not known: an estimate, as if they
-    /// were one.
+    /// When the last packet accepted by `link` will have left. An estimate for several queues, whose order is not
+    /// known: as if they were one.
     pub fn departure(&self, link: u32) -> Time {
         let free = self.links.busy_until(link);
         self.waiting_beside(link).map_or(free, |(bytes, _)| free + self.links.tx_time(link, bytes))
     }
 
-    /// Takes a link down or up; returns the packets that were lost with it.
+    /// Takes a link down or up; returns the packets lost on it.
     pub fn set_up(&mut self, id: LinkId, up: bool) -> Vec<PacketId> {
         let number = self.numbers[id.index()];
         if up {
@@ -212,12 +214,12 @@ impl Network {
         lost
     }
 
-    /// Bytes that have not left the port of the link with this number here yet.
+    /// Bytes that have not left the port of `link` yet.
     pub fn backlog(&self, link: u32) -> Bytes {
         self.links.backlog(link, self.now) + Bytes(self.waiting_beside(link).map_or(0, |(bytes, _)| bytes))
     }
 
-    /// Bytes and packets that wait at the link that the fabric calls `id`.
+    /// Bytes and packets waiting at link `id`.
     pub fn waiting(&self, id: LinkId) -> (Bytes, u32) {
         let link = self.numbers[id.index()];
         let packets = self.waiting_beside(link).map(|(_, packets)| packets);
@@ -235,7 +237,7 @@ impl Network {
     }
 }
 
-/// Marks a packet whose sender understands it (RFC 3168).
+/// Marks an ECN-capable packet (RFC 3168); returns whether it was marked.
 fn mark(header: &mut Header) -> bool {
     let capable = header.is_ecn_capable();
     if capable {

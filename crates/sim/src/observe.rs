@@ -1,8 +1,7 @@
-//! What a run is watched for beyond what endpoints count: the paths that flows take, how long
-//! explorations last, floods on links, and what an event costs until the fabric has recovered.
+//! Measurements beyond the endpoints' counters: the paths of flows, exploration times, floods on
+//! links, and the cost of an event until the fabric has recovered.
 //!
-//! Ordinary packets pass unseen: only watched ones (see [`crate::packet::WATCHED`]) and dropped ones
-//! come here.
+//! Only watched packets (see [`crate::packet::WATCHED`]) and dropped packets are observed.
 
 use weft_switching::{DropReason, Header, Kind, Rewrite};
 use weft_units::{Duration, LinkId, Time};
@@ -11,30 +10,30 @@ use crate::host::{Connection, Connections};
 use crate::packet::PacketId;
 use crate::record::{EventReport, FloodCounters};
 
-/// Links of a path that are remembered at most.
+/// The maximum number of links recorded per path.
 const MAX_PATH: usize = 64;
 
-/// What was seen of one connection.
+/// Observations of one connection.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The links that its last followed data segment crossed, to the end.
+    /// The links crossed by the last followed data segment that arrived.
     pub path: Vec<LinkId>,
-    /// Those that the one under way has crossed, and its packet.
+    /// The links crossed so far by the followed segment in flight, and its packet.
     way: Vec<LinkId>,
     packet: Option<PacketId>,
-    /// Whether the next data segment is to be followed.
+    /// Whether to follow the next data segment.
     pub watch: bool,
-    /// How often a segment went another way than the one followed before it.
+    /// How often a followed segment took a different path from the one followed before it.
     pub moves: u32,
-    /// When it first set out to explore.
+    /// When its first exploration started.
     explored_from: Option<Time>,
-    /// How long it took until the reply had come back to the source's edge.
+    /// How long it took until the reply reached the source's edge switch.
     pub exploration: Option<Duration>,
-    /// The event that took its path away, counted from 1; 0 where switches have given it another.
+    /// The event (from 1) that broke its path; 0 once switches have given it another.
     broken_by: u32,
-    /// The same; 0 where its data has come through again.
+    /// The same; 0 once its data arrives again.
     interrupted_by: u32,
-    /// The last event that cost it a frame, counted from 1.
+    /// The last event (from 1) that cost it a frame.
     hit_by: u32,
 }
 
@@ -56,7 +55,7 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// A data segment that was to be watched is sent as `packet`.
+    /// Follows a data segment, sent as `packet`.
     pub fn follow(&mut self, packet: PacketId) {
         self.way.clear();
         self.packet = Some(packet);
@@ -71,22 +70,22 @@ impl Seen {
     }
 }
 
-/// What was seen of the network as a whole.
+/// Observations of the network as a whole.
 #[derive(Default)]
 pub struct Observer {
-    /// By the fabric's number of the link.
+    /// By the fabric's link ID.
     pub floods: Vec<FloodCounters>,
-    /// One an event so far.
+    /// One per event so far.
     pub events: Vec<EventReport>,
 }
 
 impl Observer {
-    /// Nothing seen yet of `links` links.
+    /// An observer of `links` links, with nothing observed yet.
     pub fn new(links: usize) -> Self {
         Self { floods: vec![FloodCounters::default(); links], events: Vec::new() }
     }
 
-    /// A watched packet has crossed `link` at `now`, to a host where `ends` says so.
+    /// A watched packet has crossed `link` at `now`; with `ends`, to a host.
     pub fn crossed(
         &mut self,
         now: Time,
@@ -116,7 +115,7 @@ impl Observer {
         }
     }
 
-    /// An event happens that takes the links of `failed` down, or none.
+    /// An event takes down the links in `failed` (possibly none).
     pub fn event(&mut self, at: Time, failed: &[LinkId], connections: &mut Connections) {
         self.events.push(EventReport::new(at));
         let (number, event) = (self.events.len() as u32, self.events.last_mut());
@@ -140,7 +139,7 @@ impl Observer {
         reason: DropReason,
         of: &mut Connection,
     ) {
-        // The path seen is cut short here, or may be no more.
+        // The followed segment was lost, or its path may be gone: follow another.
         of.seen.watch |= of.seen.packet == Some(packet) || header.payload > 0 && is_loss(reason);
         let number = self.events.len() as u32;
         if let Some(event) = self.events.last_mut().filter(|_| !header.kind.is_control() && is_loss(reason)) {
@@ -162,7 +161,7 @@ impl Observer {
             Rewrite::Unwrap if kind == Kind::PathReply && seen.exploration.is_none() => {
                 seen.exploration = seen.explored_from.map(|from| now.saturating_since(from));
             }
-            // A frame that is flooded takes every path; a later segment shows the one that the flow has.
+            // A flooded frame takes every path; a later segment shows the flow's path.
             Rewrite::Mark | Rewrite::UnwrapAndMark => {
                 seen.watch |= seen.packet.take().is_some();
             }
@@ -170,7 +169,7 @@ impl Observer {
         }
     }
 
-    /// A switch explores for a flow that is under way.
+    /// A switch explores for an active flow.
     pub fn asked(now: Time, request: &Header, connections: &mut Connections) {
         let (Some(src), Some(dst)) = (request.source(), request.destination()) else { return };
         if let Some(number) = connections.find((src, request.sport), (dst, request.dport)) {
@@ -178,7 +177,7 @@ impl Observer {
         }
     }
 
-    /// A Path Recovery Reply has reached the edge that asked: its flow has a path.
+    /// A Path Recovery Reply has reached the edge switch that sent the request: its flow has a path.
     pub fn answered(&mut self, now: Time, reply: &Header, connections: &mut Connections) {
         let (Some(src), Some(dst)) = (reply.destination(), reply.source()) else { return };
         let Some(number) = connections.find((src, reply.dport), (dst, reply.sport)) else { return };
@@ -198,13 +197,13 @@ impl Observer {
 const fn explores(header: &Header) -> bool {
     match header.kind {
         Kind::PathRequest | Kind::RecoveryRequest => true,
-        // About a flow it follows the flow's path.
+        // A Path Fail about a flow follows the flow's path.
         Kind::PathFail => !header.is_about_flow(),
         _ => false,
     }
 }
 
-/// Whether a drop for `reason` loses a frame that had no other way and no other copy.
+/// Whether a drop for `reason` loses a frame for want of a path, with no other copy of it.
 const fn is_loss(reason: DropReason) -> bool {
     !matches!(
         reason,

@@ -7,12 +7,12 @@ use weft_transport::{Ecn, Flags, Segment};
 /// Number of a packet in the [`Slab`].
 pub type PacketId = u32;
 
-/// Set in the endpoint that a packet is made for: every link is to take note of the packet.
+/// Flag in a packet's endpoint number: every link observes the packet.
 pub const WATCHED: u32 = 1 << 31;
-/// The owner of a packet that belongs to no connection; such packets are watched too.
+/// The owner of a packet that belongs to no connection; such packets are watched, too.
 const NOBODY: u32 = u32::MAX;
 
-/// What a segment carries beyond what fits a [`Packet`]: SACK blocks, which are rare, and options of Multipath TCP.
+/// The parts of a segment that do not fit a [`Packet`]: SACK blocks, which are rare, and Multipath TCP options.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extra {
     ts_val: u32,
@@ -26,28 +26,28 @@ struct Extra {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// What switches see.
+    /// The header that switches see.
     pub header: Header,
     seq: u32,
     ack: u32,
-    /// The timestamps, or in `ts_val` the number of an [`Extra`] where there is one.
+    /// The timestamps; `ts_val` is the number of the [`Extra`] if there is one.
     ts_val: u32,
     ts_ecr: u32,
     /// The receive window in the lower 30 bits, above it [`Packet::EXTRA`] and [`Packet::RESENT`].
     window: u32,
-    /// The endpoint that the packet is for, with [`WATCHED`], or [`NOBODY`].
+    /// The destination endpoint, possibly with [`WATCHED`], or [`NOBODY`].
     owner: u32,
 }
 
 impl Packet {
-    /// The endpoint that the packet is for, if it belongs to a connection.
+    /// The destination endpoint, if the packet belongs to a connection.
     #[inline]
     pub fn endpoint(&self) -> Option<u32> {
         if self.owner == NOBODY { None } else { Some(self.owner & !WATCHED) }
     }
 
-    /// Whether every link is to take note of the packet: it is a handshake's, or belongs to no
-    /// connection, or is to show its flow's path.
+    /// Whether every link observes the packet: it is part of a handshake, belongs to no connection, or
+    /// shows its flow's path.
     #[inline]
     pub fn is_watched(&self) -> bool {
         self.owner & WATCHED != 0
@@ -73,7 +73,7 @@ impl Slab {
         &self.packets[id as usize]
     }
 
-    /// The packet `id`, to be marked on its way.
+    /// The packet `id`, mutable so that switches can mark it.
     #[inline]
     pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.packets[id as usize]
@@ -84,7 +84,7 @@ impl Slab {
         self.packets.len() - self.free.len()
     }
 
-    /// Asks the processor to fetch packet `id`.
+    /// Prefetches packet `id`.
     #[inline]
     pub fn prefetch(&self, id: PacketId) {
         if let Some(packet) = self.packets.get(id as usize) {
@@ -92,7 +92,7 @@ impl Slab {
         }
     }
 
-    /// A place for a packet, with what the last one left in it.
+    /// A slot for a packet, with the previous packet's data still in it.
     #[inline(always)]
     fn place(&mut self) -> PacketId {
         match self.free.pop() {
@@ -107,8 +107,8 @@ impl Slab {
         self.packets.len() as PacketId - 1
     }
 
-    /// Makes a packet of `segment`, with an option of Multipath TCP, for the endpoint `owner`, with [`WATCHED`] where
-    /// its path is to be seen, with the addresses of `template`.
+    /// Makes a packet from `segment` and a Multipath TCP option, with the addresses of `template`. `owner` is the
+    /// destination endpoint, with [`WATCHED`] if the packet's path is observed.
     #[inline(always)]
     pub fn packet_of(
         &mut self,
@@ -141,7 +141,7 @@ impl Slab {
         id
     }
 
-    /// Makes a packet of `header` alone, which belongs to no connection.
+    /// Makes a packet from `header` alone; it belongs to no connection.
     pub fn packet_without_segment(&mut self, header: &Header) -> PacketId {
         let id = self.place();
         self.packets[id as usize] = Packet { header: *header, owner: NOBODY, ..Packet::default() };
@@ -200,7 +200,7 @@ impl Slab {
         }
     }
 
-    /// The option of Multipath TCP that packet `id` has.
+    /// The Multipath TCP option of packet `id`.
     pub fn options(&self, id: PacketId) -> Options {
         let packet = self.get(id);
         match packet.window & Packet::EXTRA {
@@ -225,7 +225,7 @@ impl Slab {
         copy
     }
 
-    /// Ends packet `id`.
+    /// Removes packet `id`.
     #[inline]
     pub fn remove(&mut self, id: PacketId) {
         let packet = &self.packets[id as usize];
@@ -243,7 +243,7 @@ impl Slab {
     }
 }
 
-/// Asks the processor to bring `data` near; a hint without effect on any result.
+/// Prefetches `data` into the cache; a hint without effect on any result.
 #[inline(always)]
 pub fn prefetch<T>(data: &T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! The probe: samples of links, queues, classes and tables at a fixed interval.
 //!
-//! Rows that would say zero for a link or a switch are left out; a link without a row at a time was
-//! idle and empty then.
+//! Zero rows of links and switches are left out; a link without a row at a sampling time was idle and
+//! empty.
 
 use weft_fabric::Fabric;
 use weft_switching::TableEntries;
@@ -22,8 +22,8 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// A probe of `links`, and of the tables of switches where `switches` says so, every `interval`;
-    /// no interval, no samples.
+    /// A probe that samples `links` every `interval`, and with `switches` also switch tables. `None`:
+    /// no samples.
     pub fn new(interval: Option<Duration>, links: Vec<LinkId>, switches: bool) -> Self {
         let interval = interval.filter(|interval| *interval > Duration::ZERO);
         let count = links.len();
@@ -42,12 +42,12 @@ impl Probe {
         self.interval.map(|interval| Time::ZERO + interval)
     }
 
-    /// Whether tables of switches are sampled.
+    /// Whether switch tables are sampled.
     pub const fn samples_switches(&self) -> bool {
         self.switches
     }
 
-    /// Takes the sample of one switch's tables.
+    /// Samples one switch's tables.
     pub fn sample_switch<R: Recorder>(
         &self,
         time: Time,
@@ -83,7 +83,7 @@ impl Probe {
             self.wire_bytes[at] = counters.wire_bytes;
             self.drops[at] = counters.drops;
             if sent > 0 {
-                // What is left of the packet on the line is rounded to a byte.
+                // May exceed 1 slightly: the rest of the packet on the line is rounded to a byte.
                 let share = sent as f64 * 8.0 / (fabric.link(id).rate.bps() as f64 * seconds);
                 row(Metric::LinkUtilisation, entity, share.min(1.0));
             }

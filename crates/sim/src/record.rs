@@ -1,4 +1,4 @@
-//! What a run reports: flows as they finish, samples as they are taken, sums at the end.
+//! The output of a run: flows as they finish, samples as they are taken, sums at the end.
 
 use weft_switching::{DropReason, Header};
 use weft_traffic::Flow;
@@ -8,20 +8,20 @@ use weft_units::{Duration, LinkId, Time};
 use crate::link::LinkCounters;
 use crate::trace::TraceEvent;
 
-/// Receives what a run reports, in order of simulated time.
+/// Receives the output of a run, in order of simulated time.
 pub trait Recorder {
-    /// A flow has ended, or the run has with the flow unfinished.
+    /// A flow ended, or the run ended with the flow unfinished.
     fn flow(&mut self, record: &FlowRecord);
     /// A sample.
     fn sample(&mut self, sample: &Sample);
 
-    /// Whether it is told of every frame; where it is not, frames cost nothing for it.
+    /// Whether the recorder receives trace events; if not, tracing costs nothing.
     const TRACES: bool = false;
 
-    /// Something became of a frame, a link or a table.
+    /// An event of a frame, a link or a table.
     fn trace(&mut self, _time: Time, _event: TraceEvent<'_>) {}
 
-    /// The header of the flow of which it wants to know what switches keep.
+    /// The header of the flow whose switch table entries are traced.
     fn followed(&self) -> Option<Header> {
         None
     }
@@ -30,20 +30,20 @@ pub trait Recorder {
 /// One flow.
 #[derive(Clone, Debug)]
 pub struct FlowRecord {
-    /// The flow as it was to be sent.
+    /// The flow as planned.
     pub flow: Flow,
-    /// When the receiving application had the last byte.
+    /// When the receiving application got the last byte.
     pub end: Option<Time>,
-    /// The time it would take alone over the paths that there were when it started ([`crate::ideal`]);
-    /// zero where there was none.
+    /// Its completion time alone on the idle fabric, over the paths at its start ([`crate::ideal`]);
+    /// zero if there was no path.
     pub ideal: Duration,
-    /// Links on a shortest path at its start; 0 where there was none.
+    /// Links on a shortest path at its start; 0 if there was none.
     pub hops: u32,
-    /// Subflows that were established; 1 for a TCP connection.
+    /// Established subflows; 1 for a TCP connection.
     pub subflows: u32,
-    /// Data segments sent, retransmissions among them.
+    /// Data segments sent, including retransmissions.
     pub packets_sent: u64,
-    /// Data segments sent again.
+    /// Data segments retransmitted.
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -55,21 +55,21 @@ pub struct FlowRecord {
     pub ecn_marks: u64,
     /// Data segments dropped on the way.
     pub drops: u64,
-    /// How long the flow waited until its source knew the destination's address.
+    /// How long the flow waited for its destination's address.
     pub resolution: Duration,
-    /// From its SYN's entry to the fabric until the reply had come back, where the fabric was explored.
+    /// Time from the start of its path exploration to the reply, if the fabric was explored.
     pub exploration: Option<Duration>,
-    /// How often the flow went on over another path.
+    /// How often the flow changed its path.
     pub moves: u32,
-    /// The links that its first data segment crossed, or the first after the flow was last moved;
-    /// empty where none came through.
+    /// The links crossed by its first data segment, or by the first one after its last path change;
+    /// empty if none arrived.
     pub path: Vec<LinkId>,
 }
 
 /// What a [`Sample`] measures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Metric {
-    /// Share of the line's capacity used over the interval; the entity is a link.
+    /// Fraction of the link's capacity used over the interval; the entity is a link.
     LinkUtilisation,
     /// Bytes waiting at or leaving a link.
     QueueBytes,
@@ -79,7 +79,7 @@ pub enum Metric {
     Drops,
     /// Bits per second delivered to applications over the interval; the entity is a class.
     Throughput,
-    /// Flows begun and not finished; no entity.
+    /// Flows started and not finished; no entity.
     ActiveFlows,
     /// Entries for flows in a switch's tables; the entity is a node.
     FlowEntries,
@@ -118,30 +118,30 @@ impl Metric {
 /// One measured value.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// When.
+    /// The sampling time.
     pub time: Time,
-    /// What.
+    /// The metric.
     pub metric: Metric,
-    /// Of which link, class or node, by number.
+    /// The number of the link, class or node.
     pub entity: u32,
-    /// How much.
+    /// The value.
     pub value: f64,
 }
 
 /// Sums over a run.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
-    /// Packets that hosts sent.
+    /// Packets sent by hosts.
     pub packets_sent: u64,
-    /// Copies that switches made of them to flood.
+    /// Copies that switches made of them for flooding.
     pub packets_copied: u64,
-    /// Frames that switches made of their own.
+    /// Frames originated by switches.
     pub packets_of_switches: u64,
-    /// Packets that reached their host, and frames of switches that reached the switch they were for.
+    /// Packets that reached their host, and frames of switches that reached their switch.
     pub packets_delivered: u64,
     /// Packets dropped, by reason.
     pub packets_dropped: [u64; DropReason::ALL.len()],
-    /// Packets still on their way at the end.
+    /// Packets still in flight at the end.
     pub packets_in_flight: u64,
     /// Packets that crossed a link.
     pub packet_hops: u64,
@@ -155,69 +155,69 @@ impl Counters {
         self.packets_dropped[reason as usize] += 1;
     }
 
-    /// Whether every packet is accounted for: sent, copied and made = delivered + dropped + in flight.
+    /// Whether every packet is accounted for: sent + copied + originated = delivered + dropped + in flight.
     pub fn is_conserved(&self) -> bool {
         let ended = self.packets_delivered + self.packets_dropped.iter().sum::<u64>();
         self.packets_sent + self.packets_copied + self.packets_of_switches == ended + self.packets_in_flight
     }
 }
 
-/// Frames that reached the end of a link and of which switches send copies on.
+/// Flooded frames that reached the end of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FloodCounters {
-    /// Frames of hosts to everyone, ARP Requests above all.
+    /// Group-addressed frames other than Hello messages, mostly ARP Requests.
     pub broadcasts: u64,
     /// Their bytes on the wire.
     pub broadcast_bytes: u64,
-    /// Frames by which switches explore, or look for who can.
+    /// Exploration frames of switches, and Path Fail frames flooded to find the edge switch.
     pub explorations: u64,
     /// Their bytes on the wire.
     pub exploration_bytes: u64,
 }
 
-/// What an event cost until the fabric had recovered, or the next event happened.
+/// The cost of an event until the fabric recovered, or the next event happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventReport {
     /// When it happened.
     pub at: Time,
-    /// Frames of flows that were lost to it: on links that went down, or for want of a path. Those
-    /// lost to full queues do not count.
+    /// Flow frames lost to it: on links that went down, or for want of a path. Losses to full queues do
+    /// not count.
     pub frames_lost: u64,
-    /// Flows that lost any.
+    /// Flows that lost frames.
     pub flows_hit: u64,
-    /// When the last was lost.
+    /// When the last frame was lost.
     pub last_loss: Option<Time>,
     /// Flows whose path crossed a link that went down.
     pub paths_broken: u64,
-    /// From the event until switches gave them another path, those to which they did.
+    /// Time from the event until switches gave such a flow another path.
     pub recovered: Times,
-    /// From the event until their data came through again, over whatever path.
+    /// Time from the event until such a flow's data arrived again, over any path.
     pub resumed: Times,
 }
 
-/// How often something happened, and how long it took.
+/// The count, mean and maximum of durations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Times {
-    /// How often.
+    /// The number of durations.
     pub count: u64,
     sum: Duration,
     longest: Duration,
 }
 
 impl Times {
-    /// It happened once more, and took this long.
+    /// Adds a duration.
     pub fn add(&mut self, took: Duration) {
         self.count += 1;
         self.sum += took;
         self.longest = self.longest.max(took);
     }
 
-    /// The mean, if it ever happened.
+    /// The mean, if there are any.
     pub fn mean(&self) -> Option<Duration> {
         (self.count > 0).then(|| self.sum / self.count)
     }
 
-    /// The longest, if it ever happened.
+    /// The longest, if there are any.
     pub fn longest(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.longest)
     }
@@ -237,7 +237,7 @@ impl EventReport {
         }
     }
 
-    /// From the event until the last frame was lost to it.
+    /// Time from the event to the last frame lost to it.
     pub fn recovery(&self) -> Option<Duration> {
         self.last_loss.map(|last| last.saturating_since(self.at))
     }
@@ -246,49 +246,49 @@ impl EventReport {
 /// One link over a run.
 #[derive(Clone, Debug)]
 pub struct LinkReport {
-    /// Which.
+    /// The link's ID.
     pub id: LinkId,
     /// Counters.
     pub counters: LinkCounters,
-    /// Bytes that left it within the measurement window.
+    /// Bytes sent within the measurement window.
     pub window_bytes: u64,
-    /// Of its frames those that were flooded.
+    /// Its flooded frames.
     pub floods: FloodCounters,
     /// Whether it was up at the end.
     pub up: bool,
 }
 
-/// What a central controller did.
+/// Counters of the central controller.
 #[derive(Clone, Debug)]
 pub struct ControllerReport {
-    /// Frames that switches sent it.
+    /// Frames that switches sent to it.
     pub packet_ins: u64,
-    /// Rules that it sent, those in place at the start included.
+    /// Rules that it sent, including those installed at the start.
     pub rules: u64,
-    /// How long each path took to be set up, from when its first frame left for the controller until the last switch's
-    /// confirmation came back; in order of time.
+    /// Setup time of each path, from sending its first frame to the controller to the last switch's confirmation;
+    /// in order of time.
     pub setups: Vec<Duration>,
     /// The controller's own counters.
     pub counters: Vec<(&'static str, u64)>,
 }
 
-/// What Multipath TCP did between its subflows: sums over the connections of a run and both their sides, of those that
-/// were under way at the end too.
+/// Multipath TCP counters: sums over both sides of all connections of a run, including those still active at the
+/// end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MultipathReport {
-    /// Connections that were opened.
+    /// Connections opened.
     pub connections: u64,
-    /// Subflows that were established, as the flows' sources count them.
+    /// Subflows established, as counted by the flows' sources.
     pub subflows: u64,
     /// Joins that a host refused.
     pub joins_refused: u64,
-    /// Times that a subflow became stale.
+    /// Number of times a subflow became stale.
     pub stale: u64,
-    /// Bytes of data that were given to a further subflow.
+    /// Bytes of data reinjected on another subflow.
     pub reinjected_bytes: u64,
-    /// Pieces of data that came before what precedes them, in order on their own subflow.
+    /// Pieces of data that arrived out of order for the connection, in order on their own subflow.
     pub out_of_order: u64,
-    /// Bytes of data that came twice, on two subflows.
+    /// Bytes of data that arrived twice, on two subflows.
     pub duplicate_bytes: u64,
 }
 
@@ -310,7 +310,7 @@ impl MultipathReport {
 /// A run as a whole.
 #[derive(Clone, Debug)]
 pub struct RunReport {
-    /// Whether it was asked to stop before its end.
+    /// Whether it was stopped before its end.
     pub stopped: bool,
     /// When it ended, in simulated time.
     pub end: Time,
@@ -318,7 +318,7 @@ pub struct RunReport {
     pub window: (Time, Time),
     /// Sums.
     pub counters: Counters,
-    /// Flows begun.
+    /// Flows started.
     pub flows_started: u64,
     /// Flows finished.
     pub flows_finished: u64,
@@ -326,9 +326,9 @@ pub struct RunReport {
     pub links: Vec<LinkReport>,
     /// Every event that happened, in order of time.
     pub events: Vec<EventReport>,
-    /// What the central controller did, where there was one.
+    /// Counters of the central controller, if there was one.
     pub controller: Option<ControllerReport>,
-    /// What Multipath TCP did, where hosts speak it.
+    /// Multipath TCP counters, if hosts use it.
     pub multipath: Option<MultipathReport>,
     /// Memory of packets, links and connections at the end, in bytes.
     pub state_bytes: u64,

@@ -1,23 +1,23 @@
-//! [`Resolver`]: what hosts know of each other's addresses, and the flows that wait for them.
+//! [`Resolver`]: the hosts' ARP caches, and the flows that wait for an address.
 //!
-//! Schemes that switch by address need hosts that ask (RFC 826): a flow to a host whose address its
-//! source does not remember starts with an ARP Request, sent again each second (RFC 1122, section
-//! 2.3.2.1). Who is asked remembers who asked.
+//! Schemes that switch by address need ARP (RFC 826): a flow to a host whose address is not in its
+//! source's cache starts with an ARP Request, retried every second (RFC 1122, section 2.3.2.1). The
+//! target of a request also caches the requester's address.
 
 use std::collections::BTreeMap;
 
 use weft_switching::{Header, Kind, Mac};
 use weft_units::{Duration, HostId, Time};
 
-/// How long a host waits for an answer before it asks again.
+/// How long a host waits for a reply before it retries.
 pub const RETRY: Duration = Duration::from_secs(1);
 /// Length of an ARP packet for IPv4 over Ethernet, in bytes.
 const ARP_BYTES: u16 = 28;
 
-/// Who asks for whom.
+/// The requesting host and the target.
 pub type Question = (HostId, HostId);
 
-/// What hosts remember, and what waits.
+/// The ARP caches and the waiting flows.
 pub struct Resolver {
     lifetime: Duration,
     known_until: BTreeMap<Question, Time>,
@@ -25,7 +25,7 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Hosts that know nothing yet and remember an address for `lifetime`.
+    /// Empty ARP caches whose entries live for `lifetime`.
     pub fn new(lifetime: Duration) -> Self {
         Self { lifetime, known_until: BTreeMap::new(), waiting: BTreeMap::new() }
     }
@@ -35,7 +35,7 @@ impl Resolver {
         self.known_until.get(&question).is_some_and(|until| *until > now)
     }
 
-    /// Has a flow wait for an address; whether nobody has asked for it yet.
+    /// Makes a flow wait for an address; returns whether it is the first to do so.
     pub fn wait(&mut self, question: Question, flow: u32) -> bool {
         let flows = self.waiting.entry(question).or_default();
         flows.push(flow);
@@ -47,24 +47,24 @@ impl Resolver {
         self.waiting.contains_key(&question)
     }
 
-    /// Whether any flow waits.
+    /// Whether no flow waits.
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// The first host has learnt the second's address: the flows that waited for it.
+    /// Adds the second host's address to the first's cache; returns the flows that waited for it.
     pub fn learn(&mut self, question: Question, now: Time) -> Vec<u32> {
         self.known_until.insert(question, now + self.lifetime);
         self.waiting.remove(&question).unwrap_or_default()
     }
 
-    /// Every flow that still waits.
+    /// Removes and returns the flows that still wait.
     pub fn abandon(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.waiting).into_values().flatten().collect()
     }
 }
 
-/// The request of a question.
+/// The ARP Request for a question.
 pub fn request((from, to): Question) -> Header {
     let mut header = Header {
         src: Mac::of_host(from.0),
@@ -77,13 +77,13 @@ pub fn request((from, to): Question) -> Header {
     header
 }
 
-/// Whom a request asks for.
+/// The target of an ARP Request.
 pub fn target(request: &Header) -> HostId {
     let [a, b, c, d, ..] = request.overlay;
     HostId(u32::from_be_bytes([a, b, c, d]))
 }
 
-/// The answer of `from` to `to`.
+/// The ARP Reply of `from` to `to`.
 pub fn reply(from: HostId, to: HostId) -> Header {
     Header {
         src: Mac::of_host(from.0),

@@ -1,4 +1,4 @@
-//! One run: from a [`Plan`] to what its recorder is told, or to a result directory.
+//! One run: from a [`Plan`] to a recorder, or to a result directory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use crate::probe::Probe;
 use crate::record::{ControllerReport, MultipathReport, Recorder, RunReport};
 use crate::results::{Account, LinkAccount, ResultError, ResultWriter, quantile};
 
-/// Fabrics with more switches than this have no samples of tables.
+/// In fabrics with more switches than this, switch tables are not sampled.
 const MAX_SAMPLED_SWITCHES: usize = 500;
-/// So many times of path set-ups are listed, the first.
+/// The maximum number of path setup times listed, the first ones.
 const MAX_SETUPS: usize = 1_000;
-/// Fabrics with more links than this are sampled by class only, so that a series stays small.
+/// In fabrics with more links than this, links are not sampled, so that the series stays small.
 const MAX_SAMPLED_LINKS: usize = 2_000;
 
 /// Runs `plan`.
 ///
 /// # Errors
-/// A scheme that the registry does not have, or not on this fabric.
+/// The scheme is unknown, or not available on this fabric.
 pub fn run<R: Recorder>(
     plan: &Plan,
     progress: &Progress,
@@ -36,8 +36,8 @@ pub fn run<R: Recorder>(
     run_setup(setup(plan, &faults), &plan.scheme, progress, recorder)
 }
 
-/// Runs `plan` with a scheme that no registry knows, in place of the one that the plan names. `scheme`
-/// makes it over the fabric's equal-cost paths.
+/// Runs `plan` with a scheme of the caller's instead of the plan's. `scheme` builds it from the fabric's
+/// equal-cost paths.
 pub fn run_own<B: Blueprint, R: Recorder>(
     plan: &Plan,
     scheme: impl FnOnce(&Arc<Forwarding>) -> B,
@@ -50,7 +50,7 @@ pub fn run_own<B: Blueprint, R: Recorder>(
     Engine::new(setup(plan, &faults), routes, &blueprint).run(progress, recorder)
 }
 
-/// What a run of `plan` needs, with its links and its tables sampled.
+/// The inputs of a run of `plan`, with links and tables sampled.
 pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
     let fabric = &plan.fabric;
     let mut links: Vec<LinkId> = (0..fabric.links().len() as u32).map(LinkId).collect();
@@ -71,10 +71,10 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
     }
 }
 
-/// Runs `setup` with the scheme that `scheme` names.
+/// Runs `setup` with the scheme that `scheme` specifies.
 ///
 /// # Errors
-/// A scheme that the registry does not have, or not on this fabric.
+/// The scheme is unknown, or not available on this fabric.
 pub fn run_setup<R: Recorder>(
     setup: Setup<'_>,
     scheme: &weft_switching::SchemeSpec,
@@ -102,7 +102,7 @@ impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
     }
 }
 
-/// What the events of a plan do to the links.
+/// The effect of a plan's events on the links.
 pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     let mut state = LinkStates::of(&plan.fabric);
     let fault = |event: &weft_scenario::Event| Fault {
@@ -113,11 +113,11 @@ pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     plan.events.iter().map(fault).collect()
 }
 
-/// Runs `plan` and leaves its result at `target`. `false` where the run was asked to stop: then
-/// there is no result.
+/// Runs `plan` and writes its result to `target`. `None` if the run was stopped: then there is no
+/// result.
 ///
 /// # Errors
-/// What the file system says; then there is no result either.
+/// The scheme is unknown, or the result cannot be written; no partial result is left.
 pub fn run_to_directory(
     plan: &Plan,
     target: &Path,
@@ -143,7 +143,7 @@ pub fn run_to_directory(
 /// Why a run has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// It could not be written.
+    /// The result could not be written.
     #[error(transparent)]
     Result(#[from] ResultError),
     /// There is no such scheme.
@@ -152,15 +152,15 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether there was no room left for the result.
+    /// Whether the disk or the quota was full.
     pub fn is_disk_full(&self) -> bool {
         use std::io::ErrorKind::{QuotaExceeded, StorageFull};
         matches!(self, Self::Result(error) if matches!(error.source.kind(), StorageFull | QuotaExceeded))
     }
 }
 
-/// The contents of `summary.json`: everything that a reader needs to know beside the tables, and
-/// nothing that differs between two runs of the same seed.
+/// The contents of `summary.json`: everything that a reader needs besides the tables, and nothing
+/// that differs between two runs with the same seed.
 pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
     let fabric = &plan.fabric;
     let packets = &account.packets;
@@ -231,7 +231,7 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
     summary
 }
 
-/// What the central controller did.
+/// The counters of the central controller.
 fn controller_json(report: &ControllerReport) -> Value {
     let mut setups: Vec<f64> = report.setups.iter().map(|time| time.ps() as f64).collect();
     setups.sort_by(f64::total_cmp);
@@ -250,7 +250,7 @@ fn controller_json(report: &ControllerReport) -> Value {
     })
 }
 
-/// What Multipath TCP did.
+/// The Multipath TCP counters.
 fn multipath_json(report: &MultipathReport) -> Value {
     json!({
         "connections": report.connections,
@@ -263,9 +263,9 @@ fn multipath_json(report: &MultipathReport) -> Value {
     })
 }
 
-/// How evenly the lowest switches that have several links up use them: Jain's index of the bytes on
-/// each, 1 where all carry alike, one over their number where one carries all; the mean over the
-/// switches that sent any. Of bytes within the measurement window.
+/// How evenly lowest-tier switches with several uplinks use them: Jain's fairness index of the bytes
+/// per uplink within the measurement window (1: all equal, 1/n: one of n carries all), averaged over
+/// the switches that sent any.
 fn path_evenness(fabric: &Fabric, account: &Account) -> Option<f64> {
     let tier = |node: NodeId| fabric.node(node).tier;
     let lowest = fabric.switches().map(tier).min()?;
@@ -280,7 +280,7 @@ fn path_evenness(fabric: &Fabric, account: &Account) -> Option<f64> {
     (!indices.is_empty()).then(|| indices.iter().sum::<f64>() / indices.len() as f64)
 }
 
-/// What each event of the plan that happened was, and what it cost.
+/// The events that happened, with their cost.
 fn events_json(plan: &Plan, account: &Account) -> Vec<Value> {
     let events = plan.events.iter().zip(&account.events);
     events
@@ -329,7 +329,7 @@ fn link_json(fabric: &Fabric, (from, to): (Time, Time), account: &LinkAccount) -
     })
 }
 
-/// The nodes with their places on a drawing, as `summary.json` and `weft fabric` show them.
+/// The nodes with their positions on a drawing, for `summary.json` and `weft fabric`.
 pub fn nodes_json(fabric: &Fabric) -> Vec<Value> {
     let points = layout(fabric).points;
     let nodes = fabric.nodes().iter().zip(points);
@@ -347,7 +347,7 @@ pub fn nodes_json(fabric: &Fabric) -> Vec<Value> {
         .collect()
 }
 
-/// The cables of a fabric, as `weft fabric` shows them: one entry a direction.
+/// The links of a fabric for `weft fabric`, one entry per direction.
 pub fn links_json(fabric: &Fabric) -> Vec<Value> {
     let ids = (0..fabric.links().len() as u32).map(LinkId);
     ids.map(|id| {

@@ -1,7 +1,7 @@
-//! All runs of a scenario, on as many threads as asked for, into one directory.
+//! All runs of a scenario, on a given number of threads, into one directory.
 //!
-//! What is finished stays finished: a run's result appears under its name only when whole, so a
-//! sweep that was stopped, or that met a full disk, goes on where it was.
+//! A run's result appears under its final name only when complete, so a sweep that was stopped, or that
+//! filled the disk, resumes where it left off.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, TryLockError};
@@ -22,27 +22,27 @@ use crate::engine::Progress;
 use crate::results::{ResultError, is_temporary};
 use crate::run::run_to_directory;
 
-/// The most threads for each that the machine can run at once.
+/// The maximum number of threads per CPU.
 const THREADS_PER_CORE: usize = 4;
 
-/// The list of runs, and the file that is locked while they are under way.
+/// The list of runs, and the file that is locked during a sweep.
 const LIST: &str = "sweep.json";
 const LOCK: &str = ".lock";
-/// The key of the list that emulated results have.
+/// The key that marks a list of emulated results.
 const EMULATED: &str = "emulated";
 
-/// How many keys a message lists that differ.
+/// The maximum number of changed keys that a message lists.
 const CHANGES_SHOWN: usize = 5;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// How often the observer is told of progress.
+/// How often the observer receives progress.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Why a sweep did not start.
 #[derive(Debug, Error)]
 pub enum SweepError {
-    /// The directory has the results of another scenario.
+    /// The directory holds results of another scenario.
     #[error(
         "{} already holds results of a different scenario (`{found}`). Changed: {changes}. Use another directory (-o DIR), or remove this one",
         path.display()
@@ -55,9 +55,9 @@ pub enum SweepError {
         /// The keys that differ, with both values.
         changes: String,
     },
-    /// The directory has results of another version of Weft.
+    /// The directory holds results of another version of Weft.
     #[error(
-        "{} holds results of Weft {found}, and this is {VERSION}: choose another directory with -o, or remove it",
+        "{} holds results of Weft {found}, but this is {VERSION}: choose another directory with -o, or remove it",
         path.display()
     )]
     OtherVersion {
@@ -66,22 +66,22 @@ pub enum SweepError {
         /// The version.
         found: String,
     },
-    /// The directory has emulated results and simulated ones are to come, or the other way round.
+    /// The directory holds emulated results and the sweep is simulated, or the other way round.
     #[error(
-        "{} holds {} results, and these are {}: choose another directory with -o",
+        "{} holds {} results, but this run is {}: choose another directory with -o",
         path.display(), found.name(), wanted.name()
     )]
     OtherOrigin {
         /// The directory.
         path: PathBuf,
-        /// What it holds.
+        /// Origin of the results it holds.
         found: Origin,
-        /// What is to come.
+        /// Origin of the new results.
         wanted: Origin,
     },
-    /// A file that the scenario names has changed since the directory's results came about.
+    /// A file that the scenario names has changed since the directory's results were written.
     #[error(
-        "`{file}` has changed since the runs in {} were done: choose another directory with -o, or remove it",
+        "`{file}` has changed since the results in {} were written: choose another directory with -o, or remove it",
         path.display()
     )]
     Changed {
@@ -91,108 +91,108 @@ pub enum SweepError {
         file: String,
     },
     /// A file that the scenario names cannot be read.
-    #[error("`{file}` cannot be read: {why}")]
+    #[error("cannot read `{file}`: {why}")]
     Unreadable {
         /// The file.
         file: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// The directory is not empty and not a result.
-    #[error("{} exists and holds no results of Weft; choose another directory with -o", path.display())]
+    /// The directory is neither empty nor a Weft result.
+    #[error("{} exists but holds no Weft results: choose another directory with -o", path.display())]
     NotOurs {
         /// The directory.
         path: PathBuf,
     },
-    /// Another process, or another sweep of this one, has the directory.
+    /// Another process, or another sweep of this one, is using the directory.
     #[error(
-        "another weft run is writing to {}: wait for it, or choose another directory with -o",
+        "another weft run is writing to {}: wait for it to finish, or choose another directory with -o",
         path.display()
     )]
     Busy {
         /// The directory.
         path: PathBuf,
     },
-    /// The file system refused.
+    /// A file system error.
     #[error(transparent)]
     Io(#[from] ResultError),
     /// The threads could not be started.
     #[error("cannot start {threads} threads: {why}")]
     Threads {
-        /// How many.
+        /// The number of threads.
         threads: usize,
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
 
-/// What a sweep tells while it goes on.
+/// Events of a sweep, for its observer.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// It starts; `done` runs were there already.
+    /// The sweep starts; `done` runs already have results.
     Start {
-        /// Runs in all.
+        /// Total number of runs.
         total: usize,
-        /// Runs that need not be done again.
+        /// Runs that already have results.
         done: usize,
     },
-    /// A run is under way.
+    /// Progress of an active run.
     Progress {
-        /// Which.
+        /// The run.
         point: &'a Point,
-        /// Share of it that is done, 0 to 1.
+        /// Completed fraction, 0 to 1.
         fraction: f64,
         /// Flows finished.
         flows_done: u64,
-        /// Flows to send.
+        /// Total number of flows.
         flows_total: u64,
         /// Packet-hops so far.
         packet_hops: u64,
         /// Simulated seconds so far.
         sim_time_s: f64,
     },
-    /// A run has its result.
+    /// A run wrote its result.
     RunDone {
-        /// Which.
+        /// The run.
         point: &'a Point,
-        /// Packet-hops of it.
+        /// Its packet-hops.
         packet_hops: u64,
     },
     /// A run failed.
     RunFailed {
-        /// Which.
+        /// The run.
         point: &'a Point,
-        /// Why.
+        /// The reason.
         error: &'a str,
     },
-    /// Nothing new; so that an observer can ask to stop.
+    /// Nothing new; lets the observer stop the sweep.
     Tick,
 }
 
-/// What came of a sweep.
+/// The outcome of a sweep.
 #[derive(Debug, Default)]
 pub struct SweepReport {
-    /// Runs done now.
+    /// Runs completed now.
     pub done: usize,
-    /// Runs that were there already.
+    /// Runs that already had results.
     pub skipped: usize,
     /// Runs that failed, with the reason.
     pub failed: Vec<(Point, String)>,
-    /// Whether it ended before its end: it was asked to, or the disk was full.
+    /// Whether it ended early: the observer stopped it, or the disk was full.
     pub stopped: bool,
 }
 
-/// How a sweep is to be run.
+/// Options of a sweep.
 pub struct Options<'a> {
-    /// The directory of its results.
+    /// The result directory.
     pub directory: &'a Path,
-    /// Runs at the same time; never more than are missing or than the machine has use for.
+    /// Concurrent runs; limited to the missing runs and to what the machine can use.
     pub jobs: usize,
     /// Reads a file that the scenario names.
     pub load: Loader<'a>,
 }
 
-/// A run under way, shared between its thread and the observer's.
+/// An active run, shared between its thread and the observer's.
 struct Active<'a> {
     point: &'a Point,
     progress: Progress,
@@ -200,23 +200,23 @@ struct Active<'a> {
     limit_ps: u64,
 }
 
-/// A run that has ended, for the observer to be told of.
+/// A finished run, to be reported to the observer.
 type Ended<'a> = (&'a Point, Result<Timing, String>);
 
-/// What a run cost.
+/// The cost of a run.
 struct Timing {
     packet_hops: u64,
     seconds: f64,
-    /// Seconds of a processor.
+    /// CPU time in seconds.
     cpu_seconds: f64,
     state_bytes: u64,
 }
 
-/// Runs every point of `scenario` that has no result yet. `observer` is called from this thread; it
-/// answers whether to go on.
+/// Runs every point of `scenario` that has no result yet. Calls `observer` from this thread; it returns
+/// whether to continue.
 ///
 /// # Errors
-/// What keeps the sweep from starting. A run that fails is part of the report.
+/// The sweep cannot start. Failed runs are part of the report instead.
 pub fn run_sweep(
     scenario: &Scenario,
     options: &Options<'_>,
@@ -254,7 +254,7 @@ pub fn run_sweep(
         let outcome = run_to_directory(&plan, &target(point), scenario.text(), &run.progress);
         lock(&active).retain(|other| !Arc::ptr_eq(other, &run));
         let report = outcome.map_err(|error| {
-            // No other run would find room for its result either.
+            // The results of the other runs would not fit either.
             stop.fetch_or(error.is_disk_full(), Ordering::Relaxed);
             error.to_string()
         })?;
@@ -334,10 +334,10 @@ pub fn run_sweep(
     Ok(report)
 }
 
-/// How the runs of a sweep come about.
+/// How the results of a sweep are produced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// By the engine.
+    /// By the simulator.
     Simulated,
     /// On a network of Linux switches and hosts.
     Emulated,
@@ -351,13 +351,13 @@ impl Origin {
         }
     }
 
-    /// What a list of runs says of itself.
+    /// The origin given in a list of runs.
     fn of(list: &Value) -> Self {
         if list[EMULATED] == json!(true) { Self::Emulated } else { Self::Simulated }
     }
 }
 
-/// The directory of a sweep's results, for as long as this value lives nobody else's.
+/// The result directory of a sweep, locked while this value exists.
 pub struct Directory {
     path: PathBuf,
     inputs: Inputs,
@@ -365,10 +365,10 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory for the results of `scenario`, or finds that it is that already.
+    /// Creates the directory for the results of `scenario`, or opens an existing one.
     ///
     /// # Errors
-    /// It is another's, or cannot be written, or a file that the scenario names cannot be read.
+    /// It belongs to something else or cannot be written, or a file that the scenario names cannot be read.
     pub fn open(
         scenario: &Scenario,
         path: &Path,
@@ -381,21 +381,21 @@ impl Directory {
         Ok(Self { path: path.to_owned(), inputs, _lock: lock })
     }
 
-    /// Where the result of a run is, or will be.
+    /// The path of a run's result.
     pub fn target(&self, point: &Point) -> PathBuf {
         self.path.join("runs").join(&point.id)
     }
 
-    /// A file that the scenario names, as it was when the directory was opened.
+    /// The contents of a file that the scenario names, as read when the directory was opened.
     ///
     /// # Errors
-    /// The scenario names no such file.
+    /// The scenario does not name this file.
     pub fn load(&self, file: &str) -> Result<Vec<u8>, String> {
-        self.inputs.get(file).cloned().ok_or_else(|| "it was not read".to_owned())
+        self.inputs.get(file).cloned().ok_or_else(|| "the scenario does not name this file".to_owned())
     }
 }
 
-/// How many threads `jobs` are worth where `missing` runs are to be done.
+/// The number of threads to use for `jobs` jobs and `missing` runs.
 fn threads(jobs: usize, missing: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     jobs.min(missing).clamp(1, THREADS_PER_CORE * cores)
@@ -416,10 +416,10 @@ fn timing_json(point: &Point, timing: &Timing) -> Value {
     })
 }
 
-/// The files that a scenario names, by their names.
+/// The files that a scenario names, by name.
 type Inputs = BTreeMap<String, Vec<u8>>;
 
-/// Reads every file once: what is hashed is what all runs are given, whatever becomes of it meanwhile.
+/// Reads every file once, so that all runs use the hashed contents even if a file changes during the sweep.
 fn read_inputs(scenario: &Scenario, load: Loader<'_>) -> Result<Inputs, SweepError> {
     let read = |file: &str| match load(file) {
         Ok(bytes) => Ok((file.to_owned(), bytes)),
@@ -428,8 +428,8 @@ fn read_inputs(scenario: &Scenario, load: Loader<'_>) -> Result<Inputs, SweepErr
     scenario.files().map(read).collect()
 }
 
-/// Takes the directory, made where there is none, for as long as the answer lives. The lock goes with
-/// the process that holds it, however that ends.
+/// Locks the directory, creating it if needed, until the returned file is dropped. The kernel releases
+/// the lock when the process ends, even after a crash.
 fn lock_directory(directory: &Path) -> Result<File, SweepError> {
     let path = directory.join(LOCK);
     if !path.exists() && !directory.join(LIST).exists() {
@@ -441,13 +441,13 @@ fn lock_directory(directory: &Path) -> Result<File, SweepError> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(SweepError::Busy { path: directory.to_owned() }),
-        // Where the file system has no locks there is no more to be done.
+        // File systems without locks: go on without one.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(file),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
 
-/// Refuses a directory that holds anything but our lock.
+/// Refuses a directory that holds anything except our lock.
 fn refuse_occupied(directory: &Path) -> Result<(), SweepError> {
     let mut entries = fs::read_dir(directory).into_iter().flatten().flatten();
     match entries.any(|entry| entry.file_name() != LOCK) {
@@ -456,7 +456,7 @@ fn refuse_occupied(directory: &Path) -> Result<(), SweepError> {
     }
 }
 
-/// Removes what runs that ended before their time have left.
+/// Removes the partial results of interrupted runs.
 fn remove_unfinished(runs: &Path) -> Result<(), SweepError> {
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| is_temporary(&entry.file_name().to_string_lossy())) {
@@ -465,8 +465,8 @@ fn remove_unfinished(runs: &Path) -> Result<(), SweepError> {
     Ok(())
 }
 
-/// Makes the directory with the scenario and the list of runs, or checks that it is that already and
-/// adds to the list what is new: runs of more seeds.
+/// Creates the directory with the scenario and the list of runs, or checks an existing one and adds new
+/// runs (of further seeds) to its list.
 fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path, origin: Origin) -> Result<(), SweepError> {
     let list = directory.join(LIST);
     let inputs: BTreeMap<&str, String> =
@@ -505,7 +505,7 @@ fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path, origin: Origi
     replace(&list, &sweep)
 }
 
-/// A run as the list has it.
+/// A run's entry in the list.
 fn run_json(point: &Point) -> Value {
     json!({
         "id": point.id,
@@ -516,7 +516,7 @@ fn run_json(point: &Point) -> Value {
     })
 }
 
-/// Whether the results that the list `found` is of would come out the same today.
+/// Checks that the results listed in `found` would be the same if run now.
 fn check(
     scenario: &Scenario,
     inputs: &BTreeMap<&str, String>,
@@ -527,11 +527,11 @@ fn check(
     let path = directory.to_owned();
     let text = |key: &str, without: &str| found[key].as_str().unwrap_or(without).to_owned();
     if found["scenario_sha"] != json!(scenario.fingerprint()) {
-        let (found, changes) = (text("name", "of an unknown name"), changes(scenario, directory, found));
+        let (found, changes) = (text("name", "unknown name"), changes(scenario, directory, found));
         return Err(SweepError::OtherScenario { path, found, changes });
     }
     if found["version"] != json!(VERSION) {
-        return Err(SweepError::OtherVersion { path, found: text("version", "of an unknown version") });
+        return Err(SweepError::OtherVersion { path, found: text("version", "(unknown version)") });
     }
     if Origin::of(found) != origin {
         return Err(SweepError::OtherOrigin { path, found: Origin::of(found), wanted: origin });
@@ -542,22 +542,22 @@ fn check(
     }
 }
 
-/// In what `scenario` differs from the one whose results `directory` holds.
+/// The differences between `scenario` and the scenario whose results `directory` holds.
 fn changes(scenario: &Scenario, directory: &Path, found: &Value) -> String {
     let Ok(text) = fs::read_to_string(directory.join("scenario.toml")) else {
-        return "unknown, as there is no scenario.toml".to_owned();
+        return "unknown (no scenario.toml)".to_owned();
     };
     let sets = found["sets"].as_array().into_iter().flatten();
     let sets: Vec<String> = sets.filter_map(|set| set.as_str().map(str::to_owned)).collect();
     let changes = scenario.changes_since(&text, &sets);
     match changes.len() {
-        0 => "only comments or the layout of the file".to_owned(),
+        0 => "only comments or formatting".to_owned(),
         1..=CHANGES_SHOWN => changes.join(", "),
         all => format!("{} and {} more", changes[..CHANGES_SHOWN].join(", "), all - CHANGES_SHOWN),
     }
 }
 
-/// Adds what the runs cost to `performance.json`; not part of any result.
+/// Appends the cost of the runs to `performance.json`, which is not part of any result.
 fn write_timings(directory: &Path, timings: &[Value]) -> Result<(), SweepError> {
     if timings.is_empty() {
         return Ok(());

@@ -1,6 +1,6 @@
-//! [`TraceEvent`]: what becomes of single frames, for recorders that ask ([`Recorder::TRACES`]).
+//! [`TraceEvent`]: events of single frames, for recorders that set [`Recorder::TRACES`].
 //!
-//! Whether a recorder asks is a constant, so that a run without a trace is compiled without it.
+//! `TRACES` is a constant, so that runs without a trace are compiled without it.
 
 use weft_switching::{DropReason, Header, Kept, Switch};
 use weft_units::{LinkId, NodeId};
@@ -9,11 +9,11 @@ use crate::engine::Engine;
 use crate::packet::PacketId;
 use crate::record::Recorder;
 
-/// Something became of a frame, a link or a table. A frame's number is another frame's once it has ended.
+/// An event of a frame, a link or a table. A frame's number is reused after the frame has ended.
 #[derive(Clone, Copy, Debug)]
 pub enum TraceEvent<'a> {
-    /// A frame, which is now as `header` says, is handed to a link; one not heard of before is new. Where
-    /// the link does not take it, it is dropped next.
+    /// A frame, now with `header`, is handed to a link; an unknown number is a new frame. If the link
+    /// refuses it, `Dropped` follows.
     Sent {
         /// The frame.
         frame: PacketId,
@@ -22,45 +22,45 @@ pub enum TraceEvent<'a> {
         /// Its header, rewritten.
         header: &'a Header,
     },
-    /// A frame has reached the far end of a link.
+    /// A frame reached the far end of a link.
     Arrived {
         /// The frame.
         frame: PacketId,
         /// The link.
         link: LinkId,
     },
-    /// A switch has copied a frame to flood it.
+    /// A switch copied a frame to flood it.
     Copied {
         /// The copy.
         frame: PacketId,
-        /// The frame.
+        /// The original.
         of: PacketId,
     },
-    /// A frame goes no further.
+    /// A frame was dropped.
     Dropped {
         /// The frame.
         frame: PacketId,
-        /// Why.
+        /// The reason.
         reason: DropReason,
     },
-    /// A frame has reached the switch that it was for.
+    /// A frame reached the switch it was addressed to.
     Consumed {
         /// The frame.
         frame: PacketId,
     },
-    /// A host has taken a frame in.
+    /// A host received a frame.
     Delivered {
         /// The frame.
         frame: PacketId,
     },
-    /// A link has failed or healed; what was on it is dropped next.
+    /// A link failed or came up again; on failure, drops of its frames follow.
     LinkChanged {
         /// The link.
         link: LinkId,
         /// Whether it is up now.
         up: bool,
     },
-    /// What a switch keeps of the flow that is followed, after each frame and each of its deadlines.
+    /// A switch's entries for the followed flow, after each frame and deadline.
     Kept {
         /// The switch.
         node: NodeId,
@@ -70,7 +70,7 @@ pub enum TraceEvent<'a> {
 }
 
 impl<S: Switch> Engine<'_, S> {
-    /// Tells what a switch keeps of the flow that is followed.
+    /// Traces a switch's entries for the followed flow.
     pub(crate) fn trace_kept<R: Recorder>(&self, number: usize, recorder: &mut R) {
         if let Some(header) = recorder.followed() {
             let switch = &self.switches[number];

@@ -1,4 +1,4 @@
-//! [`transmit`]: a segment becomes a packet, and leaves its host.
+//! [`transmit`]: turns a segment into a packet and sends it from its host.
 
 use weft_transport::mptcp::Options;
 use weft_transport::{Flags, Segment};
@@ -9,8 +9,8 @@ use crate::packet::WATCHED;
 use crate::record::{Counters, Recorder};
 use crate::trace::TraceEvent;
 
-/// Sends a segment that endpoint `id`, a side of a connection, has written, with an option of Multipath TCP. Whether
-/// its interface took it.
+/// Sends a segment of endpoint `id`, one side of a connection, with a Multipath TCP option. Returns whether the
+/// interface accepted it.
 #[inline(always)]
 pub(crate) fn transmit<R: Recorder>(
     net: &mut Network,

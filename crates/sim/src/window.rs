@@ -1,28 +1,28 @@
-//! The measurement window: how many bytes left each link between its two ends.
+//! The measurement window: the bytes sent on each link between its two ends.
 //!
-//! The engine reads the links' counters at both ends, so averages over the window are exact. A run
-//! that ends earlier is read at its end: for the rest of the window its links are idle. So the
-//! window is equally long under every scheme, however late the last flow ends.
+//! The engine reads the links' counters at both ends, so averages over the window are exact. If a run
+//! ends earlier, they are read at its end, and the links count as idle for the rest of the window. So
+//! the window has the same length under every scheme, whenever the last flow ends.
 
 use weft_fabric::Fabric;
 use weft_units::{LinkId, Time};
 
 use crate::network::Network;
 
-/// What left each link until the start and until the end of the window.
+/// Bytes sent on each link up to the start and up to the end of the window.
 pub struct Window {
     ends: [Time; 2],
-    /// Bytes that had left each link, in the fabric's order, at the ends that have passed.
+    /// Bytes sent on each link, in the fabric's order, at each end that has passed.
     readings: Vec<Vec<u64>>,
 }
 
 impl Window {
-    /// The window from the first time to the second, none of it passed.
+    /// The window from the first time to the second, not yet started.
     pub const fn new((from, to): (Time, Time)) -> Self {
         Self { ends: [from, to], readings: Vec::new() }
     }
 
-    /// When the counters are to be read next.
+    /// When to read the counters next.
     pub fn next(&self) -> Option<Time> {
         self.ends.get(self.readings.len()).copied()
     }
@@ -33,7 +33,7 @@ impl Window {
         self.readings.push(ids.map(|id| net.counters(id).wire_bytes).collect());
     }
 
-    /// Bytes that left `link` within the window; 0 until both ends have been read.
+    /// Bytes sent on `link` within the window; 0 until both ends have been read.
     pub fn bytes(&self, link: LinkId) -> u64 {
         match self.readings.as_slice() {
             [before, after, ..] => after[link.index()].saturating_sub(before[link.index()]),

@@ -1,5 +1,5 @@
-//! All stored cases of ns-3 and the studies that `validation/ns3` shows, no part of `make test`. `make test-all` runs the
-//! cases; with `WEFT_NS3_RESULTS=DIR` they leave `DIR/engine/` and `DIR/in-order/` for `validation/ns3/summarise.py`.
+//! All stored ns-3 cases and the studies in `validation/ns3`; not part of `make test`. `make test-all` runs the cases;
+//! with `WEFT_NS3_RESULTS=DIR` they write `DIR/engine/` and `DIR/in-order/` for `validation/ns3/summarise.py`.
 
 #[path = "sim/ns3/mod.rs"]
 mod ns3;
@@ -44,11 +44,11 @@ fn the_engines_means_over_hundreds_of_workloads() {
 }
 
 const HEADING: &str = "\
-# The engine's means beside those in ns-3's order, over many workloads
+# The engine's means compared with those in ns-3's order, over many workloads
 
-Written by `cargo test --release -p weft-sim --test ns3_studies hundreds`. Workloads of the kinds of the stored
-cases, with other seeds. `in order`: with simultaneous events in ns-3's order, which gives ns-3's own times. The
-interval is of the ratio of the two means, 95 %, paired over workloads.
+Written by `cargo test --release -p weft-sim --test ns3_studies hundreds`. Workloads like the stored cases, with
+other seeds. `in order`: with simultaneous events in ns-3's order, which reproduces ns-3's times. The last column is
+the 95 % confidence interval of the ratio of the two means, paired over workloads.
 
 | case | class | workloads | flows | in order, us | Weft, us | ratio | 95 % |
 |---|---|---|---|---|---|---|---|

@@ -1,11 +1,11 @@
-//! What a call costs: two endpoints pass segments through two queues, nothing is lost, the receive window
-//! bounds the flight. Prints nanoseconds per call for each profile, where a call is a segment received
-//! or sent; polls that give nothing are part of the cost.
+//! Measures the cost of a call: two endpoints exchange segments through two queues, nothing is lost, the
+//! receive window bounds the flight. Prints nanoseconds per call for each profile, where a call is a segment
+//! received or sent; empty polls are included in the cost.
 //!
-//! Multipath connections of two and four subflows do the same beside it.
+//! Also measures multipath connections with one, two and four subflows.
 //!
-//! `cargo run --release -p weft-transport --example lockstep [pairs]`; with many pairs the endpoints do not
-//! fit the first caches.
+//! `cargo run --release -p weft-transport --example lockstep [pairs]`; with many pairs, the endpoints do not
+//! fit the L1 and L2 caches.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -52,7 +52,7 @@ impl Pair {
     }
 }
 
-/// A multipath connection; a queue each way for each subflow.
+/// A multipath connection, with one queue in each direction.
 struct Multipath {
     side: [Connection; 2],
     queue: [VecDeque<(usize, Segment, Options)>; 2],
@@ -73,7 +73,7 @@ impl Multipath {
                 self.queue[1 - side].push_back((subflow, out, options));
                 *calls += 1;
             }
-            // Both sides number them alike.
+            // Both sides use the same subflow numbers.
             if self.side[side].poll_open(cfg, now, *calls).is_none() {
                 return;
             }
@@ -96,7 +96,7 @@ impl Multipath {
     }
 }
 
-/// Nanoseconds a call of `step`, which does a tick's work at a time and counts its calls.
+/// Nanoseconds per call in `step`, which does one tick's work and counts its calls.
 fn best(pairs: usize, mut step: impl FnMut(Time, &mut u64)) -> f64 {
     let mut now = Time::from_ps(1_000_000);
     let mut calls = 0;
@@ -107,7 +107,7 @@ fn best(pairs: usize, mut step: impl FnMut(Time, &mut u64)) -> f64 {
         }
     };
     run(400_000 / pairs.min(100), &mut calls);
-    // The best of many slices: what others do on the machine only makes a slice slower.
+    // The best of many slices: other load on the machine only makes a slice slower.
     let mut best = f64::MAX;
     for _ in 0..100 {
         calls = 0;

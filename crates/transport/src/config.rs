@@ -1,7 +1,7 @@
-//! [`Config`]: every parameter of a TCP, by name. A [profile](crate::profile) fixes all of them.
+//! [`Config`]: all TCP parameters, by name. A [profile](crate::profile) sets all of them.
 //!
-//! One `Config` is shared by all connections of a run and by both ends of each. It goes into the
-//! result as it is, so a result says which TCP it was measured with.
+//! One `Config` is shared by all connections of a run and by both ends of each. It is stored in the
+//! result, so a result records the TCP parameters it was measured with.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -9,7 +9,7 @@ use weft_units::{Bytes, Duration};
 
 use crate::segment::{IP_HEADER, TCP_HEADER};
 
-/// Which congestion controller governs the window.
+/// The congestion control algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CongestionControl {
@@ -21,39 +21,39 @@ pub enum CongestionControl {
     Dctcp,
 }
 
-/// How lost segments are found again.
+/// The loss recovery algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum LossRecovery {
-    /// By the RFCs and as Linux does it: RFC 6675 with SACK, RFC 6582 without, RFC 6937, and RFC 8985 if `rack` is on.
+    /// As in the RFCs and Linux: RFC 6675 with SACK, RFC 6582 without, RFC 6937, and RFC 8985 if `rack` is on.
     #[serde(rename = "standard")]
     Standard,
-    /// As ns-3.37: a scoreboard and RFC 6937 with the departures told in `recovery/ns3.rs`.
+    /// As ns-3.37: a scoreboard and RFC 6937, with the differences described in `recovery/ns3.rs`.
     #[serde(rename = "ns3-3.37")]
     Ns3v37,
-    /// As ns-3.26: the window is inflated by duplicate ACKs, a timeout goes back to the first hole.
+    /// As ns-3.26: duplicate ACKs inflate the window, a timeout goes back to the first hole.
     #[serde(rename = "ns3-3.26")]
     Ns3v26,
-    /// As ns-3.23: as 3.26 and older in the details told in `recovery/inflation.rs`.
+    /// As ns-3.23: as 3.26, with the differences described in `recovery/inflation.rs`.
     #[serde(rename = "ns3-3.23")]
     Ns3v23,
 }
 
 impl LossRecovery {
-    /// Whether the window is inflated and a timeout goes back, instead of a scoreboard.
+    /// Whether it inflates the window and goes back on timeout, instead of using a scoreboard.
     #[inline]
     pub(crate) const fn inflates(self) -> bool {
         matches!(self, Self::Ns3v26 | Self::Ns3v23)
     }
 }
 
-/// How a window grows with an ACK for several segments.
+/// How the window grows with an ACK for several segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowGrowth {
-    /// Reno's by one segment in slow start and by MSS²/cwnd bytes after, whatever the ACK covers (RFC 5681
-    /// as ns-3 reads it): with delayed ACKs half the growth. CUBIC's by what the ACK covers, past the threshold.
+    /// Reno: one segment in slow start and MSS²/cwnd bytes afterwards, however much the ACK covers (RFC 5681
+    /// as in ns-3): with delayed ACKs half the growth. CUBIC: by the bytes acknowledged, past the threshold.
     PerAck,
-    /// By what the ACK covers (RFC 3465; Linux), in slow start up to the threshold.
+    /// By the bytes acknowledged (RFC 3465; Linux), in slow start up to the threshold.
     PerByte,
 }
 
@@ -63,45 +63,45 @@ pub enum HyStart {
     /// It does not.
     #[serde(rename = "off")]
     Off,
-    /// By ACK trains and by delay, as Linux and ns-3 do.
+    /// By ACK trains and by delay, as in Linux and ns-3.
     #[serde(rename = "classic")]
     Classic,
-    /// RFC 9406: by delay, with a conservative slow start that may take it back.
+    /// RFC 9406: by delay, with a conservative slow start that may return to slow start.
     #[serde(rename = "++")]
     PlusPlus,
 }
 
-/// What explicit congestion notification is used for.
+/// How explicit congestion notification is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EcnMode {
     /// Packets are not ECN capable.
     Off,
-    /// RFC 3168: one reduction a window.
+    /// RFC 3168: one reduction per window.
     Classic,
-    /// RFC 8257: the receiver tells which packets were marked.
+    /// RFC 8257: the receiver reports which packets were marked.
     Dctcp,
 }
 
-/// Whether connections are multipath TCP, and which further subflows one opens.
+/// Whether connections use Multipath TCP, and which additional subflows they open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mptcp {
     /// Plain TCP.
     Off,
-    /// One subflow for each pair of an address of the one host and an address of the other.
+    /// One subflow for each pair of a source address and a destination address.
     Fullmesh,
-    /// `subflows` between the same two addresses, each with a source port of its own.
+    /// `subflows` between the same two addresses, each with its own source port.
     Ndiffports,
 }
 
-/// Which subflow takes the next data of a multipath connection.
+/// Which subflow sends the next data of a multipath connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MptcpScheduler {
-    /// That with the least smoothed round-trip time of those whose windows have room.
+    /// Among the subflows with room in their windows, the one with the lowest smoothed round-trip time.
     LowestRtt,
-    /// Each of those whose windows have room in turn, a segment at a time.
+    /// The subflows with room in their windows in turn, one segment each.
     RoundRobin,
 }
 
@@ -109,7 +109,7 @@ pub enum MptcpScheduler {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MptcpCongestion {
-    /// Not at all: each has its own `congestion_control`.
+    /// Not at all: each subflow has its own `congestion_control`.
     Uncoupled,
     /// RFC 6356.
     Lia,
@@ -119,7 +119,7 @@ pub enum MptcpCongestion {
     Balia,
 }
 
-/// The tick of the timestamps that segments carry.
+/// The tick of the timestamp option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum TimestampClock {
     /// A millisecond (Linux, ns-3).
@@ -134,60 +134,60 @@ pub enum TimestampClock {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttSource {
-    /// From echoed timestamps, one sample for each ACK that advances (RFC 7323, section 4), as fine as the clock.
+    /// From echoed timestamps, one sample per ACK that advances (RFC 7323, section 4), at the clock's resolution.
     Timestamps,
-    /// From the times of sending: each ACK with `rack`, else one segment timed at once (RFC 6298, section 3).
+    /// From send times: every ACK with `rack`, otherwise one segment timed at a time (RFC 6298, section 3).
     SendTimes,
 }
 
-/// What `min_rto` is the lower bound of.
+/// The quantity that `min_rto` bounds from below.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoFloor {
     /// The timeout (RFC 6298).
     Timeout,
-    /// The part of it that stands for the variance (Linux: SRTT + at least `min_rto`).
+    /// The variance term of the timeout (Linux: SRTT + at least `min_rto`).
     Variance,
 }
 
-/// Every parameter of a TCP. Names are the keys of a scenario's `[transport]`.
+/// All TCP parameters. The names are the keys of a scenario's `[transport]`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Payload bytes of a full segment, 1 to 65 000.
     pub mss: u16,
-    /// First congestion window, in segments.
+    /// Initial congestion window, in segments.
     pub initial_window: u32,
-    /// First slow-start threshold; `"4294967295 B"` stands for none.
+    /// Initial slow-start threshold; `"4294967295 B"` means none.
     pub initial_ssthresh: Bytes,
-    /// Most that a receiver holds: its window. At most 1 GiB (RFC 7323).
+    /// Receive buffer: the maximum receive window. At most 1 GiB (RFC 7323).
     pub receive_buffer: Bytes,
-    /// The window that a receiver begins with; it grows by two bytes for each byte received in order, up
-    /// to `receive_buffer`. A SYN cannot announce more than 65 535.
+    /// Initial receive window; it grows by two bytes for each byte received in order, up to
+    /// `receive_buffer`. A SYN cannot announce more than 65 535.
     pub initial_receive_window: Bytes,
-    /// Most bytes sent and not yet acknowledged, whatever the windows say.
+    /// Maximum bytes sent and not yet acknowledged, whatever the windows allow.
     pub send_buffer: Bytes,
 
-    /// Whether of a connection's data only two segments, or what leaves in a millisecond at its pacing rate, wait at its
-    /// own host's interface (Linux: TCP small queues). `loss_recovery = "standard"` only.
+    /// Whether a connection queues at most two segments, or one millisecond of data at its pacing rate, at its own
+    /// host's interface (Linux: TCP small queues). `loss_recovery = "standard"` only.
     pub small_queues: bool,
 
-    /// Which congestion controller governs the window.
+    /// The congestion control algorithm.
     pub congestion_control: CongestionControl,
     /// How the window grows with an ACK for several segments.
     pub window_growth: WindowGrowth,
-    /// Whether only a window that was used grows (RFC 9438, section 5.8; Linux).
+    /// Whether the window grows only while it is fully used (RFC 9438, section 5.8; Linux).
     pub window_validation: bool,
-    /// Whether the window shrinks to `initial_window` after a pause longer than the timeout (RFC 5681, section 4.1).
+    /// Whether the window shrinks to `initial_window` after an idle time longer than the RTO (RFC 5681, section 4.1).
     pub restart_after_idle: bool,
-    /// What explicit congestion notification is used for.
+    /// How explicit congestion notification is used.
     pub ecn: EcnMode,
 
-    /// How lost segments are found again.
+    /// The loss recovery algorithm.
     pub loss_recovery: LossRecovery,
-    /// Duplicate ACKs, or segments reported above a hole, that mean a loss.
+    /// Number of duplicate ACKs, or of segments reported above a hole, that indicate a loss.
     pub dup_ack_threshold: u8,
-    /// Whether the first duplicate ACKs let a new segment out each (RFC 3042).
+    /// Whether each of the first duplicate ACKs releases a new segment (RFC 3042).
     pub limited_transmit: bool,
     /// Selective acknowledgements (RFC 2018).
     pub sack: bool,
@@ -195,14 +195,13 @@ pub struct Config {
     pub dsack: bool,
     /// Whether losses are detected by time (RFC 8985, sections 5 and 6). `loss_recovery = "standard"` only.
     pub rack: bool,
-    /// How much later than RFC 8985 says the timer for reordered segments expires (Linux: 2 ms and the rest of two
-    /// ticks).
+    /// How much later than in RFC 8985 the reordering timer expires (Linux: 2 ms plus the rest of two ticks).
     pub reorder_slack: Duration,
     /// Whether the tail of a flight is probed (RFC 8985, section 7). Needs `rack`.
     pub tail_loss_probe: bool,
-    /// Whether a timeout is tested for having been spurious (RFC 5682). `loss_recovery = "standard"` only.
+    /// Whether spurious timeouts are detected (RFC 5682). `loss_recovery = "standard"` only.
     pub frto: bool,
-    /// Whether a reduction is undone if all retransmissions turn out to be needless (RFC 3708). Needs `dsack`.
+    /// Whether a reduction is undone if all retransmissions prove unnecessary (RFC 3708). Needs `dsack`.
     pub undo: bool,
     /// Whether the window shrinks gradually in recovery (RFC 6937). `loss_recovery = "standard"` only.
     pub proportional_rate_reduction: bool,
@@ -215,28 +214,28 @@ pub struct Config {
     pub paws: bool,
     /// Where round-trip samples come from.
     pub rtt_source: RttSource,
-    /// What a sample of zero ticks counts as; `"0 s"`: it is ignored.
+    /// Value used for a sample of zero ticks; `"0 s"`: such samples are ignored.
     pub zero_rtt_sample: Duration,
     /// The clock granularity G of RFC 6298.
     pub rto_granularity: Duration,
-    /// Timeout before the first sample.
+    /// RTO before the first sample.
     pub initial_rto: Duration,
-    /// Least timeout.
+    /// Minimum RTO.
     pub min_rto: Duration,
-    /// What `min_rto` is the lower bound of.
+    /// The quantity that `min_rto` bounds from below.
     pub rto_floor: RtoFloor,
-    /// Most that a timeout is backed off to.
+    /// Maximum RTO after backoff.
     pub max_rto: Duration,
-    /// Timeout of the first SYN; it doubles.
+    /// Timeout of the first SYN; it doubles with each retry.
     pub syn_timeout: Duration,
-    /// How often a SYN is sent again before the connection is given up.
+    /// Number of SYN retransmissions before the connection is aborted.
     pub syn_retries: u8,
-    /// Timeouts in a row, without progress, after which the connection is given up.
+    /// Consecutive timeouts without progress after which the connection is aborted.
     pub data_retries: u8,
 
-    /// Segments in order that one ACK is delayed for; 1: none is delayed.
+    /// Number of in-order segments per delayed ACK; 1: ACKs are not delayed.
     pub delayed_ack_segments: u8,
-    /// Longest delay of an ACK.
+    /// Maximum delay of an ACK.
     pub delayed_ack_timeout: Duration,
     /// Segments at the start of a connection that are acknowledged at once.
     pub quick_acks: u8,
@@ -249,27 +248,27 @@ pub struct Config {
     pub cubic_c: f64,
     /// CUBIC's multiplicative decrease.
     pub cubic_beta: f64,
-    /// Whether CUBIC gives way to newer flows (RFC 9438, section 4.7).
+    /// Whether CUBIC yields to newer flows (RFC 9438, section 4.7).
     pub cubic_fast_convergence: bool,
     /// Whether CUBIC is never slower than Reno (RFC 9438, section 4.3).
     pub cubic_reno_friendly: bool,
-    /// Before its first loss CUBIC adds a segment at least once for this many acknowledged.
+    /// Before its first loss, CUBIC adds at least one segment for this many acknowledged.
     pub cubic_count_clamp: u32,
-    /// For so long after a reduction CUBIC looks at no delay.
+    /// CUBIC ignores delay samples for this long after a reduction.
     pub cubic_delay_ignore: Duration,
     /// How CUBIC leaves slow start before a loss.
     pub hystart: HyStart,
-    /// Window in segments from which classic HyStart looks.
+    /// Minimum window, in segments, for classic HyStart.
     pub hystart_low_window: u32,
-    /// Samples of a round from which HyStart judges.
+    /// Minimum number of samples per round for HyStart.
     pub hystart_min_samples: u8,
-    /// ACKs closer than this form a train.
+    /// ACKs closer together than this form a train.
     pub hystart_ack_delta: Duration,
-    /// Whether a train half as long as the least delay ends slow start (Linux without pacing), or one as long (ns-3).
+    /// Whether a train of half the minimum delay ends slow start (Linux without pacing), or one of all of it (ns-3).
     pub hystart_half_train: bool,
-    /// Least increase of delay that ends slow start.
+    /// Smallest delay increase that ends slow start.
     pub hystart_delay_min: Duration,
-    /// Increase of delay that ends slow start in any case.
+    /// Delay increase that always ends slow start.
     pub hystart_delay_max: Duration,
 
     /// DCTCP's gain g.
@@ -277,23 +276,22 @@ pub struct Config {
     /// DCTCP's estimate of the marked fraction before the first mark.
     pub dctcp_initial_alpha: f64,
 
-    /// Whether connections are multipath TCP, and which further subflows one opens.
+    /// Whether connections use Multipath TCP, and which additional subflows they open.
     pub mptcp: Mptcp,
-    /// Subflows of a connection with `mptcp = "ndiffports"`, the first included: 1 to 32.
+    /// Subflows of a connection with `mptcp = "ndiffports"`, including the first: 1 to 32.
     pub subflows: u8,
-    /// Version of multipath TCP: 0 (RFC 6824) or 1 (RFC 8684).
+    /// Multipath TCP version: 0 (RFC 6824) or 1 (RFC 8684).
     pub mptcp_version: u8,
-    /// Which subflow takes the next data.
+    /// Which subflow sends the next data.
     pub mptcp_scheduler: MptcpScheduler,
     /// How the windows of the subflows are coupled.
     pub mptcp_congestion: MptcpCongestion,
-    /// How often a connection whose data does not get on may find a subflow from which nothing came since the last time.
-    /// Once more, and it is stale: it gets no more data, and what it has sent goes to the others too (Linux:
-    /// `stale_loss_cnt`). 0: it never is.
+    /// How many checks of a stalled connection a subflow may pass without receiving anything. With one more it is
+    /// stale: it gets no new data, and its data is also reinjected on the others (Linux: `stale_loss_cnt`). 0: never.
     pub mptcp_stale_loss_count: u8,
 }
 
-/// A parameter that no TCP can have.
+/// An invalid parameter value.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[error("{name} = {found}: expected {expected}")]
 pub struct ConfigError {
@@ -301,12 +299,12 @@ pub struct ConfigError {
     pub name: &'static str,
     /// Its value.
     pub found: String,
-    /// What would do.
+    /// The valid values.
     pub expected: &'static str,
 }
 
 impl Config {
-    /// Checks what the types cannot: ranges, and that parameters go together.
+    /// Checks what the types cannot: ranges, and that parameters are consistent.
     ///
     /// # Errors
     /// The first parameter that is out of range or contradicts another.

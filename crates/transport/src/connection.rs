@@ -1,4 +1,4 @@
-//! A connection opens and closes: RFC 9293, section 3.10.7, segment arrives.
+//! Opening and closing a connection: RFC 9293, section 3.10.7, segment arrives.
 
 use weft_units::Time;
 
@@ -13,8 +13,8 @@ use crate::timers::Timer;
 const PAWS_SLACK: i32 = 1;
 
 impl Endpoint {
-    /// A segment from the other side arrives. Whatever it says, nothing panics; what RFC 9293 and RFC 5961
-    /// say to ignore is ignored.
+    /// Processes a segment from the other side. Never panics, whatever the segment contains; ignores what
+    /// RFC 9293 and RFC 5961 require to be ignored.
     #[inline]
     pub fn on_segment(&mut self, cfg: &Config, now: Time, seg: &Segment) {
         let usual = seg.flags.0 & (Flags::SYN | Flags::FIN | Flags::RST | Flags::ACK).0 == Flags::ACK.0;
@@ -25,7 +25,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes the timestamp of a segment; an old one (RFC 7323, section 5.3) is answered and refused.
+    /// Processes the timestamp of a segment; an old one (RFC 7323, section 5.3) is refused with an ACK.
     #[inline(always)]
     fn takes_timestamp(&mut self, cfg: &Config, seg: &Segment) -> bool {
         if cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK {
@@ -53,7 +53,7 @@ impl Endpoint {
                 self.on_ack(cfg, now, seg, seg.ack);
             }
         } else if before(self.snd_una, seg.ack) {
-            // It acknowledges what was never sent.
+            // It acknowledges data that was never sent.
             self.todo |= todo::ACK;
             return;
         }
@@ -67,7 +67,7 @@ impl Endpoint {
     #[inline(never)]
     fn on_unusual(&mut self, cfg: &Config, now: Time, seg: &Segment) {
         match self.state {
-            // In ns-3 the listener takes what comes for a connection that has ended, and says nothing.
+            // In ns-3 the listener silently absorbs segments of a closed connection.
             State::Closed if cfg.loss_recovery == LossRecovery::Ns3v37 => {}
             State::Closed => self.refuse(seg),
             State::Listen => self.on_listen(cfg, now, seg),
@@ -103,7 +103,7 @@ impl Endpoint {
         self.timed_at = now;
     }
 
-    /// What a SYN tells.
+    /// Processes the contents of a SYN.
     fn on_syn(&mut self, cfg: &Config, seg: &Segment) {
         self.rcv_nxt = seg.seq.wrapping_add(1);
         self.rcv_high = self.rcv_nxt;
@@ -146,11 +146,12 @@ impl Endpoint {
         self.todo |= todo::ACK_FIRST;
     }
 
-    /// The handshake gives the first round trip. With timestamps a SYN sent again gives one too: ns-3 fails to mark it
-    /// as such, and of a lost SYN+ACK, which echoes the first SYN, it so learns a round trip of seconds.
+    /// Takes the first round-trip sample from the handshake. With timestamps a retransmitted SYN counts, too: ns-3
+    /// fails to mark it as one, so after a lost SYN+ACK, which echoes the first SYN, it measures a round trip of
+    /// seconds.
     fn first_sample(&mut self, cfg: &Config, now: Time, seg: &Segment) {
         let sample = if cfg.loss_recovery == LossRecovery::Ns3v23 {
-            // It takes no sample of the handshake.
+            // ns-3.23 takes no sample from the handshake.
             0
         } else if cfg.rtt_source == crate::RttSource::Timestamps && seg.flags.has(Flags::TS) {
             self.elapsed(cfg, now, seg.ts_ecr)
@@ -174,8 +175,8 @@ impl Endpoint {
         self.note_fin_due();
     }
 
-    /// Whether some of the segment lies in the window (RFC 9293, section 3.10.7.4, first table). An ACK without
-    /// data that data sent later has overtaken counts too, but not a probe of the window, which wants an answer.
+    /// Whether part of the segment lies in the window (RFC 9293, section 3.10.7.4, first table). A pure ACK that
+    /// later data has overtaken is acceptable, too; a window probe is not, because it needs a reply.
     #[inline]
     fn is_acceptable(&self, seg: &Segment) -> bool {
         let len = u32::from(seg.len) + u32::from(seg.flags.any(Flags::FIN | Flags::SYN));
@@ -187,7 +188,7 @@ impl Endpoint {
         offset < self.rcv_wnd || span(self.rcv_nxt, seg.seq.wrapping_add(len - 1)) < self.rcv_wnd
     }
 
-    /// Old or mad: answered with an ACK, and with SACK reported (RFC 2883).
+    /// Old or invalid: answered with an ACK, and reported as a duplicate with DSACK (RFC 2883).
     #[cold]
     fn on_unacceptable(&mut self, cfg: &Config, seg: &Segment) {
         if seg.flags.has(Flags::RST) {
@@ -208,13 +209,13 @@ impl Endpoint {
         self.todo |= todo::ACK;
     }
 
-    /// RFC 9293, section 3.10.7.4, for all states but plain ACKs when established.
+    /// RFC 9293, section 3.10.7.4, for everything except plain ACKs in ESTABLISHED.
     fn on_synchronised(&mut self, cfg: &Config, now: Time, seg: &Segment) {
         if cfg.loss_recovery == LossRecovery::Ns3v37 && self.is_past_caring(seg) {
             return;
         }
         if self.state == State::SynReceived && seg.flags.has(Flags::SYN) && !seg.flags.has(Flags::RST) {
-            // The other side did not see the answer, or both opened at once.
+            // The other side did not receive the SYN+ACK, or both opened at once.
             if seg.seq.wrapping_add(1) == self.rcv_nxt {
                 let crossed = seg.flags.has(Flags::ACK) && seg.ack == self.snd_una;
                 if crossed {
@@ -227,10 +228,10 @@ impl Endpoint {
             return;
         }
         if seg.flags.has(Flags::SYN | Flags::ACK) && cfg.loss_recovery != LossRecovery::Standard {
-            // ns-3 leaves a repeated SYN+ACK unanswered: the next data completes the other side's handshake.
+            // ns-3 does not answer a repeated SYN+ACK: the next data completes the other side's handshake.
             if cfg.loss_recovery == LossRecovery::Ns3v37 {
-                // It sets the windows as at the beginning, however, also after a timeout. What they let out leaves
-                // here at once, in ns-3 with the next ACK.
+                // But it resets the windows to their initial values, even after a timeout. Data that they allow is sent
+                // at once here, in ns-3 with the next ACK.
                 self.window = Window::new(cfg);
                 self.snd_wnd = seg.window;
             }
@@ -244,7 +245,7 @@ impl Endpoint {
             return;
         }
         if seg.flags.has(Flags::RST) {
-            // RFC 5961, section 3: only the exact number counts, others in the window are challenged.
+            // RFC 5961, section 3: only the exact number resets; others in the window get a challenge ACK.
             if seg.seq == self.rcv_nxt {
                 self.abort();
             } else {
@@ -284,7 +285,7 @@ impl Endpoint {
         }
     }
 
-    /// Answers a SYN that came again.
+    /// Answers a repeated SYN.
     fn repeat_syn(&mut self, cfg: &Config, seg: &Segment) {
         self.todo |= todo::SYN;
         if cfg.loss_recovery != LossRecovery::Standard {
@@ -295,8 +296,9 @@ impl Endpoint {
         }
     }
 
-    /// Whether ns-3.37 ignores a segment without data because the connection is about to end: in TIME-WAIT all, in
-    /// LAST-ACK what is not the next. (It ignores data in TIME-WAIT too, and the other side then sends it for ever.)
+    /// Whether ns-3.37 ignores a segment without data because the connection is closing: all of them in TIME-WAIT, in
+    /// LAST-ACK all but the next expected. (It also ignores data in TIME-WAIT, which the peer then retransmits
+    /// forever.)
     fn is_past_caring(&self, seg: &Segment) -> bool {
         let other = self.state == State::LastAck && seg.seq != self.rcv_nxt;
         seg.len == 0 && (self.state == State::TimeWait || other)
@@ -308,7 +310,7 @@ impl Endpoint {
         self.stats = counts;
     }
 
-    /// The ACK of a segment, in any state. Whether the rest of it counts.
+    /// Processes the ACK of a segment, in any state. Returns whether to process the rest of it.
     fn take_ack(&mut self, cfg: &Config, now: Time, seg: &Segment) -> bool {
         let fin = u32::from(self.is(fact::FIN_SENT) && !self.is(fact::FIN_ACKED));
         let ahead = span(self.snd_una, seg.ack);

@@ -1,7 +1,7 @@
-//! [`Endpoint`]: the state of one side of a connection, and what the outside may do with it.
+//! [`Endpoint`]: the state of one side of a connection, and its public interface.
 //!
-//! Four cache lines: what every segment touches, what a receiver touches, what a sender touches, the rest.
-//! The controller and what only trouble needs are behind pointers and allocated when they are needed.
+//! Four cache lines: the fields used for every segment, by a receiver, by a sender, and the rest.
+//! The controller, loss recovery and reassembly are allocated on the heap when first needed.
 
 use weft_units::{Duration, Time};
 
@@ -41,11 +41,11 @@ pub enum State {
     TimeWait,
 }
 
-/// What the sender thinks of the network.
+/// The congestion state of the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Phase {
-    /// Nothing is wrong.
+    /// No sign of loss or congestion.
     Open,
     /// Duplicate ACKs or SACKs arrived, too few for a loss.
     Disorder,
@@ -57,7 +57,7 @@ pub(crate) enum Phase {
     Loss,
 }
 
-/// What [`Endpoint::poll_transmit`] has to send besides data.
+/// What [`Endpoint::poll_transmit`] must send besides data.
 pub(crate) mod todo {
     /// An ACK, unless data carries it.
     pub(crate) const ACK: u8 = 1;
@@ -69,15 +69,15 @@ pub(crate) mod todo {
     pub(crate) const FIN: u8 = 8;
     /// A reset.
     pub(crate) const RST: u8 = 16;
-    /// What recovery has decided to send whatever the window says.
+    /// A segment that recovery sends regardless of the window.
     pub(crate) const FORCED: u8 = 32;
-    /// A probe of a closed window.
+    /// A zero-window probe.
     pub(crate) const WINDOW_PROBE: u8 = 64;
     /// A tail loss probe.
     pub(crate) const TAIL_PROBE: u8 = 128;
 }
 
-/// What is true of a connection for a longer time.
+/// Flags of a connection.
 pub(crate) mod fact {
     /// The application has closed.
     pub(crate) const FINISHED: u16 = 1;
@@ -101,32 +101,32 @@ pub(crate) mod fact {
     pub(crate) const PARTIAL_SEEN: u16 = 1 << 9;
     /// `timed_seq` was sent at `timed_at`.
     pub(crate) const TIMED: u16 = 1 << 10;
-    /// The connection was given up or reset.
+    /// The connection was aborted or reset.
     pub(crate) const ABORTED: u16 = 1 << 11;
     /// The scoreboard holds single segments.
     pub(crate) const SPLIT: u16 = 1 << 12;
     /// `held` holds something.
     pub(crate) const HOLES: u16 = 1 << 13;
-    /// An ACK up to `prior_ack` with the mark as it was is due (DCTCP).
+    /// An ACK up to `prior_ack` with the previous mark state is due (DCTCP).
     pub(crate) const PRIOR_ACK: u16 = 1 << 14;
-    /// `duplicate` is to be reported.
+    /// The next ACK reports `duplicate`.
     pub(crate) const DUPLICATE: u16 = 1 << 15;
 }
 
-/// Counts of one side of a connection.
+/// Counters of one side of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
-    /// Segments with payload sent, retransmissions included.
+    /// Segments with payload sent, including retransmissions.
     pub data_segments_sent: u32,
-    /// Those with payload sent before.
+    /// Segments with payload retransmitted.
     pub retransmissions: u32,
-    /// Retransmission timeouts that expired, SYNs included.
+    /// Retransmission timeouts, including those of SYNs.
     pub timeouts: u32,
-    /// Times that fast recovery began.
+    /// Number of fast recoveries.
     pub fast_recoveries: u32,
-    /// Segments with payload received that were no retransmissions.
+    /// Segments with payload received that were not retransmissions.
     pub first_transmissions_received: u32,
-    /// Those of them that came below the highest sequence number already received.
+    /// First transmissions that arrived below the highest sequence number already received.
     pub out_of_order: u32,
     /// Segments received with a congestion mark.
     pub ecn_marks: u32,
@@ -142,11 +142,11 @@ pub struct Endpoint {
     /// Segments in order since the last ACK.
     pub(crate) delayed: u8,
     pub(crate) facts: u16,
-    /// Segments still to be acknowledged at once.
+    /// Remaining segments to acknowledge at once.
     pub(crate) quick: u8,
-    /// Timeouts in a row.
+    /// Consecutive timeouts.
     pub(crate) backoff: u8,
-    /// When the timer of the sender expires.
+    /// When the sender's timer expires.
     pub(crate) send_timer_at: Time,
     /// When the delayed ACK is due.
     pub(crate) ack_timer_at: Time,
@@ -154,7 +154,7 @@ pub struct Endpoint {
     pub(crate) snd_una: u32,
     /// Next to send.
     pub(crate) snd_nxt: u32,
-    /// Next never sent: larger than `snd_nxt` only after going back.
+    /// Lowest number never sent: larger than `snd_nxt` only after going back.
     pub(crate) snd_max: u32,
     /// The other side's window.
     pub(crate) snd_wnd: u32,
@@ -168,14 +168,14 @@ pub struct Endpoint {
 
     /// Bytes received in order.
     pub(crate) delivered: u64,
-    /// Ranges out of order; kept when empty, for the next time.
+    /// Out-of-order ranges; the allocation is kept when empty.
     pub(crate) held: Option<Box<Reassembly>>,
     /// Own window.
     pub(crate) rcv_wnd: u32,
-    /// Behind the highest payload received.
+    /// Sequence number after the highest payload received.
     pub(crate) rcv_high: u32,
     pub(crate) last_ack_sent: u32,
-    /// What an ACK due before the next is for (DCTCP).
+    /// The number that an ACK due before the next one acknowledges (DCTCP).
     pub(crate) prior_ack: u32,
     pub(crate) stats: Stats,
     pub(crate) rcv_fin: u32,
@@ -190,9 +190,9 @@ pub struct Endpoint {
     pub(crate) cwr_end: u32,
     pub(crate) dup_acks: u32,
 
-    /// Where recovery ends.
+    /// Sequence number at which recovery ends.
     pub(crate) recover: u32,
-    /// Bytes acknowledged that do not fill a segment yet (ns-3).
+    /// Bytes acknowledged that do not yet fill a segment (ns-3).
     pub(crate) remainder: u32,
     /// No round-trip samples up to here.
     pub(crate) hold: u32,
@@ -201,7 +201,7 @@ pub struct Endpoint {
     /// A range received twice.
     pub(crate) duplicate: (u32, u32),
     pub(crate) timer: Timer,
-    /// When data may go on that waits for the interface.
+    /// When data held for the interface may be sent.
     pub(crate) held_until: Time,
 }
 
@@ -268,14 +268,14 @@ impl Endpoint {
         Self::new(cfg, State::Listen, isn)
     }
 
-    /// The application writes `bytes`; nothing happens after [`Self::close`].
+    /// The application writes `bytes`; ignored after [`Self::close`].
     pub fn write(&mut self, bytes: u64) {
         if self.facts & fact::FINISHED == 0 {
             self.unsent = self.unsent.saturating_add(bytes);
         }
     }
 
-    /// The application has written all: a FIN follows the data. A side that still listens is gone.
+    /// The application has written everything: a FIN follows the data. A listening side closes at once.
     pub fn close(&mut self) {
         if self.state == State::Listen {
             self.state = State::Closed;
@@ -284,20 +284,20 @@ impl Endpoint {
         self.note_fin_due();
     }
 
-    /// The next instant at which [`Self::on_timeout`] is needed; [`Time::MAX`]: none. Any other call may change it.
-    /// Calling earlier than needed is harmless, so a caller may keep an earlier alarm when this moves later.
+    /// When to call [`Self::on_timeout`] next; [`Time::MAX`]: never. Any other call may change it.
+    /// An early call is harmless, so a caller may keep an earlier alarm when this moves later.
     #[inline]
     pub fn next_timeout(&self) -> Time {
         self.send_timer_at.min(self.ack_timer_at)
     }
 
-    /// Bytes that arrived in order: what the application has.
+    /// Bytes received in order and delivered to the application.
     #[inline]
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// Bytes of this side's data that the other acknowledged.
+    /// Bytes of this side's data acknowledged by the other.
     #[inline]
     pub fn acked(&self) -> u64 {
         self.acked
@@ -317,8 +317,8 @@ impl Endpoint {
         )
     }
 
-    /// Whether this side has nothing more to do for its own sake: closed, or in TIME-WAIT, where it
-    /// answers a FIN that the other side repeats. Both sides closed: the connection can go.
+    /// Whether this side is done: closed, or in TIME-WAIT, where it only answers repeated FINs. Once
+    /// both sides are done, the connection can be removed.
     pub fn is_closed(&self) -> bool {
         matches!(self.state, State::Closed | State::TimeWait)
     }
@@ -328,12 +328,12 @@ impl Endpoint {
         matches!(self.state, State::CloseWait | State::Closing | State::LastAck | State::TimeWait)
     }
 
-    /// Whether the connection was given up after too many timeouts, or reset.
+    /// Whether the connection was aborted after too many timeouts, or reset.
     pub fn is_aborted(&self) -> bool {
         self.facts & fact::ABORTED != 0
     }
 
-    /// Counts.
+    /// The counters.
     #[inline]
     pub fn stats(&self) -> &Stats {
         &self.stats
@@ -356,17 +356,17 @@ impl Endpoint {
         self.rtt.srtt()
     }
 
-    /// The retransmission timeout as it would be started now, backoff included.
+    /// The current retransmission timeout, including backoff.
     pub fn rto(&self, cfg: &Config) -> Duration {
         self.rtt.timeout(cfg, self.backoff)
     }
 
-    /// Bytes sent and deemed in the network.
+    /// Bytes considered in flight.
     pub fn in_flight(&self) -> u32 {
         self.pipe()
     }
 
-    /// DCTCP's estimate of the marked share; `None` for other controllers.
+    /// DCTCP's estimate of the marked fraction; `None` for other controllers.
     pub fn alpha(&self) -> Option<f64> {
         self.congestion.alpha()
     }
@@ -393,7 +393,7 @@ impl Endpoint {
         self.facts &= !facts;
     }
 
-    /// Ends the connection without ceremony.
+    /// Aborts the connection.
     pub(crate) fn abort(&mut self) {
         self.state = State::Closed;
         self.facts |= fact::ABORTED;

@@ -1,4 +1,4 @@
-//! What an endpoint does: TCP without I/O.
+//! TCP endpoints without I/O.
 //!
 //! An [`Endpoint`] is one side of a connection. Segments and times go in, segments and deadlines come
 //! out; there is no clock, no socket and no payload: application data is a number of bytes. The
@@ -9,17 +9,17 @@
 //! * [`Config`]: every parameter by name (`config.rs`), fixed together by a profile (`profile.rs`).
 //! * [`Endpoint`]: the state of one side (`endpoint.rs`), which opens and closes (`connection.rs`),
 //!   receives (`receiver.rs`, `reassembly.rs`), sends (`sender.rs`, `small_queue.rs`) and waits (`timers.rs`).
-//! * What was sent and may be lost: `sent.rs`, the scoreboard; `recovery/`, one file a way of recovery.
-//! * How much may be sent: `congestion/`, one file a controller.
+//! * The scoreboard of sent segments: `sent.rs`; loss recovery: `recovery/`, one file per algorithm.
+//! * Congestion control: `congestion/`, one file per controller.
 //! * [`mptcp`]: one connection over several endpoints.
 //!
-//! # Rules of the house
+//! # Usage rules
 //! * After each [`Endpoint::on_segment`], [`Endpoint::on_timeout`], [`Endpoint::write`] and
 //!   [`Endpoint::close`], and after [`Endpoint::connect`], call [`Endpoint::poll_transmit`] until it
-//!   gives `false`; then ask [`Endpoint::next_timeout`]. With `small_queues` also tell [`Endpoint::leaves_at`] of each
-//!   segment with data, and call [`Endpoint::poll_transmit`] again at [`Endpoint::held_until`].
-//! * Both ends of a connection, and all calls to them, use one [`Config`].
-//! * Nothing panics, whatever the segment says.
+//!   returns `false`; then schedule [`Endpoint::next_timeout`]. With `small_queues`, also call [`Endpoint::leaves_at`]
+//!   for each segment with data, and call [`Endpoint::poll_transmit`] again at [`Endpoint::held_until`].
+//! * Both ends of a connection, and all calls to them, use the same [`Config`].
+//! * Nothing panics, whatever a segment contains.
 
 mod config;
 mod congestion;

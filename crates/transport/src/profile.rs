@@ -1,4 +1,4 @@
-//! Profiles: the TCPs that a result can be measured with, each a [`Config`] with every parameter fixed.
+//! Profiles: the supported TCP variants, each a [`Config`] with all parameters set.
 //!
 //! Sources: the sources of ns-3 at tags 3.23, 3.26 and 3.37; Linux `include/net/tcp.h`, `tcp_ipv4.c`,
 //! `tcp_cubic.c`; RFC 8257.
@@ -10,10 +10,10 @@ use crate::config::{
     RtoFloor, RttSource, TimestampClock, WindowGrowth,
 };
 
-/// A profile's name and what it stands for.
+/// The name and description of each profile.
 pub const PROFILES: &[(&str, &str)] = &[
-    ("ns3-3.23", "ns-3.23's defaults: NewReno, segments of 536 bytes, initial window 1, no SACK"),
-    ("ns3-3.26", "ns-3.26's defaults: as 3.23 with limited transmit and no initial threshold"),
+    ("ns3-3.23", "ns-3.23's defaults: NewReno, 536-byte segments, initial window 1, no SACK"),
+    ("ns3-3.26", "ns-3.26's defaults: as 3.23 with limited transmit and no initial ssthresh"),
     (
         "ns3-3.37",
         "ns-3.37's defaults: CUBIC with HyStart, SACK, proportional rate reduction, minimum RTO 1 s",
@@ -22,11 +22,11 @@ pub const PROFILES: &[(&str, &str)] = &[
         "linux",
         "Linux 5.x and later: CUBIC with HyStart, SACK, RACK-TLP, F-RTO, TCP small queues, minimum RTO 200 ms",
     ),
-    ("dctcp", "DCTCP by RFC 8257 with SACK, minimum RTO 5 ms"),
+    ("dctcp", "DCTCP (RFC 8257) with SACK, minimum RTO 5 ms"),
 ];
 
 impl Config {
-    /// The profile of that name, see [`PROFILES`]; `None` where there is none.
+    /// The profile named `name`, see [`PROFILES`]; `None` if there is none.
     pub fn profile(name: &str) -> Option<Self> {
         match name {
             "ns3-3.23" => Some(ns3_23()),
@@ -141,7 +141,7 @@ fn linux() -> Config {
         loss_recovery: LossRecovery::Standard,
         dsack: true,
         rack: true,
-        // `TCP_TIMEOUT_MIN_US`, and with 250 ticks a second on average 2 ms until the next and 2 ms of rounding.
+        // `TCP_TIMEOUT_MIN_US`, plus at HZ=250 on average 2 ms to the next tick and 2 ms of rounding.
         reorder_slack: Duration::from_ms(6),
         tail_loss_probe: true,
         frto: true,

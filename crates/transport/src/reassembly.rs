@@ -1,7 +1,7 @@
-//! [`Reassembly`]: what a receiver holds beyond the first hole, and which of it to report next.
+//! [`Reassembly`]: ranges received beyond the first hole, and which of them to report next.
 //!
-//! Apart from the receiver because most connections never need one. Bytes are not stored, only where
-//! they lie. Blocks are reported newest first (RFC 2018, section 4).
+//! Separate from the receiver because most connections never need one. Stores ranges, not bytes.
+//! Blocks are reported newest first (RFC 2018, section 4).
 
 use crate::seq::{at_or_before, before, earlier, later};
 
@@ -13,7 +13,7 @@ const RECENT: usize = 4;
 pub(crate) struct Reassembly {
     /// Disjoint, not adjacent, in order.
     ranges: Vec<(u32, u32)>,
-    /// Blocks that changed last, newest first.
+    /// Blocks that changed most recently, newest first.
     recent: [(u32, u32); RECENT],
     recent_count: u8,
 }
@@ -24,7 +24,7 @@ impl Reassembly {
         self.ranges.is_empty()
     }
 
-    /// Notes `[start, end)`, beyond `next`. Whether any of it is new.
+    /// Adds `[start, end)`, which lies beyond `next`. Returns whether any of it is new.
     pub(crate) fn insert(&mut self, start: u32, end: u32) -> bool {
         let first = self.ranges.partition_point(|&(_, to)| before(to, start));
         let mut merged = (start, end);
@@ -49,8 +49,8 @@ impl Reassembly {
         true
     }
 
-    /// Puts `block` first in the list to report, joined with those it touches. What fell off the list is
-    /// reported again only if touched again, as in Linux and ns-3.
+    /// Puts `block` first in the list to report, merged with blocks it touches. A block that fell off the list
+    /// is reported again only when touched again, as in Linux and ns-3.
     fn report(&mut self, mut block: (u32, u32)) {
         let mut count = usize::from(self.recent_count);
         let mut i = 0;
@@ -71,7 +71,7 @@ impl Reassembly {
         self.recent_count = count as u8 + 1;
     }
 
-    /// Takes what has become contiguous with `next`: the new `next`.
+    /// Removes the ranges contiguous with `next`; returns the new `next`.
     pub(crate) fn advance(&mut self, mut next: u32) -> u32 {
         let mut done = 0;
         while let Some(&(from, to)) = self.ranges.get(done) {

@@ -44,7 +44,7 @@ impl Endpoint {
         }
     }
 
-    /// A segment in order: delays the ACK if it may be (RFC 9293, section 3.8.6.3).
+    /// Acknowledges an in-order segment, delaying the ACK if allowed (RFC 9293, section 3.8.6.3).
     #[inline]
     fn acknowledge(&mut self, cfg: &Config, now: Time) {
         self.delayed = self.delayed.saturating_add(1);
@@ -55,7 +55,7 @@ impl Endpoint {
         }
     }
 
-    /// Out of order, twice, too much, or the last.
+    /// Processes data that is out of order, duplicate, beyond the window, or the last.
     #[cold]
     fn on_odd_data(&mut self, cfg: &Config, now: Time, seg: &Segment, end: u32) {
         let limit = self.rcv_nxt.wrapping_add(self.rcv_wnd);
@@ -87,12 +87,12 @@ impl Endpoint {
             && self.state == State::CloseWait
             && seg.flags.has(Flags::FIN)
         {
-            // ns-3 acknowledges the data of this segment before it asks the application.
+            // ns-3 acknowledges the data of this segment before it notifies the application.
             self.todo |= todo::ACK_FIRST;
         }
     }
 
-    /// Stores `[start, stop)` and takes what is in order. Whether it was all held already.
+    /// Stores `[start, stop)` and delivers data that is in order. Returns whether all of it was held already.
     fn store(&mut self, cfg: &Config, start: u32, stop: u32) -> bool {
         if start != self.rcv_nxt {
             self.set(fact::HOLES);
@@ -118,7 +118,7 @@ impl Endpoint {
         }
     }
 
-    /// The other side's FIN has sequence number `seq`. The first that is told counts.
+    /// The other side's FIN has sequence number `seq`. The first one counts.
     fn note_fin(&mut self, seq: u32) {
         if !self.is(fact::PEER_FINISHED) && at_or_before(self.rcv_high, seq) {
             self.set(fact::PEER_FINISHED);
@@ -169,7 +169,7 @@ impl Endpoint {
         }
     }
 
-    /// RFC 8257, section 3.2: what is delayed is acknowledged at once, as it was marked.
+    /// RFC 8257, section 3.2: a delayed ACK is sent at once, with the previous mark state.
     #[cold]
     fn mark_changes(&mut self, marked: bool) {
         if self.delayed > 0 {

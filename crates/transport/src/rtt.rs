@@ -55,7 +55,7 @@ impl Rtt {
         Duration::from_ps(self.srtt)
     }
 
-    /// The timeout after `backoff` expiries in a row (RFC 6298, section 5.5).
+    /// The timeout after `backoff` consecutive expiries (RFC 6298, section 5.5).
     #[inline]
     pub(crate) fn timeout(&self, cfg: &Config, backoff: u8) -> Duration {
         if backoff == 0 {
@@ -65,7 +65,7 @@ impl Rtt {
         Duration::from_ps(longer.min(u128::from(cfg.max_rto.ps())) as u64)
     }
 
-    /// The timeout without a lower bound or backoff: ns-3.37 repeats the FIN of a passive close after it.
+    /// The timeout without minimum or backoff: ns-3.37 uses it to repeat the FIN of a passive close.
     pub(crate) fn bare_timeout(&self, cfg: &Config) -> Duration {
         let srtt = if self.srtt == 0 { cfg.initial_rto.ps() } else { self.srtt };
         Duration::from_ps(srtt + (4 * self.variance).max(cfg.rto_granularity.ps()))

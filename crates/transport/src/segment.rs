@@ -1,7 +1,7 @@
-//! [`Segment`]: what one endpoint tells the other, a TCP header without its bytes.
+//! [`Segment`]: a decoded TCP header, as exchanged between endpoints.
 //!
-//! Payload is a length. Options are agreed on by the [`Config`](crate::Config) that both ends share,
-//! so that a segment carries only their values and their size.
+//! Payload is only a length. The [`Config`](crate::Config) shared by both ends determines the options,
+//! so a segment carries only their values and their size.
 
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
@@ -11,8 +11,8 @@ pub const IP_HEADER: u32 = 20;
 /// Bytes of a TCP header without options.
 pub const TCP_HEADER: u32 = 20;
 
-/// The control bits of a segment, where a TCP header has them; the urgent bit, which nobody
-/// uses, says whether the timestamps are valid.
+/// The control bits of a segment, at their positions in a TCP header; the unused urgent bit indicates
+/// whether the timestamps are valid.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
 #[repr(transparent)]
 pub struct Flags(pub u8);
@@ -20,7 +20,7 @@ pub struct Flags(pub u8);
 impl Flags {
     /// None.
     pub const NONE: Self = Self(0);
-    /// The sender has finished.
+    /// The sender has no more data.
     pub const FIN: Self = Self(1);
     /// Synchronise sequence numbers.
     pub const SYN: Self = Self(1 << 1);
@@ -28,9 +28,9 @@ impl Flags {
     pub const RST: Self = Self(1 << 2);
     /// Push; carried, never acted upon.
     pub const PSH: Self = Self(1 << 3);
-    /// The acknowledgement number counts.
+    /// The acknowledgment number is valid.
     pub const ACK: Self = Self(1 << 4);
-    /// The timestamps count (RFC 7323).
+    /// The timestamps are valid (RFC 7323).
     pub const TS: Self = Self(1 << 5);
     /// ECN echo (RFC 3168).
     pub const ECE: Self = Self(1 << 6);
@@ -43,7 +43,7 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// Whether some bit of `other` is set.
+    /// Whether any bit of `other` is set.
     #[inline]
     pub const fn any(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -77,10 +77,10 @@ impl fmt::Debug for Flags {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Hash)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The transport does not understand marks.
+    /// The transport is not ECN-capable.
     #[default]
     NotEct = 0,
-    /// The transport understands marks.
+    /// The transport is ECN-capable.
     Ect0 = 2,
     /// A queue marked the packet.
     Ce = 3,
@@ -100,13 +100,13 @@ pub(crate) fn window(bytes: u64) -> u32 {
 pub struct Segment {
     /// First sequence number.
     pub seq: u32,
-    /// Next sequence number expected from the other side; counts where `flags` has ACK.
+    /// Next sequence number expected from the other side; valid if `flags` has ACK.
     pub ack: u32,
-    /// The sender's timestamp, in ticks of `Config::timestamp_clock`; counts where `flags` has TS.
+    /// The sender's timestamp, in ticks of `Config::timestamp_clock`; valid if `flags` has TS.
     pub ts_val: u32,
     /// The timestamp echoed.
     pub ts_ecr: u32,
-    /// Bytes that the sender of this segment is ready to receive from `ack` on, already scaled.
+    /// The receive window of the segment's sender, from `ack` on, already scaled.
     pub window: u32,
     /// Bytes of payload.
     pub len: u16,
@@ -114,14 +114,14 @@ pub struct Segment {
     pub flags: Flags,
     /// The ECN field of the packet. A queue that marks sets [`Ecn::Ce`].
     pub ecn: Ecn,
-    /// How many of `sacks` count.
+    /// How many of `sacks` are valid.
     pub sack_count: u8,
     /// Bytes of TCP options, padded to a multiple of four.
     pub options: u8,
-    /// Some of the payload was sent before: bookkeeping, no header has it.
+    /// Part of the payload was sent before. For bookkeeping only; not part of a TCP header.
     pub retransmission: bool,
-    /// Selective acknowledgements (RFC 2018), each `[left, right)`; newest first, a duplicate
-    /// (RFC 2883) before all.
+    /// SACK blocks (RFC 2018), each `[left, right)`; newest first, after a DSACK (RFC 2883) if there
+    /// is one.
     pub sacks: [(u32, u32); 4],
 }
 
@@ -132,7 +132,7 @@ impl Segment {
         IP_HEADER + TCP_HEADER + self.options as u32 + self.len as u32
     }
 
-    /// The selective acknowledgements that count.
+    /// The valid SACK blocks.
     #[inline]
     pub fn sacks(&self) -> &[(u32, u32)] {
         &self.sacks[..usize::from(self.sack_count).min(4)]

@@ -1,7 +1,7 @@
-//! The sending half: which segment goes out next, and how it is written.
+//! The sending half: selects and writes the next segment.
 //!
-//! While nothing is wrong a segment is the next piece of the data if the windows have room. Once the
-//! scoreboard holds single segments, [`crate::recovery`] decides.
+//! Normally that is the next piece of data, if the windows have room. Once the scoreboard holds single
+//! segments, [`crate::recovery`] decides.
 
 use weft_units::Time;
 
@@ -13,11 +13,11 @@ use crate::sent::Tick;
 use crate::seq::{at_or_before, before, earlier, later, span};
 use crate::timers::Timer;
 
-/// A SYN announces at most this, for its window is not scaled (RFC 7323, section 2.2).
+/// Maximum window in a SYN, which is not scaled (RFC 7323, section 2.2).
 pub(crate) const SYN_WINDOW: u32 = 65_535;
 
 impl Endpoint {
-    /// Writes the next segment to send into `out` and gives `true`, or gives `false` if there is none.
+    /// Writes the next segment to send into `out` and returns `true`, or returns `false` if there is none.
     /// Only the first `sack_count` of `out.sacks` are written.
     #[inline]
     pub fn poll_transmit(&mut self, cfg: &Config, now: Time, out: &mut Segment) -> bool {
@@ -38,14 +38,14 @@ impl Endpoint {
         false
     }
 
-    /// Whether the state allows data to be sent, again at least.
+    /// Whether the state allows sending data, or at least retransmitting it.
     #[inline]
     fn carries_data(&self) -> bool {
         (self.state as u8).wrapping_sub(State::Established as u8)
             <= State::LastAck as u8 - State::Established as u8
     }
 
-    /// Bytes deemed in the network.
+    /// Bytes considered in flight.
     #[inline]
     pub(crate) fn pipe(&self) -> u32 {
         let flight = span(self.snd_una, self.snd_nxt);
@@ -55,13 +55,13 @@ impl Endpoint {
         }
     }
 
-    /// Bytes that the other side's window still takes.
+    /// Bytes left in the other side's window.
     #[inline]
     pub(crate) fn room(&self) -> u32 {
         self.snd_wnd.saturating_sub(span(self.snd_una, self.snd_nxt))
     }
 
-    /// Bytes of the next new segment; 0 where there is no data, or none that the send buffer takes.
+    /// Bytes of the next new segment; 0 if there is no data, or the send buffer is full.
     #[inline]
     pub(crate) fn next_len(&self, cfg: &Config) -> u32 {
         let waiting = self.unsent + u64::from(span(self.snd_nxt, self.snd_max));
@@ -69,7 +69,8 @@ impl Endpoint {
         if u64::from(span(self.snd_una, self.snd_nxt)) + len > cfg.send_buffer.0 { 0 } else { len as u32 }
     }
 
-    /// Whether `len` bytes more than are waiting would leave at once, for all that can be told before recovery decides.
+    /// Whether `len` bytes in addition to those waiting would be sent at once, as far as is known before recovery
+    /// decides.
     #[inline]
     pub(crate) fn has_room_for(&self, len: u32) -> bool {
         let lost = match &self.loss {
@@ -102,7 +103,7 @@ impl Endpoint {
         self.poll_new(cfg, now, out, len)
     }
 
-    /// Sends `len` bytes of new data if the other side's window takes them.
+    /// Sends `len` bytes of new data if they fit the other side's window.
     pub(crate) fn poll_new(&mut self, cfg: &Config, now: Time, out: &mut Segment, len: u32) -> bool {
         if len > self.room() {
             self.window_is_full(cfg, now);
@@ -116,7 +117,7 @@ impl Endpoint {
         true
     }
 
-    /// RFC 5681, section 4.1, before the first data after a pause.
+    /// RFC 5681, section 4.1, before the first data after an idle time.
     pub(crate) fn restart_after_idle(&mut self, cfg: &Config, now: Time) {
         let idle = now.saturating_since(self.last_sent);
         if cfg.restart_after_idle && self.acked > 0 && idle > self.rtt.timeout(cfg, 0) {
@@ -125,7 +126,7 @@ impl Endpoint {
         }
     }
 
-    /// With nothing in flight, only a probe can find out that a closed window has opened (RFC 9293, section 3.8.6.1).
+    /// With nothing in flight, only a probe can detect that a closed window has opened (RFC 9293, section 3.8.6.1).
     pub(crate) fn window_is_full(&mut self, cfg: &Config, now: Time) {
         if self.snd_una == self.snd_nxt && self.send_timer_at == Time::MAX {
             self.timer = Timer::WindowProbe;
@@ -133,7 +134,7 @@ impl Endpoint {
         }
     }
 
-    /// Sends what comes before data and is not an ACK that may wait.
+    /// Sends segments with priority over data, except ACKs that may wait.
     #[cold]
     fn poll_special(&mut self, cfg: &Config, now: Time, out: &mut Segment) -> bool {
         if self.todo & todo::RST != 0 {
@@ -202,7 +203,7 @@ impl Endpoint {
         false
     }
 
-    /// A FIN without data is due if all data was sent and no segment took the FIN along.
+    /// Schedules a FIN without data if all data was sent and no segment carried the FIN.
     pub(crate) fn note_fin_due(&mut self) {
         let sendable = matches!(self.state, State::Established | State::CloseWait);
         if sendable && self.is(fact::FINISHED) && !self.is(fact::FIN_SENT) && self.unsent == 0 {
@@ -229,7 +230,7 @@ impl Endpoint {
         }
     }
 
-    /// Writes what all segments after the handshake have in common; an ACK goes with it.
+    /// Writes the fields common to all segments after the handshake, including the ACK.
     #[inline]
     fn header(&mut self, cfg: &Config, now: Time, out: &mut Segment) {
         let mut flags = Flags::ACK;
@@ -271,7 +272,7 @@ impl Endpoint {
         if cfg.timestamps {
             out.flags |= Flags::TS;
         }
-        // RFC 3168, section 6.1.1: a SYN asks with both bits, the answer agrees with one.
+        // RFC 3168, section 6.1.1: a SYN requests ECN with both bits, the SYN+ACK agrees with one.
         if cfg.ecn != EcnMode::Off && !answer {
             out.flags |= Flags::ECE | Flags::CWR;
         } else if self.is(fact::ECN) {
@@ -297,7 +298,7 @@ impl Endpoint {
         self.set(fact::TIMED);
     }
 
-    /// An ACK without data, with what was received out of order.
+    /// An ACK without data, with SACK blocks for out-of-order data.
     #[inline]
     fn emit_ack(&mut self, cfg: &Config, now: Time, out: &mut Segment) {
         self.header(cfg, now, out);
@@ -308,7 +309,7 @@ impl Endpoint {
         }
     }
 
-    /// RFC 2018, section 4, and a duplicate first (RFC 2883).
+    /// RFC 2018, section 4, with a duplicate first (RFC 2883).
     #[cold]
     fn report(&mut self, cfg: &Config, out: &mut Segment) {
         let most = if cfg.timestamps { 3 } else { 4 };
@@ -330,7 +331,7 @@ impl Endpoint {
         }
     }
 
-    /// RFC 8257, section 3.2: what came before the mark changed is acknowledged as it was.
+    /// RFC 8257, section 3.2: acknowledges the data before the mark changed, with the previous mark state.
     fn emit_prior_ack(&mut self, cfg: &Config, now: Time, out: &mut Segment) {
         let (delayed, due, at) = (self.delayed, self.todo & todo::ACK, self.ack_timer_at);
         self.emit_ack(cfg, now, out);
@@ -343,7 +344,7 @@ impl Endpoint {
         out.flags = Flags(out.flags.0 ^ Flags::ECE.0);
     }
 
-    /// Sends the next `len` bytes from SND.NXT on: new, or again after going back.
+    /// Sends the next `len` bytes from SND.NXT on: new data, or a retransmission after going back.
     #[inline]
     pub(crate) fn emit_new(&mut self, cfg: &Config, now: Time, out: &mut Segment, len: u32) {
         self.header(cfg, now, out);
@@ -373,7 +374,7 @@ impl Endpoint {
         }
     }
 
-    /// Keeps account of new data sent.
+    /// Records new data sent.
     #[inline]
     fn note_sent(&mut self, cfg: &Config, now: Time, start: u32, end: u32, len: u32) {
         if cfg.rack || self.is(fact::SPLIT) {
@@ -392,7 +393,7 @@ impl Endpoint {
         }
     }
 
-    /// Sends `[start, start + len)` again; the scoreboard knows already.
+    /// Retransmits `[start, start + len)`; the scoreboard is already updated.
     pub(crate) fn emit_again(&mut self, cfg: &Config, now: Time, out: &mut Segment, start: u32, len: u32) {
         self.header(cfg, now, out);
         let start = later(start, self.snd_una);
@@ -411,7 +412,7 @@ impl Endpoint {
         }
     }
 
-    /// What new and repeated data have in common.
+    /// Common to new and retransmitted data.
     #[inline]
     fn data_leaves(&mut self, cfg: &Config, now: Time, out: &mut Segment, end: u32, again: bool) {
         self.stats.data_segments_sent = self.stats.data_segments_sent.wrapping_add(1);
@@ -420,7 +421,7 @@ impl Endpoint {
             self.stats.retransmissions = self.stats.retransmissions.wrapping_add(1);
         }
         if self.is(fact::ECN) {
-            // RFC 3168, section 6.1.5: a retransmission is not ECN capable. RFC 8257, section 3.5, wants all to be.
+            // RFC 3168, section 6.1.5: a retransmission is not ECN-capable. RFC 8257, section 3.5, requires all to be.
             if !again || cfg.ecn == EcnMode::Dctcp {
                 out.ecn = Ecn::Ect0;
             }
@@ -438,8 +439,8 @@ impl Endpoint {
         }
     }
 
-    /// Cuts the segment that was just written into `out` to its first `len` bytes. The rest has not been sent: what is new
-    /// is so still, what is lost is so still.
+    /// Truncates the segment just written into `out` to its first `len` bytes. The rest counts as not sent: new data is
+    /// still new, lost data still lost.
     #[cold]
     pub(crate) fn cut(&mut self, cfg: &Config, out: &mut Segment, len: u16) {
         let was = u32::from(out.len);
@@ -468,7 +469,7 @@ impl Endpoint {
         out.flags = Flags(out.flags.0 & !(Flags::FIN | Flags::PSH).0);
     }
 
-    /// Marks a segment on the scoreboard as sent again.
+    /// Marks a segment on the scoreboard as retransmitted.
     pub(crate) fn note_resent(&mut self, now: Time, start: u32, len: u32, ts: u32) {
         let reducing = matches!(self.phase, Phase::Recovery | Phase::Reduced);
         let loss = self.loss.get_or_insert_default();
@@ -486,8 +487,8 @@ impl Loss {
     }
 }
 
-/// Option bytes of a SYN. ns-3 sends timestamps (10), window scale (3) and SACK-permitted (2); others the
-/// segment size (4) as well.
+/// Option bytes of a SYN. ns-3 sends timestamps (10), window scale (3) and SACK-permitted (2); the other profiles
+/// also send the MSS (4).
 fn syn_options(cfg: &Config) -> u8 {
     let mut bytes = 3;
     if cfg.timestamps {
@@ -502,7 +503,7 @@ fn syn_options(cfg: &Config) -> u8 {
     (bytes + 3) & !3
 }
 
-/// Option bytes of an ACK with `count` blocks: Linux aligns timestamps and blocks, ns-3 only the sum.
+/// Option bytes of an ACK with `count` SACK blocks: Linux aligns timestamps and blocks, ns-3 only the sum.
 pub(crate) fn sack_options(cfg: &Config, count: u8) -> u8 {
     if cfg.loss_recovery == LossRecovery::Standard {
         cfg.plain_options() + 4 + 8 * count

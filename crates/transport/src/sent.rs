@@ -1,9 +1,9 @@
-//! [`Sent`]: what is known about each segment between SND.UNA and SND.MAX, the scoreboard of RFC 6675.
+//! [`Sent`]: the scoreboard of RFC 6675: the state of each segment between SND.UNA and SND.MAX.
 //!
-//! Apart from the sender because it exists only where it is needed: from the first sign of a loss
-//! until everything is repaired, or, with RACK, always, but then as runs of segments that were sent
-//! at one instant. A run is split into segments when trouble begins. Sums are kept as segments
-//! change, so that nothing walks the whole flight for an ACK.
+//! Separate from the sender because it exists only when needed: from the first sign of loss until
+//! recovery is complete or, with RACK, always, but then as runs of segments sent at the same instant. A
+//! run is split into segments at the first sign of loss. Sums are updated as segments change, so that an
+//! ACK never walks the whole flight.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use weft_units::Time;
 
 use crate::seq::{at_or_before, before, earlier, later, span};
 
-/// A time of sending, in ticks of 2^17 ps (131 ns): comparable over half the circle, 281 s.
+/// A send time, in ticks of 2^17 ps (131 ns): comparable within half the number space, 281 s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Tick(u32);
 
@@ -37,14 +37,14 @@ impl Tick {
 
 /// The receiver reported it.
 pub(crate) const SACKED: u8 = 1;
-/// Deemed lost.
+/// Considered lost.
 pub(crate) const LOST: u8 = 2;
 /// A retransmission is in flight.
 pub(crate) const RETRANS: u8 = 4;
-/// Was retransmitted at some time: its round trip is ambiguous (Karn).
+/// Was retransmitted at least once: its round-trip time is ambiguous (Karn).
 pub(crate) const EVER: u8 = 8;
 
-/// A segment, up to the start of the next; while nothing is wrong, a run of segments sent at once.
+/// A segment, up to the start of the next; outside recovery, a run of segments sent at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) start: u32,
@@ -52,12 +52,12 @@ pub(crate) struct Entry {
     pub(crate) flags: u8,
 }
 
-/// What an ACK newly told about the flight.
+/// New information about the flight from an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct News {
     /// Bytes acknowledged cumulatively or selectively for the first time.
     pub(crate) delivered: u32,
-    /// Bytes of these reported by SACK.
+    /// Bytes among them reported by SACK.
     pub(crate) sacked: u32,
     /// A segment with a retransmission in flight, not reported before, was acknowledged cumulatively.
     pub(crate) retransmitted: bool,
@@ -65,20 +65,20 @@ pub(crate) struct News {
     pub(crate) lowest_original: Option<u32>,
     /// The same, highest end.
     pub(crate) highest_original: Option<u32>,
-    /// When the first never retransmitted segment acknowledged was sent.
+    /// Send time of the first acknowledged segment that was never retransmitted.
     pub(crate) first_sent: Option<Tick>,
-    /// When the segment sent last among those delivered was sent, and where it ends. Ambiguous deliveries are left out.
+    /// Send time and end of the most recently sent segment among those delivered, without ambiguous deliveries.
     pub(crate) latest: Option<(Tick, u32)>,
-    /// Round trip of the delivery noted last, picoseconds; 0: none. Ambiguous ones are left out.
+    /// Round-trip time of the last delivery, picoseconds, without ambiguous deliveries; 0: none.
     pub(crate) rtt: u64,
     /// When the ACK arrived.
     now: Tick,
-    /// Least round trip so far, picoseconds.
+    /// Minimum round-trip time so far, picoseconds.
     least: u64,
 }
 
 impl News {
-    /// Nothing yet of an ACK that arrives at `now`, where `least` is the least round trip so far, picoseconds.
+    /// No news yet from an ACK that arrives at `now`; `least` is the minimum round-trip time so far, picoseconds.
     pub(crate) fn at(now: Tick, least: u64) -> Self {
         Self { now, least, ..Self::default() }
     }
@@ -107,11 +107,11 @@ impl News {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sent {
     entries: VecDeque<Entry>,
-    /// Where the last entry ends.
+    /// End of the last entry.
     end: u32,
     /// Entries are single segments.
     split: bool,
-    /// The segment sent last was a full one.
+    /// The last segment sent was a full one.
     last_is_full: bool,
     /// Bytes with [`SACKED`].
     sacked: u32,
@@ -127,11 +127,11 @@ pub(crate) struct Sent {
     judged: u32,
     /// SACKed entries at or after `judged`.
     above: u32,
-    /// No entry before this index (but the head) can take the next guess of [`Sent::guess_sack`].
+    /// No entry before this index (except the head) can be chosen next by [`Sent::guess_sack`].
     guess_from: u32,
     /// Start of the highest SACKed entry, if any.
     highest: Option<u32>,
-    /// The blocks reported last, to skip what is known.
+    /// The blocks of the last ACK, to skip known ranges.
     known: [(u32, u32); 4],
 }
 
@@ -141,7 +141,7 @@ impl Sent {
         self.entries.is_empty()
     }
 
-    /// Bytes deemed in the network: sent, not reported, not lost, and retransmissions.
+    /// Bytes considered in flight: sent, not reported and not lost, plus retransmissions.
     #[inline]
     pub(crate) fn pipe(&self, flight: u32) -> u32 {
         flight.wrapping_sub(self.sacked).wrapping_sub(self.lost).wrapping_add(self.retrans)
@@ -184,8 +184,8 @@ impl Sent {
         self.base.wrapping_add(position as u32)
     }
 
-    /// Notes that the segment `[start, end)` was sent for the first time. In a run only the last may have fewer than `mss`
-    /// bytes, so that it can be split again.
+    /// Records the first transmission of the segment `[start, end)`. In a run only the last may have fewer than `mss`
+    /// bytes, so that the run can be split again.
     #[inline]
     pub(crate) fn push(&mut self, start: u32, end: u32, sent: Tick, mss: u32) {
         let joins = !self.split && self.last_is_full;
@@ -197,7 +197,7 @@ impl Sent {
         self.entries.push_back(Entry { start, sent, flags: 0 });
     }
 
-    /// Makes one entry of each segment of `mss` bytes in `[from, to)`; entries present keep their times.
+    /// Splits `[from, to)` into one entry per segment of `mss` bytes; existing entries keep their times.
     pub(crate) fn split(&mut self, from: u32, to: u32, mss: u32, now: Tick) {
         if self.split {
             return;
@@ -228,7 +228,7 @@ impl Sent {
         self.known = [(from, from); 4];
     }
 
-    /// Forgets the flags, and with `keep_runs` keeps the times of sending as runs; the flight must be clean.
+    /// Discards the flags; with `keep_runs`, keeps the send times as runs. The flight must be clean.
     pub(crate) fn merge(&mut self, keep_runs: bool, mss: u32) {
         debug_assert!(self.is_clean());
         self.split = false;
@@ -245,7 +245,7 @@ impl Sent {
         }
     }
 
-    /// Removes runs up to `ack`: when the first and the last of the segments acknowledged were sent.
+    /// Removes runs up to `ack`; returns the send times of the first and the last acknowledged segments.
     #[inline]
     pub(crate) fn pop_runs(&mut self, ack: u32) -> Option<(Tick, Tick)> {
         let first = self.entries.front()?.sent;
@@ -297,7 +297,7 @@ impl Sent {
         }
     }
 
-    /// Removes what `ack` covers.
+    /// Removes everything that `ack` covers.
     pub(crate) fn discard_to(&mut self, ack: u32, news: &mut News) {
         while let Some(&front) = self.entries.front() {
             if at_or_before(ack, front.start) {
@@ -330,7 +330,7 @@ impl Sent {
         }
     }
 
-    /// Position of the entry that `seq` lies in or before; the number of entries where it lies behind all.
+    /// Position of the first entry that does not start before `seq`; the number of entries if there is none.
     fn find(&self, seq: u32) -> usize {
         self.entries.partition_point(|entry| before(entry.start, seq))
     }
@@ -378,7 +378,7 @@ impl Sent {
             news.sacked += len;
             news.note(entry.start, entry, end);
             self.set(position, SACKED, clear);
-            // ns-3 takes a segment right below the highest for the highest.
+            // ns-3 treats a segment right below the highest as the highest.
             let reach = if keep_retrans { end.wrapping_add(1) } else { entry.start };
             if self.highest.is_none_or(|highest| before(highest, reach)) {
                 self.highest = Some(entry.start);
@@ -386,7 +386,7 @@ impl Sent {
         }
     }
 
-    /// Remembers the blocks of an ACK, so that the next one costs only what is new.
+    /// Stores the blocks of an ACK, so that the next one processes only new ranges.
     #[inline]
     pub(crate) fn remember(&mut self, blocks: &[(u32, u32)]) {
         for (known, block) in self.known.iter_mut().zip(blocks) {
@@ -412,7 +412,7 @@ impl Sent {
         }
     }
 
-    /// The same as ns-3 counts: from what it takes for the highest segment reported.
+    /// The same as counted by ns-3: from the segment that it treats as the highest reported.
     pub(crate) fn judge_from_highest(&mut self, threshold: u32) {
         let Some(highest) = self.highest else { return };
         let mut position = self.find(highest.wrapping_add(1));
@@ -432,7 +432,7 @@ impl Sent {
         self.judged = later(self.judged, self.index(position));
     }
 
-    /// Marks the head as lost again, whatever was thought of it.
+    /// Marks the head as lost, whatever its state.
     pub(crate) fn lose_head(&mut self) {
         if !self.entries.is_empty() {
             self.set(0, LOST, SACKED | RETRANS);
@@ -450,8 +450,8 @@ impl Sent {
             && self.entries[0].flags & (RETRANS | SACKED) == RETRANS
     }
 
-    /// Whether of the segments after the head the first that is lost or reported is lost, and lies below
-    /// the highest reported (ns-3's test on entering recovery before the third duplicate).
+    /// Whether the first lost or reported segment after the head is lost, and the second segment is below
+    /// the highest reported (ns-3's condition for entering recovery before the third duplicate).
     pub(crate) fn second_is_lost(&self) -> bool {
         let Some(highest) = self.highest else { return false };
         if self.entries.len() < 2 || !before(self.entries[1].start, highest) {
@@ -464,7 +464,7 @@ impl Sent {
             .is_some_and(|entry| entry.flags & LOST != 0)
     }
 
-    /// Without SACK, a duplicate ACK says that some segment arrived: assumes the first after the head.
+    /// Without SACK, a duplicate ACK means that some segment arrived: assumes the first after the head.
     pub(crate) fn guess_sack(&mut self) {
         let first = self.position(self.guess_from).max(1);
         let found = (first..self.entries.len()).find(|&i| self.entries[i].flags & SACKED == 0);
@@ -477,7 +477,7 @@ impl Sent {
         }
     }
 
-    /// A head that was guessed to have arrived has not: takes the guess back. Whether there was one.
+    /// Undoes the assumption that the head arrived. Returns whether there was one.
     pub(crate) fn unguess_head(&mut self) -> bool {
         let guessed = self.head_flags() & SACKED != 0;
         if guessed {
@@ -486,7 +486,7 @@ impl Sent {
         guessed
     }
 
-    /// Forgets all reports: guesses, or a receiver that reneges.
+    /// Discards all reports: they were assumptions, or the receiver reneged.
     pub(crate) fn forget_sacks(&mut self) {
         for position in 0..self.entries.len() {
             self.set(position, 0, SACKED);
@@ -498,7 +498,7 @@ impl Sent {
         self.known = [(0, 0); 4];
     }
 
-    /// After a timeout: all that is not reported is lost, retransmissions too.
+    /// After a timeout: everything not reported is lost, including retransmissions.
     pub(crate) fn lose_all(&mut self) {
         for position in 0..self.entries.len() {
             let lost = if self.entries[position].flags & SACKED == 0 { LOST } else { 0 };
@@ -547,7 +547,7 @@ impl Sent {
         Some((self.end.wrapping_sub(tail), tail))
     }
 
-    /// Notes that the segment at `start` was sent again.
+    /// Records a retransmission of the segment at `start`.
     pub(crate) fn resent(&mut self, start: u32, now: Tick) {
         let position = self.find(start);
         if position < self.entries.len() && self.entries[position].start == start {
@@ -556,7 +556,7 @@ impl Sent {
         }
     }
 
-    /// The segment sent last was cut: the flight ends at `end`.
+    /// The last segment was truncated: the flight ends at `end`.
     pub(crate) fn cut_end(&mut self, end: u32) {
         if !self.entries.is_empty() {
             self.end = end;
@@ -564,7 +564,7 @@ impl Sent {
         }
     }
 
-    /// Of the segment at `start` only what lies before `end` was sent again: the rest is as it was before.
+    /// The retransmission of the segment at `start` was truncated at `end`: the rest keeps its previous state.
     pub(crate) fn cut(&mut self, start: u32, end: u32) {
         let position = self.find(start);
         if self.entries.get(position).is_none_or(|entry| entry.start != start) {
@@ -584,8 +584,8 @@ impl Sent {
         }
     }
 
-    /// RACK (RFC 8985, section 6.2, step 5): marks as lost what was sent at least `patience` ps
-    /// before the last delivery `(sent, end)`. Gives the ps from `now` until the next could be.
+    /// RACK (RFC 8985, section 6.2, step 5): marks segments as lost that were sent before `latest` and at least
+    /// `rtt + window` ps ago. Returns the ps from `now` until further segments may be lost.
     pub(crate) fn lose_older(
         &mut self,
         latest: (Tick, u32),
@@ -627,8 +627,8 @@ impl Sent {
         latest.0.after(entry.sent) || (latest.0 == entry.sent && before(end, latest.1))
     }
 
-    /// The same as [`Self::lose_older`] where nothing was sent twice and the head is too young: then nothing is
-    /// lost, and the entry to wait for longest is the last one not reported.
+    /// [`Self::lose_older`] without retransmissions and with a head that is too recent: then nothing is lost, and
+    /// the entry with the longest wait is the last one not reported.
     fn wait_for_youngest(&self, latest: (Tick, u32), patience: u64, now: Tick) -> Option<u64> {
         let below = self.find(latest.1);
         let open = |&position: &usize| self.entries[position].flags & SACKED == 0;
@@ -636,7 +636,7 @@ impl Sent {
         Some(patience.saturating_sub(now.since(self.entries[position].sent)))
     }
 
-    /// After a timeout with RACK: the head, and what is as old as a round trip and `window`, is lost.
+    /// After a timeout with RACK: the head, and segments at least `rtt + window` old, are lost.
     pub(crate) fn lose_overdue(&mut self, rtt: u64, window: u64, now: Tick) {
         for position in 0..self.entries.len() {
             let entry = self.entries[position];
@@ -649,7 +649,7 @@ impl Sent {
         }
     }
 
-    /// Takes back all losses (RFC 5682 and undo): what was marked is in the network after all.
+    /// Undoes all loss marks (RFC 5682 and undo): the segments are in flight after all.
     pub(crate) fn unlose_all(&mut self) {
         for position in 0..self.entries.len() {
             self.set(position, 0, LOST);

@@ -1,12 +1,12 @@
-//! Sequence numbers: 32-bit, on a circle (RFC 9293, section 3.4). Apart, because `<` on them is a mistake.
+//! Arithmetic on sequence numbers, modulo 2^32 (RFC 9293, section 3.4). Using `<` on them is a mistake.
 
-/// Whether `a` comes before `b`; the two are at most 2 GiB apart.
+/// Whether `a` is before `b`; the two must be less than 2 GiB apart.
 #[inline]
 pub(crate) const fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-/// Whether `a` is `b` or comes before it.
+/// Whether `a` equals `b` or is before it.
 #[inline]
 pub(crate) const fn at_or_before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) <= 0

@@ -1,7 +1,8 @@
-//! [`SmallQueue`]: how much of a connection's data may wait at its own host's interface, so that other connections of the
-//! host do not wait behind it. The caller says when a segment will have left; the endpoint then holds data back.
+//! [`SmallQueue`]: limits how much of a connection's data is queued at its own host's interface, so that other
+//! connections of the host do not wait behind it. The caller reports when a segment will have left; the endpoint holds
+//! data back.
 //!
-//! After Linux, `tcp_small_queue_check`, with payload for the memory that segments take there.
+//! Modelled on Linux's `tcp_small_queue_check`, but counts payload instead of segment memory.
 
 use std::collections::VecDeque;
 
@@ -17,21 +18,21 @@ const MILLISECOND: u64 = 1_000_000_000_000 >> 10;
 /// Data of a connection that has not left the interface.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SmallQueue {
-    /// When each segment leaves, and its bytes.
+    /// Departure time and bytes of each segment.
     waiting: VecDeque<(Time, u32)>,
     bytes: u64,
 }
 
 impl SmallQueue {
-    /// Notes a segment. Where the connection has moved to an interface that is free earlier, it still counts as long as
-    /// those before it.
+    /// Adds a segment. If the connection has moved to an interface that is free earlier, the segment still counts as
+    /// long as those before it.
     fn push(&mut self, leaves: Time, bytes: u32) {
         let leaves = self.waiting.back().map_or(leaves, |&(last, _)| leaves.max(last));
         self.waiting.push_back((leaves, bytes));
         self.bytes += u64::from(bytes);
     }
 
-    /// Forgets what has left by `now`.
+    /// Removes segments that have left by `now`.
     fn release(&mut self, now: Time) {
         while let Some(&(leaves, bytes)) = self.waiting.front()
             && leaves <= now
@@ -41,7 +42,7 @@ impl SmallQueue {
         }
     }
 
-    /// When fewer than `limit` bytes will wait; `None` if that is so already.
+    /// When fewer than `limit` bytes will be queued; `None` if that is already the case.
     fn below(&self, limit: u64) -> Option<Time> {
         let mut left = self.bytes;
         if left < limit {
@@ -53,7 +54,7 @@ impl SmallQueue {
         })
     }
 
-    /// Whether the data sent last is still there at `now`.
+    /// Whether the last data sent is still queued at `now`.
     pub(crate) fn holds_last(&self, now: Time) -> bool {
         self.waiting.back().is_some_and(|&(leaves, _)| now < leaves)
     }
@@ -65,8 +66,8 @@ impl SmallQueue {
 }
 
 impl Endpoint {
-    /// To be told with `small_queues`, for each segment of `len` bytes of payload that [`Self::poll_transmit`] gave at
-    /// `now`: its last bit leaves the host's interface at `leaves`.
+    /// With `small_queues`, call this for each segment of `len` bytes of payload that [`Self::poll_transmit`] returned
+    /// at `now`: its last bit leaves the host's interface at `leaves`.
     pub fn leaves_at(&mut self, now: Time, leaves: Time, len: u16) {
         let queue = &mut self.loss.get_or_insert_default().small_queue;
         queue.release(now);
@@ -75,15 +76,15 @@ impl Endpoint {
         }
     }
 
-    /// When data that waits for the interface may go on: [`Self::poll_transmit`] is to be called again then.
-    /// [`Time::MAX`]: none waits.
+    /// When data held for the interface may be sent: call [`Self::poll_transmit`] again then. [`Time::MAX`]: none is
+    /// held.
     #[inline]
     pub fn held_until(&self) -> Time {
         self.held_until
     }
 
-    /// Whether data has to wait because more than `parts` times the limit waits at the interface: two segments, or what
-    /// the connection sends in a millisecond at its pacing rate. What is alone in flight never waits, as in Linux.
+    /// Whether data has to wait because at least `parts` times the limit is queued at the interface. The limit is two
+    /// segments, or one millisecond of data at the pacing rate. A segment alone in flight never waits, as in Linux.
     #[inline]
     pub(crate) fn waits_for_interface(&mut self, cfg: &Config, now: Time, parts: u64) -> bool {
         if !cfg.small_queues {
@@ -104,8 +105,8 @@ impl Endpoint {
         self.held_until != Time::MAX
     }
 
-    /// Bytes that leave in so many picoseconds at the pacing rate: the window, or the flight if larger, in a round trip,
-    /// twice in slow start, else 1.2 times (Linux: `tcp_update_pacing_rate`).
+    /// Bytes sent in `picoseconds` at the pacing rate: the larger of window and flight per round trip, times 2 in slow
+    /// start, otherwise times 1.2 (Linux: `tcp_update_pacing_rate`).
     fn paced_bytes(&self, picoseconds: u64) -> u64 {
         let window = u64::from(self.window.cwnd.max(span(self.snd_una, self.snd_nxt)));
         let (times, of) = if self.window.cwnd < self.window.ssthresh / 2 { (2, 1) } else { (6, 5) };

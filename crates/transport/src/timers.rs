@@ -1,4 +1,4 @@
-//! Timers: one for the sender, whatever it waits for, and one for the delayed ACK.
+//! Timers: one for the sender, whatever its purpose, and one for the delayed ACK.
 
 use weft_units::{Duration, Time};
 
@@ -7,29 +7,29 @@ use crate::endpoint::{Endpoint, Phase, State, fact, todo};
 use crate::recovery;
 use crate::seq::span;
 
-/// What the sender waits for.
+/// The purpose of the sender's timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Timer {
-    /// An ACK (RFC 6298), of a SYN, data or a FIN.
+    /// Retransmission (RFC 6298) of a SYN, data or a FIN.
     Retransmit,
-    /// Segments that RACK has not given up yet (RFC 8985, section 6.2).
+    /// RACK's reordering timer (RFC 8985, section 6.2).
     Reorder,
-    /// The moment to probe the tail of the flight (RFC 8985, section 7).
+    /// Tail loss probe (RFC 8985, section 7).
     TailProbe,
-    /// The moment to probe a closed window (RFC 9293, section 3.8.6.1).
+    /// Zero-window probe (RFC 9293, section 3.8.6.1).
     WindowProbe,
     /// The end of TIME-WAIT.
     TimeWait,
 }
 
-/// Longest delay of an ACK that a tail probe allows for where one segment is in flight (Linux: the least timeout).
+/// The ACK delay that a tail loss probe allows for with one segment in flight (Linux: the minimum RTO).
 const TAIL_PROBE_ACK_DELAY: Duration = Duration::from_ms(200);
-/// Added to two round trips else (Linux: two ticks).
+/// Added to two round-trip times otherwise (Linux: two ticks).
 const TAIL_PROBE_SLACK: Duration = Duration::from_ms(2);
 
 impl Endpoint {
-    /// To be called when [`Self::next_timeout`] has come; harmless earlier.
+    /// Call this at [`Self::next_timeout`]; an earlier call is harmless.
     pub fn on_timeout(&mut self, cfg: &Config, now: Time) {
         if self.ack_timer_at <= now {
             self.ack_timer_at = Time::MAX;
@@ -89,7 +89,7 @@ impl Endpoint {
             return;
         }
         if outstanding {
-            // RFC 6298, section 5; Karn's algorithm: no samples from what was in flight.
+            // RFC 6298, section 5; Karn's algorithm: no samples from data in flight at the timeout.
             self.set(fact::HOLD_RTT);
             self.clear(fact::TIMED);
             self.hold = self.snd_max;
@@ -101,8 +101,8 @@ impl Endpoint {
         self.send_timer_at = self.rtt.deadline(cfg, now, self.backoff);
     }
 
-    /// ns-3.37 repeats the FIN of a passive close a few times, whatever the backoff, and then forgets the connection:
-    /// the other side does not answer it in TIME-WAIT. The timer starts when the FIN leaves.
+    /// ns-3.37 repeats the FIN of a passive close a few times, ignoring the backoff, and then drops the connection: the
+    /// other side does not answer it in TIME-WAIT. The timer starts when the FIN is sent.
     fn repeat_last_fin(&mut self) {
         const MOST: u8 = 6;
         if self.backoff < MOST {
@@ -136,7 +136,7 @@ impl Endpoint {
         }
     }
 
-    /// RFC 8985, section 7.2: in order, nothing reported, no probe outstanding, a round trip known.
+    /// RFC 8985, section 7.2: no reordering, nothing reported, no probe outstanding, a round-trip time known.
     #[inline]
     fn may_probe_tail(&self) -> bool {
         self.phase == Phase::Open

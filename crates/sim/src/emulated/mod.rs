@@ -1,8 +1,8 @@
-//! Results of runs that were not simulated: what a load generator recorded and what was observed of a
-//! network of Linux switches becomes the same directory that a simulation leaves.
+//! Results of emulated runs: turns a load generator's records and observations of a network of Linux
+//! switches into the same result directory that a simulation writes.
 //!
-//! The flows, their ideal completion times and what counts as measured come from the plan, as in a
-//! simulation; what nobody could know is null. See docs/results.md.
+//! The flows, their ideal completion times and the measurement window come from the plan, as in a
+//! simulation; unknown values are null. See docs/results.md.
 
 mod observed;
 mod records;
@@ -26,17 +26,17 @@ use crate::sweep::{Directory, SweepError};
 use observed::Observed;
 use records::Records;
 
-/// Why an emulated run has no result.
+/// Why the result of an emulated run could not be written.
 #[derive(Debug, Error)]
 pub enum EmulatedError {
-    /// The directory.
+    /// The result directory is unusable.
     #[error(transparent)]
     Sweep(#[from] SweepError),
     /// The scenario has no such run, or it cannot be planned.
     #[error(transparent)]
     Plan(#[from] Diagnostics),
-    /// There is a result already.
-    #[error("{} is there already: remove it first", path.display())]
+    /// The result already exists.
+    #[error("{} already exists: remove it first", path.display())]
     Exists {
         /// The run's directory.
         path: PathBuf,
@@ -46,10 +46,10 @@ pub enum EmulatedError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The I/O error.
         source: io::Error,
     },
-    /// A line of the records is none.
+    /// A line of the records is invalid.
     #[error("{}, line {line}: {why}", path.display())]
     Record {
         /// The file.
@@ -59,7 +59,7 @@ pub enum EmulatedError {
         /// What is wrong.
         why: String,
     },
-    /// What was observed cannot be of this run.
+    /// The observations do not belong to this run.
     #[error("{}: {why}", path.display())]
     Observed {
         /// The file.
@@ -72,11 +72,11 @@ pub enum EmulatedError {
     Result(#[from] ResultError),
 }
 
-/// Writes the result of the run `point` into `directory`, from the load generator's `records` and from
-/// what was `observed`.
+/// Writes the result of the run `point` into `directory`, from the load generator's `records` and the
+/// `observed` network.
 ///
 /// # Errors
-/// One of the files is not what it should be, or the result cannot be written; nothing stays of it then.
+/// One of the files is invalid, or the result cannot be written; no partial result is left.
 pub fn write(
     scenario: &Scenario,
     point: &Point,
@@ -117,13 +117,13 @@ impl Run<'_> {
         Ok(writer.finish(&[("summary.json", &text), ("scenario.toml", scenario)])?)
     }
 
-    /// Writes the rows of all flows, in order of their numbers.
+    /// Writes the rows of all flows, in order of flow number.
     fn flows(&self, writer: &mut ResultWriter<'_>) {
         let plan = self.plan;
         let ideal = Ideal::new(&plan.fabric);
         let epochs = epochs(plan);
         for (flow, record) in plan.traffic.flows.iter().zip(&self.records.flows) {
-            // The flow starts when it was to: by how much later it did is not the network's doing.
+            // The planned start time counts: a late start is not caused by the network.
             let end = record.fct().map(|fct| flow.start + fct);
             let epoch = epochs.partition_point(|(from, _)| *from <= flow.start).saturating_sub(1);
             let (ideal, hops) = ideal.fct(&plan.fabric, &epochs[epoch].1, &plan.transport.config, flow);
@@ -134,7 +134,7 @@ impl Run<'_> {
                 end,
                 ideal: (hops > 0).then_some(ideal),
                 hops,
-                // Hosts speak TCP: a plan with Multipath TCP is not exported.
+                // Always plain TCP: plans with Multipath TCP are not exported.
                 subflows: Some(1),
                 packets_sent: record.packets_sent,
                 retransmissions: record.retransmissions,
@@ -151,7 +151,7 @@ impl Run<'_> {
         }
     }
 
-    /// What was sampled of links and switches, and what follows from the flows, in order of time.
+    /// Samples of links and switches, and samples derived from the flows, in order of time.
     fn series(&self) -> Vec<Sample> {
         let mut series = self.observed.series.clone();
         series.extend(self.records.throughput.iter().copied());
@@ -160,7 +160,7 @@ impl Run<'_> {
         series
     }
 
-    /// How many flows were begun and not finished, at every sample's time.
+    /// The number of flows started and not finished, at every sampling time.
     fn active_flows(&self) -> Vec<Sample> {
         let mut begun: Vec<Time> = self.records.flows.iter().filter_map(|record| record.start).collect();
         let mut ended: Vec<Time> = self.records.flows.iter().filter_map(|record| record.end).collect();
@@ -201,7 +201,7 @@ impl Run<'_> {
         }
     }
 
-    /// What only an emulation has: what was observed beside the tables, and the kernel's count of
+    /// Values that only an emulation has: observations that fit no table, and the kernel's count of
     /// segments that arrived while an earlier one was missing.
     fn emulated(&self) -> Value {
         let mut classes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
@@ -223,7 +223,7 @@ impl Run<'_> {
     }
 }
 
-/// The shortest paths from the start on and from every event on.
+/// The shortest paths from the start and after every event.
 fn epochs(plan: &Plan) -> Vec<(Time, EqualCost)> {
     let mut state = LinkStates::of(&plan.fabric);
     let paths = |state: &LinkStates<'_>| EqualCost::compute_where(&plan.fabric, |link| state.is_up(link));

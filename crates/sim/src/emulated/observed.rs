@@ -1,4 +1,4 @@
-//! [`Observed`]: what was seen of links, switches and paths while a run was emulated.
+//! [`Observed`]: observations of links, switches and paths during an emulated run.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs;
@@ -14,10 +14,10 @@ use super::EmulatedError;
 use crate::record::{Metric, Sample};
 use crate::results::{Floods, LinkAccount, Packets};
 
-/// What the switches' queues dropped, beside the switches' own reasons.
+/// Drop reason for full queues; the switches report their own reasons themselves.
 const QUEUE_FULL: &str = "queue_full";
 
-/// Counters of one direction of a cable.
+/// Counters of one direction of a link.
 #[derive(Clone, Debug, Default, Deserialize)]
 struct LinkLine {
     from: String,
@@ -43,7 +43,7 @@ struct SeriesLine {
     value: f64,
 }
 
-/// What switches saw of a flow.
+/// A flow as seen by the switches.
 #[derive(Debug, Deserialize)]
 struct FlowLine {
     flow: u32,
@@ -71,42 +71,42 @@ struct Text {
     rest: Map<String, Value>,
 }
 
-/// What switches saw of a flow.
+/// A flow as seen by the switches.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// How long it waited for an address.
+    /// How long it waited for address resolution.
     pub resolution: Option<Duration>,
-    /// How long the exploration for it took, if there was one.
+    /// How long its exploration took, if there was one.
     pub exploration: Option<Duration>,
-    /// How often it went on over another path.
+    /// How often it changed its path.
     pub moves: Option<u32>,
     /// The switches on its path.
     pub path: String,
 }
 
-/// What was seen of a run.
+/// Observations of a run.
 #[derive(Debug)]
 pub struct Observed {
-    /// When the run ended, if it was said.
+    /// When the run ended, if given.
     pub end: Time,
-    /// When the links were read for the two ends of the measurement window, if it was said.
+    /// When the links were read at the two ends of the measurement window, if given.
     pub window: Option<(Time, Time)>,
     /// Samples of links and switches.
     pub series: Vec<Sample>,
-    /// What switches saw of flows, by the flow's number.
+    /// Flows as seen by the switches, by flow number.
     pub flows: HashMap<u32, Seen>,
-    /// All else that was said, for `emulated` in the summary.
+    /// All other fields, for `emulated` in the summary.
     pub rest: Map<String, Value>,
     links: HashMap<LinkId, LinkLine>,
-    /// Drops of switches, by reason.
+    /// Drops in switches, by reason.
     dropped: BTreeMap<String, u64>,
 }
 
 impl Observed {
-    /// Reads what was seen of a run of `plan`.
+    /// Reads the observations of a run of `plan`.
     ///
     /// # Errors
-    /// It is not JSON of that form, or names a link, a node or a metric that the run does not have.
+    /// The file is not JSON of this form, or names a link, node or metric that the run does not have.
     pub fn read(path: &Path, plan: &Plan) -> Result<Self, EmulatedError> {
         let bytes =
             fs::read(path).map_err(|source| EmulatedError::Unreadable { path: path.to_owned(), source })?;
@@ -121,7 +121,7 @@ impl Observed {
         for (at, line) in text.links.into_iter().enumerate() {
             let label = format!("{}->{}", line.from, line.to);
             let id = untold.get_mut(&label).and_then(VecDeque::pop_front);
-            let id = id.ok_or_else(|| format!("links[{at}]: the fabric has no further link `{label}`"))?;
+            let id = id.ok_or_else(|| format!("links[{at}]: the fabric has no other link `{label}`"))?;
             links.insert(id, line);
         }
         let series = text.series.iter().enumerate();
@@ -162,7 +162,7 @@ impl Observed {
         }
     }
 
-    /// What follows for all packets: those that hosts sent and got are those of their links.
+    /// Packet totals; packets sent and received by hosts are counted on the hosts' links.
     pub fn packets(&self, fabric: &Fabric) -> Packets {
         let sum = |which: &dyn Fn(LinkId) -> bool, of: &dyn Fn(&LinkLine) -> Option<u64>| {
             let ids = (0..fabric.links().len() as u32).map(LinkId).filter(|id| which(*id));
@@ -184,7 +184,7 @@ impl Observed {
     }
 }
 
-/// What a run's links, nodes and metrics are called.
+/// The names of a run's links, nodes and classes.
 struct Names {
     /// Links by label; parallel ones in order.
     links: HashMap<String, VecDeque<LinkId>>,
@@ -203,7 +203,7 @@ impl Names {
         Self { links, nodes, classes: plan.traffic.classes.iter().cloned().zip(0..).collect() }
     }
 
-    /// The number of what a sample is about.
+    /// The number of the entity that a sample describes.
     fn entity(&self, metric: Metric, name: &str) -> Result<u32, String> {
         let (found, kind) = match metric {
             Metric::LinkUtilisation | Metric::QueueBytes | Metric::QueuePackets | Metric::Drops => {
@@ -220,7 +220,7 @@ impl Names {
 impl SeriesLine {
     fn sample(&self, names: &Names) -> Result<Sample, String> {
         let metric = Metric::ALL.into_iter().find(|metric| metric.name() == self.metric);
-        let metric = metric.ok_or_else(|| format!("there is no metric `{}`", self.metric))?;
+        let metric = metric.ok_or_else(|| format!("unknown metric `{}`", self.metric))?;
         let entity = names.entity(metric, &self.entity)?;
         Ok(Sample { time: Time::from_ps(self.time_ps), metric, entity, value: self.value })
     }
@@ -237,7 +237,7 @@ impl FlowLine {
     }
 }
 
-/// The drops of all switches by reason: what each has under `dropped`.
+/// The drops of all switches by reason, from each switch's `dropped`.
 fn drops(switches: &Map<String, Value>) -> BTreeMap<String, u64> {
     let mut dropped = BTreeMap::new();
     let of_each = switches.values().filter_map(|switch| switch["dropped"].as_object());

@@ -1,4 +1,4 @@
-//! [`Records`]: what the load generator wrote, a line a flow (docs/loadgen.md).
+//! [`Records`]: the load generator's output, one line per flow (docs/loadgen.md).
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -12,19 +12,19 @@ use weft_units::{Duration, Time};
 use super::EmulatedError;
 use crate::record::{Metric, Sample};
 
-/// Kinds of errors that are told apart; others are counted together.
+/// Kinds of errors counted separately; further kinds are counted together.
 const MAX_ERRORS: usize = 100;
 
-/// What became of a flow. Where two machines recorded it, both lines together.
+/// The record of a flow. If two machines recorded it, their lines are merged.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// When its connection was opened.
     pub start: Option<Time>,
-    /// When the receiving application had the last byte.
+    /// When the receiving application read the last byte.
     pub end: Option<Time>,
     /// Data segments sent.
     pub packets_sent: Option<u64>,
-    /// Data segments sent again.
+    /// Data segments retransmitted.
     pub retransmissions: Option<u64>,
     /// Retransmission timeouts.
     pub timeouts: Option<u64>,
@@ -32,23 +32,23 @@ pub struct Record {
     pub out_of_order: Option<u64>,
     /// Data segments that arrived.
     pub segments_received: Option<u64>,
-    /// Segments that the receiver said were marked.
+    /// Segments that the receiver reported as ECN-marked.
     pub ecn_marks: Option<u64>,
 }
 
 impl Record {
-    /// From the opening of the connection to the last byte.
+    /// Time from opening the connection to the last byte.
     pub fn fct(&self) -> Option<Duration> {
         Some(self.end?.saturating_since(self.start?))
     }
 
-    /// Data segments that did not arrive, where the flow has ended and both ends are known.
+    /// Data segments lost, if the flow finished and both ends were recorded.
     pub fn drops(&self) -> Option<u64> {
         self.fct()?;
         Some(self.packets_sent?.saturating_sub(self.segments_received?))
     }
 
-    /// A flow that never began: nothing was sent of it.
+    /// A flow that never started: it sent nothing.
     fn never_began() -> Self {
         let none = Some(0);
         Self {
@@ -75,7 +75,7 @@ impl Record {
     }
 }
 
-/// A line: of a flow, or a sample.
+/// A line: a flow record or a sample.
 #[derive(Deserialize)]
 struct Line {
     flow: Option<u32>,
@@ -93,14 +93,14 @@ struct Line {
     delivered_bytes: Option<u64>,
 }
 
-/// What the load generator wrote.
+/// The load generator's output.
 #[derive(Debug)]
 pub struct Records {
-    /// Of each flow of the plan, in its order.
+    /// One record per flow of the plan, in plan order.
     pub flows: Vec<Record>,
-    /// Samples of what was delivered, as bit/s, by class.
+    /// Samples of delivered bit/s, by class.
     pub throughput: Vec<Sample>,
-    /// How often what went wrong, ports and addresses aside.
+    /// Number of errors by kind (the message without ports and addresses).
     pub errors: BTreeMap<String, u64>,
 }
 
@@ -108,7 +108,7 @@ impl Records {
     /// Reads the records of a plan's flows.
     ///
     /// # Errors
-    /// A line that is no record, or is of a flow or class that the plan does not have.
+    /// A line is not a valid record, or names a flow or class that the plan does not have.
     pub fn read(path: &Path, plan: &Plan) -> Result<Self, EmulatedError> {
         let unreadable = |source| EmulatedError::Unreadable { path: path.to_owned(), source };
         let lines = BufReader::new(File::open(path).map_err(unreadable)?).lines();
@@ -134,7 +134,7 @@ impl Records {
 struct Builder<'a> {
     classes: HashMap<&'a str, u32>,
     flows: Vec<Option<Record>>,
-    /// What was delivered, by time and class.
+    /// Delivered bytes, by time and class.
     delivered: BTreeMap<(u64, u32), u64>,
     errors: BTreeMap<String, u64>,
 }
@@ -150,7 +150,8 @@ impl<'a> Builder<'a> {
         let Some(flow) = line.flow else { return self.take_sample(line) };
         let flows = self.flows.len();
         let record = self.flows.get_mut(flow as usize);
-        let record = record.ok_or_else(|| format!("flow {flow}, and the run has {flows}, counted from 0"))?;
+        let record =
+            record.ok_or_else(|| format!("flow {flow}: the run has {flows} flows, numbered from 0"))?;
         record.get_or_insert_default().add(line);
         if let Some(error) = &line.error {
             let kind = kind_of(error);
@@ -163,17 +164,16 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Adds a sample; those of two machines go together.
+    /// Adds a sample; samples of two machines are summed.
     fn take_sample(&mut self, line: &Line) -> Result<(), String> {
         let (Some(time), Some(class), Some(bytes)) = (line.time_ps, &line.class, line.delivered_bytes) else {
             return Err(
-                "neither a record with `flow` nor a sample with `time_ps`, `class` and `delivered_bytes`"
+                "expected a record with `flow` or a sample with `time_ps`, `class` and `delivered_bytes`"
                     .to_owned(),
             );
         };
         let number = self.classes.get(class.as_str());
-        let number =
-            number.ok_or_else(|| format!("the class `{class}`, and the run has none of that name"))?;
+        let number = number.ok_or_else(|| format!("the run has no class `{class}`"))?;
         *self.delivered.entry((time, *number)).or_default() += bytes;
         Ok(())
     }
@@ -194,7 +194,7 @@ impl<'a> Builder<'a> {
                 value: if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 },
             });
         }
-        // A flow without a connection has sent nothing; of one without a record nothing is known.
+        // A flow without a connection sent nothing; for a flow without a record nothing is known.
         let flows = self.flows.into_iter().map(|record| match record {
             Some(record) if record.start.is_none() && record.end.is_none() => Record::never_began(),
             record => record.unwrap_or_default(),
@@ -203,7 +203,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// An error without what differs from flow to flow: addresses, ports, counts.
+/// The kind of an error: its message without addresses, ports and counts.
 fn kind_of(error: &str) -> String {
     let mut kind = String::new();
     let mut in_number = false;

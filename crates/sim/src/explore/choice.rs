@@ -1,4 +1,4 @@
-//! [`Chooser`]: which flow of a plan to follow, and which ones the scheme explores for.
+//! [`Chooser`]: selects the flow of a plan to follow, among those the scheme explores for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use weft_switching::tfe::Classifier;
 use weft_traffic::Flow;
 use weft_units::{Bytes, Duration, FlowId, HostId, Time};
 
-/// A flow that takes at least this long with its source's link to itself can be cut on its way.
+/// A flow that takes at least this long at its source's full link rate can have its path cut.
 const LONG: Duration = Duration::from_ms(4);
-/// The share of the duration after which the fabric carries what it is to carry.
+/// The fabric carries its full load after 1/`WARM_UP` of the run's duration.
 const WARM_UP: u64 = 10;
-/// Names that a message lists at most.
+/// The maximum number of names that a message lists.
 const LISTED: usize = 8;
 
 /// Which flow to follow.
@@ -22,9 +22,9 @@ const LISTED: usize = 8;
 pub enum Choice {
     /// One that shows an exploration well.
     Any,
-    /// That of this number.
+    /// The flow with this number.
     Number(u64),
-    /// The first from one host to another, with these TCP ports where they are given.
+    /// The first from one host to another, with these TCP ports if given.
     Between {
         /// Name of the source.
         from: String,
@@ -37,19 +37,19 @@ pub enum Choice {
     },
 }
 
-/// What decides whether a flow is explored for.
+/// Decides whether the scheme explores for a flow.
 pub struct Chooser<'a> {
     plan: &'a Plan,
-    /// How `tfe` tells elephants; `None` for the other schemes.
+    /// How `tfe` classifies elephants; `None` for the other schemes.
     classifier: Option<Classifier>,
-    /// Whether stations are explored for and not flows.
+    /// Whether the scheme explores per station instead of per flow.
     of_stations: bool,
-    /// The first flow between two hosts, where it alone is explored for.
+    /// The first flow between two hosts, if the scheme explores only for that one.
     first_flows: BTreeMap<[HostId; 2], FlowId>,
 }
 
 impl<'a> Chooser<'a> {
-    /// For the scheme and the flows of `plan`.
+    /// A chooser for the scheme and the flows of `plan`.
     pub fn new(plan: &'a Plan) -> Self {
         let scheme = &plan.scheme;
         let of_stations = scheme.name == "arp_path";
@@ -73,7 +73,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// What a flow has still to send when it is explored for, in bytes.
+    /// Bytes that a flow has left to send when its exploration starts.
     pub fn bytes_after(&self, flow: &Flow) -> u64 {
         match self.classifier {
             Some(Classifier::Auto(enough)) => flow.bytes.saturating_sub(enough.0),
@@ -81,10 +81,10 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// The flow that `choice` means.
+    /// The flow that matches `choice`.
     ///
     /// # Errors
-    /// A message: there is none, or it is not explored for.
+    /// A message: there is no such flow, or the scheme does not explore for it.
     pub fn choose(&self, choice: &Choice) -> Result<Flow, String> {
         let flows = &self.plan.traffic.flows;
         let flow = match choice {
@@ -93,7 +93,7 @@ impl<'a> Chooser<'a> {
                 let flow = usize::try_from(*number).ok().and_then(|number| flows.get(number));
                 flow.ok_or_else(|| match flows.len() {
                     0 => "the scenario has no flows".to_owned(),
-                    count => format!("there is no flow {number}: the scenario has 0 to {}", count - 1),
+                    count => format!("there is no flow {number}: flows are numbered 0 to {}", count - 1),
                 })?
             }
             Choice::Between { from, to, sport, dport } => self.between(from, to, *sport, *dport)?,
@@ -101,7 +101,7 @@ impl<'a> Chooser<'a> {
         match self.why_not(flow) {
             None => Ok(*flow),
             Some(why) => Err(match self.good() {
-                Some(good) => format!("{why}; --flow {} is one to see", good.id.0),
+                Some(good) => format!("{why}; try --flow {}", good.id.0),
                 None => why,
             }),
         }
@@ -110,7 +110,7 @@ impl<'a> Chooser<'a> {
     fn none_explores(&self) -> String {
         let why = self.plan.traffic.flows.first().and_then(|flow| self.why_not(flow));
         let example = why.map_or_else(String::new, |why| format!(": {why}"));
-        format!("`{}` explores for no flow of this scenario{example}", self.plan.scheme.name)
+        format!("`{}` does not explore for any flow of this scenario{example}", self.plan.scheme.name)
     }
 
     fn between(
@@ -133,30 +133,30 @@ impl<'a> Chooser<'a> {
         let there: Vec<String> = flows.iter().filter(of_hosts).map(ports).collect();
         if !there.is_empty() {
             let known = listed(there);
-            return Err(format!("no flow from {from} to {to} has these TCP ports; there are {known}"));
+            return Err(format!("no flow from {from} to {to} has these TCP ports; existing flows: {known}"));
         }
         let mut seen = BTreeSet::new();
         let others = flows.iter().filter(|flow| flow.src == src && seen.insert(flow.dst));
         let others: Vec<_> = others.map(|flow| fabric.host_name(flow.dst).to_owned()).collect();
         Err(match others.len() {
-            0 => format!("{from} sends no flow in this scenario"),
-            _ => format!("no flow goes from {from} to {to}; from {from} they go to {}", listed(others)),
+            0 => format!("no flow starts at {from} in this scenario"),
+            _ => format!("no flow goes from {from} to {to}; flows from {from} go to {}", listed(others)),
         })
     }
 
-    /// Why `flow` is not explored for, if it is not.
+    /// Why the scheme does not explore for `flow`; `None` if it does.
     fn why_not(&self, flow: &Flow) -> Option<String> {
         let fabric = &self.plan.fabric;
         let [src, dst] = [flow.src, flow.dst].map(|host| fabric.host_name(host));
         let number = flow.id.0;
         if fabric.edge_switch(flow.src) == fabric.edge_switch(flow.dst) {
-            return Some(format!("{src} and {dst} of flow {number} hang on one switch"));
+            return Some(format!("the hosts of flow {number}, {src} and {dst}, are on the same switch"));
         }
         let selects = |classifier: &Classifier| classifier.selects(flow.sport, flow.dport, flow.dscp);
         let not_elephant = |is| Some(format!("`tfe` explores for elephants only, and flow {number} {is}"));
         match &self.classifier {
             Some(Classifier::Auto(enough)) if flow.bytes < enough.0 => {
-                return not_elephant(format!("carries {} of {} bytes", flow.bytes, enough.0));
+                return not_elephant(format!("has {} bytes, fewer than {}", flow.bytes, enough.0));
             }
             Some(ports_of @ Classifier::Ports(first, last)) if !selects(ports_of) => {
                 return not_elephant(format!("has {}, not {first} to {last}", ports(flow)));
@@ -167,12 +167,15 @@ impl<'a> Chooser<'a> {
             _ => {}
         }
         self.first_flows.get(&pair(flow)).filter(|first| **first != flow.id).map(|first| {
-            format!("{src} knows {dst} from flow {} when flow {number} starts, and does not ask", first.0)
+            format!(
+                "{src} already knows the address of {dst} from flow {} when flow {number} starts",
+                first.0
+            )
         })
     }
 
-    /// The first flow that shows an exploration well: explored for, long enough to be cut, in a fabric
-    /// that carries its load; else the longest that is explored for.
+    /// The first flow that shows an exploration well: explored for, long enough to be cut, and after
+    /// warm-up; otherwise the longest flow that is explored for.
     fn good(&self) -> Option<Flow> {
         let warm = Time::from_ps(self.plan.run.duration.ps() / WARM_UP);
         let flows = &self.plan.traffic.flows;
@@ -184,7 +187,7 @@ impl<'a> Chooser<'a> {
         good.or_else(longest).copied()
     }
 
-    /// How long what a flow has to send takes with its source's link to itself.
+    /// How long the flow's remaining bytes take at its source's full link rate.
     fn lasts(&self, flow: &Flow) -> Duration {
         let fabric = &self.plan.fabric;
         let nic = fabric.ports(fabric.host_node(flow.src)).first();
@@ -192,17 +195,17 @@ impl<'a> Chooser<'a> {
     }
 }
 
-/// The two hosts of a flow, the lower number first.
+/// The two hosts of a flow, lower number first.
 fn pair(flow: &Flow) -> [HostId; 2] {
     [flow.src.min(flow.dst), flow.src.max(flow.dst)]
 }
 
-/// The host of that name.
+/// The host named `name`.
 fn host(fabric: &Fabric, name: &str) -> Result<HostId, String> {
     let names: Vec<&str> = fabric.hosts().iter().map(|&node| fabric.node(node).name.as_str()).collect();
     fabric.host_named(name).ok_or_else(|| match nearest(name, names.iter().copied()) {
         Some(nearest) => format!("there is no host `{name}`: did you mean `{nearest}`?"),
-        None => format!("there is no host `{name}`; there are {}", listed(names)),
+        None => format!("there is no host `{name}`; the hosts are {}", listed(names)),
     })
 }
 
@@ -210,7 +213,7 @@ fn ports(flow: &Flow) -> String {
     format!("ports {} to {}", flow.sport, flow.dport)
 }
 
-/// The first names, and how many more there are.
+/// The first names, and the number of others.
 fn listed<S: AsRef<str>>(names: Vec<S>) -> String {
     let first: Vec<&str> = names.iter().take(LISTED).map(AsRef::as_ref).collect();
     match names.len().saturating_sub(LISTED) {

@@ -1,4 +1,4 @@
-//! An exploration as JSON, for a page to play. Times are picoseconds since the scene's begin.
+//! An exploration as JSON, for the animated page. Times are picoseconds since the scene's start.
 
 use serde_json::{Value, json};
 use weft_fabric::Fabric;
@@ -10,7 +10,7 @@ use super::{Change, Explored, Fate, Frame, Hop, Scene};
 use crate::run::{links_json, nodes_json};
 
 impl Explored {
-    /// Fabric, flow and scenes; nodes and links are numbered as listed.
+    /// Fabric, flow and scenes; nodes and links are numbered in list order.
     pub fn json(&self, plan: &Plan) -> Value {
         let (fabric, flow) = (&plan.fabric, &self.flow);
         let mut scenes = vec![scene_json(fabric, "exploration", &self.exploration, None)];

@@ -1,5 +1,5 @@
-//! One exploration to look at: a flow of a plan is chosen, followed until its first data has come
-//! through on the path found, and once more with that path cut.
+//! Records one exploration: chooses a flow of a plan, follows it until its first data arrives over the
+//! path found, and repeats the run with that path cut.
 
 mod choice;
 mod json;
@@ -22,26 +22,26 @@ use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
 use crate::run::{faults, run_setup, setup};
 
-/// How long after its first data a flow is cut, at most.
+/// The maximum time from a flow's first data to the cut.
 const CUT_AFTER: Duration = Duration::from_ms(1);
-/// How long after the cut a recovery is waited for.
+/// How long to wait for a recovery after the cut.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why there is nothing to see.
+/// Why there is no exploration to show.
 #[derive(Debug, Error)]
 pub enum ExploreError {
-    /// The scheme knows its paths.
-    #[error("`{name}` does not explore: there is something to see with {}", exploring())]
+    /// The scheme does not explore paths.
+    #[error("`{name}` does not explore paths: use one of {}", exploring())]
     SchemeDoesNotExplore {
         /// The scheme.
         name: String,
     },
-    /// There is no such flow, or it is not explored for.
+    /// There is no such flow, or the scheme does not explore for it.
     #[error("{0}")]
     Flow(String),
     /// The run ended before the exploration did.
     #[error(
-        "flow {flow} had no data through on a path explored when the run ended, at {end}: choose another"
+        "flow {flow} had delivered no data over an explored path when the run ended, at {end}: choose another"
     )]
     Unfinished {
         /// The flow.
@@ -63,43 +63,43 @@ fn exploring() -> String {
     names.map(|name| format!("`--set scheme.name={name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// How far a run has come: [`Progress`], and the simulated time at which it is about to be done.
+/// A run's [`Progress`], and the simulated time at which it is expected to finish.
 #[derive(Default)]
 pub struct Watch {
-    /// What the engine tells.
+    /// The engine's progress.
     pub progress: Progress,
     /// In picoseconds; 0 until it is known.
     pub goal_ps: AtomicU64,
 }
 
-/// The flow with its path cut.
+/// The run with the flow's path cut.
 #[derive(Debug)]
 pub struct Recovery {
     /// When the link failed.
     pub failed_at: Time,
     /// The link, in the direction of the flow.
     pub link: LinkId,
-    /// What was seen; [`Scene::done`] is `None` where the flow did not get through again in time.
+    /// The recorded scene; [`Scene::done`] is `None` if the flow did not recover in time.
     pub scene: Scene,
 }
 
-/// An exploration, followed.
+/// A recorded exploration.
 #[derive(Debug)]
 pub struct Explored {
     /// The flow.
     pub flow: Flow,
     /// How long an entry stays locked without a reply.
     pub lock: Duration,
-    /// From the first request to the first data on the path found.
+    /// From the first request to the first data over the path found.
     pub exploration: Scene,
-    /// The same with the path cut, or why there is nothing to see of that.
+    /// The same with the path cut, or why there is no recovery to show.
     pub recovery: Result<Recovery, String>,
 }
 
-/// Follows a flow of `plan`; the watches tell how far the two runs are, and may stop them.
+/// Follows a flow of `plan`; the watches report the progress of the two runs, and can stop them.
 ///
 /// # Errors
-/// Where there is nothing to see.
+/// There is no exploration to show.
 pub fn explore(plan: &Plan, choice: &Choice, watches: &[Watch; 2]) -> Result<Explored, ExploreError> {
     if !explores(&plan.scheme.name) {
         return Err(ExploreError::SchemeDoesNotExplore { name: plan.scheme.name.clone() });
@@ -117,8 +117,8 @@ pub fn explore(plan: &Plan, choice: &Choice, watches: &[Watch; 2]) -> Result<Exp
     Ok(Explored { flow, lock, exploration, recovery })
 }
 
-/// Follows the flow again with a link of its path failing soon after `done`; `left` bytes are to be
-/// sent by then, more or less.
+/// Follows the flow again with a link of its path failing soon after `done`; about `left` bytes
+/// remain to be sent by then.
 fn cut(
     plan: &Plan,
     flow: &Flow,
@@ -132,11 +132,11 @@ fn cut(
     let inner = |link: &&LinkId| !is_host(fabric.link(**link).from) && !is_host(fabric.link(**link).to);
     let between: Vec<LinkId> = before.path.iter().filter(inner).copied().collect();
     let (Some(&link), Some(nic)) = (between.get(between.len() / 2), before.path.first()) else {
-        return Ok(Err("the path has no link between two switches that could fail".to_owned()));
+        return Ok(Err("the path has no link between two switches to cut".to_owned()));
     };
     let too_short = || {
         format!(
-            "flow {} is over too soon to be cut, with {} bytes; --flow chooses another",
+            "flow {} ({} bytes) ends before its path can be cut; use --flow to choose another",
             flow.id.0, flow.bytes
         )
     };
@@ -161,10 +161,10 @@ fn cut(
     })
 }
 
-/// What came of following a flow.
+/// The outcome of following a flow.
 struct Followed {
     scene: Option<Scene>,
-    /// When the destination had all of the flow, if it ended before the scene did.
+    /// When the destination had received the whole flow, if that was before the scene ended.
     all_delivered: Option<Time>,
     /// When the run ended.
     end: Time,

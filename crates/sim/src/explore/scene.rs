@@ -1,7 +1,7 @@
-//! [`Follower`]: the recorder of one flow's exploration, and the [`Scene`] that comes of it.
+//! [`Follower`]: the recorder of one flow's exploration, and the resulting [`Scene`].
 //!
-//! It keeps the frames of one TCP connection, of the exploration of its path, and what the switches on
-//! the way keep of it; frames of everybody else go by.
+//! It records the frames of one TCP connection and of its path exploration, and the switches' table
+//! entries for it; it ignores all other frames.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,30 +16,30 @@ use crate::record::{FlowRecord, Recorder, Sample};
 use crate::resolver;
 use crate::trace::TraceEvent;
 
-/// Frames that a scene has at most.
+/// The maximum number of frames in a scene.
 pub const MOST_FRAMES: usize = 20_000;
 
-/// A frame's way over one link.
+/// A frame's passage over one link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
     /// The link.
     pub link: LinkId,
-    /// What the frame was there.
+    /// The frame as sent on this link.
     pub what: What,
     /// Length of its IP packet.
     pub ip_bytes: u16,
     /// When it was handed to the link's queue.
     pub sent: Time,
-    /// When its first bit left the queue and when it reached the far end; `None` where it did not.
+    /// When its first bit left the queue and when it reached the far end; `None` if it did not.
     pub crossed: Option<(Time, Time)>,
 }
 
-/// What a frame is, as far as a scene tells frames apart.
+/// A frame's type, as far as a scene distinguishes frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct What {
-    /// What it carries.
+    /// The kind of frame.
     pub kind: Kind,
-    /// The flags of TCP.
+    /// TCP flags.
     pub flags: u8,
     /// Bytes of payload.
     pub payload: u16,
@@ -82,22 +82,22 @@ impl What {
 pub enum Fate {
     /// It went no further, for this reason.
     Dropped(DropReason),
-    /// It had reached the switch it was for.
+    /// It reached the switch it was addressed to.
     Consumed,
-    /// A host took it in.
+    /// A host received it.
     Delivered,
 }
 
-/// One frame. A flooded one is as many as it has copies.
+/// One frame. Every copy of a flooded frame is a frame of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frame {
     /// Its number in the scene, in order of appearance.
     pub number: u32,
-    /// The frame that a switch made it of.
+    /// The frame that a switch copied it from.
     pub copy_of: Option<u32>,
     /// The links it was handed to, in order.
     pub hops: Vec<Hop>,
-    /// When and how it ended; `None` where the run did before.
+    /// When and how it ended; `None` if the run ended first.
     pub end: Option<(Time, Fate)>,
 }
 
@@ -108,50 +108,50 @@ impl Frame {
         Some(if last.crossed.is_some() { Ok(fabric.link(last.link).to) } else { Err(last.link) })
     }
 
-    /// Whether it has carried the flow's data from its source.
+    /// Whether it carries the flow's data.
     pub fn is_data(&self) -> bool {
         self.hops.last().is_some_and(|hop| hop.what.kind == Kind::Tcp && hop.what.payload > 0)
     }
 }
 
-/// A change of what a switch keeps of the flow.
+/// A change of a switch's table entries for the flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Change {
     /// When.
     pub at: Time,
     /// The switch.
     pub node: NodeId,
-    /// What it keeps from then on.
+    /// The new entries.
     pub kept: Kept,
 }
 
-/// What a follower has seen from [`Scene::begin`] on.
+/// A follower's record from [`Scene::begin`] on.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
-    /// When it begins.
+    /// When it starts.
     pub begin: Time,
-    /// When the data came through that it ends with.
+    /// When the data that ends it arrived.
     pub done: Option<Time>,
-    /// Its frames by number, with segments of TCP that were on their way at its begin.
+    /// Its frames by number, including TCP segments in flight at its start.
     pub frames: Vec<Frame>,
-    /// What switches kept of the flow at its begin.
+    /// The switches' entries for the flow at its start.
     pub kept: BTreeMap<NodeId, Kept>,
-    /// How that changed, in order of time.
+    /// Changes of the entries, in order of time.
     pub changes: Vec<Change>,
-    /// Links that failed (`false`) or healed, in order of time.
+    /// Links that failed (`false`) or came up again, in order of time.
     pub links: Vec<(Time, LinkId, bool)>,
-    /// The path that the last data took, from the source's link to the destination's.
+    /// The path of the last data, from the source's link to the destination's.
     pub path: Vec<LinkId>,
-    /// Whether there were more than [`MOST_FRAMES`]; those that ended last are left out.
+    /// Whether there were more than [`MOST_FRAMES`]; the frames that ended last are left out.
     pub cut: bool,
 }
 
-/// When a scene begins.
+/// When a scene starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Begin {
-    /// When a frame of this kind of the flow is first sent.
+    /// When the flow first sends a frame of this kind.
     With(Kind),
-    /// At a time, before a link fails at the second.
+    /// At the first time; a link fails at the second.
     Before(Time, Time),
 }
 
@@ -163,8 +163,8 @@ pub struct Follower<'a> {
     header: Header,
     begin: Begin,
     live: HashMap<PacketId, Frame>,
-    /// Frames other than segments that were under way when the scene began, such as copies of an ARP Request, and copies of
-    /// these: they are no part of it.
+    /// Non-TCP frames in flight when the scene started (such as copies of an ARP Request) and their
+    /// copies; they are not part of it.
     earlier: HashSet<PacketId>,
     frames: u32,
     kept: BTreeMap<NodeId, Kept>,
@@ -175,8 +175,8 @@ pub struct Follower<'a> {
 }
 
 impl<'a> Follower<'a> {
-    /// Follows `flow` from `begin` until its data comes through on the path that the switches keep;
-    /// then it raises `stop`.
+    /// Follows `flow` from `begin` until its data arrives over the path in the switches' entries, then
+    /// sets `stop`.
     pub fn new(fabric: &'a Fabric, flow: &Flow, begin: Begin, stop: &'a AtomicBool) -> Self {
         let header = Header {
             src: Mac::of_host(flow.src.0),
@@ -202,7 +202,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// The scene, if it has begun.
+    /// The scene, if it has started.
     pub fn into_scene(mut self) -> Option<Scene> {
         std::mem::take(&mut self.live).into_values().for_each(|frame| self.keep(frame));
         self.scene.frames.sort_unstable_by_key(|frame| frame.number);
@@ -210,17 +210,17 @@ impl<'a> Follower<'a> {
         self.begun.then_some(self.scene)
     }
 
-    /// When the destination had all of the flow, if the flow ended before the scene did.
+    /// When the destination had received the whole flow, if that was before the scene ended.
     pub const fn all_delivered(&self) -> Option<Time> {
         self.all_delivered
     }
 
-    /// Whether the scene is over: data has come through, and every frame has ended.
+    /// Whether the scene is over: data has arrived, and every frame has ended.
     pub fn is_over(&self) -> bool {
         self.scene.done.is_some() && self.live.is_empty()
     }
 
-    /// Whether a new frame is one to follow.
+    /// Whether to follow a new frame.
     fn concerns(&self, header: &Header) -> bool {
         let ends = (header.src, header.dst);
         let there = ends == (self.header.src, self.header.dst);
@@ -253,7 +253,7 @@ impl<'a> Follower<'a> {
         self.live.insert(id, frame);
     }
 
-    /// Takes a frame into the scene, unless that has too many.
+    /// Adds a frame to the scene, unless it is full.
     fn keep(&mut self, frame: Frame) {
         if self.scene.frames.len() < MOST_FRAMES {
             self.scene.frames.push(frame);
@@ -307,7 +307,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Whether data that comes through at `time` may be the end of the scene.
+    /// Whether data that arrives at `time` can end the scene.
     fn may_end(&self, time: Time) -> bool {
         self.begun
             && match self.begin {
@@ -316,7 +316,7 @@ impl<'a> Follower<'a> {
             }
     }
 
-    /// The path that the switches keep confirmed, from the first link of `route`.
+    /// The path of the switches' confirmed entries, from the first link of `route`.
     fn path(&self, route: &[LinkId]) -> Option<Vec<LinkId>> {
         let mut path = vec![*route.first()?];
         let mut node = self.fabric.link(path[0]).to;

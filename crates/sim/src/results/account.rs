@@ -1,4 +1,4 @@
-//! [`Account`]: what a result says of a run as a whole, whoever measured it.
+//! [`Account`]: the totals of a run, simulated or emulated.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use weft_units::{LinkId, Time};
 
 use crate::record::{ControllerReport, EventReport, LinkReport, MultipathReport, RunReport};
 
-/// A run as a whole. A simulation knows all of it; what an emulation cannot know is `None`.
+/// A run as a whole. A simulation fills in everything; values unknown to an emulation are `None`.
 #[derive(Clone, Debug)]
 pub struct Account {
     /// When it ended.
     pub end: Time,
-    /// The measurement window, or between when its ends the links were read.
+    /// The measurement window, or in an emulation the times at which the links were read.
     pub window: (Time, Time),
-    /// Flows begun.
+    /// Flows started.
     pub flows_started: u64,
     /// Flows finished.
     pub flows_finished: u64,
@@ -24,28 +24,28 @@ pub struct Account {
     pub links: Vec<LinkAccount>,
     /// Every event that happened, in order of time.
     pub events: Vec<EventAccount>,
-    /// What the central controller did, where there was one.
+    /// Counters of the central controller, if there was one.
     pub controller: Option<ControllerReport>,
-    /// What Multipath TCP did, where simulated hosts spoke it.
+    /// Multipath TCP counters, if simulated hosts used it.
     pub multipath: Option<MultipathReport>,
-    /// What is to be said of an emulation, which has it alone.
+    /// Values that only an emulation has.
     pub emulated: Option<serde_json::Value>,
 }
 
 /// Sums over all packets; see [`Counters`](crate::record::Counters).
 #[derive(Clone, Debug, Default)]
 pub struct Packets {
-    /// Packets that hosts sent.
+    /// Packets sent by hosts.
     pub sent: Option<u64>,
-    /// Copies that switches made of them to flood.
+    /// Copies that switches made of them for flooding.
     pub copied: Option<u64>,
-    /// Frames that switches made of their own.
+    /// Frames originated by switches.
     pub of_switches: Option<u64>,
-    /// Packets that reached their host, and frames of switches that reached theirs.
+    /// Packets that reached their host, and frames of switches that reached their switch.
     pub delivered: Option<u64>,
-    /// Packets dropped, by the reasons that there were.
+    /// Packets dropped, by reason; reasons without drops are left out.
     pub dropped: BTreeMap<String, u64>,
-    /// Packets still on their way at the end.
+    /// Packets still in flight at the end.
     pub in_flight: Option<u64>,
     /// Packets that crossed a link.
     pub hops: Option<u64>,
@@ -56,22 +56,21 @@ pub struct Packets {
 /// One link over a run.
 #[derive(Clone, Debug)]
 pub struct LinkAccount {
-    /// Which.
+    /// The link's ID.
     pub id: LinkId,
-    /// Bytes on the wire that left it.
+    /// Bytes sent, as on the wire.
     pub bytes: Option<u64>,
-    /// Those of them that left it within the measurement window.
+    /// Bytes sent within the measurement window.
     pub window_bytes: Option<u64>,
-    /// Packets that left it.
+    /// Packets accepted by its queue.
     pub packets: Option<u64>,
-    /// Packets dropped before it.
+    /// Packets dropped at its queue.
     pub drops: Option<u64>,
     /// Packets marked for congestion.
     pub marks: Option<u64>,
-    /// The most that a packet found waiting.
+    /// The longest queue that a packet found.
     pub max_queue_bytes: Option<u64>,
-    /// Of its packets those that were flooded: broadcasts of hosts, explorations of switches, each with
-    /// its bytes.
+    /// Its flooded packets: broadcasts of hosts and explorations of switches, with their bytes.
     pub floods: Floods,
     /// Whether it was up at the end.
     pub up: bool,
@@ -80,22 +79,22 @@ pub struct LinkAccount {
 /// Flooded packets of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Floods {
-    /// Frames of hosts to everyone.
+    /// Broadcast frames of hosts.
     pub broadcasts: Option<u64>,
     /// Their bytes on the wire.
     pub broadcast_bytes: Option<u64>,
-    /// Frames by which switches explore.
+    /// Exploration frames of switches.
     pub explorations: Option<u64>,
     /// Their bytes on the wire.
     pub exploration_bytes: Option<u64>,
 }
 
-/// An event that happened, and what it cost where that is known.
+/// An event, and its cost if known.
 #[derive(Clone, Copy, Debug)]
 pub struct EventAccount {
-    /// When.
+    /// When it happened.
     pub at: Time,
-    /// What it cost.
+    /// Its cost.
     pub cost: Option<EventReport>,
 }
 

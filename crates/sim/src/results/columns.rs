@@ -1,4 +1,4 @@
-//! The two Parquet tables of a result, filled in batches, so that memory does not follow the
+//! The two Parquet tables of a result, written in batches, so that memory does not grow with the
 //! length of a run.
 
 use std::fs::File;
@@ -16,20 +16,20 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-/// Rows gathered before they are written.
+/// Rows per batch.
 const BATCH: usize = 16_384;
 
 /// One column under construction.
 pub enum Column {
-    /// A name out of few, or nothing.
+    /// A nullable name, one of few.
     Name(StringDictionaryBuilder<Int32Type>),
-    /// A small number or nothing.
+    /// A nullable 32-bit number.
     Int(Int32Builder),
-    /// A number or nothing.
+    /// A nullable 64-bit number.
     Long(Int64Builder),
     /// A measured value.
     Real(Float64Builder),
-    /// A yes or no.
+    /// A boolean.
     Flag(BooleanBuilder),
 }
 
@@ -75,7 +75,7 @@ pub enum Cell<'a> {
     Flag(bool),
 }
 
-/// A file that remembers why it could not be written: a Parquet writer says only that it could not.
+/// A file that keeps its first write error: the Parquet writer does not return the cause.
 struct Watched {
     file: File,
     failure: Arc<OnceLock<io::Error>>,
@@ -99,7 +99,7 @@ impl Write for Watched {
     }
 }
 
-/// The same error once more.
+/// A copy of an error.
 fn copy(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
@@ -134,7 +134,7 @@ impl Table {
         Ok(Self { columns, schema, rows: 0, writer, failure })
     }
 
-    /// Appends a row, its cells in the order and of the kinds of the columns.
+    /// Appends a row; its cells must match the columns in order and type.
     pub fn push(&mut self, row: &[Cell<'_>]) -> Result<(), ParquetError> {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             match (column, *cell) {
@@ -143,7 +143,7 @@ impl Table {
                 (Column::Long(builder), Cell::Long(value)) => builder.append_option(value),
                 (Column::Real(builder), Cell::Real(value)) => builder.append_value(value),
                 (Column::Flag(builder), Cell::Flag(value)) => builder.append_value(value),
-                _ => return Err(ParquetError::General("a cell is not of its column's kind".to_owned())),
+                _ => return Err(ParquetError::General("cell type does not match its column".to_owned())),
             }
         }
         self.rows += 1;
@@ -161,14 +161,14 @@ impl Table {
         Ok(())
     }
 
-    /// Writes what is left and ends the file.
+    /// Writes the remaining rows and ends the file.
     pub fn finish(mut self) -> Result<(), ParquetError> {
         self.flush()?;
         self.writer.close().map(|_| ()).map_err(|error| reason(&self.failure, error))
     }
 }
 
-/// What the file system said, where it said something; else the writer's own error.
+/// The file system's error if there was one, otherwise the writer's own.
 fn reason(failure: &OnceLock<io::Error>, error: ParquetError) -> ParquetError {
     failure.get().map_or(error, |failure| ParquetError::External(Box::new(copy(failure))))
 }

@@ -18,28 +18,28 @@ use crate::results::{FlowRow, Summary};
 #[derive(Debug, Error)]
 #[error("cannot write {}: {source}", path.display())]
 pub struct ResultError {
-    /// What was to be written.
+    /// The file or directory.
     pub path: PathBuf,
-    /// Why not.
+    /// The I/O error.
     pub source: io::Error,
 }
 
-/// How the name of a result ends that is being written.
+/// Suffix of the temporary name of a result that is being written.
 const PARTIAL: &str = ".partial";
 
-/// The path under which `target` is written, another each time.
+/// A unique temporary path for writing `target`.
 fn temporary_of(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let unique = RandomState::new().build_hasher().finish();
     target.with_file_name(format!(".{name}.{unique:016x}{PARTIAL}"))
 }
 
-/// Whether a result of this name is being written, or never was to its end.
+/// Whether this is the temporary name of a result that is being written or was never completed.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(PARTIAL)
 }
 
-/// Writes a result under a temporary name beside its final one.
+/// Writes a result under a temporary name next to its final one.
 pub struct ResultWriter<'a> {
     fabric: &'a Fabric,
     classes: &'a [String],
@@ -57,7 +57,7 @@ impl<'a> ResultWriter<'a> {
     /// Starts the result `target`. Flows that start within `window` count as measured.
     ///
     /// # Errors
-    /// What the file system says.
+    /// The result cannot be created.
     pub fn create(
         target: &Path,
         fabric: &'a Fabric,
@@ -133,7 +133,7 @@ impl<'a> ResultWriter<'a> {
         })
     }
 
-    /// What went wrong while rows were written, if anything did.
+    /// The first error while writing rows, if any.
     pub const fn failure(&self) -> Option<&ResultError> {
         self.failure.as_ref()
     }
@@ -143,10 +143,10 @@ impl<'a> ResultWriter<'a> {
         &mut self.summary
     }
 
-    /// Ends the tables, adds the text files and gives the result its name.
+    /// Completes the tables, adds the text files and gives the result its final name.
     ///
     /// # Errors
-    /// What the file system said, now or while rows were written; nothing stays of the result.
+    /// The first error, now or while writing rows; the partial result is removed.
     pub fn finish(self, texts: &[(&str, &str)]) -> Result<(), ResultError> {
         let Self { target, temporary, flows, series, failure, .. } = self;
         let written = || -> Result<(), ResultError> {
@@ -164,18 +164,18 @@ impl<'a> ResultWriter<'a> {
         };
         let outcome = written();
         if outcome.is_err() {
-            // The first error is the one to report; what stays behind is removed by the next sweep.
+            // Report the first error; the next sweep removes anything left behind.
             let _ = fs::remove_dir_all(&temporary);
         }
         outcome
     }
 
-    /// Gives the result up and removes what was written.
+    /// Removes the partial result.
     pub fn abandon(self) {
         let _ = fs::remove_dir_all(&self.temporary);
     }
 
-    /// The switches that a flow's data passed.
+    /// The switches on a flow's path.
     fn path(&self, record: &FlowRecord) -> String {
         let mut path = String::new();
         for link in record.path.iter().skip(1) {

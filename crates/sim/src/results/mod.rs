@@ -1,5 +1,5 @@
 //! A result on disk: one directory with `flows.parquet`, `series.parquet`, `summary.json` and the
-//! scenario, written under a temporary name and renamed when whole.
+//! scenario, written under a temporary name and renamed when complete.
 
 mod account;
 mod columns;

@@ -1,8 +1,7 @@
-//! The one definition of a quantile in results; `weft.statistics.quantile` is the same in Python.
+//! The definition of a quantile in results; `weft.statistics.quantile` is the same in Python.
 
-/// The value below which the share `share` (0 to 1) of `sorted` lies, interpolated linearly between the
-/// two nearest: type 7 of Hyndman and Fan (The American Statistician 50, 1996), the default of NumPy and
-/// R. `None` without a value.
+/// The `share` quantile (0 to 1) of `sorted`, interpolated linearly between the two nearest values: type 7
+/// of Hyndman and Fan (The American Statistician 50, 1996), the default of NumPy and R. `None` if empty.
 pub(crate) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * sorted.len().checked_sub(1)? as f64;
     let below = sorted[place as usize];

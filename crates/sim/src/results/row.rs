@@ -1,26 +1,26 @@
-//! [`FlowRow`]: what a result says of a flow, whoever measured it.
+//! [`FlowRow`]: a flow in a result, simulated or emulated.
 
 use weft_traffic::Flow;
 use weft_units::{Duration, Time};
 
 use crate::record::FlowRecord;
 
-/// A row of `flows.parquet`. A simulation knows all of it; what an emulation cannot know is `None`.
+/// A row of `flows.parquet`. A simulation fills in everything; values unknown to an emulation are `None`.
 #[derive(Clone, Debug)]
 pub struct FlowRow<'a> {
-    /// The flow as it was to be sent.
+    /// The flow as planned.
     pub flow: Flow,
-    /// When the receiving application had the last byte, if it ever had.
+    /// When the receiving application got the last byte, if it did.
     pub end: Option<Time>,
-    /// The time it would take alone ([`crate::ideal`]); `None` where there was no path when it started.
+    /// Its completion time alone on the idle fabric ([`crate::ideal`]); `None` if it had no path at its start.
     pub ideal: Option<Duration>,
     /// Links on a shortest path at its start.
     pub hops: u32,
-    /// Subflows that were established; 1 for a TCP connection.
+    /// Established subflows; 1 for a TCP connection.
     pub subflows: Option<u32>,
-    /// Data segments sent, retransmissions among them.
+    /// Data segments sent, including retransmissions.
     pub packets_sent: Option<u64>,
-    /// Data segments sent again.
+    /// Data segments retransmitted.
     pub retransmissions: Option<u64>,
     /// Retransmission timeouts.
     pub timeouts: Option<u64>,
@@ -32,19 +32,19 @@ pub struct FlowRow<'a> {
     pub ecn_marks: Option<u64>,
     /// Data segments dropped on the way.
     pub drops: Option<u64>,
-    /// How long the flow waited until its source knew the destination's address.
+    /// How long the flow waited for its destination's address.
     pub resolution: Option<Duration>,
-    /// From its SYN's entry to the fabric until the reply had come back, where the fabric was explored.
+    /// Time from the start of its path exploration to the reply, if the fabric was explored.
     pub exploration: Option<Duration>,
-    /// How often the flow went on over another path; where it is not known, neither is whether the
-    /// fabric was explored.
+    /// How often the flow changed its path; if unknown, it is also unknown whether the fabric was
+    /// explored.
     pub moves: Option<u32>,
-    /// The switches that its data passed, with a space between; empty where that is not known.
+    /// The switches on its path, separated by spaces; empty if unknown.
     pub path: &'a str,
 }
 
 impl<'a> FlowRow<'a> {
-    /// The row of a simulated flow, whose data passed the switches `path`.
+    /// The row of a simulated flow; `path` is the switches on its path.
     pub fn new(record: &FlowRecord, path: &'a str) -> Self {
         Self {
             flow: record.flow,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::results::{FlowRow, quantile};
 
-/// A sum, nothing as soon as one of what it is of is not known.
+/// A sum; `None` as soon as one of its terms is unknown.
 #[derive(Clone, Copy)]
 struct Sum(Option<u64>);
 
@@ -20,14 +20,14 @@ impl Sum {
     }
 }
 
-/// The flows of one class that count, as far as a summary needs them.
+/// Sums over the measured flows of one class.
 #[derive(Default)]
 struct Class {
     flows: u64,
     unfinished: u64,
     fct_s: Vec<f64>,
     slowdown: f64,
-    /// Flows that have one.
+    /// Flows with a slowdown.
     slowdowns: u64,
     throughput_bps: f64,
     out_of_order: Sum,
@@ -36,7 +36,7 @@ struct Class {
     timeouts: Sum,
     drops: Sum,
     resolution_s: f64,
-    /// Whether a flow's resolution is not known.
+    /// Whether the resolution time of any flow is unknown.
     unresolved: bool,
     explored: Sum,
     exploration_s: f64,
@@ -51,12 +51,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// An empty summary of `classes` classes.
+    /// An empty summary for `classes` classes.
     pub fn new(classes: usize) -> Self {
         Self { classes: std::iter::repeat_with(Class::default).take(classes).collect() }
     }
 
-    /// Counts a flow; one that is not `measured` is left out.
+    /// Counts a flow, unless it is not `measured`.
     pub fn count(&mut self, row: &FlowRow<'_>, measured: bool) {
         let Some(class) = self.classes.get_mut(usize::from(row.flow.class)).filter(|_| measured) else {
             return;
@@ -93,7 +93,7 @@ impl Summary {
         }
     }
 
-    /// The summary as JSON, by class name; means over finished flows, `null` where there is none.
+    /// The summary as JSON, by class name; means over finished flows, `null` if there are none.
     pub fn json(&mut self, names: &[String]) -> Value {
         let classes = self.classes.iter_mut().zip(names).filter(|(class, _)| class.flows > 0);
         classes.map(|(class, name)| (name.clone(), class.json())).collect::<serde_json::Map<_, _>>().into()

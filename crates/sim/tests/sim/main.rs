@@ -1,4 +1,4 @@
-//! The simulator from outside: the engine from end to end, against theory and against ns-3, and results on disk.
+//! Integration tests of the simulator: the engine end to end, against theory and against ns-3, and results on disk.
 
 mod common;
 mod engine;

@@ -7,9 +7,9 @@ use super::coupled::Path;
 /// State of one subflow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Balia {
-    /// Growth per byte acknowledged and byte of a segment; 0: the subflow is alone.
+    /// Growth per byte acknowledged and byte of a segment; 0: there is only one subflow.
     share: f64,
-    /// The largest rate of a path over this one's.
+    /// The highest rate of any path divided by this path's.
     alpha: f64,
 }
 
@@ -33,7 +33,7 @@ impl Balia {
         mss * if self.share > 0.0 { self.share } else { 1.0 / cwnd }
     }
 
-    /// The window less its half times alpha, at most three quarters less.
+    /// The window reduced by alpha times its half, at most by three quarters.
     pub(super) fn ssthresh(&self, window: &Window, flight: u32) -> u32 {
         if self.share <= 0.0 {
             return flight / 2;

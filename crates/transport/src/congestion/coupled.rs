@@ -1,7 +1,7 @@
 //! [`Coupled`]: controllers whose increase depends on the other subflows of a multipath connection.
 //!
-//! Before a subflow sees an ACK its controller is told the [`Path`]s of all; what the others do meanwhile it learns with
-//! its next ACK. Below the threshold all grow as any TCP (RFC 6356, section 3).
+//! Before a subflow processes an ACK, its controller receives the [`Path`]s of all subflows; it sees later changes of
+//! the others with its next ACK. In slow start each grows like plain TCP (RFC 6356, section 3).
 
 use super::balia::Balia;
 use super::lia::Lia;
@@ -9,19 +9,19 @@ use super::olia::Olia;
 use super::{Ack, Window};
 use crate::config::{Config, MptcpCongestion};
 
-/// A subflow, as the controllers of the others see it.
+/// A subflow as seen by the controllers of the others.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Path {
     /// Congestion window, bytes.
     pub(crate) window: f64,
     /// Smoothed round-trip time, seconds.
     pub(crate) rtt: f64,
-    /// Bytes acknowledged between its last two losses, or since the last if that is more (OLIA).
+    /// Bytes acknowledged between its last two losses, or since the last one if that is more (OLIA).
     pub(crate) between_losses: f64,
 }
 
 impl Path {
-    /// Bytes a second.
+    /// Bytes per second.
     pub(super) fn rate(&self) -> f64 {
         self.window / self.rtt
     }
@@ -31,7 +31,7 @@ impl Path {
 #[derive(Clone, Debug)]
 pub(crate) struct Coupled {
     algorithm: Algorithm,
-    /// Growth that is less than a byte yet, or more than the window has followed.
+    /// Accumulated growth of less than a byte.
     credit: f64,
 }
 
@@ -43,7 +43,7 @@ enum Algorithm {
 }
 
 impl Coupled {
-    /// The controller of that name; `None` for none.
+    /// The controller of this kind; `None` if uncoupled.
     pub(super) fn new(kind: MptcpCongestion) -> Option<Self> {
         let algorithm = match kind {
             MptcpCongestion::Uncoupled => return None,
@@ -54,7 +54,7 @@ impl Coupled {
         Some(Self { algorithm, credit: 0.0 })
     }
 
-    /// Takes note of all paths, of which `own` is the controller's, with `acked` bytes acknowledged so far.
+    /// Updates the state from all paths; `own` is this subflow's, with `acked` bytes acknowledged so far.
     pub(super) fn observe(&mut self, paths: &[Path], own: usize, acked: u64) {
         match &mut self.algorithm {
             Algorithm::Lia(lia) => lia.observe(paths),
@@ -63,7 +63,7 @@ impl Coupled {
         }
     }
 
-    /// Not inlined: the hot path of plain TCP has no room for it.
+    /// Not inlined, to keep the hot path of plain TCP small.
     #[inline(never)]
     pub(super) fn increase(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
         let Some(bytes) = window.slow_start(cfg, ack.bytes) else { return };
@@ -99,7 +99,7 @@ impl Coupled {
         half.max(2 * cfg.segment())
     }
 
-    /// Bytes between losses, `acked` bytes having been acknowledged.
+    /// Bytes between losses, given `acked` bytes acknowledged so far.
     pub(super) fn between_losses(&self, acked: u64) -> f64 {
         match &self.algorithm {
             Algorithm::Olia(olia) => olia.between_losses(acked),

@@ -1,8 +1,9 @@
 //! [`Cubic`]: the window is a cubic function of the time since the last reduction (RFC 9438).
 //!
-//! Windows are whole segments, as in Linux and ns-3, and the function is turned into how many bytes
-//! must be acknowledged until the window grows by a segment. That number is computed again when the
-//! window changed, an eighth of it was acknowledged or some time passed; for each ACK only as in ns-3.37.
+//! Windows are whole segments, as in Linux and ns-3, and the function is converted to the number of
+//! bytes that must be acknowledged until the window grows by a segment. That number is recomputed when
+//! the window has changed, an eighth of it was acknowledged or some time has passed; as ns-3.37, on
+//! every ACK.
 
 use weft_units::Time;
 
@@ -11,17 +12,17 @@ use super::{Ack, Window};
 use crate::config::{self, Config, LossRecovery, WindowGrowth};
 
 const SECOND: f64 = 1e12;
-/// The growth is computed anew after this: 100 us.
+/// The growth is recomputed after this time: 100 us.
 const STALE: u64 = 100_000_000;
 
 /// State of one connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cubic {
-    /// Bytes acknowledged since the window grew last.
+    /// Bytes acknowledged since the window last grew.
     counted: u32,
-    /// Bytes that make it grow.
+    /// Bytes needed for it to grow.
     needed: u32,
-    /// What `needed` was computed for: the window, the time, and the bytes acknowledged since.
+    /// The window and time for which `needed` was computed, and the bytes acknowledged since.
     for_window: u32,
     computed: u64,
     since: u32,
@@ -32,14 +33,14 @@ pub(crate) struct Cubic {
     /// Where the curve is flat: segments, and seconds from the epoch's start.
     origin: u32,
     k: f64,
-    /// Reno's window if Reno had been used, segments, and bytes acknowledged towards its next segment.
+    /// The window that Reno would have, segments, and bytes acknowledged towards its next segment.
     w_reno: u32,
     reno_counted: u32,
-    /// Window at the last reduction, segments: up to it Reno's stand-in grows by less than a segment a round.
+    /// Window at the last reduction, segments: up to it `w_reno` grows by less than a segment per round.
     prior: u32,
-    /// What `w_max` was before the last reduction.
+    /// `w_max` before the last reduction.
     w_max_before: u32,
-    /// Least round trip, picoseconds; 0: none.
+    /// Minimum round-trip time, picoseconds; 0: none.
     least_delay: u64,
     hystart: HyStart,
 }
@@ -107,7 +108,7 @@ impl Cubic {
         window.grow(bytes.min(room));
     }
 
-    /// RFC 9438, sections 4.2 to 4.5, as a count of bytes for a segment of growth.
+    /// RFC 9438, sections 4.2 to 4.5, as the bytes to acknowledge per segment of growth.
     fn compute(&mut self, cfg: &Config, window: &Window, now: Time) {
         let mss = cfg.segment();
         let segments = window.cwnd / mss;
@@ -148,7 +149,7 @@ impl Cubic {
 
     /// RFC 9438, section 4.3: the count with which the window reaches that of Reno within a round trip.
     fn reno_count(&mut self, cfg: &Config, segments: u32, mss: u32) -> u32 {
-        // Per window acknowledged Reno's stand-in grows by alpha = 3 (1 - beta) / (1 + beta), by 1 above the prior window.
+        // Per window acknowledged, w_reno grows by alpha = 3 (1 - beta) / (1 + beta), above the prior window by 1.
         let below = (1.0 + cfg.cubic_beta) / (3.0 * (1.0 - cfg.cubic_beta));
         loop {
             let windows = if self.w_reno < self.prior { below } else { 1.0 };
@@ -177,7 +178,7 @@ impl Cubic {
         ((f64::from(segments) * cfg.cubic_beta) as u32).max(2).saturating_mul(mss)
     }
 
-    /// A timeout: the curve and what was known of the path are forgotten, as in Linux and ns-3.
+    /// A timeout resets the curve and the path's minimum delay, as in Linux and ns-3.
     pub(super) fn timed_out(&mut self, now: Time, high: u32) {
         self.w_max_before = self.w_max;
         self.w_max = 0;
@@ -195,7 +196,7 @@ impl Cubic {
     }
 }
 
-/// Cube root by Halley's method: the same bits on every machine, which a library's need not give.
+/// Cube root by Halley's method: bit-identical on every machine, unlike a math library's.
 fn cube_root(x: f64) -> f64 {
     let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
     for _ in 0..4 {

@@ -1,18 +1,18 @@
-//! [`Dctcp`]: the window shrinks by the share of marked bytes (RFC 8257); grows like Reno's.
+//! [`Dctcp`]: the window shrinks in proportion to the fraction of marked bytes (RFC 8257); it grows like Reno's.
 
 use super::{Ack, Window, reno::Reno};
 use crate::config::Config;
 use crate::seq::before;
 
-/// Marked share of a window, smoothed.
+/// The smoothed fraction of marked bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Dctcp {
     alpha: f64,
     /// Bytes acknowledged in this observation window.
     acked: u32,
-    /// Bytes of these whose ACK carried a mark.
+    /// Bytes among them whose ACK carried a mark.
     marked: u32,
-    /// The observation window ends here.
+    /// Sequence number at which the observation window ends.
     end: u32,
     started: bool,
     reno: Reno,
@@ -30,7 +30,7 @@ impl Dctcp {
         }
     }
 
-    /// RFC 8257, section 3.3, steps 1 to 9: once a window alpha moves towards the share of it that was marked.
+    /// RFC 8257, section 3.3, steps 1 to 9: once per window, alpha moves towards the marked fraction.
     #[inline]
     pub(super) fn acked(&mut self, cfg: &Config, bytes: u32, marked: bool, una: u32, high: u32) {
         self.acked = self.acked.saturating_add(bytes);

@@ -9,21 +9,21 @@ use crate::seq::before;
 
 /// Rounds of conservative slow start (RFC 9406, CSS_ROUNDS).
 const CSS_ROUNDS: u8 = 5;
-/// Growth of it, as a part of slow start's (RFC 9406, CSS_GROWTH_DIVISOR).
+/// Its growth relative to slow start (RFC 9406, CSS_GROWTH_DIVISOR).
 const CSS_DIVISOR: u32 = 4;
-/// Least and most increase of delay that counts (RFC 9406, section 4.3): 4 and 16 ms.
+/// Minimum and maximum of the delay threshold (RFC 9406, section 4.3): 4 and 16 ms.
 const PLUS_PLUS_DELAY: (u64, u64) = (4_000_000_000, 16_000_000_000);
 
-/// What is observed in a round of slow start.
+/// Observations of a round of slow start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
     round_start: Time,
     last_ack: Time,
-    /// Least round trip of this round, picoseconds; 0: none.
+    /// Minimum round-trip time of this round, picoseconds; 0: none.
     current: u64,
-    /// Least round trip of the round before (++); least of all before conservative slow start in it.
+    /// Minimum round-trip time of the previous round (++); in conservative slow start, the minimum at its entry.
     baseline: u64,
-    /// The round ends here.
+    /// Sequence number at which the round ends.
     end: u32,
     samples: u8,
     /// Rounds of conservative slow start left; 0: not in it.
@@ -51,7 +51,7 @@ impl HyStart {
         self.in_round = true;
     }
 
-    /// A timeout: begin anew.
+    /// A timeout: start again.
     pub(super) fn reset(&mut self, now: Time, end: u32) {
         self.found = false;
         self.conservative = 0;
@@ -59,7 +59,7 @@ impl HyStart {
         self.restart(now, end);
     }
 
-    /// Looks at a round trip. Sets the threshold to the window when slow start should end.
+    /// Processes a round-trip sample. Sets the threshold to the window when slow start should end.
     pub(super) fn classic(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64, least: u64) {
         if self.found {
             return;
@@ -71,7 +71,7 @@ impl HyStart {
             self.found |= ack.now.saturating_since(self.round_start).ps() > limit;
         }
         let counts = self.samples < cfg.hystart_min_samples;
-        // ns-3 takes the least of the first samples only, Linux since 5.9 that of the whole round.
+        // ns-3 takes the minimum of the first samples only, Linux since 5.9 that of the whole round.
         if (counts || cfg.loss_recovery != LossRecovery::Ns3v37) && (self.current == 0 || rtt < self.current)
         {
             self.current = rtt;
@@ -88,7 +88,7 @@ impl HyStart {
         }
     }
 
-    /// RFC 9406, section 4.2. Gives what part of `bytes` slow start may grow by.
+    /// RFC 9406, section 4.2. Returns by how many of the acknowledged bytes slow start may grow.
     pub(super) fn plus_plus(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64) -> u32 {
         if !self.in_round || before(self.end, ack.una) {
             if self.in_round && self.conservative == 0 {
@@ -126,8 +126,8 @@ impl HyStart {
     }
 }
 
-/// How much longer than the least delay a train may be in Linux: the time of four largest offloaded
-/// segments at the pacing rate of 200 %, at most 1 ms.
+/// How much longer than the minimum delay a train may be in Linux: the time of four maximum-size GSO
+/// segments at the 200 % pacing rate, at most 1 ms.
 fn train_slack(window: &Window, srtt: u64) -> u64 {
     let slack = u128::from(srtt) * (4 * 65_536) / (2 * u128::from(window.cwnd.max(1)));
     slack.min(1_000_000_000) as u64
@@ -167,7 +167,7 @@ mod tests {
             let samples = (0..8).map(|_| 30 * ms).chain([10 * ms, 30 * ms]);
             for (n, rtt) in samples.enumerate() {
                 let ack = ack(2000 + n as u64 * 10_000, 1000, 20_000);
-                // The ninth is as short as the least of all.
+                // The ninth equals the overall minimum.
                 hystart.classic(&cfg, &mut window, &ack, rtt, 10 * ms);
             }
             assert_eq!(hystart.found, leaves, "{profile}");

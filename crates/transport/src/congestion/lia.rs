@@ -1,11 +1,11 @@
-//! [`Lia`]: linked increases (RFC 6356). All subflows together grow as one TCP on the best path would.
+//! [`Lia`]: linked increases (RFC 6356). All subflows together grow like one TCP on the best path.
 
 use super::coupled::Path;
 
 /// State of one subflow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lia {
-    /// Alpha over the sum of all windows, per byte; 0: the subflow is alone.
+    /// Alpha divided by the sum of all windows, per byte; 0: there is only one subflow.
     share: f64,
 }
 
@@ -14,7 +14,7 @@ impl Lia {
     pub(super) fn observe(&mut self, paths: &[Path]) {
         let best = paths.iter().map(|path| path.window / (path.rtt * path.rtt)).fold(0.0, f64::max);
         let rate: f64 = paths.iter().map(Path::rate).sum();
-        // The sum of all windows is a factor of alpha and of what alpha is divided by.
+        // The sum of all windows is a factor of alpha and of its divisor, so it cancels.
         self.share = if paths.len() > 1 && rate > 0.0 { best / (rate * rate) } else { 0.0 };
     }
 

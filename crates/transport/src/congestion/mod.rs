@@ -1,8 +1,8 @@
 //! Congestion control: how much may be in flight.
 //!
-//! One file a controller; the choice between them is an enum, so that an ACK costs no
-//! indirect call. A controller sees bytes acknowledged, round trips, losses and marks, and changes a
-//! [`Window`]; what to send, and what was lost, is not its business.
+//! One file per controller; an enum selects the controller, so that an ACK costs no indirect call. A
+//! controller sees bytes acknowledged, round trips, losses and marks, and changes a [`Window`]; other
+//! modules decide what to send and what was lost.
 
 mod balia;
 mod coupled;
@@ -24,7 +24,7 @@ use reno::Reno;
 
 pub(crate) use coupled::Path;
 
-/// The congestion window and the threshold between its two ways of growing.
+/// The congestion window and the slow-start threshold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     /// Bytes that may be in flight.
@@ -44,8 +44,8 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Grows in slow start by what `bytes` acknowledged allow; the bytes left for congestion avoidance, `None` where
-    /// slow start has used them all.
+    /// Grows in slow start for `bytes` acknowledged. Returns the bytes left for congestion avoidance, `None` if slow
+    /// start used them all.
     #[inline]
     fn slow_start(&mut self, cfg: &Config, bytes: u32) -> Option<u32> {
         if !self.in_slow_start() {
@@ -90,8 +90,7 @@ pub(crate) enum Cause {
     Mark,
 }
 
-/// The controller of one connection, allocated when there is the first thing to control: a side that only
-/// receives has none.
+/// The controller of one connection, allocated on first use: a side that only receives has none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Congestion(Option<Box<Controller>>);
 
@@ -119,7 +118,7 @@ impl Congestion {
         self.0.get_or_insert_with(|| Box::new(Controller::new(cfg)))
     }
 
-    /// New data was acknowledged, with or without a mark: comes first for an ACK, whatever the state.
+    /// New data was acknowledged, with or without a mark: called first for every ACK, in any state.
     #[inline]
     pub(crate) fn acked(&mut self, cfg: &Config, bytes: u32, marked: bool, una: u32, high: u32) {
         if let Controller::Dctcp(dctcp) = self.controller(cfg) {
@@ -135,8 +134,8 @@ impl Congestion {
         }
     }
 
-    /// A round trip of `rtt` picoseconds (0: none) was observed, and if `may_grow` the window may grow by what
-    /// was acknowledged.
+    /// A round trip of `rtt` picoseconds (0: none) was observed; with `may_grow`, the window may grow by the
+    /// bytes acknowledged.
     #[inline]
     pub(crate) fn on_ack(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64, may_grow: bool) {
         match self.controller(cfg) {
@@ -159,7 +158,7 @@ impl Congestion {
         match self.controller(cfg) {
             Controller::Reno(_) => (flight / 2).max(least),
             Controller::Cubic(cubic) => cubic.ssthresh(cfg, window),
-            // RFC 8257, section 3.5: a loss is answered as by any TCP.
+            // RFC 8257, section 3.5: the response to a loss is that of plain TCP.
             Controller::Dctcp(_) if cause == Cause::Loss => (window.cwnd / 2).max(least),
             Controller::Dctcp(dctcp) => dctcp.ssthresh(cfg, window),
             Controller::Coupled(coupled) => coupled.ssthresh(cfg, window, flight),
@@ -173,7 +172,7 @@ impl Congestion {
         }
     }
 
-    /// A reduction turned out to be needless: `window` is as before it.
+    /// A reduction proved unnecessary: `window` is as before it.
     pub(crate) fn undone(&mut self, cfg: &Config, window: &Window) {
         if let Controller::Cubic(cubic) = self.controller(cfg) {
             cubic.undone(cfg, window);
@@ -188,14 +187,14 @@ impl Congestion {
         }
     }
 
-    /// Has the controller that a multipath connection's windows are coupled by, if they are.
+    /// Switches to the coupled controller `kind` of a multipath connection, if it is coupled.
     pub(crate) fn couple(&mut self, kind: MptcpCongestion) {
         if let Some(coupled) = Coupled::new(kind) {
             self.0 = Some(Box::new(Controller::Coupled(coupled)));
         }
     }
 
-    /// Shows a coupled controller the subflows of the connection, of which `own` is its own.
+    /// Passes the subflows of the connection to a coupled controller; `own` is its own.
     #[inline]
     pub(crate) fn observe(&mut self, paths: &[Path], own: usize, acked: u64) {
         if let Some(Controller::Coupled(coupled)) = self.0.as_deref_mut() {

@@ -1,17 +1,17 @@
-//! [`Olia`]: opportunistic linked increases (Khalili, Gast, Popovic, Le Boudec: MPTCP is not Pareto-optimal, IEEE/ACM ToN
-//! 2013; draft-khalili-mptcp-congestion-control-05). As LIA, and in addition windows move from the paths that have the
-//! largest to those that are best.
+//! [`Olia`]: opportunistic linked increases (Khalili, Gast, Popovic, Le Boudec: MPTCP is not Pareto-optimal, IEEE/ACM
+//! ToN 2013; draft-khalili-mptcp-congestion-control-05). Like LIA, and in addition shifts window from the paths with
+//! the largest windows to the best paths.
 
 use super::coupled::Path;
 
 /// State of one subflow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Olia {
-    /// Bytes acknowledged before the last loss but one, before the last, and now.
+    /// Bytes acknowledged by the second-to-last loss, by the last loss, and now.
     marks: [u64; 3],
     /// (w/rtt²) / (Σ w/rtt)² of this path, per byte.
     share: f64,
-    /// What moves between paths: in segments a window.
+    /// Window shifted between paths, in segments per window.
     alpha: f64,
 }
 
@@ -50,14 +50,14 @@ impl Olia {
         mss * (linked + self.alpha / cwnd)
     }
 
-    /// A loss: a new interval begins, unless nothing was acknowledged in this one.
+    /// A loss starts a new interval, unless nothing was acknowledged in this one.
     pub(super) fn lost(&mut self) {
         if self.marks[2] != self.marks[1] {
             self.marks = [self.marks[1], self.marks[2], self.marks[2]];
         }
     }
 
-    /// The longer of the last interval between losses and what has been acknowledged since.
+    /// The larger of the bytes acknowledged between the last two losses and since the last.
     pub(super) fn between_losses(&self, acked: u64) -> f64 {
         (self.marks[1] - self.marks[0]).max(acked.saturating_sub(self.marks[1])) as f64
     }
@@ -94,7 +94,7 @@ mod tests {
         let paths = [path(20e3, 1e5), path(20e3, 1e5)];
         let mut olia = Olia::default();
         olia.observe(&paths, 0, 0);
-        // Reno's 1/20 for each of two windows would be twice that of one of 40 kB: a quarter of it is not.
+        // Each grows by a quarter of Reno's 1/20, so that both together grow like one window of 40 kB.
         assert!((olia.growth(20e3, 1000.0) - 0.25 / 20.0).abs() < 1e-12);
     }
 

@@ -6,7 +6,7 @@ use crate::config::{Config, WindowGrowth};
 /// Additive increase.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reno {
-    /// Bytes acknowledged since the window grew last in congestion avoidance.
+    /// Bytes acknowledged since the window last grew in congestion avoidance.
     counted: u32,
 }
 
@@ -19,8 +19,8 @@ impl Reno {
         }
     }
 
-    /// RFC 3465 without its limit on one ACK, as Linux does it: what is left at the threshold counts
-    /// for congestion avoidance, which adds a segment when a window has been acknowledged.
+    /// RFC 3465 without its per-ACK limit, as in Linux: bytes left at the threshold count for
+    /// congestion avoidance, which adds a segment when a window has been acknowledged.
     #[inline]
     fn per_byte(&mut self, cfg: &Config, window: &mut Window, bytes: u32) {
         let Some(bytes) = window.slow_start(cfg, bytes) else { return };
@@ -33,8 +33,8 @@ impl Reno {
     }
 }
 
-/// RFC 5681, (2) and (3), as ns-3 reads them: an ACK for less than a segment counts for nothing until it is one,
-/// an ACK for several counts for one; the segment that crosses the threshold leaves the rest for congestion avoidance.
+/// RFC 5681, (2) and (3), as in ns-3: an ACK for less than a segment does not count, an ACK for several counts as
+/// one; the segment that crosses the threshold leaves the rest for congestion avoidance.
 #[inline]
 fn per_ack(cfg: &Config, window: &mut Window, bytes: u32) {
     let mss = cfg.segment();

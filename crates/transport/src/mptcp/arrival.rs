@@ -1,4 +1,4 @@
-//! A segment arrives: what it tells of the subflow goes to its endpoint, what of the data to the connection.
+//! Segment arrival: subflow-level information goes to the subflow's endpoint, data-level information to the connection.
 
 use weft_units::Time;
 use weft_wire::mptcp::Version;
@@ -12,8 +12,8 @@ use crate::segment::{Flags, Segment};
 use crate::seq::{before, earlier, later, span};
 
 impl Connection {
-    /// A segment from the other side arrives on a subflow. Whatever it says, nothing panics; for a subflow that does not
-    /// exist nothing happens.
+    /// Processes a segment from the other side on a subflow. Never panics, whatever the segment contains; ignores
+    /// segments for unknown subflows.
     #[inline]
     pub fn on_segment(&mut self, cfg: &Config, subflow: usize, now: Time, seg: &Segment, options: &Options) {
         let Some(to) = self.subflows.get_mut(subflow) else { return };
@@ -36,7 +36,7 @@ impl Connection {
         }
     }
 
-    /// A segment on a subflow whose handshake is over.
+    /// Processes a segment on a subflow whose handshake is complete.
     #[inline]
     pub(super) fn on_confirmed(
         &mut self,
@@ -72,13 +72,13 @@ impl Connection {
     ) {
         let plain = !seg.flags.any(Flags::SYN | Flags::RST) && *options == Options::None;
         if plain && !self.confirmed {
-            // The other side has fallen back: it did not see this one's key.
+            // The other side fell back to TCP: it did not receive this side's key.
             self.mode = Mode::Opening;
             self.deliver(cfg, number, now, seg, None);
             return self.fall_back(cfg, seg);
         }
         if plain && seg.len > 0 {
-            // RFC 8684, section 3.7: something on the path takes options away.
+            // RFC 8684, section 3.7: a middlebox removes options.
             self.subflows[number].reset();
             return;
         }
@@ -91,13 +91,13 @@ impl Connection {
         let subflow = &mut self.subflows[number];
         subflow.answers_syn |= subflow.opened_here && seg.flags.has(Flags::SYN | Flags::ACK);
         if matches!(options, Options::Join(_)) {
-            // The third ACK of a join again: the answer to it was lost.
+            // A repeated third ACK of a join: its acknowledgment was lost.
             subflow.endpoint.todo |= todo::ACK;
         }
     }
 
-    /// Hands a segment to the endpoint of its subflow, and what that has received in order to the connection. `data`: what
-    /// the first byte of the segment is.
+    /// Passes a segment to its subflow's endpoint, and the data received in order to the connection. `data` is the data
+    /// offset of the segment's first byte.
     #[inline]
     pub(super) fn deliver(
         &mut self,
@@ -128,7 +128,7 @@ impl Connection {
                 subflow.held.insert(start, span(start, end), data.wrapping_add(offset));
             }
         }
-        // The connection's window is what limits; that of the subflow is out of the way.
+        // Only the connection's window limits; the subflow's is large enough never to.
         let inner = Segment { window: cfg.subflow_window(), ..*seg };
         endpoint.on_segment(&cfg.subflow, now, &inner);
         let bytes = (endpoint.delivered - before_it) as u32;
@@ -151,12 +151,12 @@ impl Connection {
             }
         };
         if mapped < bytes && self.mode != Mode::Opening {
-            // RFC 8684, section 3.3.1: data that nobody knows the place of is lost, and so is the subflow.
+            // RFC 8684, section 3.3.1: data without a mapping is lost, and the subflow is reset.
             subflow.reset();
         }
     }
 
-    /// What a DSS says of this side's data, and where the other's ends.
+    /// Processes a DSS option: the data ACK of this side's data, and the end of the other's.
     #[inline]
     pub(super) fn on_dss(&mut self, now: Time, seg: &Segment, dss: &Dss) {
         self.confirmed = true;
@@ -173,7 +173,7 @@ impl Connection {
         }
     }
 
-    /// Shows a subflow's controller all subflows.
+    /// Passes all subflows to a subflow's controller.
     pub(super) fn observe(&mut self, cfg: &Config, number: usize) {
         if cfg.congestion() == MptcpCongestion::Uncoupled {
             return;

@@ -1,4 +1,4 @@
-//! [`Connection`]: one side of a multipath connection, and what the outside may do with it.
+//! [`Connection`]: one side of a multipath connection, and its public interface.
 
 use weft_units::Time;
 
@@ -12,59 +12,59 @@ use super::{Addresses, Config, MAX_SUBFLOWS, NewSubflow};
 use crate::congestion::Path;
 use crate::endpoint::{Endpoint, State};
 
-/// What a connection has become.
+/// The mode of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// The handshake of the first subflow is not over.
+    /// The handshake of the first subflow is not complete.
     Opening,
-    /// Both sides speak multipath TCP.
+    /// Both sides use Multipath TCP.
     Multipath,
-    /// TCP, for the other side does not.
+    /// Plain TCP, because the other side does not support Multipath TCP.
     Plain,
 }
 
-/// Counts of one side of a connection.
+/// Counters of one side of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
-    /// Subflows whose handshake was finished, the first included.
+    /// Subflows that completed their handshake, including the first.
     pub subflows: u32,
-    /// Joins that were refused here, for a wrong token or HMAC or none.
+    /// Joins refused by this side because of a wrong or missing token or HMAC.
     pub refused: u32,
-    /// Times that a subflow became stale.
+    /// Number of times a subflow became stale.
     pub stale: u32,
-    /// Bytes of data that were given to a second subflow.
+    /// Bytes of data reinjected on another subflow.
     pub reinjected: u64,
-    /// Pieces of data that were received before others; on a subflow they were in order.
+    /// Pieces of data received out of order for the connection; on their subflow they were in order.
     pub out_of_order: u32,
-    /// Bytes of data that were received twice, on two subflows.
+    /// Bytes of data received twice, on two subflows.
     pub duplicate: u64,
 }
 
-/// One side of a multipath connection. How to drive it is said [above](super).
+/// One side of a multipath connection. For its use, see the [module](super).
 #[derive(Clone, Debug)]
 pub struct Connection {
     pub(super) mode: Mode,
-    /// This side connected.
+    /// This side opened the connection.
     pub(super) active: bool,
-    /// The other side is known to have both keys: further subflows may be opened.
+    /// The other side is known to have both keys: more subflows may be opened.
     pub(super) confirmed: bool,
-    /// Everything has arrived both ways, and the subflows were told to end.
+    /// All data has arrived both ways, and the subflows are closing.
     pub(super) finishing: bool,
-    /// Data may have to be given to subflows.
+    /// There may be data to assign to subflows.
     pub(super) due: bool,
-    /// Subflows that may have something to send, a bit each.
+    /// Bit mask of subflows that may have something to send.
     pub(super) ready: u32,
     pub(super) keys: Keys,
     pub(super) subflows: Vec<Subflow>,
-    /// When it will be too long that no data was acknowledged; [`Time::MAX`]: there is none to wait for.
+    /// When the wait for a data acknowledgment times out; [`Time::MAX`]: no data is outstanding.
     pub(super) stalled_at: Time,
-    /// When each of them needs to be woken.
+    /// The next timeout of each subflow.
     pub(super) deadlines: Vec<Time>,
     pub(super) outgoing: Outgoing,
     pub(super) incoming: Incoming,
     pub(super) scheduler: Scheduler,
     path_manager: PathManager,
-    /// What a coupled controller is shown, kept for the next time.
+    /// Scratch buffer for the paths passed to a coupled controller.
     pub(super) paths: Vec<Path>,
     pub(super) stats: Stats,
 }
@@ -93,8 +93,8 @@ impl Connection {
         connection
     }
 
-    /// A side that opens the connection at `now`: the SYN of subflow 0 waits in [`Self::poll_transmit`]. `key` names the
-    /// connection at this side: its [token](super::token) should differ from those of the host's other connections.
+    /// A side that opens the connection at `now`: the SYN of subflow 0 waits in [`Self::poll_transmit`]. `key`
+    /// identifies the connection at this side: its token should differ from those of the host's other connections.
     /// `isn` is the initial sequence number of the first subflow.
     pub fn connect(cfg: &Config, now: Time, key: u64, isn: u32, addresses: Addresses) -> Self {
         let first = Endpoint::connect(&cfg.subflow, now, isn);
@@ -114,8 +114,8 @@ impl Connection {
         self.subflows.len() - 1
     }
 
-    /// The next subflow that this side opens, if there is one to open now. `random` gives its initial sequence number and
-    /// its nonce; it is used up only where a subflow is given.
+    /// The next subflow to open from this side, if any is due now. `random` provides its initial sequence number and
+    /// nonce; it is consumed only if a subflow is returned.
     pub fn poll_open(&mut self, cfg: &Config, now: Time, random: u64) -> Option<NewSubflow> {
         let sends_no_more = self.outgoing.finished && self.outgoing.mapped == self.outgoing.written;
         let may_open = self.active && self.confirmed && self.mode == Mode::Multipath;
@@ -128,16 +128,16 @@ impl Connection {
         Some(NewSubflow { subflow, local, remote })
     }
 
-    /// A subflow for a join that the other side has begun or will: the number that its segments are to be given with. Its
-    /// SYN decides whether it is refused. `local` is the number of the address that it comes to, `random` gives its initial
-    /// sequence number and its nonce. `None`: there are [`MAX_SUBFLOWS`] already.
+    /// Adds a subflow for a join that the other side has started or will start, and returns the number to use for its
+    /// segments; its SYN may still be refused. `local` is the number of this side's address, `random` provides the
+    /// initial sequence number and nonce. `None`: there are already [`MAX_SUBFLOWS`].
     pub fn accept(&mut self, cfg: &Config, local: u8, random: u64) -> Option<usize> {
         let endpoint = Endpoint::listen(&cfg.subflow, random as u32);
         let subflow = Subflow::new(endpoint, false, local, (random >> 32) as u32);
         if self.subflows.len() < MAX_SUBFLOWS {
             return Some(self.add(subflow));
         }
-        // What was refused leaves its place.
+        // Reuse the slot of a refused join.
         let gone = |subflow: &Subflow| {
             !subflow.opened_here
                 && subflow.stage == Stage::Opening
@@ -150,7 +150,7 @@ impl Connection {
         Some(number)
     }
 
-    /// The application writes `bytes`; nothing happens after [`Self::close`].
+    /// The application writes `bytes`; ignored after [`Self::close`].
     pub fn write(&mut self, bytes: u64) {
         if self.outgoing.finished {
             return;
@@ -163,7 +163,7 @@ impl Connection {
         self.due = true;
     }
 
-    /// The application has written all: a DATA_FIN follows the data. A side that still listens is gone.
+    /// The application has written everything: a DATA_FIN follows the data. A listening side closes at once.
     pub fn close(&mut self) {
         self.outgoing.finished = true;
         let first = &mut self.subflows[0].endpoint;
@@ -174,27 +174,27 @@ impl Connection {
         self.due = true;
     }
 
-    /// The next instant at which [`Self::on_timeout`] is needed; [`Time::MAX`]: none. Counts once
-    /// [`Self::poll_transmit`] has given all.
+    /// When to call [`Self::on_timeout`] next; [`Time::MAX`]: never. Valid once [`Self::poll_transmit`] has returned
+    /// `None`.
     #[inline]
     pub fn next_timeout(&self) -> Time {
         let first = self.deadlines.iter().copied().min().unwrap_or(Time::MAX);
         first.min(self.outgoing.fin_timer).min(self.stalled_at)
     }
 
-    /// With `small_queues`: the segment of subflow `number` that [`Self::poll_transmit`] gave at `now`, with `len` bytes of
-    /// payload, leaves the host's interface at `leaves`.
+    /// With `small_queues`: the segment of subflow `number` that [`Self::poll_transmit`] returned at `now`, with `len`
+    /// bytes of payload, leaves the host's interface at `leaves`.
     pub fn leaves_at(&mut self, number: usize, now: Time, leaves: Time, len: u16) {
         self.subflows[number].endpoint.leaves_at(now, leaves, len);
     }
 
-    /// When data that waits for an interface may go on: [`Self::poll_transmit`] is to be called again then.
-    /// [`Time::MAX`]: none waits.
+    /// When data held for an interface may be sent: call [`Self::poll_transmit`] again then. [`Time::MAX`]: none is
+    /// held.
     pub fn held_until(&self) -> Time {
         self.subflows().map(Endpoint::held_until).min().unwrap_or(Time::MAX)
     }
 
-    /// Bytes that arrived in order: what the application has.
+    /// Bytes received in order and delivered to the application.
     #[inline]
     pub fn delivered(&self) -> u64 {
         match self.mode {
@@ -203,7 +203,7 @@ impl Connection {
         }
     }
 
-    /// Bytes of this side's data that the other's connection acknowledged.
+    /// Bytes of this side's data acknowledged by the other side's connection.
     #[inline]
     pub fn acked(&self) -> u64 {
         match self.mode {
@@ -212,7 +212,7 @@ impl Connection {
         }
     }
 
-    /// Whether the connection is TCP, because the other side does not speak multipath TCP.
+    /// Whether the connection fell back to TCP because the other side does not support Multipath TCP.
     pub fn is_plain(&self) -> bool {
         self.mode == Mode::Plain
     }
@@ -235,8 +235,8 @@ impl Connection {
         }
     }
 
-    /// Whether this side has nothing more to do for its own sake: all subflows are closed, in TIME-WAIT, or, once all data
-    /// has arrived both ways, wait only for the other side's FIN. Both sides closed: the connection can go.
+    /// Whether this side is done: all subflows are closed, in TIME-WAIT, or, once all data has arrived both ways, wait
+    /// only for the other side's FIN. Once both sides are done, the connection can be removed.
     pub fn is_closed(&self) -> bool {
         let over = |subflow: &Subflow| {
             let endpoint = &subflow.endpoint;
@@ -256,18 +256,18 @@ impl Connection {
         self.is_closed() && !(self.incoming.finished && said)
     }
 
-    /// Counts of the connection.
+    /// The counters of the connection.
     pub fn stats(&self) -> Stats {
         let Incoming { early, twice, .. } = &self.incoming;
         Stats { out_of_order: *early, duplicate: *twice, ..self.stats }
     }
 
-    /// The endpoints of all subflows there have been, by number: their counts, windows and round-trip times.
+    /// The endpoints of all subflows so far, by number, with their counters, windows and round-trip times.
     pub fn subflows(&self) -> impl ExactSizeIterator<Item = &Endpoint> {
         self.subflows.iter().map(|subflow| &subflow.endpoint)
     }
 
-    /// Counts of all endpoints together.
+    /// The sums of all endpoints' counters.
     pub fn totals(&self) -> crate::Stats {
         let mut all = crate::Stats::default();
         for stats in self.subflows().map(Endpoint::stats) {

@@ -1,4 +1,4 @@
-//! Timeouts, subflows that make no progress, and how subflows and the connection end.
+//! Timeouts, stalled subflows, and the end of subflows and of the connection.
 
 use weft_units::{Duration, Time};
 
@@ -8,16 +8,16 @@ use super::scheduler::Scheduler;
 use super::subflow::{Stage, Subflow};
 use crate::endpoint::State;
 
-/// How long a connection waits for a data acknowledgement when no subflow waits for an ACK (Linux: `TCP_RTO_MIN`).
+/// How long a connection waits for a data acknowledgment when no subflow waits for an ACK (Linux: `TCP_RTO_MIN`).
 const PATIENCE: Duration = Duration::from_ms(200);
-/// Timeouts of a subflow in a row after which it is given up, once all data has arrived both ways. The other side may still
-/// wait for an acknowledgement of its DATA_FIN: so many losses in a row are rare.
+/// Consecutive timeouts after which a subflow is reset once all data has arrived both ways. The other side may still
+/// wait for the acknowledgment of its DATA_FIN, but so many losses in a row are rare.
 const END_RETRIES: u8 = 3;
-/// Bytes that are sent again at a time where data does not get on (Linux: what a page fragment holds).
+/// Bytes reinjected at a time when data stalls (Linux: the size of a page fragment).
 const PIECE: u64 = 32 * 1024;
 
 impl Connection {
-    /// To be called when [`Self::next_timeout`] has come; harmless earlier.
+    /// Call this at [`Self::next_timeout`]; an earlier call is harmless.
     pub fn on_timeout(&mut self, cfg: &Config, now: Time) {
         self.due = true;
         for number in 0..self.subflows.len() {
@@ -47,7 +47,7 @@ impl Connection {
             subflow.reset();
         }
         subflow.endpoint.on_timeout(&cfg.subflow, now);
-        // Once everything has arrived nobody waits for the end of one that does not answer.
+        // Once everything has arrived, do not wait for an unresponsive subflow to close.
         if self.finishing && subflow.endpoint.backoff > END_RETRIES {
             subflow.reset();
         }
@@ -56,14 +56,14 @@ impl Connection {
         }
     }
 
-    /// Data was acknowledged, or the first is on its way: the connection waits anew.
+    /// Restarts the stall timer: data was acknowledged, or the first data was sent.
     #[inline]
     pub(super) fn arm_stall(&mut self, now: Time) {
         self.stalled_at = if self.outgoing.is_idle() { Time::MAX } else { now + self.patience(now) };
     }
 
-    /// How long the connection waits for its next data acknowledgement: as long as any subflow that nothing is held
-    /// against waits for its ACK, as in Linux.
+    /// How long the connection waits for its next data acknowledgment: as in Linux, as long as the longest wait for an
+    /// ACK of any subflow without misses.
     fn patience(&self, now: Time) -> Duration {
         let waiting = self.subflows.iter().filter(|subflow| subflow.is_open() && subflow.misses == 0);
         let timers = waiting.map(|subflow| subflow.endpoint.send_timer_at);
@@ -71,8 +71,8 @@ impl Connection {
         last.map_or(PATIENCE, |at| at.saturating_since(now))
     }
 
-    /// No data was acknowledged for too long: whoever has sent all that it was given sends the first piece again, and
-    /// subflows that hear nothing are counted, and become stale when there is a better one (Linux: `__mptcp_retrans`).
+    /// Handles the stall timer: an idle subflow reinjects the first outstanding piece. Subflows that receive nothing
+    /// get a miss, and become stale when there is a better one (Linux: `__mptcp_retrans`).
     #[cold]
     fn stalls(&mut self, cfg: &Config, now: Time) {
         if self.mode != Mode::Multipath || self.outgoing.is_idle() || self.is_closed() {
@@ -97,7 +97,7 @@ impl Connection {
         self.arm_stall(now);
     }
 
-    /// A subflow has not been heard of for long: it is stale, if there is one that has.
+    /// Marks a subflow with too many misses as stale, if there is a better one.
     fn suspect(&mut self, cfg: &Config, number: usize) {
         let count = cfg.plain.mptcp_stale_loss_count;
         let better = |(other, subflow): (usize, &Subflow)| {
@@ -110,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// Gives the first piece of data that was not acknowledged to a subflow that has nothing else to do.
+    /// Reinjects the first unacknowledged piece of data on an idle subflow.
     fn give_first(&mut self, cfg: &Config, number: usize) {
         let (mut from, to) = self.outgoing.first(PIECE);
         while from < to {
@@ -122,7 +122,7 @@ impl Connection {
         self.ready |= 1 << number;
     }
 
-    /// What a subflow has sent, and nobody has acknowledged, is for others.
+    /// Queues a subflow's unacknowledged data for reinjection on others.
     fn give_again(&mut self, number: usize) {
         for mapping in self.subflows[number].sent.iter() {
             self.outgoing.give_again(mapping.data, mapping.data + u64::from(mapping.len));
@@ -130,7 +130,7 @@ impl Connection {
         self.due = true;
     }
 
-    /// A subflow has ended: others get what it had.
+    /// Handles the end of a subflow: its data is reinjected on others.
     #[cold]
     pub(super) fn bury(&mut self, number: usize) {
         let subflow = &self.subflows[number];
@@ -145,19 +145,19 @@ impl Connection {
         subflow.sent = Default::default();
         subflow.held = Default::default();
         if !self.subflows.iter().any(Subflow::is_usable) {
-            // A bad one is better than none.
+            // A stale subflow is better than none.
             self.subflows.iter_mut().for_each(|other| other.stale = false);
         }
     }
 
-    /// The DATA_FIN was not acknowledged in time.
+    /// Handles the DATA_FIN timer.
     fn fin_expires(&mut self, cfg: &Config, now: Time) {
         if self.is_closed() {
             self.outgoing.fin_timer = Time::MAX;
             return;
         }
         let outgoing = &mut self.outgoing;
-        // While data is on its way it is for the subflows to give up.
+        // While data is outstanding, giving up is left to the subflows.
         if outgoing.is_idle() {
             if outgoing.fin_tries >= cfg.plain.data_retries && cfg.plain.data_retries < u8::MAX {
                 outgoing.fin_timer = Time::MAX;
@@ -183,8 +183,8 @@ impl Connection {
         self.outgoing.fin_timer = now + timeout;
     }
 
-    /// Ends a subflow with a reset, as when its address has gone: others get what it had. The connection goes on while
-    /// there is another.
+    /// Resets a subflow, for example when its address was removed, and reinjects its data on others. The connection
+    /// continues while it has another subflow.
     pub fn remove(&mut self, subflow: usize) {
         if subflow < self.subflows.len() {
             self.subflows[subflow].reset();
@@ -193,7 +193,7 @@ impl Connection {
         }
     }
 
-    /// Everything has arrived both ways: the subflows end.
+    /// Closes the subflows after all data has arrived both ways.
     #[cold]
     pub(super) fn finish(&mut self) {
         self.finishing = true;

@@ -1,8 +1,8 @@
-//! How connections begin and subflows join: what the options of SYN, SYN+ACK and third ACK must say (RFC 8684, sections 3.1
-//! and 3.2).
+//! Opening connections and joining subflows: the options of SYN, SYN+ACK and third ACK (RFC 8684, sections 3.1 and
+//! 3.2).
 //!
-//! The endpoint of a subflow does not see a segment whose option is not there yet: to it, such a segment was lost. What
-//! is wrong for good is reset.
+//! A segment that lacks the option it needs is not passed to the subflow's endpoint, as if it had been lost. Segments
+//! that can never become valid cause a reset.
 
 use weft_units::Time;
 use weft_wire::mptcp::{Key, Party, Version, join_hmac};
@@ -14,14 +14,14 @@ use crate::congestion::{Congestion, Window};
 use crate::endpoint::{State, todo};
 use crate::segment::{Flags, Segment};
 
-/// What a side knows of a connection's keys.
+/// A connection's keys, as far as one side knows them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     pub(crate) own: u64,
-    /// Number of the first byte that this side sends.
+    /// Data sequence number of the first byte that this side sends.
     pub(crate) own_first: u64,
     pub(crate) peer: Option<u64>,
-    /// Number of the first byte that the other side sends.
+    /// Data sequence number of the first byte that the other side sends.
     pub(crate) peer_first: u64,
 }
 
@@ -37,7 +37,7 @@ impl Keys {
     }
 }
 
-/// Number of the first byte of data that the side with `key` sends.
+/// Data sequence number of the first byte that the side with `key` sends.
 fn first_number(cfg: &Config, key: u64) -> u64 {
     Key(key).initial_data_sequence(cfg.version()).wrapping_add(1)
 }
@@ -49,7 +49,7 @@ fn first_half(hmac: [u8; 20]) -> u64 {
 }
 
 impl Connection {
-    /// The HMAC of a join, of this side for the other or, if `theirs`, the other way.
+    /// The HMAC of a join, from this side to the other or, with `theirs`, the other way.
     fn join_hmac(&self, cfg: &Config, number: usize, theirs: bool) -> [u8; 20] {
         let subflow = &self.subflows[number];
         let own = Party { key: Key(self.keys.own), nonce: subflow.own_nonce };
@@ -57,7 +57,7 @@ impl Connection {
         if theirs { join_hmac(cfg.version(), peer, own) } else { join_hmac(cfg.version(), own, peer) }
     }
 
-    /// A segment on a subflow whose handshake is not over.
+    /// Processes a segment on a subflow whose handshake is not complete.
     #[cold]
     #[inline(never)]
     pub(super) fn on_handshake(
@@ -101,7 +101,7 @@ impl Connection {
                 self.outgoing.on_data_ack(0, seg.window);
                 self.stats.subflows += 1;
             }
-            // The other side cannot do it, or both have opened at once.
+            // The other side does not support it, or both opened at once.
             _ => self.fall_back(cfg, seg),
         }
     }
@@ -139,8 +139,8 @@ impl Connection {
                 self.keys.learn(cfg, *peer);
                 (cfg.version() == Version::V1).then_some(0)
             }
-            // In version 1 the other side's key is not known yet: the segment came before the one that has it. (Linux
-            // falls back to TCP here, and calls it a weakness.)
+            // In version 1 the other side's key is not known yet: this segment overtook the one that carries it. (Linux
+            // falls back to TCP here, and documents it as a weakness.)
             Options::Dss(_) if self.keys.peer.is_none() => return,
             Options::Dss(dss) => dss.dsn.map(|dsn| dsn.wrapping_sub(self.keys.peer_first)),
             Options::None => {
@@ -191,7 +191,7 @@ impl Connection {
         }
     }
 
-    /// The fourth segment of a join: what shows that the other side has the third.
+    /// The fourth segment of a join: it confirms that the other side received the third.
     fn on_join_confirmation(
         &mut self,
         cfg: &Config,
@@ -201,7 +201,7 @@ impl Connection {
         options: &Options,
     ) {
         match options {
-            // A SYN+ACK again: the endpoint answers, and every answer carries the HMAC until it is confirmed.
+            // A repeated SYN+ACK: the endpoint answers, and every answer carries the HMAC until it is confirmed.
             _ if seg.flags.has(Flags::SYN) => self.deliver(cfg, number, now, seg, None),
             Options::Dss(_) => {
                 let subflow = &mut self.subflows[number];
@@ -248,13 +248,13 @@ impl Connection {
         }
     }
 
-    /// Ends a join that is not what it should be.
+    /// Refuses an invalid join.
     fn refuse(&mut self, number: usize) {
         self.stats.refused += 1;
         self.subflows[number].reset();
     }
 
-    /// The option of a SYN or SYN+ACK of this side's.
+    /// The option of this side's SYN or SYN+ACK.
     pub(super) fn syn_option(&self, cfg: &Config, number: usize) -> Options {
         let subflow = &self.subflows[number];
         let version = cfg.version() as u8;
@@ -285,8 +285,8 @@ impl Connection {
         Options::Capable(Capable { version: cfg.version() as u8, sender_key, receiver_key })
     }
 
-    /// The other side does not speak multipath TCP on this connection: the first subflow becomes all of it. Nothing but
-    /// what the first subflow has carried was sent so far, so its numbers are those of the data.
+    /// Falls back to TCP: the first subflow becomes the whole connection. So far only the first subflow has sent data,
+    /// so its sequence numbers are in step with the data.
     #[cold]
     pub(super) fn fall_back(&mut self, cfg: &Config, seg: &Segment) {
         self.mode = Mode::Plain;
@@ -309,7 +309,7 @@ impl Connection {
         }
     }
 
-    /// The numbers of a DSS.
+    /// A DSS option.
     pub(super) fn dss(&self, dsn: Option<u64>, data_fin: bool) -> Options {
         Options::Dss(Dss {
             data_ack: self.keys.peer_first.wrapping_add(self.incoming.expected()),

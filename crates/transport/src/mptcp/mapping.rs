@@ -1,15 +1,15 @@
-//! [`Mappings`]: which bytes of a subflow are which bytes of the data (RFC 8684, section 3.3.1).
+//! [`Mappings`]: maps bytes of a subflow to bytes of the data (RFC 8684, section 3.3.1).
 //!
-//! A sender keeps one for each subflow, of what that has not acknowledged, to write the mapping of a segment again when it
-//! is sent again; a receiver one of what has arrived beyond a hole of the subflow. Neighbours that continue each
-//! other on both sides are one.
+//! A sender keeps one per subflow for unacknowledged bytes, so that a retransmitted segment carries the same mapping; a
+//! receiver keeps one for bytes received beyond a hole of the subflow. Neighbours that are contiguous on both levels
+//! are merged.
 
 use std::collections::VecDeque;
 
 use crate::seq::{at_or_before, before, later, span};
 
-/// `len` bytes of the subflow from sequence number `start` on are the data from `data` on. What the other side says may lie
-/// anywhere, so it is counted on a circle.
+/// `len` bytes of the subflow from sequence number `start` are the data from offset `data`. The other side may send any
+/// value, so all arithmetic wraps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mapping {
     pub(crate) start: u32,
@@ -48,7 +48,7 @@ impl Mappings {
         }
     }
 
-    /// Where the byte `seq` belongs, and for how many bytes from there on the mapping holds.
+    /// The data offset of byte `seq`, and the number of bytes from there on that the mapping covers.
     #[inline]
     pub(crate) fn find(&self, seq: u32) -> Option<(u64, u32)> {
         let last = self.0.back()?;
@@ -62,7 +62,7 @@ impl Mappings {
         (offset < found.len).then(|| (found.data.wrapping_add(u64::from(offset)), found.len - offset))
     }
 
-    /// Forgets what lies before `seq`.
+    /// Removes mappings before `seq`.
     #[inline]
     pub(crate) fn release(&mut self, seq: u32) {
         while let Some(first) = self.0.front_mut() {
@@ -80,7 +80,7 @@ impl Mappings {
         }
     }
 
-    /// Adds bytes anywhere. Of bytes that are mapped already the first mapping holds.
+    /// Adds bytes anywhere. Bytes that are already mapped keep their first mapping.
     pub(crate) fn insert(&mut self, mut start: u32, len: u32, mut data: u64) {
         let end = start.wrapping_add(len);
         let mut at = self.0.partition_point(|mapping| before(mapping.start, start));
@@ -113,7 +113,8 @@ impl Mappings {
         }
     }
 
-    /// Takes what lies in `[from, to)`, the lowest: hands `take` each piece as data, and gives the bytes that were mapped.
+    /// Removes everything up to `to`, calls `take` for each data piece in `[from, to)`, and returns the number of
+    /// mapped bytes.
     pub(crate) fn take(&mut self, from: u32, to: u32, mut take: impl FnMut(u64, u32)) -> u32 {
         self.release(from);
         let mut bytes = 0;

@@ -1,7 +1,7 @@
-//! [`Options`]: what a segment carries of multipath TCP, beside its [`Segment`].
+//! [`Options`]: the Multipath TCP option of a [`Segment`].
 //!
-//! One option a segment, as Linux sends them. A data sequence mapping always covers exactly the payload of its segment,
-//! so it needs neither a subflow sequence number nor a length of its own.
+//! One option per segment, as in Linux. A data sequence mapping always covers exactly the payload of its segment, so it
+//! needs neither a subflow sequence number nor a length.
 
 use super::Config;
 use crate::segment::Segment;
@@ -9,38 +9,38 @@ use crate::segment::Segment;
 /// The MPTCP option of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Options {
-    /// The segment is plain TCP, a reset, or of a connection that has fallen back to TCP.
+    /// The segment is plain TCP, a reset, or belongs to a connection that has fallen back to TCP.
     #[default]
     None,
-    /// MP_CAPABLE: both sides can do multipath TCP (RFC 8684, section 3.1).
+    /// MP_CAPABLE: the sender supports Multipath TCP (RFC 8684, section 3.1).
     Capable(Capable),
-    /// MP_JOIN: the subflow belongs to a connection (RFC 8684, section 3.2).
+    /// MP_JOIN: the subflow joins a connection (RFC 8684, section 3.2).
     Join(Join),
-    /// DSS: where data belongs, and what has arrived (RFC 8684, section 3.3).
+    /// DSS: data sequence mapping and data ACK (RFC 8684, section 3.3).
     Dss(Dss),
 }
 
-/// What MP_CAPABLE says. On a segment with payload it also maps the first byte of it to the first byte of data.
+/// The contents of MP_CAPABLE. On a segment with payload it also maps its first byte to the first byte of data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capable {
     /// 0 or 1.
     pub version: u8,
-    /// The key of who sends the option: in all but version 1's SYN.
+    /// The sender's key: in all but version 1's SYN.
     pub sender_key: Option<u64>,
     /// The key of the other side: in the third ACK, and in version 1 on the first data.
     pub receiver_key: Option<u64>,
 }
 
-/// What MP_JOIN says.
+/// The contents of MP_JOIN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Join {
     /// On a SYN.
     Syn {
-        /// The receiver's token: which connection.
+        /// The receiver's token, which identifies the connection.
         token: u32,
         /// The sender's random number.
         nonce: u32,
-        /// Which of the sender's addresses this is.
+        /// The number of the sender's address.
         address: u8,
     },
     /// On a SYN+ACK.
@@ -49,7 +49,7 @@ pub enum Join {
         hmac: u64,
         /// The sender's random number.
         nonce: u32,
-        /// Which of the sender's addresses this is.
+        /// The number of the sender's address.
         address: u8,
     },
     /// On the third ACK.
@@ -59,7 +59,7 @@ pub enum Join {
     },
 }
 
-/// What DSS says.
+/// The contents of DSS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Dss {
     /// The data sequence number expected next from the other side.
@@ -78,7 +78,7 @@ impl Options {
             Self::Capable(capable) => match (capable.sender_key, capable.receiver_key) {
                 (None, _) => 4,
                 (Some(_), None) => 12,
-                // With data its length is told: 22 bytes.
+                // With data it includes the data length: 22 bytes.
                 (Some(_), Some(_)) => 20 + if segment.len > 0 { 4 } else { 0 },
             },
             Self::Join(Join::Syn { .. }) => 12,

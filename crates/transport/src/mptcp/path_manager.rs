@@ -1,15 +1,15 @@
-//! [`PathManager`]: which subflows a connection opens. When, the connection says: once it is fully established, as Linux.
+//! [`PathManager`]: which subflows a connection opens. The connection opens them once fully established, as in Linux.
 
 use super::{Config, MAX_SUBFLOWS};
 use crate::config::Mptcp;
 
-/// How many addresses the two hosts of a connection have for it, both at least 1. Both know them from the start: ADD_ADDR
-/// is not modelled. The first subflow runs between address 0 of the one and address 0 of the other.
+/// The number of addresses that each host has for a connection, at least 1. Both hosts know them from the start:
+/// ADD_ADDR is not modelled. The first subflow runs between address 0 of both hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Addresses {
-    /// Those of this side.
+    /// On this side.
     pub local: u8,
-    /// Those of the other.
+    /// On the other side.
     pub remote: u8,
 }
 
@@ -24,17 +24,17 @@ impl Default for Addresses {
 pub struct NewSubflow {
     /// Its number on this side.
     pub subflow: usize,
-    /// From which of this side's addresses. The source port is to differ from those of all other subflows.
+    /// The number of this side's address. The source port must differ from those of all other subflows.
     pub local: u8,
-    /// To which of the other side's addresses.
+    /// The number of the other side's address.
     pub remote: u8,
 }
 
-/// What there is still to open.
+/// The subflows that remain to be opened.
 #[derive(Clone, Debug)]
 pub(crate) struct PathManager {
     addresses: Addresses,
-    /// Subflows named so far, the first included.
+    /// Subflows opened so far, including the first.
     named: u16,
 }
 
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(opened(Mptcp::Fullmesh, 3, 1), [(1, 0), (2, 0)]);
         assert_eq!(opened(Mptcp::Fullmesh, 1, 1), []);
         assert_eq!(opened(Mptcp::Fullmesh, 255, 255).len(), MAX_SUBFLOWS - 1);
-        assert_eq!(opened(Mptcp::Fullmesh, 0, 0), [], "no address is one");
+        assert_eq!(opened(Mptcp::Fullmesh, 0, 0), [], "0 addresses count as 1");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! [`Reassembly`]: what a connection has received beyond the first hole of its data.
+//! [`Reassembly`]: data that a connection has received beyond the first hole.
 //!
-//! Apart from that of an endpoint because data is counted in 64 bits and nothing is to be reported, and because ranges
-//! begin and end all the time where paths differ: they are taken off the front of a queue.
+//! Separate from an endpoint's because data is counted in 64 bits and nothing is reported to the sender, and because
+//! ranges come and go all the time when paths differ: they are taken off the front of a queue.
 
 use std::collections::VecDeque;
 
@@ -15,13 +15,13 @@ impl Reassembly {
         self.0.is_empty()
     }
 
-    /// Behind the highest byte held.
+    /// The offset after the highest byte held.
     #[inline]
     pub(crate) fn end(&self) -> Option<u64> {
         self.0.back().map(|&(_, end)| end)
     }
 
-    /// Notes `[start, end)`. Whether any of it is new.
+    /// Adds `[start, end)`. Returns whether any of it is new.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> bool {
         let first = match self.0.back() {
             Some(&(_, last)) if last < start => self.0.len(),
@@ -48,7 +48,7 @@ impl Reassembly {
         true
     }
 
-    /// Takes what has become contiguous with `next`: the new `next`.
+    /// Removes the ranges contiguous with `next`; returns the new `next`.
     pub(crate) fn advance(&mut self, mut next: u64) -> u64 {
         while let Some(&(from, to)) = self.0.front()
             && from <= next

@@ -1,4 +1,4 @@
-//! [`Incoming`]: the data that a connection receives, put together from what its subflows received in order.
+//! [`Incoming`]: the data that a connection receives, reassembled from the in-order data of its subflows.
 
 use super::Config;
 use super::reassembly::Reassembly;
@@ -7,18 +7,18 @@ use crate::segment::window;
 /// The data of the other side, counted from 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming {
-    /// Received in order: what the application has.
+    /// Bytes received in order and delivered to the application.
     pub(crate) delivered: u64,
-    /// Bytes that may come from there on: what every segment announces.
+    /// The receive window, announced by every segment.
     pub(crate) window: u32,
-    /// Where the data ends, once a DATA_FIN has told.
+    /// The end of the data, once a DATA_FIN has arrived.
     end: Option<u64>,
     /// Everything up to the DATA_FIN was received.
     pub(crate) finished: bool,
     held: Reassembly,
-    /// Pieces that came before others.
+    /// Pieces received out of order.
     pub(crate) early: u32,
-    /// Bytes that were there already.
+    /// Bytes received twice.
     pub(crate) twice: u64,
 }
 
@@ -37,7 +37,7 @@ impl Incoming {
         }
     }
 
-    /// What is expected next, the DATA_FIN counted as a byte: the data acknowledgement.
+    /// The data acknowledgment: the next offset expected, with the DATA_FIN counted as a byte.
     #[inline]
     pub(crate) fn expected(&self) -> u64 {
         self.delivered + u64::from(self.finished)
@@ -63,7 +63,7 @@ impl Incoming {
         }
     }
 
-    /// The data ends at `end`. The first that is told counts.
+    /// Processes a DATA_FIN: the data ends at `end`. The first valid one counts.
     pub(crate) fn on_data_fin(&mut self, end: u64) {
         let highest = self.held.end().unwrap_or(0).max(self.delivered);
         let limit = self.delivered + u64::from(self.window);
@@ -73,7 +73,7 @@ impl Incoming {
         }
     }
 
-    /// Everything below `next` is there; the window follows as that of an endpoint does.
+    /// Delivers everything below `next`; the window grows like an endpoint's.
     #[inline]
     fn take(&mut self, cfg: &Config, next: u64) {
         let bytes = window(next - self.delivered);
@@ -103,7 +103,7 @@ mod tests {
         let mut incoming = Incoming::new(&cfg);
         incoming.receive(&cfg, 2000, 1000);
         incoming.on_data_fin(2500);
-        assert_eq!(incoming.expected(), 0, "an end before what has arrived is no end");
+        assert_eq!(incoming.expected(), 0, "an end below received data is ignored");
         incoming.on_data_fin(4000);
         incoming.receive(&cfg, 500, 500);
         incoming.receive(&cfg, 0, 1000);

@@ -1,18 +1,18 @@
-//! [`Scheduler`]: which subflow takes the next data.
+//! [`Scheduler`]: which subflow sends the next data.
 
 use super::Config;
 use super::subflow::Subflow;
 use crate::config::MptcpScheduler;
 
-/// What has to be remembered between two choices.
+/// State between two choices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scheduler {
-    /// Where the next turn begins.
+    /// The subflow at which the next turn starts.
     turn: usize,
 }
 
 impl Scheduler {
-    /// A subflow that would send `len` bytes at once; `None` where none has room.
+    /// A subflow that would send `len` bytes at once; `None` if none has room.
     #[inline]
     pub(crate) fn choose(&mut self, cfg: &Config, subflows: &[Subflow], len: u32) -> Option<usize> {
         match cfg.scheduler() {
@@ -30,7 +30,7 @@ impl Scheduler {
         }
     }
 
-    /// The subflow for what is no data: that with the least round-trip time of those that may send.
+    /// The subflow for segments without data: the usable one with the lowest round-trip time.
     pub(crate) fn best(subflows: &[Subflow]) -> Option<usize> {
         let usable = subflows.iter().enumerate().filter(|(_, subflow)| subflow.is_usable());
         usable.min_by_key(|(_, subflow)| subflow.endpoint.srtt()).map(|(number, _)| number)

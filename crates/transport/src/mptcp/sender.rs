@@ -1,5 +1,4 @@
-//! [`Outgoing`]: the data that a connection sends. Which of it has been given to subflows, which has arrived, which has to
-//! be given again.
+//! [`Outgoing`]: the data that a connection sends: assigned to subflows, acknowledged, to be reinjected.
 
 use std::collections::VecDeque;
 
@@ -12,16 +11,16 @@ use super::Config;
 pub(crate) struct Piece {
     pub(crate) data: u64,
     pub(crate) len: u32,
-    /// It was given to another subflow before.
+    /// A reinjection: it was assigned to another subflow before.
     pub(crate) again: bool,
 }
 
-/// What there is to send.
+/// What to send next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
     /// A piece.
     Piece(Piece),
-    /// A piece that the other side's window does not take.
+    /// A piece that does not fit the other side's window.
     Closed,
     /// Nothing, or nothing yet.
     Nothing,
@@ -34,21 +33,21 @@ pub(crate) struct Outgoing {
     pub(crate) written: u64,
     /// The application has closed: a DATA_FIN follows what is written.
     pub(crate) finished: bool,
-    /// Given to subflows.
+    /// Assigned to subflows.
     pub(crate) mapped: u64,
     /// Acknowledged by the other side's connection.
     pub(crate) acked: u64,
-    /// Up to here the other side's window takes data.
+    /// The right edge of the other side's window.
     edge: u64,
-    /// What is to be given to another subflow, of which nobody knows whether it arrives.
+    /// Ranges to reinject on another subflow.
     again: VecDeque<(u64, u64)>,
-    /// A DATA_FIN has left.
+    /// A DATA_FIN was sent.
     pub(crate) fin_sent: bool,
     /// It was acknowledged.
     pub(crate) fin_acked: bool,
-    /// When it is sent again.
+    /// When to retransmit it.
     pub(crate) fin_timer: Time,
-    /// How often it was.
+    /// Number of retransmissions.
     pub(crate) fin_tries: u8,
 }
 
@@ -68,13 +67,13 @@ impl Outgoing {
         }
     }
 
-    /// Whether a DATA_FIN is due: everything was given to subflows, and there will be no more.
+    /// Whether a DATA_FIN is due: all data was assigned to subflows, and the application has closed.
     #[inline]
     pub(crate) fn fin_is_due(&self) -> bool {
         self.finished && self.mapped == self.written && !self.fin_acked
     }
 
-    /// The next piece for a subflow: first what may be lost, then new data, as far as the window and the buffer allow.
+    /// The next piece for a subflow: first reinjections, then new data, as far as the window and the buffer allow.
     #[inline]
     pub(crate) fn next(&mut self, cfg: &Config) -> Next {
         let mss = u64::from(cfg.subflow.mss);
@@ -106,7 +105,7 @@ impl Outgoing {
         None
     }
 
-    /// The piece that [`Self::next`] has named was given to a subflow.
+    /// The piece that [`Self::next`] returned was assigned to a subflow.
     #[inline]
     pub(crate) fn give(&mut self, piece: Piece) {
         if !piece.again {
@@ -116,12 +115,12 @@ impl Outgoing {
         }
     }
 
-    /// The first data that is on its way, at most `most` bytes: from and to where.
+    /// The range of the first outstanding data, at most `most` bytes.
     pub(crate) fn first(&self, most: u64) -> (u64, u64) {
         (self.acked, self.mapped.min(self.acked + most))
     }
 
-    /// `[from, to)` is to be given again, unless it arrives before.
+    /// Queues `[from, to)` for reinjection, unless it is acknowledged first.
     pub(crate) fn give_again(&mut self, from: u64, to: u64) {
         let from = from.max(self.acked);
         if from < to {
@@ -129,8 +128,8 @@ impl Outgoing {
         }
     }
 
-    /// The other side's connection has everything below `next` and takes `window` bytes from there. What it cannot have is
-    /// ignored.
+    /// The other side's connection has everything below `next` and accepts `window` bytes from there. Ignores
+    /// acknowledgments of data that was never sent.
     #[inline]
     pub(crate) fn on_data_ack(&mut self, next: u64, window: u32) {
         if next > self.mapped {
@@ -144,7 +143,7 @@ impl Outgoing {
         self.edge = self.edge.max(next.saturating_add(u64::from(window)));
     }
 
-    /// Whether nothing is on its way that could bring an ACK.
+    /// Whether no data is outstanding.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.acked == self.mapped

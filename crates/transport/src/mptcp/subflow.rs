@@ -1,4 +1,4 @@
-//! [`Subflow`]: an [`Endpoint`] with what the connection keeps for it.
+//! [`Subflow`]: an [`Endpoint`] with its connection-level state.
 
 use weft_units::Time;
 
@@ -7,14 +7,14 @@ use crate::config::{Config, MptcpCongestion};
 use crate::congestion::Path;
 use crate::endpoint::{Endpoint, Phase, State, fact, todo};
 
-/// How far the handshake of a subflow is, beside its endpoint's.
+/// Progress of a subflow's MPTCP handshake, in addition to its endpoint's state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// Not every option of the handshake has been seen.
+    /// Some options of the handshake are missing.
     Opening,
-    /// The third ACK was sent; the other side has not shown that it has its option (RFC 8684, section 3.2, PRE_ESTABLISHED).
+    /// The third ACK was sent, but its option is not confirmed (RFC 8684, section 3.2, PRE_ESTABLISHED).
     Unconfirmed,
-    /// Both sides have proved what they had to.
+    /// Both sides have authenticated.
     Confirmed,
 }
 
@@ -23,22 +23,22 @@ pub(crate) enum Stage {
 pub(crate) struct Subflow {
     pub(crate) endpoint: Endpoint,
     pub(crate) stage: Stage,
-    /// It was too long without progress: it gets no data.
+    /// It made no progress for too long and gets no data.
     pub(crate) stale: bool,
-    /// How often the connection found it with data in the network and nothing heard since the time before.
+    /// Consecutive stall checks with data outstanding and nothing received since the previous check.
     pub(crate) misses: u8,
-    /// Segments that came on it, and how many there were when the first miss was counted.
+    /// Segments received on it, and their number when the first miss was counted.
     pub(crate) heard: u32,
     heard_before: u32,
-    /// What it still held went to others when it ended.
+    /// It has ended, and its unacknowledged data was reinjected on others.
     pub(crate) buried: bool,
-    /// A SYN+ACK came: the next ACK carries the option of the third one.
+    /// A SYN+ACK arrived: the next ACK carries the option of the third ACK.
     pub(crate) answers_syn: bool,
     /// The next ACK carries the DATA_FIN.
     pub(crate) tells_fin: bool,
     /// How often the third ACK was sent.
     pub(crate) third_acks: u8,
-    /// The endpoint has the connection's controller.
+    /// The endpoint uses the connection's coupled controller.
     pub(crate) coupled: bool,
     /// This side opened it.
     pub(crate) opened_here: bool,
@@ -49,9 +49,9 @@ pub(crate) struct Subflow {
     pub(crate) peer_nonce: u32,
     /// Sequence number of the first byte sent.
     pub(crate) first: u32,
-    /// What was given to the endpoint and is not acknowledged on the subflow.
+    /// Mappings of data assigned to the endpoint and not acknowledged on the subflow.
     pub(crate) sent: Mappings,
-    /// What has arrived beyond a hole of the subflow.
+    /// Mappings of data received beyond a hole of the subflow.
     pub(crate) held: Mappings,
 }
 
@@ -79,14 +79,14 @@ impl Subflow {
         }
     }
 
-    /// Whether it may send what is no data of its own: its handshake is done and the endpoint open for sending.
+    /// Whether it can send: its handshake is complete and its endpoint open for sending.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         let open = matches!(self.endpoint.state, State::Established | State::CloseWait);
         open && self.stage == Stage::Confirmed && !self.endpoint.is(fact::FINISHED)
     }
 
-    /// Whether it may be given data.
+    /// Whether it may be assigned data.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
         self.is_open() && !self.stale
@@ -104,7 +104,7 @@ impl Subflow {
         self.endpoint.snd_una != self.endpoint.snd_max || self.endpoint.unsent > 0
     }
 
-    /// Gives the endpoint `len` bytes, the data from `data` on.
+    /// Assigns `len` bytes of data from offset `data` to the endpoint.
     pub(crate) fn give(&mut self, kind: MptcpCongestion, data: u64, len: u32) {
         if !self.coupled {
             self.coupled = true;
@@ -115,14 +115,14 @@ impl Subflow {
         self.endpoint.write(u64::from(len));
     }
 
-    /// What the controllers of the others must know of it; `None` before there is anything to know.
+    /// Its path as seen by the controllers of the others; `None` before the first round-trip sample.
     pub(crate) fn path(&self) -> Option<Path> {
         let srtt = self.endpoint.rtt.srtt().as_secs_f64();
         if !self.is_open() || srtt <= 0.0 {
             return None;
         }
         let window = &self.endpoint.window;
-        // RFC 6356, section 3: in fast recovery the window is that which it ends with.
+        // RFC 6356, section 3: in fast recovery, use the window at its end.
         let reducing = matches!(self.endpoint.phase, Phase::Recovery | Phase::Reduced);
         let bytes = if reducing { window.ssthresh } else { window.cwnd };
         Some(Path {
@@ -141,7 +141,7 @@ impl Subflow {
         }
     }
 
-    /// Looks whether anything was heard since the last look, and says how often nothing was.
+    /// Counts a miss if nothing was received since the last check; returns the number of misses.
     pub(crate) fn misses(&mut self) -> u8 {
         if self.misses > 0 && self.heard != self.heard_before {
             self.misses = 0;
@@ -152,7 +152,7 @@ impl Subflow {
         self.misses
     }
 
-    /// Ends it with a reset.
+    /// Resets the subflow.
     pub(crate) fn reset(&mut self) {
         if self.endpoint.state != State::Closed {
             self.endpoint.todo = todo::RST;
@@ -160,7 +160,7 @@ impl Subflow {
         }
     }
 
-    /// Begins to end it, once the connection has nothing more to send on it.
+    /// Starts closing the subflow, when the connection has nothing more to send on it.
     pub(crate) fn finish(&mut self) {
         match self.endpoint.state {
             State::Closed => {}
@@ -172,13 +172,13 @@ impl Subflow {
         }
     }
 
-    /// Has an ACK with the DATA_FIN sent.
+    /// Schedules an ACK with the DATA_FIN.
     pub(crate) fn tell_fin(&mut self) {
         self.tells_fin = true;
         self.endpoint.todo |= todo::ACK;
     }
 
-    /// Sends the third ACK again if nothing comes on it.
+    /// Arms the timer that retransmits the third ACK if it is not confirmed.
     pub(crate) fn await_confirmation(&mut self, cfg: &Config, now: Time) {
         self.third_acks = self.third_acks.saturating_add(1);
         self.endpoint.ack_timer_at = self.endpoint.rtt.deadline(cfg, now, self.third_acks - 1);

@@ -1,4 +1,4 @@
-//! A segment leaves: data goes to the subflows that would send it now, and what their endpoints write gets its option.
+//! Transmission: assigns data to subflows that can send it now, and adds the MPTCP option to their endpoints' segments.
 
 use weft_units::Time;
 use weft_wire::mptcp::Version;
@@ -12,11 +12,11 @@ use crate::config;
 use crate::segment::{Flags, Segment};
 use crate::sender::{SYN_WINDOW, sack_options};
 
-/// Bytes that the options of a segment may have (RFC 9293, section 3.1).
+/// Maximum bytes of TCP options in a segment (RFC 9293, section 3.1).
 const MOST_OPTIONS: u8 = 40;
 
 impl Connection {
-    /// Writes the next segment to send and its options, and says which subflow it is for; `None` if there is none.
+    /// Writes the next segment to send and its options, and returns its subflow; `None` if there is none.
     /// Only the first `sack_count` of `out.sacks` are written.
     #[inline]
     pub fn poll_transmit(
@@ -52,7 +52,7 @@ impl Connection {
         }
     }
 
-    /// Has subflows looked at whose data no longer waits for their interfaces.
+    /// Marks subflows as ready whose data no longer waits for the interface.
     fn wake_held(&mut self, now: Time) {
         for (number, subflow) in self.subflows.iter().enumerate() {
             if subflow.endpoint.held_until() <= now {
@@ -61,7 +61,7 @@ impl Connection {
         }
     }
 
-    /// Gives data to the subflows that would send it now.
+    /// Assigns data to subflows that can send it now.
     fn schedule(&mut self, cfg: &Config, now: Time) {
         if self.mode != Mode::Multipath {
             return;
@@ -101,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// The other side's window is closed. With nothing on its way only a probe can find out that it has opened.
+    /// The other side's window is closed. With no data outstanding, only a probe can detect that it has opened.
     #[cold]
     fn await_window(&mut self, cfg: &Config, now: Time) {
         if self.outgoing.is_idle()
@@ -112,13 +112,13 @@ impl Connection {
         }
     }
 
-    /// Whether there is a DATA_FIN to send that no data has taken along: then a subflow does.
+    /// Schedules a DATA_FIN that was not sent with data; returns whether a subflow will send it.
     fn wants_data_fin(&mut self) -> bool {
         let due = self.mode == Mode::Multipath && self.outgoing.fin_is_due() && !self.outgoing.fin_sent;
         due && self.send_data_fin()
     }
 
-    /// Has a subflow send a DATA_FIN without data, if there is one to do so.
+    /// Makes a usable subflow, if there is one, send a DATA_FIN without data.
     fn send_data_fin(&mut self) -> bool {
         let Some(best) = Scheduler::best(&self.subflows) else { return false };
         self.subflows[best].tell_fin();
@@ -126,7 +126,7 @@ impl Connection {
         true
     }
 
-    /// Finds the options of a segment that an endpoint has written, and makes room for them.
+    /// Returns the option of a segment that an endpoint has written, and makes room for it.
     #[inline]
     fn label(&mut self, cfg: &Config, now: Time, number: usize, out: &mut Segment) -> Options {
         out.window = self.incoming.window;
@@ -153,7 +153,7 @@ impl Connection {
         }
         let subflow = &mut self.subflows[number];
         match subflow.stage {
-            // The endpoint answers something odd before the third ACK has come: the SYN+ACK's option does no harm.
+            // The endpoint answers an unexpected segment before the third ACK: the SYN+ACK's option is harmless.
             Stage::Opening => self.syn_option(cfg, number),
             Stage::Unconfirmed => {
                 subflow.await_confirmation(&cfg.subflow, now);
@@ -163,7 +163,7 @@ impl Connection {
                 subflow.answers_syn = false;
                 self.third_ack_option(cfg, number)
             }
-            // Version 1 repeats the keys on the first data, in case that the third ACK is lost.
+            // Version 1 repeats the keys on the first data, in case the third ACK is lost.
             Stage::Confirmed if out.len > 0 && out.seq == subflow.first && cfg.version() == Version::V1 => {
                 self.third_ack_option(cfg, number)
             }
@@ -171,7 +171,7 @@ impl Connection {
         }
     }
 
-    /// The DSS of a segment: what its payload is, and whether the data ends there.
+    /// The DSS of a segment: the mapping of its payload, and whether the data ends there.
     #[inline]
     fn dss_for(&mut self, cfg: &Config, now: Time, number: usize, out: &mut Segment) -> Options {
         let ends_at = self.outgoing.written;
@@ -184,7 +184,7 @@ impl Connection {
             return self.dss(Some(ends_at), true);
         }
         let Some((data, left)) = self.subflows[number].sent.find(out.seq) else {
-            debug_assert!(false, "an endpoint sends what it was not given");
+            debug_assert!(false, "an endpoint sent data that was not assigned to it");
             return self.dss(None, false);
         };
         if left < u32::from(out.len) {
@@ -206,7 +206,7 @@ impl Connection {
     }
 }
 
-/// Makes room for `bytes` of option beside what the segment has: SACK blocks give way, as in Linux.
+/// Makes room for an option of `bytes` bytes by removing SACK blocks, as in Linux.
 #[inline]
 fn fit(cfg: &Config, out: &mut Segment, bytes: u8) {
     while out.options + bytes > MOST_OPTIONS && out.sack_count > 0 {

@@ -1,14 +1,14 @@
-//! Recovery as ns-3.23 and ns-3.26 do it: duplicates inflate the window, a timeout goes back to the first hole.
+//! Recovery as in ns-3.23 and ns-3.26: duplicates inflate the window, a timeout goes back to the first hole.
 //!
-//! RFC 6582 as it was written, without a scoreboard. What is in flight is SND.NXT - SND.UNA, and after a
-//! timeout all from SND.UNA on is sent again in slow start.
+//! RFC 6582 as written, without a scoreboard. The data in flight is SND.NXT - SND.UNA, and after a
+//! timeout everything from SND.UNA on is retransmitted in slow start.
 //!
 //! | | 3.23 | 3.26 |
 //! |---|---|---|
-//! | flight for the threshold | highest sent - UNA | NXT - UNA, less duplicates |
-//! | duplicates after a timeout | begin a recovery | do not, up to `recover` |
-//! | first duplicates | wait | send a new segment each (RFC 3042) |
-//! | partial ACK | restarts the timer each | the first one only |
+//! | flight size for ssthresh | highest sent - UNA | NXT - UNA, less duplicates |
+//! | duplicates after a timeout | start a recovery | do not, up to `recover` |
+//! | first duplicates | send nothing | send a new segment each (RFC 3042) |
+//! | partial ACK | each restarts the timer | only the first restarts it |
 //! | repeated timeout | halves the threshold again | changes nothing |
 
 use weft_units::Time;
@@ -70,7 +70,7 @@ fn on_duplicate(ep: &mut Endpoint, cfg: &Config, now: Time) {
     }
 }
 
-/// What each version takes for the flight; `repeated` segments were sent again.
+/// The flight size as each version computes it; `repeated` segments were retransmitted.
 fn flight(ep: &Endpoint, cfg: &Config, repeated: u32) -> u32 {
     if cfg.loss_recovery == LossRecovery::Ns3v23 {
         return span(ep.snd_una, ep.snd_max);
@@ -79,7 +79,7 @@ fn flight(ep: &Endpoint, cfg: &Config, repeated: u32) -> u32 {
     span(ep.snd_una, ep.snd_nxt).saturating_sub(gone)
 }
 
-/// The first segment, whatever the window says.
+/// Sends the first segment, whatever the window allows.
 fn force_head(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let (una, max) = (ep.snd_una, ep.snd_max);
     let len = span(una, max).min(cfg.segment());
@@ -88,7 +88,7 @@ fn force_head(ep: &mut Endpoint, cfg: &Config, now: Time) {
     }
     ep.loss.get_or_insert_default().force(una, len);
     ep.todo |= todo::FORCED;
-    // No samples from what may be the answer to a retransmission.
+    // No samples from ACKs that may answer a retransmission.
     let end = una.wrapping_add(len);
     if !ep.is(fact::HOLD_RTT) || before(ep.hold, end) {
         ep.hold = end;
@@ -124,7 +124,7 @@ fn advance_23(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u3
     ep.phase = Phase::Open;
     ep.clear(fact::GUARD);
     ep.advance(ack, advanced);
-    // Any ACK that advances counts for a segment.
+    // Any ACK that advances counts as one segment.
     grow(ep, cfg, now, ack, mss);
     ep.start_timer(cfg, now);
 }

@@ -1,8 +1,8 @@
-//! Loss recovery: what to send again, and how much at once.
+//! Loss recovery: what to retransmit, and how much at once.
 //!
-//! [`Loss`] is the state of it, allocated with the first trouble (with RACK: with the first data).
-//! `standard.rs` follows the RFCs and Linux; `ns3.rs` and `inflation.rs` follow versions of ns-3, for results that are
-//! to be compared with it. An ACK that nothing is wrong with takes the short way in this file.
+//! [`Loss`] is its state, allocated at the first sign of loss (with RACK: with the first data). `standard.rs` follows
+//! the RFCs and Linux; `ns3.rs` and `inflation.rs` follow versions of ns-3, for comparisons with its results. The fast
+//! path for ordinary ACKs is in this file.
 
 mod inflation;
 mod ns3;
@@ -30,7 +30,7 @@ pub(crate) struct Loss {
     pub(crate) probe: TailProbe,
     pub(crate) frto: Frto,
     pub(crate) small_queue: SmallQueue,
-    /// Segments to send whatever the window says: start and length; length 0: new data.
+    /// Segments to send regardless of the window: start and length; length 0: new data.
     forced: [(u32, u32); 2],
     forced_count: u8,
 }
@@ -48,7 +48,8 @@ impl Loss {
         self.sent.heap_bytes() + self.small_queue.heap_bytes()
     }
 
-    /// Of `[start, start + was)`, just sent, only what lies before `end` was: new data, or data sent again.
+    /// Corrects the record of `[start, start + was)`: only the part before `end` was sent, as new data or a
+    /// retransmission.
     pub(crate) fn cut(&mut self, start: u32, was: u32, end: u32, new: bool, reducing: bool) {
         if new {
             self.sent.cut_end(end);
@@ -71,12 +72,12 @@ impl Loss {
     }
 }
 
-/// What must be known to take a reduction back (RFC 3708, RFC 3522).
+/// State for undoing a reduction (RFC 3708, RFC 3522).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undo {
     /// The window before.
     prior: Option<Window>,
-    /// Retransmissions not yet known to have been needless.
+    /// Retransmissions not yet known to have been unnecessary.
     pending: u32,
     /// Timestamp of the first retransmission.
     first: Option<u32>,
@@ -96,20 +97,20 @@ impl Undo {
 /// RACK's state (RFC 8985, section 5.2).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rack {
-    /// When the segment sent last among those delivered was sent, and where it ends.
+    /// Send time and end of the most recently sent segment among those delivered.
     latest: Option<(Tick, u32)>,
-    /// Its round trip, picoseconds.
+    /// Its round-trip time, picoseconds.
     rtt: u64,
-    /// Least round trip, picoseconds; 0: none.
+    /// Minimum round-trip time, picoseconds; 0: none.
     least: u64,
     /// Highest end delivered.
     highest: Option<u32>,
     reordering: bool,
-    /// Quarters of the least round trip to wait for reordered segments.
+    /// Reordering window in quarters of the minimum round-trip time, minus one.
     patience: u8,
-    /// Recoveries for which `patience` stays.
+    /// Remaining recoveries before `patience` is reset.
     persist: u8,
-    /// A duplicate was reported in the round that ends here.
+    /// End of the round in which a duplicate was reported.
     dsack_round: Option<u32>,
 }
 
@@ -134,7 +135,7 @@ pub(crate) enum Frto {
     /// Not in use.
     #[default]
     Off,
-    /// The head was sent again; what the next ACK covers will tell.
+    /// The head was retransmitted; the next ACK decides.
     Head,
     /// New data was sent after it.
     New,
@@ -160,7 +161,7 @@ impl Endpoint {
         }
     }
 
-    /// New data acknowledged while nothing is wrong.
+    /// New data acknowledged in the Open phase.
     #[inline]
     fn plain_ack(&mut self, cfg: &Config, now: Time, seg: &Segment, ack: u32, advanced: u32) {
         let flight = span(self.snd_una, self.snd_nxt);
@@ -172,7 +173,7 @@ impl Endpoint {
         let standard = cfg.loss_recovery == LossRecovery::Standard;
         let bytes = match cfg.loss_recovery {
             LossRecovery::Standard => advanced,
-            // Any ACK that advances counts for a segment.
+            // Any ACK that advances counts as one segment.
             LossRecovery::Ns3v23 => cfg.segment(),
             _ => self.whole_segments(cfg, advanced),
         };
@@ -187,7 +188,7 @@ impl Endpoint {
             }
             self.cwr_end = later(self.cwr_end, ack);
         }
-        // ns-3 gives the smoothed round trip to the controller.
+        // ns-3 passes the smoothed round-trip time to the controller.
         let shown = if standard { rtt } else { event.srtt };
         let may_grow = !cfg.window_validation || self.window_was_used(cfg, flight);
         self.congestion.on_ack(cfg, &mut self.window, &event, shown, may_grow);
@@ -202,7 +203,7 @@ impl Endpoint {
         Ack { now, bytes, una: ack, high: self.snd_max, srtt: self.rtt.srtt().ps() }
     }
 
-    /// RFC 9438, section 5.8: a window that does not limit says nothing about the network.
+    /// RFC 9438, section 5.8: a window that does not limit the sender carries no information about the network.
     #[inline]
     fn window_was_used(&self, cfg: &Config, flight: u32) -> bool {
         let cwnd = self.window.cwnd;
@@ -224,7 +225,7 @@ impl Endpoint {
         }
     }
 
-    /// ns-3 counts whole segments and keeps the rest for later.
+    /// ns-3 counts whole segments and carries the remainder over.
     #[inline]
     fn whole_segments(&mut self, cfg: &Config, bytes: u32) -> u32 {
         let mss = cfg.segment();
@@ -241,7 +242,7 @@ impl Endpoint {
         whole
     }
 
-    /// A round-trip sample without RACK, in picoseconds; 0 where there is none.
+    /// A round-trip sample without RACK, in picoseconds; 0 if there is none.
     #[inline]
     fn sample(&mut self, cfg: &Config, now: Time, seg: &Segment, ack: u32) -> u64 {
         let sample = match cfg.rtt_source {
@@ -282,7 +283,7 @@ impl Endpoint {
         if ticks == 0 { cfg.zero_rtt_sample.ps() } else { u64::from(ticks) * tick }
     }
 
-    /// RACK while nothing is wrong: runs acknowledged go, and tell two round trips.
+    /// RACK in the Open phase: removes acknowledged runs, which yield two round-trip samples.
     #[inline]
     fn plain_rack(&mut self, cfg: &Config, now: Time, ack: u32) -> u64 {
         let Some(loss) = &mut self.loss else { return 0 };
@@ -303,7 +304,7 @@ impl Endpoint {
         newest
     }
 
-    /// An ACK carries ECE: reduces once a window (RFC 3168, section 6.1.2; RFC 8257, section 3.3).
+    /// An ACK carries ECE: reduces the window once per window (RFC 3168, section 6.1.2; RFC 8257, section 3.3).
     fn on_mark(&mut self, cfg: &Config, flight: u32) {
         if at_or_before(self.snd_una, self.cwr_end) {
             return;
@@ -331,7 +332,7 @@ impl Endpoint {
         loss
     }
 
-    /// Goes back to runs, or to nothing, when nothing is wrong any more.
+    /// Returns the scoreboard to runs, or to nothing, once recovery is over.
     fn settle(&mut self, cfg: &Config) {
         if self.phase == Phase::Open
             && self.is(fact::SPLIT)
@@ -352,15 +353,15 @@ impl Endpoint {
         }
     }
 
-    /// Sends `[start, start + len)` again and notes it.
+    /// Retransmits `[start, start + len)` and records it.
     fn resend(&mut self, cfg: &Config, now: Time, out: &mut Segment, start: u32, len: u32) {
         self.note_resent(now, start, len, Self::clock(cfg, now));
         self.emit_again(cfg, now, out, start, len);
     }
 
-    /// RFC 8985, section 7.3: new data if there is any, else the last segment again.
+    /// RFC 8985, section 7.3: new data if there is any, otherwise the last segment again.
     pub(crate) fn poll_tail_probe(&mut self, cfg: &Config, now: Time, out: &mut Segment) -> bool {
-        // Linux (`skb_still_in_host_queue`): what has not left yet cannot have been lost.
+        // Linux (`skb_still_in_host_queue`): a segment that has not left the host cannot have been lost.
         let waits = self.loss.as_ref().is_some_and(|loss| loss.small_queue.holds_last(now));
         if self.snd_una == self.snd_nxt || self.phase != Phase::Open || waits {
             self.start_timer(cfg, now);
@@ -396,5 +397,5 @@ pub(crate) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     }
 }
 
-/// Longest wait of the reordering timer.
+/// Maximum of the reordering timer.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);

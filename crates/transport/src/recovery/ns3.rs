@@ -1,18 +1,18 @@
-//! Recovery as ns-3.37 does it (`TcpSocketBase`, `TcpTxBuffer`, `TcpPrrRecovery`).
+//! Recovery as in ns-3.37 (`TcpSocketBase`, `TcpTxBuffer`, `TcpPrrRecovery`).
 //!
-//! It follows RFC 6675 with departures that change flow completion times, so they are kept:
-//! * With SACK an ACK is a duplicate if it reports something new, also if it advances. Recovery begins with the
-//!   third of them exactly, or when the second segment in flight counts as lost. Lost means three
-//!   segments, not bytes, reported above, where a segment reported right below the highest takes its place.
-//! * What counts as lost is sent again as soon as the window allows, in any phase, so without a reduction
-//!   before recovery. A retransmission that is lost is found by timeout only.
-//! * The bytes of a retransmission stay in the pipe until the cumulative ACK passes them, also when reported.
-//! * The threshold is taken from the pipe after marking, not from the flight.
+//! It follows RFC 6675, with differences that change flow completion times and are therefore reproduced:
+//! * With SACK, an ACK is a duplicate if it reports something new, even if it advances. Recovery starts with
+//!   exactly the third duplicate, or when the second segment in flight counts as lost. A segment is lost when three
+//!   segments (not bytes) above it are reported; a segment reported right below the highest replaces the highest.
+//! * A lost segment is retransmitted as soon as the window allows, in any phase, so before recovery without a
+//!   reduction. A lost retransmission is detected only by timeout.
+//! * The bytes of a retransmission stay in the pipe until the cumulative ACK passes them, even when reported.
+//! * The threshold is computed from the pipe after marking, not from the flight size.
 //! * Rate reduction wraps at 2^32 (`reduction.rs`) and, without SACK, sees no delivered bytes in duplicates.
-//! * On a partial ACK one segment leaves whatever the window, even a new one.
-//! * Only the first partial ACK restarts the timer; in disorder an ACK that also reports does not.
-//! * Without SACK a head that was guessed to have arrived is lost the moment the ACK stops at it.
-//! * After a timeout duplicates are ignored; each timeout halves the threshold again.
+//! * On a partial ACK one segment is sent regardless of the window, even a new one.
+//! * Only the first partial ACK restarts the timer; in disorder, an ACK that also reports does not.
+//! * Without SACK, a head that was assumed to have arrived is lost as soon as the ACK stops at it.
+//! * After a timeout, duplicates are ignored; each timeout halves the threshold again.
 
 use weft_units::Time;
 
@@ -61,7 +61,7 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
         ep.advance(ack, advanced);
     }
     let duplicate = if cfg.sack { sacked } else { repeats };
-    // A guess is not delivered; the cumulative ACK makes up for it.
+    // An assumed SACK does not count as delivered; the cumulative ACK makes up for it.
     let delivered = if cfg.sack { news.delivered } else { advanced };
     let mut view = View { delivered, pipe: ep.pipe(), again, ack };
     let old_duplicates = ep.dup_acks;
@@ -79,18 +79,18 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
     ep.settle(cfg);
 }
 
-/// What `ProcessAck` works with.
+/// The inputs of `ProcessAck`.
 #[derive(Clone, Copy)]
 struct View {
     delivered: u32,
-    /// The pipe as it was when last computed: the window is set from it.
+    /// The pipe when last computed: the window is derived from it.
     pipe: u32,
     /// A retransmission was acknowledged in recovery.
     again: bool,
     ack: u32,
 }
 
-/// One sample for an ACK that covers the oldest segment, unless that was sent again.
+/// One sample for an ACK that covers the oldest segment, unless that was retransmitted.
 fn sample(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u32) {
     let ambiguous = ep.is(fact::SPLIT)
         && ep.loss.as_ref().is_some_and(|loss| loss.sent.head_flags() & EVER != 0)
@@ -163,7 +163,7 @@ fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, view: &mut View) {
     force_retransmission(ep, cfg, now);
 }
 
-/// The first lost segment, else new data, else the head once more, whatever the window says.
+/// Sends the first lost segment, otherwise new data, otherwise the head again, regardless of the window.
 fn force_retransmission(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let new = ep.next_len(cfg);
     let new = new > 0 && new <= ep.room();
@@ -303,7 +303,7 @@ pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment
     let Some((start, len)) = again else {
         return new > 0 && new <= avail && ep.poll_new(cfg, now, out, new);
     };
-    // Against silly windows: a piece that does not fit waits, unless it is all that is left.
+    // Silly window avoidance: a piece that does not fit waits, unless it is the last.
     let left = u64::from(span(start, ep.snd_max)) + ep.unsent;
     if avail < mss && left > u64::from(avail) {
         return false;

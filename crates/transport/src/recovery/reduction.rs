@@ -1,4 +1,4 @@
-//! [`Reduction`]: the window shrinks with what is delivered (RFC 6937, proportional rate reduction).
+//! [`Reduction`]: proportional rate reduction: the window shrinks as data is delivered (RFC 6937).
 
 use crate::config::Config;
 use crate::congestion::Window;
@@ -24,12 +24,12 @@ impl Reduction {
         self.out = self.out.wrapping_add(bytes);
     }
 
-    /// So many of the bytes just sent were not.
+    /// Takes back `bytes` that were counted as sent but were not.
     pub(crate) fn unsent(&mut self, bytes: u32) {
         self.out = self.out.wrapping_sub(bytes);
     }
 
-    /// RFC 6937, section 3, with the slow start reduction bound while the ACK is good: it advances and tells of no loss.
+    /// RFC 6937, section 3, with the slow start reduction bound for a `good` ACK: it advances and reports no loss.
     pub(super) fn standard(
         &mut self,
         cfg: &Config,
@@ -52,8 +52,8 @@ impl Reduction {
         window.cwnd = pipe.saturating_add(send);
     }
 
-    /// The same as ns-3.37 computes it: the product and the differences wrap at 2^32 as unsigned
-    /// numbers, so that a window of more than some 65 kB sends far less than the RFC allows.
+    /// The same as computed by ns-3.37: the product and the differences wrap at 2^32 as unsigned
+    /// numbers, so that a window of more than about 65 kB sends far less than the RFC allows.
     pub(super) fn ns3(&mut self, cfg: &Config, window: &mut Window, delivered: u32, pipe: u32, again: bool) {
         let mss = cfg.segment();
         self.delivered = self.delivered.wrapping_add(delivered);

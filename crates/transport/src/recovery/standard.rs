@@ -1,7 +1,7 @@
-//! Recovery by the RFCs, with Linux's choices where they leave one.
+//! Recovery according to the RFCs, with Linux's choices where they leave one open.
 //!
 //! Fast recovery by SACK (RFC 6675) or duplicate ACKs (RFC 6582), by time with RACK (RFC 8985); the window by RFC 6937;
-//! timeouts by RFC 6298 with F-RTO (RFC 5682); needless reductions are taken back (RFC 3522, RFC 3708).
+//! timeouts by RFC 6298 with F-RTO (RFC 5682); unnecessary reductions are undone (RFC 3522, RFC 3708).
 
 use weft_units::{Duration, Time};
 
@@ -14,10 +14,10 @@ use crate::sent::{News, SACKED, Tick};
 use crate::seq::{at_or_before, before, later, span};
 use crate::timers::Timer;
 
-/// Recoveries for which RACK's patience stays (RFC 8985, section 6.2, step 4).
+/// Number of recoveries for which RACK's reordering window is kept (RFC 8985, section 6.2, step 4).
 const PERSISTENCE: u8 = 16;
 
-/// What an ACK tells, besides what it covers.
+/// The information in an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tidings {
     news: News,
@@ -27,9 +27,9 @@ struct Tidings {
     duplicate: bool,
     /// A duplicate was reported (RFC 2883).
     dsack: bool,
-    /// The duplicate is that of a tail probe.
+    /// The reported duplicate is that of a tail loss probe.
     of_probe: bool,
-    /// Bytes newly deemed lost.
+    /// More bytes count as lost than before.
     lost: bool,
     /// The echoed timestamp is older than the first retransmission (RFC 3522).
     original: bool,
@@ -67,7 +67,7 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
         tidings.original &= loss.undo.prior.is_some();
     }
     let lost_before = ep.loss.as_ref().map_or(0, |loss| loss.sent.lost());
-    // Linux (`tcp_try_undo_partial`): what was waited for has come, so this ACK gives up nothing else.
+    // Linux (`tcp_try_undo_partial`): the original has arrived, so this ACK marks nothing else as lost.
     if !(tidings.original && ep.phase == Phase::Recovery) {
         detect_losses(ep, cfg, now, &tidings);
     }
@@ -84,7 +84,7 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
     let reducing = matches!(ep.phase, Phase::Recovery | Phase::Reduced);
     change_phase(ep, cfg, now, ack, flight, &tidings);
     change_window(ep, cfg, now, ack, flight, &tidings, marked || reducing);
-    // A duplicate alone may have ended RACK's wait.
+    // A duplicate alone may have ended RACK's reordering timer.
     let idle = ep.send_timer_at == Time::MAX;
     if tidings.advanced > 0 || tidings.news.sacked > 0 || tidings.lost || idle {
         let waits = ep.timer == Timer::Reorder && !idle;
@@ -95,7 +95,7 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
     ep.settle(cfg);
 }
 
-/// An ACK without news for the scoreboard while the window shrinks after a mark, or with a mark and nothing else.
+/// Processes an ACK without news for the scoreboard, in a reduction after a mark, or with only a mark.
 fn reduced_ack(
     ep: &mut Endpoint,
     cfg: &Config,
@@ -153,7 +153,7 @@ fn update_scoreboard(
     let sent = &mut loss.sent;
     tidings.news = News::at(Tick::at(now), loss.rack.least);
     let news = &mut tidings.news;
-    // As Linux does, the lowest block first: RACK's round trip is that of the highest segment delivered.
+    // As in Linux, the lowest block first: RACK's round-trip time is that of the highest segment delivered.
     let mut blocks = [(0, 0); 4];
     let blocks = &mut blocks[..sacks.len()];
     blocks.copy_from_slice(sacks);
@@ -165,7 +165,7 @@ fn update_scoreboard(
     sent.discard_to(ack, news);
     if sent.head_flags() & SACKED != 0 {
         if cfg.sack {
-            // The receiver reneges: what it reported below the ACK's hole is gone.
+            // The receiver reneged: it discarded data that it had reported.
             sent.forget_sacks();
         } else if sent.unguess_head() {
             sent.guess_sack();
@@ -220,8 +220,8 @@ fn take_sample(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u
     if rack.least == 0 || newest < rack.least {
         rack.least = newest;
     }
-    // Linux (`tcp_rack_advance`): the time of sending only moves on, the round trip follows every delivery. A segment
-    // that comes late so makes RACK wait longer for others.
+    // Linux (`tcp_rack_advance`): the send time only moves forward, the round-trip time follows every delivery. So a
+    // late segment makes RACK wait longer for others.
     rack.rtt = news.rtt;
     if rack.latest.is_none_or(|(t, e)| sent.after(t) || (sent == t && before(e, end))) {
         rack.latest = Some((sent, end));
@@ -245,7 +245,7 @@ fn detect_losses(ep: &mut Endpoint, cfg: &Config, now: Time, tidings: &Tidings) 
     }
 }
 
-/// RFC 8985, section 6.2, step 4: duplicates reported mean that RACK was impatient.
+/// RFC 8985, section 6.2, step 4: reported duplicates mean that RACK's reordering window was too short.
 fn adapt_patience(ep: &mut Endpoint, tidings: &Tidings) {
     let (una, nxt) = (ep.snd_una, ep.snd_nxt);
     let Some(loss) = &mut ep.loss else { return };
@@ -253,7 +253,7 @@ fn adapt_patience(ep: &mut Endpoint, tidings: &Tidings) {
     if rack.dsack_round.is_some_and(|round| at_or_before(round, una)) {
         rack.dsack_round = None;
     }
-    // A probe of the tail is sent by a timer, not because RACK was impatient.
+    // A tail loss probe is sent by a timer, not because the reordering window was too short.
     if tidings.dsack && !tidings.of_probe && rack.reordering && rack.dsack_round.is_none() {
         rack.dsack_round = Some(nxt);
         rack.patience = rack.patience.saturating_add(1);
@@ -261,7 +261,7 @@ fn adapt_patience(ep: &mut Endpoint, tidings: &Tidings) {
     }
 }
 
-/// How long RACK waits for what may be only reordered (RFC 8985, section 6.2, step 4).
+/// RACK's reordering window (RFC 8985, section 6.2, step 4).
 fn patience(loss: &Loss, phase: Phase, cfg: &Config, srtt: u64) -> u64 {
     let rack = &loss.rack;
     if !rack.reordering {
@@ -293,7 +293,7 @@ fn rack_detect(ep: &mut Endpoint, cfg: &Config, now: Time) {
     }
 }
 
-/// RACK's timer: what was waited for did not come.
+/// RACK's reordering timer expired.
 pub(crate) fn on_reorder_timer(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let flight = span(ep.snd_una, ep.snd_nxt);
     rack_detect(ep, cfg, now);
@@ -335,7 +335,7 @@ fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, flight: u32) {
     force_first_lost(ep, cfg, now);
 }
 
-/// RFC 6582, section 3.2, steps 2 and 3; RFC 6675, section 5, (4.3): one segment leaves whatever the window says.
+/// RFC 6582, section 3.2, steps 2 and 3; RFC 6675, section 5, (4.3): sends one segment regardless of the window.
 fn force_first_lost(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let Some(loss) = &mut ep.loss else { return };
     if let Some((start, len)) = loss.sent.next_lost() {
@@ -357,7 +357,7 @@ fn change_phase(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, flight: u3
         }
         Phase::Recovery => {
             if tidings.advanced > 0 && !cfg.sack {
-                // RFC 6582, section 3.2, step 3: a partial ACK tells of the next hole.
+                // RFC 6582, section 3.2, step 3: a partial ACK indicates the next hole.
                 if let Some(loss) = &mut ep.loss {
                     loss.sent.lose_head();
                     force_first_lost(ep, cfg, now);
@@ -389,7 +389,7 @@ fn change_phase(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, flight: u3
     }
 }
 
-/// RFC 6582, section 3.2, step 1: duplicates of what was sent before the last recovery ended start no other.
+/// RFC 6582, section 3.2, step 1: duplicates for data sent before the last recovery ended do not start another.
 fn recently_recovered(ep: &Endpoint) -> bool {
     ep.is(fact::GUARD) && before(ep.snd_una, ep.recover)
 }
@@ -403,8 +403,8 @@ fn leave(ep: &mut Endpoint) {
     }
 }
 
-/// A recovery ended without having been needless: RACK's patience stays for so many of them (RFC 8985, section 6.2,
-/// step 4). A reduction after a mark is none.
+/// Counts a recovery that was necessary: RACK keeps its reordering window for a number of them (RFC 8985, section 6.2,
+/// step 4). A reduction after a mark does not count.
 fn spend_patience(ep: &mut Endpoint) {
     let Some(loss) = &mut ep.loss else { return };
     let rack = &mut loss.rack;
@@ -414,8 +414,8 @@ fn spend_patience(ep: &mut Endpoint) {
     }
 }
 
-/// During recovery Linux takes a late original for proof only once no retransmission is in flight: others of them may
-/// have been needed.
+/// During recovery, Linux accepts a late original as proof only once no retransmission is in flight: other
+/// retransmissions may have been necessary.
 fn undo_in_recovery(ep: &mut Endpoint, cfg: &Config, tidings: &Tidings) {
     let Some(loss) = &mut ep.loss else { return };
     loss.rack.reordering |= tidings.original;
@@ -426,7 +426,7 @@ fn undo_in_recovery(ep: &mut Endpoint, cfg: &Config, tidings: &Tidings) {
     }
 }
 
-/// Takes a reduction back once every retransmission was reported as a duplicate (RFC 3708).
+/// Undoes a reduction once every retransmission was reported as a duplicate (RFC 3708).
 fn undo_by_dsack(ep: &mut Endpoint, cfg: &Config) {
     if try_undo(ep, cfg, false)
         && let Some(loss) = &mut ep.loss
@@ -435,8 +435,8 @@ fn undo_by_dsack(ep: &mut Endpoint, cfg: &Config) {
     }
 }
 
-/// Takes a reduction back if all retransmissions were needless, or if the `original` of what was sent again has come.
-/// Whether it did.
+/// Undoes a reduction if all retransmissions were unnecessary, or if the `original` of a retransmitted segment arrived.
+/// Returns whether it did.
 fn try_undo(ep: &mut Endpoint, cfg: &Config, original: bool) -> bool {
     let Some(loss) = &mut ep.loss else { return false };
     if !cfg.undo || loss.undo.first.is_none() {
@@ -457,7 +457,7 @@ fn try_undo(ep: &mut Endpoint, cfg: &Config, original: bool) -> bool {
     true
 }
 
-/// Recovery from a timeout; with F-RTO, whether there was need for one (RFC 5682, section 3.1).
+/// Recovery from a timeout; with F-RTO, detects whether the timeout was spurious (RFC 5682, section 3.1).
 fn in_loss(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings) {
     let done = at_or_before(ep.recover, ack);
     let original = tidings.news.highest_original.is_some_and(|end| at_or_before(end, ep.recover));
@@ -469,7 +469,7 @@ fn in_loss(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings) {
     };
     match loss.frto {
         Frto::Off => {}
-        // Step 3.b: what was never sent again arrived.
+        // Step 3.b: data that was never retransmitted arrived.
         _ if original => {
             loss.undo.pending = 0;
             loss.undo.first.get_or_insert(0);
@@ -481,7 +481,7 @@ fn in_loss(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings) {
                 return;
             }
         }
-        // Step 2.b: the head arrived; send new data and see.
+        // Step 2.b: the head arrived; send new data to find out more.
         Frto::Head if tidings.advanced > 0 && !done => {
             loss.frto = if has_new { Frto::New } else { Frto::Off };
             if has_new {
@@ -550,7 +550,7 @@ pub(super) fn probe_acked(probe: &mut TailProbe, ack: u32) {
     }
 }
 
-/// RFC 8985, section 7.4: an ACK for the probe, without a duplicate reported, says that the probe repaired a loss.
+/// RFC 8985, section 7.4: an ACK for the probe without a reported duplicate means that the probe repaired a loss.
 fn probe_answered(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings, flight: u32) {
     let Some(loss) = &mut ep.loss else { return };
     let Some(end) = loss.probe.end else { return };
@@ -588,7 +588,7 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     loss.frto = if has_frto { Frto::Head } else { Frto::Off };
     let pipe = loss.sent.pipe(flight);
     if first {
-        // RFC 5681, (4); not again while the same data is repaired (RFC 6298, section 5).
+        // RFC 5681, (4); not again while the same data is being recovered (RFC 6298, section 5).
         ep.window.ssthresh = ep.congestion.ssthresh(cfg, &window, flight, Cause::Loss);
     }
     ep.congestion.timed_out(cfg, now, ep.snd_max);
@@ -608,7 +608,7 @@ pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment
     let Some(loss) = &mut ep.loss else { return false };
     let new_first = phase == Phase::Loss && loss.frto == Frto::New;
     if !new_first && let Some((start, lost)) = loss.sent.next_lost() {
-        // Linux allows retransmissions twice as much (`tcp_xmit_retransmit_queue`).
+        // Linux doubles the limit for retransmissions (`tcp_xmit_retransmit_queue`).
         let fits = lost.min(cfg.segment()) <= avail || pipe == 0;
         if fits && !ep.waits_for_interface(cfg, now, 2) {
             ep.resend(cfg, now, out, start, lost);
@@ -616,7 +616,7 @@ pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment
         }
         return false;
     }
-    // RFC 3042: without it the window does not follow the reports before recovery.
+    // Without limited transmit (RFC 3042), SACKed bytes do not open the window before recovery.
     let held_back = phase == Phase::Disorder && !cfg.limited_transmit;
     let avail = if held_back { ep.window.cwnd.saturating_sub(span(ep.snd_una, ep.snd_nxt)) } else { avail };
     if len > 0 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes traces.txt: what ns-3.37 (Debian: libns3-dev) sends in each case of cases.txt.
+# Writes traces.txt: the segments that ns-3.37 (Debian: libns3-dev) sends in each case of cases.txt.
 set -eu
 cd "$(dirname "$0")"
 program=$(mktemp -d)/trace

@@ -1,5 +1,5 @@
-// One TCP flow over one link in ns-3.37, with chosen packets lost or late: prints when the sender sent which data.
-// `make.sh` runs it over `cases.txt`; the test `ns3_traces.rs` holds our own sender against what it printed.
+// One TCP flow over one link in ns-3.37, with chosen packets lost or delayed: prints when the sender sent which data.
+// `make.sh` runs it over `cases.txt`; the test `ns3_traces.rs` compares our own sender with its output.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -15,7 +15,7 @@
 
 using namespace ns3;
 
-// Of the packets that arrive at a device, counted from 0, loses some and delivers some later.
+// Drops or delays chosen packets that arrive at a device, counted from 0.
 class Disturbance : public ErrorModel
 {
   public:
@@ -25,7 +25,7 @@ class Disturbance : public ErrorModel
         return id;
     }
 
-    // "index:delay in ns", -1: lost.
+    // "index:delay in ns"; -1: dropped.
     static void Install(Ptr<NetDevice> device, const std::string& text)
     {
         Ptr<Disturbance> model = CreateObject<Disturbance>();
@@ -124,13 +124,13 @@ main(int argc, char** argv)
     CommandLine cmd;
     cmd.AddValue("tcp", "congestion control", tcp);
     cmd.AddValue("sack", "selective acknowledgements", sack);
-    cmd.AddValue("mbps", "rate of the link", mbps);
-    cmd.AddValue("queue", "packets that wait for the link", queue);
-    cmd.AddValue("delay", "ns", delay);
-    cmd.AddValue("bytes", "size of the flow", g_bytes);
-    cmd.AddValue("start", "ns", g_start);
-    cmd.AddValue("forward", "what happens to packets that the receiver gets", forward);
-    cmd.AddValue("backward", "what happens to packets that the sender gets", backward);
+    cmd.AddValue("mbps", "rate of the link in Mbps", mbps);
+    cmd.AddValue("queue", "queue length of the link in packets", queue);
+    cmd.AddValue("delay", "delay of the link in ns", delay);
+    cmd.AddValue("bytes", "size of the flow in bytes", g_bytes);
+    cmd.AddValue("start", "start of the flow in ns", g_start);
+    cmd.AddValue("forward", "drops and delays of packets to the receiver", forward);
+    cmd.AddValue("backward", "drops and delays of packets to the sender", backward);
     cmd.Parse(argc, argv);
 
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::" + tcp));

@@ -1,4 +1,4 @@
-//! TCP and Multipath TCP from outside: by transition, by whole transfers, against traces and theory.
+//! Integration tests of TCP and Multipath TCP: single transitions, whole transfers, comparison with traces and theory.
 
 mod common;
 mod multipath;

@@ -60,7 +60,7 @@ fn the_subflow_with_the_least_round_trip_time_is_filled_first_and_the_others_in_
         acked[1] as f64 / acked.iter().sum::<u64>() as f64
     };
     let (quick, fair) = (run(MptcpScheduler::LowestRtt), run(MptcpScheduler::RoundRobin));
-    println!("share of the path with a tenth of the delay: {quick:.3}, {fair:.3}");
+    println!("share of the path with a tenth of the delay: lowest-rtt {quick:.3}, round-robin {fair:.3}");
     assert!(quick > 0.95, "{quick}");
     assert!((0.45..0.85).contains(&fair), "{fair}");
 }
@@ -69,14 +69,13 @@ fn the_subflow_with_the_least_round_trip_time_is_filled_first_and_the_others_in_
 fn what_a_dead_path_held_goes_to_the_other_and_a_path_that_heals_is_used_again() {
     let second = |s: u64| Time::from_ps(s * 1_000_000_000_000);
     let down = Cable { down: vec![(second(2), second(12))], ..cable(50, 10) };
-    // A timeout is 200 ms and a round trip.
-    // Each look comes two round trips or 200 ms after the one before.
+    // An RTO is 200 ms plus a round trip. Stall checks are two round trips or 200 ms apart.
     for (count, pause, stale) in [(2, 0.2..0.6, 1), (4, 0.5..1.0, 1), (0, 0.5..1.5, 0)] {
         let cfg = Config { mptcp_stale_loss_count: count, ..multipath("linux", 2) };
         let mut world = World::new(vec![down.clone(), cable(50, 10)]);
         let flow = world.open(&cfg, &[0, 1], u64::MAX / 4);
         world.run_until(Duration::from_secs(4), |world| world.now >= second(2));
-        // The longest pause of the application's after the cut.
+        // The longest time without data for the application after the cut.
         let (mut longest, mut last, mut delivered) = (0.0, world.now, 0);
         while world.now < second(12) {
             world.step(second(12));
@@ -87,16 +86,16 @@ fn what_a_dead_path_held_goes_to_the_other_and_a_path_that_heals_is_used_again()
             }
         }
         let stats = world.flows[flow].connection(0).stats();
-        println!("{count} looks: {longest:.2} s without data, {stats:?}");
+        println!("stale loss count {count}: {longest:.2} s without data, {stats:?}");
         assert!(pause.contains(&longest), "{longest} s");
         assert_eq!(stats.stale, stale);
         assert!(stats.reinjected > 0);
         let before = by_subflow(&world, flow);
-        // The timeout after which the healed path is tried again is at most 120 s.
+        // The timeout after which the restored path is retried is at most 120 s.
         world.run(Duration::from_secs(140));
         let after = by_subflow(&world, flow);
         let since: Vec<u64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
-        assert!(since[0] > 50_000_000, "{since:?} bytes on the two paths since the first was healed");
+        assert!(since[0] > 50_000_000, "{since:?} bytes on the two paths since the first came up again");
     }
 }
 
@@ -113,9 +112,9 @@ fn small_queues_keep_the_data_of_each_subflow_out_of_its_interface() {
         (world.now.as_secs_f64(), longest, connection.totals().retransmissions)
     };
     let (held, free) = (run(true), run(false));
-    println!("time, round trip, sent again: {held:?}, without {free:?}");
-    assert!(held.0 < free.0 * 1.02, "both interfaces are as busy");
-    assert!(held.1 < 0.006 && free.1 > 0.012, "4 ms of the path, and what waits");
+    println!("time, round-trip time, retransmissions: {held:?}, without small queues {free:?}");
+    assert!(held.0 < free.0 * 1.02, "both interfaces stay busy");
+    assert!(held.1 < 0.006 && free.1 > 0.012, "4 ms of the path, plus the queue");
     assert_eq!(held.2, 0);
 }
 

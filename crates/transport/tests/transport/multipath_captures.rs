@@ -1,5 +1,5 @@
-//! The segments of a connection beside those that Linux has sent (`crates/wire/captures.json`): which there are in the
-//! handshakes of subflows, and how many bytes of options each has.
+//! Compares a connection's segments with those sent by Linux (`crates/wire/captures.json`): the segments of subflow
+//! handshakes, and the option bytes of each.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +11,10 @@ use weft_transport::mptcp::Options;
 use weft_transport::{Config, Flags, Mptcp};
 use weft_units::Duration;
 
-/// What can be compared of a segment: SYN, ACK, option, whether there is data, whether the option maps some; and the
-/// bytes of all TCP options.
+/// The comparable properties of a segment: SYN, ACK, option, whether it has data, whether the option maps data.
 type Shape = (bool, bool, &'static str, bool, bool);
 
-/// The segments of a subflow, by the side that has sent them: 0 opened it.
+/// The segments of each subflow with their option bytes, by sending side: 0 opened it.
 type Subflows = BTreeMap<String, [Vec<(Shape, u8)>; 2]>;
 
 fn captured(name: &str) -> Subflows {
@@ -63,7 +62,7 @@ fn simulated(subflows: u8) -> Subflows {
         };
         let shape =
             (segment.flags.has(Flags::SYN), segment.flags.has(Flags::ACK), kind, segment.len > 0, maps);
-        // Joins are opened and accepted in the same order: both sides number them alike.
+        // Joins are opened and accepted in the same order, so both sides use the same numbers.
         let name = packet.subflow.to_string();
         kept.borrow_mut().entry(name).or_default()[1 - packet.to].push((shape, segment.options));
         false
@@ -74,8 +73,8 @@ fn simulated(subflows: u8) -> Subflows {
     Rc::into_inner(log).unwrap().into_inner()
 }
 
-/// Of a subflow's segments those of its handshake, by side: the opener's SYN, its ACK and, of a first one, its data; the
-/// other's SYN+ACK and its first ACK.
+/// The handshake segments of a subflow, by side: the opener's SYN and ACK and, on the first subflow, its first data;
+/// the other side's SYN+ACK and first ACK.
 fn handshake([opener, other]: &[Vec<(Shape, u8)>; 2]) -> [Vec<(Shape, u8)>; 2] {
     let first = opener[0].0.2 == "mp_capable";
     [opener[..2 + usize::from(first)].to_vec(), other[..2].to_vec()]

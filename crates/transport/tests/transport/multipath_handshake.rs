@@ -1,4 +1,4 @@
-//! How multipath connections begin and subflows join: what switches see of it, what is refused, what survives losses.
+//! Opening multipath connections and joining subflows: the segments on the wire, refusals, and losses.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,10 +18,10 @@ fn of_number(version: u8) -> Version {
     Version::from_number(version).expect("0 or 1")
 }
 
-/// Changes a packet on its way, and says whether it is lost.
+/// Changes a packet in flight, and returns whether it is lost.
 type Act = fn(&mut Packet) -> bool;
 
-/// Everything that left in a run, with what was lost.
+/// Every packet sent in a run, with whether it was lost.
 struct Log(Rc<RefCell<Vec<(Packet, bool)>>>);
 
 impl Log {
@@ -30,7 +30,7 @@ impl Log {
     }
 }
 
-/// Sends 100 kB over two paths, with `act` between the sides, until both have closed or a long time has passed.
+/// Sends 100 kB over two paths, with `act` between the sides, until both sides have closed, for at most an hour.
 fn transfer(cfg: &Config, act: impl FnMut(&mut Packet) -> bool + 'static) -> (World, Log) {
     transfer_of(cfg, 100_000, act)
 }
@@ -62,7 +62,7 @@ fn is_syn(packet: &Packet) -> bool {
     packet.segment.flags.has(Flags::SYN)
 }
 
-/// The options of the first handshake and of the first data, with the bytes of TCP options.
+/// The options of a subflow's first four segments, with their bytes of TCP options.
 fn opening(log: &Log, subflow: usize) -> Vec<(Options, u8)> {
     let packets = log.of(|packet| packet.subflow == subflow);
     packets.iter().take(4).map(|packet| (packet.options, packet.segment.options)).collect()
@@ -96,7 +96,7 @@ fn the_first_handshake_shows_the_keys_where_each_version_has_them() {
         let data = log.of(|packet| packet.segment.len > 0);
         let Options::Dss(dss) = data[1].options else { panic!("{:?}", data[1]) };
         assert_eq!(dss.dsn, Some(first_number.wrapping_add(u64::from(data[0].segment.len))));
-        // A full segment is as long as one of plain TCP.
+        // A full segment is as long as in plain TCP.
         let full = data.iter().map(|packet| packet.segment.ip_bytes()).max();
         assert_eq!(full, Some(1500));
     }
@@ -143,7 +143,7 @@ fn no_join_leaves_before_the_other_side_has_shown_that_it_has_both_keys() {
     assert!(answer.unwrap() < join);
 }
 
-/// Loses those packets, counted from 1, of the ones that `which` picks.
+/// Loses the packets with these numbers, counted from 1, among those that `which` selects.
 fn lose(which: fn(&Packet) -> bool, numbers: &'static [u32]) -> impl FnMut(&mut Packet) -> bool + 'static {
     let mut count = 0;
     move |packet| {
@@ -172,7 +172,7 @@ fn every_segment_of_the_handshakes_may_be_lost() {
     ];
     for version in [0, 1] {
         for (what, which, numbers) in cases {
-            // Slow enough that the join is not too late.
+            // Slow enough that the join completes in time.
             let cfg = Config { send_buffer: weft_units::Bytes(4_000), ..config(version, 2) };
             let (world, log) = transfer_of(&cfg, 2_000_000, lose(which, numbers));
             all_arrived(&world, what);
@@ -206,7 +206,7 @@ fn a_repeated_syn_opens_nothing_twice() {
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
 }
 
-/// A client and a listener by hand, the client's first two segments delivered or not.
+/// A client and a listener driven by hand, with or without the client's third ACK delivered.
 fn by_hand(third_ack: bool) -> (mptcp::Config, Connection, Connection) {
     let multi = mptcp::Config::new(&config(1, 2)).unwrap();
     let now = Time::ZERO;
@@ -220,7 +220,7 @@ fn by_hand(third_ack: bool) -> (mptcp::Config, Connection, Connection) {
     (multi, client, server)
 }
 
-/// Delivers what `from` has to send to subflow `to` of the other side; gives it.
+/// Delivers everything `from` has to send to subflow `to` of the other side; returns it.
 fn exchange(
     cfg: &mptcp::Config,
     from: &mut Connection,
@@ -339,10 +339,10 @@ fn without_an_answer_to_mp_capable_the_connection_is_tcp() {
         false
     }
     let cases: [(&str, Act); 4] = [
-        ("taken off the SYN", |packet| strip(packet, |packet| is_syn(packet) && packet.to == 1)),
-        ("taken off the SYN+ACK", |packet| strip(packet, is_syn)),
-        ("taken off all but SYNs", |packet| strip(packet, |packet| !is_syn(packet))),
-        ("taken off what the client sends but its SYN", |packet| {
+        ("removed from the SYN", |packet| strip(packet, |packet| is_syn(packet) && packet.to == 1)),
+        ("removed from the SYN+ACK", |packet| strip(packet, is_syn)),
+        ("removed from all except SYNs", |packet| strip(packet, |packet| !is_syn(packet))),
+        ("removed from all client segments except its SYN", |packet| {
             strip(packet, |packet| packet.to == 1 && !is_syn(packet))
         }),
     ];
@@ -372,7 +372,7 @@ fn a_path_that_takes_options_away_later_loses_its_subflow_only() {
         }
         false
     });
-    all_arrived(&world, "options taken away");
+    all_arrived(&world, "options removed");
     let client = world.flows[0].connection(0);
     assert_eq!(client.subflows().nth(1).unwrap().state(), State::Closed);
     assert!(client.stats().reinjected > 0);
@@ -387,7 +387,7 @@ fn a_plain_client_and_a_multipath_listener_speak_tcp() {
     let answer = sent(&multi, &mut server);
     assert!(server.is_plain());
     assert_eq!((answer[0].1, answer[0].0.options), (Options::None, 20));
-    // And a join at a listener that waits for a connection is refused.
+    // A listener that waits for a connection refuses a join.
     let mut server = Connection::listen(&multi, 2, 900);
     let (syn, options) = join_syn(Key(2).token(Version::V1).0);
     server.on_segment(&multi, 0, Time::ZERO, &syn, &options);

@@ -1,4 +1,4 @@
-//! What holds for multipath connections over every network and for every segment, whatever the seed.
+//! Properties of multipath connections that hold for every network, segment and seed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -12,7 +12,7 @@ use weft_transport::{Config, Ecn, Flags, Mptcp, MptcpCongestion, MptcpScheduler,
 use weft_units::{Bytes, Duration, Time};
 use weft_wire::mptcp::{Key, Version};
 
-/// The combinations of what takes other ways through the code.
+/// Combinations of parameters that exercise different code paths.
 fn config(which: usize) -> (String, Config) {
     let name = ["linux", "linux", "ns3-3.37", "ns3-3.26", "dctcp", "ns3-3.23"][which % 6];
     let scheduler = [MptcpScheduler::LowestRtt, MptcpScheduler::RoundRobin][which / 6 % 2];
@@ -26,7 +26,7 @@ fn config(which: usize) -> (String, Config) {
         mptcp_version: (which / 3 % 2) as u8,
         mptcp_scheduler: scheduler,
         mptcp_congestion: congestion,
-        // Half of them with a window that the two paths do not fill.
+        // Half of them with a window too small to fill the paths.
         receive_buffer: if which.is_multiple_of(2) { Bytes(40_000) } else { plain.receive_buffer },
         initial_receive_window: if which.is_multiple_of(2) {
             Bytes(20_000)
@@ -42,10 +42,10 @@ fn config(which: usize) -> (String, Config) {
 
 const CONFIGS: usize = 48;
 
-/// Segments by side and subflow: where each byte of a subflow belongs.
+/// By side and subflow: the data offset of each segment sent.
 type Seen = HashMap<(usize, usize), BTreeMap<u32, (u32, u64)>>;
 
-/// Notes which data a segment says that its bytes are; they may never be other data.
+/// Records a segment's mapping and checks that no byte is ever mapped to different data.
 fn note(seen: &mut Seen, packet: &Packet) {
     let segment = &packet.segment;
     let dsn = match packet.options {
@@ -90,7 +90,7 @@ proptest! {
             cable(seed ^ 2, Duration::from_ms(40)),
         ]);
         let flow = world.open(&cfg, &[0, 1, 2], 0);
-        // What is closed already takes no more: so a connection of its own that writes in pieces.
+        // The opened client is already closed for writing: replace it with one that writes in pieces.
         let multi = mptcp::Config::new(&cfg).unwrap();
         let addresses = Addresses { local: 3, remote: 1 };
         *world.flows[flow].connection_mut(0) = Connection::connect(&multi, world.now, seed, seed as u32, addresses);
@@ -107,7 +107,7 @@ proptest! {
             world.run(Duration::from_ms(7));
         }
         world.flows[flow].connection_mut(0).close();
-        // All three subflows are there: some paths die, not all; and perhaps a subflow that lives is taken away.
+        // With all three subflows established, some paths fail, but not all, and perhaps a live subflow is removed.
         let three = |world: &World| {
             [0, 1].map(|side| world.flows[flow].connection(side).stats().subflows) == [3, 3]
         };
@@ -181,13 +181,13 @@ proptest! {
     }
 }
 
-/// What a failure has to tell.
+/// A connection's state for failure messages.
 fn brief(connection: &Connection) -> String {
     let states: Vec<_> = connection.subflows().map(|subflow| subflow.state()).collect();
     format!("{states:?}, {} delivered, {:?}", connection.delivered(), connection.stats())
 }
 
-/// A number near a real one, or nowhere near.
+/// A number near a real one, or a random one.
 fn number(random: &mut Random, near: u64) -> u64 {
     match random.next() % 6 {
         0 => random.next(),

@@ -1,5 +1,5 @@
-//! Multipath congestion control against what theory says of it: windows under given losses, shares of a bottleneck, the
-//! sum over paths that share nothing. The figures are printed; the bounds say why they are what they are.
+//! Multipath congestion control compared with theory: windows at given loss rates, shares of a bottleneck, the sum over
+//! disjoint paths. Prints the figures; the comments justify the bounds.
 
 use crate::common::world::{Cable, World};
 use weft_transport::{Config, CongestionControl, Endpoint, Mptcp, MptcpCongestion, MptcpScheduler};
@@ -9,7 +9,7 @@ const COUPLED: [MptcpCongestion; 3] = [MptcpCongestion::Lia, MptcpCongestion::Ol
 const ALL: [MptcpCongestion; 4] =
     [MptcpCongestion::Lia, MptcpCongestion::Olia, MptcpCongestion::Balia, MptcpCongestion::Uncoupled];
 
-/// Reno, of which the coupled controllers are made, without what hides its window: buffers, delayed ACKs, restarts.
+/// Reno, the basis of the coupled controllers, without other limits on its window: buffers, delayed ACKs, restarts.
 fn reno() -> Config {
     Config {
         congestion_control: CongestionControl::Reno,
@@ -25,12 +25,13 @@ fn multipath(subflows: u8, mptcp_congestion: MptcpCongestion) -> Config {
     Config { mptcp: Mptcp::Ndiffports, subflows, mptcp_congestion, ..reno() }
 }
 
-/// Megabits a second that each of `flows` delivers, in `time` after `warm_up`; each is a TCP and the cables of its subflows.
+/// Mbps delivered by each of `flows` during `time` after `warm_up`; a flow is a TCP config and the links of its
+/// subflows.
 fn rates(cables: &[Cable], flows: &[(Config, &[usize])], warm_up: Duration, time: Duration) -> Vec<f64> {
     let mut world = World::new(cables.to_vec());
     for (cfg, cables) in flows {
         world.open(cfg, cables, u64::MAX / 4);
-        // They do not begin at one instant.
+        // Staggered starts.
         world.run(Duration::from_ms(137));
     }
     world.run(warm_up);
@@ -47,16 +48,16 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A path that loses packets at random and is never full: what a window becomes under given losses.
+/// A path with random loss that is never full, so that only the loss rate determines the window.
 fn lossy(loss: u64, seed: u64) -> Cable {
     let rate = Rate::from_gbps(10);
     Cable { rate, delay: Duration::from_ms(10), queue: 100_000, loss, seed, ..Cable::default() }
 }
 
-/// With losses at random, a share p of the packets, a TCP's window is about sqrt(3/2p) whatever else there is, and that of
-/// n equal coupled subflows together the same (RFC 6356, section 2, goal 2; the increase of each is 1/n² of Reno's). So
-/// the ratio is 1, less the 2 % of a segment that a mapping takes. LIA looks at the best path of the moment, which is
-/// better than the mean: it gets more. 200 s are some 700 losses, which leaves some 4 % of chance.
+/// At a random loss rate p, a TCP's window is about sqrt(3/2p), and so is the total window of n equal coupled subflows
+/// (RFC 6356, section 2, goal 2; the increase of each is 1/n² of Reno's). So the ratio is 1, less the 2 % of a segment
+/// that a mapping takes. LIA uses the currently best path, which is better than the mean, so it gets more. 200 s
+/// contain about 700 losses, for a standard error of about 4 %.
 #[test]
 fn under_equal_losses_coupled_subflows_send_as_much_as_one_tcp_and_uncoupled_ones_as_much_as_they_are() {
     let (warm_up, time) = (Duration::from_secs(20), Duration::from_secs(200));
@@ -80,9 +81,9 @@ fn under_equal_losses_coupled_subflows_send_as_much_as_one_tcp_and_uncoupled_one
     }
 }
 
-/// Four TCPs and one connection of n subflows at a queue that drops at random, so that all packets are as likely to be lost:
-/// the same equilibrium as above, hence the same ratios. (Where a full queue drops what comes, losses hit those that
-/// have just grown: see docs/transport.md.)
+/// Four TCPs and one connection of n subflows at a queue with random drops, so that all packets are equally likely to
+/// be lost: the same equilibrium as above, hence the same ratios. (With drop-tail, losses hit flows that have just
+/// grown: see docs/transport.md.)
 #[test]
 fn at_a_shared_bottleneck_coupled_subflows_take_the_share_of_one_tcp_and_uncoupled_ones_one_each() {
     let (warm_up, time) = (Duration::from_secs(20), Duration::from_secs(60));
@@ -90,7 +91,7 @@ fn at_a_shared_bottleneck_coupled_subflows_take_the_share_of_one_tcp_and_uncoupl
         for kind in ALL {
             let mut flows: Vec<(Config, &[usize])> = vec![(reno(), &[0]); 4];
             flows.push((multipath(n, kind), &[0]));
-            // In one run a TCP may get a third more than the others for long, so several are averaged.
+            // In a single run one TCP may get a third more than the others for a long time, so average several runs.
             let runs = [1, 2, 3].map(|seed| {
                 let delay = Duration::from_ms(10);
                 let bottleneck = Cable { delay, queue: 170, early: true, seed, ..Cable::default() };
@@ -111,8 +112,8 @@ fn at_a_shared_bottleneck_coupled_subflows_take_the_share_of_one_tcp_and_uncoupl
     }
 }
 
-/// Queues of two paths that nobody else uses are full whatever couples the windows, so the rate is the sum of both, less
-/// headers: 1420 of 1538 bytes of a frame are data.
+/// Two otherwise unused paths are full whatever the coupling, so the rate is the sum of both, less headers: 1420 of the
+/// 1538 bytes of a frame are data.
 #[test]
 fn over_disjoint_paths_the_rates_add_up() {
     let cable = |mbps: u64, ms, queue| Cable {
@@ -140,9 +141,9 @@ fn over_disjoint_paths_the_rates_add_up() {
     }
 }
 
-/// RFC 6356's first goal: all subflows together do as well as a TCP on the best path would, and what they have on a path is
-/// less the more it loses: with LIA windows are as 1/p, here 16 to 1. Windows of less than two segments (1.1 Mbps) there
-/// are not. The 200 s are some 300 losses on the better path, which leaves some 6 % of chance.
+/// RFC 6356's first goal: all subflows together perform as well as a TCP on the best path, and use a path less the more
+/// it loses: with LIA, windows are proportional to 1/p, here 16 to 1. Windows are never smaller than two segments (1.1
+/// Mbps). 200 s contain about 300 losses on the better path, for a standard error of about 6 %.
 #[test]
 fn over_unequal_losses_a_connection_does_as_well_as_a_tcp_on_the_best_path_and_leaves_the_other() {
     let (warm_up, time) = (Duration::from_secs(20), Duration::from_secs(200));
@@ -163,6 +164,6 @@ fn over_unequal_losses_a_connection_does_as_well_as_a_tcp_on_the_best_path_and_l
         let ratio = (first + second) / best;
         println!("{kind:?}: {first:.1} and {second:.1} Mbps, {ratio:.2} of a TCP on the best");
         assert!((0.85..1.15).contains(&ratio), "{kind:?}: {ratio}");
-        assert!(second < 0.1 * (first + second), "{kind:?} sends {second:.1} Mbps where it should give way");
+        assert!(second < 0.1 * (first + second), "{kind:?} sends {second:.1} Mbps on the worse path");
     }
 }

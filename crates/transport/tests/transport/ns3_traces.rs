@@ -1,5 +1,5 @@
-//! The `ns3-3.37` profile against ns-3.37 itself: one flow over one link with chosen packets lost or late must send the same
-//! data at the same times. `tests/ns3/traces.txt` is what ns-3 printed; `tests/ns3/make.sh` writes it.
+//! The `ns3-3.37` profile compared with ns-3.37: one flow over one link with chosen packets lost or delayed must send
+//! the same data at the same times. `tests/ns3/traces.txt` is ns-3's output; `tests/ns3/make.sh` writes it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use weft_transport::{Config, CongestionControl, Endpoint, Segment};
 use weft_units::{Bytes, Duration, Time};
 
-/// ns-3 lets the application write 1 ns after the handshake; else times agree exactly.
+/// ns-3 lets the application write 1 ns after the handshake; otherwise times agree exactly.
 const TOLERANCE_NS: u64 = 2;
 
 /// A segment with data: ns since the start, sequence number with ISN 0, bytes.
@@ -25,7 +25,7 @@ impl Case {
         self.arguments.get(name).map_or(default, |value| value.parse().unwrap())
     }
 
-    /// What happens to packets that arrive at one end: late by so many ns, lost where negative.
+    /// The plan for packets that arrive at one end, by index: their delay in ns; negative: lost.
     fn plan(&self, name: &str) -> BTreeMap<u32, i64> {
         let text = self.arguments.get(name).map_or("", String::as_str);
         let item = |item: &str| {
@@ -76,7 +76,7 @@ fn config(case: &Case) -> Config {
     }
 }
 
-/// ns-3's point-to-point link: 2 bytes of PPP, times in ns, a queue for the packets that wait.
+/// ns-3's point-to-point link: 2 bytes of PPP, times in ns, a queue.
 struct Wire {
     busy_until: u64,
     waiting: VecDeque<u64>,
@@ -84,7 +84,7 @@ struct Wire {
     plan: BTreeMap<u32, i64>,
 }
 
-/// Runs a case: what the sender sent until the receiver had all, and when that was.
+/// Runs a case; returns the data segments sent until the receiver had everything, and when that was.
 fn run(case: &Case) -> (Vec<Sent>, u64) {
     let cfg = config(case);
     let bytes = case.number("bytes", 100_000);
@@ -109,8 +109,8 @@ fn run(case: &Case) -> (Vec<Sent>, u64) {
                     sent.push((now - start, segment.seq, u32::from(segment.len)));
                 }
                 let wire = &mut wires[from];
-                // A packet that ends at this instant still fills its place: ns-3 works off equal times in
-                // the order of scheduling.
+                // A packet whose transmission ends now still occupies its slot: ns-3 processes simultaneous
+                // events in the order of scheduling.
                 while wire.waiting.front().is_some_and(|&end| end < now) {
                     wire.waiting.pop_front();
                 }

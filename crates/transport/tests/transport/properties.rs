@@ -1,11 +1,11 @@
-//! What holds for every network and every segment, whatever the seed.
+//! Properties that hold for every network, segment and seed.
 
 use crate::common::{Link, Network, Random, transfer};
 use proptest::prelude::*;
 use weft_transport::{Config, CongestionControl, Ecn, EcnMode, Endpoint, Flags, HyStart, Segment};
 use weft_units::{Duration, Rate, Time};
 
-/// Profiles and the variations of them that take other ways through the code.
+/// Profiles and variations of them that exercise different code paths.
 fn configs() -> Vec<(&'static str, Config)> {
     let profile = |name: &str| Config::profile(name).unwrap();
     let ns3 = || Config { mss: 1448, ..profile("ns3-3.37") };
@@ -75,12 +75,12 @@ proptest! {
     #[test]
     fn all_bytes_arrive_and_the_connection_closes(which in 0..14_usize, link in link(), bytes in 0..400_000_u64) {
         let (name, cfg) = &configs()[which];
-        // A version of ns-3 that gives up after so many timeouts would fail for want of luck.
+        // Profiles that abort after a few timeouts would fail by chance.
         let cfg = Config { data_retries: u8::MAX, syn_retries: u8::MAX, ..cfg.clone() };
         let outcome = transfer(&cfg, &link, bytes);
         prop_assert!(outcome.fct.is_some(), "{name}: {outcome:?}");
         prop_assert!(outcome.closed, "{name}: {outcome:?}");
-        // No livelock: what is sent is a small multiple of what there is to send.
+        // No livelock: the packets sent are a small multiple of those needed.
         let needed = bytes / u64::from(cfg.mss) + 10;
         prop_assert!(outcome.network_packets < needed * 40 + 2000, "{name}: {outcome:?}");
     }
@@ -156,7 +156,7 @@ proptest! {
     }
 }
 
-/// A segment near a real one, or nowhere near.
+/// A segment near a real one, or a random one.
 fn mutate(random: &mut Random, near: &Segment) -> Segment {
     let mut number = |near: u32| match random.next() % 5 {
         0 => random.next() as u32,

@@ -1,5 +1,6 @@
-//! What each profile makes of each network, as a table under version control: a change of TCP is a change of this table,
-//! to be looked at and committed with it. `WEFT_UPDATE_SNAPSHOTS=1 cargo test -p weft-transport --test transport snapshot` writes it.
+//! The performance of each profile on each network, as a table under version control: a change of TCP changes this
+//! table, to be reviewed and committed with it. To update it: `WEFT_UPDATE_SNAPSHOTS=1 cargo test -p weft-transport
+//! --test transport snapshot`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,7 +10,7 @@ use weft_transport::profile::PROFILES;
 use weft_transport::{Config, EcnMode};
 use weft_units::{Duration, Rate};
 
-/// A network, the size of a transfer, and how many seeds are averaged.
+/// A network, the size of a transfer, and the number of seeds to average.
 struct Condition {
     name: &'static str,
     link: Link,
@@ -95,11 +96,11 @@ fn transfers_take_what_they_took() {
         std::fs::write(&path, &now).unwrap();
         return;
     }
-    let before = std::fs::read_to_string(&path).expect("the snapshot is there");
+    let before = std::fs::read_to_string(&path).expect("the snapshot exists");
     let changed: Vec<_> = now.lines().zip(before.lines()).filter(|(now, before)| now != before).collect();
     assert!(
         now == before,
-        "{} lines changed, the first (now, before): {:#?}\nWEFT_UPDATE_SNAPSHOTS=1 accepts them",
+        "{} lines changed, the first (now, before): {:#?}\nset WEFT_UPDATE_SNAPSHOTS=1 to accept them",
         changed.len(),
         changed.first()
     );

@@ -1,11 +1,11 @@
-//! A directory of its own for a test, gone when the test is over, and what is in one.
+//! Temporary directories for tests, and the contents of a directory.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A directory under the build's own, removed at the end unless the test fails.
+/// A directory under the build directory, removed at the end unless the test fails.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
@@ -35,7 +35,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Every file under `root` by its path from there.
+/// Every file under `root`, by its relative path.
 pub fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut todo = vec![root.to_owned()];

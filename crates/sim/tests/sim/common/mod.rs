@@ -1,5 +1,5 @@
-//! What the tests of the engine share: a run described in a few lines, what came of it, a bare
-//! link fed with packets, and the statistics they are judged by.
+//! Shared by the engine tests: a run described in a few lines, its outcome, a bare link fed with
+//! packets, and statistics to judge them.
 
 pub mod directory;
 pub mod paths;
@@ -21,8 +21,8 @@ use weft_units::{Duration, FlowId, HostId, LinkId, Time};
 
 use restart::{Restart, run_with_restarts};
 
-/// So many random cases, or as many as `PROPTEST_CASES` says; a failing one is kept beside the test
-/// and tried again first.
+/// `count` random cases, or `PROPTEST_CASES` if set; a failing case is stored next to the test and
+/// rerun first.
 pub fn cases(count: u32) -> ProptestConfig {
     let beside = FileFailurePersistence::WithSource("regressions");
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
@@ -45,12 +45,12 @@ pub fn scheme_with(name: &str, key: &str, value: ParamValue) -> SchemeSpec {
     SchemeSpec { name: name.to_owned(), params: [(key.to_owned(), value)].into() }
 }
 
-/// The profile of that name, its segments filling an Ethernet frame.
+/// The profile `name`, with segments that fill an Ethernet frame.
 pub fn profile(name: &str) -> Config {
     Config { mss: 1448, ..Config::profile(name).unwrap_or_else(|| panic!("no profile `{name}`")) }
 }
 
-/// One run. Every flow is of a class of its own, so that samples tell flows apart.
+/// One run. Every flow has its own class, so that samples distinguish flows.
 #[derive(Clone)]
 pub struct Trial<'a> {
     pub fabric: &'a Fabric,
@@ -97,7 +97,7 @@ impl<'a> Trial<'a> {
         Self { interval: Some(interval), ..self }
     }
 
-    /// Adds a flow; flows are to be added in order of their start.
+    /// Adds a flow; add flows in order of start time.
     pub fn flow(mut self, src: u32, dst: u32, bytes: u64, start: Duration) -> Self {
         let id = self.flows.len() as u32;
         self.flows.push(Flow {
@@ -114,7 +114,7 @@ impl<'a> Trial<'a> {
         self
     }
 
-    /// Gives the flow that was added last a DSCP.
+    /// Sets the DSCP of the flow added last.
     pub fn with_dscp(mut self, dscp: u8) -> Self {
         if let Some(last) = self.flows.last_mut() {
             last.dscp = dscp;
@@ -141,7 +141,7 @@ impl<'a> Trial<'a> {
         self
     }
 
-    /// Runs it; every run has to account for each of its packets.
+    /// Runs the trial and checks that every packet is accounted for.
     pub fn run(&self) -> Outcome {
         let mut seen = Seen::default();
         let links = (0..self.fabric.links().len() as u32).map(LinkId).collect();
@@ -167,12 +167,12 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// The link of a text such as `e0-a1`, in the direction of the text.
+/// The link named by a text such as `e0-a1`, in that direction.
 pub fn link(fabric: &Fabric, cable: &str) -> LinkId {
     fabric.link_named(cable).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Everything that a run told.
+/// Everything that a run recorded.
 #[derive(Default)]
 struct Seen {
     flows: Vec<FlowRecord>,
@@ -189,7 +189,7 @@ impl Recorder for Seen {
     }
 }
 
-/// What came of a [`Trial`]: its report, its flows in order of their ids, its samples.
+/// The outcome of a [`Trial`]: its report, its flows in order of ID, its samples.
 pub struct Outcome {
     pub report: RunReport,
     pub flows: Vec<FlowRecord>,
@@ -197,7 +197,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The completion time of a flow, which has to have finished.
+    /// The completion time of a flow, which must have finished.
     pub fn fct(&self, flow: usize) -> Duration {
         let record = &self.flows[flow];
         record.end.unwrap_or_else(|| panic!("flow {flow} did not finish: {record:?}")) - record.flow.start
@@ -216,7 +216,7 @@ impl Outcome {
         self.report.counters.packets_dropped[reason as usize]
     }
 
-    /// The mean of what a metric said of an entity after `from`; what was not said is zero.
+    /// The mean of a metric for an entity after `from`; missing samples count as zero.
     pub fn mean(&self, metric: Metric, entity: u32, from: Duration) -> f64 {
         let late = |sample: &&Sample| sample.time > at(from);
         let instants = self.samples.iter().filter(late).filter(|sample| sample.metric == Metric::ActiveFlows);
@@ -253,7 +253,7 @@ impl Uniform {
         weft_switching::pick(self.bits(), n)
     }
 
-    /// Exponential of that mean.
+    /// Exponential with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.unit()).ln()
     }

@@ -1,9 +1,9 @@
-//! Paths worked out here, apart from the schemes, and the max-min fair shares on them.
+//! Paths computed independently of the schemes, and the max-min fair shares on them.
 
 use weft_fabric::{EqualCost, Fabric};
 use weft_units::{HostId, LinkId};
 
-/// The path of single-path routing: everywhere the next hop of the lowest node.
+/// The path of single-path routing: at every hop, the next hop with the lowest node number.
 pub fn single_path(fabric: &Fabric, src: u32, dst: u32) -> Vec<LinkId> {
     let routes = EqualCost::compute(fabric);
     let (mut at, end) = (fabric.host_node(HostId(src)), fabric.host_node(HostId(dst)));
@@ -18,8 +18,8 @@ pub fn single_path(fabric: &Fabric, src: u32, dst: u32) -> Vec<LinkId> {
     path
 }
 
-/// The max-min fair rates of flows on `paths` (Bertsekas and Gallager, Data Networks, 6.5.2: raise
-/// all alike, fix those whose link is full, go on with the rest), in bits per second of the wire.
+/// The max-min fair rates of flows on `paths` (Bertsekas and Gallager, Data Networks, 6.5.2: raise all
+/// rates equally, fix those whose link is full, continue with the rest), in bits per second on the wire.
 pub fn max_min(fabric: &Fabric, paths: &[Vec<LinkId>]) -> Vec<f64> {
     let mut left: Vec<f64> = fabric.links().iter().map(|link| link.rate.bps() as f64).collect();
     let mut rates = vec![None; paths.len()];

@@ -1,4 +1,4 @@
-//! Switches that restart with empty tables while a run goes on.
+//! Switches that restart with empty tables during a run.
 
 use std::collections::BTreeSet;
 
@@ -74,10 +74,10 @@ impl<B: Blueprint> Blueprint for Restarting<'_, B> {
     }
 }
 
-/// A switch whose tables are empty after each restart. It knows what its ports lead to, and which are down.
+/// A switch whose tables are empty after each restart. It keeps its topology and the state of its ports.
 struct RestartingSwitch<S> {
     now: S,
-    /// What it will be, and from when on, the next one last.
+    /// Its replacements after each restart, with the time of the restart; the next one is last.
     later: Vec<(Time, S)>,
     down: BTreeSet<u16>,
 }

@@ -1,14 +1,14 @@
-//! How far a measured number may be from what it should be.
+//! Tolerances for measured values.
 
 use std::fmt::Debug;
 
-/// `measured` against `expected`, as a share.
+/// The relative error of `measured`.
 pub fn error(measured: f64, expected: f64) -> f64 {
     measured / expected - 1.0
 }
 
-/// Says the figures (they are the rows of `validation/theory/README.md`) and holds them against
-/// the tolerance.
+/// Prints the values (the rows of `validation/theory/README.md`) and checks them against the
+/// tolerance.
 pub fn holds(what: &str, measured: f64, expected: f64, tolerance: f64, seed: impl Debug) {
     let error = error(measured, expected);
     println!(
@@ -30,7 +30,7 @@ pub fn chi_square(counts: &[u64]) -> f64 {
     counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum()
 }
 
-/// What [`chi_square`] exceeds by chance once in a thousand times (Wilson and Hilferty 1931).
+/// The value that [`chi_square`] exceeds by chance once in a thousand times (Wilson and Hilferty 1931).
 pub fn chi_square_limit(classes: usize) -> f64 {
     const Z: f64 = 3.0902;
     let freedom = classes as f64 - 1.0;
@@ -38,7 +38,7 @@ pub fn chi_square_limit(classes: usize) -> f64 {
     freedom * (1.0 - step + Z * step.sqrt()).powi(3)
 }
 
-/// Asserts that `counts` may well be draws from equal chances.
+/// Asserts that `counts` are consistent with equal probabilities.
 pub fn is_even(what: &str, counts: &[u64], seed: impl Debug) {
     let (statistic, limit) = (chi_square(counts), chi_square_limit(counts.len()));
     assert!(statistic < limit, "{what}: chi-square {statistic:.1} of {limit:.1}, {counts:?}, seed {seed:?}");

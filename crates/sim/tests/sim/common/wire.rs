@@ -1,4 +1,4 @@
-//! One link, fed with packets at chosen times: a queue by itself, as queueing theory sees it.
+//! One link, fed with packets at chosen times: a single queue, as in queueing theory.
 
 use weft_fabric::{FabricBuilder, LinkSpec};
 use weft_sim::event_queue::Due;
@@ -8,7 +8,7 @@ use weft_transport::mptcp::Options;
 use weft_transport::{Ecn, Segment};
 use weft_units::{Bytes, LinkId, Time};
 
-/// A packet that came through.
+/// A packet that arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Passed {
     pub tag: u32,
@@ -33,7 +33,7 @@ impl Wire {
         Self { link: net.first_link[hosts[0].index()], net, passed: Vec::new() }
     }
 
-    /// Offers a packet of `ip_bytes` with a DSCP at `at`, after what is due until then.
+    /// Offers a packet of `ip_bytes` with a DSCP at `at`, after processing the events due until then.
     pub fn offer(&mut self, at: Time, tag: u32, ip_bytes: u16, dscp: u8, ecn: Ecn) -> Result<(), DropReason> {
         self.run_until(at);
         self.net.now = at;
@@ -43,7 +43,7 @@ impl Wire {
         self.net.transmit(self.link, packet).inspect_err(|_| self.net.packets.remove(packet))
     }
 
-    /// Lets happen what happens until `at`.
+    /// Processes the events due until `at`.
     pub fn run_until(&mut self, at: Time) {
         let links = self.net.links.count();
         while let Some((time, due)) = self.net.queue.first_due().filter(|(time, _)| *time <= at) {
@@ -67,7 +67,7 @@ impl Wire {
         }
     }
 
-    /// Bytes that have not left.
+    /// Bytes not yet sent.
     pub fn backlog(&self) -> Bytes {
         self.net.backlog(self.link)
     }

@@ -1,5 +1,5 @@
-//! ARP-Path, TCP-Path and TFE in the engine: addresses are asked for, frames of switches take time
-//! and bandwidth, flows spread, and move when a path breaks.
+//! ARP-Path, TCP-Path and TFE in the engine: addresses are resolved, control frames take time and
+//! bandwidth, flows spread, and change paths when one breaks.
 
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_switching::{DropReason, ParamValue, SchemeSpec};
@@ -14,7 +14,7 @@ fn gigabit() -> LinkSpec {
     LinkSpec::new(Rate::from_gbps(1), US(1))
 }
 
-/// Four spines, four leaves, two hosts a leaf.
+/// Four spines, four leaves, two hosts per leaf.
 fn fabric() -> Fabric {
     build::spine_leaf(4, 4, 2, &gigabit(), &gigabit()).unwrap()
 }
@@ -28,7 +28,7 @@ fn text(word: &str) -> ParamValue {
     ParamValue::Text(word.to_owned())
 }
 
-/// Bytes that crossed the uplinks of the first leaf, spine by spine.
+/// Bytes sent on the uplinks of the first leaf, by spine.
 fn uplinks(fabric: &Fabric, outcome: &Outcome) -> Vec<u64> {
     (0..4).map(|spine| outcome.link(link(fabric, &format!("l0-s{spine}"))).counters.wire_bytes).collect()
 }
@@ -45,7 +45,7 @@ fn a_flow_starts_with_a_question_and_the_next_one_to_the_same_host_does_not() {
         );
         let outcome = trial.run();
         assert_eq!(outcome.report.flows_finished, 2, "{name}");
-        // Four links there and back, for the request and for the reply, of 84 bytes and 1 us each.
+        // Request and reply cross four links each, with 84 bytes and 1 us per link.
         let question = US(8) + Duration::from_ns(8 * 672);
         let longer = outcome.fct(0).ps().abs_diff((outcome.fct(1) + question).ps());
         assert!(longer < 1_000_000, "{name}: {:?} and {:?}", outcome.fct(0), outcome.fct(1));
@@ -70,7 +70,7 @@ fn a_question_that_nobody_answers_is_asked_again_until_the_path_heals() {
     let outcome =
         trial.clone().fail(Duration::ZERO, "h2-l1").heal(MS(1_500), "h2-l1").limit(MS(60_000)).run();
     assert_eq!(outcome.report.flows_finished, 1);
-    // A port that leads to a host does so again once it heals; the question is asked once a second.
+    // A host port works again once its link is up; the ARP Request is repeated every second.
     let (earliest, latest) = (MS(2_000), MS(2_001));
     assert!((earliest..latest).contains(&outcome.fct(0)), "{:?}", outcome.fct(0));
     let never = trial.fail(Duration::ZERO, "h2-l1").limit(MS(5_000)).run();
@@ -81,7 +81,7 @@ fn a_question_that_nobody_answers_is_asked_again_until_the_path_heals() {
 fn long_flows_at_once_take_paths_of_their_own_where_hashing_collides() {
     let fabric = fabric();
     let start = |scheme: SchemeSpec| {
-        // Two hosts of the first leaf, two flows each, one after another while the earlier ones send.
+        // Two hosts of the first leaf, two flows each, starting one after another while the others send.
         let mut trial = Trial::new(&fabric, scheme, profile("linux")).limit(MS(400));
         for flow in 0..4_u32 {
             trial = trial.flow(flow % 2, 2 + flow, 1 << 30, MS(u64::from(flow) * 50));
@@ -123,7 +123,7 @@ fn tfe_moves_a_flow_once_it_has_grown() {
         trial.run().report.counters.packets_of_switches
     };
     let hellos = run(900_000);
-    assert!(run(1_100_000) > hellos, "the exchange takes frames of the switches");
+    assert!(run(1_100_000) > hellos, "the exchange costs control frames");
 }
 
 #[test]

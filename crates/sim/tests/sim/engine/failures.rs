@@ -1,4 +1,4 @@
-//! Links and nodes that fail and heal in mid-run.
+//! Failures and restorations of links and nodes during a run.
 
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec, build};
 use weft_scenario::Scenario;
@@ -21,9 +21,9 @@ fn two_spines() -> Fabric {
     build::spine_leaf(2, 2, 2, &gigabit(Duration::from_us(5)), &gigabit(Duration::from_us(5))).unwrap()
 }
 
-/// After a handshake of 2 x 1.04 ms, the last ACK of it and ten segments, the initial window, leave
-/// back to back in 0.13 ms and are on the middle link for 1 ms; at 2.5 ms they are all there. The
-/// first thing sent again comes 2 round trips later.
+/// After a handshake of 2 x 1.04 ms, its last ACK and the ten segments of the initial window leave back
+/// to back in 0.13 ms and are on the middle link for 1 ms: at 2.5 ms all of them. The first
+/// retransmission comes 2 round trips later.
 #[test]
 fn what_is_on_a_failing_link_is_lost_and_counted_and_sent_again() {
     let fabric = build::dumbbell(1, 1, &gigabit(Duration::from_us(20)), &gigabit(MS(1))).unwrap();
@@ -42,7 +42,7 @@ fn a_link_that_is_down_refuses_packets_and_counts_them_as_such() {
         build::dumbbell(1, 1, &gigabit(Duration::from_us(20)), &gigabit(Duration::from_us(20))).unwrap();
     let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, 1_000, MS(1));
     let outcome = trial.limit(MS(3_500)).fail(MS(0), "h0-s0").run();
-    // The first SYN and those of 1 s and 3 s.
+    // The first SYN and those after 1 s and 3 s.
     assert_eq!(outcome.dropped(DropReason::LinkDown), 3);
     assert_eq!(outcome.report.counters.packet_hops, 0);
     assert!(!outcome.link(link(&fabric, "h0-s0")).up && !outcome.link(link(&fabric, "s0-h0")).up);
@@ -64,7 +64,7 @@ fn every_scheme_goes_on_over_the_other_spine_and_comes_back_when_the_link_heals(
     let fabric = two_spines();
     let (fail, heal, end) = (MS(20), MS(500), MS(900));
     for name in ["ecmp", "single_path", "spray", "spanning_tree"] {
-        // What the failing link carries has to have been in use: by some of eight flows.
+        // The failing link must have been in use: some of the eight flows cross it.
         let endless = |trial: Trial<'static>| {
             (0..8).fold(trial, |trial, i| {
                 trial.flow(i % 2, 2 + i % 2, 1 << 30, Duration::from_us(u64::from(i)))
@@ -83,7 +83,7 @@ fn every_scheme_goes_on_over_the_other_spine_and_comes_back_when_the_link_heals(
         let [before, between, after] = [fail, heal, end].map(at);
         let lost = between.dropped(DropReason::LinkDown);
         assert!(lost > 0, "{name}: the link was busy, so packets were on it");
-        // Beside those that had been taken in before it failed, nothing crosses a failed link.
+        // Apart from packets accepted before the failure, nothing crosses a failed link.
         assert!(between.packets(failed) <= before.packets(failed) + 1, "{name}");
         let detour = between.packets(other) - before.packets(other);
         assert!(detour > 20_000, "{name}: {detour} packets over the other spine in 480 ms");
@@ -92,7 +92,7 @@ fn every_scheme_goes_on_over_the_other_spine_and_comes_back_when_the_link_heals(
     }
 }
 
-/// From h0 to h1 it is three links, and five the other way round.
+/// The path from h0 to h1 has three links, the other way round five.
 #[test]
 fn the_ideal_is_over_the_paths_that_there_are_when_the_flow_starts() {
     let fabric = build::ring(4, 1, &gigabit(MS(1)), &gigabit(MS(1))).unwrap();
@@ -104,14 +104,18 @@ fn the_ideal_is_over_the_paths_that_there_are_when_the_flow_starts() {
     };
     let (short, whole) = (ideal(&trial), ideal(&trial.clone().fail(MS(5), "s0-s1")));
     assert_eq!((short.0, whole.0), (3, 5));
-    assert_eq!(ideal(&trial.clone().fail(MS(30), "s0-s1")), short, "fails while the flow is under way");
-    assert_eq!(ideal(&trial.clone().fail(MS(5), "s0-s1").heal(MS(30), "s0-s1")), whole, "heals meanwhile");
+    assert_eq!(ideal(&trial.clone().fail(MS(30), "s0-s1")), short, "fails during the flow");
+    assert_eq!(
+        ideal(&trial.clone().fail(MS(5), "s0-s1").heal(MS(30), "s0-s1")),
+        whole,
+        "heals during the flow"
+    );
     assert_eq!(ideal(&trial.clone().fail(MS(10), "s0-s1")), whole, "fails at the moment of the start");
     let cut_off = trial.fail(MS(5), "h0-s0").heal(MS(30), "h0-s0");
     assert_eq!(ideal(&cut_off), (0, Duration::ZERO), "there was no path");
 }
 
-/// Takes no notice.
+/// A recorder that discards everything.
 struct Nobody;
 
 impl Recorder for Nobody {
@@ -119,7 +123,7 @@ impl Recorder for Nobody {
     fn sample(&mut self, _sample: &Sample) {}
 }
 
-/// Whether cables are up at the end of a run of a k = 4 fat-tree with these events.
+/// Whether links are up at the end of a run on a k = 4 fat-tree with these events.
 fn up_at_the_end(failed: &str, events: &[(&str, &str)], cables: &[&str]) -> Vec<bool> {
     let mut text = format!(
         "[fabric]\nkind = \"fat-tree\"\nk = 4\nfailed = [{failed}]\n[scheme]\nname = \"ecmp\"\n\
@@ -149,7 +153,7 @@ fn a_node_that_comes_back_leaves_down_what_is_down_by_itself() {
     assert_eq!(
         up_at_the_end("", &around(("fail", "e0-a0")), &cables),
         [false, true],
-        "a cable that had failed"
+        "a link that had failed"
     );
     assert_eq!(
         up_at_the_end("", &around(("fail_node", "e0")), &cables),
@@ -157,9 +161,9 @@ fn a_node_that_comes_back_leaves_down_what_is_down_by_itself() {
         "the other end is down"
     );
     let twice = [("fail_node", "a0"), ("heal_node", "a0")];
-    assert_eq!(up_at_the_end("\"e0-a0\"", &twice, &cables), [false, true], "a cable down from the start");
+    assert_eq!(up_at_the_end("\"e0-a0\"", &twice, &cables), [false, true], "a link down from the start");
     let inside = [("fail_node", "a0"), ("heal", "e0-a0")];
-    assert_eq!(up_at_the_end("", &inside, &cables), [false, false], "a cable of a node that is down");
+    assert_eq!(up_at_the_end("", &inside, &cables), [false, false], "a link of a node that is down");
     let both = [("fail", "e0-a0"), ("fail_node", "a0"), ("heal", "e0-a0"), ("heal_node", "a0")];
     assert_eq!(up_at_the_end("", &both, &cables), [true, true], "both have healed");
 }

@@ -1,5 +1,5 @@
-//! Links of hosts, of switches and whole switches that fail for a moment: under the schemes that explore every flow
-//! goes on once everything has healed, though its destination only waits and says nothing.
+//! Short failures of host links, switch links and whole switches: under the exploring schemes every flow continues
+//! once everything has healed, even though its destination only waits and sends nothing.
 
 use proptest::prelude::*;
 use weft_fabric::{Fabric, LinkSpec, build};
@@ -10,7 +10,7 @@ use crate::common::{Trial, Uniform, cases, profile, scheme};
 
 const MS: fn(u64) -> Duration = Duration::from_ms;
 
-/// TCP-Path, ARP-Path, and TFE that explores for every flow, or once it has carried 1 MB.
+/// TCP-Path, ARP-Path, and TFE that explores for every flow, or for flows that have sent 1 MB.
 pub fn exploring() -> [SchemeSpec; 4] {
     let text = |text: &str| ParamValue::Text(text.to_owned());
     let tfe = |params: Vec<(&str, ParamValue)>| SchemeSpec {
@@ -29,7 +29,7 @@ pub fn gigabit() -> LinkSpec {
     LinkSpec::new(Rate::from_gbps(1), Duration::from_us(1))
 }
 
-/// 10 MB from h0 to h2 while these cables are down from 10 ms to 20 ms.
+/// 10 MB from h0 to h2 while these links are down from 10 ms to 20 ms.
 fn ten_megabytes(fabric: &Fabric, scheme: SchemeSpec, cables: &[&str]) -> Duration {
     let trial = Trial::new(fabric, scheme, profile("linux")).flow(0, 2, 10_000_000, Duration::ZERO);
     let failing = cables.iter().fold(trial, |trial, cable| trial.fail(MS(10), cable));
@@ -52,7 +52,7 @@ fn a_flow_goes_on_one_timeout_after_any_link_of_its_path_or_a_switch_was_away_fo
         for scheme in exploring() {
             let name = format!("{what}, {scheme:?}");
             let fct = ten_megabytes(&dumbbell, scheme, cables);
-            // The first timeout is 200 ms after the last segment; if a repair's frames are lost too, the next one
+            // The first timeout is 200 ms after the last segment; if the repair's frames are lost, too, the next one
             // is twice that.
             assert!(fct < with_routes + MS(450), "{name}: {fct}, with routes {with_routes}");
         }
@@ -74,8 +74,8 @@ fn so_it_does_where_there_is_a_choice_of_paths() {
             let name = format!("{cables:?}, {scheme:?}");
             let undisturbed = ten_megabytes(&fabric, scheme.clone(), &[]);
             let fct = ten_megabytes(&fabric, scheme, cables);
-            // A repair that finds no path while links are down, from 10 ms on, is tried again after 1 s. Then the rest
-            // starts from a window of one segment, which costs less than another transfer.
+            // A repair that finds no path while links are down, from 10 ms on, is retried after 1 s. Then the rest
+            // starts with a window of one segment, which takes less time than another transfer.
             assert!(fct < MS(10) + MS(1_000) + undisturbed * 2, "{name}: {fct}, undisturbed {undisturbed}");
         }
     }
@@ -84,8 +84,8 @@ fn so_it_does_where_there_is_a_choice_of_paths() {
 proptest! {
     #![proptest_config(cases(40))]
 
-    /// The hold time is 15 s; the last failure heals before a second has passed, and by then a timeout of the
-    /// transport has been backed off to 2 s at most.
+    /// The hold time is 15 s; the last failure heals within a second, and by then the RTO has been backed off to at
+    /// most 2 s.
     #[test]
     fn once_everything_has_healed_every_flow_ends_within_a_timeout_and_the_hold_time(
         seed in 0_u64..1 << 40, spines in 1_u32..4, leaves in 2_u32..4, which in 0_usize..4, failures in 1_usize..8,
@@ -105,7 +105,7 @@ proptest! {
             .iter()
             .map(|link| format!("{}-{}", fabric.node(link.from).name, fabric.node(link.to).name))
             .collect();
-        // One after another, so that none heals while it is down for another reason.
+        // One after another, so that no link heals while it is down for another reason.
         let mut events = Vec::new();
         for _ in 0..failures {
             let cable = cables[random.below(cables.len())].clone();

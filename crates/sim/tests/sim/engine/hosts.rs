@@ -11,7 +11,7 @@ fn gigabit() -> LinkSpec {
     LinkSpec::new(Rate::from_gbps(1), Duration::from_us(5))
 }
 
-/// h0 and h1 each on both of s0 and s1; h2 on s1 alone; s0 and s1 joined.
+/// h0 and h1 connected to both s0 and s1; h2 to s1 only; s0 and s1 connected.
 fn two_homed() -> Fabric {
     let mut builder = FabricBuilder::new("two-homed");
     let hosts: Vec<_> = (0..3).map(|i| builder.add_host(format!("h{i}"), 0, None).unwrap()).collect();
@@ -48,7 +48,7 @@ fn a_host_sends_by_a_link_on_a_shortest_path() {
             Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 2, 5_000, Duration::ZERO);
         trial.flows[0].sport = sport;
         let outcome = trial.run();
-        assert_eq!(outcome.packets(link(&fabric, "h0-s0")), 0, "h2 hangs on s1, as h0 does");
+        assert_eq!(outcome.packets(link(&fabric, "h0-s0")), 0, "h2 is connected to s1, like h0");
         assert_eq!(outcome.flows[0].hops, 2);
     }
 }
@@ -103,7 +103,7 @@ fn each_direction_of_a_cable_has_its_own_rate_and_delay() {
         let outcome = trial.flow(src, dst, 1 << 40, Duration::ZERO).sampled(Duration::from_ms(10)).run();
         outcome.rates(Duration::from_ms(200))[0] / 1e6
     };
-    // A payload of 1448 bytes in 1538 on the wire.
+    // 1448 bytes of payload per 1538 on the wire.
     let (there, back) = (rate(0, 1), rate(1, 0));
     assert!((930.0..941.5).contains(&there), "{there} Mbps of 941.5");
     assert!((46.5..47.1).contains(&back), "{back} Mbps of 47.07");

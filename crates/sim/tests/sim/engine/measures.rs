@@ -1,5 +1,5 @@
-//! What a run with switches that explore is watched for: paths, explorations, floods, tables, and
-//! what an event costs.
+//! Measurements of runs with exploring schemes: paths, explorations, floods, tables, and the cost of
+//! events.
 
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_sim::record::Metric;
@@ -11,7 +11,7 @@ use crate::common::{Outcome, Trial, link, profile, scheme, scheme_with};
 const MS: fn(u64) -> Duration = Duration::from_ms;
 const US: fn(u64) -> Duration = Duration::from_us;
 
-/// Four spines, four leaves, two hosts a leaf; every link 1 Gbps and 1 us.
+/// Four spines, four leaves, two hosts per leaf; every link 1 Gbps and 1 us.
 fn fabric() -> Fabric {
     let gigabit = LinkSpec::new(Rate::from_gbps(1), US(1));
     build::spine_leaf(4, 4, 2, &gigabit, &gigabit).unwrap()
@@ -38,16 +38,16 @@ fn the_path_of_a_flow_is_the_one_that_its_bytes_took() {
 #[test]
 fn an_exploration_lasts_as_long_as_its_request_and_its_reply_are_on_their_way() {
     let fabric = fabric();
-    // Nothing else is on the links: the destination is not announced when it answers.
+    // Nothing else is on the links: without announcement of the destination.
     let alone = scheme_with("tcp_path", "announce", ParamValue::Text("off".into()));
     let explored = Trial::new(&fabric, alone, profile("linux")).flow(0, 2, 1_000, MS(1)).run().flows;
-    // From the edge: two links with the request, one to the host and back with SYN and SYN+ACK as
-    // they are (60 bytes of IP), two with the reply; wrapping adds 20 bytes. 38 bytes surround each.
+    // From the edge: two links with the request, one to the host and back with plain SYN and SYN+ACK
+    // (60 bytes of IP), two with the reply; wrapping adds 20 bytes. Each frame has 38 bytes of overhead.
     let wrapped = 4 * (US(1).ps() + (60 + 20 + 38) * 8_000);
     let plain = 2 * (US(1).ps() + (60 + 38) * 8_000);
     let found = explored[0].exploration.unwrap().ps();
     assert!(found.abs_diff(wrapped + plain) < 1_000, "{found} and {}", wrapped + plain);
-    // The question before it: four links there and back, 84 bytes each.
+    // The address resolution before it: four links each way, 84 bytes per frame.
     let asked = explored[0].resolution.ps();
     assert!(asked.abs_diff(8 * (US(1).ps() + 84 * 8_000)) < 1_000, "{asked}");
     let hashed = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 2, 1_000, MS(1)).run().flows;
@@ -69,10 +69,10 @@ fn a_valley_free_exploration_reaches_every_other_leaf_once_from_every_spine() {
         into.map(|link| [link.floods.broadcasts, link.floods.explorations])
             .fold([0, 0], |[a, b], [c, d]| [a + c, b + d])
     };
-    // Two floods, the ARP Request and the Path Request: N_S copies each at every leaf but the first.
+    // Two floods, the ARP Request and the Path Request: N_S copies each at every leaf except the first.
     assert_eq!(["l0", "l1", "l2", "l3"].map(into), [[0, 0], [4, 4], [4, 4], [4, 4]]);
-    // Path Requests end at the other leaves, the ARP Request at the hosts there: of four copies one is
-    // not late.
+    // Path Requests end at the other leaves, the ARP Request at their hosts: of four copies, three are
+    // late.
     let late = outcome.dropped(DropReason::LateCopy);
     assert_eq!(late, 2 * 3 * 3);
 }
@@ -87,7 +87,7 @@ fn tables_are_sampled_and_hold_two_entries_a_flow_on_its_path() {
         let mine = outcome.samples.iter().filter(move |sample| sample.metric == metric);
         mine.filter(|sample| NodeId(sample.entity) == node).map(|sample| sample.value).collect::<Vec<_>>()
     };
-    // Locks of the spines that lost the race are among the entries of flows for three seconds.
+    // Locks from spines that lost the race count as flow entries for three seconds.
     assert_eq!(at("l0", Metric::FlowEntries).first(), Some(&4.0));
     assert_eq!(at("l1", Metric::FlowEntries).first(), Some(&3.0));
     assert!(at("l0", Metric::StationEntries)[0] >= 4.0);
@@ -117,7 +117,7 @@ fn an_event_says_what_it_cost() {
         let moved = path(&fabric, &outcome, 0);
         assert!(moved.len() == 3 && moved[1] != spine, "{moved:?}");
     }
-    // Where routes follow at once no switch recovers a path by itself, and yet data comes through.
+    // With immediate rerouting no switch recovers a path itself, and yet data arrives again.
     let hashed = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 2, 20_000_000, MS(1));
     let spine = path(&fabric, &hashed.run(), 0)[1].clone();
     let failed = hashed.fail(MS(50), &format!("l0-{spine}")).run().report.events[0];
@@ -133,7 +133,7 @@ fn a_flow_that_tfe_moves_is_counted_with_the_segments_that_the_move_reordered() 
         let mut spec = scheme_with("tfe", "classifier", ParamValue::Text("auto".into()));
         spec.params.insert("elephant_bytes".into(), ParamValue::Bytes(Bytes(1_000_000)));
         let trial = Trial::new(&fabric, spec, profile("linux"));
-        // Two more flows into the same leaf, so that queues differ when the flow is moved.
+        // Two more flows into the same leaf, so that queues differ when the flow changes its path.
         trial.flow(4, 3, 50_000_000, US(900)).flow(6, 2, 50_000_000, US(950)).flow(0, 2, bytes, MS(1)).run()
     };
     let grown = auto(20_000_000);
@@ -142,7 +142,7 @@ fn a_flow_that_tfe_moves_is_counted_with_the_segments_that_the_move_reordered() 
     assert!(flow.moves == 1 || flow.out_of_order == 0);
     let small = auto(900_000);
     let flow = small.flows.iter().find(|record| record.flow.bytes == 900_000).unwrap();
-    assert_eq!((flow.moves, flow.out_of_order), (0, 0), "without a move nothing is reordered");
+    assert_eq!((flow.moves, flow.out_of_order), (0, 0), "without a path change nothing is reordered");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn what_is_for_a_switch_is_delivered_there() {
     let fabric = fabric();
     let outcome = Trial::new(&fabric, scheme("tcp_path"), profile("linux")).flow(0, 2, 1_000, MS(1)).run();
     let counters = &outcome.report.counters;
-    // Every switch greets on all its ports; the flow's own packets and the question reach hosts.
+    // Every switch sends Hello messages on all its ports; the flow's packets and the ARP Request reach hosts.
     assert!(counters.packets_of_switches > 0 && counters.is_conserved());
     assert_eq!(outcome.dropped(DropReason::NoRoute), 0);
 }

@@ -1,4 +1,4 @@
-//! The engine from end to end: queues, paths, hosts, failures, as the engine reports them.
+//! End-to-end tests of the engine: queues, paths, hosts, failures.
 
 mod exploration;
 mod failures;

@@ -1,4 +1,4 @@
-//! Multipath TCP over fabrics: subflows share paths or have one each.
+//! Multipath TCP over fabrics: subflows share paths or have their own.
 
 use proptest::prelude::*;
 use weft_fabric::{Fabric, LinkSpec};
@@ -10,7 +10,7 @@ use crate::common::{Outcome, Trial, cases, profile, scheme, scheme_with};
 
 const MIB: u64 = 1 << 20;
 
-/// A fabric of the smoc study.
+/// A fabric from the smoc study.
 fn study(name: &str) -> Fabric {
     let path = format!("{}/../../scenarios/smoc/{name}.fabric.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -39,7 +39,7 @@ fn rate(fabric: &Fabric, scheme: &str, config: Config) -> f64 {
 
 #[test]
 fn smoc_uses_every_path_and_a_tree_one() {
-    // Of 100 Mbps Ethernet leaves 94.1 for a segment's payload with timestamps, 92.3 with a mapping too.
+    // Of 100 Mbps, Ethernet leaves 94.1 for payload with timestamps, 92.3 with a mapping as well.
     let (four, shared) = (study("topology1"), study("topology2"));
     let single = rate(&four, "spanning_tree", hosts(4));
     assert!((85.0..95.0).contains(&single), "{single}");
@@ -78,11 +78,11 @@ fn a_subflow_whose_path_is_cut_is_moved_and_the_transfer_goes_on() {
         .flow(0, 1, 100 * MIB, Duration::ZERO)
         .fail(Duration::from_ms(1_000), "s1-s3");
     let outcome = trial.run();
-    // Three quarters of the capacity from the first second on, and a timeout where the path was.
+    // Three quarters of the capacity from the first second on, plus a timeout on the cut path.
     assert!(outcome.fct(0) < Duration::from_ms(3_600), "{}", outcome.fct(0));
 }
 
-/// Two hosts, each with a link to both of two switches, all of 100 Mbps.
+/// Two hosts, each connected to both switches; all links 100 Mbps.
 fn two_homed() -> Fabric {
     let nodes = [("h0", "host"), ("h1", "host"), ("a", "switch"), ("b", "switch")];
     let nodes = nodes.map(|(name, role)| format!("[[node]]\nname = \"{name}\"\nrole = \"{role}\"\n"));
@@ -108,11 +108,11 @@ fn a_run_sums_what_connections_count_between_their_subflows_and_without_them_not
     let report = whole.report.multipath.expect("multipath");
     let subflows: u32 = whole.flows.iter().map(|flow| flow.subflows).sum();
     assert_eq!((report.connections, report.subflows), (2, subflows.into()));
-    assert!(report.out_of_order > 0, "subflows over queues of their own: {report:?}");
+    assert!(report.out_of_order > 0, "subflows over separate queues: {report:?}");
     assert_eq!((report.joins_refused, report.stale, report.reinjected_bytes), (0, 0, 0), "{report:?}");
     assert_eq!(report.duplicate_bytes, 0);
 
-    // What has left by the dead link, and was not acknowledged, goes by the other.
+    // Unacknowledged data sent on the dead link is reinjected on the other.
     let cut = run(Config { mptcp_stale_loss_count: 1, ..mesh }, true);
     assert!(cut.flows.iter().all(|flow| flow.end.is_some()));
     let report = cut.report.multipath.expect("multipath");

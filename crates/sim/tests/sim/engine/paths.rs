@@ -1,4 +1,4 @@
-//! Which links the packets of each scheme take.
+//! The links that packets take under each scheme.
 
 use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, SpanningTree, build};
 use weft_switching::{DropReason, ParamValue};
@@ -13,7 +13,7 @@ fn fat_tree(k: u32) -> Fabric {
     build::fat_tree(k, &spec, &spec).unwrap()
 }
 
-/// Packets by core, on the links up from pod 0.
+/// Packets per core, on the links from pod 0.
 fn by_core(fabric: &Fabric, outcome: &Outcome, half: u32) -> Vec<u64> {
     let up = (0..half * half).map(|core| link(fabric, &format!("a{}-c{core}", core / half)));
     up.map(|link| outcome.packets(link)).collect()
@@ -53,7 +53,7 @@ fn ecmp_keeps_a_flow_on_one_path_in_order() {
     }
 }
 
-/// One flow a run of the engine would be slow; 600 flows of one packet each share a run instead.
+/// One flow per run would be slow; instead, 600 flows of one packet each share a run.
 fn flows_by_core(fabric: &Fabric, half: u32, hash_seed: &str, seed: u64) -> Vec<u64> {
     let ecmp = scheme_with("ecmp", "hash_seed", ParamValue::Text(hash_seed.to_owned()));
     let mut trial = Trial::new(fabric, ecmp, profile("linux")).seed(seed);
@@ -64,7 +64,7 @@ fn flows_by_core(fabric: &Fabric, half: u32, hash_seed: &str, seed: u64) -> Vec<
     }
     let outcome = trial.run();
     assert_eq!(outcome.report.flows_finished, 600);
-    // SYN, its ACK, data, FIN and the ACK of the other FIN: all flows send alike, up to timing.
+    // SYN, its ACK, data, FIN and the ACK of the other FIN: all flows send the same, up to timing.
     by_core(fabric, &outcome, half).iter().map(|packets| packets / 4).collect()
 }
 
@@ -78,8 +78,8 @@ fn ecmp_spreads_flows_evenly_over_the_cores() {
     }
 }
 
-/// All switches choose alike, so the flows that an edge switch sends to its j-th aggregation switch
-/// are just those that this one sends to its j-th core.
+/// All switches choose alike, so the flows that an edge switch sends to its j-th aggregation switch are
+/// exactly those that this switch sends to its j-th core.
 #[test]
 fn one_hash_seed_for_all_switches_leaves_three_of_four_cores_idle() {
     let fabric = fat_tree(8);
@@ -123,7 +123,7 @@ fn spraying_reorders_where_paths_differ_and_only_there() {
     };
     let (reordered, received) = out_of_order(&uneven);
     assert!(received >= 690 && reordered * 4 > received, "{reordered} of {received} out of order");
-    // Packets of one size that leave one after the other over paths of one length stay in order.
+    // Equal-size packets sent one after another over equal-length paths stay in order.
     assert_eq!(out_of_order(&fabric).0, 0);
 }
 
@@ -138,7 +138,7 @@ fn the_first_frame_to_an_unknown_host_floods_and_the_rest_goes_straight() {
     assert_eq!(outcome.dropped(DropReason::NotForMe), 3);
     assert_eq!(outcome.dropped(DropReason::SamePort), 1);
     assert_eq!(outcome.flows[0].first_transmissions_received, 35, "copies are not counted as data");
-    // Answers have told where h0 and h1 are: the second flow floods nothing.
+    // Replies have taught the switches where h0 and h1 are: the second flow floods nothing.
     let outcome = trial.flow(0, 1, 50_000, Duration::ZERO).flow(1, 0, 50_000, Duration::from_ms(5)).run();
     assert_eq!(outcome.report.counters.packets_copied, 4);
 }
@@ -159,8 +159,8 @@ fn a_flood_reaches_every_host_once_and_keeps_to_the_tree() {
         let outcome = trial.flow(0, hosts - 1, 100, Duration::ZERO).run();
         let counters = &outcome.report.counters;
         let name = fabric.name();
-        assert_eq!(outcome.dropped(DropReason::NotForMe), u64::from(hosts - 2), "{name}: one copy a host");
-        // A switch with one port in the tree is where a copy ends.
+        assert_eq!(outcome.dropped(DropReason::NotForMe), u64::from(hosts - 2), "{name}: one copy per host");
+        // A copy ends at a switch with only one port in the tree.
         let ends = fabric.switches().filter(|&switch| tree.forwarding(switch).len() == 1).count() as u64;
         assert_eq!(outcome.dropped(DropReason::SamePort), ends, "{name}");
         assert_eq!(counters.packets_copied, u64::from(hosts - 2) + ends, "{name}");
@@ -189,8 +189,8 @@ fn addresses_are_forgotten_after_the_ageing_time() {
     assert_eq!(copied(Duration::from_ms(20)), 8);
 }
 
-/// Frames to addresses that found no room in the tables are flooded for ever, those that carry
-/// selective acknowledgements too.
+/// Frames to addresses that do not fit the tables are flooded forever, including those with SACK
+/// blocks.
 #[test]
 fn floods_take_no_more_memory_the_longer_they_last() {
     let queue = QueueSpec::fifo(Limit::Packets(10));

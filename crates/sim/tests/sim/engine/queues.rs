@@ -1,4 +1,4 @@
-//! Queues: what they hold, what they mark, who goes first.
+//! Queues: limits, marking and scheduling.
 
 use weft_fabric::{ClassSpec, Fabric, Limit, LinkSpec, Overhead, QueueSpec, Scheduler, build};
 use weft_sim::record::Metric;
@@ -19,19 +19,19 @@ fn us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// How many of `count` packets offered at `at` are taken.
+/// How many of `count` packets offered at `at` are accepted.
 fn taken(wire: &mut Wire, at: Time, count: u32, bytes: u16) -> u32 {
     (0..count).map(|tag| u32::from(wire.offer(at, tag, bytes, 0, Ecn::NotEct).is_ok())).sum()
 }
 
 #[test]
 fn drop_tail_takes_what_fits_to_the_packet_and_to_the_byte() {
-    // Limit, bytes of a packet, taken of 100 at once by the idle link, taken of 100 each at 10 us,
-    // 14 us and 35 us (whole packets have left by then: one, none, two more).
+    // Limit, packet size, accepted of 100 packets at once on the idle link, accepted of 100 each at
+    // 10 us, 14 us and 35 us (whole packets sent by then: one, none, two more).
     let cases = [
         (Limit::Packets(1), 1_250, [2, 1, 0, 2]),
         (Limit::Packets(7), 1_250, [8, 1, 0, 2]),
-        // A limit in bytes is one for the packets that wait, too: that on the line does not count.
+        // A limit in bytes also excludes the packet on the line.
         (Limit::Bytes(1_249), 1_250, [1, 1, 0, 1]),
         (Limit::Bytes(1_250), 1_250, [2, 1, 0, 2]),
         (Limit::Bytes(8_750), 1_250, [8, 1, 0, 2]),
@@ -59,7 +59,7 @@ fn a_limit_in_bytes_counts_bytes_on_the_wire() {
 
 #[test]
 fn packets_that_find_the_threshold_reached_are_marked_and_only_those() {
-    // The first is on the line at once; of the others, number n finds n - 1 waiting.
+    // The first is sent at once; of the others, number n finds n - 1 waiting.
     let marked = |threshold, ecn| {
         let queue = QueueSpec::fifo(Limit::Packets(20)).marking(threshold);
         let mut wire = Wire::new(&line(queue));
@@ -100,7 +100,7 @@ fn strict_priority_lets_the_urgent_go_first_but_does_not_break_off_a_packet() {
     }
     wire.run_until(Time::MAX);
     let order: Vec<_> = wire.passed.iter().map(|passed| (passed.tag, passed.arrived)).collect();
-    // 10 us of sending each, back to back, and 3 us on the way.
+    // 10 us of transmission each, back to back, plus 3 us of delay.
     assert_eq!(order, [(0, us(13)), (10, us(23)), (11, us(33)), (1, us(43)), (2, us(53))]);
 }
 
@@ -148,14 +148,14 @@ fn a_port_with_one_class_is_a_fifo_queue_to_the_picosecond() {
     }
 }
 
-/// Two hosts a side of 1 Gbps, a bottleneck of 200 Mbps with queues of its own.
+/// Four hosts per side at 1 Gbps, a 200 Mbps bottleneck with this queue.
 fn classed_dumbbell(queue: QueueSpec) -> Fabric {
     let host = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(20));
     let bottleneck = LinkSpec::new(Rate::from_bps(200_000_000), Duration::from_us(200)).with_queue(queue);
     build::dumbbell(4, 4, &host, &bottleneck).unwrap()
 }
 
-/// The shares that endless flows with these DSCPs get of the bottleneck.
+/// The shares of the bottleneck that endless flows with these DSCPs get.
 fn shares(fabric: &Fabric, dscps: &[u8]) -> Vec<f64> {
     let mut trial = Trial::new(fabric, scheme("ecmp"), profile("linux")).limit(Duration::from_secs(2));
     for (i, &dscp) in (0..).zip(dscps) {
@@ -184,7 +184,7 @@ fn drr_shares_a_bottleneck_by_weight_and_wastes_nothing() {
     ] {
         let shares = shares(&fabric, dscps);
         assert!(error(shares.iter().sum(), 1.0).abs() < 0.01, "{dscps:?}: {shares:?}");
-        // Two flows of one queue share it as TCP does.
+        // Two flows in one queue share it only as evenly as TCP does.
         let tolerance = if dscps == [16, 16, 0] { 0.25 } else { 0.02 };
         for (share, expected) in shares.iter().zip(expected) {
             assert!(error(*share, *expected).abs() < tolerance, "{dscps:?}: {shares:?} against {expected}");
@@ -221,7 +221,7 @@ fn an_incast_overflows_a_queue_that_never_holds_more_than_its_limit() {
 
 #[test]
 fn the_longest_backlog_is_known_of_slow_lines_and_of_several_queues() {
-    // 12.5 s for 1000 packets on the line, or waiting beside it.
+    // 1000 packets, 10 s of line time, on the line or in the class queues.
     for queue in [
         QueueSpec::fifo(Limit::Packets(1_000)),
         classes(Scheduler::StrictPriority, &[1, 1], 1_000),
@@ -263,7 +263,7 @@ fn the_bytes_of_the_window_are_those_between_its_ends() {
     let [from, to] = [1_000, 3_500].map(Duration::from_ms);
     // The line is never free: 10 Mbps for 2.5 s.
     let left = endless.measured(from, to).run().link(bottleneck).window_bytes;
-    assert!(left.abs_diff(3_125_000) <= 1, "{left}, where a byte is partly on the line at either end");
+    assert!(left.abs_diff(3_125_000) <= 1, "{left}; at either end a byte may be partly on the line");
     let short = trial.flow(0, 2, 100_000, Duration::ZERO).measured(Duration::ZERO, Duration::from_secs(2));
     let alone = short.run();
     let late = short.flow(1, 3, 100_000, Duration::from_secs(8)).run();

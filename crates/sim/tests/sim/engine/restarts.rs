@@ -1,5 +1,5 @@
-//! Switches that restart with empty tables, alone and while links fail: under the schemes that explore every flow
-//! goes on within a timeout of the transport.
+//! Switches that restart with empty tables, alone and while links fail: under the exploring schemes every flow
+//! continues within one RTO.
 
 use proptest::prelude::*;
 use weft_fabric::{Fabric, FabricBuilder, build};
@@ -30,7 +30,7 @@ fn a_flow_goes_on_at_once_when_switches_of_its_path_have_lost_their_tables() {
     }
 }
 
-/// A connected fabric of `switches` with `extra` more links, two hosts on every switch.
+/// A connected fabric of `switches` switches with `extra` additional links and two hosts per switch.
 fn random_fabric(random: &mut Uniform, switches: usize, extra: usize) -> Fabric {
     let mut builder = FabricBuilder::new("random");
     let nodes: Vec<_> =
@@ -54,8 +54,8 @@ fn random_fabric(random: &mut Uniform, switches: usize, extra: usize) -> Fabric 
 proptest! {
     #![proptest_config(cases(40))]
 
-    /// The hold time is 15 s; all is well before a second has passed, and by then a timeout of the transport has been
-    /// backed off to 2 s at most.
+    /// The hold time is 15 s; everything has recovered within a second, and by then the RTO has been backed off to at
+    /// most 2 s.
     #[test]
     fn once_everything_is_well_again_every_flow_ends_within_a_timeout_and_the_hold_time(
         seed in 0_u64..1 << 40, switches in 2_usize..8, extra in 0_usize..8, which in 0_usize..4,

@@ -1,11 +1,11 @@
-//! What keys of a scenario do to a run: DSCPs to queues, events to cables.
+//! The effect of scenario keys on a run: DSCPs on queues, events on links.
 
 use weft_scenario::Scenario;
 use weft_sim::engine::Progress;
 use weft_sim::record::{FlowRecord, Recorder, Sample};
 use weft_sim::run::run;
 
-/// A bottleneck as fast as a host between four hosts a side, with two queues.
+/// Four hosts per side, and a bottleneck as fast as a host link.
 const FABRIC: &str = r#"
 [fabric]
 kind = "dumbbell"
@@ -26,7 +26,7 @@ impl Recorder for Flows {
     fn sample(&mut self, _sample: &Sample) {}
 }
 
-/// The flows of the only run of a scenario; every file that it names has the text `file`.
+/// The flows of the only run of a scenario; every file that it names contains `file`.
 fn flows(scenario: &str, file: &str) -> Vec<FlowRecord> {
     let text = format!("{scenario}\n[scheme]\nname = \"ecmp\"\n");
     let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
@@ -37,7 +37,7 @@ fn flows(scenario: &str, file: &str) -> Vec<FlowRecord> {
     flows.0
 }
 
-/// The slowdowns of the flows with that DSCP over [`FABRIC`].
+/// The slowdowns of the flows with this DSCP over [`FABRIC`].
 fn slowdowns(scenario: &str, dscp: u8) -> Vec<f64> {
     let flows = flows(&format!("{FABRIC}{scenario}"), "");
     let of_class = flows.iter().filter(|record| record.flow.dscp == dscp);
@@ -81,7 +81,7 @@ fn a_group_with_priority_goes_through_a_congested_port_as_if_alone() {
 
 #[test]
 fn drr_gives_groups_their_weights_until_one_has_finished() {
-    // Of equal sizes, the one with 3/4 of the line ends after 4/3 of its time alone; both after 2.
+    // Of two equal flows, the one with 3/4 of the line ends after 4/3 of its time alone; both after 2.
     let scenario = r#"queues = { scheduler = "drr", weights = [3, 1] }
 [traffic]
 dscp = 46
@@ -96,7 +96,7 @@ flow_list = [
 
 #[test]
 fn an_event_that_names_two_nodes_is_about_all_cables_between_them() {
-    // Three cables, one of them laid the other way round,.
+    // Three parallel links, one of them listed the other way round.
     let fabric = r#"
 name = "parallel"
 node = [
@@ -121,5 +121,5 @@ flow_list = [{ src = "h0", dst = "h1", bytes = "1 MB" }]"#;
     let fail = "[[event]]\nat = \"1 ms\"\nfail = \"s1-s0\"\n";
     let heal = "[[event]]\nat = \"40 ms\"\nheal = \"s0-s1\"\n";
     assert!(end("") < 10.0);
-    assert!(end(&format!("{fail}{heal}")) > 40.0, "while all are down nothing gets through");
+    assert!(end(&format!("{fail}{heal}")) > 40.0, "nothing arrives while all links are down");
 }

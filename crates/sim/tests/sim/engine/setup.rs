@@ -1,4 +1,4 @@
-//! A run that is set up wrongly is refused before it starts.
+//! An invalid setup is refused before the run starts.
 
 use weft_fabric::{LinkSpec, build};
 use weft_units::Duration;
@@ -22,14 +22,14 @@ fn refused(add: impl FnOnce(Trial<'_>) -> Trial<'_>) -> String {
 fn flows_that_are_not_in_order_of_start_are_refused() {
     let (early, late) = (Duration::from_ms(1), Duration::from_ms(2));
     let message = refused(|trial| trial.flow(0, 2, 1_000, late).flow(1, 3, 1_000, early));
-    assert_eq!(message, "flows are in order of start");
+    assert_eq!(message, "flows must be in order of start time");
 }
 
 #[test]
 fn faults_that_are_not_in_order_of_time_are_refused() {
     let (early, late) = (Duration::from_ms(1), Duration::from_ms(2));
     let message = refused(|trial| trial.fail(late, "l0-s0").heal(early, "l0-s0"));
-    assert_eq!(message, "faults are in order of time");
+    assert_eq!(message, "faults must be in order of time");
 }
 
 #[test]
@@ -39,5 +39,5 @@ fn a_flow_of_a_class_that_there_is_not_is_refused() {
         trial.flows[0].class = 7;
         trial
     });
-    assert_eq!(message, "every flow has one of the 1 classes");
+    assert_eq!(message, "every flow's class must be below 1");
 }

@@ -1,4 +1,4 @@
-//! Tag-and-Forward in a run: tags on links between switches, paths, and cables that fail.
+//! Tag-and-Forward in the engine: tags on links between switches, paths, and link failures.
 
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_switching::{DropReason, ParamValue, SchemeSpec};
@@ -17,7 +17,7 @@ fn choosing(choice: &str) -> SchemeSpec {
     scheme_with("tag_forward", "choice", ParamValue::Text(choice.to_owned()))
 }
 
-/// Every server, and every router at a core, sends something to every other one, but routers to routers.
+/// All pairs of servers, and of servers and the routers at the cores, exchange data; routers do not exchange any.
 fn all_to_all(fabric: &Fabric, scheme: SchemeSpec) -> Outcome {
     let hosts = fabric.host_count() as u32;
     let pairs = (0..hosts).flat_map(|src| (0..hosts).map(move |dst| (src, dst)));
@@ -76,7 +76,7 @@ fn flows_take_all_cores_and_a_sprayed_one_does_alone() {
     assert_eq!(used(&many.run()), 4);
 }
 
-/// What 16 flows from pod 0 to pod 3 lose when a0-c0 fails at 20 ms, and what crosses the other cables of a0 then.
+/// 16 flows from pod 0 to pod 3; a0-c0 fails at 20 ms.
 fn with_a_failure(fabric: &Fabric, install_delay: Duration, heal: Option<Duration>) -> Outcome {
     let scheme = scheme_with("tag_forward", "install_delay", ParamValue::Duration(install_delay));
     let trial = Trial::new(fabric, scheme, profile("linux")).limit(MS(400));
@@ -94,10 +94,10 @@ fn a_failed_cable_costs_what_the_controller_takes_and_then_other_cores_carry_its
         assert!(outcome.dropped(DropReason::LinkDown) > 0);
         outcome.report.events[0].recovery().unwrap()
     };
-    // 100 us until the controller knows, 100 us back, 150 us a group at each switch.
+    // 100 us to notify the controller, 100 us back, 150 us per group at each switch.
     let at_once = recovery(Duration::ZERO);
     assert!(at_once > Duration::from_us(200) && at_once < MS(5), "{at_once}");
-    // The last frame that is lost is the last that a sender without answers tries in that time.
+    // The last frame lost is the last retransmission within that time.
     let slow = recovery(MS(50));
     assert!(slow > MS(40) && slow < MS(55), "{slow}");
 }
@@ -123,8 +123,8 @@ fn an_edge_leaves_its_own_dead_uplink_without_waiting_for_the_controller() {
     let run = flows.fail(MS(20), "e0-a0").run();
     let controller = run.report.controller.as_ref().unwrap();
     assert!(controller.counters.iter().any(|(name, count)| *name == "groups_changed" && *count > 0));
-    // Half of what comes back is lost at a0, whose cable the others' rules still lead to; the flows of the other half
-    // go on, all over the second uplink.
+    // Half of the returning frames are lost at a0, to whose dead link the other switches' rules still point; the other
+    // half of the flows continue, all over the second uplink.
     let second = run.packets(link(&fabric, "e0-a1"));
     assert!(second > 15_000, "{second} packets");
 }

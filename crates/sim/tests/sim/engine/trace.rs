@@ -1,5 +1,4 @@
-//! Traces: what a recorder that asks for every frame is told, and the exploration of one flow that is
-//! made of it.
+//! Traces: the events that a tracing recorder receives, and the exploration of one flow built from them.
 
 use weft_scenario::{Plan, Scenario};
 use weft_sim::engine::Progress;
@@ -10,7 +9,7 @@ use weft_sim::trace::TraceEvent;
 use weft_switching::DropReason;
 use weft_units::{LinkId, Time};
 
-/// Three spines, three leaves, three hosts a leaf, loaded, without and with an elephant to follow.
+/// Three spines, three leaves, three hosts per leaf, loaded with web-search flows.
 const LOADED: &str = r#"
 [fabric]
 kind = "spine-leaf"
@@ -31,7 +30,7 @@ pairs = "inter-leaf"
 duration = "60 ms"
 "#;
 
-/// One flow in an idle ring: it has one way beside the shortest.
+/// One flow in an idle ring: there is one path besides the shortest.
 const LONE: &str = r#"
 [fabric]
 kind = "ring"
@@ -64,7 +63,7 @@ fn explored(plan: &Plan, choice: &Choice) -> Explored {
     explore(plan, choice, &[Watch::default(), Watch::default()]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The scenes of a flow that suits, with the plan they are of.
+/// The scenes of a suitable flow for each scenario and scheme, with their plan.
 fn scenes() -> Vec<(Plan, Explored)> {
     let plans = [LOADED, LONE].iter().flat_map(|scenario| SCHEMES.map(|scheme| plan(scenario, scheme)));
     plans
@@ -87,7 +86,7 @@ impl Recorder for Plain {
     fn sample(&mut self, _: &Sample) {}
 }
 
-/// Counts what it is told.
+/// Counts trace events.
 #[derive(Default)]
 struct Counting {
     plain: Plain,
@@ -139,7 +138,7 @@ fn a_trace_tells_of_every_frame_and_changes_nothing() {
     }
 }
 
-/// Every scene of those.
+/// Every scene.
 fn each(scenes: &[(Plan, Explored)]) -> impl Iterator<Item = (&Plan, &Scene)> {
     scenes.iter().flat_map(|(plan, explored)| {
         let recovery = explored.recovery.as_ref().map(|recovery| &recovery.scene);
@@ -177,7 +176,7 @@ fn frames_go_from_link_to_link_in_order_of_time_and_each_has_an_end() {
     }
 }
 
-/// The nodes that links lead through, by name.
+/// The names of the nodes along a path.
 fn route(plan: &Plan, path: &[LinkId]) -> Vec<String> {
     let name = |node| plan.fabric.node(node).name.clone();
     let first = path.first().map(|&link| name(plan.fabric.link(link).from));
@@ -203,7 +202,7 @@ fn the_path_kept_is_the_one_that_data_takes() {
         let target = plan.fabric.host_name(explored.flow.dst);
         let ends = route(&plan, &scene.path);
         assert_eq!((ends[0].as_str(), ends[ends.len() - 1].as_str()), (source, target));
-        // What results say of the flow's first data, or of the first after its one move.
+        // The path in the results: of the flow's first data, or of the first after its only path change.
         let mut plain = Plain::default();
         run(&plan, &Progress::default(), &mut plain).unwrap();
         let record = plain.0.iter().find(|record| record.flow.id == explored.flow.id).unwrap();
@@ -214,7 +213,7 @@ fn the_path_kept_is_the_one_that_data_takes() {
 
 #[test]
 fn every_late_copy_of_a_lone_flow_is_in_its_scene() {
-    // The announcement of the destination, which answers for the first time, is no part of the flow.
+    // The destination's announcement with its first reply does not belong to the flow.
     let plan = plan(LONE, "name = \"arp_path\"\nannounce = \"off\"");
     let scene = explored(&plan, &Choice::Number(0)).exploration;
     let is_late =
@@ -262,8 +261,8 @@ fn a_flow_is_chosen_by_its_ends_and_ports_and_what_is_wrong_is_said() {
     let (from, to) = (name(flow.src), name(flow.dst));
     assert_eq!(between(&from, &to, Some(flow.sport), Some(flow.dport)), Ok(flow.id));
     let wrong_port = between(&from, &to, None, Some(1)).unwrap_err();
-    assert!(wrong_port.contains("has these TCP ports; there are ports"), "{wrong_port}");
+    assert!(wrong_port.contains("has these TCP ports; existing flows: ports"), "{wrong_port}");
     let unknown = between("h99", &to, None, None).unwrap_err();
-    assert_eq!(unknown, "there is no host `h99`; there are h0, h1, h2, h3, h4, h5, h6, h7 and 1 more");
+    assert_eq!(unknown, "there is no host `h99`; the hosts are h0, h1, h2, h3, h4, h5, h6, h7 and 1 more");
     assert_eq!(between("H1", &to, None, None).unwrap_err(), "there is no host `H1`: did you mean `h1`?");
 }

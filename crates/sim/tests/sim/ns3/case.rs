@@ -1,7 +1,7 @@
-//! The stored cases: fabric, flows and what ns-3 measured, as read from `validation/ns3`.
+//! The stored cases: fabric, flows and ns-3's measurements, read from `validation/ns3`.
 //!
-//! The files are ours and under version control, so a line that does not fit the format ends the
-//! test with the line, not with an error type.
+//! The files are ours and under version control, so an invalid line panics with that line instead of
+//! returning an error.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,10 +23,10 @@ pub struct Case {
     pub seed: u64,
 }
 
-/// Classes of flows by size; a flow's class is its place here.
+/// Flow classes by size; a flow's class is an index into this array.
 pub const CLASSES: [&str; 3] = ["mouse", "rabbit", "elephant"];
 
-/// What one run needs, of a stored case or generated.
+/// The inputs of one run, from a stored case or generated.
 pub struct Input {
     pub fabric: Fabric,
     pub flows: Vec<Flow>,
@@ -35,7 +35,7 @@ pub struct Input {
     pub seed: u64,
 }
 
-/// What became of one flow.
+/// The outcome of one flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// From connect() to the last byte at the receiving application; `None`: not finished.
@@ -63,19 +63,19 @@ impl Case {
         self.flows.rsplit_once('-').map_or(&self.flows, |(workload, _)| workload)
     }
 
-    /// Cases that differ in their seed only have the same group.
+    /// Cases that differ only in their seed have the same group.
     pub fn group(&self) -> String {
         format!("{}.{}.{}.{}", self.workload(), self.fabric, self.scheme, self.tcp)
     }
 
-    /// The fabric and the flows as the files have them.
+    /// The fabric and the flows, read from the files.
     pub fn input(&self) -> Input {
         let fabric = read_fabric(&self.fabric);
         let flows = read_flows(&self.flows, &fabric);
         Input { fabric, flows, scheme: self.scheme.clone(), tcp: self.tcp.clone(), seed: self.seed }
     }
 
-    /// What ns-3 measured, by flow.
+    /// ns-3's measurements, by flow.
     pub fn reference(&self) -> BTreeMap<FlowId, Outcome> {
         let outcome = |row: &String| {
             let [id, fct, _, retransmitted, timeouts] = split(row)[..] else { panic!("{row}") };

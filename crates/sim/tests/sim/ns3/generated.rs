@@ -1,4 +1,4 @@
-//! Workloads of the kinds that `make_cases.py` writes, with any seed. The draws are not Python's.
+//! Workloads like those of `make_cases.py`, with any seed. The random draws differ from Python's.
 
 use weft_fabric::Fabric;
 use weft_traffic::Flow;
@@ -7,7 +7,7 @@ use weft_units::{FlowId, HostId, Time};
 use crate::ns3::case::{CLASSES, Input, read_fabric};
 use crate::ns3::mersenne::Mersenne;
 
-/// Web search (DCTCP) flow sizes as `make_cases.py` cuts them: bytes and cumulative probability.
+/// Web search (DCTCP) flow sizes, truncated as in `make_cases.py`: bytes and cumulative probability.
 const WEB_SEARCH: [(f64, f64); 11] = [
     (0.0, 0.0),
     (10e3, 0.15),
@@ -23,27 +23,27 @@ const WEB_SEARCH: [(f64, f64); 11] = [
 ];
 
 const HOSTS_PER_LEAF: usize = 5;
-/// Bits per second of all uplinks of `spine-leaf-4x4x5` together.
+/// Total uplink capacity of `spine-leaf-4x4x5` in bits per second.
 const UPLINKS_BPS: f64 = 16e9;
 
-/// Which flows there are.
+/// The kind of workload.
 #[derive(Clone, Copy, Debug)]
 pub enum Workload {
-    /// 200 web-search flows between leaves, Poisson, at this load of the uplinks.
+    /// 200 web-search flows between leaves, Poisson arrivals, at this uplink load.
     Web(f64),
-    /// 2 MB from each host to another, and 20 of 200 kB.
+    /// 2 MB from each host to another, and 20 flows of 200 kB.
     Permutation,
 }
 
-/// A kind of case, apart from seed and TCP.
+/// A kind of case, without seed and TCP.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// As cases are named: workload, fabric, scheme.
+    /// Workload, fabric and scheme, as in case names.
     pub name: &'static str,
     pub workload: Workload,
 }
 
-/// All kinds of the stored cases but the lone flows.
+/// All kinds of stored cases except the lone flows.
 pub const KINDS: [Kind; 7] = [
     Kind { name: "web10.spine-leaf-4x4x5.single_path", workload: Workload::Web(0.1) },
     Kind { name: "web40.spine-leaf-4x4x5.ecmp", workload: Workload::Web(0.4) },
@@ -63,7 +63,7 @@ impl Kind {
     /// The workload with this seed.
     pub fn input(&self, tcp: &str, seed: u64) -> Input {
         let fabric = read_fabric(self.name.split('.').nth(1).unwrap());
-        // Complemented, so that spraying does not draw the numbers that made the flows.
+        // Complemented, so that spraying draws different numbers from those that made the flows.
         let mut draws = Draws(Mersenne::new(!seed));
         let flows = match self.workload {
             Workload::Web(load) => draws.web_search(&fabric, load),
@@ -137,7 +137,7 @@ fn nanoseconds(ns: f64) -> Time {
     Time::from_ps(ns as u64 * 1000)
 }
 
-/// Numbers flows, and source ports of each host from 10000 on.
+/// Numbers the flows, and each host's source ports from 10000 on.
 fn number(drawn: Vec<Drawn>) -> Vec<Flow> {
     let mut used = [0; 64];
     let flow = |(id, (src, dst, bytes, start)): (usize, Drawn)| {
@@ -157,7 +157,7 @@ fn number(drawn: Vec<Drawn>) -> Vec<Flow> {
     drawn.into_iter().enumerate().map(flow).collect()
 }
 
-/// The place in [`CLASSES`]: a mouse below 10 kB, an elephant above 1 MB.
+/// The index in [`CLASSES`]: a mouse below 10 kB, an elephant above 1 MB.
 fn size_class(bytes: u64) -> u16 {
     let class = u16::from(bytes >= 10_000) + u16::from(bytes > 1_000_000);
     debug_assert!(usize::from(class) < CLASSES.len());

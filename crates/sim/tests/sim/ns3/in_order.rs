@@ -1,11 +1,11 @@
-//! A small engine that works off simultaneous events in the order in which ns-3 does.
+//! A small engine that processes simultaneous events in the same order as ns-3.
 //!
-//! On links of one rate packets meet at the same picosecond all the time, and which of two goes
-//! first decides which of them a full queue refuses. Weft's order is (time, link), ns-3's is
-//! (time, order of scheduling); neither is more right, but a run goes another way from the first
-//! such meeting on. This engine has two events a packet a hop as ns-3's devices have, and Weft's own
-//! endpoints, routes and schemes: where its completion times are ns-3's, these agree with ns-3, and
-//! what remains between Weft and ns-3 is the order of simultaneous events.
+//! On links of equal rate, packets often arrive at the same picosecond, and the order decides which of
+//! them a full queue refuses. Weft's order is (time, link), ns-3's is (time, order of scheduling);
+//! neither is more correct, but runs diverge from the first such tie on. This engine has two events per
+//! packet and hop, like ns-3's devices, and uses Weft's endpoints, routes and schemes: if its completion
+//! times equal ns-3's, these agree with ns-3, and the only difference left between Weft and ns-3 is the
+//! order of simultaneous events.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::ns3::case::{Input, Outcome};
 use crate::ns3::mersenne::Mersenne;
 use crate::ns3::run::transport;
 
-/// What became of each flow of `input`.
+/// The outcome of each flow of `input`.
 pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
     let fabric = &input.fabric;
     let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
@@ -75,15 +75,15 @@ impl SchemeVisitor for Visitor<'_> {
 
 enum Event {
     Start(usize),
-    /// The line of a link is free.
+    /// The line of a link becomes free.
     Free(LinkId),
     Arrive(LinkId, Box<Packet>),
-    /// A segment is worked off; ns-3 gives the first SYN an event of its own.
+    /// A segment is processed; ns-3 uses a separate event for the first SYN.
     Segment(Box<Packet>),
     Timer(usize),
 }
 
-/// The place of a timer that is not running.
+/// The key of a timer that is not running.
 const NEVER: (Time, u64) = (Time::MAX, 0);
 
 struct Packet {
@@ -92,7 +92,7 @@ struct Packet {
     segment: Segment,
 }
 
-/// A device of ns-3: the packet on the line is not in the queue.
+/// An ns-3 device: the packet on the line is not in the queue.
 #[derive(Default)]
 struct Line {
     busy: bool,
@@ -102,7 +102,7 @@ struct Line {
 /// One end of a flow: an even number at the source, the next at the destination.
 struct Side {
     endpoint: Endpoint,
-    /// The place of its timer among the events.
+    /// The key of its timer among the events.
     armed: (Time, u64),
     header: Header,
     nic: LinkId,

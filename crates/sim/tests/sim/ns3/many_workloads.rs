@@ -1,8 +1,8 @@
-//! The engine's means beside those in ns-3's order of events, over many workloads.
+//! The engine's means compared with those in ns-3's order of events, over many workloads.
 //!
-//! In a stored case a mean of a hundred flows hangs on which of them meets a timeout of a second, and
-//! that on the order of simultaneous events. [`crate::ns3::in_order`] takes ns-3's times flow for flow, so it
-//! stands for ns-3 on workloads that ns-3 never ran: of the kinds of the stored cases, with other seeds.
+//! In a stored case, a mean over a hundred flows depends on which of them has a timeout of a second, and that
+//! on the order of simultaneous events. [`crate::ns3::in_order`] reproduces ns-3's times flow by flow, so it can
+//! replace ns-3 on workloads that ns-3 never ran: like the stored cases, with other seeds.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -23,7 +23,7 @@ struct Sums {
     engine: f64,
 }
 
-/// One workload under both engines, by class; all flows last.
+/// One workload under both engines, by class; the last entry is for all flows.
 fn compare(input: &Input) -> [Sums; CLASSES.len() + 1] {
     let (theirs, ours) = (in_order::run(input), run::run(input));
     let mut sums = [Sums::default(); CLASSES.len() + 1];
@@ -38,8 +38,8 @@ fn compare(input: &Input) -> [Sums; CLASSES.len() + 1] {
     sums
 }
 
-/// Both means of one class over all workloads, in seconds, and their ratio with half the width of
-/// its 95 % interval.
+/// Both means of one class over all workloads, in seconds, and their ratio with the half-width of its
+/// 95 % confidence interval.
 pub struct Row {
     class: &'static str,
     workloads: usize,
@@ -50,7 +50,7 @@ pub struct Row {
     half_width: f64,
 }
 
-/// The columns of `validation/ns3/order.md` behind the case's name.
+/// The columns of `validation/ns3/order.md` after the case's name.
 impl Display for Row {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
         let Self { class, workloads, flows, in_order, engine, ratio, half_width } = self;
@@ -77,7 +77,7 @@ impl Row {
         Self { class, workloads: workloads.len(), flows, in_order, engine, ratio, half_width }
     }
 
-    /// Whether the ratio is within `tolerance` of 1, or not known well enough to say that it is not.
+    /// Whether the ratio is within `tolerance` of 1, or too uncertain to say otherwise.
     fn agrees(&self, tolerance: f64) -> bool {
         let error = (self.ratio - 1.0).abs();
         if self.half_width < tolerance { error < tolerance } else { error < tolerance + self.half_width }
@@ -102,7 +102,7 @@ pub fn rows(kind: &Kind, tcp: &str, count: u64) -> Vec<Row> {
     CLASSES.iter().chain(&["all"]).enumerate().filter_map(row).collect()
 }
 
-/// What the means may differ by: spraying draws its paths anew.
+/// The allowed difference of the means: with spraying, random paths differ.
 fn tolerance(kind: &Kind) -> f64 {
     if kind.scheme() == "spray" { 0.10 } else { 0.05 }
 }

@@ -1,5 +1,5 @@
-//! `std::mt19937_64`, which the reference program draws from when it sprays (Matsumoto and
-//! Nishimura, "Mersenne twister", 1998, and the 64-bit parameters of Nishimura, 2000).
+//! `std::mt19937_64`, which the reference program uses for spraying (Matsumoto and Nishimura,
+//! "Mersenne twister", 1998, and the 64-bit parameters of Nishimura, 2000).
 
 const LEN: usize = 312;
 const HALF: usize = 156;
@@ -11,7 +11,7 @@ pub struct Mersenne {
 }
 
 impl Mersenne {
-    /// The generator as C++ seeds it with one number.
+    /// The generator, seeded with one number as in C++.
     pub fn new(seed: u64) -> Self {
         let mut state = [seed; LEN];
         for i in 1..LEN {

@@ -1,9 +1,9 @@
 //! Weft against the stored results of ns-3.37 (`validation/ns3`).
 //!
-//! Flow by flow, with simultaneous events in ns-3's order, the completion times are ns-3's to the
-//! nanosecond; the few cases where some flow differs are listed in [`KNOWN`]. The engine itself works
-//! off simultaneous events in another order; it is held to the means where these do not hang on
-//! which flow meets a timeout of a second.
+//! With simultaneous events in ns-3's order, every flow's completion time equals ns-3's to the
+//! nanosecond; the few cases where some flow differs are listed in [`KNOWN`]. The engine itself
+//! processes simultaneous events in another order; its means are compared where they do not depend on
+//! which flow has a timeout of a second.
 //!
 //! A few cases run here; `tests/ns3_studies.rs` runs all.
 
@@ -24,7 +24,7 @@ use weft_units::{FlowId, HostId};
 
 type Outcomes = BTreeMap<FlowId, Outcome>;
 
-/// Cases in which some flows take another time than in ns-3, and how many. See `validation/ns3/README.md`.
+/// Cases in which some completion times differ from ns-3's, and how many. See `validation/ns3/README.md`.
 const KNOWN: &[(&str, usize)] = &[
     ("web10-2.spine-leaf-4x4x5.single_path.newreno", 1),
     ("web10-2.spine-leaf-4x4x5.single_path.newreno-sack", 1),
@@ -42,7 +42,7 @@ const QUICK: &[&str] = &[
     "permutation-3.fat-tree-4.spray.cubic",
 ];
 
-/// Flows that do not take the reference's time, to the nanosecond.
+/// The number of flows whose completion time differs from the reference, compared to the nanosecond.
 fn differing(outcomes: &Outcomes, case: &Case) -> usize {
     let reference = case.reference();
     let differs =
@@ -50,7 +50,7 @@ fn differing(outcomes: &Outcomes, case: &Case) -> usize {
     reference.iter().filter(differs).count()
 }
 
-/// Holds a case, with simultaneous events in ns-3's order, against the reference.
+/// Checks a case, with simultaneous events in ns-3's order, against the reference.
 pub fn agrees_in_order(case: &Case) {
     let outcomes = in_order::run(&case.input());
     store("in-order", case, &outcomes);
@@ -58,7 +58,7 @@ pub fn agrees_in_order(case: &Case) {
     assert_eq!(differing(&outcomes, case), known, "{}: flows that differ from ns-3", case.name);
 }
 
-/// Leaves the result for `summarise.py` where `WEFT_NS3_RESULTS` asks for it.
+/// Writes the result for `summarise.py` into the directory `WEFT_NS3_RESULTS`, if set.
 pub fn store(kind: &str, case: &Case, outcomes: &Outcomes) {
     let Some(directory) = std::env::var_os("WEFT_NS3_RESULTS") else { return };
     let directory = PathBuf::from(directory).join(kind);
@@ -112,7 +112,7 @@ fn in_ns3s_order_of_events_every_flow_takes_as_long_as_in_ns3() {
     }
 }
 
-/// `permutation` with CUBIC drops nothing, so no mean hangs on a timeout.
+/// `permutation` with CUBIC drops nothing, so no mean depends on a timeout.
 #[test]
 fn the_engines_means_agree_where_nothing_is_dropped() {
     for (scheme, tolerance) in [("single_path", 0.05), ("ecmp", 0.05), ("spray", 0.10)] {

@@ -1,4 +1,4 @@
-//! Weft on a case, with the transport set as the reference program sets ns-3's.
+//! Runs Weft on a case, with the transport configured like ns-3's in the reference program.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use weft_units::{Bytes, Duration, FlowId, Time};
 
 use crate::ns3::case::{CLASSES, Input, Outcome};
 
-/// The attributes that `reference.cc` sets; the others are ns-3's defaults, which are the profile's.
+/// The attributes that `reference.cc` sets; the others are ns-3's defaults, as in the profile.
 pub fn transport(tcp: &str) -> Config {
     let window = Bytes(16 << 20);
     let config = Config {
@@ -33,7 +33,7 @@ pub fn transport(tcp: &str) -> Config {
     config
 }
 
-/// What became of each flow of `input`.
+/// The outcome of each flow of `input`.
 pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
     let setup = Setup {
         fabric: &input.fabric,

@@ -19,17 +19,17 @@ fn any_number_of_threads_leaves_the_same_bytes() {
         assert_eq!((report.done, report.skipped), (6, 0));
         results(&scratch.join(name))
     });
-    // sweep.json, scenario.toml, and of six runs the tables, the summary and the scenario.
+    // sweep.json, scenario.toml, and for each of six runs two tables, the summary and the scenario.
     assert_eq!(results[0].len(), 2 + 6 * 4, "{:?}", results[0].keys());
     for ((name, jobs), other) in sweeps.iter().zip(&results) {
         are_equal(&results[0], other, &format!("{name}: {jobs} jobs"));
     }
     let all: BTreeSet<_> = results[0].iter().filter(|(name, _)| name.ends_with("flows.parquet")).collect();
     let bytes: BTreeSet<_> = all.iter().map(|(_, bytes)| *bytes).collect();
-    assert_eq!(bytes.len(), 6, "runs of another scheme or seed differ");
+    assert_eq!(bytes.len(), 6, "runs with another scheme or seed differ");
 }
 
-/// The threads of this process, those of other tests among them.
+/// The threads of this process, including those of other tests.
 #[cfg(target_os = "linux")]
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()
@@ -73,7 +73,7 @@ fn a_summary_accounts_for_every_packet_and_says_how_the_run_came_about() {
     assert_eq!(Vec::from_iter(schemes), ["ecmp", "single_path", "spray"]);
 }
 
-/// What was to be sent, and the sum of the completion times, which differs from scheme to scheme.
+/// The planned flows, and the sum of the completion times, which differs between schemes.
 #[derive(Default)]
 struct Sent {
     flows: BTreeMap<u32, Flow>,

@@ -1,4 +1,4 @@
-//! Results of runs that were not simulated: records in, the directory of a simulation out.
+//! Results of emulated runs: reads records, writes a result directory like a simulation's.
 
 use std::fs;
 use std::fs::File;
@@ -55,8 +55,8 @@ fn plan(scenario: &Scenario, point: &Point) -> Plan {
     scenario.plan(point, &no_files).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Records of a run in which every flow took 50 ms and began a microsecond late, but for the first, which
-/// lost two segments, the second, which did not end, and the third, which did not begin.
+/// Records of a run in which every flow took 50 ms and started a microsecond late, except the first, which
+/// lost two segments, the second, which did not finish, and the third, which did not start.
 fn records(plan: &Plan) -> Vec<Value> {
     let flows = plan.traffic.flows.iter();
     let mut records: Vec<Value> = flows
@@ -186,7 +186,7 @@ fn what_is_known_is_there_and_what_is_not_is_null() {
     let flows = table(&path.join("flows.parquet"));
     let of = |name: &str| column(&flows, name)[..4].to_vec();
     let took = Some(50_000_000_000);
-    assert_eq!(of("fct_ps"), [took, None, None, took], "lateness of the generator is no part of it");
+    assert_eq!(of("fct_ps"), [took, None, None, took], "a late start by the generator does not count");
     let start = plan.traffic.flows[3].start.ps() as i64;
     assert_eq!((of("start_ps")[3], of("end_ps")[3]), (Some(start), Some(start + 50_000_000_000)));
     assert_eq!(of("drops"), [Some(2), None, None, Some(0)]);
@@ -209,7 +209,7 @@ fn what_is_known_is_there_and_what_is_not_is_null() {
     let flows = plan.traffic.flows.len();
     assert_eq!(summary["counters"]["flows_started"], json!(flows - 1));
     assert_eq!(summary["counters"]["flows_finished"], json!(flows - 2));
-    assert_eq!(summary["counters"]["packets_dropped"], json!({"late_copy": 7}), "not all links were read");
+    assert_eq!(summary["counters"]["packets_dropped"], json!({"late_copy": 7}), "some links were not read");
     assert_eq!(
         (&summary["counters"]["packets_sent"], &summary["path_evenness"]),
         (&json!(null), &json!(null))
@@ -223,7 +223,7 @@ fn what_is_known_is_there_and_what_is_not_is_null() {
         (&link("h0", "l0")["bytes"], &link("h0", "l0")["window_bytes"]),
         (&json!(125_000), &json!(100_000))
     );
-    assert_eq!(link("l0", "s1")["utilisation"], json!(null), "nobody read it at the ends of the window");
+    assert_eq!(link("l0", "s1")["utilisation"], json!(null), "not read at the ends of the window");
     assert_eq!(summary["window_ps"], json!([0, 2_000_000_000_000_u64]));
     assert_eq!((&link("l0", "s1")["drops"], &link("l1", "s1")["drops"]), (&json!(3), &json!(null)));
     assert_eq!((&link("l0", "s0")["up"], &link("l0", "s1")["up"]), (&json!(false), &json!(true)));
@@ -241,8 +241,8 @@ fn what_is_known_is_there_and_what_is_not_is_null() {
     assert_eq!(emulated["events"][0]["happened_ps"], json!(1_000_400_000_000_u64));
 }
 
-/// Flows from h0 to h1, three links and five the other way round: one before the short way fails, one at
-/// that moment.
+/// Flows from h0 to h1, over three links, or five the other way round: one starts before the short path
+/// fails, one at that moment.
 const RING: &str = r#"
 name = "ring"
 [fabric]
@@ -317,7 +317,7 @@ fn the_halves_of_two_machines_and_their_samples_go_together() {
     assert_eq!(
         (column(&flows, "packets_sent")[2], column(&flows, "drops")[3]),
         (None, Some(0)),
-        "no record, no zero"
+        "without a record the value is null, not zero"
     );
     let series = table(&path.join("series.parquet"));
     let values = series.column_by_name("value").unwrap().as_primitive::<arrow_array::types::Float64Type>();
@@ -334,17 +334,21 @@ fn what_is_not_of_this_run_is_refused_with_its_place_and_leaves_nothing() {
     let metric = json!({"series": [{"time_ps": 1, "metric": "colour", "entity": "l0", "value": 1.0}]});
     let entity = json!({"series": [{"time_ps": 1, "metric": "flow_entries", "entity": "l9", "value": 1.0}]});
     let cases: [(Vec<Value>, &Value, &str); 8] = [
-        (vec![json!({"flow": 99_999})], &seen, "records.jsonl, line 1: flow 99999, and the run has"),
+        (vec![json!({"flow": 99_999})], &seen, "records.jsonl, line 1: flow 99999: the run has"),
         (
             vec![good[0].clone(), json!({"flow": -1})],
             &seen,
             "line 2: invalid value: integer `-1`, expected u32",
         ),
-        (vec![json!({"time_ps": 3})], &seen, "line 1: neither a record"),
-        (vec![json!({"time_ps": 3, "class": "ant", "delivered_bytes": 3})], &seen, "the class `ant`"),
-        (good.clone(), &link, "observed.json: links[0]: the fabric has no further link `h0->s1`"),
-        (good.clone(), &twice, "links[1]: the fabric has no further link `h0->l0`"),
-        (good.clone(), &metric, "series[0]: there is no metric `colour`"),
+        (vec![json!({"time_ps": 3})], &seen, "line 1: expected a record with"),
+        (
+            vec![json!({"time_ps": 3, "class": "ant", "delivered_bytes": 3})],
+            &seen,
+            "the run has no class `ant`",
+        ),
+        (good.clone(), &link, "observed.json: links[0]: the fabric has no other link `h0->s1`"),
+        (good.clone(), &twice, "links[1]: the fabric has no other link `h0->l0`"),
+        (good.clone(), &metric, "series[0]: unknown metric `colour`"),
         (good.clone(), &entity, "series[0]: the run has no switch `l9`"),
     ];
     for (records, observed, expected) in cases {
@@ -365,7 +369,7 @@ fn emulated_and_simulated_runs_do_not_share_a_directory_and_no_run_is_written_tw
     let results = scratch.join("results");
     let options = Options { directory: &results, jobs: 1, load: &no_files };
     let refused = run_sweep(&scenario, &options, &mut |_| true).unwrap_err().to_string();
-    assert!(refused.contains("holds emulated results, and these are simulated"), "{refused}");
+    assert!(refused.contains("holds emulated results, but this run is simulated"), "{refused}");
     let held = open(&scenario, &results, Origin::Emulated).unwrap();
     assert!(matches!(open(&scenario, &results, Origin::Emulated), Err(SweepError::Busy { .. })));
     drop(held);

@@ -1,4 +1,4 @@
-//! Sweeps that are stopped, killed, or out of disk, and go on later.
+//! Sweeps that are stopped, killed or run out of disk space, and resume later.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,12 +19,12 @@ fn uninterrupted() -> BTreeMap<String, Vec<u8>> {
     results(scratch.path())
 }
 
-/// Asserts that what there is of results is whole and right, and says how many there are.
+/// Asserts that the existing results are complete and correct, and returns their number.
 fn whole_results(directory: &Path, expected: &BTreeMap<String, Vec<u8>>) -> usize {
     let shown = |name: &&String| name.starts_with("runs/") && !name.starts_with("runs/.");
     let found = files(directory);
     let names: Vec<&String> = found.keys().filter(shown).collect();
-    assert!(names.len().is_multiple_of(4), "half a result is shown: {names:?}");
+    assert!(names.len().is_multiple_of(4), "an incomplete result is visible: {names:?}");
     for name in &names {
         assert!(found[*name] == expected[*name], "{name} differs");
     }
@@ -47,7 +47,7 @@ fn a_sweep_that_is_stopped_goes_on_to_the_same_bytes() {
         let rest = complete(scratch.path(), jobs);
         assert_eq!((rest.done, rest.skipped), (6 - stopped.done, stopped.done));
         are_equal(&expected, &results(scratch.path()), &format!("stopped after {after} with {jobs} jobs"));
-        assert_eq!(complete(scratch.path(), jobs).done, 0, "nothing is left to do");
+        assert_eq!(complete(scratch.path(), jobs).done, 0, "no runs are left");
     }
 }
 
@@ -72,13 +72,13 @@ fn a_run_that_is_stopped_midway_leaves_nothing() {
     assert_eq!(fs::read_dir(scratch.join("runs")).unwrap().count(), 0);
 }
 
-/// What a crash may leave of a run, its files cut short, is no result and no obstacle.
+/// Truncated files left by a crash do not count as a result and do not block the sweep.
 #[test]
 fn what_a_crash_left_behind_is_written_anew() {
     let expected = uninterrupted();
     let scratch = Scratch::new("crash");
     for (name, bytes) in &expected {
-        // One run is whole, the others have come to different points.
+        // One run is complete, the others are partial.
         let point = scenario().points()[0].id.clone();
         let name = match name.strip_prefix("runs/") {
             Some(rest) if !rest.starts_with(&point) => format!("runs/.{}", rest.replace('/', ".partial/")),
@@ -112,7 +112,7 @@ fn the_directory_of_another_scenario_is_refused_and_left_alone() {
     }
     let commented = Scenario::parse(&format!("{TEXT}\n# a comment\n"), "six.toml").unwrap();
     let error = run(&commented, scratch.path(), 1, &mut |_| true).unwrap_err().to_string();
-    assert!(error.contains("Changed: only comments or the layout of the file."), "{error}");
+    assert!(error.contains("Changed: only comments or formatting."), "{error}");
     are_equal(&before, &files(scratch.path()), "the refused directory");
 }
 
@@ -157,7 +157,7 @@ fn results_of_other_files_or_another_version_are_not_added_to() {
     assert_eq!(into(b"1000 0.5\n9000 1\n").unwrap().done, 6);
     let before = files(scratch.path());
     let error = into(b"1000 0.5\n8000 1\n").unwrap_err().to_string();
-    assert!(error.starts_with("`sizes.txt` has changed since the runs in "), "{error}");
+    assert!(error.starts_with("`sizes.txt` has changed since the results in "), "{error}");
     are_equal(&before, &files(scratch.path()), "changed input");
     assert_eq!(into(b"1000 0.5\n9000 1\n").unwrap().skipped, 6);
 
@@ -167,7 +167,7 @@ fn results_of_other_files_or_another_version_are_not_added_to() {
     assert!(text.contains(&version));
     fs::write(&list, text.replace(&version, "\"version\": \"0.0.1\"")).unwrap();
     let error = into(b"1000 0.5\n9000 1\n").unwrap_err().to_string();
-    assert!(error.contains("holds results of Weft 0.0.1, and this is"), "{error}");
+    assert!(error.contains("holds results of Weft 0.0.1, but this is"), "{error}");
 }
 
 #[test]
@@ -190,8 +190,8 @@ const DIRECTORY: &str = "WEFT_TEST_DIRECTORY";
 /// The name of the test below in this program.
 const NAME: &str = "sweeps::interruption::a_sweep_runs_as_a_process";
 
-/// The tests below run this one as a process with [`DIRECTORY`] set: it sweeps into that directory with one thread and
-/// prints how the sweep ended. Without it, it starts such a process itself.
+/// Other tests run this one as a process with [`DIRECTORY`] set: it sweeps into that directory with one thread and
+/// prints the outcome. Without [`DIRECTORY`], it starts such a process itself.
 #[test]
 fn a_sweep_runs_as_a_process() {
     let Some(directory) = std::env::var_os(DIRECTORY) else {
@@ -222,7 +222,7 @@ fn a_sweep_that_is_killed_goes_on_to_the_same_bytes() {
     let expected = uninterrupted();
     let scratch = Scratch::new("killed");
     let mut killed = 0;
-    // Each life ends as soon as it has added a result, or soon after.
+    // Each process is killed as soon as it has added a result, or soon after.
     for life in 0..4 {
         let mut child: Child = shell("eval \"$RUN\"", scratch.path()).spawn().unwrap();
         let begun = Instant::now();
@@ -243,13 +243,12 @@ fn a_sweep_that_is_killed_goes_on_to_the_same_bytes() {
         child.wait().unwrap();
         whole_results(scratch.path(), &expected);
     }
-    assert!(killed > 0, "every life ended by itself");
+    assert!(killed > 0, "every process ended before it was killed");
     complete(scratch.path(), 2);
     are_equal(&expected, &results(scratch.path()), "killed again and again");
 }
 
-/// Runs `command`, a sweep into `directory` that finds no room on the disk, says what `reason` is part of, and leaves its
-/// results in `left`.
+/// Runs `command`, a sweep that runs out of disk space and leaves its results in `left`; `reason` is part of its error.
 fn fills_the_disk(mut command: Command, left: &Path, reason: &str) {
     let expected = uninterrupted();
     let output = command.output().unwrap();
@@ -257,7 +256,7 @@ fn fills_the_disk(mut command: Command, left: &Path, reason: &str) {
     assert!(said.contains("OUTCOME"), "{said} {}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("cannot write") && said.contains(reason), "{said}");
     let tried = said.matches("cannot write").count();
-    assert!(tried == 1 || reason != "space", "the first to find no room is the last: {said}");
+    assert!(tried == 1 || reason != "space", "the sweep stops at the first run that does not fit: {said}");
     let finished = whole_results(left, &expected);
     println!("{finished} of 6 runs finished, {said}");
     assert!(finished < 6);
@@ -266,7 +265,7 @@ fn fills_the_disk(mut command: Command, left: &Path, reason: &str) {
     are_equal(&expected, &results(left), reason);
 }
 
-/// A write beyond the limit of a file's size fails, as on a full disk, half-way through a table.
+/// A write beyond the file size limit fails halfway through a table, as on a full disk.
 #[test]
 fn files_that_cannot_grow_leave_what_is_finished_and_the_sweep_goes_on_when_there_is_room() {
     let scratch = Scratch::new("limited");
@@ -274,7 +273,7 @@ fn files_that_cannot_grow_leave_what_is_finished_and_the_sweep_goes_on_when_ther
     fills_the_disk(command, scratch.path(), "large");
 }
 
-/// A file system that has room for three runs.
+/// A file system with space for three runs.
 #[test]
 #[ignore = "needs root"]
 fn a_full_disk_leaves_what_is_finished_and_the_sweep_goes_on_when_there_is_room() {

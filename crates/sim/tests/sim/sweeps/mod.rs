@@ -1,5 +1,4 @@
-//! Results on disk: the same bytes whatever the number of threads, and whatever came between the
-//! start of a sweep and its end.
+//! Results on disk: the same bytes whatever the number of threads, and whatever interrupts the sweep.
 
 mod determinism;
 mod emulated;

@@ -1,5 +1,5 @@
-//! The sweep that the tests run: three schemes and two seeds on a small fabric, each run in some
-//! hundredths of a second, with queues that overflow and a link that fails.
+//! The sweep that the tests run: three schemes and two seeds on a small fabric, a few hundredths of a
+//! second per run, with queues that overflow and a link that fails.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub fn plan(scenario: &Scenario, point: &Point) -> Result<Plan, Diagnostics> {
     scenario.plan(point, &|name: &str| Err(format!("no file {name}")))
 }
 
-/// Runs the sweep into `directory`, telling `observer` of it.
+/// Runs the sweep into `directory`, reporting to `observer`.
 pub fn run(
     scenario: &Scenario,
     directory: &Path,
@@ -68,14 +68,14 @@ pub fn run(
     run_sweep(scenario, &Options { directory, jobs, load: &load }, observer)
 }
 
-/// Runs what there is still to run of the sweep, to its end.
+/// Runs the remaining runs of the sweep.
 pub fn complete(directory: &Path, jobs: usize) -> SweepReport {
     let report = run(&scenario(), directory, jobs, &mut |_| true).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.failed.is_empty() && !report.stopped, "{report:?}");
     report
 }
 
-/// What a finished sweep has left, without what the runs cost and the lock.
+/// The files of a finished sweep, without the cost of the runs and the lock.
 pub fn results(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = files(directory);
     found.remove("performance.json");

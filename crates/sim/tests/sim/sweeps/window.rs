@@ -1,4 +1,4 @@
-//! What a result says of the measurement window.
+//! The measurement window in a result.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use weft_sim::sweep::Event;
 use crate::common::directory::Scratch;
 use crate::sweeps::sweep::run;
 
-/// A flow of 1 MB from l0 to l1 in the window, and before it one of 0.1 MB.
+/// A 1 MB flow from l0 to l1 in the window, and a 0.1 MB flow before it.
 const TEXT: &str = r#"
 name = "window"
 [fabric]

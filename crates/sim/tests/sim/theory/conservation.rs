@@ -1,6 +1,6 @@
-//! No packet is lost but by a reason: sent + copied = delivered + dropped + in flight, over random
-//! fabrics, queues, schemes, transports, loads and failures. The law is checked for the whole
-//! network, for each link and for each flow.
+//! Conservation of packets: sent + copied = delivered + dropped + in flight, for random fabrics, queues,
+//! schemes, transports, loads and failures. Checked for the whole network, for each link and for each
+//! flow.
 
 use crate::common::{Trial, profile};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use weft_sim::fault::{Fault, FaultKind};
 use weft_switching::{DropReason, ParamValue, SchemeSpec};
 use weft_units::{Duration, LinkId, NodeId, Rate, Time};
 
-/// A cable between two places, of which hosts and switches are numbered together.
+/// A link between two indices, which count hosts and switches together.
 type Cable = (prop::sample::Index, prop::sample::Index, LinkSpec, LinkSpec);
 
 fn any_queue() -> impl Strategy<Value = QueueSpec> {
@@ -35,8 +35,8 @@ fn any_link() -> impl Strategy<Value = LinkSpec> {
     })
 }
 
-/// Connected: every switch hangs on one before it and every host on a switch; then cables between
-/// any two nodes, two of the same among them, hosts with several links among them.
+/// Connected: every switch links to an earlier one and every host to a switch; then more links between
+/// any two nodes, possibly parallel, possibly at hosts.
 fn any_fabric() -> impl Strategy<Value = Fabric> {
     let index = any::<prop::sample::Index>;
     let cable = move || (index(), index(), any_link(), any_link());
@@ -98,7 +98,7 @@ fn any_flows() -> impl Strategy<Value = Vec<Offered>> {
     })
 }
 
-/// Milliseconds that no run lasts.
+/// Longer than any run, in milliseconds.
 const FOREVER: u64 = 1_000_000_000;
 
 proptest! {
@@ -133,8 +133,8 @@ proptest! {
         let counters = &outcome.report.counters;
         let dropped = |reason| outcome.dropped(reason);
 
-        // What the links took in has crossed them, is on them, or was lost when one failed; what has
-        // several queues counts a packet only once it is on the line.
+        // Packets accepted by links have crossed them, are on them, or were lost when one failed; a port
+        // with several queues counts a packet only once it is on the line.
         let taken: u64 = outcome.report.links.iter().map(|link| link.counters.packets).sum();
         let refused: u64 = outcome.report.links.iter().map(|link| link.counters.drops).sum();
         prop_assert_eq!(refused, dropped(DropReason::QueueFull));
@@ -145,7 +145,7 @@ proptest! {
             prop_assert_eq!(taken, counters.packet_hops + counters.packets_in_flight);
         }
 
-        // Each flow is told of once; what it lost is part of what was lost.
+        // Each flow is recorded once; its losses are part of the total.
         prop_assert_eq!(outcome.flows.len() as u64, outcome.report.flows_started);
         let finished = outcome.flows.iter().filter(|flow| flow.end.is_some()).count() as u64;
         prop_assert_eq!(finished, outcome.report.flows_finished);
@@ -158,8 +158,8 @@ proptest! {
             prop_assert!(flow.end.is_none_or(|end| end >= flow.flow.start));
         }
 
-        // Given time and a network that stays whole, everything arrives and nothing is left; a sender
-        // gives up only after timeout upon timeout.
+        // Given enough time and no failures, everything arrives and nothing is left; a sender aborts only
+        // after repeated timeouts.
         if faults.is_empty() && limit == FOREVER {
             let gave_up = outcome.flows.iter().filter(|flow| flow.end.is_none());
             prop_assert!(gave_up.clone().all(|flow| flow.timeouts >= 6), "{:?}", Vec::from_iter(gave_up));

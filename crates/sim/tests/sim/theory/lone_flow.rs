@@ -1,9 +1,9 @@
-//! One flow on an idle fabric: its completion time is a sum that can be done by hand, and has to
-//! come out to the picosecond.
+//! One flow on an idle fabric: its completion time can be computed by hand, and must match to the
+//! picosecond.
 //!
-//! A flow starts when its application connects and ends when the receiver has its last byte: SYN
-//! one way, SYN+ACK back, then the ACK of the handshake and right behind it the data. A link takes
-//! in a packet whole, sends it at its rate and delivers it after its delay.
+//! A flow starts when its application connects and ends when the receiver has its last byte: SYN one
+//! way, SYN+ACK back, then the ACK of the handshake and right behind it the data. A link receives a
+//! whole packet, sends it at its rate and delivers it after its delay (store and forward).
 
 use crate::common::{Trial, profile, scheme};
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn spec(rate_mbps: u64, delay_ns: u64, overhead: Overhead) -> LinkSpec {
     LinkSpec::new(Rate::from_bps(rate_mbps * 1_000_000), Duration::from_ns(delay_ns)).with_overhead(overhead)
 }
 
-/// Two hosts with switches between them; each cable is (forth, back).
+/// Two hosts with switches between them; each link is (forward, reverse).
 fn chain(cables: &[(LinkSpec, LinkSpec)]) -> Result<Fabric, FabricError> {
     let mut builder = FabricBuilder::new("chain");
     let mut nodes = vec![builder.add_host("h0", 0, None)?];
@@ -33,7 +33,7 @@ fn both_ways(spec: LinkSpec) -> (LinkSpec, LinkSpec) {
     (spec.clone(), spec)
 }
 
-/// A TCP whose segments carry no option after the handshake.
+/// A TCP whose segments carry no options after the handshake.
 fn bare() -> Config {
     let linux = profile("linux");
     let bare = Config { timestamps: false, paws: false, sack: false, rack: false, ..linux };
@@ -58,7 +58,7 @@ fn a_flow_of_one_segment_takes_the_time_worked_out_by_hand() {
             1,
             9_760_800,
         ),
-        // A byte takes 8 ns. SYN and SYN+ACK, without the segment size option of Linux, are 56 + 2
+        // A byte takes 8 ns. SYN and SYN+ACK, without Linux's MSS option, are 56 + 2
         // bytes: 6 x (464 + 25 000) = 152 784 ns each; the ACK 52 + 2 bytes: 432 ns; the data
         // 1500 + 2 bytes: 6 x (12 016 + 25 000) = 222 096 ns.
         (
@@ -70,7 +70,7 @@ fn a_flow_of_one_segment_takes_the_time_worked_out_by_hand() {
         ),
         // A byte takes 0.08 ns. 2 x (60 x 0.08 + 500) + 52 x 0.08 + (152 x 0.08 + 500) ns.
         (
-            "a bare cable of 100 Gbps",
+            "a single link of 100 Gbps",
             chain(&[both_ways(spec(100_000, 500, None))]).unwrap(),
             profile("linux"),
             100,
@@ -78,7 +78,7 @@ fn a_flow_of_one_segment_takes_the_time_worked_out_by_hand() {
         ),
         // SYN and SYN+ACK, 94 bytes: 75.2 + 752 + 75.2 + 12 000 = 12 902.4 ns each. The ACK, 90
         // bytes, leaves the first link after 72 ns and the second after 72 + 1000 + 720 = 1792 ns;
-        // the data, 626 bytes, is there after 72 + 500.8 + 1000 = 1572.8 ns and waits for it. Then
+        // the data, 626 bytes, arrives after 72 + 500.8 + 1000 = 1572.8 ns and waits for it. Then
         // 5008 + 10 000 + 500.8 + 1000 ns.
         (
             "a slow link in the middle, where the data waits for the ACK",
@@ -87,19 +87,19 @@ fn a_flow_of_one_segment_takes_the_time_worked_out_by_hand() {
             536,
             44_105_600,
         ),
-        // (78.4 + 2000) forth, (784 + 7000) back, 72, (1090 x 0.8 + 2000) forth.
+        // (78.4 + 2000) forward, (784 + 7000) back, 72, (1090 x 0.8 + 2000) forward.
         (
-            "another rate and delay back than forth",
+            "different rate and delay in reverse",
             chain(&lopsided).unwrap(),
             profile("linux"),
             1_000,
             12_806_400,
         ),
-        // SYN and SYN+ACK carry the segment size and the window scale, 48 + 38 bytes: 688 + 10 000
+        // SYN and SYN+ACK carry the MSS and the window scale, 48 + 38 bytes: 688 + 10 000
         // ns each. ACK and data, 40 + 38 and 41 + 38 bytes, are padded to 84: 672 ns, and
         // 672 + 10 000 ns.
         (
-            "frames shorter than the shortest",
+            "frames below the minimum size",
             chain(&[both_ways(spec(1_000, 10_000, Ethernet))]).unwrap(),
             bare(),
             1,
@@ -119,8 +119,8 @@ fn a_flow_of_one_segment_takes_the_time_worked_out_by_hand() {
     }
 }
 
-/// When the last of `packets` (bytes of IP), sent at once over `links`, has arrived: each waits at
-/// each link for its own last byte and for the packet before it.
+/// When the last of `packets` (bytes of IP), sent at once over `links`, has arrived: at each link, each
+/// waits for its own last byte and for the packet before it.
 fn last_arrival(links: &[LinkSpec], packets: &[u64]) -> u64 {
     let mut ready = vec![0; packets.len()];
     for link in links {
@@ -140,7 +140,7 @@ fn any_link() -> impl Strategy<Value = LinkSpec> {
     (rate, 0_u64..200_000, overhead).prop_map(|(rate, delay, overhead)| spec(rate, delay, overhead))
 }
 
-/// Two hosts, each at a switch, and switches between these, with two cables to the one and one to
+/// Two hosts, each at a switch, and switches between these, with two links to the one and one link to
 /// the other: shortest paths that differ in rate and delay.
 fn lattice(ends: &[LinkSpec; 2], middle: &[[LinkSpec; 3]]) -> Result<Fabric, FabricError> {
     let mut builder = FabricBuilder::new("lattice");
@@ -160,7 +160,7 @@ fn lattice(ends: &[LinkSpec; 2], middle: &[[LinkSpec; 3]]) -> Result<Fabric, Fab
 proptest! {
     #![proptest_config(crate::common::cases(200))]
 
-    /// Without slow start and losses, spraying comes near to what all links carry together.
+    /// Without slow start and losses, spraying comes close to the total capacity of all links.
     #[test]
     fn no_scheme_over_shortest_paths_beats_the_ideal(
         ends in [any_link(), any_link()],
@@ -177,7 +177,7 @@ proptest! {
         prop_assert_eq!(outcome.flows[0].hops, 4);
     }
 
-    /// Up to the initial window of ten segments, nothing waits for an acknowledgement.
+    /// Up to the initial window of ten segments, nothing waits for an ACK.
     #[test]
     fn a_flow_of_up_to_ten_segments_takes_the_time_of_its_packets_back_to_back(
         cables in prop::collection::vec((any_link(), any_link()), 1..6),

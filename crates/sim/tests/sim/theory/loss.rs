@@ -1,9 +1,9 @@
-//! What Reno gets out of a path that loses packets: the square-root law of Mathis, Semke, Mahdavi
-//! and Ott (1997), a rate of MSS / RTT sqrt(3 / 2) / sqrt(p).
+//! Reno's throughput on a lossy path: the square-root law of Mathis, Semke, Mahdavi and Ott (1997), a
+//! rate of MSS / RTT sqrt(3 / 2) / sqrt(p).
 //!
-//! The engine's links lose nothing but what their queues do not hold. So the losses are made here,
-//! on a path of a fixed delay between two endpoints; and once more by a drop-tail queue in the
-//! engine, where the share lost is measured.
+//! The engine's links lose packets only when their queues overflow. So the losses are generated here, on
+//! a fixed-delay path between two endpoints, and in another test by a drop-tail queue in the engine,
+//! where the loss rate is measured.
 
 use std::collections::VecDeque;
 
@@ -16,11 +16,11 @@ use weft_units::{Bytes, Duration, Rate, Time};
 
 const MSS: f64 = 1_448.0;
 
-/// A path of 10 Gbps, `one_way` long each way, that loses some of the data segments.
+/// A 10 Gbps path with delay `one_way` in each direction that loses some data segments.
 struct Path<L> {
     config: Config,
     sides: [Endpoint; 2],
-    /// By the side that sends.
+    /// By sending side.
     in_flight: [VecDeque<(Time, Segment)>; 2],
     free: [Time; 2],
     now: Time,
@@ -31,7 +31,7 @@ struct Path<L> {
 }
 
 impl<L: FnMut(u64) -> bool> Path<L> {
-    /// `loses` says whether the data segment of a number is lost, counted with retransmissions.
+    /// `loses` returns whether the data segment with this number (counting retransmissions) is lost.
     fn new(config: &Config, one_way: Duration, loses: L) -> Self {
         let now = Time::ZERO;
         let mut sender = Endpoint::connect(config, now, 1);
@@ -83,8 +83,8 @@ impl<L: FnMut(u64) -> bool> Path<L> {
     }
 }
 
-/// Throughput in bits per second and the share of data segments lost, while about `losses` losses
-/// of a share near `loss` happen, after a fifth as many.
+/// Throughput in bits per second and the data segment loss rate, over about `losses` losses at a rate
+/// near `loss`, after a warm-up of a fifth of that.
 fn measure(config: &Config, loss: f64, losses: f64, loses: impl FnMut(u64) -> bool) -> (f64, f64) {
     let mut path = Path::new(config, RTT / 2, loses);
     let span = losses / loss * MSS * 8.0 / mathis(RTT.as_secs_f64(), loss, 1.0);
@@ -94,11 +94,11 @@ fn measure(config: &Config, loss: f64, losses: f64, loses: impl FnMut(u64) -> bo
     path.run_until(warm_up + Duration::from_secs_f64(span));
     let bits = (path.sides[1].delivered() - delivered) as f64 * 8.0;
     let resent = u64::from(path.sides[0].stats().retransmissions);
-    assert!(resent.abs_diff(path.lost) <= 1, "{} segments were lost, {resent} sent again", path.lost);
+    assert!(resent.abs_diff(path.lost) <= 1, "{} segments were lost, {resent} retransmitted", path.lost);
     (bits / span, (path.lost - lost) as f64 / (path.sent - sent) as f64)
 }
 
-/// Windows that nothing but congestion limits.
+/// Windows limited only by congestion.
 fn unlimited(congestion_control: CongestionControl) -> Config {
     let (receive_buffer, send_buffer) = (Bytes(1 << 28), Bytes(1 << 28));
     Config { congestion_control, receive_buffer, send_buffer, ..profile("linux") }
@@ -120,8 +120,8 @@ fn reno_under_periodic_loss_follows_the_square_root_law() {
     }
 }
 
-/// Random losses are uneven, and a window that is cut sooner than another is cut by less: by
-/// Ott, Kemperman and Mathis (1996) the constant is 1.31 then, 7 % above sqrt(3 / 2).
+/// Random losses are irregular, and a window that is cut sooner is cut by less: according to Ott,
+/// Kemperman and Mathis (1996) the constant is then 1.31, 7 % above sqrt(3 / 2).
 #[test]
 fn reno_under_random_loss_follows_the_square_root_law() {
     let reno = unlimited(CongestionControl::Reno);
@@ -134,8 +134,8 @@ fn reno_under_random_loss_follows_the_square_root_law() {
     }
 }
 
-/// With a window that grows by ACKs and an ACK for every two segments, the window grows half as
-/// fast: the constant is sqrt(3 / 4).
+/// With growth per ACK and one ACK for every two segments, the window grows half as fast: the constant
+/// is sqrt(3 / 4).
 #[test]
 fn delayed_acknowledgements_halve_the_growth_where_it_counts_acks() {
     let by_acks = Config { window_growth: WindowGrowth::PerAck, ..unlimited(CongestionControl::Reno) };
@@ -147,8 +147,8 @@ fn delayed_acknowledgements_halve_the_growth_where_it_counts_acks() {
     }
 }
 
-/// In the engine. The losses are those of a queue that overflows; those of one overflow are one
-/// signal, the window is cut once for them. The round trip is that of the path and the mean queue.
+/// In the engine, losses come from queue overflow; the losses of one overflow count as one signal, since
+/// the window is cut once for them. The round-trip time is that of the path plus the mean queue.
 #[test]
 fn a_reno_flow_at_a_drop_tail_bottleneck_follows_the_square_root_law() {
     const INTERVAL: Duration = Duration::from_ms(1);

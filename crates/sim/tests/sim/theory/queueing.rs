@@ -1,6 +1,6 @@
-//! A link's queue against queueing theory: mean waits, losses and marks of Poisson arrivals.
+//! A link's queue compared with queueing theory: mean waits, losses and marks for Poisson arrivals.
 //!
-//! Packets are fed straight to a link, without a transport that would react to what it meets.
+//! Packets are fed directly to a link, without a transport that would react to congestion.
 
 use crate::common::statistics::holds;
 use crate::common::wire::Wire;
@@ -19,7 +19,7 @@ fn link(queue: QueueSpec) -> LinkSpec {
     LinkSpec::new(Rate::from_gbps(1), DELAY).with_overhead(Overhead::None).with_queue(queue)
 }
 
-/// What one kind of packet met.
+/// Measurements of one kind of packet.
 #[derive(Clone, Copy, Default)]
 struct Met {
     offered: u64,
@@ -38,7 +38,7 @@ impl Met {
 /// A kind of packet: its share of the arrivals, its size and its DSCP.
 type Kind = (f64, u16, u8);
 
-/// Offers `packets` packets, a Poisson stream at `load` of the link, and says what each kind met.
+/// Offers `packets` packets as a Poisson stream at load `load` and returns the measurements of each kind.
 fn poisson(spec: &LinkSpec, kinds: &[Kind], load: f64, packets: u32, seed: u64) -> Vec<Met> {
     let mut random = Uniform::new(seed, "arrivals");
     let mut wire = Wire::new(spec);
@@ -104,8 +104,8 @@ fn the_mean_wait_of_two_packet_sizes_is_that_of_m_g_1() {
     }
 }
 
-/// Cobham 1954, without preemption: with R = rho S / 2 the work on the line that an arrival meets,
-/// the urgent wait R / (1 - rho1) and the others R / ((1 - rho1) (1 - rho)).
+/// Cobham 1954, without preemption: with the residual service time R = rho S / 2 that an arrival finds,
+/// urgent packets wait R / (1 - rho1) and the others R / ((1 - rho1) (1 - rho)).
 #[test]
 fn the_mean_waits_of_strict_priority_are_cobhams() {
     let seed = 3;
@@ -126,8 +126,8 @@ fn the_mean_waits_of_strict_priority_are_cobhams() {
     }
 }
 
-/// The chance that an arrival finds n packets in an M/D/1 system of `places`, n = 0..=places, from
-/// the chain embedded at departures (Cooper, Introduction to Queueing Theory, 5.9).
+/// The probability that an arrival finds n packets in an M/D/1 system with `places` places,
+/// n = 0..=places, from the chain embedded at departures (Cooper, Introduction to Queueing Theory, 5.9).
 fn m_d_1_k(load: f64, places: usize) -> Vec<f64> {
     let arrivals: Vec<f64> = (0..places)
         .scan((-load).exp(), |chance, j| {
@@ -136,7 +136,7 @@ fn m_d_1_k(load: f64, places: usize) -> Vec<f64> {
             Some(now)
         })
         .collect();
-    // Left behind by a departure; each level follows from those below it.
+    // The state left behind by a departure; each level follows from those below it.
     let mut left = vec![1.0];
     for level in 0..places - 1 {
         let from_below: f64 = (1..=level).map(|i| left[i] * arrivals[level + 1 - i]).sum();
@@ -157,7 +157,7 @@ fn drop_tail_loses_the_share_of_m_d_1_k() {
         for limit in [Limit::Packets(waiting), Limit::Bytes(u64::from(waiting) * u64::from(BYTES))] {
             let met = poisson(&link(QueueSpec::fifo(limit)), &[(1.0, BYTES, 0)], load, 600_000, seed);
             let found = m_d_1_k(load, waiting as usize + 1);
-            // Both limits leave out the packet on the line.
+            // Both limits exclude the packet on the line.
             let expected = found[found.len() - 1];
             let measured = met[0].dropped as f64 / met[0].offered as f64;
             let what = format!("M/D/1/K loss at load {load}, queue of {limit}, %");

@@ -1,10 +1,10 @@
-//! Long flows share links as max-min fairness says: with one queue a port where each flow has one
-//! bottleneck, with a queue for every flow (deficit round robin) wherever their bottlenecks are.
+//! Long flows get their max-min fair shares: with one queue per port if each flow has one bottleneck,
+//! with one queue per flow (deficit round robin) wherever their bottlenecks are.
 //!
-//! A TCP that meets congestion at several links of one queue each gets less than its max-min share,
-//! and drop-tail queues between links of one rate favour some flow by its phase (Floyd and Jacobson
-//! 1991). Both are properties of TCP and not of the simulator, so such cases are tested with queues
-//! of the flows' own.
+//! A TCP flow that encounters congestion at several single-queue links gets less than its max-min share,
+//! and drop-tail queues between links of equal rate favour some flows by phase effects (Floyd and Jacobson
+//! 1991). Both are properties of TCP, not of the simulator, so such cases are tested with per-flow
+//! queues.
 
 use crate::common::paths::{max_min, single_path};
 use crate::common::statistics::holds;
@@ -13,14 +13,14 @@ use weft_fabric::{ClassSpec, Fabric, FabricBuilder, Limit, LinkSpec, QueueSpec, 
 use weft_transport::{Config, CongestionControl};
 use weft_units::{Duration, Rate};
 
-/// Payload of a full segment as a share of its bytes on the wire.
+/// Payload of a full segment as a fraction of its bytes on the wire.
 const PAYLOAD: f64 = 1_448.0 / 1_538.0;
 const ENDLESS: u64 = 1 << 40;
 
 /// A flow: from, to.
 type Pair = (u32, u32);
 
-/// How close the long-run rates of flows come to their max-min shares.
+/// Checks the long-run rates of flows against their max-min shares.
 fn shares(name: &str, fabric: &Fabric, config: &Config, pairs: &[Pair], span: Duration, tolerance: f64) {
     let seed = 1;
     let mut trial = Trial::new(fabric, scheme("single_path"), config.clone()).seed(seed).limit(span);
@@ -35,7 +35,7 @@ fn shares(name: &str, fabric: &Fabric, config: &Config, pairs: &[Pair], span: Du
     }
 }
 
-/// A TCP that fills its bottleneck by the book.
+/// Standard Reno, which fills its bottleneck.
 fn reno() -> Config {
     Config { congestion_control: CongestionControl::Reno, ..profile("linux") }
 }
@@ -53,7 +53,7 @@ fn tail_dropping(rate: Rate, delay: Duration, packets: u32) -> LinkSpec {
     LinkSpec::new(rate, delay).with_queue(QueueSpec::fifo(Limit::Packets(packets)))
 }
 
-/// A queue for each of up to eight flows, told apart by their DSCP.
+/// One queue for each of up to eight flows, selected by DSCP.
 fn fair(rate: Rate, delay: Duration) -> LinkSpec {
     let queue = QueueSpec {
         classes: vec![ClassSpec { weight: 1 }; 8],
@@ -63,8 +63,8 @@ fn fair(rate: Rate, delay: Duration) -> LinkSpec {
     LinkSpec::new(rate, delay).with_queue(queue)
 }
 
-/// s0 - s1 - s2 - s3 with links of these rates. h0 and h1 on s0, h4 and h5 on s3; h2 and h3 on s1
-/// and s2, h6 and h7 on s2 and s3.
+/// s0 - s1 - s2 - s3 with these links. h0 and h1 on s0, h4 and h5 on s3; h2 and h3 on s1 and s2, h6
+/// and h7 on s2 and s3.
 fn parking_lot(host: &LinkSpec, trunks: [LinkSpec; 3]) -> Fabric {
     let mut builder = FabricBuilder::new("parking lot");
     let hosts: Vec<_> = (0..8).map(|i| builder.add_host(format!("h{i}"), 0, None).unwrap()).collect();
@@ -78,7 +78,7 @@ fn parking_lot(host: &LinkSpec, trunks: [LinkSpec; 3]) -> Fabric {
     builder.build().unwrap()
 }
 
-/// What [`max_min`] has to say, in Mbps, worked out by hand.
+/// Checks [`max_min`] against shares in Mbps computed by hand.
 fn is_max_min(fabric: &Fabric, pairs: &[Pair], expected: &[f64]) {
     let paths: Vec<_> = pairs.iter().map(|&(src, dst)| single_path(fabric, src, dst)).collect();
     for (share, expected) in max_min(fabric, &paths).into_iter().zip(expected) {
@@ -109,8 +109,7 @@ fn reno_flows_share_a_dumbbell_equally() {
     }
 }
 
-/// Two flows go all the way, one joins them at each later link: 5 and 5, then 30 - 10, then
-/// 80 - 10.
+/// Two flows cross all links, one joins them at each later link: 5 and 5, then 30 - 10, then 80 - 10.
 #[test]
 fn flows_of_a_parking_lot_get_what_the_longer_ones_leave() {
     let host = tail_dropping(mbps(1_000), Duration::from_us(50), 1_000);
@@ -121,8 +120,8 @@ fn flows_of_a_parking_lot_get_what_the_longer_ones_leave() {
     shares("parking lot, Reno", &fabric, &reno(), &pairs, Duration::from_secs(40), 0.10);
 }
 
-/// Links of 20, 30 and 20 Mbps. The long flow and h1's share the first, 10 each, h3's has what they
-/// leave of the last, and h2's of the middle.
+/// Links of 20, 30 and 20 Mbps. The long flow and h1's share the first, 10 each; h3's gets the rest of
+/// the last, and h2's the rest of the middle.
 #[test]
 fn a_flow_with_several_bottlenecks_gets_its_max_min_share_where_queues_are_fair() {
     let host = fair(mbps(1_000), Duration::from_us(50));
@@ -133,10 +132,10 @@ fn a_flow_with_several_bottlenecks_gets_its_max_min_share_where_queues_are_fair(
     shares("parking lot, DRR", &fabric, &reno(), &pairs, Duration::from_secs(10), 0.03);
 }
 
-/// Single path sends everything between pods through c0. Three flows leave pod 0 over a0-c0 and get
-/// a third each; the flow from pod 3 to pod 2 gets the two thirds of c0-a4 that h2 to h8 leaves; the
-/// two of pod 1 share their rack's way up to a2. Acknowledgements cross a2-c0 beside those two, 2 %
-/// of it, which the tolerance allows for.
+/// Single path sends everything between pods through c0. Three flows leave pod 0 over a0-c0 and get a
+/// third each; the flow from pod 3 to pod 2 gets the two thirds of c0-a4 that h2 to h8 leaves; the two
+/// flows of pod 1 share their rack's uplink to a2. ACKs take another 2 % of a2-c0, which the tolerance
+/// covers.
 #[test]
 fn flows_across_a_fat_tree_get_their_max_min_shares_where_queues_are_fair() {
     let spec = fair(mbps(90), Duration::from_us(200));

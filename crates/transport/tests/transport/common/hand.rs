@@ -1,9 +1,9 @@
-//! One endpoint driven by hand: the test is the other side and the clock.
+//! One endpoint driven by hand: the test acts as the other side and the clock.
 
 use weft_transport::{Config, Endpoint, Flags, Segment, State};
 use weft_units::{Duration, Time};
 
-/// Sequence number of the endpoint's first byte of data, and of the test's.
+/// Sequence numbers of the first data byte of the endpoint and of the test.
 pub const FIRST: u32 = 1001;
 pub const PEER: u32 = 5001;
 
@@ -17,7 +17,7 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// A client, established with a round trip of 10 ms, with `segments` full segments to send.
+    /// An established client with a round-trip time of 10 ms and `segments` full segments to send.
     pub fn client(cfg: Config, segments: u64) -> Self {
         cfg.validate().expect("a valid config");
         let mut hand = Self {
@@ -40,7 +40,7 @@ impl Hand {
         hand
     }
 
-    /// A server, established, that has sent nothing.
+    /// An established server that has sent no data.
     pub fn server(cfg: Config) -> Self {
         cfg.validate().expect("a valid config");
         let mut hand = Self {
@@ -59,7 +59,7 @@ impl Hand {
         hand
     }
 
-    /// A segment of the test's with nothing in it.
+    /// A segment from the test without data.
     pub fn segment(&self, flags: Flags) -> Segment {
         let ms = (self.now.ps() / 1_000_000_000) as u32;
         Segment {
@@ -88,7 +88,8 @@ impl Hand {
         all
     }
 
-    /// The same as numbers of segments: `n` new, `-n` again, counted from 1; what carries no data is left out.
+    /// The same as segment numbers from 1: `n` for new data, `-n` for a retransmission; segments without data are left
+    /// out.
     pub fn data(&mut self) -> Vec<i64> {
         let mss = u32::from(self.cfg.mss);
         let number = |s: &Segment| i64::from(s.seq.wrapping_sub(FIRST) / mss) + 1;
@@ -103,12 +104,12 @@ impl Hand {
         self.now += span;
     }
 
-    /// Where segment number `n`, counted from 1, begins.
+    /// First sequence number of segment `n`, counted from 1.
     pub fn start_of(&self, n: u32) -> u32 {
         FIRST.wrapping_add((n - 1) * u32::from(self.cfg.mss))
     }
 
-    /// An ACK for the first `n` segments, with SACKs for segments `from..=to`, the first first.
+    /// An ACK for the first `n` segments, with SACK blocks for segments `from..=to`, in the given order.
     pub fn ack_with(&self, n: u32, sacks: &[(u32, u32)]) -> Segment {
         let mut ack = self.segment(Flags::ACK);
         ack.ack = self.start_of(n + 1);
@@ -119,13 +120,13 @@ impl Hand {
         ack
     }
 
-    /// Receives such an ACK and gives the data sent on it.
+    /// Receives such an ACK and returns the data sent in response.
     pub fn ack(&mut self, n: u32, sacks: &[(u32, u32)]) -> Vec<i64> {
         self.receive(self.ack_with(n, sacks));
         self.data()
     }
 
-    /// Lets the next timer expire and gives the data sent on it.
+    /// Lets the next timer expire and returns the data sent in response.
     pub fn timeout(&mut self) -> Vec<i64> {
         let at = self.end.next_timeout();
         assert_ne!(at, Time::MAX, "no timer runs");
@@ -142,7 +143,7 @@ impl Hand {
         segment
     }
 
-    /// Receives segment `n` of the test's data; gives the ACKs sent on it as numbers of segments in order.
+    /// Receives segment `n` of the test's data; returns the ACKs sent in response, as numbers of in-order segments.
     pub fn data_in(&mut self, n: u32) -> Vec<u32> {
         self.receive(self.their(n));
         self.acks()

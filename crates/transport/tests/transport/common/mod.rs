@@ -1,5 +1,5 @@
-//! A simulated network of two endpoints and one link: virtual time, rate, delay, queue, losses and reordering
-//! by seed. A run is a function of its [`Link`] and config, and a failing one is reproduced by its seed.
+//! A simulated network of two endpoints and one link: virtual time, rate, delay, queue, seeded losses and
+//! reordering. A run is a function of its [`Link`] and config, so the seed reproduces a failure.
 
 pub mod hand;
 pub mod world;
@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use weft_transport::{Config, Ecn, Endpoint, Segment};
 use weft_units::{Bytes, Duration, Rate, Time};
 
-/// SplitMix64: enough randomness for patterns.
+/// SplitMix64: random enough for test patterns.
 #[derive(Clone)]
 pub struct Random(pub u64);
 
@@ -23,35 +23,35 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Whether something of probability `per_mille` / 1000 happens.
+    /// Whether an event with probability `per_mille` / 1000 happens.
     pub fn hit(&mut self, per_mille: u64) -> bool {
         self.next() % 1000 < per_mille
     }
 
-    /// Whether something of probability `ppm` / 1 000 000 happens.
+    /// Whether an event with probability `ppm` / 1 000 000 happens.
     pub fn hit_ppm(&mut self, ppm: u64) -> bool {
         ppm > 0 && self.next() % 1_000_000 < ppm
     }
 }
 
-/// What the link does to packets, both ways.
+/// The link's properties, in both directions.
 #[derive(Clone, Debug)]
 pub struct Link {
     pub rate: Rate,
     pub delay: Duration,
-    /// Packets that wait.
+    /// Queue length in packets.
     pub queue: usize,
-    /// Packets waiting from which on they are marked.
+    /// Marking threshold in packets.
     pub mark: usize,
-    /// Losses, duplications and delays of single packets, per mille.
+    /// Probabilities of loss, duplication and extra delay per packet, per mille.
     pub loss: u64,
     pub duplicate: u64,
     pub reorder: u64,
-    /// Most additional delay of a packet that is reordered.
+    /// Maximum extra delay of a reordered packet.
     pub jitter: Duration,
-    /// Data segments of the client, counted from 0 with retransmissions, that are lost.
+    /// Data segments of the client to lose, counted from 0 including retransmissions.
     pub lose_data: Vec<u32>,
-    /// Whether the queue is that of the side's own interface, which small queues look at, not one in the network.
+    /// Whether the queue is at the side's own interface (where TCP small queues apply) instead of in the network.
     pub own: bool,
     pub seed: u64,
 }
@@ -98,7 +98,7 @@ impl Ord for Event {
     }
 }
 
-/// Sees a segment leave: time, side, segment, whether it is dropped.
+/// Called for each segment sent: time, side, segment, whether it is dropped.
 pub type Trace = Box<dyn FnMut(Time, usize, &Segment, bool)>;
 
 /// A connection over a link. Side 0 is the client.
@@ -183,11 +183,11 @@ impl Network {
         }
     }
 
-    /// Lets a side send what it has.
+    /// Sends everything a side has to send.
     pub fn drain(&mut self, side: usize) {
         let mut segment = Segment::default();
         for burst in 0.. {
-            assert!(burst < 100_000, "a side sends without end");
+            assert!(burst < 100_000, "a side never stops sending");
             if !self.side[side].poll_transmit(&self.cfg, self.now, &mut segment) {
                 break;
             }
@@ -195,7 +195,7 @@ impl Network {
         }
     }
 
-    /// Runs the next event. Whether there was one before `limit`.
+    /// Runs the next event; returns whether there was one before `limit`.
     pub fn step(&mut self, limit: Time) -> bool {
         self.drain(0);
         self.drain(1);
@@ -219,7 +219,7 @@ impl Network {
         true
     }
 
-    /// Runs until `done` or nothing happens before `limit` after the start.
+    /// Runs until `done`, or until no event is left within `limit`; returns whether it is done.
     pub fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
         let end = self.now + limit;
         while !done(self) {
@@ -231,7 +231,7 @@ impl Network {
     }
 }
 
-/// What became of a transfer of the client's.
+/// The outcome of a transfer from the client.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub fct: Option<Duration>,

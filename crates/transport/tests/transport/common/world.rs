@@ -1,5 +1,5 @@
-//! Connections over links that they share: multipath ones and plain TCP side by side, in virtual time. A run is a function
-//! of its links and flows; every random number comes from the links' seeds.
+//! Multipath and plain TCP connections over shared links, in virtual time. A run is a function of its links and flows;
+//! every random number comes from the links' seeds.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -10,25 +10,25 @@ use weft_units::{Bytes, Duration, Rate, Time};
 
 use super::Random;
 
-/// A cable between the two sides: the same both ways.
+/// A link between the two sides, with the same properties in both directions.
 #[derive(Clone, Debug)]
 pub struct Cable {
     pub rate: Rate,
     pub delay: Duration,
-    /// Packets that wait.
+    /// Queue length in packets.
     pub queue: usize,
-    /// Whether a packet is dropped at random before the queue is full: with a probability that grows as the square of
-    /// what waits, to a tenth (a simple random early detection).
+    /// Whether packets are dropped at random before the queue is full: with a probability that grows with the square of
+    /// the queue length, up to a tenth (a simple random early detection).
     pub early: bool,
-    /// Losses, duplications and delays of single packets, in millionths.
+    /// Probabilities of loss, duplication and extra delay per packet, in millionths.
     pub loss: u64,
     pub duplicate: u64,
     pub reorder: u64,
-    /// Most additional delay of a packet that is reordered.
+    /// Maximum extra delay of a reordered packet.
     pub jitter: Duration,
-    /// From when until when it carries nothing.
+    /// Intervals during which it is down.
     pub down: Vec<(Time, Time)>,
-    /// Whether its queue is that of the sides' own interfaces, which small queues look at, not one in the network.
+    /// Whether its queue is at the sides' own interfaces (where TCP small queues apply) instead of in the network.
     pub own: bool,
     pub seed: u64,
 }
@@ -65,7 +65,7 @@ struct State {
 /// The two sides of a flow.
 pub enum Sides {
     Tcp(Box<[Endpoint; 2]>),
-    /// With the number that each side's subflows have at the other.
+    /// With each side's subflow numbers at the other side.
     Multipath(Box<[Connection; 2]>, [Vec<usize>; 2]),
 }
 
@@ -73,7 +73,7 @@ pub struct Flow {
     pub cfg: Config,
     pub multipath: Option<mptcp::Config>,
     pub sides: Sides,
-    /// The cables of the subflows, by the opener's number.
+    /// The links of the subflows, by the opener's subflow number.
     pub cables: Vec<usize>,
 }
 
@@ -114,12 +114,12 @@ impl Flow {
     }
 }
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     pub flow: usize,
     pub to: usize,
-    /// Number at the side that it goes to.
+    /// Subflow number at the destination side.
     pub subflow: usize,
     pub segment: Segment,
     pub options: Options,
@@ -144,7 +144,7 @@ impl Ord for Event {
     }
 }
 
-/// Sees a packet leave, may change it, and says whether it is lost.
+/// Called for each packet sent; may change it, and returns whether it is lost.
 pub type Filter = Box<dyn FnMut(Time, &mut Packet) -> bool>;
 
 pub struct World {
@@ -153,7 +153,7 @@ pub struct World {
     cables: Vec<State>,
     events: BinaryHeap<Reverse<Event>>,
     order: u64,
-    /// The number that the next connection's and subflow's random numbers are made of.
+    /// Source of the random numbers of connections and subflows.
     entropy: Random,
     pub packets: u64,
     pub filter: Option<Filter>,
@@ -179,7 +179,7 @@ impl World {
         }
     }
 
-    /// Opens a flow whose subflows use `cables` by number; multipath if `cfg` says so.
+    /// Opens a flow whose subflows use the links `cables`, by number; multipath if `cfg` enables it.
     pub fn open(&mut self, cfg: &Config, cables: &[usize], bytes: u64) -> usize {
         cfg.validate().expect("a valid config");
         let multipath = mptcp::Config::new(cfg);
@@ -206,12 +206,12 @@ impl World {
         self.flows.len() - 1
     }
 
-    /// Puts a packet on its cable. When it leaves its side's own interface, if that is what the cable's queue is.
+    /// Puts a packet on its link. Returns when it leaves its side's own interface, if the link's queue is there.
     fn transmit(&mut self, mut packet: Packet) -> Option<Time> {
         self.packets += 1;
         let lost = self.filter.as_mut().is_some_and(|filter| filter(self.now, &mut packet));
         let flow = &self.flows[packet.flow];
-        // The opener's number tells the cable.
+        // The opener's subflow number determines the link.
         let number = match &flow.sides {
             Sides::Multipath(_, peers) if packet.to == 1 => peers[1][packet.subflow],
             _ => packet.subflow,
@@ -243,11 +243,11 @@ impl World {
         cable.own.then_some(gone)
     }
 
-    /// Lets a side send what it has, and open what it wants.
+    /// Sends everything a side has to send, and opens the subflows it requests.
     pub fn pump(&mut self, flow: usize, side: usize) {
         let (mut segment, mut options) = (Segment::default(), Options::None);
         for burst in 0.. {
-            assert!(burst < 100_000, "a side sends without end");
+            assert!(burst < 100_000, "a side never stops sending");
             let at = &mut self.flows[flow];
             let (number, subflow) = match &mut at.sides {
                 Sides::Tcp(sides) => {
@@ -291,7 +291,7 @@ impl World {
         }
     }
 
-    /// Runs the next event. Whether there was one before `limit`.
+    /// Runs the next event; returns whether there was one before `limit`.
     pub fn step(&mut self, limit: Time) -> bool {
         let packet = self.events.peek().map_or(Time::MAX, |event| event.0.0);
         let sides = (0..self.flows.len()).flat_map(|flow| [(flow, 0), (flow, 1)]);
@@ -320,7 +320,7 @@ impl World {
         true
     }
 
-    /// Hands a packet to its side; a server closes when its client has finished.
+    /// Delivers a packet to its side; a server closes when its client has finished.
     pub fn receive(&mut self, packet: &Packet) {
         let at = &mut self.flows[packet.flow];
         match &mut at.sides {
@@ -342,7 +342,7 @@ impl World {
         }
     }
 
-    /// Runs until `done` or nothing happens before `limit` from now.
+    /// Runs until `done`, or until no event is left within `limit`; returns whether it is done.
     pub fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
         for flow in 0..self.flows.len() {
             self.pump(flow, 0);
@@ -357,12 +357,12 @@ impl World {
         true
     }
 
-    /// From now on cable `number` carries nothing.
+    /// Takes link `number` down from now on.
     pub fn cut(&mut self, number: usize) {
         self.cables[number].cable.down.push((self.now, Time::MAX));
     }
 
-    /// Runs for a time.
+    /// Runs for `time`.
     pub fn run(&mut self, time: Duration) {
         self.run_until(time, |_| false);
     }

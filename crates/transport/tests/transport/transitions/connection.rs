@@ -98,7 +98,7 @@ fn a_reset_counts_only_with_the_exact_number() {
     hand.receive(reset);
     assert!(hand.end.is_closed() && hand.end.is_aborted());
     hand.receive(hand.segment(Flags::ACK));
-    assert!(hand.sent()[0].flags.has(Flags::RST), "who is gone says so");
+    assert!(hand.sent()[0].flags.has(Flags::RST), "a closed endpoint answers with a reset");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_hole_is_reported_at_once_newest_block_first_and_so_is_its_end() {
     assert_eq!(hand.sent()[0].sacks(), blocks);
     assert_eq!(hand.data_in(2), [3], "filling a hole");
     assert_eq!(hand.end.delivered(), 3000);
-    assert_eq!(hand.end.stats().out_of_order, 1, "number 2 came below number 5");
+    assert_eq!(hand.end.stats().out_of_order, 1, "segment 2 arrived after segment 5");
 }
 
 #[test]

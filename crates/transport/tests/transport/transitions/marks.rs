@@ -16,7 +16,7 @@ fn a_mark_halves_the_window_once_and_the_next_segment_says_so() {
         hand.receive(marked(&hand, n));
         hand.sent();
     }
-    assert_eq!((hand.end.ssthresh(), hand.cwnd()), (5000, 5), "once a window");
+    assert_eq!((hand.end.ssthresh(), hand.cwnd()), (5000, 5), "once per window");
     let next = hand.ack(10, &[]);
     assert!(!next.is_empty() || hand.end.in_flight() > 0);
     assert_eq!(hand.end.stats().retransmissions, 0);
@@ -52,7 +52,7 @@ fn a_dctcp_receiver_acknowledges_at_once_when_the_marks_change() {
         acks.iter().map(|s| ((s.ack - PEER) / 1000, s.flags.has(Flags::ECE))).collect::<Vec<_>>()
     };
     assert_eq!(receive(1, Ecn::Ect0), []);
-    assert_eq!(receive(2, Ecn::Ce), [(1, false)], "RFC 8257, section 3.2: what came before, unmarked");
+    assert_eq!(receive(2, Ecn::Ce), [(1, false)], "RFC 8257, section 3.2: the earlier data, unmarked");
     assert_eq!(receive(3, Ecn::Ce), [(3, true)]);
     assert_eq!(receive(4, Ecn::Ce), []);
     assert_eq!(receive(5, Ecn::Ect0), [(4, true)]);

@@ -1,4 +1,4 @@
-//! One rule of a protocol, one transition: an ACK, a timeout, a segment, and what the endpoint makes of it.
+//! Single transitions, one protocol rule each: an ACK, a timeout or a segment, and the endpoint's response.
 
 mod connection;
 mod marks;
@@ -11,7 +11,7 @@ use crate::common::hand::Hand;
 use weft_transport::{Config, CongestionControl, Flags, Segment};
 use weft_units::{Bytes, Duration};
 
-/// The standards without RACK: RFC 6675 or 6582, RFC 6298, Reno; windows and times easy to reckon with.
+/// The standards without RACK: RFC 6675 or 6582, RFC 6298, Reno, with round figures.
 fn plain(sack: bool) -> Config {
     Config {
         mss: 1000,

@@ -13,12 +13,12 @@ fn old_ns3_inflates_the_window_and_goes_back() {
     assert_eq!(hand.ack(0, &[]), NO_DATA, "no limited transmit");
     assert_eq!(hand.ack(0, &[]), NO_DATA);
     assert_eq!(hand.ack(0, &[]), [-1]);
-    assert_eq!((hand.end.ssthresh(), hand.cwnd()), (5000, 8), "half and three");
+    assert_eq!((hand.end.ssthresh(), hand.cwnd()), (5000, 8), "half, plus three");
     assert_eq!((hand.ack(0, &[]), hand.cwnd()), (vec![], 9));
     assert_eq!(hand.ack(0, &[]), NO_DATA);
     assert_eq!(hand.ack(0, &[]), [11]);
     assert_eq!(hand.timeout(), [-1]);
-    assert_eq!(hand.ack(1, &[]), [-2, -3], "all over again");
+    assert_eq!(hand.ack(1, &[]), [-2, -3], "everything is resent");
     assert_eq!(hand.ack(11, &[]).first(), Some(&12));
 }
 

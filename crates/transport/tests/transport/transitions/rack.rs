@@ -1,4 +1,4 @@
-//! RACK and tail loss probes (RFC 8985), and mistakes taken back (RFC 5682, 3708).
+//! RACK and tail loss probes (RFC 8985), and undoing spurious reductions (RFC 5682, 3708).
 
 use super::{MS, marked, rack};
 use crate::common::hand::{FIRST, Hand};
@@ -14,7 +14,10 @@ fn rack_waits_a_quarter_of_a_round_trip_for_what_may_be_reordered() {
     hand.wait(Duration::from_ms(10));
     assert_eq!(hand.ack(0, &[(2, 2)]), [11]);
     let wait = hand.end.next_timeout() - hand.now;
-    assert!((8..=9).contains(&(wait.ps() / MS.ps())), "{wait}: 2.5 of 10 ms and Linux's slack of 6 ms");
+    assert!(
+        (8..=9).contains(&(wait.ps() / MS.ps())),
+        "{wait}: a quarter of 10 ms plus Linux's slack of 6 ms"
+    );
     assert_eq!(hand.timeout()[0], -1);
     assert_eq!(hand.end.stats().fast_recoveries, 1);
 }
@@ -28,7 +31,7 @@ fn rack_forgives_a_segment_that_is_late_by_less() {
     hand.wait(MS);
     hand.ack(2, &[]);
     assert_eq!((hand.end.stats().retransmissions, hand.end.stats().fast_recoveries), (0, 0));
-    // Reordering was seen: three segments above the hole are no loss either.
+    // After reordering, three segments above the hole do not indicate a loss either.
     hand.wait(Duration::from_ms(9));
     hand.ack(2, &[(4, 8)]);
     assert_eq!(hand.end.stats().fast_recoveries, 0);
@@ -69,7 +72,7 @@ fn a_reduction_after_a_mark_does_not_use_up_racks_patience() {
         hand.receive(marked(&hand, acked + 1));
         hand.data();
         hand.wait(MS);
-        // The reduction ends with an ACK that has the scoreboard looked at.
+        // The reduction ends with an ACK that updates the scoreboard.
         hand.ack(sent, &[(sent + 500, sent + 500)]);
         acked = sent;
     }
@@ -87,7 +90,7 @@ fn rack_finds_a_retransmission_that_was_lost() {
     let first = hand.ack(0, &[(2, 8)]);
     assert_eq!(first[0], -1);
     hand.wait(Duration::from_ms(14));
-    // What was sent after the retransmission arrives.
+    // Data sent after the retransmission arrives.
     let last = first.iter().max().copied().unwrap() as u32;
     assert!(last > 10);
     let again = hand.ack(0, &[(2, last)]);
@@ -123,7 +126,7 @@ fn a_probe_that_repaired_the_loss_costs_a_reduction_and_a_needless_one_nothing()
     }
 }
 
-// RFC 5682, 3708: mistakes taken back.
+// RFC 5682, 3708: undoing spurious reductions.
 
 #[test]
 fn a_timeout_that_was_needless_is_taken_back() {
@@ -133,7 +136,7 @@ fn a_timeout_that_was_needless_is_taken_back() {
     let before = (hand.end.cwnd(), hand.end.ssthresh());
     assert_eq!(hand.timeout(), [-1]);
     assert_eq!(hand.cwnd(), hand.end.in_flight() / 1000);
-    // The originals arrive: the first ACK lets new data out, the second proves it.
+    // The originals arrive: the first ACK releases new data, the second proves the timeout spurious.
     let new = hand.ack(1, &[]);
     assert!(new.iter().all(|&n| n > 0), "{new:?}");
     hand.ack(3, &[]);
@@ -168,14 +171,14 @@ fn a_late_original_is_no_proof_while_other_retransmissions_are_in_flight() {
     let before = hand.end.ssthresh();
     let resent = hand.ack(0, &[(6, 9), (2, 4)]);
     assert_eq!(resent[..2], [-1, -5]);
-    // The original of 1 comes late; 5 was lost.
+    // The original of 1 arrives late; 5 was lost.
     hand.wait(MS);
     hand.ack(4, &[(6, 10)]);
     hand.wait(Duration::from_ms(10));
     let mut repaired = hand.ack_with(10, &[]);
     repaired.ts_ecr = repaired.ts_val;
     hand.receive(repaired);
-    assert!(hand.end.ssthresh() < before, "a loss is answered: {}", hand.end.ssthresh());
+    assert!(hand.end.ssthresh() < before, "the loss reduces the window: {}", hand.end.ssthresh());
     assert_eq!(hand.end.stats().retransmissions, 2);
 }
 

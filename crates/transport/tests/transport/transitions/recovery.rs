@@ -102,7 +102,7 @@ fn a_segment_is_lost_when_three_above_it_were_reported() {
     hand.data();
     assert_eq!(hand.ack(0, &[(3, 3)]), [11]);
     assert_eq!(hand.ack(0, &[(3, 4)]), [12]);
-    // 12 in flight, two lost, three reported: 7 in the pipe and one resent; half of 12 may be.
+    // 12 in flight, two lost, three reported: 7 in the pipe and one retransmitted; half of 12 is allowed.
     assert_eq!(hand.ack(0, &[(3, 5)]), [-1]);
     assert_eq!(hand.end.stats().fast_recoveries, 1);
     assert_eq!(hand.ack(0, &[(3, 6)]), NO_DATA);
@@ -129,7 +129,7 @@ fn a_receiver_that_reneges_is_believed() {
     let mut hand = Hand::client(plain(true), 60);
     hand.data();
     hand.ack(0, &[(2, 4)]);
-    // The ACK stops before what was reported.
+    // The ACK stops below the reported data.
     hand.ack(1, &[]);
     assert_eq!(hand.timeout(), [-2]);
 }

@@ -1,4 +1,4 @@
-//! Windows, and what small queues let out of them.
+//! Windows, and the limits of TCP small queues.
 
 use super::{MS, plain, rack};
 use crate::common::hand::Hand;
@@ -7,7 +7,7 @@ use weft_units::{Bytes, Duration, Time};
 
 // TCP small queues.
 
-/// Sends what there is, each segment a millisecond on the wire behind the others; gives how many.
+/// Sends everything possible, with one millisecond of line time per segment; returns the number of data segments.
 fn send_slowly(hand: &mut Hand, free: &mut Time) -> usize {
     let mut segment = Segment::default();
     let mut sent = 0;
@@ -47,7 +47,7 @@ fn acks_do_not_wait_behind_data_that_waits_for_the_interface() {
 fn a_fast_connection_has_a_millisecond_of_its_data_at_the_interface() {
     let mut hand = Hand::client(Config { initial_window: 1000, ..rack() }, 2000);
     let mut free = Time::ZERO;
-    // The window of 1 MB in 10 ms, twice as fast in slow start, for 1 s / 1024.
+    // A window of 1 MB per 10 ms, doubled in slow start, for 1 s / 1024.
     let waiting = (2.0 * 1_000_000.0 / 10.24_f64 / 1000.0).ceil() as usize;
     assert_eq!(send_slowly(&mut hand, &mut free), waiting);
 }
