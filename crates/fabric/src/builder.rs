@@ -325,7 +325,7 @@ pub(crate) fn check_size(nodes: u64, cables: u64) -> Result<(), FabricError> {
         return Err(FabricError::TooMany { what: "nodes", most: MAX_NODES, given: nodes });
     }
     if cables > MAX_CABLES {
-        return Err(FabricError::TooMany { what: "cables", most: MAX_CABLES, given: cables });
+        return Err(FabricError::TooMany { what: "links", most: MAX_CABLES, given: cables });
     }
     Ok(())
 }

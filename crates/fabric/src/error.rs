@@ -9,7 +9,7 @@ use crate::{Limit, MAX_DELAY, MAX_QUEUES, MAX_RATE, MIN_RATE};
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum FabricError {
     /// A fat-tree of switches with an odd number of ports.
-    #[error("a fat-tree needs an even number of ports a switch, and k = {k} is odd: try {} or {}", k - 1, k + 1)]
+    #[error("a fat-tree needs an even number of ports per switch, but k = {k} is odd: try {} or {}", k - 1, k + 1)]
     OddPorts {
         /// What was asked for.
         k: u32,
@@ -27,7 +27,7 @@ pub enum FabricError {
         given: u32,
     },
     /// More than fits.
-    #[error("{given} {what} are too many: at most {most} fit")]
+    #[error("{given} {what} are too many: expected at most {most}")]
     TooMany {
         /// What there is too much of.
         what: &'static str,
@@ -37,7 +37,7 @@ pub enum FabricError {
         given: u64,
     },
     /// A node with more cables than a port number counts.
-    #[error("node `{node}` has too many cables: at most {most} ports fit")]
+    #[error("node `{node}` has too many links: expected at most {most} ports")]
     TooManyPorts {
         /// The node.
         node: String,
@@ -45,12 +45,12 @@ pub enum FabricError {
         most: u32,
     },
     /// Nothing that could send.
-    #[error("the fabric has no hosts: nodes with `role = \"host\"`, or of tier 0")]
+    #[error("the fabric has no hosts (nodes with `role = \"host\"` or tier 0)")]
     NoHosts,
     /// A rate that no link has.
     #[error(
-        "the link `{from}` -> `{to}` has the rate {rate}; a rate is from {MIN_RATE} to {MAX_RATE} (to take a \
-         link out of use, list it as failed)"
+        "link `{from}` -> `{to}` has a rate of {rate}: expected {MIN_RATE} to {MAX_RATE} (to disable a link, \
+         list it as failed)"
     )]
     Rate {
         /// The sending node.
@@ -61,10 +61,10 @@ pub enum FabricError {
         rate: Rate,
     },
     /// An oversubscription that is no ratio.
-    #[error("an oversubscription is a number above 0, such as 2 for 2:1, not {0}")]
+    #[error("oversubscription must be a number above 0, such as 2 for 2:1, not {0}")]
     Oversubscription(String),
     /// A delay longer than any cable's.
-    #[error("the link `{from}` -> `{to}` has the delay {delay}; at most {MAX_DELAY} makes sense")]
+    #[error("link `{from}` -> `{to}` has a delay of {delay}: expected at most {MAX_DELAY}")]
     Delay {
         /// The sending node.
         from: String,
@@ -74,7 +74,7 @@ pub enum FabricError {
         delay: Duration,
     },
     /// A queue in which no frame fits.
-    #[error("the queue of link `{from}` -> `{to}` holds {limit}: not even one frame of 84 B")]
+    #[error("the queue of link `{from}` -> `{to}` holds {limit}, less than one frame of 84 B")]
     Queue {
         /// The sending node.
         from: String,
@@ -84,7 +84,7 @@ pub enum FabricError {
         limit: Limit,
     },
     /// A class of a queue that would never send.
-    #[error("class {class} of the queue of link `{from}` -> `{to}` has weight 0: at least 1 is needed")]
+    #[error("class {class} of the queue of link `{from}` -> `{to}` has weight 0: expected at least 1")]
     Weight {
         /// The sending node.
         from: String,
@@ -95,8 +95,8 @@ pub enum FabricError {
     },
     /// More queues than a packet can tell apart.
     #[error(
-        "the port of link `{from}` -> `{to}` has {given} queues: a DSCP's class selector tells {MAX_QUEUES} \
-         apart, so at most {MAX_QUEUES} are of use"
+        "the port of link `{from}` -> `{to}` has {given} queues: expected at most {MAX_QUEUES}, one per class \
+         selector of a DSCP"
     )]
     TooManyQueues {
         /// The sending node.
@@ -107,7 +107,7 @@ pub enum FabricError {
         given: usize,
     },
     /// A name that cannot be written or told apart.
-    #[error("`{}` is no name for a node: a name has at least one character and no control characters", name.escape_debug())]
+    #[error("`{}` is not a valid node name: expected at least one character and no control characters", name.escape_debug())]
     BadName {
         /// What was given.
         name: String,
@@ -138,7 +138,7 @@ pub enum FabricError {
         nearest: Option<String>,
     },
     /// Two nodes that no cable joins.
-    #[error("no cable joins `{a}` and `{b}`")]
+    #[error("there is no link between `{a}` and `{b}`")]
     NoCable {
         /// One node.
         a: String,
@@ -146,13 +146,13 @@ pub enum FabricError {
         b: String,
     },
     /// A cable from a node to itself.
-    #[error("a cable joins `{name}` to itself")]
+    #[error("a link connects `{name}` to itself")]
     SelfLoop {
         /// The node.
         name: String,
     },
     /// Two hosts without a path.
-    #[error("no path joins the hosts `{a}` and `{b}`{}", if *by_failure { ": the failed links cut them apart" } else { "" })]
+    #[error("there is no path between hosts `{a}` and `{b}`{}", if *by_failure { ": failed links disconnect them" } else { "" })]
     Disconnected {
         /// One host.
         a: String,

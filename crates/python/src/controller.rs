@@ -37,7 +37,7 @@ impl Controller {
             Kind::SpanningTree => Box::new(SpanningTree::new(settings).map_err(wrong)?),
         };
         if !(0.001..=60.0).contains(&install_deadline_s) {
-            let said = format!("install_deadline_s is {install_deadline_s}, and must be 0.001 to 60");
+            let said = format!("install_deadline_s is {install_deadline_s}: expected 0.001 to 60");
             return Err(PyValueError::new_err(said));
         }
         let install_deadline = Duration::from_secs_f64(install_deadline_s);
@@ -203,7 +203,7 @@ impl Controller {
     fn show(&self, what: &str, limit: usize) -> PyResult<String> {
         let Some(found) = Show::named(what) else {
             let names = Show::ALL.map(Show::name).join(", ");
-            return Err(PyValueError::new_err(format!("nothing to show is called {what:?}: {names}")));
+            return Err(PyValueError::new_err(format!("unknown view {what:?}: expected one of {names}")));
         };
         Ok(self.southbound.core().show(self.now, found, limit).to_string())
     }

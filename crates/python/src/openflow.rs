@@ -98,7 +98,7 @@ impl OpenFlow {
         match Message::parse(hello).map_err(wrong)?.1 {
             Message::Hello(Hello { version, bitmap: None | Some(0) }) => Ok((1..=version).collect()),
             Message::Hello(hello) => Ok((0..32).filter(|version| hello.speaks(*version)).collect()),
-            _ => Err(PyValueError::new_err("it is no Hello")),
+            _ => Err(PyValueError::new_err("this is not a Hello message")),
         }
     }
 

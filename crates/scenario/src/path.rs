@@ -109,7 +109,8 @@ fn choose<'p>(
         None => format!("{done}.{at}.{rest}"),
     });
     let examples: Vec<String> = examples.collect();
-    let problem = Problem::at(span, format!("`{done}.{rest}` could mean each of {} tables", nodes.len()));
+    let problem =
+        Problem::at(span, format!("`{done}.{rest}` is ambiguous: there are {} tables", nodes.len()));
     Err(problem.label(format!("expected one of {}", list(examples.iter().map(String::as_str)))))
 }
 

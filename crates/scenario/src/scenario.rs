@@ -367,7 +367,7 @@ fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Pro
         .unwrap_or_else(|| Node { value: Value::Text(text.trim().to_owned()), span: whole });
     if matches!(&node.value, Value::Text(text) if node.span == whole && text.starts_with(['[', '{'])) {
         let problem = Problem::at(whole, format!("`{}` is not valid TOML", text.trim()));
-        problems.add(problem.label("texts in a list or a table need quotes: [\"ecmp\", \"spray\"]"));
+        problems.add(problem.label("strings in a list or table need quotes: [\"ecmp\", \"spray\"]"));
         return;
     }
     let start = key.len() - key.trim_start().len();

@@ -186,7 +186,7 @@ impl<'a> Section<'a> {
                 Problem::at(text.span, format!("`{}` cannot be `{}`", self.path_of(key), text.value));
             let problem = problem.label(suggest(&text.value, names.clone()));
             self.problems.add(match nearest(&text.value, names.clone()) {
-                Some(_) => problem.help(format!("there are {}", list(names))),
+                Some(_) => problem.help(format!("expected one of {}", list(names))),
                 None => problem,
             });
         }
@@ -236,8 +236,8 @@ impl<'a> Section<'a> {
 fn sweep_instead(path: &str, list: &Node) -> String {
     let values = list.to_json();
     match list.span.source {
-        0 => format!("to run it with each of them, write \"{path}\" = {values} into [sweep]"),
-        _ => format!("to run it with each of them: --set 'sweep.{path}={values}'"),
+        0 => format!("to run with each value, write \"{path}\" = {values} in [sweep]"),
+        _ => format!("to run with each value: --set 'sweep.{path}={values}'"),
     }
 }
 
@@ -251,7 +251,7 @@ pub(crate) trait Read: Sized {
 }
 
 impl Read for String {
-    const WHAT: &'static str = "a text";
+    const WHAT: &'static str = "a string";
     fn read(node: &Node) -> Result<Self, String> {
         match &node.value {
             Value::Text(text) => Ok(text.clone()),
@@ -275,7 +275,7 @@ impl Read for u64 {
     fn read(node: &Node) -> Result<Self, String> {
         match node.value {
             Value::Integer(number) => number.try_into().map_err(|_| "it is negative".into()),
-            Value::Text(_) => Err("expected a number, not text".into()),
+            Value::Text(_) => Err("expected a number, not a string".into()),
             _ => Err("expected a whole number".into()),
         }
     }
@@ -294,7 +294,7 @@ impl Read for f64 {
         match node.value {
             Value::Integer(number) => Ok(number as Self),
             Value::Float(number) if number.is_finite() => Ok(number),
-            Value::Text(_) => Err("expected a number, not text".into()),
+            Value::Text(_) => Err("expected a number, not a string".into()),
             _ => Err("expected a finite number".into()),
         }
     }
@@ -304,9 +304,9 @@ impl Read for f64 {
 fn quantity<T: std::str::FromStr<Err = QuantityError>>(node: &Node) -> Result<T, String> {
     match &node.value {
         Value::Text(text) => text.parse().map_err(|error: QuantityError| error.why),
-        Value::Integer(number) => Err(format!("the unit is missing: write it as text, \"{number} ...\"")),
-        Value::Float(number) => Err(format!("the unit is missing: write it as text, \"{number} ...\"")),
-        _ => Err("expected text with a unit".into()),
+        Value::Integer(number) => Err(format!("the unit is missing: write it as a string, \"{number} ...\"")),
+        Value::Float(number) => Err(format!("the unit is missing: write it as a string, \"{number} ...\"")),
+        _ => Err("expected a string with a unit".into()),
     }
 }
 

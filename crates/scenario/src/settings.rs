@@ -60,8 +60,10 @@ impl Settings {
             let unknown = || table.0.iter().filter(|entry| !is_name(&entry.key));
             let misspelt = || unknown().any(|entry| nearest(&entry.key, names()) == Some(name));
             if root.node(name).is_none() && !misspelt() {
-                let label = format!("a scenario has the sections {}", list(["fabric", "traffic", "scheme"]));
-                problems.add(Problem::at(Span::default(), format!("there is no [{name}]")).label(label));
+                let label =
+                    format!("a scenario needs the sections {}", list(["fabric", "traffic", "scheme"]));
+                problems
+                    .add(Problem::at(Span::default(), format!("section [{name}] is missing")).label(label));
             }
             root.section(name)
         };

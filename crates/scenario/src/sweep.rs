@@ -99,7 +99,7 @@ pub(crate) fn combinations(axes: &[Axis], problems: &Problems, fallback: &str) -
             let twin =
                 combination.values.iter().zip(&before).find(|(now, before)| now.2.span != before.2.span);
             let span = twin.map_or_else(Span::default, |(now, _)| now.2.span);
-            let message = format!("two points of the sweep are called `{}`", combination.label);
+            let message = format!("two points of the sweep have the label `{}`", combination.label);
             problems.add(crate::diagnostic::Problem::at(span, message).label("expected different values"));
         }
     }

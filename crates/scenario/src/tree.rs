@@ -79,7 +79,7 @@ impl Node {
     /// What the value is, for messages: `the text "four"`.
     pub(crate) fn describe(&self) -> String {
         match &self.value {
-            Value::Text(text) => format!("the text {text:?}"),
+            Value::Text(text) => format!("the string {text:?}"),
             Value::Integer(number) => format!("the number {number}"),
             Value::Float(number) => format!("the number {number}"),
             Value::Flag(flag) => format!("{flag}"),

@@ -32,7 +32,7 @@ pub(crate) fn of_settings(settings: &Settings) -> Vec<String> {
 /// A warning of a scheme that is made for subflows where there are none.
 fn without_mptcp(scheme: &SchemeSpec, transport: &Config) -> Option<String> {
     (scheme.name == "smoc" && transport.mptcp == Mptcp::Off).then(|| {
-        "`smoc` gives plain TCP the shortest path and nothing else: set transport.mptcp = \"ndiffports\" or \
+        "`smoc` only puts plain TCP on the shortest path: set transport.mptcp = \"ndiffports\" or \
          \"fullmesh\""
             .to_owned()
     })
@@ -44,7 +44,7 @@ fn unread(settings: &Settings) -> Option<String> {
         Mptcp::Ndiffports => return None,
         Mptcp::Fullmesh => (
             |key| key == "subflows",
-            "\"fullmesh\": a subflow is opened for each pair of a link of the one host and a link of the other",
+            "\"fullmesh\", which opens a subflow for each pair of links of the two hosts",
         ),
         Mptcp::Off => (
             |key| key == "subflows" || key.starts_with("mptcp_"),
@@ -61,8 +61,8 @@ fn unread(settings: &Settings) -> Option<String> {
 fn single_links(fabric: &Fabric, transport: &Config) -> Option<String> {
     let single = |host: &NodeId| fabric.ports(*host).len() < 2;
     (transport.mptcp == Mptcp::Fullmesh && fabric.hosts().iter().all(single)).then(|| {
-        "transport.mptcp = \"fullmesh\" opens no further subflow: addresses are links, and every host has one; set \
-         it to \"ndiffports\", or give hosts several links"
+        "transport.mptcp = \"fullmesh\" opens one subflow only: it needs several links per host, and every host has one; \
+         set it to \"ndiffports\", or give hosts several links"
             .to_owned()
     })
 }
@@ -117,8 +117,8 @@ fn nothing_to_choose(fabric: &Fabric) -> Option<String> {
     let multihomed =
         fabric.nodes().iter().zip(0..).any(|(node, id)| node.is_host() && fabric.ports(NodeId(id)).len() > 1);
     (!multihomed && cables < fabric.switch_count()).then(|| {
-        "the fabric has one path between any two hosts: there is nothing to choose, and schemes differ in \
-         what they cost alone"
+        "the fabric has one path between any two hosts: there is nothing to choose, and schemes \
+         differ only in overhead"
             .to_owned()
     })
 }
@@ -139,7 +139,7 @@ fn unmarked(scheme: &SchemeSpec, traffic: &Traffic) -> Option<String> {
              scheme.classifier = \"auto\""
         )),
         _ if catches_others(&classifier) => Some(format!(
-            "{of} are also those of ordinary flows, which have {} to {}: `tfe` explores more than elephants",
+            "{of} overlap those of ordinary flows, {} to {}: `tfe` explores more than elephants",
             EPHEMERAL.start,
             EPHEMERAL.end - 1
         )),
@@ -163,7 +163,7 @@ fn unfit(fabric: &Fabric, transport: &Config, scheme: &SchemeSpec) -> Vec<String
     let mut warnings = Vec::new();
     if transport.ecn == EcnMode::Dctcp && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
     {
-        let what = "DCTCP finds no queue that marks and acts on losses only";
+        let what = "no queue marks packets, so DCTCP reacts to losses only";
         warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
     }
     let tags = scheme.name == tag_forward::INFO.name;

@@ -21,7 +21,7 @@ pub fn spine_leaf(
 ) -> Result<Fabric, FabricError> {
     at_least("spine-leaf", "spines", 1, spines)?;
     at_least("spine-leaf", "leaves", 1, leaves)?;
-    at_least("spine-leaf", "hosts a leaf", 1, hosts_per_leaf)?;
+    at_least("spine-leaf", "hosts per leaf", 1, hosts_per_leaf)?;
     let (wide_spines, wide_leaves) = (u64::from(spines), u64::from(leaves));
     let hosts = wide_leaves * u64::from(hosts_per_leaf);
     fits(

@@ -38,10 +38,10 @@ pub fn three_layer(
     let &ThreeLayer { pods, tors_per_pod, planes, spines_per_plane, hosts_per_tor } = counts;
     for (what, given) in [
         ("pods", pods),
-        ("ToRs a pod", tors_per_pod),
+        ("ToRs per pod", tors_per_pod),
         ("planes", planes),
-        ("spines a plane", spines_per_plane),
-        ("hosts a ToR", hosts_per_tor),
+        ("spines per plane", spines_per_plane),
+        ("hosts per ToR", hosts_per_tor),
     ] {
         at_least("three-layer fabric", what, 1, given)?;
     }

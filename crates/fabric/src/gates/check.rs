@@ -39,7 +39,7 @@ impl fmt::Display for Property {
             Self::P1 => "P1 (one arithmetic progression)",
             Self::P2 => "P2 (gates differ)",
             Self::P3 => "P3 (the greatest gate of the next switch)",
-            Self::P4 => "P4 (one difference a layer)",
+            Self::P4 => "P4 (one difference per layer)",
             Self::Aligned => "alignment (multiples of the difference)",
             Self::Fits => "the tag's bits",
         })
@@ -162,16 +162,20 @@ impl GatePlan {
         if let Some(&first) = gates.first()
             && (first.0.0 == 0 || first.0.0 % 2 == 1)
         {
-            broken(first, &[], format!("gate {} is the first, which is even and above 0", first.0));
+            broken(first, &[], format!("gate {} is the first: expected an even number above 0", first.0));
         }
         for pair in gates.windows(2) {
             let (before, gate) = (pair[0], pair[1]);
             let step = gate.0.0 - before.0.0;
             if step == 0 {
-                let why = format!("gate {} is {}-eth{}'s too", gate.0, before.2.gates.switch, before.1);
+                let why =
+                    format!("gate {} is also that of {}-eth{}", gate.0, before.2.gates.switch, before.1);
                 broken(gate, &[], why);
             } else if gate.3 != 0 && step % gate.3 != 0 {
-                let why = format!("gate {} follows {}, and the difference is {}", gate.0, before.0, gate.3);
+                let why = format!(
+                    "gate {} follows {}: expected a difference that is a multiple of {}",
+                    gate.0, before.0, gate.3
+                );
                 broken(gate, &[before.0], why);
             }
         }
@@ -191,7 +195,9 @@ impl GatePlan {
                 let common = first.gates.divisor(direction);
                 if divisor != common {
                     let other = &first.gates.switch;
-                    let why = format!("its {direction} gates are {divisor} apart, those of {other} {common}");
+                    let why = format!(
+                        "its {direction} gates are {divisor} apart, those of {other} are {common} apart"
+                    );
                     broken(Vec::new(), why);
                 }
                 let mut gates: Vec<Gate> = planned.gates.toward(direction).map(|gate| gate.gate).collect();
@@ -223,22 +229,25 @@ impl GatePlan {
                 };
                 let inner = next.gates.divisor(direction);
                 if inner == 0 || divisor % inner != 0 {
-                    let why =
-                        format!("its difference {divisor} is no multiple of the {inner} of {}", gate.peer);
+                    let why = format!(
+                        "its difference {divisor} is not a multiple of {inner}, that of {}",
+                        gate.peer
+                    );
                     broken(Property::Aligned, Vec::new(), why);
                 }
                 let (number, name) = (gate.gate, &gate.peer);
                 let numbers = || next.gates.toward(direction).map(|gate| gate.gate);
                 match numbers().max() {
                     Some(greatest) if forward(greatest, divisor) != Some(number) => {
-                        let why =
-                            format!("the gate to {name} is {number}, and the greatest gate there {greatest}");
+                        let why = format!(
+                            "the gate to {name} is {number}, but the greatest gate there is {greatest}"
+                        );
                         broken(Property::P3, vec![number, greatest], why);
                     }
                     Some(_) => {
                         for other in numbers().filter(|other| forward(*other, divisor) != Some(number)) {
                             let why =
-                                format!("the gate to {name} is {number}, and f({other}, {divisor}) is not");
+                                format!("the gate to {name} is {number}, but f({other}, {divisor}) is not");
                             broken(Property::P3, vec![number, other], why);
                         }
                     }
@@ -246,8 +255,7 @@ impl GatePlan {
                         (other, _) if other == number => {}
                         (other, by) => {
                             let by = self.planned(by).map_or("", |planned| &planned.gates.switch);
-                            let why =
-                                format!("the gate to {name} is {number}, and that of {by} to it {other}");
+                            let why = format!("the gate to {name} is {number}, but that of {by} is {other}");
                             broken(Property::P3, vec![number, other], why);
                         }
                     },
@@ -300,7 +308,10 @@ fn differ(planned: &Planned, found: &mut Vec<Violation>) {
             switch: planned.gates.switch.clone(),
             port: Some(pair[1].port),
             gates: vec![pair[1].gate],
-            why: format!("gate {} is {}-eth{}'s too", pair[1].gate, planned.gates.switch, pair[0].port),
+            why: format!(
+                "gate {} is also that of {}-eth{}",
+                pair[1].gate, planned.gates.switch, pair[0].port
+            ),
         });
     }
 }
@@ -314,14 +325,14 @@ fn aligned(planned: &Planned, width: TagWidth, found: &mut Vec<Violation>) {
             found.push(Violation { property, switch, port, gates: vec![number], why });
         };
         if number.0 == 0 || divisor == 0 || number.0 % divisor != 0 {
-            broken(Property::Aligned, format!("gate {number} is no multiple, above 0, of {divisor}"));
+            broken(Property::Aligned, format!("gate {number} is not a positive multiple of {divisor}"));
         }
         let most = match gate.direction {
             Direction::Down => width.max_down(),
             Direction::Up => width.max_up(),
         };
         if number.0 > most {
-            broken(Property::Fits, format!("gate {number} is above {most}, the greatest of a {width} tag"));
+            broken(Property::Fits, format!("gate {number} is above {most}, the maximum of a {width} tag"));
         }
     }
 }
@@ -333,15 +344,11 @@ fn incomplete(given: &SwitchGates, own: &SwitchGates, found: &mut Vec<Violation>
         found.push(Violation { property: Property::Complete, switch, port, gates, why });
     };
     if given.layer != own.layer {
-        broken(None, Vec::new(), format!("it is said to be of layer {}, and is {}", given.layer, own.layer));
+        broken(None, Vec::new(), format!("it is given as layer {}, but is {}", given.layer, own.layer));
     }
     for pair in given.gates.windows(2).filter(|pair| pair[0].port == pair[1].port) {
         let gates = vec![pair[0].gate, pair[1].gate];
-        broken(
-            Some(pair[1].port),
-            gates,
-            format!("gates {} and {} are given for it", pair[0].gate, pair[1].gate),
-        );
+        broken(Some(pair[1].port), gates, format!("it has two gates, {} and {}", pair[0].gate, pair[1].gate));
     }
     for gate in given.gates.iter().filter(|gate| own.at(gate.port).is_none()) {
         broken(Some(gate.port), vec![gate.gate], "there is no such port".to_owned());
@@ -354,7 +361,7 @@ fn incomplete(given: &SwitchGates, own: &SwitchGates, found: &mut Vec<Violation>
         let mut wrong = |why| broken(Some(port.port), vec![gate.gate], why);
         if !gate.peer.is_empty() && gate.peer != port.peer {
             wrong(format!(
-                "gate {} was given for a cable to {}; it leads to {}",
+                "gate {} was given for a link to {}, but the link leads to {}",
                 gate.gate, gate.peer, port.peer
             ));
         } else if gate.direction != port.direction {
@@ -363,7 +370,7 @@ fn incomplete(given: &SwitchGates, own: &SwitchGates, found: &mut Vec<Violation>
             let name =
                 |flag: Option<super::GateFlag>| flag.map_or("no flag".to_owned(), |flag| flag.to_string());
             let (given, right) = (name(gate.flag), name(port.flag));
-            wrong(format!("gate {} to {} has {given}, and needs {right}", gate.gate, port.peer));
+            wrong(format!("gate {} to {} has {given}, expected {right}", gate.gate, port.peer));
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::FabricError;
 pub enum GateError {
     /// So many switches no fat-tree has.
     #[error(
-        "this is no fat-tree: it has {switches} switches, and a k-ary fat-tree has 5k²/4 of them, for even k: {} for \
+        "this is not a fat-tree: it has {switches} switches, and a k-ary fat-tree has 5k²/4 of them, for even k: {} for \
          k = {below}, {} for k = {}", 5 * below * below / 4, 5 * (below + 2) * (below + 2) / 4, below + 2
     )]
     Switches {
@@ -24,7 +24,7 @@ pub enum GateError {
     },
     /// Too many cables are elsewhere for the fabric to be meant as a fat-tree.
     #[error(
-        "this is no fat-tree: for k = {k}, {} of {cables} cables between switches would have to be elsewhere: {mistakes}",
+        "this is not a fat-tree: for k = {k}, {} of {cables} links between switches are misplaced: {mistakes}",
         .mistakes.0.len()
     )]
     Cables {
@@ -45,8 +45,8 @@ pub enum GateError {
     },
     /// A host on an aggregation switch.
     #[error(
-        "`{host}` hangs on `{switch}`, an aggregation switch of the fat-tree: servers hang on edge switches, external \
-         routers on cores"
+        "`{host}` is attached to `{switch}`, an aggregation switch of the fat-tree: expected servers on edge switches, \
+         external routers on cores"
     )]
     Misplaced {
         /// The host.
@@ -66,7 +66,7 @@ pub enum GateError {
     },
     /// A server that two gates would lead to.
     #[error(
-        "the server `{host}` has {cables} cables to switches: a gate plan has one gate a server, so leave it one"
+        "server `{host}` has {cables} links to switches: expected one, since a gate plan has one gate per server"
     )]
     Cabled {
         /// The server.
@@ -76,8 +76,8 @@ pub enum GateError {
     },
     /// More gates than DOWN numbers.
     #[error(
-        "a fat-tree of k = {k} needs DOWN numbers up to {needs} (two for each of k³/4 servers), and the {} bits of a \
-         {width} tag hold {}, enough for k up to {}{}",
+        "a fat-tree of k = {k} needs DOWN numbers up to {needs} (two for each of k³/4 servers), but the {} bits of a \
+         {width} tag hold at most {}, enough for k up to {}{}",
         .width.down_bits(), .width.max_down(), largest(*.width), advice(*.width)
     )]
     Bits {
@@ -90,8 +90,8 @@ pub enum GateError {
     },
     /// More external links than UP numbers.
     #[error(
-        "{places} external links a core need UP numbers up to {needs}, and the {} bits of a {width} tag hold {}: fewer \
-         external links a core fit", .width.up_bits(), .width.max_up()
+        "{places} external links per core need UP numbers up to {needs}, but the {} bits of a {width} tag hold at most \
+         {}: use fewer external links per core", .width.up_bits(), .width.max_up()
     )]
     External {
         /// The places a core.
@@ -102,7 +102,7 @@ pub enum GateError {
         width: TagWidth,
     },
     /// Fewer places than external links.
-    #[error("`{switch}` has {links} external links, and {places} places a core were asked for")]
+    #[error("`{switch}` has {links} external links, but {places} places per core were requested")]
     Places {
         /// The core.
         switch: String,
@@ -133,7 +133,7 @@ fn largest(width: TagWidth) -> u32 {
 /// What to do about it.
 fn advice(width: TagWidth) -> &'static str {
     match width {
-        TagWidth::Narrow => ": take the wide tag (`--width wide`), which all switches have to know",
+        TagWidth::Narrow => ": use the wide tag (`--width wide`) on all switches",
         TagWidth::Wide => "",
     }
 }

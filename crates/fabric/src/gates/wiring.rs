@@ -46,9 +46,9 @@ impl fmt::Display for WiringMistake {
                 write!(f, "{switch}-eth{port} goes to {leads_to}, expected {expected}")
             }
             Self::Extra { switch, port, leads_to } => {
-                write!(f, "{switch}-eth{port} goes to {leads_to}, expected no cable")
+                write!(f, "{switch}-eth{port} goes to {leads_to}, expected no link")
             }
-            Self::Missing { switch, expected } => write!(f, "{switch} has no cable to {expected}"),
+            Self::Missing { switch, expected } => write!(f, "{switch} has no link to {expected}"),
         }
     }
 }

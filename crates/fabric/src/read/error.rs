@@ -30,7 +30,7 @@ pub enum Why {
     #[error("{0} is missing")]
     Missing(&'static str),
     /// A value is not what it should be.
-    #[error("`{key}` is wrong: {why}")]
+    #[error("`{key}` is invalid: {why}")]
     Value {
         /// The attribute.
         key: &'static str,
@@ -38,7 +38,7 @@ pub enum Why {
         why: String,
     },
     /// One direction of a cable in a directed graph.
-    #[error("the directed edge `{from}` -> `{to}` has no edge back: write both, or an undirected graph")]
+    #[error("the directed edge `{from}` -> `{to}` has no reverse edge: write both, or an undirected graph")]
     OneWay {
         /// The node it leaves.
         from: String,

@@ -163,7 +163,7 @@ impl FileGraph<'_> {
             |((node, role), found): ((&FileNode, &Role), Option<u8>)| match (node.attributes.tier, role) {
                 (Some(Tier(0)), Role::Switch) | (Some(Tier(1..)), Role::Host) => {
                     let why =
-                        format!("a {role} of this tier cannot be: hosts are tier 0, switches 1 and above");
+                        format!("a {role} cannot have this tier: hosts have tier 0, switches 1 and above");
                     Err(self.error(Why::Value { key: "tier", why }, &node.place))
                 }
                 (Some(Tier(given)), _) => Ok(given),

@@ -51,13 +51,13 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
         ReadError::from(why).at(text, element.range().start).of(describe(element))
     };
     if root.tag_name().name() != "graphml" {
-        let why = Why::Syntax("the outermost element of GraphML is `graphml`".into());
+        let why = Why::Syntax("expected the root element `graphml`".into());
         return Err(fails(why, root));
     }
     let mut graphs = children(root, "graph");
     let graph = graphs.next().ok_or(Why::Missing("the element `graph`"))?;
     if let Some(second) = graphs.next() {
-        return Err(fails(Why::Syntax("there is more than one graph".into()), second));
+        return Err(fails(Why::Syntax("the file has more than one graph".into()), second));
     }
     let keys = keys(root);
     let data = |element| attributes(element, &keys).map_err(|(why, element)| fails(why, element));
@@ -72,7 +72,7 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
                 let attributes = NodeAttributes::from_text(|key| texts.get(key).copied());
                 let attributes = attributes.map_err(|why| fails(why, element))?;
                 if let Some(nested) = children(element, "graph").next() {
-                    return Err(fails(Why::Syntax("graphs inside of nodes are not read".into()), nested));
+                    return Err(fails(Why::Syntax("nested graphs are not supported".into()), nested));
                 }
                 nodes.push(FileNode { name: name.to_owned(), attributes, place: place(element) });
             }
@@ -97,7 +97,10 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
                 });
             }
             "hyperedge" => {
-                return Err(fails(Why::Syntax("a hyperedge is no cable between two nodes".into()), element));
+                return Err(fails(
+                    Why::Syntax("hyperedges are not supported: a link has two nodes".into()),
+                    element,
+                ));
             }
             _ => {}
         }

@@ -99,7 +99,7 @@ impl Element {
             // Graphs have titles, dates and sources, which mean nothing here.
             if links.contains(&name) || synonym.is_some_and(|ours| links.contains(&ours)) {
                 return Err(Why::Syntax(format!(
-                    "`{name}` of the whole graph is not read: give it to each edge, or to `[fabric]` of the scenario"
+                    "`{name}` of the whole graph is not supported: set it on each edge, or in `[fabric]` of the scenario"
                 )));
             }
             return Ok(());
@@ -110,14 +110,14 @@ impl Element {
         }
         if matches!(self, Self::Directed) && links.contains(&name) {
             return Err(Why::Syntax(format!(
-                "`{name}` is for undirected edges: in a directed graph the way back is an edge of its own"
+                "`{name}` is for undirected edges: in a directed graph the reverse direction is a separate edge"
             )));
         }
         let meant =
             synonym.filter(|ours| known.contains(ours)).or_else(|| nearest(name, known.iter().copied()));
         Err(Why::Syntax(match meant {
             Some(meant) => format!("unknown attribute `{name}`: did you mean `{meant}`?"),
-            None => format!("unknown attribute `{name}`: Weft knows {}; remove it", known.join(", ")),
+            None => format!("unknown attribute `{name}`: expected one of {}, or remove it", known.join(", ")),
         }))
     }
 }

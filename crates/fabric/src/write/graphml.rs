@@ -94,7 +94,7 @@ fn escaped(text: &str) -> Result<String, String> {
             }
             '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
                 return Err(format!(
-                    "GraphML cannot hold the name `{}`: write TOML or JSON",
+                    "GraphML cannot represent the name `{}`: use TOML or JSON",
                     text.escape_debug()
                 ));
             }

@@ -135,8 +135,8 @@ impl EventSettings {
         let &[what] = given.as_slice() else {
             let label = format!("expected one of {}", list(kinds));
             let message = match given.len() {
-                0 => "the event does not say what happens".to_owned(),
-                _ => format!("the event says {} things at once: {}", given.len(), list(given)),
+                0 => "the event has no action".to_owned(),
+                _ => format!("the event has {} actions: {}", given.len(), list(given)),
             };
             section.problem(section.span, message, label);
             return None;
@@ -173,7 +173,7 @@ pub(crate) fn check_order(events: &[EventSettings], problems: &Problems) {
     for pair in events.windows(2) {
         let [before, event] = [pair[0].at, pair[1].at];
         if event.value < before.value {
-            let message = format!("the event at {} stands below one at {}", event.value, before.value);
+            let message = format!("the event at {} follows one at {}", event.value, before.value);
             let label = "expected events in order of time";
             problems.add(Problem::at(event.span, message).label(label));
         }
@@ -192,7 +192,7 @@ pub(crate) fn cut_off(fabric: &Fabric, events: &[Event]) -> Option<String> {
             }
         }
         if let Err(FabricError::Disconnected { a, b, .. }) = builder.build() {
-            return Some(format!("from {} on no path joins `{a}` and `{b}`", event.at));
+            return Some(format!("from {} on there is no path between `{a}` and `{b}`", event.at));
         }
     }
     None

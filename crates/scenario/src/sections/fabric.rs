@@ -398,5 +398,5 @@ impl Cable {
 
 /// The problem that a text which should name a cable is.
 pub(crate) fn cable_problem(cable: &At<String>, error: &FabricError) -> Problem {
-    Problem::at(cable.span, error.to_string()).label("expected two nodes that a cable joins")
+    Problem::at(cable.span, error.to_string()).label("expected two nodes connected by a link")
 }

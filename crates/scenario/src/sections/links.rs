@@ -54,19 +54,18 @@ impl LinkSettings {
                 queues.choice("scheduler", SCHEDULERS).map_or(Scheduler::default(), |at| at.value);
             let Some(weights) = queues.list::<u32>("weights") else {
                 if queues.node("weights").is_none() {
-                    let label = "expected one number a queue, such as weights = [4, 1]";
+                    let label = "expected one number per queue, such as weights = [4, 1]";
                     queues.problem(queues.span, format!("{} has no `weights`", queues.title()), label);
                 }
                 return None;
             };
             if weights.value.is_empty() {
-                let label = "expected one number a queue, such as [4, 1]";
+                let label = "expected one number per queue, such as [4, 1]";
                 queues.problem(weights.span, "a port needs at least one queue", label);
             }
             if weights.value.len() > MAX_QUEUES {
-                let message = format!("{} queues a port", weights.value.len());
-                let label =
-                    format!("expected at most {MAX_QUEUES}: a DSCP's class selector tells no more apart");
+                let message = format!("{} queues per port", weights.value.len());
+                let label = format!("expected at most {MAX_QUEUES}, one per class selector of a DSCP");
                 queues.problem(weights.span, message, label);
             }
             for weight in weights.value.iter().filter(|weight| weight.value == 0) {

@@ -74,8 +74,8 @@ impl Measure {
             thresholds.elephant = elephant.map_or(thresholds.elephant, |at| at.value);
             if thresholds.mouse > thresholds.elephant {
                 let (mouse, elephant) = (thresholds.mouse, thresholds.elephant);
-                let message = format!("mice are below {mouse} and elephants above {elephant}");
-                classes.problem(classes.span, message, "expected mice to be the smaller ones");
+                let message = format!("the mouse limit {mouse} is above the elephant limit {elephant}");
+                classes.problem(classes.span, message, "expected the mouse limit to be the smaller one");
                 return None;
             }
         }

@@ -14,12 +14,12 @@ pub(crate) const WORDS: &[&str] = &["inter-leaf", "random", "permutation", "all-
 
 /// The patterns that are tables.
 pub(crate) const FORMS: &[Key] = &[
-    key("incast", Kind::Table(INCAST_KEYS), "", "at every arrival, several hosts send to one"),
+    key("incast", Kind::Table(INCAST_KEYS), "", "at every arrival, several hosts send to one host"),
     key("rack-local", Kind::Table(RACK_LOCAL_KEYS), "", "a share of the flows stays within its rack"),
 ];
 
 const INCAST_KEYS: &[Key] = &[
-    key("fan_in", Kind::Count(1), "", "number of hosts that send at once"),
+    key("fan_in", Kind::Count(1), "", "number of hosts that send simultaneously"),
     key("receiver", Kind::Text, "", "receiving host; random at every arrival if not given"),
 ];
 const RACK_LOCAL_KEYS: &[Key] = &[key("share", Kind::Number, "", "share of flows within the rack, 0 to 1")];

@@ -40,7 +40,7 @@ impl Run {
         let duration = duration.map_or(Duration::from_secs(1), |at| at.value);
         let most = (duration * 10).max(Duration::from_secs(10));
         if let Some(limit) = limit.filter(|limit| limit.value < duration) {
-            let message = format!("a run that lasts {duration} cannot end after {}", limit.value);
+            let message = format!("the limit {} is shorter than the duration {duration}", limit.value);
             section.problem(limit.span, message, "expected at least the duration");
             return None;
         }
@@ -96,10 +96,6 @@ pub(crate) fn positive(section: &Section<'_>, key: &str, span: At<Duration>) -> 
     if span.value > Duration::ZERO {
         return Some(span);
     }
-    section.problem(
-        span.span,
-        format!("`{}` is no time at all", section.path_of(key)),
-        "expected more than 0 s",
-    );
+    section.problem(span.span, format!("`{}` is zero", section.path_of(key)), "expected more than 0 s");
     None
 }

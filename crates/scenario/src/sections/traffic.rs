@@ -12,7 +12,6 @@ use super::pairs::PairsSettings;
 use super::sizes::{self, SizesSettings};
 use super::{Resolver, find_host, pairs};
 use crate::diagnostic::{Problem, Problems};
-use crate::nearest::list;
 use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
 
@@ -22,7 +21,7 @@ pub(crate) const DRAWN_KEYS: &[Key] = &[
         "sizes",
         Kind::Either(&[Kind::Choice(sizes::names), Kind::Table(sizes::FORMS)]),
         "",
-        "how large flows are: a published distribution, or one of your own",
+        "flow sizes: a published distribution or your own",
     ),
     key("truncate", Kind::Bytes, "", "leave out larger flows"),
     key("clamp", Kind::Bytes, "", "cap larger flows at this size"),
@@ -40,7 +39,7 @@ pub(crate) const DRAWN_KEYS: &[Key] = &[
             Kind::List(&Kind::Pair(&Kind::Text)),
         ]),
         "inter-leaf",
-        "from which host to which",
+        "pattern of sources and destinations",
     ),
     key("start", Kind::Duration, "0 s", "earliest flow start of the group"),
     key("jitter", Kind::Duration, "0 s", "upper bound of a random delay added to every start"),
@@ -144,11 +143,11 @@ impl GroupSettings {
                 DRAWN_KEYS.iter().any(|key| key.name == entry.key) || given[1..].contains(&entry.key.as_str())
             });
             for entry in entries {
-                let message = format!("`{}` means nothing beside `{source}`", entry.key);
+                let message = format!("`{}` cannot be combined with `{source}`", entry.key);
                 section.problem(
                     entry.span,
                     message,
-                    format!("the flows of {} are all in `{source}`", section.title()),
+                    format!("all flows of {} come from `{source}`", section.title()),
                 );
             }
         }
@@ -160,7 +159,7 @@ impl GroupSettings {
         };
         let class = section.get::<String>("class");
         if let Some(class) = class.as_ref().filter(|class| class.value.trim().is_empty()) {
-            section.problem(class.span, "the class has no name", "expected a word such as \"long\"");
+            section.problem(class.span, "the class name is empty", "expected a word such as \"long\"");
         }
         Some(Self {
             span: section.span,
@@ -265,16 +264,16 @@ fn elephant_ports(section: &Section<'_>) -> Option<Option<At<(u16, u16)>>> {
     let (first, last) = sizes::pair::<u64>(section, "elephant_ports")?;
     let highest = u64::from(EPHEMERAL.start) - 1;
     if let Some(wrong) = [first, last].into_iter().find(|port| !(1..=highest).contains(&port.value)) {
-        let message = format!("the source port {} is not one for elephants alone", wrong.value);
+        let message = format!("source port {} is not reserved for elephants", wrong.value);
         section.problem(
             wrong.span,
             message,
-            format!("expected 1 to {highest}: other flows have those above"),
+            format!("expected 1 to {highest}: other flows use higher ports"),
         );
         return None;
     }
     if first.value > last.value {
-        let message = format!("there is no port from {} to {}", first.value, last.value);
+        let message = format!("the port range {} to {} is empty", first.value, last.value);
         section.problem(node.span, message, "expected the first port, then the last");
         return None;
     }
@@ -288,9 +287,8 @@ pub(crate) fn check_elephant_ports(groups: &[GroupSettings], problems: &Problems
         let ((first, last), before) = (range.value, &ranges[..at]);
         if let Some(other) = before.iter().find(|other| other.value.0 <= last && first <= other.value.1) {
             let (first, last) = other.value;
-            let problem = Problem::at(range.span, "the ports of elephants of two groups overlap");
-            problems
-                .add(problem.label(format!("expected none of {first} to {last}, which another group has")));
+            let problem = Problem::at(range.span, "the elephant ports of two groups overlap");
+            problems.add(problem.label(format!("expected none of {first} to {last}, used by another group")));
         }
     }
 }
@@ -309,15 +307,15 @@ fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
         None => LoadOf::default(),
         Some(node) => {
             if section.node("load").is_none() {
-                let label = format!("expected a `load` beside it: {}", list(["load", "load_of"]));
-                section.problem(node.span, "`load_of` means nothing without `load`", label);
+                let label = "expected `load` as well";
+                section.problem(node.span, "`load_of` has no effect without `load`", label);
             }
             section.choice("load_of", &LoadOf::ALL.map(|of| (of.name(), of)))?.value
         }
     };
     if let (Some(_), Some(rate)) = (section.node("load"), section.node("flows_per_second")) {
         let label = "expected `load` or `flows_per_second`, not both";
-        section.problem(rate.span, "it is said twice how often flows start", label);
+        section.problem(rate.span, "the arrival rate is given twice", label);
     }
     for key in ["load", "flows_per_second"] {
         if section.node(key).is_none() {
@@ -327,7 +325,7 @@ fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
         if number.value <= 0.0 {
             let message = format!("`{}` is {}", section.path_of(key), number.value);
             let label = match key {
-                "load" => "expected a share above 0, such as 0.4",
+                "load" => "expected a fraction above 0, such as 0.4",
                 _ => "expected a number above 0",
             };
             section.problem(number.span, message, label);
@@ -359,7 +357,11 @@ impl Listed {
         let (start, dscp) = (span_of(section, "start"), dscp(section));
         let (sport, dport) = (port(section, "sport")?, port(section, "dport")?);
         if sport.is_some() != dport.is_some() {
-            section.problem(section.span, "the flow has one port", "expected `sport` and `dport`, or none");
+            section.problem(
+                section.span,
+                "the flow has only one port",
+                "expected `sport` and `dport`, or none",
+            );
             return None;
         }
         Some(Self {
@@ -412,7 +414,7 @@ fn up_to<T: TryFrom<u64> + PartialOrd + Display>(
     match T::try_from(given.value) {
         Ok(number) if number <= most => Some(Some(number)),
         _ => {
-            let message = format!("{} is no {what}", given.value);
+            let message = format!("{} is not a valid {what}", given.value);
             section.problem(given.span, message, format!("expected a number from 0 to {most}"));
             None
         }

@@ -60,8 +60,8 @@ impl Transport {
                 section.problems.add(match nearest(key, names().chain(["profile"])) {
                     Some(nearest) => problem.label(format!("did you mean `{nearest}`?")),
                     None => problem
-                        .label("no parameter of a TCP is called so")
-                        .help(format!("there are {}", list(names()))),
+                        .label("not a TCP parameter")
+                        .help(format!("expected one of {}", list(names()))),
                 });
                 continue;
             };
@@ -112,7 +112,7 @@ fn refuse(
             }
             (Some(names), _) => format!("expected one of {}", list(names.iter().map(String::as_str))),
             (None, Value::Integer(_) | Value::Float(_)) => {
-                format!("the unit is missing: write it as text, \"{} ...\"", node.short())
+                format!("the unit is missing: write it as a string, \"{} ...\"", node.short())
             }
             (None, _) => {
                 let why = refusal(fields, key, node.to_json()).unwrap_or_default();

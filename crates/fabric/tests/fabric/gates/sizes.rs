@@ -182,8 +182,8 @@ fn what_the_paper_s_tag_does_not_hold_is_refused_and_the_wide_one_holds_it() {
     let refused = GatePlan::fat_tree(26, &Numbering::default()).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "a fat-tree of k = 26 needs DOWN numbers up to 8788 (two for each of k³/4 servers), and the 13 bits of a narrow \
-         tag hold 8191, enough for k up to 24: take the wide tag (`--width wide`), which all switches have to know"
+        "a fat-tree of k = 26 needs DOWN numbers up to 8788 (two for each of k³/4 servers), but the 13 bits of a narrow \
+         tag hold at most 8191, enough for k up to 24: use the wide tag (`--width wide`) on all switches"
     );
     for k in [26, 32, 48] {
         assert!(matches!(GatePlan::fat_tree(k, &Numbering::default()), Err(GateError::Bits { .. })));
@@ -210,7 +210,7 @@ fn numbers_for_external_links_are_as_many_as_asked_for() {
         assert_eq!(plan.switch_named("a0").unwrap().up_divisor, 2 * places.max(1));
     }
     let refused = of(2, 3).unwrap_err().to_string();
-    assert_eq!(refused, "`c3` has 3 external links, and 2 places a core were asked for");
+    assert_eq!(refused, "`c3` has 3 external links, but 2 places per core were requested");
     let refused = of(u32::MAX, 0).unwrap_err();
     assert!(matches!(refused, GateError::External { .. }), "{refused}");
 }

@@ -214,17 +214,17 @@ fn cables_that_are_missing_too_many_or_within_a_layer_are_named() {
     let mut drawing = Drawing::fat_tree(4, 0);
     let missing = cable(&drawing, "as3", "cs2");
     drawing.cables.retain(|cable| *cable != missing);
-    assert_eq!(drawing.mistakes(), ["as3 has no cable to cs2"]);
+    assert_eq!(drawing.mistakes(), ["as3 has no link to cs2"]);
 
     let mut drawing = Drawing::fat_tree(4, 0);
     let (one, two, three) =
         (cable(&drawing, "es1", "as1"), cable(&drawing, "es5", "es6"), cable(&drawing, "cs1", "cs4"));
     drawing.cables.extend([one, two, three]);
     let expected = [
-        "es1-eth4 goes to as1, expected no cable",
-        "es5-eth4 goes to es6, expected no cable",
-        "es6-eth4 goes to es5, expected no cable",
-        "cs1-eth4 goes to cs4, expected no cable",
+        "es1-eth4 goes to as1, expected no link",
+        "es5-eth4 goes to es6, expected no link",
+        "es6-eth4 goes to es5, expected no link",
+        "cs1-eth4 goes to cs4, expected no link",
     ];
     assert_eq!(drawing.mistakes(), expected);
 
@@ -261,13 +261,13 @@ fn what_is_no_fat_tree_is_refused_with_the_reason() {
     let spine_leaf = build::spine_leaf(4, 4, 4, &link, &link).unwrap();
     assert_eq!(
         refused(&spine_leaf).to_string(),
-        "this is no fat-tree: it has 8 switches, and a k-ary fat-tree has 5k²/4 of them, for even k: 5 for k = 2, 20 for k = 4"
+        "this is not a fat-tree: it has 8 switches, and a k-ary fat-tree has 5k²/4 of them, for even k: 5 for k = 2, 20 for k = 4"
     );
     let ring = build::ring(20, 1, &link, &link).unwrap();
     let error = refused(&ring);
     assert!(matches!(&error, GateError::Cables { k: 4, cables: 32, .. }), "{error}");
     let text = error.to_string();
-    assert!(text.starts_with("this is no fat-tree: for k = 4, "), "{text}");
+    assert!(text.starts_with("this is not a fat-tree: for k = 4, "), "{text}");
     let one = build::mesh(2, 1, &link, &link).unwrap();
     assert!(matches!(refused(&one), GateError::Switches { switches: 2, below: 2 }));
 }
@@ -286,8 +286,8 @@ fn hosts_where_a_fat_tree_has_none_are_refused() {
     };
     assert_eq!(
         refused(&hang("x", &["as3"])),
-        "`x` hangs on `as3`, an aggregation switch of the fat-tree: servers hang on edge switches, external routers on \
-         cores"
+        "`x` is attached to `as3`, an aggregation switch of the fat-tree: expected servers on edge switches, external \
+         routers on cores"
     );
     assert_eq!(
         refused(&hang("x", &["es2"])),
@@ -300,8 +300,8 @@ fn hosts_where_a_fat_tree_has_none_are_refused() {
     twice.cables.push((moved, edge));
     assert_eq!(
         refused(&twice),
-        "the server `h0` has 2 cables to switches: a gate plan has one gate a server, so leave it one"
+        "server `h0` has 2 links to switches: expected one, since a gate plan has one gate per server"
     );
     let both = refused(&hang("x", &["cs1", "es2"]));
-    assert!(both.starts_with("the server `x` has 2 cables"), "{both}");
+    assert!(both.starts_with("server `x` has 2 links"), "{both}");
 }
