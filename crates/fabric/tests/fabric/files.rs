@@ -119,7 +119,7 @@ fn a_name_that_xml_cannot_hold_is_refused_in_graphml_alone() {
     let ends = [builder.add_host("a\u{ffff}", 0, None), builder.add_host("b", 0, None)];
     builder.connect(ends[0].clone().unwrap(), ends[1].clone().unwrap(), &LinkSpec::default()).unwrap();
     let fabric = builder.build().unwrap();
-    assert!(write::graphml(&fabric).unwrap_err().contains("write TOML or JSON"));
+    assert!(write::graphml(&fabric).unwrap_err().contains("use TOML or JSON"));
     assert!(write::file("x.dot", &fabric).unwrap_err().contains(".toml, .graphml"));
     assert!(parse("x.json", &write::node_link(&fabric)).is_ok());
 }

@@ -263,7 +263,7 @@ fn queues_that_a_transport_can_do_nothing_with_are_a_warning() {
     let sweep = "[transport]\nprofile = \"linux\"\n[sweep]\ntransport.profile = [\"linux\", \"dctcp\"]\n";
     let warnings = scenario(sweep, &[]).check(&no_files).unwrap();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].starts_with("profile=dctcp: DCTCP finds no queue that marks"), "{warnings:?}");
+    assert!(warnings[0].starts_with("profile=dctcp: no queue marks packets"), "{warnings:?}");
     let marking = scenario(sweep, &["fabric.ecn_threshold=65 packets"]);
     assert_eq!(marking.check(&no_files).unwrap(), [""; 0]);
 
