@@ -1,7 +1,6 @@
-//! The JSON Schema of a scenario file, for editors. It is made from the same lists of keys that the
-//! reader checks against, from the registry of schemes and from the parameters of the transport, so it
-//! cannot fall behind them. What a schema cannot say (a host that does not exist, an odd k) only the
-//! reader knows.
+//! The JSON Schema of a scenario file, for editors. It is generated from the key lists that the reader uses,
+//! the registry of schemes and the transport parameters, so it is always up to date. Only the reader finds
+//! errors that a schema cannot express (a host that does not exist, an odd k).
 
 use schemars::Schema;
 use serde_json::{Map, Value as Json, json};
