@@ -12,7 +12,7 @@ pub(crate) const OVERHEADS: &[(&str, Overhead)] =
 const SCHEDULERS: &[(&str, Scheduler)] =
     &[("strict-priority", Scheduler::StrictPriority), ("drr", Scheduler::Drr)];
 
-/// The keys that every link has, beside its rate.
+/// The keys of every link, except its rate.
 pub(crate) const LINK_KEYS: &[Key] = &[
     key("delay", Kind::Duration, "1 us", "propagation delay of a link"),
     key("queue", Kind::Limit, "1000 packets", "queue limit of a port; excess packets are dropped"),
@@ -36,7 +36,7 @@ const QUEUES_KEYS: &[Key] = &[
     key("weights", Kind::Counts, "", "one weight per queue, highest priority first; its share under drr"),
 ];
 
-/// What is said of a link; what is not said is left as it is.
+/// Settings of a link; missing ones stay unchanged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkSettings {
     pub(crate) delay: Option<At<Duration>>,
@@ -83,7 +83,7 @@ impl LinkSettings {
         }
     }
 
-    /// `spec` with what is said here.
+    /// `spec` with these settings applied.
     pub(crate) fn apply(&self, spec: &LinkSpec, rate: Option<Rate>) -> LinkSpec {
         let mut queue: QueueSpec = spec.queue.clone();
         queue.limit = self.queue.map_or(queue.limit, |at| at.value);

@@ -1,4 +1,4 @@
-//! `[measure]`: what goes into the result.
+//! `[measure]`: measurement settings.
 
 use weft_traffic::Thresholds;
 use weft_units::{Bytes, Duration, Time};
@@ -25,15 +25,15 @@ const CLASS_KEYS: &[Key] = &[
     key("elephant", Kind::Bytes, "10 MB", "larger flows are elephants; between the two, rabbits"),
 ];
 
-/// What goes into the result.
+/// Measurement settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Measure {
-    /// The distance of samples over time.
+    /// The sampling interval.
     pub interval: Duration,
-    /// A flow counts in summaries if it starts at or after the first and before the second; averages
-    /// over time are from the first to the second. It ends with the run's limit at the latest.
+    /// Summaries count flows that start at or after the first time and before the second; averages over time
+    /// use the same window. It does not extend beyond the run's limit.
     pub window: (Time, Time),
-    /// The sizes that part mice, rabbits and elephants.
+    /// The size limits of mice, rabbits and elephants.
     pub thresholds: Thresholds,
 }
 

@@ -1,4 +1,4 @@
-//! `pairs` of a `[traffic]` group: from which host to which a flow goes.
+//! `pairs` of a `[traffic]` group: source and destination of each flow.
 
 use weft_traffic::Pairs;
 
@@ -24,7 +24,7 @@ const INCAST_KEYS: &[Key] = &[
 ];
 const RACK_LOCAL_KEYS: &[Key] = &[key("share", Kind::Number, "", "share of flows within the rack, 0 to 1")];
 
-/// `pairs` as it is written.
+/// `pairs` as written.
 #[derive(Clone, Debug)]
 pub(crate) enum PairsSettings {
     Ready(Pairs),
@@ -115,7 +115,7 @@ impl PairsSettings {
         Some(Self::Incast { fan_in: form.need("fan_in")?.value, receiver })
     }
 
-    /// The pattern, its hosts found in the fabric.
+    /// The pattern, with its hosts resolved.
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Pairs> {
         match self {
             Self::Ready(pairs) => Some(pairs.clone()),

@@ -1,11 +1,11 @@
-//! `[run]`: how long, and how often.
+//! `[run]`: duration and seeds.
 
 use weft_units::Duration;
 
 use crate::section::{At, Key, Kind, Section, key};
 use crate::tree::Value;
 
-/// The most seeds of a scenario.
+/// Maximum number of seeds of a scenario.
 const MAX_SEEDS: u64 = 10_000;
 
 /// The keys of `[run]`.
@@ -23,9 +23,9 @@ pub(crate) const KEYS: &[Key] = &[
 /// When a run ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// Flows arrive for this long.
+    /// New flows arrive during this time.
     pub duration: Duration,
-    /// The run ends when all its flows have finished, or here.
+    /// The run ends when all its flows have finished, or at this time.
     pub limit: Duration,
 }
 
@@ -91,7 +91,7 @@ impl Run {
     }
 }
 
-/// Refuses a span of no time.
+/// Rejects a duration of zero.
 pub(crate) fn positive(section: &Section<'_>, key: &str, span: At<Duration>) -> Option<At<Duration>> {
     if span.value > Duration::ZERO {
         return Some(span);

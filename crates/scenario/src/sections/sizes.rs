@@ -1,5 +1,5 @@
 //! `sizes` of a `[traffic]` group: a published distribution by name, fixed, uniform, or a CDF file;
-//! cut or scaled where the scenario says so.
+//! optionally cut or scaled.
 
 use weft_traffic::{Knot, Sizes, SizesError, published, read_cdf};
 use weft_units::Bytes;
@@ -29,7 +29,7 @@ pub(crate) const FORMS: &[Key] = &[
     ),
 ];
 
-/// `sizes` and what is done to it.
+/// `sizes` and the changes to it.
 #[derive(Clone, Debug)]
 pub(crate) struct SizesSettings {
     form: At<Form>,
@@ -186,7 +186,7 @@ fn points(section: &Section<'_>) -> Option<Vec<Knot>> {
     knots.collect()
 }
 
-/// The two values of a list of two.
+/// Both values of a list of two.
 pub(crate) fn pair<T: Read + Copy>(section: &Section<'_>, key: &str) -> Option<(At<T>, At<T>)> {
     let values = section.list::<T>(key)?;
     match values.value.as_slice() {

@@ -15,7 +15,7 @@ use crate::diagnostic::{Problem, Problems};
 use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
 
-/// The keys of a group whose flows are drawn.
+/// The keys of a group with random flows.
 pub(crate) const DRAWN_KEYS: &[Key] = &[
     key(
         "sizes",
@@ -57,7 +57,7 @@ pub(crate) const COMMON_KEYS: &[Key] = &[
     ),
 ];
 
-/// The keys of a group whose flows are given.
+/// The keys of a group with explicit flows.
 pub(crate) const GIVEN_KEYS: &[Key] = &[
     key("flow_list", Kind::Tables(FLOW_KEYS), "", "explicit list of flows"),
     key("trace", Kind::Text, "", "file of flows, CSV (.csv) or Parquet (.parquet)"),
@@ -85,7 +85,7 @@ fn loads() -> Vec<&'static str> {
     LoadOf::ALL.iter().map(|of| of.name()).collect()
 }
 
-/// A group as it is written.
+/// A group as written.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupSettings {
     span: Span,
@@ -93,7 +93,7 @@ pub(crate) struct GroupSettings {
     dscp: u8,
     elephant_ports: Option<At<(u16, u16)>>,
     source: Source,
-    /// Where each of these is written, to blame it.
+    /// Positions of these keys, for error messages.
     pairs_span: Option<Span>,
     intensity_span: Option<Span>,
     load_of_span: Option<Span>,
@@ -174,7 +174,7 @@ impl GroupSettings {
         })
     }
 
-    /// The file that its flows or their sizes come from.
+    /// The file with its flows or their sizes.
     pub(crate) fn file(&self) -> Option<&str> {
         match &self.source {
             Source::Drawn(drawn) => drawn.sizes.file(),
@@ -183,7 +183,7 @@ impl GroupSettings {
         }
     }
 
-    /// The group, its hosts and files found.
+    /// The group, with its hosts and files resolved.
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Group> {
         let flows = match &self.source {
             Source::Drawn(drawn) => Flows::Drawn(drawn.resolve(resolver)?),
@@ -197,7 +197,7 @@ impl GroupSettings {
         Some(Group { class: self.class.clone(), dscp: self.dscp, elephant_ports, flows })
     }
 
-    /// The problem that an error of the generator is, at the key to blame.
+    /// Converts a generator error into a problem at the key that caused it.
     pub(crate) fn blame(&self, error: &TrafficError) -> Problem {
         let span = match error {
             TrafficError::Pairs { .. } => self.pairs_span,
@@ -258,7 +258,7 @@ impl DrawnSettings {
     }
 }
 
-/// The source ports of elephants; the outer `None` where what is given is wrong.
+/// The source ports of elephants; the outer `None` means invalid.
 fn elephant_ports(section: &Section<'_>) -> Option<Option<At<(u16, u16)>>> {
     let Some(node) = section.node("elephant_ports") else { return Some(None) };
     let (first, last) = sizes::pair::<u64>(section, "elephant_ports")?;
@@ -280,7 +280,7 @@ fn elephant_ports(section: &Section<'_>) -> Option<Option<At<(u16, u16)>>> {
     Some(Some(At { value: (first.value as u16, last.value as u16), span: node.span }))
 }
 
-/// Refuses two groups whose elephants could have the same ports.
+/// Rejects overlapping elephant ports of two groups.
 pub(crate) fn check_elephant_ports(groups: &[GroupSettings], problems: &Problems) {
     let ranges: Vec<At<(u16, u16)>> = groups.iter().filter_map(|group| group.elephant_ports).collect();
     for (at, range) in ranges.iter().enumerate() {
@@ -293,7 +293,7 @@ pub(crate) fn check_elephant_ports(groups: &[GroupSettings], problems: &Problems
     }
 }
 
-/// A span of time that is zero where it is not given; `None` where it is wrong.
+/// A duration, zero if missing; `None` if invalid.
 fn span_of(section: &Section<'_>, key: &str) -> Option<Duration> {
     match section.node(key) {
         None => Some(Duration::ZERO),
@@ -301,7 +301,7 @@ fn span_of(section: &Section<'_>, key: &str) -> Option<Duration> {
     }
 }
 
-/// Load or flows a second; the outer `None` where what is given is wrong.
+/// Load or flows per second; the outer `None` means invalid.
 fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
     let of = match section.node("load_of") {
         None => LoadOf::default(),
@@ -390,17 +390,17 @@ impl Listed {
     }
 }
 
-/// A TCP port, where one is given; the outer `None` where it is wrong.
+/// An optional TCP port; the outer `None` means invalid.
 fn port(section: &Section<'_>, key: &str) -> Option<Option<u16>> {
     up_to(section, key, u16::MAX, "port")
 }
 
-/// The DSCP, where one is given; the outer `None` where it is wrong.
+/// An optional DSCP; the outer `None` means invalid.
 fn dscp(section: &Section<'_>) -> Option<Option<u8>> {
     up_to(section, "dscp", MAX_DSCP, "DSCP")
 }
 
-/// A number from 0 to `most`, which is called `what`; the outer `None` where it is wrong.
+/// An optional number from 0 to `most`, called `what` in messages; the outer `None` means invalid.
 fn up_to<T: TryFrom<u64> + PartialOrd + Display>(
     section: &Section<'_>,
     key: &str,

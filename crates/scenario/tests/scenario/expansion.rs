@@ -1,4 +1,4 @@
-//! From a scenario to its runs: what a sweep, a seed and a `--set` make of it.
+//! From a scenario to its runs: sweeps, seeds and `--set`.
 
 use weft_scenario::{Change, Scenario};
 use weft_switching::ParamValue;
