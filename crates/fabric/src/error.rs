@@ -1,14 +1,14 @@
-//! [`FabricError`]: why a fabric cannot be.
+//! [`FabricError`]: why a fabric is invalid.
 
 use thiserror::Error;
 use weft_units::{Duration, Rate};
 
 use crate::{Limit, MAX_DELAY, MAX_QUEUES, MAX_RATE, MIN_RATE};
 
-/// Why a fabric cannot be.
+/// Why a fabric is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum FabricError {
-    /// A fat-tree of switches with an odd number of ports.
+    /// A fat-tree with an odd number of ports per switch.
     #[error("a fat-tree needs an even number of ports per switch, but k = {k} is odd: try {} or {}", k - 1, k + 1)]
     OddPorts {
         /// What was asked for.
@@ -21,7 +21,7 @@ pub enum FabricError {
         shape: &'static str,
         /// What there is too little of.
         what: &'static str,
-        /// The least that makes sense.
+        /// The minimum.
         least: u32,
         /// What was asked for.
         given: u32,
@@ -36,7 +36,7 @@ pub enum FabricError {
         /// What was asked for.
         given: u64,
     },
-    /// A node with more cables than a port number counts.
+    /// A node with more cables than port numbers.
     #[error("node `{node}` has too many links: expected at most {most} ports")]
     TooManyPorts {
         /// The node.
@@ -44,10 +44,10 @@ pub enum FabricError {
         /// The most that fits.
         most: u32,
     },
-    /// Nothing that could send.
+    /// No hosts.
     #[error("the fabric has no hosts (nodes with `role = \"host\"` or tier 0)")]
     NoHosts,
-    /// A rate that no link has.
+    /// A rate outside the valid range.
     #[error(
         "link `{from}` -> `{to}` has a rate of {rate}: expected {MIN_RATE} to {MAX_RATE} (to disable a link, \
          list it as failed)"
@@ -60,10 +60,10 @@ pub enum FabricError {
         /// What was asked for.
         rate: Rate,
     },
-    /// An oversubscription that is no ratio.
+    /// An invalid oversubscription ratio.
     #[error("oversubscription must be a number above 0, such as 2 for 2:1, not {0}")]
     Oversubscription(String),
-    /// A delay longer than any cable's.
+    /// A delay above the maximum.
     #[error("link `{from}` -> `{to}` has a delay of {delay}: expected at most {MAX_DELAY}")]
     Delay {
         /// The sending node.
@@ -73,7 +73,7 @@ pub enum FabricError {
         /// What was asked for.
         delay: Duration,
     },
-    /// A queue in which no frame fits.
+    /// A queue that is too short for any frame.
     #[error("the queue of link `{from}` -> `{to}` holds {limit}, less than one frame of 84 B")]
     Queue {
         /// The sending node.
@@ -93,7 +93,7 @@ pub enum FabricError {
         /// The class, from 0.
         class: usize,
     },
-    /// More queues than a packet can tell apart.
+    /// More queues than class selectors.
     #[error(
         "the port of link `{from}` -> `{to}` has {given} queues: expected at most {MAX_QUEUES}, one per class \
          selector of a DSCP"
@@ -106,7 +106,7 @@ pub enum FabricError {
         /// What was asked for.
         given: usize,
     },
-    /// A name that cannot be written or told apart.
+    /// An empty name or one with control characters.
     #[error("`{}` is not a valid node name: expected at least one character and no control characters", name.escape_debug())]
     BadName {
         /// What was given.
@@ -118,15 +118,15 @@ pub enum FabricError {
         /// The name.
         name: String,
     },
-    /// A name that no node has.
+    /// An unknown node name.
     #[error("there is no node `{name}`{}", hint(nearest))]
     UnknownNode {
         /// What was given.
         name: String,
-        /// The name that may have been meant.
+        /// The nearest valid name.
         nearest: Option<String>,
     },
-    /// A text that names no pair of nodes.
+    /// A text that does not name a pair of nodes.
     #[error(
         "`{text}` does not name a link: write two nodes with a `-` between them, such as \"e0-a1\"{}",
         hint(nearest)
@@ -134,10 +134,10 @@ pub enum FabricError {
     BadPair {
         /// What was given.
         text: String,
-        /// For the first part that is no node: the name that may have been meant.
+        /// For the first part that is not a node: the nearest valid name.
         nearest: Option<String>,
     },
-    /// Two nodes that no cable joins.
+    /// Two nodes without a cable between them.
     #[error("there is no link between `{a}` and `{b}`")]
     NoCable {
         /// One node.
@@ -158,12 +158,12 @@ pub enum FabricError {
         a: String,
         /// The other.
         b: String,
-        /// Whether they would be joined if no link had failed.
+        /// Whether they would be connected if no link had failed.
         by_failure: bool,
     },
 }
 
-/// The end of a message that proposes a name.
+/// The end of a message that suggests a name.
 fn hint(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
