@@ -1,10 +1,10 @@
-//! The full mesh: every switch joined to every other, hosts on each.
+//! The full mesh: every switch connected to every other, hosts on each.
 
 use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
-/// `switches` switches `s0..`, every two joined, with `hosts_per_switch` hosts each. Cables: hosts,
-/// then `s0`-`s1`, `s0`-`s2`, ..., `s1`-`s2`, ...
+/// `switches` switches `s0..`, fully connected, with `hosts_per_switch` hosts each. Cables: hosts, then
+/// `s0`-`s1`, `s0`-`s2`, ..., `s1`-`s2`, ...
 ///
 /// # Errors
 /// [`FabricError::TooFew`] below two switches, [`FabricError::TooMany`], and those of

@@ -3,8 +3,8 @@
 use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
-/// `switches` switches `s0..`, each joined to the next and the last to the first, with
-/// `hosts_per_switch` hosts each. Cables: hosts, then around the ring from `s0`-`s1`.
+/// `switches` switches `s0..`, each connected to the next and the last to the first, with `hosts_per_switch`
+/// hosts each. Cables: hosts, then around the ring from `s0`-`s1`.
 ///
 /// # Errors
 /// [`FabricError::TooFew`] below three switches, [`FabricError::TooMany`], and those of

@@ -1,11 +1,11 @@
-//! Spine and leaf: two tiers, every leaf joined to every spine.
+//! Spine and leaf: two tiers, every leaf connected to every spine.
 
 use weft_units::Rate;
 
 use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
-/// `leaves` leaf switches of `hosts_per_leaf` hosts each, every leaf joined to all `spines`.
+/// `leaves` leaf switches of `hosts_per_leaf` hosts each, every leaf connected to all `spines`.
 ///
 /// Nodes: `h0..`, `l0..`, `s0..` (leaves tier 1, spines tier 2). Cables: hosts, then leaves to
 /// spines, in order of leaf and then spine.

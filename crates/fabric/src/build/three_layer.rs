@@ -19,9 +19,9 @@ pub struct ThreeLayer {
     pub hosts_per_tor: u32,
 }
 
-/// Every ToR is joined to every aggregation switch of its pod by links like `pod`, and aggregation
-/// switch i of a pod to every spine of plane i by links like `spine`. There are
-/// `planes * spines_per_plane` paths between hosts of different pods, `planes` within a pod.
+/// Every ToR is connected to every aggregation switch of its pod by links like `pod`, and aggregation switch
+/// i of a pod to every spine of plane i by links like `spine`. There are `planes * spines_per_plane` paths
+/// between hosts of different pods, `planes` within a pod.
 ///
 /// Nodes: `h0..`, `t0..` (tier 1), `a0..` (tier 2, pod by pod), `s0..` (tier 3, plane by plane).
 /// Cables: hosts; then ToRs to the aggregation switches of their pod; then aggregation switches to
