@@ -1,4 +1,4 @@
-//! [`GateError`]: why a fabric has no gates, or not these.
+//! [`GateError`]: why a fabric has no gates, or why given gates are invalid.
 
 use std::fmt;
 
@@ -8,39 +8,39 @@ use weft_wire::TagWidth;
 use super::{Violation, WiringMistake};
 use crate::FabricError;
 
-/// Why a fabric has no gates, or not these.
+/// Why a fabric has no gates, or why given gates are invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum GateError {
-    /// So many switches no fat-tree has.
+    /// A number of switches that no fat-tree has.
     #[error(
         "this is not a fat-tree: it has {switches} switches, and a k-ary fat-tree has 5k²/4 of them, for even k: {} for \
          k = {below}, {} for k = {}", 5 * below * below / 4, 5 * (below + 2) * (below + 2) / 4, below + 2
     )]
     Switches {
-        /// The switches that there are.
+        /// Number of switches.
         switches: usize,
         /// The greatest k whose fat-tree has fewer, at least 2.
         below: usize,
     },
-    /// Too many cables are elsewhere for the fabric to be meant as a fat-tree.
+    /// Too many misplaced cables for a fat-tree.
     #[error(
         "this is not a fat-tree: for k = {k}, {} of {cables} links between switches are misplaced: {mistakes}",
         .mistakes.0.len()
     )]
     Cables {
-        /// As the number of switches says.
+        /// From the number of switches.
         k: u32,
-        /// The cables between switches that such a fat-tree has.
+        /// Number of cables between switches in such a fat-tree.
         cables: usize,
-        /// What would have to be elsewhere.
+        /// The misplaced cables.
         mistakes: Named<WiringMistake>,
     },
-    /// It is a fat-tree but for these cables.
+    /// A fat-tree except for these cables.
     #[error("the fat-tree (k = {k}) is wired wrongly: {mistakes}")]
     Wiring {
-        /// As the number of switches says.
+        /// From the number of switches.
         k: u32,
-        /// What is wrong.
+        /// The misplaced cables.
         mistakes: Named<WiringMistake>,
     },
     /// A host on an aggregation switch.
@@ -59,19 +59,19 @@ pub enum GateError {
     Servers {
         /// The edge switch.
         switch: String,
-        /// Its servers.
+        /// Number of its servers.
         servers: usize,
         /// k/2.
         most: usize,
     },
-    /// A server that two gates would lead to.
+    /// A server with several cables.
     #[error(
         "server `{host}` has {cables} links to switches: expected one, since a gate plan has one gate per server"
     )]
     Cabled {
         /// The server.
         host: String,
-        /// Its cables.
+        /// Number of its cables.
         cables: usize,
     },
     /// More gates than DOWN numbers.
@@ -83,7 +83,7 @@ pub enum GateError {
     Bits {
         /// The k of the fat-tree.
         k: u32,
-        /// The greatest DOWN that it needs.
+        /// The largest DOWN that it needs.
         needs: u64,
         /// The tag's width.
         width: TagWidth,
@@ -94,43 +94,43 @@ pub enum GateError {
          {}: use fewer external links per core", .width.up_bits(), .width.max_up()
     )]
     External {
-        /// The places a core.
+        /// Places per core.
         places: u32,
-        /// The greatest UP that they need.
+        /// The largest UP that they need.
         needs: u64,
         /// The tag's width.
         width: TagWidth,
     },
-    /// Fewer places than external links.
+    /// Fewer places per core than external links.
     #[error("`{switch}` has {links} external links, but {places} places per core were requested")]
     Places {
         /// The core.
         switch: String,
-        /// Its external links.
+        /// Number of its external links.
         links: usize,
-        /// The places a core.
+        /// Places per core.
         places: u32,
     },
-    /// Gates given for a switch that is not there; what else can be wrong with a name or a fabric.
+    /// Gates given for an unknown switch, or another error in a name or a fabric.
     #[error(transparent)]
     Fabric(#[from] FabricError),
-    /// Gates given for a node that is no switch.
+    /// Gates given for a host.
     #[error("`{0}` is a host: only switches have gates")]
     Host(String),
-    /// Gates of a switch given twice.
+    /// Gates given twice for a switch.
     #[error("the gates of `{0}` are given twice")]
     Twice(String),
-    /// Gates given by somebody that frames could not be forwarded by.
+    /// Given gates that would misroute frames.
     #[error("these gates cannot be used: {0}")]
     Broken(Named<Violation>),
 }
 
-/// The greatest k whose DOWN numbers a tag holds.
+/// The largest k whose DOWN numbers fit a tag.
 fn largest(width: TagWidth) -> u32 {
     (1..).map(|half| 2 * half).take_while(|k: &u32| k.pow(3) / 2 <= width.max_down()).last().unwrap_or(0)
 }
 
-/// What to do about it.
+/// Advice for the error message.
 fn advice(width: TagWidth) -> &'static str {
     match width {
         TagWidth::Narrow => ": use the wide tag (`--width wide`) on all switches",
@@ -138,12 +138,12 @@ fn advice(width: TagWidth) -> &'static str {
     }
 }
 
-/// What is wrong, all of it; a message names the first.
+/// All errors; a message lists the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Named<T>(pub Vec<T>);
 
 impl<T> Named<T> {
-    /// How many a message names.
+    /// Maximum number in a message.
     pub const MOST: usize = 12;
 }
 
