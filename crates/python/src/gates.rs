@@ -9,7 +9,7 @@ use weft_units::HostId;
 use crate::ScenarioError;
 use crate::describe::fabric_of;
 
-/// A switch, and the port and gate by which a frame leaves it.
+/// A switch, and the port and gate through which a frame leaves it.
 type Hop<'a> = (&'a str, u16, u32);
 
 /// A cable: a node and its port at either end.

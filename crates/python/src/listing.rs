@@ -1,4 +1,4 @@
-//! What there is: schemes, profiles, distributions, benchmark cases, the schema.
+//! Lists: schemes, profiles, distributions, benchmark cases, the schema.
 
 use std::path::Path;
 

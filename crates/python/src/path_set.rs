@@ -1,4 +1,4 @@
-//! Path sets of any graph, and the nearest right name to a wrong one.
+//! Path sets of any graph, and the nearest valid name to a wrong one.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! One run of a scenario spelt out, for who carries it out elsewhere.
+//! One run of a scenario in full, to be executed elsewhere.
 
 use pyo3::prelude::*;
 use weft_scenario::{Plan, Scenario};

@@ -1,4 +1,4 @@
-//! [`Provisioner`]: what the switches of a fat-tree are told under Tag-and-Forward, for Python, as bodies of requests to
+//! [`Provisioner`]: the Tag-and-Forward configuration of a fat-tree's switches, for Python, as request bodies for
 //! their control sockets (docs/switchd.md).
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ struct Flows<'a> {
     groups: Vec<Group<'a>>,
 }
 
-/// A group as the control socket has it.
+/// A group in the control socket's format.
 #[derive(Serialize)]
 struct Group<'a> {
     id: GroupId,
@@ -39,7 +39,7 @@ fn wrong(message: impl ToString) -> PyErr {
     PyValueError::new_err(message.to_string())
 }
 
-/// A change as the control socket takes it.
+/// A change in the control socket's format.
 fn change_json(change: &FlowChange) -> PyResult<String> {
     serde_json::to_string(change).map_err(wrong)
 }

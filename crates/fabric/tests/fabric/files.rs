@@ -1,5 +1,4 @@
-//! Fabrics from files and back: what the formats mean, what is refused and where, and that nothing
-//! that is written gets lost.
+//! Fabrics from files and back: the meaning of the formats, errors with their positions, and lossless writing.
 
 use crate::common::any_fabric;
 use proptest::prelude::*;
@@ -352,7 +351,7 @@ fn deep_nesting_does_not_exhaust_the_stack() {
     assert!(parse("x.graphml", &nested).is_err());
 }
 
-/// Asserts that what is written of a fabric, in every format, is read back as the same fabric.
+/// Asserts that a fabric written in any format is read back as the same fabric.
 fn assert_survives(fabric: &Fabric) {
     for path in ["x.json", "x.toml", "x.graphml"] {
         let read = parse(path, &write::file(path, fabric).unwrap()).unwrap();
@@ -363,7 +362,7 @@ fn assert_survives(fabric: &Fabric) {
     }
 }
 
-/// A text with one stretch replaced by another.
+/// A text with one part replaced.
 fn damaged(text: &'static str) -> impl Strategy<Value = String> {
     (0..text.len(), 0..12_usize, "\\PC{0,6}").prop_map(move |(at, length, instead)| {
         let mut bytes = text.as_bytes().to_vec();
@@ -381,7 +380,7 @@ proptest! {
 
     #[test]
     fn names_of_any_letters_survive(name in "[^\\p{Cc}]{0,4}[^\\s\\p{Cc}][^\\p{Cc}]{0,4}") {
-        // These two are no characters; XML refuses them.
+        // These two are not valid characters in XML.
         prop_assume!(!name.contains(['\u{fffe}', '\u{ffff}']));
         prop_assume!(name != "other" && name != "switch");
         let mut builder = weft_fabric::FabricBuilder::new("any");

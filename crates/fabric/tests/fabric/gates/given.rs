@@ -1,4 +1,4 @@
-//! Gates that somebody gives: right ones are taken, and of wrong ones property, switch, port and gates are named.
+//! Given gates: valid ones are accepted; for invalid ones the error names property, switch, port and gates.
 
 use proptest::prelude::*;
 use weft_fabric::gates::{
@@ -24,7 +24,7 @@ fn switch<'a>(switches: &'a mut [SwitchGates], name: &str) -> &'a mut SwitchGate
     switches.iter_mut().find(|switch| switch.switch == name).unwrap()
 }
 
-/// What is broken once `change` was made.
+/// The violations after `change`.
 fn broken(change: impl FnOnce(&mut Vec<SwitchGates>)) -> Vec<Violation> {
     let mut switches = own();
     change(&mut switches);
@@ -46,7 +46,7 @@ fn a_plan_is_taken_back_from_its_json_in_any_order() {
     let mut switches: Vec<SwitchGates> = serde_json::from_value(json["switches"].clone()).unwrap();
     switches.reverse();
     switches.iter_mut().for_each(|switch| switch.gates.reverse());
-    // Who does not know where cables lead may leave it out.
+    // Peers are optional.
     switches[3].gates.iter_mut().for_each(|gate| gate.peer.clear());
     let again = GatePlan::given(&fabric, TagWidth::Narrow, switches).unwrap();
     assert_eq!(again.gate_count(), plan.gate_count());
@@ -57,7 +57,7 @@ fn a_plan_is_taken_back_from_its_json_in_any_order() {
 
 #[test]
 fn gates_of_other_numbers_are_taken_where_they_have_the_properties() {
-    // The paper leaves the first external number open: 34 and 98 do as well as 42.
+    // The paper leaves the first external number open: 34 and 98 work as well as 42.
     let fabric = paper();
     for first in [34_i64, 98] {
         let mut switches = own();
@@ -121,7 +121,7 @@ fn every_property_that_is_broken_is_named_with_switch_port_and_gates() {
             "P4 (one difference per layer) is broken at a5: its down gates are 8 apart, those of a0 are 4 apart",
         ),
         (
-            // The first external number 44 in place of 42: even, above 32, and useless.
+            // 44 instead of 42 as the first external number: even, above 32, but invalid.
             |s| {
                 for gate in s.iter_mut().flat_map(|switch| &mut switch.gates) {
                     if gate.direction == Direction::Up {
@@ -211,8 +211,8 @@ fn other_things_that_somebody_may_give_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
-    /// The properties suffice: whatever gates have them, everything arrives. And they are needed where they forbid
-    /// most: a single other number is almost never taken.
+    /// The properties are sufficient: with any gates that have them, everything arrives. They are also strict: a
+    /// single changed number is almost never accepted.
     #[test]
     fn what_is_taken_arrives(
         changes in prop::collection::vec((0..20_usize, any::<prop::sample::Index>(), 0..80_u32), 1..4),

@@ -1,4 +1,4 @@
-//! Every size that a tag holds, servers and external links, and the refusal of what is larger.
+//! Every size that fits a tag, servers and external links, and the rejection of larger ones.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn wide() -> Numbering {
     Numbering { width: TagWidth::Wide, ..Numbering::default() }
 }
 
-/// Pairs of hosts, evenly spread, the last host among them.
+/// Evenly spread pairs of hosts, including the last host.
 fn some_pairs(hosts: u32, count: u32) -> impl Iterator<Item = (HostId, HostId)> {
     (0..count).map(move |i| (HostId(i * 7919 % hosts), HostId(hosts - 1 - i * 104_729 % hosts)))
 }
@@ -60,7 +60,7 @@ fn numbers(switch: &SwitchGates, direction: Direction) -> Vec<u32> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
-    /// By the words of section III-B, where every place has a link.
+    /// By the text of section III-B, if every place has a link.
     #[test]
     fn the_four_properties_hold_as_the_paper_words_them(half in 1..7_u32, routers in 1..5_u32) {
         let numbering = Numbering { width: TagWidth::Narrow, external_places: Some(routers) };
