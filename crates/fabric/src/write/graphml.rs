@@ -77,7 +77,7 @@ fn data(out: &mut String, key: &str, escaped: &str) {
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
-    writeln!(out, "{text}").expect("a string takes all text");
+    writeln!(out, "{text}").expect("writing to a string cannot fail");
 }
 
 /// Escapes a text for XML, in quotes and between tags.
@@ -90,7 +90,7 @@ fn escaped(text: &str) -> Result<String, String> {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\t' | '\n' | '\r' => {
-                write!(out, "&#{};", u32::from(letter)).expect("a string takes all text");
+                write!(out, "&#{};", u32::from(letter)).expect("writing to a string cannot fail");
             }
             '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
                 return Err(format!(

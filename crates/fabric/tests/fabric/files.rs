@@ -305,7 +305,7 @@ fn what_is_wrong_is_refused_at_its_place() {
     ];
     for (path, text, expected) in cases {
         let error = parse(path, &text).expect_err(expected).to_string();
-        assert!(error.contains(expected), "{error}\nshould say: {expected}\n{text}");
+        assert!(error.contains(expected), "{error}\nexpected: {expected}\n{text}");
     }
     let error = read::file("x.toml", b"name = \"a\"\n# \xff", &LinkSpec::default()).unwrap_err();
     assert_eq!(error.to_string(), "line 2, column 3: the file is not UTF-8 text");
