@@ -154,11 +154,7 @@ impl<'a> Section<'a> {
         let path = self.path_of(key);
         let Value::List(nodes) = &node.value else {
             let message = format!("`{path}` is {}, not a list", node.describe());
-            self.problem(
-                node.span,
-                message,
-                format!("expected a list of {}s", T::WHAT.trim_start_matches("a ")),
-            );
+            self.problem(node.span, message, format!("expected a list of values, each {}", T::WHAT));
             return None;
         };
         let values = nodes.iter().enumerate().map(|(at, node)| self.read(node, &format!("{path}[{at}]")));
