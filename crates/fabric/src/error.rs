@@ -11,7 +11,7 @@ pub enum FabricError {
     /// A fat-tree with an odd number of ports per switch.
     #[error("a fat-tree needs an even number of ports per switch, but k = {k} is odd: try {} or {}", k - 1, k + 1)]
     OddPorts {
-        /// What was asked for.
+        /// The requested value.
         k: u32,
     },
     /// Too little of something.
@@ -23,7 +23,7 @@ pub enum FabricError {
         what: &'static str,
         /// The minimum.
         least: u32,
-        /// What was asked for.
+        /// The requested value.
         given: u32,
     },
     /// More than fits.
@@ -33,7 +33,7 @@ pub enum FabricError {
         what: &'static str,
         /// The most that fits.
         most: u64,
-        /// What was asked for.
+        /// The requested value.
         given: u64,
     },
     /// A node with more cables than port numbers.
@@ -57,7 +57,7 @@ pub enum FabricError {
         from: String,
         /// The receiving node.
         to: String,
-        /// What was asked for.
+        /// The requested value.
         rate: Rate,
     },
     /// An invalid oversubscription ratio.
@@ -70,7 +70,7 @@ pub enum FabricError {
         from: String,
         /// The receiving node.
         to: String,
-        /// What was asked for.
+        /// The requested value.
         delay: Duration,
     },
     /// A queue that is too short for any frame.
@@ -80,7 +80,7 @@ pub enum FabricError {
         from: String,
         /// The receiving node.
         to: String,
-        /// What was asked for.
+        /// The requested value.
         limit: Limit,
     },
     /// A class of a queue that would never send.
@@ -103,7 +103,7 @@ pub enum FabricError {
         from: String,
         /// The receiving node.
         to: String,
-        /// What was asked for.
+        /// The requested value.
         given: usize,
     },
     /// An empty name or one with control characters.
