@@ -51,10 +51,10 @@ def test_a_plan_is_json_and_is_taken_back():
     assert again.json() == plan.json()
     next(switch for switch in data["switches"] if switch["switch"] == "as1")["gates"][0]["gate"] = 12
     with pytest.raises(
-        ValueError, match=r"P3 .* broken at as1-eth0: the gate to es1 is 12, and the greatest gate there 4"
+        ValueError, match=r"P3 .* broken at as1-eth0: the gate to es1 is 12, but the greatest gate there is 4"
     ):
         GatePlan.of_file("discovered.json", text).given(json.dumps(data["switches"]))
-    with pytest.raises(ValueError, match="these are no gates of switches: "):
+    with pytest.raises(ValueError, match="this is not a valid list of switch gates: "):
         GatePlan.of_file("discovered.json", text).given('[{"switch": 1}]')
 
 
@@ -65,7 +65,7 @@ def test_cables_that_are_elsewhere_are_named():
 
 
 def test_what_is_too_large_or_unknown_is_refused_with_what_to_do():
-    with pytest.raises(ValueError, match="enough for k up to 24: take the wide tag"):
+    with pytest.raises(ValueError, match="enough for k up to 24: use the wide tag"):
         GatePlan.fat_tree(26)
     assert GatePlan.fat_tree(26, width="wide").choices("h0", "h4000") == 169
     with pytest.raises(ValueError, match="expected `narrow` or `wide`, not `broad`"):
@@ -83,7 +83,7 @@ def test_a_scenario_s_fabric_has_gates():
     plan = GatePlan.of_scenario(text, QUICKSTART.name, ".", [])
     assert plan.json() == GatePlan.fat_tree(4).json()
     ring = "fabric={ kind = 'ring', switches = 5, hosts_per_switch = 1, rate = '10 Gbps', delay = '5 us' }"
-    with pytest.raises(ValueError, match="this is no fat-tree: for k = 2, "):
+    with pytest.raises(ValueError, match="this is not a fat-tree: for k = 2, "):
         GatePlan.of_scenario(text, QUICKSTART.name, ".", [ring])
 
 

@@ -136,12 +136,12 @@ def test_the_order_is_that_of_all_simple_paths_sorted(kind):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((3, [(0, 1), (1, 3)], 0, 1, "paper", 8), "edge 1 is at node 3, and the nodes are 0 to 2"),
+        ((3, [(0, 1), (1, 3)], 0, 1, "paper", 8), "edge 1 is at node 3, but the nodes are 0 to 2"),
         ((3, [(0, 1)], 3, 1, "paper", 8), "the start is at node 3"),
         ((3, [(0, 1)], 0, 7, "paper", 8), "the end is at node 7"),
-        ((0, [], 0, 0, "paper", 8), "the start is at node 0, and there are no nodes"),
-        ((10**7, [], 0, 0, "paper", 8), "10000000 nodes are too many: at most 1048576 fit"),
-        ((3, [(0, 1)], 0, 1, "papr", 8), "`papr` is no order of paths: `paper` or `disjoint`"),
+        ((0, [], 0, 0, "paper", 8), "the start is at node 0, but there are no nodes"),
+        ((10**7, [], 0, 0, "paper", 8), "10000000 nodes are too many: expected at most 1048576"),
+        ((3, [(0, 1)], 0, 1, "papr", 8), "`papr` is not an order of paths: expected `paper` or `disjoint`"),
     ],
 )
 def test_what_is_no_graph_is_refused(arguments, message):
@@ -218,7 +218,7 @@ def test_a_fabric_refuses_ends_and_orders_that_there_are_not(campus):
     fabric = api.fabric(campus)
     for arguments, message in (
         (("left", "rihgt"), "there is no node `rihgt`; did you mean `right`?"),
-        (("left", "right", "shortest"), "`shortest` is no order of paths: `paper` or `disjoint`"),
+        (("left", "right", "shortest"), "`shortest` is not an order of paths: expected `paper` or `disjoint`"),
         (("left", "right", "paper", 0), "a set has at least 1 path, not 0"),
     ):
         with pytest.raises(api.ScenarioError) as error:

@@ -1,5 +1,5 @@
-//! How long path sets take, as `make bench-paths` asks: reads a graph as JSON, answers with sets a second and
-//! with percentiles of the time of one.
+//! Speed of path sets, for `make bench-paths`: reads a graph as JSON, prints sets per second and percentiles of
+//! the time of one.
 //!
 //! ```sh
 //! echo '{"nodes": 3, "edges": [[0, 1], [1, 2], [0, 2]], "pairs": [[0, 2]], "passes": 1000, "count": 8}' |
@@ -15,16 +15,16 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use weft_fabric::path_set::{Graph, Order};
 
-/// What is asked for.
+/// The request.
 #[derive(Deserialize)]
 struct Question {
     nodes: usize,
     edges: Vec<(u32, u32)>,
-    /// Between which nodes sets are wanted.
+    /// The pairs of nodes.
     pairs: Vec<(u32, u32)>,
-    /// How often each.
+    /// Repetitions of each pair.
     passes: usize,
-    /// Of how many paths.
+    /// Paths per set.
     count: usize,
 }
 
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let graph = Graph::new(nodes, &edges);
     let mut times: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    // Orders take turns, so that what slows one pass slows both.
+    // Orders alternate, so that disturbances affect both.
     for _ in 0..passes {
         for order in Order::ALL {
             let times = times.entry(order.to_string()).or_default();

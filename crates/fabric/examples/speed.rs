@@ -1,5 +1,5 @@
-//! How long fabrics take to build and next hops to look up, and how large their tables are:
-//! `cargo run --release -p weft-fabric --example speed`.
+//! Time to build fabrics and look up next hops, and the size of the tables: `cargo run --release -p weft-fabric
+//! --example speed`.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,7 +14,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (done, start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// Nanoseconds of a lookup, over pairs in an order that no prefetcher guesses.
+/// Nanoseconds of a lookup, over pairs in an order that prefetchers cannot predict.
 fn lookup(fabric: &Fabric, paths: &EqualCost) -> f64 {
     let (nodes, hosts) = (fabric.nodes().len() as u64, fabric.host_count() as u64);
     let mut state = 1_u64;

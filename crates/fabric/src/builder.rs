@@ -1,5 +1,5 @@
-//! [`FabricBuilder`]: puts a fabric together node by node and cable by cable, and refuses at once
-//! what cannot be, so that a reader can say where in its file it stands.
+//! [`FabricBuilder`]: builds a fabric node by node and cable by cable, and rejects errors immediately, so
+//! that a reader can give their position in its file.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,22 @@ use crate::connectivity::disconnected_hosts;
 use crate::fabric::{split_pair, unknown_node};
 use crate::{Fabric, FabricError, Limit, Link, LinkSpec, MAX_QUEUES, Node, Role, Shape};
 
-/// The most nodes of a fabric.
+/// Maximum nodes of a fabric.
 pub const MAX_NODES: u64 = 1 << 20;
-/// The most cables of a fabric.
+/// Maximum cables of a fabric.
 pub const MAX_CABLES: u64 = 1 << 22;
-/// The most pairs of a switch and a switch with hosts: what a table of next hops has to hold.
+/// Maximum pairs of a switch and a switch with hosts, the size of a next-hop table.
 const MAX_TABLE: u64 = 1 << 28;
 /// The slowest link.
 pub const MIN_RATE: Rate = Rate::from_bps(1_000);
-/// The fastest link: beyond it, a byte takes less than the clock of a link resolves.
+/// The fastest link: beyond it, a byte takes less than the resolution of a link's clock.
 pub const MAX_RATE: Rate = Rate::from_gbps(10_000);
 /// The longest propagation delay.
 pub const MAX_DELAY: Duration = Duration::from_secs(3_600);
-/// The bytes of the shortest frame on the wire.
+/// Bytes of the shortest frame on the wire.
 const MIN_FRAME: u64 = 84;
 
-/// Puts a [`Fabric`] together.
+/// Builds a [`Fabric`].
 ///
 /// Ports are numbered on each node in the order in which its cables are connected.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct FabricBuilder {
     nodes: Vec<Node>,
     links: Vec<Link>,
     hosts: Vec<NodeId>,
-    /// How many cables each node has so far.
+    /// Number of cables of each node so far.
     degrees: Vec<u32>,
     by_name: BTreeMap<String, NodeId>,
 }
@@ -53,7 +53,7 @@ impl FabricBuilder {
         }
     }
 
-    /// A builder that holds what `fabric` holds.
+    /// A builder with the content of `fabric`.
     pub(crate) fn from_fabric(fabric: &Fabric) -> Self {
         let names = fabric.by_name.iter().map(|&id| (fabric.node(id).name.clone(), id));
         Self {
@@ -67,7 +67,7 @@ impl FabricBuilder {
         }
     }
 
-    /// Gives the fabric another name.
+    /// Renames the fabric.
     pub fn rename(&mut self, name: impl Into<String>) {
         self.name = name.into();
     }
@@ -120,12 +120,12 @@ impl FabricBuilder {
         &self.nodes
     }
 
-    /// The node of a name.
+    /// The node with this name.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
         self.by_name.get(name).copied()
     }
 
-    /// The node of a name, or [`FabricError::UnknownNode`] with the nearest right one.
+    /// The node with this name, or [`FabricError::UnknownNode`] with the nearest valid name.
     pub fn find(&self, name: &str) -> Result<NodeId, FabricError> {
         self.node_named(name).ok_or_else(|| unknown_node(name, &self.nodes))
     }
@@ -135,8 +135,7 @@ impl FabricBuilder {
         split_pair(text, |name| self.node_named(name), || self.nodes.iter().map(|node| node.name.as_str()))
     }
 
-    /// Joins `a` and `b` by a cable that is the same in both directions. Two nodes may be joined
-    /// more than once.
+    /// Connects `a` and `b` by a symmetric cable. Two nodes may have several cables.
     ///
     /// # Errors
     /// [`FabricError::SelfLoop`], [`FabricError::Rate`], [`FabricError::Delay`],
@@ -146,8 +145,8 @@ impl FabricBuilder {
         self.connect_asymmetric(a, b, spec, spec)
     }
 
-    /// Joins `a` and `b` by a cable that is `forth` from `a` to `b` and `back` from `b` to `a`;
-    /// gives the link from `a` to `b`. Errors as for [`Self::connect`].
+    /// Connects `a` and `b` by a cable with `forth` from `a` to `b` and `back` from `b` to `a`; returns the
+    /// link from `a` to `b`. Errors as for [`Self::connect`].
     pub fn connect_asymmetric(
         &mut self,
         a: NodeId,
@@ -230,14 +229,14 @@ impl FabricBuilder {
         Ok(())
     }
 
-    /// Says whether a cable works, both directions.
+    /// Sets whether a cable works, both directions.
     pub(crate) fn set_up(&mut self, link: LinkId, up: bool) {
         self.links[link.index()].up = up;
         self.links[link.reverse().index()].up = up;
         self.shape = Shape::Custom;
     }
 
-    /// The properties of the first cable between two nodes, forth and back.
+    /// The properties of the first cable between two nodes, in both directions.
     ///
     /// # Errors
     /// [`FabricError::NoCable`].
@@ -246,7 +245,7 @@ impl FabricBuilder {
         Ok((self.links[link.index()].spec(), self.links[link.reverse().index()].spec()))
     }
 
-    /// Gives every cable between two nodes other properties, forth and back.
+    /// Changes the properties of every cable between two nodes, in both directions.
     ///
     /// # Errors
     /// [`FabricError::NoCable`] and those of [`Self::connect`].
@@ -278,7 +277,7 @@ impl FabricBuilder {
         self.build_network()
     }
 
-    /// The same for who only looks at switches and the cables between them: there may be no hosts.
+    /// The same, but hosts are optional, for callers that need only switches and their cables.
     ///
     /// # Errors
     /// [`FabricError::Disconnected`], [`FabricError::TooMany`].
@@ -319,13 +318,13 @@ impl FabricBuilder {
     }
 }
 
-/// Refuses what is too large before it is made.
+/// Rejects sizes that are too large, before anything is built.
 pub(crate) fn check_size(nodes: u64, cables: u64) -> Result<(), FabricError> {
     if nodes > MAX_NODES {
         return Err(FabricError::TooMany { what: "nodes", most: MAX_NODES, given: nodes });
     }
     if cables > MAX_CABLES {
-        return Err(FabricError::TooMany { what: "cables", most: MAX_CABLES, given: cables });
+        return Err(FabricError::TooMany { what: "links", most: MAX_CABLES, given: cables });
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Whether every pair of hosts has a path, where hosts do not forward for others.
+//! Whether every pair of hosts has a path; hosts do not forward for others.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,8 @@ use weft_units::NodeId;
 
 use crate::{Link, Node};
 
-/// The first two hosts that no path joins over the cables for which `up` holds; paths lead through
-/// switches only. A host may hang on several networks that are apart from each other: two hosts are
-/// joined if they share one.
+/// The first two hosts without a path over the cables for which `up` holds; paths lead through switches only.
+/// A host may be attached to several separate networks: two hosts are connected if they share one.
 pub(crate) fn disconnected_hosts(
     nodes: &[Node],
     links: &[Link],
@@ -21,7 +20,7 @@ pub(crate) fn disconnected_hosts(
             islands.join(link.from.0, link.to.0);
         }
     }
-    // Of each host the islands it hangs on; a cable between two hosts is an island of its own.
+    // The islands of each host; a cable between two hosts is an island of its own.
     let mut of_host = vec![Vec::new(); hosts.len()];
     for (index, link) in links.iter().enumerate().filter(|(_, link)| up(link)) {
         if let Some(host) = nodes[link.from.index()].host {
@@ -62,7 +61,7 @@ fn intersect(a: &[u32], b: &[u32]) -> bool {
     a.iter().any(|member| b.binary_search(member).is_ok())
 }
 
-/// Union-find: of each switch one that is nearer to its island's representative.
+/// Union-find: for each switch, one nearer to its island's representative.
 struct Islands(Vec<u32>);
 
 impl Islands {

@@ -1,12 +1,12 @@
-//! [`EqualCost`]: the next hops on the shortest paths, in the shape the engine asks for.
+//! [`EqualCost`]: the next hops on the shortest paths, in a compact table for the engine.
 //!
-//! What a node does for a destination depends only on the switches that the destination hangs on:
-//! all hosts of one leaf are one *class*. The table has a row a node and an entry a class, and an
-//! entry is the number of a port group. Few groups are distinct (a fat-tree has k + 1), so an entry
-//! is a byte; nodes of the same row (all cores, the aggregations of a pod, all hosts with one link)
-//! share it. The entries of a fat-tree k = 16 with 1024 hosts and 320 switches take 19 kB, and all
-//! that a lookup may touch 51 kB. A lookup is two independent loads (row of the node, class of the
-//! host), one of the entry and one of the group: 2 ns for random pairs, see `examples/speed.rs`.
+//! The next hops for a destination depend only on the switches that the destination is attached to: all hosts
+//! of one leaf are one *class*. The table has one row per node and one entry per class; an entry is the
+//! number of a port group. Few groups are distinct (a fat-tree has k + 1), so an entry is a byte; nodes with
+//! equal rows (all cores, the aggregations of a pod, all hosts with one link) share one. The entries of a
+//! fat-tree k = 16 with 1024 hosts and 320 switches take 19 kB, and everything that a lookup may touch 51 kB.
+//! A lookup is two independent loads (row of the node, class of the host), one of the entry and one of the
+//! group: 2 ns for random pairs, see `examples/speed.rs`.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,21 @@ use weft_units::{HostId, LinkId, NodeId, PortId};
 
 use crate::Fabric;
 
-/// The entry of a node that the hosts of a class hang on: the port depends on the host.
+/// The entry of a node to which the hosts of a class are attached: the port depends on the host.
 const LOCAL: u32 = 0;
 /// The entry of a node without a path.
 const NONE: u32 = 1;
-/// The distance of what cannot be reached.
+/// The distance of unreachable nodes.
 const FAR: u16 = u16::MAX;
 
-/// A span of the port list.
+/// A range of the port list.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     first: u32,
     count: u32,
 }
 
-/// What is to know of a host as a destination.
+/// A host as a destination.
 #[derive(Clone, Copy, Debug)]
 struct Destination {
     node: NodeId,
@@ -37,7 +37,7 @@ struct Destination {
     first: u32,
 }
 
-/// A node that a host hangs on, and the ports of that node towards it.
+/// A node that a host is attached to, and the ports of that node towards it.
 #[derive(Clone, Copy, Debug)]
 struct Attachment {
     node: NodeId,
@@ -51,37 +51,37 @@ enum Table {
     Wide(Box<[u32]>),
 }
 
-/// From every node to every host, the ports on the paths of the fewest links.
+/// The ports on the paths with the fewest links, from every node to every host.
 ///
-/// Hosts do not forward for others. A cable is used only while both its directions work, as
-/// Ethernet takes a link down when either end sees a fault (IEEE 802.3-2018, 46.3.4).
+/// Hosts do not forward for others. A cable is used only while both its directions work, as Ethernet takes a
+/// link down when either end detects a fault (IEEE 802.3-2018, 46.3.4).
 #[derive(Clone, Debug)]
 pub struct EqualCost {
-    /// Of each node the place in the table where its row starts.
+    /// The start of each node's row in the table.
     rows: Box<[u32]>,
     destinations: Box<[Destination]>,
     attachments: Box<[Attachment]>,
     table: Table,
     groups: Box<[Group]>,
     ports: Box<[PortId]>,
-    /// Links from a host of one class to another host of the other class, row-wise.
+    /// Links from a host of one class to a host of another, row by row.
     distances: Box<[u16]>,
     classes: usize,
 }
 
 impl EqualCost {
-    /// Over the cables that work when a run starts.
+    /// Over the cables that are up when a run starts.
     pub fn compute(fabric: &Fabric) -> Self {
         Self::compute_where(fabric, |link| fabric.link(link).up)
     }
 
-    /// Over the cables of which both directions are `up`.
+    /// Over the cables with both directions `up`.
     pub fn compute_where(fabric: &Fabric, up: impl Fn(LinkId) -> bool) -> Self {
         Computation::new(fabric, |link| up(link) && up(link.reverse())).run()
     }
 
-    /// The ports of `at` on the shortest paths to `to`, sorted; empty where there is none and at
-    /// the destination itself.
+    /// The ports of `at` on the shortest paths to `to`, sorted; empty if there is no path and at the
+    /// destination itself.
     #[inline]
     pub fn next_hops(&self, at: NodeId, to: HostId) -> &[PortId] {
         let destination = &self.destinations[to.index()];
@@ -97,15 +97,14 @@ impl EqualCost {
         &self.ports[group.first as usize..(group.first + group.count) as usize]
     }
 
-    /// The ports of `at` towards a host that hangs on it.
+    /// The ports of `at` towards a host attached to it.
     #[inline]
     fn last_hop(&self, at: NodeId, to: &Destination) -> Group {
         let own = &self.attachments[to.first as usize..];
         own.iter().find(|attachment| attachment.node == at).map_or(self.groups[NONE as usize], |a| a.ports)
     }
 
-    /// The links on a shortest path between two hosts; `None` where there is no path, 0 from a host to
-    /// itself.
+    /// Number of links on a shortest path between two hosts; `None` without a path, 0 from a host to itself.
     pub fn distance(&self, from: HostId, to: HostId) -> Option<u32> {
         if from == to {
             return Some(0);
@@ -118,7 +117,7 @@ impl EqualCost {
         (distance != FAR).then_some(u32::from(distance))
     }
 
-    /// Whether a cable joins `host` and `node`.
+    /// Whether a cable connects `host` and `node`.
     fn hangs_on(&self, host: HostId, node: NodeId) -> bool {
         let first = self.destinations[host.index()].first as usize;
         let end =
@@ -126,7 +125,7 @@ impl EqualCost {
         self.attachments[first..end].iter().any(|attachment| attachment.node == node)
     }
 
-    /// How many classes of destinations there are: hosts of one class hang on the same switches.
+    /// Number of classes of destinations: hosts of one class are attached to the same switches.
     pub fn class_count(&self) -> usize {
         self.classes
     }
@@ -155,10 +154,10 @@ impl EqualCost {
 /// A port and the node behind it.
 type Neighbour = (PortId, NodeId);
 
-/// The tables while they are being made.
+/// The tables under construction.
 struct Computation<'a> {
     fabric: &'a Fabric,
-    /// Working cables of each node, in order of ports.
+    /// The neighbours over working cables of each node, in order of ports.
     neighbours: Vec<Vec<Neighbour>>,
     ports: Vec<PortId>,
     groups: Vec<Group>,
@@ -202,7 +201,7 @@ impl<'a> Computation<'a> {
         number
     }
 
-    /// The nodes each host hangs on with their ports towards it, and the classes that follow.
+    /// The nodes that each host is attached to with their ports towards it, and the resulting classes.
     fn destinations(&mut self) -> (Vec<Destination>, Vec<Attachment>, Vec<Vec<NodeId>>) {
         let (mut destinations, mut attachments) = (Vec::new(), Vec::new());
         let (mut classes, mut class_of) = (Vec::new(), BTreeMap::new());
@@ -270,8 +269,8 @@ impl<'a> Computation<'a> {
     }
 }
 
-/// The nodes that need a row, and which of these each node is like: hosts that see the same switches
-/// at the same ports are alike.
+/// The nodes that need a row, and for each node its row: hosts with the same switches at the same ports share
+/// one.
 fn sources(fabric: &Fabric, neighbours: &[Vec<Neighbour>]) -> (Vec<NodeId>, Vec<usize>) {
     let mut sources = Vec::new();
     let mut add = |node| {
@@ -282,7 +281,7 @@ fn sources(fabric: &Fabric, neighbours: &[Vec<Neighbour>]) -> (Vec<NodeId>, Vec<
     let is_host = |node: NodeId| fabric.node(node).is_host();
     let of_node = |(index, around): (usize, &Vec<Neighbour>)| {
         let node = NodeId(index as u32);
-        // A host joined to another host is the last hop towards it, and so like no other.
+        // A host connected to another host is the last hop towards it, so it needs its own row.
         if is_host(node) && around.iter().all(|&(_, other)| !is_host(other)) {
             *alike.entry(around.clone()).or_insert_with(|| add(node))
         } else {
@@ -293,8 +292,7 @@ fn sources(fabric: &Fabric, neighbours: &[Vec<Neighbour>]) -> (Vec<NodeId>, Vec<
     (sources, source_of)
 }
 
-/// Keeps one of the rows that are equal: where in the kept entries the row of each node starts, and
-/// the entries.
+/// Merges equal rows: returns the start of each node's row in the kept entries, and the entries.
 fn share_rows(entries: &[u32], width: usize, source_of: &[usize], sources: usize) -> (Vec<u32>, Vec<u32>) {
     let (mut kept, mut known) = (Vec::new(), BTreeMap::new());
     let starts: Vec<u32> = (0..sources)
@@ -311,7 +309,7 @@ fn share_rows(entries: &[u32], width: usize, source_of: &[usize], sources: usize
 
 /// A breadth-first walk from the switches of a class outwards, over switches only.
 struct Walk {
-    /// Of each node, host or switch, its neighbours that are switches.
+    /// The switch neighbours of each node, host or switch.
     inner: Vec<Vec<Neighbour>>,
     is_switch: Vec<bool>,
     /// Links from a node to the hosts of the class; [`FAR`] for hosts.
@@ -329,7 +327,7 @@ impl Walk {
         Self { inner, is_switch, distance: vec![FAR; neighbours.len()], queue: Vec::new() }
     }
 
-    /// Walks from the nodes `on`, those at distance 1.
+    /// Walks from the nodes `on`, which are at distance 1.
     fn from(&mut self, on: &[NodeId]) {
         self.distance.fill(FAR);
         self.queue.clear();
@@ -350,12 +348,12 @@ impl Walk {
         }
     }
 
-    /// The least distance among the switches of `nodes`.
+    /// The minimum distance among the switches of `nodes`.
     fn nearest(&self, nodes: &[NodeId]) -> Option<u16> {
         nodes.iter().map(|node| self.distance[node.index()]).filter(|&distance| distance != FAR).min()
     }
 
-    /// The ports of `node` towards the neighbours that are nearest.
+    /// The ports of `node` towards its nearest neighbours.
     fn next_hops(&self, node: NodeId, into: &mut Vec<PortId>) {
         into.clear();
         let around = &self.inner[node.index()];

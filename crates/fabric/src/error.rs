@@ -1,17 +1,17 @@
-//! [`FabricError`]: why a fabric cannot be.
+//! [`FabricError`]: why a fabric is invalid.
 
 use thiserror::Error;
 use weft_units::{Duration, Rate};
 
 use crate::{Limit, MAX_DELAY, MAX_QUEUES, MAX_RATE, MIN_RATE};
 
-/// Why a fabric cannot be.
+/// Why a fabric is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum FabricError {
-    /// A fat-tree of switches with an odd number of ports.
-    #[error("a fat-tree needs an even number of ports a switch, and k = {k} is odd: try {} or {}", k - 1, k + 1)]
+    /// A fat-tree with an odd number of ports per switch.
+    #[error("a fat-tree needs an even number of ports per switch, but k = {k} is odd: try {} or {}", k - 1, k + 1)]
     OddPorts {
-        /// What was asked for.
+        /// The requested value.
         k: u32,
     },
     /// Too little of something.
@@ -21,70 +21,70 @@ pub enum FabricError {
         shape: &'static str,
         /// What there is too little of.
         what: &'static str,
-        /// The least that makes sense.
+        /// The minimum.
         least: u32,
-        /// What was asked for.
+        /// The requested value.
         given: u32,
     },
     /// More than fits.
-    #[error("{given} {what} are too many: at most {most} fit")]
+    #[error("{given} {what} are too many: expected at most {most}")]
     TooMany {
         /// What there is too much of.
         what: &'static str,
         /// The most that fits.
         most: u64,
-        /// What was asked for.
+        /// The requested value.
         given: u64,
     },
-    /// A node with more cables than a port number counts.
-    #[error("node `{node}` has too many cables: at most {most} ports fit")]
+    /// A node with more cables than port numbers.
+    #[error("node `{node}` has too many links: expected at most {most} ports")]
     TooManyPorts {
         /// The node.
         node: String,
         /// The most that fits.
         most: u32,
     },
-    /// Nothing that could send.
-    #[error("the fabric has no hosts: nodes with `role = \"host\"`, or of tier 0")]
+    /// No hosts.
+    #[error("the fabric has no hosts (nodes with `role = \"host\"` or tier 0)")]
     NoHosts,
-    /// A rate that no link has.
+    /// A rate outside the valid range.
     #[error(
-        "the link `{from}` -> `{to}` has the rate {rate}; a rate is from {MIN_RATE} to {MAX_RATE} (to take a \
-         link out of use, list it as failed)"
+        "link `{from}` -> `{to}` has a rate of {rate}: expected {MIN_RATE} to {MAX_RATE} (to disable a link, \
+         list it as failed)"
     )]
     Rate {
         /// The sending node.
         from: String,
         /// The receiving node.
         to: String,
-        /// What was asked for.
+        /// The requested value.
         rate: Rate,
     },
-    /// An oversubscription that is no ratio.
-    #[error("an oversubscription is a number above 0, such as 2 for 2:1, not {0}")]
+    /// An invalid oversubscription ratio.
+    #[error("oversubscription must be a number above 0, such as 2 for 2:1, not {0}")]
     Oversubscription(String),
-    /// A delay longer than any cable's.
-    #[error("the link `{from}` -> `{to}` has the delay {delay}; at most {MAX_DELAY} makes sense")]
+    /// A delay above the maximum.
+    #[error("link `{from}` -> `{to}` has a delay of {delay}: expected at most {MAX_DELAY}")]
     Delay {
         /// The sending node.
         from: String,
         /// The receiving node.
         to: String,
-        /// What was asked for.
+        /// The requested value.
         delay: Duration,
     },
-    /// A queue in which no frame fits.
-    #[error("the queue of link `{from}` -> `{to}` holds {limit}: not even one frame of 84 B")]
+    /// A queue that is too short for any frame.
+    #[error("the queue of link `{from}` -> `{to}` holds {limit}, less than one frame of 84 B")]
     Queue {
         /// The sending node.
         from: String,
         /// The receiving node.
         to: String,
-        /// What was asked for.
+        /// The requested value.
         limit: Limit,
     },
     /// A class of a queue that would never send.
-    #[error("class {class} of the queue of link `{from}` -> `{to}` has weight 0: at least 1 is needed")]
+    #[error("class {class} of the queue of link `{from}` -> `{to}` has weight 0: expected at least 1")]
     Weight {
         /// The sending node.
         from: String,
@@ -93,21 +93,21 @@ pub enum FabricError {
         /// The class, from 0.
         class: usize,
     },
-    /// More queues than a packet can tell apart.
+    /// More queues than class selectors.
     #[error(
-        "the port of link `{from}` -> `{to}` has {given} queues: a DSCP's class selector tells {MAX_QUEUES} \
-         apart, so at most {MAX_QUEUES} are of use"
+        "the port of link `{from}` -> `{to}` has {given} queues: expected at most {MAX_QUEUES}, one per class \
+         selector of a DSCP"
     )]
     TooManyQueues {
         /// The sending node.
         from: String,
         /// The receiving node.
         to: String,
-        /// What was asked for.
+        /// The requested value.
         given: usize,
     },
-    /// A name that cannot be written or told apart.
-    #[error("`{}` is no name for a node: a name has at least one character and no control characters", name.escape_debug())]
+    /// An empty name or one with control characters.
+    #[error("`{}` is not a valid node name: expected at least one character and no control characters", name.escape_debug())]
     BadName {
         /// What was given.
         name: String,
@@ -118,15 +118,15 @@ pub enum FabricError {
         /// The name.
         name: String,
     },
-    /// A name that no node has.
+    /// An unknown node name.
     #[error("there is no node `{name}`{}", hint(nearest))]
     UnknownNode {
         /// What was given.
         name: String,
-        /// The name that may have been meant.
+        /// The nearest valid name.
         nearest: Option<String>,
     },
-    /// A text that names no pair of nodes.
+    /// A text that does not name a pair of nodes.
     #[error(
         "`{text}` does not name a link: write two nodes with a `-` between them, such as \"e0-a1\"{}",
         hint(nearest)
@@ -134,11 +134,11 @@ pub enum FabricError {
     BadPair {
         /// What was given.
         text: String,
-        /// For the first part that is no node: the name that may have been meant.
+        /// For the first part that is not a node: the nearest valid name.
         nearest: Option<String>,
     },
-    /// Two nodes that no cable joins.
-    #[error("no cable joins `{a}` and `{b}`")]
+    /// Two nodes without a cable between them.
+    #[error("there is no link between `{a}` and `{b}`")]
     NoCable {
         /// One node.
         a: String,
@@ -146,24 +146,24 @@ pub enum FabricError {
         b: String,
     },
     /// A cable from a node to itself.
-    #[error("a cable joins `{name}` to itself")]
+    #[error("a link connects `{name}` to itself")]
     SelfLoop {
         /// The node.
         name: String,
     },
     /// Two hosts without a path.
-    #[error("no path joins the hosts `{a}` and `{b}`{}", if *by_failure { ": the failed links cut them apart" } else { "" })]
+    #[error("there is no path between hosts `{a}` and `{b}`{}", if *by_failure { ": failed links disconnect them" } else { "" })]
     Disconnected {
         /// One host.
         a: String,
         /// The other.
         b: String,
-        /// Whether they would be joined if no link had failed.
+        /// Whether they would be connected if no link had failed.
         by_failure: bool,
     },
 }
 
-/// The end of a message that proposes a name.
+/// The end of a message that suggests a name.
 fn hint(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }

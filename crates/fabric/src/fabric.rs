@@ -5,7 +5,7 @@ use weft_units::{HostId, LinkId, NodeId, PortId};
 use crate::nearest::nearest;
 use crate::{FabricBuilder, FabricError, Link, Node};
 
-/// How a fabric came about, as long as nothing of it was changed since.
+/// How a fabric was built, if it has not been changed since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// [`build::fat_tree`](crate::build::fat_tree).
@@ -20,7 +20,7 @@ pub enum Shape {
     Ring,
     /// [`build::mesh`](crate::build::mesh).
     Mesh,
-    /// Read from a file, put together by hand, or changed after it was built.
+    /// Read from a file, built node by node, or changed afterwards.
     Custom,
 }
 
@@ -34,10 +34,10 @@ pub struct Fabric {
     pub(crate) nodes: Vec<Node>,
     pub(crate) links: Vec<Link>,
     pub(crate) hosts: Vec<NodeId>,
-    /// Where in `ports` the ports of a node start; one more entry than nodes.
+    /// Start of each node's ports in `ports`; one more entry than nodes.
     pub(crate) first_port: Vec<u32>,
     pub(crate) ports: Vec<LinkId>,
-    /// The nodes in order of name.
+    /// The nodes sorted by name.
     pub(crate) by_name: Vec<NodeId>,
 }
 
@@ -47,7 +47,7 @@ impl Fabric {
         &self.name
     }
 
-    /// How it came about.
+    /// How it was built.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -89,7 +89,7 @@ impl Fabric {
         &self.ports[from as usize..to as usize]
     }
 
-    /// The outgoing link at a port; `None` where the node has no such port.
+    /// The outgoing link at a port; `None` if there is no such port.
     #[inline]
     pub fn link_at(&self, node: NodeId, port: PortId) -> Option<LinkId> {
         self.ports(node).get(port.index()).copied()
@@ -106,8 +106,8 @@ impl Fabric {
         &self.node(self.host_node(host)).name
     }
 
-    /// The switch a host hangs on, the one of its first port where there are several; `None` for a
-    /// host that is joined to hosts only.
+    /// The switch that a host is attached to, by its first port if there are several; `None` for a host
+    /// connected only to hosts.
     pub fn edge_switch(&self, host: HostId) -> Option<NodeId> {
         let ports = self.ports(self.host_node(host)).iter();
         ports.map(|&link| self.link(link).to).find(|&node| !self.node(node).is_host())
@@ -118,33 +118,33 @@ impl Fabric {
         (0..).map(NodeId).zip(&self.nodes).filter(|(_, node)| !node.is_host()).map(|(id, _)| id)
     }
 
-    /// How many hosts.
+    /// Number of hosts.
     pub fn host_count(&self) -> usize {
         self.hosts.len()
     }
 
-    /// How many switches.
+    /// Number of switches.
     pub fn switch_count(&self) -> usize {
         self.nodes.len() - self.hosts.len()
     }
 
-    /// How many cables, half as many as links.
+    /// Number of cables, half the number of links.
     pub fn cable_count(&self) -> usize {
         self.links.len() / 2
     }
 
-    /// The node of a name.
+    /// The node with this name.
     pub fn node_named(&self, name: &str) -> Option<NodeId> {
         let found = self.by_name.binary_search_by(|&id| self.node(id).name.as_str().cmp(name));
         found.ok().map(|index| self.by_name[index])
     }
 
-    /// The node of a name, or an error with the nearest right one.
+    /// The node with this name, or an error with the nearest valid name.
     pub fn find(&self, name: &str) -> Result<NodeId, FabricError> {
         self.node_named(name).ok_or_else(|| unknown_node(name, &self.nodes))
     }
 
-    /// The host of a name.
+    /// The host with this name.
     pub fn host_named(&self, name: &str) -> Option<HostId> {
         self.node_named(name).and_then(|node| self.node(node).host)
     }
@@ -154,17 +154,16 @@ impl Fabric {
         self.ports(a).iter().copied().find(|&link| self.link(link).to == b)
     }
 
-    /// The links that join the same nodes as `link` in the same direction, itself among them.
+    /// The links between the same nodes as `link` in the same direction, including itself.
     pub fn parallel(&self, link: LinkId) -> impl Iterator<Item = LinkId> + '_ {
         let Link { from, to, .. } = *self.link(link);
         self.ports(from).iter().copied().filter(move |&other| self.link(other).to == to)
     }
 
-    /// The nodes of a text such as `e0-a1`. The names may hold a `-` themselves as long as only one
-    /// reading names two nodes.
+    /// The nodes of a text such as `e0-a1`. Names may contain a `-` if only one split yields two nodes.
     ///
     /// # Errors
-    /// [`FabricError::BadPair`] where no or more than one reading does.
+    /// [`FabricError::BadPair`] if none or several do.
     pub fn pair_named(&self, text: &str) -> Result<(NodeId, NodeId), FabricError> {
         split_pair(text, |name| self.node_named(name), || self.nodes.iter().map(|node| node.name.as_str()))
     }
@@ -181,7 +180,7 @@ impl Fabric {
         })
     }
 
-    /// A link as people read it, such as `e0->a1`.
+    /// The label of a link, such as `e0->a1`.
     pub fn link_label(&self, id: LinkId) -> String {
         let link = self.link(id);
         format!("{}->{}", self.node(link.from).name, self.node(link.to).name)
@@ -193,13 +192,13 @@ impl Fabric {
     }
 }
 
-/// The error for a name that is none of `nodes`.
+/// The error for an unknown node name.
 pub(crate) fn unknown_node(name: &str, nodes: &[Node]) -> FabricError {
     let nearest = nearest(name, nodes.iter().map(|node| node.name.as_str())).map(str::to_owned);
     FabricError::UnknownNode { name: name.to_owned(), nearest }
 }
 
-/// What `find` has for the two names of a text with a `-` between them; `names` are all there are.
+/// What `find` returns for the two names of a text with a `-` between them; `names` are all valid names.
 pub(crate) fn split_pair<'a, T, N: Iterator<Item = &'a str>>(
     text: &str,
     find: impl Fn(&str) -> Option<T>,

@@ -1,8 +1,8 @@
 //! Where to draw each node: coordinates only, no drawing.
 //!
 //! A fabric of several tiers of switches is drawn in rows, the highest at the top and the hosts at the
-//! bottom, in an order that keeps pods together and cables from crossing where it can (barycentre
-//! sweeps, Sugiyama, Tagawa and Toda 1981). A fabric of one tier is drawn as a circle.
+//! bottom, in an order that keeps pods together and reduces crossings (barycentre sweeps, Sugiyama, Tagawa
+//! and Toda 1981). A fabric of one tier is drawn as a circle.
 
 use std::collections::BTreeMap;
 use std::f64::consts::{PI, TAU};
@@ -14,9 +14,9 @@ use crate::Fabric;
 /// How nodes are arranged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrangement {
-    /// A row a tier.
+    /// One row per tier.
     Rows {
-        /// How many.
+        /// Number of rows.
         rows: usize,
     },
     /// Switches in a circle, their hosts around it.
@@ -26,8 +26,8 @@ pub enum Arrangement {
 /// Coordinates of all nodes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Layout {
-    /// Of each node x and y, both from 0 to 1; x to the right, y downwards. In whole millionths, so
-    /// that they are the same on every machine.
+    /// x and y of each node, from 0 to 1; x to the right, y downwards. Rounded to millionths, so that they
+    /// are the same on every machine.
     pub points: Vec<(f64, f64)>,
     /// How they are arranged.
     pub arrangement: Arrangement,
@@ -64,7 +64,7 @@ fn in_rows(fabric: &Fabric, mut rows: Vec<Vec<NodeId>>) -> Vec<(f64, f64)> {
         nodes.iter().for_each(|node| points[node.index()].1 = y);
         spread(nodes, &mut points);
     }
-    // Upwards by what is below, downwards by what is above.
+    // Upwards by neighbours below, downwards by neighbours above.
     for _ in 0..3 {
         for row in (1..=last).chain((0..last).rev()).chain(1..=last) {
             let centre =
@@ -86,8 +86,8 @@ fn spread(nodes: &[NodeId], points: &mut [(f64, f64)]) {
     }
 }
 
-/// The mean x of those neighbours of a node that count, in millionths, so that rounding orders
-/// nothing; the node's own where none does.
+/// The mean x of a node's neighbours for which `counts` holds, in millionths, so that rounding errors do not
+/// affect the order; the node's own x if there are none.
 fn barycentre(fabric: &Fabric, node: NodeId, points: &[(f64, f64)], counts: impl Fn(NodeId) -> bool) -> i64 {
     let neighbours = fabric.ports(node).iter().map(|&link| fabric.link(link).to).filter(|&to| counts(to));
     let (sum, number) = neighbours.fold((0.0, 0), |(sum, n), to| (sum + points[to.index()].0, n + 1));

@@ -1,9 +1,9 @@
-//! The fabric: which hosts and switches there are and which cables join them.
+//! The fabric: hosts, switches and the cables between them.
 //!
-//! A [`Fabric`] is immutable, made either by a builder in [`build`] or by hand with
-//! [`FabricBuilder`] or from a file by [`read`], and taken alike by the engine, the emulation, the controller and the report.
-//! It describes; it does not decide: what is derived from the graph alone ([`EqualCost`], [`SpanningTree`], [`measure`], [`layout`],
-//! [`gates`]) lives here too, and what a switch does with that is the business of `switching`.
+//! A [`Fabric`] is immutable, made by a builder in [`build`], with [`FabricBuilder`] or from a file by
+//! [`read`]; the engine, the emulation, the controller and the report all use it. Everything derived from the
+//! graph alone ([`EqualCost`], [`SpanningTree`], [`measure`], [`layout`], [`gates`]) is here too; forwarding
+//! decisions are in `switching`.
 
 pub mod build;
 mod builder;

@@ -1,4 +1,4 @@
-//! [`Link`]: one direction of a cable, and [`LinkSpec`], what a builder is told of it.
+//! [`Link`]: one direction of a cable, and [`LinkSpec`], its properties for a builder.
 
 use weft_units::{Duration, NodeId, PortId, Rate};
 
@@ -13,7 +13,7 @@ pub struct LinkSpec {
     pub delay: Duration,
     /// The queue in front of it.
     pub queue: QueueSpec,
-    /// What it adds to an IP packet.
+    /// The bytes around an IP packet.
     pub overhead: Overhead,
 }
 
@@ -63,14 +63,14 @@ pub struct Link {
     pub delay: Duration,
     /// The queue in front of it.
     pub queue: QueueSpec,
-    /// What it adds to an IP packet.
+    /// The bytes around an IP packet.
     pub overhead: Overhead,
     /// Whether the cable works when a run starts; both directions of a cable agree.
     pub up: bool,
 }
 
 impl Link {
-    /// The properties without the place.
+    /// The properties without the ends.
     pub fn spec(&self) -> LinkSpec {
         LinkSpec { rate: self.rate, delay: self.delay, queue: self.queue.clone(), overhead: self.overhead }
     }

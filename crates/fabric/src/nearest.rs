@@ -1,7 +1,7 @@
-//! The nearest right name to a wrong one, for error messages.
+//! The nearest valid name to a wrong one, for error messages.
 
-/// The candidate least different from `name`, where one is near enough to be what was meant: one slip,
-/// or one a three letters. Case, `-` and `_` make no difference.
+/// The candidate nearest to `name`, if near enough to be what was meant: one typo, plus one per three
+/// letters. Ignores case and `-` versus `_`.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace('_', "-");
     let name = plain(name);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use weft_units::HostId;
 
-/// What a node is for.
+/// The role of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -23,10 +23,9 @@ pub struct Node {
     pub name: String,
     /// Host or switch.
     pub role: Role,
-    /// 0 a host, 1 a switch that hosts hang on (ToR, edge, leaf), 2 aggregation (or the spine of
-    /// two tiers), 3 core.
+    /// 0: host, 1: switch with hosts (ToR, edge, leaf), 2: aggregation (or the spine of two tiers), 3: core.
     pub tier: u8,
-    /// The pod, where the fabric has pods.
+    /// The pod, if the fabric has pods.
     pub pod: Option<u32>,
     /// The host's id among hosts; `None` for a switch.
     pub host: Option<HostId>,
@@ -52,7 +51,7 @@ impl fmt::Display for Role {
 impl FromStr for Role {
     type Err = String;
 
-    /// Reads `host` or `switch`; the error is the text that is neither.
+    /// Reads `host` or `switch`; the error is the text itself.
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "host" => Ok(Self::Host),

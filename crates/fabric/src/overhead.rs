@@ -1,4 +1,4 @@
-//! [`Overhead`]: what a link adds to an IP packet on the wire.
+//! [`Overhead`]: the bytes that a link adds to an IP packet on the wire.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Overhead {
-    /// 38 bytes around the IP packet: preamble and start delimiter 8, header 14, check sequence 4,
-    /// gap 12; a frame is padded so that none takes less than 84 on the wire
-    /// (IEEE 802.3-2018, 3.1.1, 4.2.3.3 and 4.4.2).
+    /// 38 bytes around the IP packet: preamble and start delimiter 8, header 14, check sequence 4, gap 12;
+    /// frames are padded to at least 84 bytes on the wire (IEEE 802.3-2018, 3.1.1, 4.2.3.3 and 4.4.2).
     #[default]
     Ethernet,
     /// 2 bytes, the framing of ns-3's point-to-point device.
@@ -48,7 +47,7 @@ impl fmt::Display for Overhead {
 impl FromStr for Overhead {
     type Err = String;
 
-    /// Reads `ethernet`, `ppp` or `none`; the error is the text that is none of them.
+    /// Reads `ethernet`, `ppp` or `none`; the error is the text itself.
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "ethernet" => Ok(Self::Ethernet),

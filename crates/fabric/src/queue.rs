@@ -1,5 +1,5 @@
-//! [`QueueSpec`]: the queue in front of a link, as text where it is simple (`"1000 packets"`,
-//! `"150 kB"`) and as a table where it is not.
+//! [`QueueSpec`]: the queue in front of a link, written as text if it is simple (`"1000 packets"`, `"150
+//! kB"`) and as a table otherwise.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,23 +9,23 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use weft_units::{Bytes, QuantityError};
 
-/// How much a queue holds, or when it starts to mark.
+/// The capacity of a queue, or its marking threshold.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Limit {
-    /// So many packets of any size.
+    /// Number of packets of any size.
     Packets(u32),
-    /// So many bytes on the wire.
+    /// Number of bytes on the wire.
     Bytes(u64),
 }
 
 /// One of several queues of a port. Each has the port's limit and threshold to itself.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ClassSpec {
-    /// Its share of the link under [`Scheduler::Drr`]; without meaning under strict priority.
+    /// Its share of the link under [`Scheduler::Drr`]; ignored under strict priority.
     pub weight: u32,
 }
 
-/// The most queues of a port: a DSCP has eight class selectors (RFC 2474, section 4.2.2).
+/// Maximum queues of a port: a DSCP has eight class selectors (RFC 2474, section 4.2.2).
 pub const MAX_QUEUES: usize = 8;
 
 /// Which of several queues of a port sends next.
@@ -42,13 +42,13 @@ pub enum Scheduler {
 /// The queue in front of a link.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct QueueSpec {
-    /// What does not fit is dropped.
+    /// Packets beyond it are dropped.
     pub limit: Limit,
-    /// Packets that find this much waiting are marked CE (RFC 3168); `None` marks nothing.
+    /// Packets that find this much queued are marked CE (RFC 3168); `None`: no marking.
     pub ecn_threshold: Option<Limit>,
-    /// The queues of the port, first is highest; empty means one FIFO.
+    /// The queues of the port, highest priority first; empty: one FIFO.
     pub classes: Vec<ClassSpec>,
-    /// Which of the classes sends next; without meaning for a FIFO.
+    /// Which class sends next; ignored for a FIFO.
     pub scheduler: Scheduler,
 }
 
@@ -69,7 +69,7 @@ impl QueueSpec {
         self.classes.is_empty()
     }
 
-    /// Whether limit alone describes the queue.
+    /// Whether the limit alone describes the queue.
     fn is_plain(&self) -> bool {
         self.is_fifo() && self.ecn_threshold.is_none()
     }
@@ -147,7 +147,7 @@ impl fmt::Display for Scheduler {
 impl FromStr for Scheduler {
     type Err = String;
 
-    /// Reads `strict-priority` or `drr`; the error is the text that is neither.
+    /// Reads `strict-priority` or `drr`; the error is the text itself.
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "strict-priority" => Ok(Self::StrictPriority),
@@ -166,8 +166,8 @@ impl FromStr for QueueSpec {
 }
 
 impl Serialize for QueueSpec {
-    /// The limit as text where it says all, else a table of `limit`, `ecn_threshold`, `scheduler`
-    /// and `weights`.
+    /// The limit as text if that is sufficient, else a table of `limit`, `ecn_threshold`, `scheduler` and
+    /// `weights`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_plain() {
             return self.limit.serialize(serializer);

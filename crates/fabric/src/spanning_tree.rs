@@ -1,8 +1,8 @@
-//! [`SpanningTree`]: the tree that IEEE 802.1D would settle on.
+//! [`SpanningTree`]: the tree that IEEE 802.1D converges to.
 //!
-//! The bridge priority of a switch is its id, so that the switch of the lowest id is the root; the
-//! cost of a port follows its rate (IEEE 802.1D-2004, table 17-3: 20 Tbps / rate). Only the end state
-//! is computed: a run takes it as given, or computes it again after a failure.
+//! The bridge priority of a switch is its id, so the switch with the lowest id is the root; the cost of a
+//! port follows its rate (IEEE 802.1D-2004, table 17-3: 20 Tbps / rate). Only the final state is computed, at
+//! the start and after each failure.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,27 +14,27 @@ use crate::Fabric;
 /// The largest cost of a port (IEEE 802.1D-2004, 17.14).
 const MAX_COST: u64 = 200_000_000;
 
-/// The loop-free part of a fabric: one tree of switches for each part that is connected.
+/// The loop-free part of a fabric: one tree per connected set of switches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpanningTree {
-    /// Of each switch its root port.
+    /// The root port of each switch.
     root_ports: Vec<Option<PortId>>,
-    /// Of each node the root of its tree; a host is its own.
+    /// The root of each node's tree; a host is its own root.
     roots: Vec<NodeId>,
-    /// Of each node the cost of its path to the root.
+    /// The cost of each node's path to the root.
     costs: Vec<u64>,
-    /// Where in `forwarding` the ports of a node start; one more entry than nodes.
+    /// Start of each node's ports in `forwarding`; one more entry than nodes.
     first: Vec<u32>,
     forwarding: Vec<PortId>,
 }
 
 impl SpanningTree {
-    /// Over the cables that work when a run starts.
+    /// Over the cables that are up when a run starts.
     pub fn compute(fabric: &Fabric) -> Self {
         Self::compute_where(fabric, |link| fabric.link(link).up)
     }
 
-    /// Over the cables of which both directions are `up`.
+    /// Over the cables with both directions `up`.
     pub fn compute_where(fabric: &Fabric, up: impl Fn(LinkId) -> bool) -> Self {
         let up = |link: LinkId| up(link) && up(link.reverse());
         let is_switch = |node: NodeId| !fabric.node(node).is_host();
@@ -54,7 +54,7 @@ impl SpanningTree {
                 roots[node.index()] = root;
                 for &link in fabric.ports(node).iter().filter(|&&link| up(link)) {
                     let other = fabric.link(link).to;
-                    // A path cost adds the cost of each port towards the root, that of the way back.
+                    // The path cost sums the costs of ports towards the root, so of the reverse links.
                     let through = cost + port_cost(fabric.link(link.reverse()).rate);
                     if is_switch(other) && through < costs[other.index()] {
                         costs[other.index()] = through;
@@ -94,8 +94,7 @@ impl SpanningTree {
         Self { root_ports, roots, costs, first, forwarding }
     }
 
-    /// The ports of `at` that forward, sorted: those in the tree, and all that work between a host
-    /// and anything.
+    /// The forwarding ports of `at`, sorted: those in the tree, and all working ones of or to hosts.
     #[inline]
     pub fn forwarding(&self, at: NodeId) -> &[PortId] {
         &self.forwarding[self.first[at.index()] as usize..self.first[at.index() + 1] as usize]
@@ -111,7 +110,7 @@ impl SpanningTree {
         self.root_ports[at.index()]
     }
 
-    /// The root of the tree that a switch is in; a host is its own.
+    /// The root of a switch's tree; a host is its own root.
     pub fn root(&self, at: NodeId) -> NodeId {
         self.roots[at.index()]
     }
@@ -122,7 +121,7 @@ impl SpanningTree {
     }
 }
 
-/// The cost of a port of that rate (IEEE 802.1D-2004, table 17-3).
+/// The cost of a port with this rate (IEEE 802.1D-2004, table 17-3).
 fn port_cost(rate: Rate) -> u64 {
     (20_000_000_000_000 / rate.bps().max(1)).clamp(1, MAX_COST)
 }

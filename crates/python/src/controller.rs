@@ -1,4 +1,4 @@
-//! [`Controller`]: the controller for Python, from the bytes of OpenFlow to the bytes of OpenFlow.
+//! [`Controller`]: the controller for Python, OpenFlow bytes in and out.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -9,19 +9,19 @@ use weft_control::{
     Stop, SwitchId, SwitchPort, Time, Trouble,
 };
 
-/// A port that was stopped from something: kind, datapath id, port, MAC address, IP address, how many times.
+/// An offence of a port: kind, datapath id, port, MAC address, IP address, count.
 type Offended<'py> = (Bound<'py, PyString>, u64, u32, Option<String>, Option<String>, u64);
 
-/// What is to be sent: datapath ids and messages.
+/// Messages to send: datapath ids and bytes.
 type Sends<'py> = Bound<'py, PyList>;
 
 /// See `python/weft/_weft.pyi`.
 #[pyclass]
 pub struct Controller {
     southbound: Southbound,
-    /// What the first time was.
+    /// The first time.
     origin: Option<f64>,
-    /// What the last time was.
+    /// The latest time.
     now: Time,
 }
 
@@ -37,7 +37,7 @@ impl Controller {
             Kind::SpanningTree => Box::new(SpanningTree::new(settings).map_err(wrong)?),
         };
         if !(0.001..=60.0).contains(&install_deadline_s) {
-            let said = format!("install_deadline_s is {install_deadline_s}, and must be 0.001 to 60");
+            let said = format!("install_deadline_s is {install_deadline_s}: expected 0.001 to 60");
             return Err(PyValueError::new_err(said));
         }
         let install_deadline = Duration::from_secs_f64(install_deadline_s);
@@ -162,7 +162,7 @@ impl Controller {
     fn next_deadline(&self) -> f64 {
         match (self.southbound.next_deadline(), self.origin) {
             (Time::MAX, _) | (_, None) => f64::INFINITY,
-            // Not a rounding error earlier, and never too early to be met.
+            // Rounded up, so that the deadline has passed when the caller wakes.
             (deadline, Some(origin)) => origin + deadline.as_secs_f64() + 1e-6,
         }
     }
@@ -203,7 +203,7 @@ impl Controller {
     fn show(&self, what: &str, limit: usize) -> PyResult<String> {
         let Some(found) = Show::named(what) else {
             let names = Show::ALL.map(Show::name).join(", ");
-            return Err(PyValueError::new_err(format!("nothing to show is called {what:?}: {names}")));
+            return Err(PyValueError::new_err(format!("unknown view {what:?}: expected one of {names}")));
         };
         Ok(self.southbound.core().show(self.now, found, limit).to_string())
     }
@@ -218,14 +218,14 @@ impl Controller {
 }
 
 impl Controller {
-    /// The time in the core's terms.
+    /// Converts the time for the core.
     fn at(&mut self, now: f64) -> Time {
         let origin = *self.origin.get_or_insert(now);
         self.now = self.now.max(Time::ZERO + Duration::from_secs_f64(now - origin));
         self.now
     }
 
-    /// What is to be sent.
+    /// The messages to send.
     fn sends<'py>(&mut self, py: Python<'py>) -> PyResult<Sends<'py>> {
         let sends = PyList::empty(py);
         let mut failed = Ok(());

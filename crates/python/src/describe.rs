@@ -1,4 +1,4 @@
-//! What a scenario or a fabric is, without running anything.
+//! Descriptions of scenarios and fabrics, without running anything.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ pub fn fabric_file(path: &str, measured: bool) -> PyResult<String> {
     Ok(describe(&read_with(read::file, path)?, measured).to_string())
 }
 
-/// The fabric of a scenario in the format that the ending of `target` names.
+/// The fabric of a scenario in the format given by the extension of `target`.
 #[pyfunction]
 pub fn fabric_as(
     target: &str,
@@ -57,7 +57,7 @@ pub fn fabric_as(
     written(target, &fabric_of(text, name, base_dir, &sets)?)
 }
 
-/// The same of a fabric file.
+/// The same for a fabric file.
 #[pyfunction]
 pub fn fabric_file_as(target: &str, path: &str) -> PyResult<String> {
     written(target, &read_with(read::network, path)?)

@@ -60,7 +60,7 @@ pub fn explore(
     raised.map_or_else(|| answer.map_err(ScenarioError::new_err), Err)
 }
 
-/// Of the points with these ids the first whose scheme explores, or the first.
+/// The first point with one of these ids whose scheme explores, else the first.
 fn plan(scenario: &Scenario, ids: &[String], base_dir: &str) -> Result<Plan, String> {
     let points = scenario.points().iter().filter(|point| ids.contains(&point.id));
     let mut first = None;
@@ -74,7 +74,7 @@ fn plan(scenario: &Scenario, ids: &[String], base_dir: &str) -> Result<Plan, Str
     first.ok_or_else(|| "the scenario has no such run".to_owned())
 }
 
-/// Tells how far the two runs are.
+/// Reports the progress of the two runs.
 fn tell(watches: &[Watch; 2], progress: &Py<PyAny>) -> PyResult<()> {
     let share = |watch: &Watch| {
         let goal = watch.goal_ps.load(Ordering::Relaxed);

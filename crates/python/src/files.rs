@@ -1,4 +1,4 @@
-//! Files that a scenario names, found beside it.
+//! Files that a scenario names, relative to its directory.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use weft_scenario::Scenario;
 
 use crate::ScenarioError;
 
-/// Reads a scenario with what `--set` changes.
+/// Reads a scenario with `--set` changes.
 pub fn scenario(text: &str, name: &str, sets: &[String]) -> Result<Scenario, PyErr> {
     Scenario::parse_with(text, name, sets).map_err(|wrong| ScenarioError::new_err(wrong.to_string()))
 }

@@ -9,7 +9,7 @@ use weft_units::HostId;
 use crate::ScenarioError;
 use crate::describe::fabric_of;
 
-/// A switch, and the port and gate by which a frame leaves it.
+/// A switch, and the port and gate through which a frame leaves it.
 type Hop<'a> = (&'a str, u16, u32);
 
 /// A cable: a node and its port at either end.
@@ -70,8 +70,9 @@ impl GatePlan {
 
     fn given(&self, py: Python<'_>, switches: &str) -> PyResult<Self> {
         let fabric = self.fabric.clone();
-        let switches: Vec<SwitchGates> = serde_json::from_str(switches)
-            .map_err(|wrong| PyValueError::new_err(format!("these are no gates of switches: {wrong}")))?;
+        let switches: Vec<SwitchGates> = serde_json::from_str(switches).map_err(|wrong| {
+            PyValueError::new_err(format!("this is not a valid list of switch gates: {wrong}"))
+        })?;
         let plan = py.detach(|| gates::GatePlan::given(&fabric, self.plan.width(), switches));
         let plan = plan.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
         Ok(Self { fabric, plan })
@@ -137,10 +138,7 @@ impl GatePlan {
     fn host(&self, name: &str) -> PyResult<HostId> {
         let wrong = |wrong: String| PyValueError::new_err(wrong);
         let node = self.fabric.find(name).map_err(|error| wrong(error.to_string()))?;
-        self.fabric
-            .node(node)
-            .host
-            .ok_or_else(|| wrong(format!("`{name}` is a switch: ways are between hosts")))
+        self.fabric.node(node).host.ok_or_else(|| wrong(format!("`{name}` is a switch: expected a host")))
     }
 }
 

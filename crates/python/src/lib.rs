@@ -1,6 +1,6 @@
-//! Glue between the crates and `python/weft`, nothing else: texts and paths in, JSON out.
+//! Bindings between the crates and `python/weft`: text and paths in, JSON out.
 //!
-//! The functions are documented where Python sees them, in `python/weft/_weft.pyi`.
+//! The functions are documented in `python/weft/_weft.pyi`.
 
 mod controller;
 mod describe;

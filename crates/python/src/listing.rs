@@ -1,4 +1,4 @@
-//! What there is: schemes, profiles, distributions, benchmark cases, the schema.
+//! Lists: schemes, profiles, distributions, benchmark cases, the schema.
 
 use std::path::Path;
 
@@ -85,5 +85,5 @@ pub fn bench_export(case: &str, seconds: f64, directory: &str) -> PyResult<f64> 
 }
 
 fn unknown(case: &str) -> PyErr {
-    PyValueError::new_err(format!("there is no case `{case}`; there are {}", cases::cases().join(", ")))
+    PyValueError::new_err(format!("there is no case `{case}`: expected one of {}", cases::cases().join(", ")))
 }

@@ -1,5 +1,5 @@
-//! [`OpenFlow`]: the messages of a connection and of questions to a switch, for Python. Those that every path needs go
-//! through [`Controller`](crate::controller::Controller).
+//! [`OpenFlow`]: connection messages and queries to a switch, for Python. Frequent messages go through
+//! [`Controller`](crate::controller::Controller).
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ type Made<'py> = PyResult<Bound<'py, PyBytes>>;
 /// A port: number, name, MAC address, whether it is up.
 type Described<'py> = (u32, Bound<'py, PyBytes>, Bound<'py, PyBytes>, bool);
 
-/// The multipart type of rules, and where in a multipart reply type and flags are.
+/// The multipart type of rules, and the offsets of type and flags in a multipart reply.
 const FLOWS: [u8; 2] = [0, 1];
 const MULTIPART: usize = Header::LEN;
 const FLAGS: usize = MULTIPART + 3;
@@ -98,7 +98,7 @@ impl OpenFlow {
         match Message::parse(hello).map_err(wrong)?.1 {
             Message::Hello(Hello { version, bitmap: None | Some(0) }) => Ok((1..=version).collect()),
             Message::Hello(hello) => Ok((0..32).filter(|version| hello.speaks(*version)).collect()),
-            _ => Err(PyValueError::new_err("it is no Hello")),
+            _ => Err(PyValueError::new_err("this is not a Hello message")),
         }
     }
 
@@ -134,7 +134,7 @@ impl OpenFlow {
     }
 }
 
-/// What a message says that is read whole.
+/// The content of a fully parsed message.
 fn told<'py>(
     py: Python<'py>,
     message: &Message<'_>,

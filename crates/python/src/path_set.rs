@@ -1,4 +1,4 @@
-//! Path sets of any graph, and the nearest right name to a wrong one.
+//! Path sets of any graph, and the nearest valid name to a wrong one.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,17 +18,19 @@ pub fn path_set(
 ) -> PyResult<String> {
     let order: Order = order.parse().map_err(|order| {
         let known = Order::ALL.map(|order| format!("`{order}`")).join(" or ");
-        PyValueError::new_err(format!("`{order}` is no order of paths: {known}"))
+        PyValueError::new_err(format!("`{order}` is not an order of paths: expected {known}"))
     })?;
     if nodes as u64 > MAX_NODES {
-        return Err(PyValueError::new_err(format!("{nodes} nodes are too many: at most {MAX_NODES} fit")));
+        return Err(PyValueError::new_err(format!(
+            "{nodes} nodes are too many: expected at most {MAX_NODES}"
+        )));
     }
     let ends = edges.iter().enumerate().map(|(edge, &(a, b))| (format!("edge {edge}"), a.max(b)));
     for (what, node) in ends.chain([("the start".to_owned(), start), ("the end".to_owned(), end)]) {
         if node as usize >= nodes {
             let there = nodes.checked_sub(1).map(|last| format!("the nodes are 0 to {last}"));
             let there = there.unwrap_or_else(|| "there are no nodes".to_owned());
-            return Err(PyValueError::new_err(format!("{what} is at node {node}, and {there}")));
+            return Err(PyValueError::new_err(format!("{what} is at node {node}, but {there}")));
         }
     }
     let graph = py.detach(|| Graph::new(nodes, &edges));

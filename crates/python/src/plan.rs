@@ -1,4 +1,4 @@
-//! One run of a scenario spelt out, for who carries it out elsewhere.
+//! One run of a scenario in full, to be executed elsewhere.
 
 use pyo3::prelude::*;
 use weft_scenario::{Plan, Scenario};
@@ -48,6 +48,6 @@ pub fn routes(
 /// The plan of the point `id`.
 pub fn plan_of(scenario: &Scenario, id: &str, base_dir: &str) -> Result<Plan, String> {
     let point = scenario.points().iter().find(|point| point.id == id);
-    let point = point.ok_or_else(|| format!("the scenario has no run `{id}`: `check` has the ids of all"))?;
+    let point = point.ok_or_else(|| format!("the scenario has no run `{id}`: `check` lists the ids"))?;
     scenario.plan(point, &|path| load(base_dir, path)).map_err(|wrong| wrong.to_string())
 }

@@ -68,7 +68,7 @@ pub fn run(
     Ok(answer.to_string())
 }
 
-/// An event as Python hears of it.
+/// An event as JSON for Python.
 fn events_json(event: &Event<'_>) -> Vec<Value> {
     match event {
         Event::Start { total, done } => {

@@ -1,4 +1,4 @@
-//! [`Provisioner`]: what the switches of a fat-tree are told under Tag-and-Forward, for Python, as bodies of requests to
+//! [`Provisioner`]: the Tag-and-Forward configuration of a fat-tree's switches, for Python, as request bodies for
 //! their control sockets (docs/switchd.md).
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ struct Flows<'a> {
     groups: Vec<Group<'a>>,
 }
 
-/// A group as the control socket has it.
+/// A group in the control socket's format.
 #[derive(Serialize)]
 struct Group<'a> {
     id: GroupId,
@@ -39,7 +39,7 @@ fn wrong(message: impl ToString) -> PyErr {
     PyValueError::new_err(message.to_string())
 }
 
-/// A change as the control socket takes it.
+/// A change in the control socket's format.
 fn change_json(change: &FlowChange) -> PyResult<String> {
     serde_json::to_string(change).map_err(wrong)
 }
@@ -53,10 +53,11 @@ impl Provisioner {
         for (name, addresses) in addresses {
             let node = fabric.find(&name).map_err(wrong)?;
             let host = fabric.node(node).host;
-            let host = host.ok_or_else(|| wrong(format!("`{name}` is a switch: hosts have addresses")))?;
+            let host =
+                host.ok_or_else(|| wrong(format!("`{name}` is a switch: only hosts have addresses")))?;
             let parsed = addresses.iter().map(|address| {
                 let parsed: Result<IpAddr, _> = address.parse();
-                parsed.map_err(|_| wrong(format!("`{address}` is no IP address")))
+                parsed.map_err(|_| wrong(format!("`{address}` is not a valid IP address")))
             });
             by_host[host.index()] = parsed.collect::<PyResult<_>>()?;
         }
@@ -120,7 +121,8 @@ impl Provisioner {
     }
 
     fn pair(&self, switch: &str, source: &str, destination: &str) -> PyResult<String> {
-        let address = |text: &str| text.parse().map_err(|_| wrong(format!("`{text}` is no IP address")));
+        let address =
+            |text: &str| text.parse().map_err(|_| wrong(format!("`{text}` is not a valid IP address")));
         let (source, destination) = (address(source)?, address(destination)?);
         let rule = self.provisioner.pair(self.switch(switch)?, source, destination).map_err(wrong)?;
         change_json(&FlowChange::Add(rule))
@@ -131,6 +133,6 @@ impl Provisioner {
     fn switch(&self, name: &str) -> PyResult<NodeId> {
         let node = self.fabric.find(name).map_err(wrong)?;
         let host = self.fabric.node(node).is_host();
-        if host { Err(wrong(format!("`{name}` is a host: switches are provisioned"))) } else { Ok(node) }
+        if host { Err(wrong(format!("`{name}` is a host: only switches are provisioned"))) } else { Ok(node) }
     }
 }

@@ -1,25 +1,25 @@
-//! What is wrong with a scenario, as people read it: the message, the line it is about with the place
-//! marked, what was expected, what may have been meant.
+//! Errors in a scenario as users see them: the message, the source line with a mark, the expected value, a
+//! suggestion.
 
 use std::cell::RefCell;
 use std::fmt;
 
 use crate::source::{Location, Sources, Span};
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     /// What is wrong.
     pub message: String,
-    /// Where; `None` where no place in the text is to blame.
+    /// Where; `None` if the error has no position in the text.
     pub location: Option<Location>,
-    /// What stands beside the mark: what was expected there.
+    /// The text next to the mark: what was expected.
     pub label: String,
     /// What to do instead.
     pub help: Vec<String>,
 }
 
-/// Everything that is wrong with a scenario, in the order of its text. Never empty.
+/// All errors of a scenario, in order of position. Never empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostics {
     /// What is wrong.
@@ -52,7 +52,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A long line cut to what surrounds the column, with the column in what is left.
+/// A long line cut around the column, and the column in the result.
 fn shorten(line: &str, column: usize) -> (String, usize) {
     const WIDTH: usize = 120;
     let length = line.chars().count();
@@ -78,7 +78,7 @@ impl fmt::Display for Diagnostics {
     }
 }
 
-/// A problem while the text is at hand only as spans.
+/// An error with spans instead of text.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Problem {
     span: Option<Span>,
@@ -102,8 +102,8 @@ impl Problem {
     }
 }
 
-/// Collects problems, so that one reading reports all of them. A problem that is found again, at
-/// another point of a sweep, is reported once.
+/// Collects problems, so that one pass reports all of them. A problem found again at another point of a sweep
+/// is reported once.
 #[derive(Debug, Default)]
 pub(crate) struct Problems(RefCell<Vec<Problem>>);
 
@@ -119,7 +119,7 @@ impl Problems {
         self.0.borrow().is_empty()
     }
 
-    /// `value` where there is no problem, else all problems in the order of the text.
+    /// `value` if there is no problem, else all problems in order of position.
     pub(crate) fn finish<T>(self, value: T, sources: &Sources) -> Result<T, Diagnostics> {
         let mut problems = self.0.into_inner();
         if problems.is_empty() {

@@ -1,7 +1,7 @@
-//! A plan as JSON, for who carries it out elsewhere: the emulation, another simulator.
+//! A plan as JSON, for the emulation or another simulator.
 //!
-//! Everything is spelt out: addresses, ports, parameters with their defaults, every flow. Cables are
-//! numbered by their place in `links`, ports by their place at their node, both from 0.
+//! Everything is explicit: addresses, ports, parameters with their defaults, every flow. Cables are numbered
+//! by their index in `links`, ports by their index at their node, both from 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -17,14 +17,14 @@ use weft_units::{HostId, NodeId};
 use crate::plan::Plan;
 use crate::sections::event::LinkStates;
 
-/// The schemes whose switches are told their next hops.
+/// The schemes whose switches get next hops.
 const ROUTED: [&str; 3] = ["ecmp", "single_path", "spray"];
 
-/// The network of the hosts' addresses, and how long its prefix is.
+/// The network of the hosts' addresses, and its prefix length.
 const NETWORK: (u32, u8) = (10 << 24, 8);
 
 impl Plan {
-    /// The plan as a value to be written as JSON; `_weft.pyi` describes it.
+    /// The plan as a serializable value; `_weft.pyi` describes it.
     pub fn export(&self) -> impl Serialize + '_ {
         Export {
             id: &self.id,
@@ -55,8 +55,8 @@ impl Plan {
         }
     }
 
-    /// The next hops of every switch to every host while the cables `down`, by their places in `links`,
-    /// are down and all others up.
+    /// The next hops of every switch to every host with the cables `down`, indices in `links`, down and all
+    /// others up.
     pub fn routes(&self, down: &[usize]) -> Routes<'_> {
         let down: BTreeSet<usize> = down.iter().copied().collect();
         let paths = EqualCost::compute_where(&self.fabric, |link| !down.contains(&(link.index() / 2)));
@@ -70,11 +70,11 @@ impl Plan {
     }
 }
 
-/// Next hops: for each switch, for each host that it can reach, the ports in order.
+/// Next hops: for each switch and each reachable host, the ports in order.
 pub struct Routes<'a> {
     fabric: &'a Fabric,
     paths: EqualCost,
-    /// Whether of equal ones only that with the lowest number is told.
+    /// Whether only the lowest-numbered of equal next hops is written.
     single: bool,
 }
 
@@ -215,7 +215,7 @@ struct Event<'a> {
     routes: Option<Routes<'a>>,
 }
 
-/// The flows as a workload has them.
+/// The flows in workload format.
 struct Flows<'a>(&'a Plan);
 
 impl Serialize for Flows<'_> {
@@ -298,7 +298,7 @@ fn cables(fabric: &Fabric) -> Vec<Cable<'_>> {
     pairs.map(|pair| Cable { a: end(fabric, &pair[0]), b: end(fabric, &pair[1]), up: pair[0].up }).collect()
 }
 
-/// Every parameter of the scheme, with its default where the scenario gives none.
+/// Every parameter of the scheme; its default unless the scenario sets it.
 fn parameters(spec: &SchemeSpec) -> BTreeMap<&str, ParamValue> {
     let info = registry().iter().find(|scheme| scheme.name == spec.name);
     let all = info.into_iter().flat_map(|info| info.params);
@@ -316,7 +316,7 @@ fn parameters(spec: &SchemeSpec) -> BTreeMap<&str, ParamValue> {
     .collect()
 }
 
-/// Whether the switches are told their next hops.
+/// Whether the switches get next hops.
 fn has_routes(plan: &Plan) -> bool {
     ROUTED.contains(&plan.scheme.name.as_str())
 }
@@ -325,7 +325,7 @@ fn is_single(plan: &Plan) -> bool {
     plan.scheme.name == "single_path"
 }
 
-/// The events with the cables that they take down or bring up, and the next hops from then on.
+/// The events with the cables that go down or up, and the next hops from then on.
 fn events(plan: &Plan) -> Vec<Event<'_>> {
     let fabric = &plan.fabric;
     let mut states = LinkStates::of(fabric);

@@ -1,11 +1,11 @@
-//! A scenario: the file in which a user says what is to be simulated.
+//! A scenario: the file that describes a simulation.
 //!
-//! The way is one: text, [`Scenario`] (read and checked at every point of its sweep), [`Point`] (one
-//! run of it), [`Plan`] (everything that run needs, hosts and files found and flows drawn). Whatever
-//! is wrong comes out as [`Diagnostics`]: all of it at once, each with its line, what was expected
-//! there and the nearest right name.
+//! Text becomes a [`Scenario`] (read and checked at every point of its sweep), then [`Point`]s (one run
+//! each), then a [`Plan`] (everything that run needs: hosts and files resolved, flows drawn). Errors are
+//! collected as [`Diagnostics`]: all together, each with its line, the expected value and the nearest valid
+//! name.
 //!
-//! No file is opened here: the caller's loader gives the bytes of those that a scenario names.
+//! No file is opened here: the caller's loader returns the bytes of files that a scenario names.
 
 mod diagnostic;
 mod export;

@@ -1,13 +1,13 @@
-//! A key of the whole scenario, such as `traffic.load` or `traffic.long.flows`: what `--set` and
-//! `[sweep]` name. In a list of tables a number, counted from 0, or the `class` of a group of traffic
-//! says which; where there is one table only, nothing does.
+//! A key of the whole scenario, such as `traffic.load` or `traffic.long.flows`, as in `--set` and `[sweep]`.
+//! In a list of tables, an index from 0 or the `class` of a traffic group selects the table; with a single
+//! table neither is needed.
 
 use crate::diagnostic::Problem;
 use crate::nearest::list;
 use crate::source::Span;
 use crate::tree::{Node, Table, Value};
 
-/// Gives the key `path` of `table` the value `node`; `span` is where the path is written.
+/// Sets the key `path` of `table` to `node`; `span` is the position of the path.
 pub(crate) fn set(table: &mut Table, path: &str, span: Span, node: &Node) -> Result<(), Problem> {
     let segments: Vec<&str> = path.split('.').collect();
     if segments.iter().any(|segment| segment.trim().is_empty()) {
@@ -70,7 +70,7 @@ fn set_in_node(
     }
 }
 
-/// Which element of a list a path means, and the path within it.
+/// The element of a list that a path selects, and the path within it.
 fn choose<'p>(
     nodes: &[Node],
     path: &'p [&'p str],
@@ -109,7 +109,8 @@ fn choose<'p>(
         None => format!("{done}.{at}.{rest}"),
     });
     let examples: Vec<String> = examples.collect();
-    let problem = Problem::at(span, format!("`{done}.{rest}` could mean each of {} tables", nodes.len()));
+    let problem =
+        Problem::at(span, format!("`{done}.{rest}` is ambiguous: there are {} tables", nodes.len()));
     Err(problem.label(format!("expected one of {}", list(examples.iter().map(String::as_str)))))
 }
 

@@ -1,4 +1,4 @@
-//! [`Plan`]: everything one run needs, found, checked and drawn.
+//! [`Plan`]: everything one run needs, resolved, checked and drawn.
 
 use weft_fabric::Fabric;
 use weft_switching::SchemeSpec;
@@ -14,13 +14,13 @@ use crate::sections::transport::Transport;
 pub struct Plan {
     /// The name of the run's directory.
     pub id: String,
-    /// What people call the point of the sweep.
+    /// The label of the point of the sweep.
     pub label: String,
     /// The name of the scenario.
     pub name: String,
     /// The seed from which every random stream of the run is derived.
     pub seed: u64,
-    /// The keys that are swept and their values here.
+    /// The swept keys and their values here.
     pub overrides: serde_json::Map<String, serde_json::Value>,
     /// Hosts, switches and links.
     pub fabric: Fabric,
@@ -32,10 +32,10 @@ pub struct Plan {
     pub transport: Transport,
     /// When it ends.
     pub run: Run,
-    /// What is measured.
+    /// Measurement settings.
     pub measure: Measure,
-    /// What changes on the way, in order of time.
+    /// Failures and recoveries, in order of time.
     pub events: Vec<Event>,
-    /// What a reader of the result should be wary of.
+    /// Warnings for readers of the result.
     pub warnings: Vec<String>,
 }

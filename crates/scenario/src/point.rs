@@ -8,13 +8,13 @@ use crate::sweep::Combination;
 /// One run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Point {
-    /// The name of the run's directory: label, seed and a hash of all that is set and swept.
+    /// The name of the run's directory: label, seed and a hash of all set and swept values.
     pub id: String,
-    /// What people call the point, the same for all its seeds: `spray, load=0.4`.
+    /// The label of the point, the same for all its seeds: `spray, load=0.4`.
     pub label: String,
     /// The seed.
     pub seed: u64,
-    /// The keys that are swept and their values here.
+    /// The swept keys and their values here.
     pub overrides: serde_json::Map<String, serde_json::Value>,
     #[serde(skip)]
     pub(crate) combination: usize,

@@ -1,5 +1,4 @@
-//! [`Scenario`]: the file with what `--set` changes, expanded into points, each of which becomes a
-//! [`Plan`].
+//! [`Scenario`]: the file with `--set` changes, expanded into points, each of which becomes a [`Plan`].
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -21,10 +20,10 @@ use crate::sweep::{self, Combination};
 use crate::tree::{self, Node, Table, Value};
 use crate::warnings;
 
-/// The most runs of a scenario.
+/// Maximum number of runs of a scenario.
 const MAX_RUNS: usize = 1_000_000;
 
-/// A scenario, checked as far as it can be without its files.
+/// A scenario, checked as far as possible without its files.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     sources: Sources,
@@ -32,7 +31,7 @@ pub struct Scenario {
     name: String,
     description: String,
     baseline: Option<String>,
-    /// The file with what is set, without `[sweep]`.
+    /// The file with `--set` changes, without `[sweep]`.
     table: Table,
     combinations: Vec<Combination>,
     points: Vec<Point>,
@@ -41,19 +40,19 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a scenario. `file` is what to call the text in messages; its last part without `.toml` is
-    /// the name of a scenario that has none.
+    /// Reads a scenario. `file` is the name of the text in messages; its last part without `.toml` is the
+    /// default name of the scenario.
     ///
     /// # Errors
-    /// Everything that is wrong with it at any point of its sweep.
+    /// All errors at any point of its sweep.
     pub fn parse(text: &str, file: &str) -> Result<Self, Diagnostics> {
         Self::parse_with(text, file, &[])
     }
 
-    /// Reads a scenario with keys set to other values, each as `key=value` of `--set`.
+    /// Reads a scenario with changed keys, each as `key=value` of `--set`.
     ///
     /// # Errors
-    /// Everything that is wrong with it or with what is set.
+    /// All errors in it or in `sets`.
     pub fn parse_with(text: &str, file: &str, sets: &[String]) -> Result<Self, Diagnostics> {
         let mut sources = Sources::default();
         let problems = Problems::default();
@@ -73,7 +72,7 @@ impl Scenario {
         self.sources.text(0)
     }
 
-    /// What messages call the file.
+    /// The file name in messages.
     pub fn file(&self) -> &str {
         self.sources.name(0)
     }
@@ -83,23 +82,23 @@ impl Scenario {
         &self.name
     }
 
-    /// What it is for; empty where it does not say.
+    /// The description; may be empty.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// What was set on the command line, beside the seeds.
+    /// The `--set` changes, except seeds.
     pub fn sets(&self) -> &[String] {
         &self.sets
     }
 
-    /// The scheme that summaries compare the others with.
+    /// The scheme that summaries compare others with.
     pub fn baseline(&self) -> Option<&str> {
         self.baseline.as_deref()
     }
 
-    /// SHA-256 of the text and of what is set beside the seeds, in hexadecimal: two scenarios with the
-    /// same one, and the same [files](Self::files), have the same results.
+    /// SHA-256 of the text and the `--set` changes except seeds, in hexadecimal: two scenarios with the same
+    /// fingerprint and the same [files](Self::files) have the same results.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.text());
@@ -109,8 +108,8 @@ impl Scenario {
         hex(&hash.finalize())
     }
 
-    /// What makes this scenario another one than that of an earlier `text` with earlier `sets`: each key
-    /// with the value before and now, as in `traffic.load (0.2 -> 0.4)`. Empty where they say the same.
+    /// The differences from an earlier `text` with earlier `sets`: each key with its values, as in
+    /// `traffic.load (0.2 -> 0.4)`. Empty if there are none.
     pub fn changes_since(&self, text: &str, sets: &[String]) -> Vec<String> {
         let values = |text: &str, sets: &[String]| {
             let mut values = BTreeMap::new();
@@ -131,16 +130,16 @@ impl Scenario {
         &self.points
     }
 
-    /// The files that it names at any point of its sweep, as they are written there.
+    /// The files that it names at any point of its sweep, as written there.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
     }
 
-    /// Everything that the run `point` needs. `loader` gives the bytes of the files that the scenario
+    /// Everything that the run `point` needs. `loader` returns the bytes of the files that the scenario
     /// names, by the path written there.
     ///
     /// # Errors
-    /// What is wrong with the fabric, the traffic or the files.
+    /// All errors in the fabric, the traffic or the files.
     pub fn plan(&self, point: &Point, loader: Loader<'_>) -> Result<Plan, Diagnostics> {
         let problems = Problems::default();
         let plan = self.resolve(point, loader, &problems);
@@ -150,12 +149,12 @@ impl Scenario {
         }
     }
 
-    /// Plans every point of the sweep with its first seed and gives the warnings: what `weft run` does
-    /// before anything is written. Of points that differ in the scheme only, one is planned, unless one of the schemes
-    /// does not run on every fabric; of the others there are the warnings for which no plan is needed.
+    /// Plans every point of the sweep with its first seed and returns the warnings: what `weft run` does
+    /// before anything is written. Of points that differ only in the scheme, one is planned, unless one of
+    /// the schemes does not run on every fabric; the others only give warnings that need no plan.
     ///
     /// # Errors
-    /// The first point that cannot be planned.
+    /// The errors of the first point that cannot be planned.
     pub fn check(&self, loader: Loader<'_>) -> Result<Vec<String>, Diagnostics> {
         let mut seen = HashSet::new();
         let mut warnings = Vec::new();
@@ -185,7 +184,7 @@ impl Scenario {
         Ok(warnings)
     }
 
-    /// Reads the sweep and every point of it; what is wrong goes to `problems`.
+    /// Reads the sweep and every point of it; errors go to `problems`.
     fn expand(
         mut table: Table,
         sources: Sources,
@@ -270,7 +269,7 @@ impl Scenario {
             }
         }
         let mut settings = Settings::decode(&table, &self.schemes, problems)?;
-        // What is given beside a sweep over `mptcp` is for those of its points that have subflows.
+        // With a sweep over `mptcp`, other keys are meant for its points with subflows.
         if combination.values.iter().any(|(key, _, _)| key == "transport.mptcp") {
             settings.transport_keys.clear();
         }
@@ -322,12 +321,12 @@ impl Scenario {
     }
 }
 
-/// Whether `set`, of the command line, is about the seeds: which there are changes no result.
+/// Whether `set`, from the command line, sets the seeds, which changes no result of a run.
 fn sets_seeds(set: &str) -> bool {
     set.split_once('=').is_some_and(|(key, _)| key.trim() == "run.seeds")
 }
 
-/// The schemes that a scenario runs: the one it names, or those of its sweep.
+/// The schemes that a scenario runs: its own, or those of its sweep.
 fn schemes_of(table: &Table, axes: &[sweep::Axis]) -> Vec<&'static SchemeInfo> {
     let name = |node: &Node| match &node.value {
         Value::Text(name) => scheme::info(name),
@@ -343,7 +342,7 @@ fn schemes_of(table: &Table, axes: &[sweep::Axis]) -> Vec<&'static SchemeInfo> {
     }
 }
 
-/// Reads the text of a file and puts what `--set` says into it; what is wrong goes to `problems`.
+/// Reads the text of a file and applies `--set` changes; errors go to `problems`.
 fn read(text: &str, file: &str, sets: &[String], sources: &mut Sources, problems: &Problems) -> Table {
     let source = sources.add(file, text);
     let mut table = tree::read(text, source, problems);
@@ -353,7 +352,7 @@ fn read(text: &str, file: &str, sets: &[String], sources: &mut Sources, problems
     table
 }
 
-/// Puts what `--set` says into the table. A key that is swept is swept no longer.
+/// Applies a `--set` to the table. A swept key is no longer swept.
 fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Problems) {
     let source = sources.add("--set", set);
     let Some((key, text)) = set.split_once('=') else {
@@ -367,7 +366,7 @@ fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Pro
         .unwrap_or_else(|| Node { value: Value::Text(text.trim().to_owned()), span: whole });
     if matches!(&node.value, Value::Text(text) if node.span == whole && text.starts_with(['[', '{'])) {
         let problem = Problem::at(whole, format!("`{}` is not valid TOML", text.trim()));
-        problems.add(problem.label("texts in a list or a table need quotes: [\"ecmp\", \"spray\"]"));
+        problems.add(problem.label("strings in a list or table need quotes: [\"ecmp\", \"spray\"]"));
         return;
     }
     let start = key.len() - key.trim_start().len();
@@ -394,7 +393,7 @@ fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Pro
     }
 }
 
-/// Takes a key out of `[sweep]`, however it is written there.
+/// Removes a key from `[sweep]`, however it is written there.
 fn unsweep(sweep: &mut Table, key: &str) {
     sweep.remove(key);
     for (at, _) in key.match_indices('.') {

@@ -1,7 +1,6 @@
-//! The JSON Schema of a scenario file, for editors. It is made from the same lists of keys that the
-//! reader checks against, from the registry of schemes and from the parameters of the transport, so it
-//! cannot fall behind them. What a schema cannot say (a host that does not exist, an odd k) only the
-//! reader knows.
+//! The JSON Schema of a scenario file, for editors. It is generated from the key lists that the reader uses,
+//! the registry of schemes and the transport parameters, so it is always up to date. Only the reader finds
+//! errors that a schema cannot express (a host that does not exist, an odd k).
 
 use schemars::Schema;
 use serde_json::{Map, Value as Json, json};
@@ -30,11 +29,11 @@ pub fn schema() -> Schema {
         ),
         ("scheme".to_owned(), scheme_schema()),
         ("transport".to_owned(), transport_schema()),
-        ("run".to_owned(), described(object(run::KEYS, &[]), "how long, and how often")),
-        ("measure".to_owned(), described(object(measure::KEYS, &[]), "what goes into the result")),
+        ("run".to_owned(), described(object(run::KEYS, &[]), "duration and seeds")),
+        ("measure".to_owned(), described(object(measure::KEYS, &[]), "measurement settings")),
         (
             "event".to_owned(),
-            described(json!({ "type": "array", "items": object(event::KEYS, &["at"]) }), "what changes in a run"),
+            described(json!({ "type": "array", "items": object(event::KEYS, &["at"]) }), "failures and recoveries of links and nodes"),
         ),
         (
             "sweep".to_owned(),
@@ -97,12 +96,12 @@ fn transport_schema() -> Json {
             Json::Number(_) => json!({ "type": "integer", "minimum": 0 }),
             _ => json!({ "type": "string" }),
         };
-        let doc = format!("default: that of the profile; {default} in `{}`", transport::DEFAULT_PROFILE);
+        let doc = format!("default: the profile's; {default} in `{}`", transport::DEFAULT_PROFILE);
         properties.insert(name, described(kind, &doc));
     }
     described(
         json!({ "type": "object", "properties": properties, "additionalProperties": false }),
-        "the TCP of the hosts: a profile, and what is changed of it",
+        "TCP of the hosts: a profile and overridden parameters",
     )
 }
 

@@ -1,5 +1,5 @@
-//! [`Section`]: a table being read key by key. The keys it may have are a list ([`Key`]) from which the
-//! check for unknown keys, the JSON Schema and the documentation all come.
+//! [`Section`]: a table being read key by key. The check for unknown keys, the JSON Schema and the
+//! documentation derive from its list of keys ([`Key`]).
 
 use weft_fabric::Limit;
 use weft_units::{Bytes, Duration, QuantityError, Rate};
@@ -9,28 +9,28 @@ use crate::nearest::{list, nearest, suggest};
 use crate::source::Span;
 use crate::tree::{Node, Table, Value};
 
-/// What kind of value a key takes.
+/// The kind of value of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// Any text.
     Text,
-    /// A whole number from this on.
+    /// A whole number, at least this.
     Count(u64),
     /// A whole number from 0 to this.
     UpTo(u64),
     /// A number.
     Number,
-    /// A span of time as text with a unit.
+    /// A duration, as a string with a unit.
     Duration,
-    /// A rate as text with a unit.
+    /// A rate, as a string with a unit.
     Rate,
-    /// A size as text with a unit.
+    /// A size, as a string with a unit.
     Bytes,
     /// A queue size in packets or bytes.
     Limit,
     /// One of these words.
     Choice(fn() -> Vec<&'static str>),
-    /// A list of texts.
+    /// A list of strings.
     Texts,
     /// A list of whole numbers.
     Counts,
@@ -51,11 +51,11 @@ pub enum Kind {
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What value it takes.
+    /// The kind of its value.
     pub kind: Kind,
-    /// The value where it is not given, as text; empty where there is none.
+    /// Its default, as text; empty if there is none.
     pub default: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub doc: &'static str,
 }
 
@@ -64,7 +64,7 @@ pub(crate) const fn key(name: &'static str, kind: Kind, default: &'static str, d
     Key { name, kind, default, doc }
 }
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct At<T> {
     pub(crate) value: T,
@@ -74,16 +74,16 @@ pub(crate) struct At<T> {
 /// A table being read.
 #[derive(Clone, Debug)]
 pub(crate) struct Section<'a> {
-    /// How messages call it: `fabric`, `traffic.0`.
+    /// Its name in messages: `fabric`, `traffic.0`.
     pub(crate) path: String,
     pub(crate) table: &'a Table,
-    /// Where a problem with the section as a whole is shown.
+    /// Position of problems with the section as a whole.
     pub(crate) span: Span,
     pub(crate) problems: &'a Problems,
 }
 
 impl<'a> Section<'a> {
-    /// Refuses every key that is none of `keys`.
+    /// Rejects every key that is not in `keys`.
     pub(crate) fn only(&self, keys: &[&[Key]]) {
         let names = || keys.iter().copied().flatten().map(|key| key.name);
         for entry in self.table.0.iter().filter(|entry| !names().any(|name| name == entry.key)) {
@@ -108,17 +108,17 @@ impl<'a> Section<'a> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// The value of a key as it stands.
+    /// The raw value of a key.
     pub(crate) fn node(&self, key: &str) -> Option<&'a Node> {
         self.table.get(key)
     }
 
-    /// The value of a key; `None` where it is not given or wrong.
+    /// The value of a key; `None` if missing or invalid.
     pub(crate) fn get<T: Read>(&self, key: &str) -> Option<At<T>> {
         self.read(self.node(key)?, &self.path_of(key))
     }
 
-    /// The value of a key that has to be there.
+    /// The value of a required key.
     pub(crate) fn need<T: Read>(&self, key: &str) -> Option<At<T>> {
         if self.node(key).is_none() {
             self.problem(
@@ -154,11 +154,7 @@ impl<'a> Section<'a> {
         let path = self.path_of(key);
         let Value::List(nodes) = &node.value else {
             let message = format!("`{path}` is {}, not a list", node.describe());
-            self.problem(
-                node.span,
-                message,
-                format!("expected a list of {}s", T::WHAT.trim_start_matches("a ")),
-            );
+            self.problem(node.span, message, format!("expected a list of values, each {}", T::WHAT));
             return None;
         };
         let values = nodes.iter().enumerate().map(|(at, node)| self.read(node, &format!("{path}[{at}]")));
@@ -166,13 +162,13 @@ impl<'a> Section<'a> {
         Some(At { value: values.into_iter().collect::<Option<Vec<_>>>()?, span: node.span })
     }
 
-    /// The value of a key that is one of a few words.
+    /// The value of a key with a few choices.
     pub(crate) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Option<At<T>> {
         let text = self.get::<String>(key)?;
         self.choose(&text, key, choices)
     }
 
-    /// The word `text` as what it stands for.
+    /// The choice that `text` names.
     pub(crate) fn choose<T: Copy>(
         &self,
         text: &At<String>,
@@ -186,7 +182,7 @@ impl<'a> Section<'a> {
                 Problem::at(text.span, format!("`{}` cannot be `{}`", self.path_of(key), text.value));
             let problem = problem.label(suggest(&text.value, names.clone()));
             self.problems.add(match nearest(&text.value, names.clone()) {
-                Some(_) => problem.help(format!("there are {}", list(names))),
+                Some(_) => problem.help(format!("expected one of {}", list(names))),
                 None => problem,
             });
         }
@@ -226,32 +222,32 @@ impl<'a> Section<'a> {
         sections.collect()
     }
 
-    /// Reports a problem at a place, with what was expected there.
+    /// Reports a problem at a position, with the expected value.
     pub(crate) fn problem(&self, span: Span, message: impl Into<String>, label: impl Into<String>) {
         self.problems.add(Problem::at(span, message).label(label));
     }
 }
 
-/// How to run a scenario once for each value of a list: on the command line, or in the file.
+/// How to run a scenario once per value of a list: on the command line, or in the file.
 fn sweep_instead(path: &str, list: &Node) -> String {
     let values = list.to_json();
     match list.span.source {
-        0 => format!("to run it with each of them, write \"{path}\" = {values} into [sweep]"),
-        _ => format!("to run it with each of them: --set 'sweep.{path}={values}'"),
+        0 => format!("to run with each value, write \"{path}\" = {values} in [sweep]"),
+        _ => format!("to run with each value: --set 'sweep.{path}={values}'"),
     }
 }
 
 /// A value that can be read from a node.
 pub(crate) trait Read: Sized {
-    /// What it is, for messages.
+    /// Description for messages.
     const WHAT: &'static str;
 
-    /// The value; the error says more than that it is not [`WHAT`](Self::WHAT).
+    /// The value; the error adds to the fact that it is not [`WHAT`](Self::WHAT).
     fn read(node: &Node) -> Result<Self, String>;
 }
 
 impl Read for String {
-    const WHAT: &'static str = "a text";
+    const WHAT: &'static str = "a string";
     fn read(node: &Node) -> Result<Self, String> {
         match &node.value {
             Value::Text(text) => Ok(text.clone()),
@@ -275,7 +271,7 @@ impl Read for u64 {
     fn read(node: &Node) -> Result<Self, String> {
         match node.value {
             Value::Integer(number) => number.try_into().map_err(|_| "it is negative".into()),
-            Value::Text(_) => Err("expected a number, not text".into()),
+            Value::Text(_) => Err("expected a number, not a string".into()),
             _ => Err("expected a whole number".into()),
         }
     }
@@ -294,19 +290,19 @@ impl Read for f64 {
         match node.value {
             Value::Integer(number) => Ok(number as Self),
             Value::Float(number) if number.is_finite() => Ok(number),
-            Value::Text(_) => Err("expected a number, not text".into()),
+            Value::Text(_) => Err("expected a number, not a string".into()),
             _ => Err("expected a finite number".into()),
         }
     }
 }
 
-/// Reads a quantity: text with a unit.
+/// Reads a quantity: a string with a unit.
 fn quantity<T: std::str::FromStr<Err = QuantityError>>(node: &Node) -> Result<T, String> {
     match &node.value {
         Value::Text(text) => text.parse().map_err(|error: QuantityError| error.why),
-        Value::Integer(number) => Err(format!("the unit is missing: write it as text, \"{number} ...\"")),
-        Value::Float(number) => Err(format!("the unit is missing: write it as text, \"{number} ...\"")),
-        _ => Err("expected text with a unit".into()),
+        Value::Integer(number) => Err(format!("the unit is missing: write it as a string, \"{number} ...\"")),
+        Value::Float(number) => Err(format!("the unit is missing: write it as a string, \"{number} ...\"")),
+        _ => Err("expected a string with a unit".into()),
     }
 }
 

@@ -1,5 +1,5 @@
 //! [`Settings`]: a scenario at one point of its sweep with every key read, before hosts and files are
-//! looked up.
+//! resolved.
 
 use weft_switching::{SchemeInfo, SchemeSpec};
 
@@ -16,7 +16,7 @@ use crate::sections::transport::Transport;
 use crate::source::Span;
 use crate::tree::{Table, Value};
 
-/// The keys of a scenario that are no section.
+/// The top-level keys of a scenario.
 pub(crate) const TOP_KEYS: &[Key] = &[
     key("name", Kind::Text, "the file name", "name of the scenario in results and reports"),
     key("description", Kind::Text, "", "purpose of the scenario"),
@@ -32,10 +32,10 @@ pub(crate) struct Settings {
     pub(crate) fabric: FabricSettings,
     pub(crate) traffic: Vec<GroupSettings>,
     pub(crate) scheme: SchemeSpec,
-    /// Where `[scheme]` and its keys are written.
+    /// The positions of `[scheme]` and its keys.
     pub(crate) scheme_at: scheme::At,
     pub(crate) transport: Transport,
-    /// The keys of [transport] that are given for this point.
+    /// The keys of [transport] that are set at this point.
     pub(crate) transport_keys: Vec<String>,
     pub(crate) run: Run,
     pub(crate) measure: Measure,
@@ -48,8 +48,7 @@ pub(crate) fn root<'a>(table: &'a Table, problems: &'a Problems) -> Section<'a> 
 }
 
 impl Settings {
-    /// Reads every section of `table`; `None` where something is wrong. `others` are the schemes that
-    /// the sweep goes through.
+    /// Reads every section of `table`; `None` on errors. `others` are the schemes of the sweep.
     pub(crate) fn decode(table: &Table, others: &[&SchemeInfo], problems: &Problems) -> Option<Self> {
         let root = root(table, problems);
         check_names(&root);
@@ -60,8 +59,10 @@ impl Settings {
             let unknown = || table.0.iter().filter(|entry| !is_name(&entry.key));
             let misspelt = || unknown().any(|entry| nearest(&entry.key, names()) == Some(name));
             if root.node(name).is_none() && !misspelt() {
-                let label = format!("a scenario has the sections {}", list(["fabric", "traffic", "scheme"]));
-                problems.add(Problem::at(Span::default(), format!("there is no [{name}]")).label(label));
+                let label =
+                    format!("a scenario needs the sections {}", list(["fabric", "traffic", "scheme"]));
+                problems
+                    .add(Problem::at(Span::default(), format!("section [{name}] is missing")).label(label));
             }
             root.section(name)
         };
@@ -104,14 +105,14 @@ impl Settings {
 }
 
 impl Settings {
-    /// The files that are named.
+    /// The files that it names.
     pub(crate) fn files(&self) -> Vec<String> {
         let traffic = self.traffic.iter().filter_map(GroupSettings::file);
         self.fabric.file().into_iter().chain(traffic).map(str::to_owned).collect()
     }
 }
 
-/// Everything that may stand at the top of a scenario.
+/// All valid top-level names of a scenario.
 fn names() -> impl Iterator<Item = &'static str> + Clone {
     SECTIONS.iter().copied().chain(TOP_KEYS.iter().map(|key| key.name))
 }
@@ -120,7 +121,7 @@ fn is_name(key: &str) -> bool {
     names().any(|name| name == key)
 }
 
-/// Refuses sections and keys that no scenario has, and says what may be meant.
+/// Rejects unknown sections and keys, with a suggestion.
 fn check_names(root: &Section<'_>) {
     for entry in root.table.0.iter().filter(|entry| !is_name(&entry.key)) {
         let key = &entry.key;

@@ -1,7 +1,7 @@
-//! Where a piece of text is from: the scenario file, or a `--set` of the command line. Every value
-//! keeps its place, so an error points at what the user wrote, wherever that was.
+//! The origin of a piece of text: the scenario file, or a `--set` on the command line. Every value keeps its
+//! position, so an error points at what the user wrote.
 
-/// A stretch of one of the [`Sources`], in bytes.
+/// A range of one of the [`Sources`], in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Span {
     pub(crate) source: u32,
@@ -15,7 +15,7 @@ impl Span {
     }
 }
 
-/// A text and what to call it.
+/// A text and its name.
 #[derive(Clone, PartialEq, Debug)]
 struct Source {
     name: String,
@@ -26,7 +26,7 @@ struct Source {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Sources(Vec<Source>);
 
-/// A span as people read it.
+/// A span as line and column.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Location {
     /// The name of the file, or `--set`.
@@ -37,12 +37,12 @@ pub struct Location {
     pub column: usize,
     /// The line itself.
     pub excerpt: String,
-    /// How many characters of the line are meant, at least 1.
+    /// Number of characters marked, at least 1.
     pub width: usize,
 }
 
 impl Sources {
-    /// Adds a text and gives its number.
+    /// Adds a text and returns its number.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> u32 {
         self.0.push(Source { name: name.to_owned(), text: text.to_owned() });
         self.0.len() as u32 - 1

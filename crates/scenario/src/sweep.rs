@@ -1,12 +1,11 @@
-//! `[sweep]`: lists of values for any keys, and the points that they make, every value of each with
-//! every value of the others.
+//! `[sweep]`: lists of values for any keys, and their points: every combination of values.
 
 use crate::diagnostic::Problems;
 use crate::section::Section;
 use crate::source::Span;
 use crate::tree::{Node, Table, Value};
 
-/// The most points of a sweep, before seeds.
+/// Maximum number of points of a sweep, before seeds.
 const MAX_POINTS: usize = 100_000;
 
 /// A key and its values.
@@ -20,7 +19,7 @@ pub(crate) struct Axis {
 /// One choice of a value for every key.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Combination {
-    /// Key, where it is written, value.
+    /// Key, its position, value.
     pub(crate) values: Vec<(String, Span, Node)>,
     pub(crate) label: String,
 }
@@ -99,15 +98,15 @@ pub(crate) fn combinations(axes: &[Axis], problems: &Problems, fallback: &str) -
             let twin =
                 combination.values.iter().zip(&before).find(|(now, before)| now.2.span != before.2.span);
             let span = twin.map_or_else(Span::default, |(now, _)| now.2.span);
-            let message = format!("two points of the sweep are called `{}`", combination.label);
+            let message = format!("two points of the sweep have the label `{}`", combination.label);
             problems.add(crate::diagnostic::Problem::at(span, message).label("expected different values"));
         }
     }
     all
 }
 
-/// What a label calls each key: nothing for the scheme, else its last part, or all of it where two
-/// keys end alike.
+/// The name of each key in labels: none for the scheme, else its last part, or all of it if two keys have the
+/// same last part.
 fn short_names(axes: &[Axis]) -> Vec<String> {
     let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
     axes.iter()

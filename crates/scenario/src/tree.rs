@@ -1,5 +1,5 @@
-//! [`Node`], a TOML value that knows its place. The scenario file is read into a tree of nodes once;
-//! a `--set` and the values of a sweep are put into it before it is given its meaning.
+//! [`Node`], a TOML value with its position. The scenario file is read into a tree of nodes once; `--set` and
+//! sweep values are inserted before the tree is interpreted.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use crate::diagnostic::{Problem, Problems};
 use crate::source::Span;
 
-/// A value and where it is written.
+/// A value and its position.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Node {
     pub(crate) value: Value,
@@ -22,7 +22,7 @@ pub(crate) enum Value {
     Integer(i64),
     Float(f64),
     Flag(bool),
-    /// A date or time: nothing in a scenario is one.
+    /// A date or time, which no key takes.
     Date(String),
     List(Vec<Node>),
     Table(Table),
@@ -36,7 +36,7 @@ pub(crate) struct Table(pub(crate) Vec<Entry>);
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    /// Where the key is written.
+    /// The position of the key.
     pub(crate) span: Span,
     pub(crate) node: Node,
 }
@@ -50,7 +50,7 @@ impl Table {
         self.entry(key).map(|entry| &entry.node)
     }
 
-    /// Gives `key` the value `node`; `span` is where the key is written.
+    /// Sets `key` to `node`; `span` is the position of the key.
     pub(crate) fn set(&mut self, key: &str, span: Span, node: Node) {
         match self.0.iter_mut().find(|entry| entry.key == key) {
             Some(entry) => {
@@ -61,7 +61,7 @@ impl Table {
         }
     }
 
-    /// Adds every value to `values` by its dotted key: those of tables, also of tables in a list, one by one.
+    /// Adds every value to `values` by its dotted key, including values of tables and of tables in a list.
     pub(crate) fn flatten(&self, prefix: &str, values: &mut BTreeMap<String, String>) {
         for entry in &self.0 {
             let key = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
@@ -76,10 +76,10 @@ impl Table {
 }
 
 impl Node {
-    /// What the value is, for messages: `the text "four"`.
+    /// Describes the value for messages: `the string "four"`.
     pub(crate) fn describe(&self) -> String {
         match &self.value {
-            Value::Text(text) => format!("the text {text:?}"),
+            Value::Text(text) => format!("the string {text:?}"),
             Value::Integer(number) => format!("the number {number}"),
             Value::Float(number) => format!("the number {number}"),
             Value::Flag(flag) => format!("{flag}"),
@@ -102,7 +102,7 @@ impl Node {
         }
     }
 
-    /// The value as text, as short as it can be read: for the labels of a sweep.
+    /// The value as short text, for the labels of a sweep.
     pub(crate) fn short(&self) -> String {
         match &self.value {
             Value::Text(text) | Value::Date(text) => text.clone(),
@@ -120,7 +120,7 @@ impl Node {
         }
     }
 
-    /// The value without its place.
+    /// The value without its position.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Value::Text(text) | Value::Date(text) => text.as_str().into(),
@@ -136,8 +136,8 @@ impl Node {
     }
 }
 
-/// Reads the text of a source; where it is not valid TOML, the first place is a problem. What the parser says of the
-/// rest often follows from that, and of a file in another format it complains about every line.
+/// Reads the text of a source. Only the first TOML error is reported: later ones often follow from it, and in
+/// a file of another format every line has one.
 pub(crate) fn read(text: &str, source: u32, problems: &Problems) -> Table {
     let (table, errors) = DeTable::parse_recoverable(text);
     if let Some(first) = errors.iter().min_by_key(|error| error.span().map(|span| span.start)) {
@@ -148,7 +148,7 @@ pub(crate) fn read(text: &str, source: u32, problems: &Problems) -> Table {
     reading.table(table.into_inner())
 }
 
-/// Reads one TOML value that starts at `offset` of a source; `None` where it is none.
+/// Reads one TOML value that starts at `offset` of a source; `None` if it is not valid.
 pub(crate) fn read_value(text: &str, source: u32, offset: usize, problems: &Problems) -> Option<Node> {
     let value = DeValue::parse(text).ok()?;
     Some(Reading { source, offset, problems }.node(value))

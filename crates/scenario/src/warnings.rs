@@ -1,4 +1,4 @@
-//! What a plan warns of: it can be run, but hardly says what was asked.
+//! Warnings of a plan: it can run, but its result may not be what the user expects.
 
 use weft_fabric::{Fabric, Limit, Link};
 use weft_switching::SchemeSpec;
@@ -24,27 +24,27 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings
 }
 
-/// Those of them that need no more than the settings: cheap, whatever the fabric and the traffic.
+/// The warnings that need only the settings: cheap for any fabric and traffic.
 pub(crate) fn of_settings(settings: &Settings) -> Vec<String> {
     without_mptcp(&settings.scheme, &settings.transport.config).into_iter().chain(unread(settings)).collect()
 }
 
-/// A warning of a scheme that is made for subflows where there are none.
+/// Warns of a scheme made for subflows without any.
 fn without_mptcp(scheme: &SchemeSpec, transport: &Config) -> Option<String> {
     (scheme.name == "smoc" && transport.mptcp == Mptcp::Off).then(|| {
-        "`smoc` gives plain TCP the shortest path and nothing else: set transport.mptcp = \"ndiffports\" or \
+        "`smoc` only puts plain TCP on the shortest path: set transport.mptcp = \"ndiffports\" or \
          \"fullmesh\""
             .to_owned()
     })
 }
 
-/// A warning of keys about subflows that nothing reads.
+/// Warns of subflow keys without effect.
 fn unread(settings: &Settings) -> Option<String> {
     let (unread, why): (fn(&str) -> bool, _) = match settings.transport.config.mptcp {
         Mptcp::Ndiffports => return None,
         Mptcp::Fullmesh => (
             |key| key == "subflows",
-            "\"fullmesh\": a subflow is opened for each pair of a link of the one host and a link of the other",
+            "\"fullmesh\", which opens a subflow for each pair of links of the two hosts",
         ),
         Mptcp::Off => (
             |key| key == "subflows" || key.starts_with("mptcp_"),
@@ -57,17 +57,17 @@ fn unread(settings: &Settings) -> Option<String> {
     (!keys.is_empty()).then(|| format!("{} {verb} no effect while transport.mptcp is {why}", keys.join(", ")))
 }
 
-/// A warning where a subflow for each pair of addresses is one subflow.
+/// Warns if a subflow for each pair of addresses means a single subflow.
 fn single_links(fabric: &Fabric, transport: &Config) -> Option<String> {
     let single = |host: &NodeId| fabric.ports(*host).len() < 2;
     (transport.mptcp == Mptcp::Fullmesh && fabric.hosts().iter().all(single)).then(|| {
-        "transport.mptcp = \"fullmesh\" opens no further subflow: addresses are links, and every host has one; set \
-         it to \"ndiffports\", or give hosts several links"
+        "transport.mptcp = \"fullmesh\" opens one subflow only: it needs several links per host, and every host has one; \
+         set it to \"ndiffports\", or give hosts several links"
             .to_owned()
     })
 }
 
-/// Warnings of flows that no summary will count.
+/// Warns of flows that no summary counts.
 fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     let (from, to) = settings.measure.window;
     let end = Time::ZERO + settings.run.limit;
@@ -85,7 +85,7 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     warnings
 }
 
-/// Warnings of events that change nothing.
+/// Warns of events without effect.
 fn without_effect(fabric: &Fabric, events: &[Event], settings: &Settings) -> Vec<String> {
     let mut state = LinkStates::of(fabric);
     let end = Time::ZERO + settings.run.limit;
@@ -107,7 +107,7 @@ fn without_effect(fabric: &Fabric, events: &[Event], settings: &Settings) -> Vec
     warnings
 }
 
-/// A warning where no scheme can make a difference: without any link the fabric would fall apart.
+/// Warns if no scheme can make a difference, because every link is needed for connectivity.
 fn nothing_to_choose(fabric: &Fabric) -> Option<String> {
     let between = |id: &usize| {
         let link = &fabric.links()[*id];
@@ -117,13 +117,13 @@ fn nothing_to_choose(fabric: &Fabric) -> Option<String> {
     let multihomed =
         fabric.nodes().iter().zip(0..).any(|(node, id)| node.is_host() && fabric.ports(NodeId(id)).len() > 1);
     (!multihomed && cables < fabric.switch_count()).then(|| {
-        "the fabric has one path between any two hosts: there is nothing to choose, and schemes differ in \
-         what they cost alone"
+        "the fabric has one path between any two hosts: there is nothing to choose, and schemes \
+         differ only in overhead"
             .to_owned()
     })
 }
 
-/// A warning where what marks the elephants of `tfe` and what flows have do not fit.
+/// Warns if the marks by which `tfe` recognises elephants do not match the flows.
 fn unmarked(scheme: &SchemeSpec, traffic: &Traffic) -> Option<String> {
     let classifier = (scheme.name == "tfe").then(|| Classifier::from_spec(scheme))?;
     let selected = |flow: &&Flow| classifier.selects(flow.sport, flow.dport, flow.dscp);
@@ -139,7 +139,7 @@ fn unmarked(scheme: &SchemeSpec, traffic: &Traffic) -> Option<String> {
              scheme.classifier = \"auto\""
         )),
         _ if catches_others(&classifier) => Some(format!(
-            "{of} are also those of ordinary flows, which have {} to {}: `tfe` explores more than elephants",
+            "{of} overlap those of ordinary flows, {} to {}: `tfe` explores more than elephants",
             EPHEMERAL.start,
             EPHEMERAL.end - 1
         )),
@@ -150,7 +150,7 @@ fn unmarked(scheme: &SchemeSpec, traffic: &Traffic) -> Option<String> {
     }
 }
 
-/// Whether a range of ports has some that flows are given which are nothing special.
+/// Whether a range of ports overlaps the ports assigned to ordinary flows.
 fn catches_others(classifier: &Classifier) -> bool {
     match classifier {
         Classifier::Ports(first, last) => *first < EPHEMERAL.end && EPHEMERAL.start <= *last,
@@ -158,12 +158,12 @@ fn catches_others(classifier: &Classifier) -> bool {
     }
 }
 
-/// Warnings of queues that the transport can do nothing with.
+/// Warns of queues that do not suit the transport.
 fn unfit(fabric: &Fabric, transport: &Config, scheme: &SchemeSpec) -> Vec<String> {
     let mut warnings = Vec::new();
     if transport.ecn == EcnMode::Dctcp && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
     {
-        let what = "DCTCP finds no queue that marks and acts on losses only";
+        let what = "no queue marks packets, so DCTCP reacts to losses only";
         warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
     }
     let tags = scheme.name == tag_forward::INFO.name;

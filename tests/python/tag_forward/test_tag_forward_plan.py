@@ -70,7 +70,7 @@ def test_gates_of_somebody_else_are_used_if_they_are_right(weft, fabric, tmp_pat
     gates.write_text(json.dumps(data))
     refused = weft("tag-forward", "plan", fabric, "--gates", gates)
     assert refused.exit_code == 2
-    assert "broken at as1-eth0: the gate to es1 is 12, and the greatest gate there 4" in refused.output
+    assert "broken at as1-eth0: the gate to es1 is 12, but the greatest gate there is 4" in refused.output
     gates.write_text("{")
     assert "gates.json: not JSON" in weft("tag-forward", "plan", fabric, "--gates", gates).output
 

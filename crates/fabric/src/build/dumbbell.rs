@@ -1,4 +1,4 @@
-//! The dumbbell: two switches, hosts on either, one bottleneck between them.
+//! The dumbbell: two switches, hosts on each, one bottleneck between them.
 
 use super::{add_hosts, add_switches, at_least, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};

@@ -3,8 +3,8 @@
 use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
-/// A fat-tree of switches with `k` ports: k pods of k/2 edge and k/2 aggregation switches,
-/// (k/2)² cores, k³/4 hosts. Hosts hang on links like `host`, switches are joined by `fabric`.
+/// A fat-tree of switches with `k` ports: k pods of k/2 edge and k/2 aggregation switches, (k/2)² cores, k³/4
+/// hosts. Hosts are connected by links like `host`, switches by links like `fabric`.
 ///
 /// Nodes: `h0..`, `e0..`, `a0..`, `c0..`; pod p holds edges and aggregations `p k/2 ..`. Cables:
 /// hosts; then edges to the aggregations of their pod; then aggregation j of each pod to the
@@ -48,10 +48,10 @@ pub fn fat_tree(k: u32, host: &LinkSpec, fabric: &LinkSpec) -> Result<Fabric, Fa
     builder.build_as(Shape::FatTree)
 }
 
-/// [`fat_tree`] with links to the outside: `per_core` external routers on each core, over links like `external`.
+/// [`fat_tree`] with external links: `per_core` external routers on each core, over links like `external`.
 ///
-/// The nodes, ports and cables of the fat-tree have the numbers that they have without; the routers, hosts `r0..` in
-/// order of the cores, and their cables come last.
+/// The nodes, ports and cables of the fat-tree keep their numbers; the routers, hosts `r0..` in order of the
+/// cores, and their cables come last.
 ///
 /// # Errors
 /// Those of [`fat_tree`].

@@ -1,10 +1,10 @@
-//! The full mesh: every switch joined to every other, hosts on each.
+//! The full mesh: every switch connected to every other, hosts on each.
 
 use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
-/// `switches` switches `s0..`, every two joined, with `hosts_per_switch` hosts each. Cables: hosts,
-/// then `s0`-`s1`, `s0`-`s2`, ..., `s1`-`s2`, ...
+/// `switches` switches `s0..`, fully connected, with `hosts_per_switch` hosts each. Cables: hosts, then
+/// `s0`-`s1`, `s0`-`s2`, ..., `s1`-`s2`, ...
 ///
 /// # Errors
 /// [`FabricError::TooFew`] below two switches, [`FabricError::TooMany`], and those of
@@ -16,7 +16,7 @@ pub fn mesh(
     trunk: &LinkSpec,
 ) -> Result<Fabric, FabricError> {
     at_least("mesh", "switches", 2, switches)?;
-    at_least("mesh", "hosts a switch", 1, hosts_per_switch)?;
+    at_least("mesh", "hosts per switch", 1, hosts_per_switch)?;
     let wide = u64::from(switches);
     let hosts = wide * u64::from(hosts_per_switch);
     fits(hosts.checked_add(wide), hosts.checked_add(wide * (wide - 1) / 2))?;

@@ -1,8 +1,7 @@
 //! Builders: fabrics of a regular shape, one file each.
 //!
-//! All number hosts `h0..` first, then the switches from the lowest tier up, and connect all host
-//! cables first, in order of hosts: so a port number means the same in every tool that follows the
-//! same order.
+//! All number hosts `h0..` first, then switches from the lowest tier up, and connect host cables first, in
+//! order of hosts, so port numbers agree in every tool that follows this order.
 
 mod dumbbell;
 mod fat_tree;
@@ -23,12 +22,12 @@ use weft_units::NodeId;
 use crate::builder::check_size;
 use crate::{FabricBuilder, FabricError, LinkSpec};
 
-/// Refuses `given` below `least`.
+/// Rejects `given` below `least`.
 fn at_least(shape: &'static str, what: &'static str, least: u32, given: u32) -> Result<(), FabricError> {
     if given < least { Err(FabricError::TooFew { shape, what, least, given }) } else { Ok(()) }
 }
 
-/// Refuses a fabric of too many nodes or cables; products that do not fit are too many.
+/// Rejects a fabric with too many nodes or cables; `None` (overflow) is too many.
 fn fits(nodes: Option<u64>, cables: Option<u64>) -> Result<(), FabricError> {
     check_size(nodes.unwrap_or(u64::MAX), cables.unwrap_or(u64::MAX))
 }

@@ -3,8 +3,8 @@
 use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
-/// `switches` switches `s0..`, each joined to the next and the last to the first, with
-/// `hosts_per_switch` hosts each. Cables: hosts, then around the ring from `s0`-`s1`.
+/// `switches` switches `s0..`, each connected to the next and the last to the first, with `hosts_per_switch`
+/// hosts each. Cables: hosts, then around the ring from `s0`-`s1`.
 ///
 /// # Errors
 /// [`FabricError::TooFew`] below three switches, [`FabricError::TooMany`], and those of
@@ -16,7 +16,7 @@ pub fn ring(
     trunk: &LinkSpec,
 ) -> Result<Fabric, FabricError> {
     at_least("ring", "switches", 3, switches)?;
-    at_least("ring", "hosts a switch", 1, hosts_per_switch)?;
+    at_least("ring", "hosts per switch", 1, hosts_per_switch)?;
     let wide = u64::from(switches);
     let hosts = wide * u64::from(hosts_per_switch);
     fits(hosts.checked_add(wide), hosts.checked_add(wide))?;

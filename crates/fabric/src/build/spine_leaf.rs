@@ -1,11 +1,11 @@
-//! Spine and leaf: two tiers, every leaf joined to every spine.
+//! Spine and leaf: two tiers, every leaf connected to every spine.
 
 use weft_units::Rate;
 
 use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
-/// `leaves` leaf switches of `hosts_per_leaf` hosts each, every leaf joined to all `spines`.
+/// `leaves` leaf switches of `hosts_per_leaf` hosts each, every leaf connected to all `spines`.
 ///
 /// Nodes: `h0..`, `l0..`, `s0..` (leaves tier 1, spines tier 2). Cables: hosts, then leaves to
 /// spines, in order of leaf and then spine.
@@ -21,7 +21,7 @@ pub fn spine_leaf(
 ) -> Result<Fabric, FabricError> {
     at_least("spine-leaf", "spines", 1, spines)?;
     at_least("spine-leaf", "leaves", 1, leaves)?;
-    at_least("spine-leaf", "hosts a leaf", 1, hosts_per_leaf)?;
+    at_least("spine-leaf", "hosts per leaf", 1, hosts_per_leaf)?;
     let (wide_spines, wide_leaves) = (u64::from(spines), u64::from(leaves));
     let hosts = wide_leaves * u64::from(hosts_per_leaf);
     fits(

@@ -19,9 +19,9 @@ pub struct ThreeLayer {
     pub hosts_per_tor: u32,
 }
 
-/// Every ToR is joined to every aggregation switch of its pod by links like `pod`, and aggregation
-/// switch i of a pod to every spine of plane i by links like `spine`. There are
-/// `planes * spines_per_plane` paths between hosts of different pods, `planes` within a pod.
+/// Every ToR is connected to every aggregation switch of its pod by links like `pod`, and aggregation switch
+/// i of a pod to every spine of plane i by links like `spine`. There are `planes * spines_per_plane` paths
+/// between hosts of different pods, `planes` within a pod.
 ///
 /// Nodes: `h0..`, `t0..` (tier 1), `a0..` (tier 2, pod by pod), `s0..` (tier 3, plane by plane).
 /// Cables: hosts; then ToRs to the aggregation switches of their pod; then aggregation switches to
@@ -38,10 +38,10 @@ pub fn three_layer(
     let &ThreeLayer { pods, tors_per_pod, planes, spines_per_plane, hosts_per_tor } = counts;
     for (what, given) in [
         ("pods", pods),
-        ("ToRs a pod", tors_per_pod),
+        ("ToRs per pod", tors_per_pod),
         ("planes", planes),
-        ("spines a plane", spines_per_plane),
-        ("hosts a ToR", hosts_per_tor),
+        ("spines per plane", spines_per_plane),
+        ("hosts per ToR", hosts_per_tor),
     ] {
         at_least("three-layer fabric", what, 1, given)?;
     }

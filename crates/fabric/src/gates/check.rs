@@ -1,4 +1,4 @@
-//! Whether gates have the properties by which every tag arrives (section III-B), and which they break where.
+//! Checks the properties of gates that make every tag arrive (section III-B), and locates violations.
 
 use std::fmt;
 
@@ -10,25 +10,25 @@ use super::plan::Planned;
 use super::{Direction, FatTree, Gate, GateError, GatePlan, Layer, Named, SwitchGates, forward};
 use crate::Fabric;
 
-/// What gates must have.
+/// A required property of gates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Property {
-    /// Every port of every switch has a gate, with the direction, flag and peer that follow from the cables.
+    /// Every port of every switch has a gate, with the direction, flag and peer given by the cables.
     Complete,
-    /// P1: the gates of servers are of one arithmetic progression that starts at an even number above 0; so are
-    /// those of external links. Where nothing hangs on a place, its number is left out.
+    /// P1: the gates of servers form one arithmetic progression that starts at an even number above 0; so do those
+    /// of external links. Numbers of empty places are left out.
     P1,
-    /// P2: the gates of a switch differ, and UP numbers from DOWN numbers.
+    /// P2: the gates of a switch are distinct, and no UP number is a DOWN number.
     P2,
-    /// P3: the gate to a switch is the greatest gate of that switch (or what its last place would have).
+    /// P3: the gate to a switch is the greatest gate of that switch (or that of its last, empty place).
     P3,
-    /// P4: all switches of a layer have their gates equally far apart.
+    /// P4: all switches of a layer have the same gate spacing.
     P4,
-    /// A gate is a multiple of its switch's divisor, and a divisor of those of the layers that the enumeration comes
-    /// to later. The paper asks for an even first number only; but with 44 for the first external link in place of
-    /// 42, the gate of as1 to cs1 is 46, and f(46, 4) = 48.
+    /// A gate is a multiple of its switch's divisor, and a divisor is a factor of the divisors of layers numbered
+    /// later. The paper only requires an even first number; but with 44 instead of 42 for the first external link,
+    /// the gate of as1 to cs1 is 46, and f(46, 4) = 48.
     Aligned,
-    /// The tag has the bits for the number.
+    /// The number fits the tag.
     Fits,
 }
 
@@ -39,25 +39,25 @@ impl fmt::Display for Property {
             Self::P1 => "P1 (one arithmetic progression)",
             Self::P2 => "P2 (gates differ)",
             Self::P3 => "P3 (the greatest gate of the next switch)",
-            Self::P4 => "P4 (one difference a layer)",
+            Self::P4 => "P4 (one difference per layer)",
             Self::Aligned => "alignment (multiples of the difference)",
             Self::Fits => "the tag's bits",
         })
     }
 }
 
-/// A property that gates break, and where.
+/// A violated property, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation {
     /// The property.
     pub property: Property,
     /// The switch.
     pub switch: String,
-    /// The port, where it is one port's gate.
+    /// The port, if it concerns one port's gate.
     pub port: Option<PortId>,
-    /// The gates that break it.
+    /// The gates that violate it.
     pub gates: Vec<Gate>,
-    /// In which way.
+    /// The reason.
     pub why: String,
 }
 
@@ -72,13 +72,12 @@ impl fmt::Display for Violation {
 }
 
 impl GatePlan {
-    /// The plan of gates that somebody gives, such as those that switches have, once they are found to be right.
-    /// A port's `peer`, where it is said, must be what the cable leads to: gates do not outlive the wiring they were
-    /// made for.
+    /// A plan from given gates, such as those read from switches, after checking them. A port's `peer`, if given,
+    /// must match the cable, because gates are valid only for the wiring they were made for.
     ///
     /// # Errors
     /// Those of [`FatTree::find`]; [`GateError::Fabric`], [`GateError::Host`], [`GateError::Twice`] for names;
-    /// [`GateError::Broken`] with every property that is broken.
+    /// [`GateError::Broken`] with every violation.
     pub fn given(fabric: &Fabric, width: TagWidth, switches: Vec<SwitchGates>) -> Result<Self, GateError> {
         let tree = FatTree::find(fabric)?;
         let mut given = vec![None; fabric.nodes().len()];
@@ -91,7 +90,7 @@ impl GatePlan {
                 return Err(GateError::Twice(before.switch));
             }
         }
-        // What does not depend on numbers is as in a plan of our own.
+        // Everything except numbers is as in a computed plan.
         let numbering = Numbering { width: TagWidth::Wide, external_places: None };
         let own = number(fabric, &tree, &numbering)?;
         let mut found = Vec::new();
@@ -120,11 +119,11 @@ impl GatePlan {
         Ok(plan)
     }
 
-    /// Whether the gates have all properties. By those every tag of [`GatePlan::steering`] arrives; a plan of
-    /// [`GatePlan::of`] has them.
+    /// Checks that the gates have all properties, so that every tag of [`GatePlan::steering`] arrives; plans of
+    /// [`GatePlan::of`] have them.
     ///
     /// # Errors
-    /// All that is broken.
+    /// All violations.
     pub fn check(&self) -> Result<(), Named<Violation>> {
         let mut found = Vec::new();
         for planned in &self.switches {
@@ -144,7 +143,7 @@ impl GatePlan {
         self.switches.iter().filter(move |planned| planned.gates.layer == layer)
     }
 
-    /// P1, for the gates where an enumeration begins.
+    /// P1, for the layer where an enumeration begins.
     fn progression(&self, direction: Direction, found: &mut Vec<Violation>) {
         let mut gates = Vec::new();
         for planned in self.layer(order(direction)[0]) {
@@ -162,22 +161,26 @@ impl GatePlan {
         if let Some(&first) = gates.first()
             && (first.0.0 == 0 || first.0.0 % 2 == 1)
         {
-            broken(first, &[], format!("gate {} is the first, which is even and above 0", first.0));
+            broken(first, &[], format!("gate {} is the first: expected an even number above 0", first.0));
         }
         for pair in gates.windows(2) {
             let (before, gate) = (pair[0], pair[1]);
             let step = gate.0.0 - before.0.0;
             if step == 0 {
-                let why = format!("gate {} is {}-eth{}'s too", gate.0, before.2.gates.switch, before.1);
+                let why =
+                    format!("gate {} is also that of {}-eth{}", gate.0, before.2.gates.switch, before.1);
                 broken(gate, &[], why);
             } else if gate.3 != 0 && step % gate.3 != 0 {
-                let why = format!("gate {} follows {}, and the difference is {}", gate.0, before.0, gate.3);
+                let why = format!(
+                    "gate {} follows {}: expected a difference that is a multiple of {}",
+                    gate.0, before.0, gate.3
+                );
                 broken(gate, &[before.0], why);
             }
         }
     }
 
-    /// P4, of each layer.
+    /// P4, for each layer.
     fn differences(&self, direction: Direction, found: &mut Vec<Violation>) {
         for (rank, layer) in order(direction).into_iter().enumerate() {
             let mut first: Option<&Planned> = None;
@@ -191,14 +194,16 @@ impl GatePlan {
                 let common = first.gates.divisor(direction);
                 if divisor != common {
                     let other = &first.gates.switch;
-                    let why = format!("its {direction} gates are {divisor} apart, those of {other} {common}");
+                    let why = format!(
+                        "its {direction} gates are {divisor} apart, those of {other} are {common} apart"
+                    );
                     broken(Vec::new(), why);
                 }
                 let mut gates: Vec<Gate> = planned.gates.toward(direction).map(|gate| gate.gate).collect();
                 gates.sort_unstable();
                 for pair in gates.windows(2) {
                     let step = pair[1].0 - pair[0].0;
-                    // Where an enumeration begins, a place may be empty.
+                    // In the first layer of an enumeration, a place may be empty.
                     let right = if rank == 0 { divisor != 0 && step % divisor == 0 } else { step == divisor };
                     if step != 0 && !right {
                         let why = format!("gates {} and {} are not {divisor} apart", pair[0], pair[1]);
@@ -209,9 +214,9 @@ impl GatePlan {
         }
     }
 
-    /// P3, and that divisors grow by whole factors.
+    /// P3, and that divisors grow by integer factors.
     fn greatest(&self, direction: Direction, found: &mut Vec<Violation>) {
-        // What other switches call a switch that no host hangs on.
+        // The gate by which other switches reach a switch without hosts.
         let mut called: Vec<Option<(Gate, NodeId)>> = vec![None; self.place.len()];
         for planned in &self.switches {
             let divisor = planned.gates.divisor(direction);
@@ -223,22 +228,25 @@ impl GatePlan {
                 };
                 let inner = next.gates.divisor(direction);
                 if inner == 0 || divisor % inner != 0 {
-                    let why =
-                        format!("its difference {divisor} is no multiple of the {inner} of {}", gate.peer);
+                    let why = format!(
+                        "its difference {divisor} is not a multiple of {inner}, that of {}",
+                        gate.peer
+                    );
                     broken(Property::Aligned, Vec::new(), why);
                 }
                 let (number, name) = (gate.gate, &gate.peer);
                 let numbers = || next.gates.toward(direction).map(|gate| gate.gate);
                 match numbers().max() {
                     Some(greatest) if forward(greatest, divisor) != Some(number) => {
-                        let why =
-                            format!("the gate to {name} is {number}, and the greatest gate there {greatest}");
+                        let why = format!(
+                            "the gate to {name} is {number}, but the greatest gate there is {greatest}"
+                        );
                         broken(Property::P3, vec![number, greatest], why);
                     }
                     Some(_) => {
                         for other in numbers().filter(|other| forward(*other, divisor) != Some(number)) {
                             let why =
-                                format!("the gate to {name} is {number}, and f({other}, {divisor}) is not");
+                                format!("the gate to {name} is {number}, but f({other}, {divisor}) is not");
                             broken(Property::P3, vec![number, other], why);
                         }
                     }
@@ -246,8 +254,7 @@ impl GatePlan {
                         (other, _) if other == number => {}
                         (other, by) => {
                             let by = self.planned(by).map_or("", |planned| &planned.gates.switch);
-                            let why =
-                                format!("the gate to {name} is {number}, and that of {by} to it {other}");
+                            let why = format!("the gate to {name} is {number}, but that of {by} is {other}");
                             broken(Property::P3, vec![number, other], why);
                         }
                     },
@@ -256,7 +263,7 @@ impl GatePlan {
         }
     }
 
-    /// P2 among the two enumerations: no external link has the number of a DOWN gate.
+    /// P2 between the two enumerations: no external link has the number of a DOWN gate.
     fn apart(&self, found: &mut Vec<Violation>) {
         let gates = |planned, direction| {
             let planned: &Planned = planned;
@@ -281,7 +288,7 @@ impl GatePlan {
     }
 }
 
-/// The layers in the order in which an enumeration comes to them.
+/// The layers in the order of an enumeration.
 fn order(direction: Direction) -> [Layer; 3] {
     let mut layers = Layer::ALL;
     if direction == Direction::Up {
@@ -290,7 +297,7 @@ fn order(direction: Direction) -> [Layer; 3] {
     layers
 }
 
-/// P2 on a switch.
+/// P2 within a switch.
 fn differ(planned: &Planned, found: &mut Vec<Violation>) {
     let mut gates: Vec<_> = planned.gates.gates.iter().collect();
     gates.sort_by_key(|gate| (gate.gate, gate.port));
@@ -300,12 +307,15 @@ fn differ(planned: &Planned, found: &mut Vec<Violation>) {
             switch: planned.gates.switch.clone(),
             port: Some(pair[1].port),
             gates: vec![pair[1].gate],
-            why: format!("gate {} is {}-eth{}'s too", pair[1].gate, planned.gates.switch, pair[0].port),
+            why: format!(
+                "gate {} is also that of {}-eth{}",
+                pair[1].gate, planned.gates.switch, pair[0].port
+            ),
         });
     }
 }
 
-/// That f finds each gate of a switch, and that the tag has room for it.
+/// Checks that f yields each gate of a switch, and that it fits the tag.
 fn aligned(planned: &Planned, width: TagWidth, found: &mut Vec<Violation>) {
     for gate in &planned.gates.gates {
         let (number, divisor) = (gate.gate, planned.gates.divisor(gate.direction));
@@ -314,34 +324,30 @@ fn aligned(planned: &Planned, width: TagWidth, found: &mut Vec<Violation>) {
             found.push(Violation { property, switch, port, gates: vec![number], why });
         };
         if number.0 == 0 || divisor == 0 || number.0 % divisor != 0 {
-            broken(Property::Aligned, format!("gate {number} is no multiple, above 0, of {divisor}"));
+            broken(Property::Aligned, format!("gate {number} is not a positive multiple of {divisor}"));
         }
         let most = match gate.direction {
             Direction::Down => width.max_down(),
             Direction::Up => width.max_up(),
         };
         if number.0 > most {
-            broken(Property::Fits, format!("gate {number} is above {most}, the greatest of a {width} tag"));
+            broken(Property::Fits, format!("gate {number} is above {most}, the maximum of a {width} tag"));
         }
     }
 }
 
-/// Where what is given for a switch differs from what follows from its cables.
+/// The differences between a switch's given gates and its cables.
 fn incomplete(given: &SwitchGates, own: &SwitchGates, found: &mut Vec<Violation>) {
     let mut broken = |port, gates, why| {
         let switch = own.switch.clone();
         found.push(Violation { property: Property::Complete, switch, port, gates, why });
     };
     if given.layer != own.layer {
-        broken(None, Vec::new(), format!("it is said to be of layer {}, and is {}", given.layer, own.layer));
+        broken(None, Vec::new(), format!("it is given as layer {}, but is {}", given.layer, own.layer));
     }
     for pair in given.gates.windows(2).filter(|pair| pair[0].port == pair[1].port) {
         let gates = vec![pair[0].gate, pair[1].gate];
-        broken(
-            Some(pair[1].port),
-            gates,
-            format!("gates {} and {} are given for it", pair[0].gate, pair[1].gate),
-        );
+        broken(Some(pair[1].port), gates, format!("it has two gates, {} and {}", pair[0].gate, pair[1].gate));
     }
     for gate in given.gates.iter().filter(|gate| own.at(gate.port).is_none()) {
         broken(Some(gate.port), vec![gate.gate], "there is no such port".to_owned());
@@ -354,7 +360,7 @@ fn incomplete(given: &SwitchGates, own: &SwitchGates, found: &mut Vec<Violation>
         let mut wrong = |why| broken(Some(port.port), vec![gate.gate], why);
         if !gate.peer.is_empty() && gate.peer != port.peer {
             wrong(format!(
-                "gate {} was given for a cable to {}; it leads to {}",
+                "gate {} was given for a link to {}, but the link leads to {}",
                 gate.gate, gate.peer, port.peer
             ));
         } else if gate.direction != port.direction {
@@ -363,7 +369,7 @@ fn incomplete(given: &SwitchGates, own: &SwitchGates, found: &mut Vec<Violation>
             let name =
                 |flag: Option<super::GateFlag>| flag.map_or("no flag".to_owned(), |flag| flag.to_string());
             let (given, right) = (name(gate.flag), name(port.flag));
-            wrong(format!("gate {} to {} has {given}, and needs {right}", gate.gate, port.peer));
+            wrong(format!("gate {} to {} has {given}, expected {right}", gate.gate, port.peer));
         }
     }
 }

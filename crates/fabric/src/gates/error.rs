@@ -1,4 +1,4 @@
-//! [`GateError`]: why a fabric has no gates, or not these.
+//! [`GateError`]: why a fabric has no gates, or why given gates are invalid.
 
 use std::fmt;
 
@@ -8,45 +8,45 @@ use weft_wire::TagWidth;
 use super::{Violation, WiringMistake};
 use crate::FabricError;
 
-/// Why a fabric has no gates, or not these.
+/// Why a fabric has no gates, or why given gates are invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum GateError {
-    /// So many switches no fat-tree has.
+    /// A number of switches that no fat-tree has.
     #[error(
-        "this is no fat-tree: it has {switches} switches, and a k-ary fat-tree has 5k²/4 of them, for even k: {} for \
+        "this is not a fat-tree: it has {switches} switches, and a k-ary fat-tree has 5k²/4 of them, for even k: {} for \
          k = {below}, {} for k = {}", 5 * below * below / 4, 5 * (below + 2) * (below + 2) / 4, below + 2
     )]
     Switches {
-        /// The switches that there are.
+        /// Number of switches.
         switches: usize,
         /// The greatest k whose fat-tree has fewer, at least 2.
         below: usize,
     },
-    /// Too many cables are elsewhere for the fabric to be meant as a fat-tree.
+    /// Too many misplaced cables for a fat-tree.
     #[error(
-        "this is no fat-tree: for k = {k}, {} of {cables} cables between switches would have to be elsewhere: {mistakes}",
+        "this is not a fat-tree: for k = {k}, {} of {cables} links between switches are misplaced: {mistakes}",
         .mistakes.0.len()
     )]
     Cables {
-        /// As the number of switches says.
+        /// From the number of switches.
         k: u32,
-        /// The cables between switches that such a fat-tree has.
+        /// Number of cables between switches in such a fat-tree.
         cables: usize,
-        /// What would have to be elsewhere.
+        /// The misplaced cables.
         mistakes: Named<WiringMistake>,
     },
-    /// It is a fat-tree but for these cables.
+    /// A fat-tree except for these cables.
     #[error("the fat-tree (k = {k}) is wired wrongly: {mistakes}")]
     Wiring {
-        /// As the number of switches says.
+        /// From the number of switches.
         k: u32,
-        /// What is wrong.
+        /// The misplaced cables.
         mistakes: Named<WiringMistake>,
     },
     /// A host on an aggregation switch.
     #[error(
-        "`{host}` hangs on `{switch}`, an aggregation switch of the fat-tree: servers hang on edge switches, external \
-         routers on cores"
+        "`{host}` is attached to `{switch}`, an aggregation switch of the fat-tree: expected servers on edge switches, \
+         external routers on cores"
     )]
     Misplaced {
         /// The host.
@@ -59,91 +59,91 @@ pub enum GateError {
     Servers {
         /// The edge switch.
         switch: String,
-        /// Its servers.
+        /// Number of its servers.
         servers: usize,
         /// k/2.
         most: usize,
     },
-    /// A server that two gates would lead to.
+    /// A server with several cables.
     #[error(
-        "the server `{host}` has {cables} cables to switches: a gate plan has one gate a server, so leave it one"
+        "server `{host}` has {cables} links to switches: expected one, since a gate plan has one gate per server"
     )]
     Cabled {
         /// The server.
         host: String,
-        /// Its cables.
+        /// Number of its cables.
         cables: usize,
     },
     /// More gates than DOWN numbers.
     #[error(
-        "a fat-tree of k = {k} needs DOWN numbers up to {needs} (two for each of k³/4 servers), and the {} bits of a \
-         {width} tag hold {}, enough for k up to {}{}",
+        "a fat-tree of k = {k} needs DOWN numbers up to {needs} (two for each of k³/4 servers), but the {} bits of a \
+         {width} tag hold at most {}, enough for k up to {}{}",
         .width.down_bits(), .width.max_down(), largest(*.width), advice(*.width)
     )]
     Bits {
         /// The k of the fat-tree.
         k: u32,
-        /// The greatest DOWN that it needs.
+        /// The largest DOWN that it needs.
         needs: u64,
         /// The tag's width.
         width: TagWidth,
     },
     /// More external links than UP numbers.
     #[error(
-        "{places} external links a core need UP numbers up to {needs}, and the {} bits of a {width} tag hold {}: fewer \
-         external links a core fit", .width.up_bits(), .width.max_up()
+        "{places} external links per core need UP numbers up to {needs}, but the {} bits of a {width} tag hold at most \
+         {}: use fewer external links per core", .width.up_bits(), .width.max_up()
     )]
     External {
-        /// The places a core.
+        /// Places per core.
         places: u32,
-        /// The greatest UP that they need.
+        /// The largest UP that they need.
         needs: u64,
         /// The tag's width.
         width: TagWidth,
     },
-    /// Fewer places than external links.
-    #[error("`{switch}` has {links} external links, and {places} places a core were asked for")]
+    /// Fewer places per core than external links.
+    #[error("`{switch}` has {links} external links, but {places} places per core were requested")]
     Places {
         /// The core.
         switch: String,
-        /// Its external links.
+        /// Number of its external links.
         links: usize,
-        /// The places a core.
+        /// Places per core.
         places: u32,
     },
-    /// Gates given for a switch that is not there; what else can be wrong with a name or a fabric.
+    /// Gates given for an unknown switch, or another error in a name or a fabric.
     #[error(transparent)]
     Fabric(#[from] FabricError),
-    /// Gates given for a node that is no switch.
+    /// Gates given for a host.
     #[error("`{0}` is a host: only switches have gates")]
     Host(String),
-    /// Gates of a switch given twice.
+    /// Gates given twice for a switch.
     #[error("the gates of `{0}` are given twice")]
     Twice(String),
-    /// Gates given by somebody that frames could not be forwarded by.
+    /// Given gates that would misroute frames.
     #[error("these gates cannot be used: {0}")]
     Broken(Named<Violation>),
 }
 
-/// The greatest k whose DOWN numbers a tag holds.
+/// The largest k whose DOWN numbers fit a tag.
 fn largest(width: TagWidth) -> u32 {
     (1..).map(|half| 2 * half).take_while(|k: &u32| k.pow(3) / 2 <= width.max_down()).last().unwrap_or(0)
 }
 
-/// What to do about it.
+/// Advice for the error message.
 fn advice(width: TagWidth) -> &'static str {
     match width {
-        TagWidth::Narrow => ": take the wide tag (`--width wide`), which all switches have to know",
+        TagWidth::Narrow => ": use the wide tag (`--width wide`) on all switches",
         TagWidth::Wide => "",
     }
 }
 
-/// What is wrong, all of it; a message names the first.
+/// All errors; a message lists the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Named<T>(pub Vec<T>);
 
 impl<T> Named<T> {
-    /// How many a message names.
+    /// Maximum number in a message.
     pub const MOST: usize = 12;
 }
 

@@ -1,4 +1,4 @@
-//! [`FatTree`]: the places of switches in a fat-tree, found in a fabric.
+//! [`FatTree`]: the positions of a fabric's switches in a fat-tree.
 
 use weft_units::NodeId;
 
@@ -12,7 +12,7 @@ use crate::Fabric;
 pub struct Pod {
     /// Its edge switches, k/2.
     pub edges: Vec<NodeId>,
-    /// Its aggregation switches, k/2: number i is joined to the cores of group i.
+    /// Its aggregation switches, k/2: number i is connected to the cores of group i.
     pub aggregations: Vec<NodeId>,
 }
 
@@ -25,16 +25,16 @@ pub struct FatTree {
 }
 
 impl FatTree {
-    /// One mistake in so many cables and more: it is no fat-tree, nor meant to be one.
+    /// With more than one mistake in this many cables, the fabric is not considered a fat-tree.
     const TOLERATED: usize = 4;
 
     pub(super) fn new(k: u32, pods: Vec<Pod>, groups: Vec<Vec<NodeId>>) -> Self {
         Self { k, pods, groups }
     }
 
-    /// The fat-tree that a fabric is. Cables decide, whatever switches are called and in whatever order they and
-    /// their cables come; tiers count where they are those of a fat-tree. Cables that are down are cables.
-    /// Where cables are elsewhere, pods, names (as people count) and order decide what was meant.
+    /// Recognises a fat-tree in a fabric by its cables, whatever the names and order of switches and cables; tiers
+    /// are used if they are those of a fat-tree. Cables that are down are included. With misplaced cables, pods,
+    /// names (in natural order) and order determine the intended wiring.
     ///
     /// # Errors
     /// [`GateError::Switches`], [`GateError::Wiring`], [`GateError::Cables`].
@@ -74,7 +74,7 @@ impl FatTree {
         &self.pods
     }
 
-    /// Its cores in k/2 groups of k/2: those of group i are joined to aggregation switch i of every pod.
+    /// Its cores in k/2 groups of k/2: those of group i are connected to aggregation switch i of every pod.
     pub fn groups(&self) -> &[Vec<NodeId>] {
         &self.groups
     }

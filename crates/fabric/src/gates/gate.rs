@@ -1,4 +1,4 @@
-//! [`Gate`] and the function that leads from one to the next.
+//! [`Gate`] and the forwarding function.
 
 use std::fmt;
 
@@ -15,9 +15,9 @@ impl fmt::Display for Gate {
     }
 }
 
-/// The gate through which a switch whose gates are `divisor` apart sends a frame that carries `gate`: the least
-/// multiple of the divisor that is no less (section III-C, equation 3). `None` where there is none: the divisor is
-/// 0, or the multiple beyond 32 bits.
+/// The gate through which a switch whose gates are `divisor` apart sends a frame that carries `gate`: the smallest
+/// multiple of the divisor that is not below it (section III-C, equation 3). `None` if the divisor is 0 or the
+/// multiple exceeds 32 bits.
 #[inline]
 pub const fn forward(gate: Gate, divisor: u32) -> Option<Gate> {
     if divisor == 0 {

@@ -1,11 +1,11 @@
-//! Which switch has which place in a fat-tree: as order and names say, or as the cables say.
+//! The position of each switch in a fat-tree, by order and names or by cables.
 
 use weft_units::NodeId;
 
 use super::fat_tree::{FatTree, Pod};
 use crate::Fabric;
 
-/// The switches of each layer, in the order in which people count them.
+/// The switches of each layer, in natural order.
 pub(super) struct Layers {
     pub edges: Vec<NodeId>,
     pub aggregations: Vec<NodeId>,
@@ -13,8 +13,8 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// The layers of a fat-tree of `k`: as the tiers say, where their counts are right; else those with the
-    /// fewest cables to switches are edges, and of the others those with the most cables to edges aggregations.
+    /// The layers of a fat-tree of `k`: by tiers if their counts are right; else the switches with the fewest
+    /// cables to switches are edges, and of the others those with the most cables to edges are aggregations.
     pub fn find(fabric: &Fabric, k: usize) -> Self {
         let (each, cores) = (k * k / 2, k * k / 4);
         let of_tier = |tier| fabric.switches().filter(|&id| fabric.node(id).tier == tier).collect::<Vec<_>>();
@@ -37,7 +37,7 @@ impl Layers {
         Self { edges: one, aggregations: two, cores: three }
     }
 
-    /// The fat-tree as the order of the switches says: k/2 edges and aggregations a pod, k/2 cores a group.
+    /// The fat-tree by order of the switches: k/2 edges and aggregations per pod, k/2 cores per group.
     pub fn by_order(&self, k: u32) -> FatTree {
         let half = k as usize / 2;
         let pods = self.edges.chunks(half).zip(self.aggregations.chunks(half));
@@ -46,9 +46,8 @@ impl Layers {
         FatTree::new(k, pods.collect(), self.cores.chunks(half).map(<[_]>::to_vec).collect())
     }
 
-    /// The fat-tree as the cables say: cores that share aggregations are a group, aggregations that share edges
-    /// a pod, and each edge is in the pod where most of its cables lead. Where the cables leave a choice, the order
-    /// decides.
+    /// The fat-tree by cables: cores that share aggregations form a group, aggregations that share edges a pod,
+    /// and each edge is in the pod where most of its cables lead. Ties are broken by order.
     pub fn by_cables(&self, fabric: &Fabric, k: u32) -> FatTree {
         let half = k as usize / 2;
         let count = fabric.nodes().len();
@@ -99,12 +98,12 @@ impl Layers {
     }
 }
 
-/// The switches that cables of a switch lead to, as often as cables do.
+/// The switches behind the cables of a switch, one per cable.
 fn neighbours(fabric: &Fabric, switch: NodeId) -> impl Iterator<Item = NodeId> + '_ {
     fabric.ports(switch).iter().map(|&link| fabric.link(link).to).filter(|&node| !fabric.node(node).is_host())
 }
 
-/// Of each node the set that it is in.
+/// The set of each node.
 fn places(sets: &[Vec<NodeId>], nodes: usize) -> Vec<Option<usize>> {
     let mut place = vec![None; nodes];
     for (index, set) in sets.iter().enumerate() {
@@ -113,7 +112,7 @@ fn places(sets: &[Vec<NodeId>], nodes: usize) -> Vec<Option<usize>> {
     place
 }
 
-/// `members` in sets of `size`: of those left the first, and those that share most neighbours among `common` with
+/// `members` in sets of `size`: the first remaining one, and those that share most neighbours among `common` with
 /// it, in order.
 fn alike(fabric: &Fabric, members: &[NodeId], common: &[NodeId], size: usize) -> Vec<Vec<NodeId>> {
     let mut counts = vec![false; fabric.nodes().len()];
@@ -139,7 +138,7 @@ fn alike(fabric: &Fabric, members: &[NodeId], common: &[NodeId], size: usize) ->
     sets
 }
 
-/// `members` in the order of the places that they get: the pair with the greatest weight first.
+/// `members` in the order of their assigned places: pairs are assigned by decreasing weight.
 fn one_to_each(members: &[NodeId], count: usize, weight: impl Fn(NodeId, usize) -> usize) -> Vec<NodeId> {
     let mut pairs: Vec<(usize, usize, usize)> = (0..members.len())
         .flat_map(|member| (0..count).map(move |place| (member, place)))
@@ -157,7 +156,7 @@ fn one_to_each(members: &[NodeId], count: usize, weight: impl Fn(NodeId, usize) 
     at.into_iter().flatten().collect()
 }
 
-/// A name in parts that sort as people count: `c10` behind `c9`.
+/// A name in parts that sort in natural order: `c10` after `c9`.
 fn natural(name: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut rest = name;
@@ -171,7 +170,7 @@ fn natural(name: &str) -> Vec<Part> {
     parts
 }
 
-/// Digits or what is between them.
+/// A number, or the text between numbers.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Number(u64),

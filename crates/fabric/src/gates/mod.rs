@@ -1,10 +1,10 @@
 //! Gates: the numbers of Tag-and-Forward by which switches of a k-ary fat-tree forward without a table
 //! (Ishimori, Cerqueira and Abelém, *Tag-And-Forward*, section III).
 //!
-//! Every port of a switch has a gate. A tagged frame carries two, UP and DOWN, and a switch finds the gate to send
-//! it through by [`forward`] alone. A [`GatePlan`] has the gates of a whole fabric: computed from a fabric that is
-//! wired as a fat-tree ([`GatePlan::of`]), or given by somebody else and checked ([`GatePlan::given`]). What one
-//! switch is told of it is [`SwitchGates`]; what the switch at the source of a flow is told is a [`Steering`].
+//! Every port of a switch has a gate. A tagged frame carries two, UP and DOWN, and a switch computes the output
+//! gate by [`forward`] alone. A [`GatePlan`] has the gates of a whole fabric: computed from a fabric that is wired
+//! as a fat-tree ([`GatePlan::of`]), or given and checked ([`GatePlan::given`]). [`SwitchGates`] is one switch's
+//! part of it; a [`Steering`] tells a flow's source switch what to do.
 
 mod check;
 mod error;
@@ -28,7 +28,7 @@ pub use switch_gates::{Direction, GateFlag, Layer, PortGate, SwitchGates, chosen
 pub use weft_wire::TagWidth;
 pub use wiring::WiringMistake;
 
-/// The example of the page is true.
+/// Tests the example of the page.
 #[cfg(doctest)]
 #[doc = include_str!("../../../../docs/gates.md")]
 struct Page;

@@ -6,21 +6,21 @@ use weft_wire::TagWidth;
 use super::{Direction, FatTree, Gate, GateError, GateFlag, Layer, PortGate, SwitchGates};
 use crate::Fabric;
 
-/// How gates are numbered, beside what the fabric says.
+/// Options for numbering gates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Numbering {
-    /// The tags that carry the numbers.
+    /// The tag width for the numbers.
     pub width: TagWidth,
-    /// For how many external links a core has numbers. By default k/2, as the paper's, or as many as the core with
-    /// most of them has.
+    /// Number of external links per core with numbers. Default: k/2 as in the paper, or the most on any core if
+    /// that is more.
     pub external_places: Option<u32>,
 }
 
-/// How far the numbers of servers are apart, and those of external links, and the first of each enumeration that
-/// starts at 0: the paper's.
+/// Spacing of the numbers of servers and of external links, and first number of each enumeration that starts at 0:
+/// the paper's.
 const STEP: u64 = 2;
 
-/// What a node is, and its number among those of its layer.
+/// The kind of a node, and its number within its layer.
 #[derive(Clone, Copy)]
 enum Place {
     Host,
@@ -29,11 +29,11 @@ enum Place {
     Core(u64),
 }
 
-/// The steps between gates, of each layer and direction; where UP numbers start; all of them fit the tag.
+/// The steps between gates for each layer and direction, and the start of UP numbers; all fit the tag.
 struct Steps {
     down: [u64; 3],
     up: [u64; 3],
-    /// What UP numbers are counted from: the first is a step above.
+    /// The base of UP numbers: the first is one step above.
     base: u64,
 }
 
@@ -46,9 +46,9 @@ impl Steps {
         if needs > u64::from(width.max_down()) {
             return Err(GateError::Bits { k, needs, width });
         }
-        // A block of the largest step stays free between the two: a DOWN number beyond the last server's never
-        // leads to a gate of the other enumeration. With k/2 places, and so in the paper's example, this is as if
-        // UP numbers were those of a pod two behind the last.
+        // A block of the largest step stays free between the two, so a DOWN number beyond the last server's never
+        // leads to a gate of the other enumeration. With k/2 places, as in the paper's example, UP numbers are as
+        // if for a pod two beyond the last.
         let base = (needs.div_ceil(up[0]) + 1) * up[0];
         let needs = base + up[0] * half;
         if needs > u64::from(width.max_up()) {
@@ -79,7 +79,7 @@ pub(super) fn number(
         let (down, up) = (steps.down[row], steps.up[row]);
         let (lower, upper) =
             (|count| (Direction::Down, down * count), |count| (Direction::Up, steps.base + up * count));
-        // Hosts so far on this switch: each has the next of its places.
+        // Hosts so far on this switch: each gets its next place.
         let mut hosts = 0;
         let gate = |&link| {
             let link = fabric.link(link);
@@ -112,7 +112,7 @@ pub(super) fn number(
     fabric.switches().map(gates).collect()
 }
 
-/// Refuses one server more than fits on an edge switch, and a server with another cable.
+/// Rejects more servers than fit on an edge switch, and servers with several cables.
 fn check_server(
     fabric: &Fabric,
     edge: NodeId,
@@ -133,7 +133,7 @@ fn check_server(
     Ok(())
 }
 
-/// For how many external links a core has numbers.
+/// Number of external links per core with numbers.
 fn external_places(fabric: &Fabric, tree: &FatTree, asked: Option<u32>) -> Result<u32, GateError> {
     let links = |core: NodeId| {
         fabric.ports(core).iter().filter(|link| fabric.node(fabric.link(**link).to).is_host()).count()
@@ -151,7 +151,7 @@ fn external_places(fabric: &Fabric, tree: &FatTree, asked: Option<u32>) -> Resul
     }
 }
 
-/// What each node is.
+/// The kind of each node.
 fn places(fabric: &Fabric, tree: &FatTree) -> Vec<Place> {
     let mut places = vec![Place::Host; fabric.nodes().len()];
     let mut edges = 0..;

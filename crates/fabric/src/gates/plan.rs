@@ -8,16 +8,16 @@ use super::numbering::number;
 use super::{FatTree, GateError, Numbering, PortGate, SwitchGates};
 use crate::{Fabric, LinkSpec, build};
 
-/// The gates of every switch of a fat-tree; by them every tag that [`GatePlan::steering`] gives arrives.
+/// The gates of every switch of a fat-tree. They deliver every tag of [`GatePlan::steering`].
 #[derive(Clone, Debug)]
 pub struct GatePlan {
     pub(super) tree: FatTree,
     pub(super) width: TagWidth,
     /// In order of node ids.
     pub(super) switches: Vec<Planned>,
-    /// Of each node where it is in `switches`.
+    /// Index of each node in `switches`.
     pub(super) place: Vec<Option<u32>>,
-    /// Of each host the gates that lead to it: the switch's place and the gate's.
+    /// The gates that lead to each host: indices of switch and gate.
     pub(super) of_host: Vec<Vec<(u32, u32)>>,
 }
 
@@ -28,9 +28,9 @@ pub(super) struct Planned {
     /// Its pod; `None` for a core.
     pub pod: Option<u32>,
     pub gates: SwitchGates,
-    /// Of each gate the node that it leads to.
+    /// The node behind each gate.
     pub peers: Vec<NodeId>,
-    /// Where in `gates` those towards cores are, in order of their numbers.
+    /// Indices in `gates` of the gates towards cores, in order of their numbers.
     pub upward: Vec<u32>,
 }
 
@@ -44,17 +44,17 @@ struct File<'a> {
 
 impl GatePlan {
     /// The gates of a fabric that is wired as a fat-tree; see [`FatTree::find`]. Hosts on edge switches are
-    /// servers, hosts on cores are what external links lead to.
+    /// servers, hosts on cores are external.
     ///
     /// # Errors
-    /// [`GateError`], but those of gates that are given.
+    /// [`GateError`], except those for given gates.
     pub fn of(fabric: &Fabric, numbering: &Numbering) -> Result<Self, GateError> {
         let tree = FatTree::find(fabric)?;
         let switches = number(fabric, &tree, numbering)?;
         Ok(Self::put_together(fabric, tree, numbering.width, fabric.switches().zip(switches)))
     }
 
-    /// The gates of [`build::fat_tree`] with `k` ports a switch.
+    /// The gates of [`build::fat_tree`] with `k` ports per switch.
     ///
     /// # Errors
     /// [`GateError::Fabric`], [`GateError::Bits`], [`GateError::External`].
@@ -101,7 +101,7 @@ impl GatePlan {
         self.tree.k()
     }
 
-    /// The tags that carry its numbers.
+    /// The tag width for its numbers.
     pub fn width(&self) -> TagWidth {
         self.width
     }
@@ -111,22 +111,22 @@ impl GatePlan {
         &self.tree
     }
 
-    /// What each switch is told, in order of their ids.
+    /// The gates of each switch, in order of ids.
     pub fn switches(&self) -> impl ExactSizeIterator<Item = (NodeId, &SwitchGates)> {
         self.switches.iter().map(|planned| (planned.node, &planned.gates))
     }
 
-    /// What a switch is told; `None` for a host.
+    /// The gates of a switch; `None` for a host.
     pub fn switch(&self, node: NodeId) -> Option<&SwitchGates> {
         self.planned(node).map(|planned| &planned.gates)
     }
 
-    /// What the switch of a name is told.
+    /// The gates of the switch with this name.
     pub fn switch_named(&self, name: &str) -> Option<&SwitchGates> {
         self.switches.iter().map(|planned| &planned.gates).find(|gates| gates.switch == name)
     }
 
-    /// The gates that lead to a host: one to a server, one a cable to what is outside.
+    /// The gates that lead to a host: one to a server, one per cable to an external host.
     pub fn gates_of(&self, host: HostId) -> impl Iterator<Item = (NodeId, &PortGate)> {
         let gates = self.of_host.get(host.index()).into_iter().flatten();
         gates.map(|&(switch, gate)| {
@@ -135,7 +135,7 @@ impl GatePlan {
         })
     }
 
-    /// How many gates there are.
+    /// Number of gates.
     pub fn gate_count(&self) -> usize {
         self.switches.iter().map(|planned| planned.gates.gates.len()).sum()
     }

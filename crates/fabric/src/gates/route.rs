@@ -1,4 +1,4 @@
-//! Which ways there are between two hosts, and what the switch at the source is told to make frames take one.
+//! The ways between two hosts, and how the source switch selects one.
 
 use serde::Serialize;
 use weft_units::{HostId, NodeId, PortId};
@@ -7,11 +7,11 @@ use super::plan::Planned;
 use super::switch_gates::chosen;
 use super::{Direction, Gate, GateFlag, GatePlan, Layer, forward};
 
-/// What the switch at the source does to a frame: pushes a tag with these numbers, and sends it through a gate.
-/// Where that gate pops tags (both hosts are on the same switch), nothing is pushed.
+/// What the source switch does to a frame: pushes a tag with these numbers and sends it through a gate. If that
+/// gate pops tags (both hosts are on the same switch), nothing is pushed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct Steering {
-    /// The gate through which the frame leaves the switch at the source.
+    /// The gate through which the frame leaves the source switch.
     pub gate: Gate,
     /// UP of the tag.
     pub up: u32,
@@ -46,10 +46,9 @@ enum Ways {
 }
 
 impl GatePlan {
-    /// How many ways there are from a host to another: between servers of different pods one over each core, of
-    /// the same pod one over each aggregation switch, of the same switch one; to a host outside one over each cable
-    /// to it, and from it one over each cable from it. 0 where there is none: from a host to itself, between two
-    /// outside, for a host without a gate.
+    /// Number of ways from a host to another: one over each core between servers of different pods, one over each
+    /// aggregation switch within a pod, one within a switch; to or from an external host, one over each of its
+    /// cables. 0 from a host to itself, between external hosts, and for a host without a gate.
     pub fn choices(&self, source: HostId, destination: HostId) -> usize {
         let half = self.k() as usize / 2;
         match self.ways(source, destination) {
@@ -62,8 +61,8 @@ impl GatePlan {
         }
     }
 
-    /// The switch at the source and what it does to make frames take way `choice`; `None` where there is none.
-    /// Ways between servers are in order of the UP numbers of aggregation switches and cores.
+    /// The source switch and what it does to send frames over way `choice`; `None` if there is no such way. Ways
+    /// between servers are in the order of the UP numbers of aggregation switches and cores.
     pub fn steering(&self, source: HostId, destination: HostId, choice: usize) -> Option<(NodeId, Steering)> {
         let ways = self.ways(source, destination)?;
         let (mut from, mut to) = (0, 0);
@@ -112,13 +111,13 @@ impl GatePlan {
         }
     }
 
-    /// The switches over which frames go that the switch `at` steers so, the last one to a host; `None` where they
-    /// go astray: to a gate that is none, or round in circles.
+    /// The switches that frames steered by the switch `at` traverse, ending at a host; `None` if they reach a
+    /// missing gate or loop.
     pub fn route(&self, at: NodeId, steering: Steering) -> Option<Vec<Hop>> {
         let mut planned = self.planned(at)?;
         let mut index = planned.gates.gates.iter().position(|gate| gate.gate == steering.gate)?;
         let mut hops = Vec::new();
-        // No way has more switches than two of each layer but the core.
+        // No way has more than two switches of a layer, or one core.
         for _ in 0..5 {
             let gate = &planned.gates.gates[index];
             hops.push(Hop { switch: planned.node, port: gate.port, gate: gate.gate });

@@ -1,4 +1,4 @@
-//! [`SwitchGates`]: what one switch is told, and how it forwards by that.
+//! [`SwitchGates`]: the gates of one switch, and how it forwards by them.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use weft_units::PortId;
 
 use super::{Gate, forward};
 
-/// Where a switch stands in a fat-tree.
+/// The layer of a switch in a fat-tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
-    /// Servers hang on it.
+    /// Has servers.
     Edge,
     /// Between the edges of a pod and the cores.
     Aggregation,
-    /// Joins all pods; external links hang on it.
+    /// Connects all pods; has external links.
     Core,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for Layer {
     }
 }
 
-/// Which of the two enumerations a gate is from, and so which number of a tag leads through it.
+/// The enumeration of a gate, and so the number of a tag that leads through it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -61,20 +61,19 @@ impl fmt::Display for Direction {
 /// The flag of a gate (section III-D).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum GateFlag {
-    /// A server hangs on it: the tag is taken off.
+    /// Leads to a server: the tag is popped.
     #[serde(rename = "G_SRV")]
     Srv,
-    /// An external link hangs on it: the tag is taken off.
+    /// Leads to an external link: the tag is popped.
     #[serde(rename = "G_EXT")]
     Ext,
-    /// An edge switch hangs on it: what comes in with both numbers goes up.
+    /// Leads to an edge switch: frames received there with both numbers go up.
     #[serde(rename = "G_ASS")]
     Ass,
 }
 
 impl GateFlag {
-    /// Whether the tag is taken off a frame that leaves through the gate. Nothing is believed that comes in with
-    /// one there.
+    /// Whether the tag is popped from a frame that leaves through the gate. Tags received there are not trusted.
     pub const fn pops(self) -> bool {
         matches!(self, Self::Srv | Self::Ext)
     }
@@ -94,22 +93,22 @@ impl fmt::Display for GateFlag {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortGate {
-    /// The port, as the fabric counts.
+    /// The port, as numbered in the fabric.
     #[serde(with = "port")]
     pub port: PortId,
     /// Its number.
     pub gate: Gate,
     /// Whether UP or DOWN leads there.
     pub direction: Direction,
-    /// What happens there beside forwarding.
+    /// Additional handling at the gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flag: Option<GateFlag>,
-    /// The name of the node at the other end of the cable; empty where it is not said.
+    /// The name of the node at the other end of the cable; empty if unknown.
     #[serde(default)]
     pub peer: String,
 }
 
-/// A port in serde's terms.
+/// Serializes a port as a number.
 mod port {
     use super::{Deserialize, PortId};
 
@@ -122,24 +121,24 @@ mod port {
     }
 }
 
-/// What a switch is told: all it needs to forward tagged frames.
+/// All that a switch needs to forward tagged frames.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchGates {
     /// Its name.
     pub switch: String,
-    /// Where it stands.
+    /// Its layer.
     pub layer: Layer,
-    /// How far its DOWN gates are apart.
+    /// Spacing of its DOWN gates.
     pub down_divisor: u32,
-    /// How far its UP gates are apart.
+    /// Spacing of its UP gates.
     pub up_divisor: u32,
     /// Its gates, in order of ports.
     pub gates: Vec<PortGate>,
 }
 
 impl SwitchGates {
-    /// How far its gates of a direction are apart.
+    /// Spacing of its gates of a direction.
     pub const fn divisor(&self, direction: Direction) -> u32 {
         match direction {
             Direction::Down => self.down_divisor,
@@ -157,8 +156,7 @@ impl SwitchGates {
         self.gates.iter().filter(move |gate| gate.direction == direction)
     }
 
-    /// The gate through which a tag leaves that came in at a gate with the flag `from`; `None` where no gate has
-    /// the number.
+    /// The output gate of a tag received at a gate with the flag `from`; `None` if no gate has the number.
     pub fn output(&self, from: Option<GateFlag>, up: u32, down: u32) -> Option<&PortGate> {
         let direction = chosen(from, up, down);
         let number = match direction {
@@ -170,8 +168,8 @@ impl SwitchGates {
     }
 }
 
-/// Which number of a tag a switch takes: the one that is set; of both, UP where the gate that the frame came in
-/// through is flagged [`GateFlag::Ass`], else DOWN (section III-D).
+/// The number of a tag that a switch uses: the one that is set; if both are, UP for frames received at a
+/// [`GateFlag::Ass`] gate, else DOWN (section III-D).
 pub const fn chosen(from: Option<GateFlag>, up: u32, down: u32) -> Direction {
     match (up, down) {
         (_, 0) => Direction::Up,

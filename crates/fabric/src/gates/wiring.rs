@@ -1,4 +1,4 @@
-//! [`WiringMistake`]: where a fabric differs from the fat-tree that it is meant to be.
+//! [`WiringMistake`]: a difference between a fabric and the intended fat-tree.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use weft_units::{NodeId, PortId};
 use super::FatTree;
 use crate::Fabric;
 
-/// A cable that is not where it belongs, seen from its lower end.
+/// A misplaced cable, seen from its lower end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WiringMistake {
-    /// A cable leads to another switch than it should.
+    /// A cable leads to the wrong switch.
     Misled {
         /// The switch at the lower end.
         switch: String,
@@ -18,10 +18,10 @@ pub enum WiringMistake {
         port: PortId,
         /// Where the cable leads.
         leads_to: String,
-        /// Where it should.
+        /// Where it should lead.
         expected: String,
     },
-    /// A cable that has no place.
+    /// An extra cable.
     Extra {
         /// The switch at the lower end.
         switch: String,
@@ -30,7 +30,7 @@ pub enum WiringMistake {
         /// Where the cable leads.
         leads_to: String,
     },
-    /// No cable where one belongs.
+    /// A missing cable.
     Missing {
         /// The switch at the lower end.
         switch: String,
@@ -46,14 +46,14 @@ impl fmt::Display for WiringMistake {
                 write!(f, "{switch}-eth{port} goes to {leads_to}, expected {expected}")
             }
             Self::Extra { switch, port, leads_to } => {
-                write!(f, "{switch}-eth{port} goes to {leads_to}, expected no cable")
+                write!(f, "{switch}-eth{port} goes to {leads_to}, expected no link")
             }
-            Self::Missing { switch, expected } => write!(f, "{switch} has no cable to {expected}"),
+            Self::Missing { switch, expected } => write!(f, "{switch} has no link to {expected}"),
         }
     }
 }
 
-/// Where the cables between the switches of `fabric` differ from those of `tree`.
+/// The differences between the switch cables of `fabric` and those of `tree`.
 pub(super) fn mistakes(fabric: &Fabric, tree: &FatTree) -> Vec<WiringMistake> {
     let mut found = Vec::new();
     let mut is_edge = vec![false; fabric.nodes().len()];
@@ -65,7 +65,7 @@ pub(super) fn mistakes(fabric: &Fabric, tree: &FatTree) -> Vec<WiringMistake> {
             upward(fabric, edge, &pod.aggregations, |_| false, &mut found);
         }
         for (&aggregation, cores) in pod.aggregations.iter().zip(tree.groups()) {
-            // The cables of edges were looked at from below.
+            // The cables of edges have been checked from below.
             upward(fabric, aggregation, cores, |peer| is_edge[peer.index()], &mut found);
         }
     }
@@ -86,7 +86,7 @@ pub(super) fn mistakes(fabric: &Fabric, tree: &FatTree) -> Vec<WiringMistake> {
     found
 }
 
-/// Compares the cables of `switch`, but those to hosts and those to leave out, with one to each of `expected`.
+/// Compares the cables of `switch`, except those to hosts and those to leave out, with one to each of `expected`.
 fn upward(
     fabric: &Fabric,
     switch: NodeId,

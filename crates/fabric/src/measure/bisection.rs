@@ -1,7 +1,7 @@
-//! The bisection bandwidth: what fits between two halves of the hosts where it is narrowest.
+//! The bisection bandwidth: the capacity of the narrowest cut between two halves of the hosts.
 //!
-//! To find the narrowest of all halvings is NP-hard, so how it was found is part of the answer. For
-//! one halving the capacity is exact, by the largest flow from one half to the other.
+//! Finding the narrowest halving is NP-hard, so the result includes the method. The capacity of one halving
+//! is exact: the maximum flow from one half to the other.
 
 use std::fmt;
 
@@ -11,26 +11,26 @@ use super::capacity::host_capacity;
 use super::max_flow::{Network, UNLIMITED};
 use crate::{EqualCost, Fabric, Shape};
 
-/// Up to this many hosts every halving is tried.
+/// Every halving is tried for up to this many hosts.
 const TRY_ALL: usize = 14;
-/// From this many cables on only a few halvings are tried.
+/// Only a few halvings are tried from this many cables on.
 const LARGE: usize = 10_000;
 
 /// How a bisection bandwidth was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BisectionMethod {
-    /// In closed form, exact: the fabric is regular, so that any halving carries at least what
-    /// each host gets through its narrowest tier, and one along that tier carries no more.
+    /// In closed form, exact: the fabric is regular, so any halving carries at least what each host gets
+    /// through its narrowest tier, and a halving along that tier carries no more.
     TierCut,
     /// By trying every halving, exact.
     Exhaustive {
-        /// How many.
+        /// Number of halvings.
         halvings: u64,
     },
     /// By trying halvings that are likely to be narrow (in order of hosts, around hosts, along the
     /// second eigenvector of the graph): an upper bound.
     Search {
-        /// How many.
+        /// Number of halvings.
         halvings: u64,
     },
 }
@@ -38,16 +38,16 @@ pub enum BisectionMethod {
 /// The bisection bandwidth of a fabric.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bisection {
-    /// What fits from one half of the hosts to the other, in the direction in which less does.
+    /// Capacity from one half of the hosts to the other, in the direction with less.
     pub rate: Rate,
-    /// The same as a share of what half of the hosts can send; 1 is full bisection bandwidth.
+    /// The same as a fraction of the capacity of half of the hosts; 1: full bisection bandwidth.
     pub share: f64,
     /// How it was found.
     pub method: BisectionMethod,
 }
 
 impl BisectionMethod {
-    /// Whether the rate is the bisection bandwidth itself and not only an upper bound.
+    /// Whether the rate is exact, not only an upper bound.
     pub fn is_exact(self) -> bool {
         !matches!(self, Self::Search { .. })
     }
@@ -65,7 +65,7 @@ impl fmt::Display for BisectionMethod {
     }
 }
 
-/// The bisection bandwidth over the cables that work when a run starts.
+/// The bisection bandwidth over the cables that are up when a run starts.
 pub fn bisection(fabric: &Fabric) -> Bisection {
     let hosts = fabric.host_count();
     let (rate, method) = match tier_cut(fabric) {
@@ -131,7 +131,7 @@ fn tier_cut(fabric: &Fabric) -> Option<u64> {
     halves.then(|| u64::try_from(least).unwrap_or(u64::MAX))
 }
 
-/// Every halving of `hosts` hosts once: which of them are in the half without the last.
+/// Every halving of `hosts` hosts once, as membership in the half without the last host.
 fn all_halves(hosts: usize) -> Vec<Vec<bool>> {
     let half = hosts / 2;
     let chosen = |set: u32| (0..hosts).map(|host| set >> host & 1 == 1).collect();
@@ -164,11 +164,11 @@ fn likely_halves(fabric: &Fabric) -> Vec<Vec<bool>> {
     orders.into_iter().map(half).collect()
 }
 
-/// What fits from one half to the other in the narrowest of some halvings.
+/// The capacity of the narrowest of some halvings.
 fn narrowest(fabric: &Fabric, halves: Vec<Vec<bool>>) -> u64 {
     let nodes = fabric.nodes().len();
     let (source, sink) = (nodes, nodes + 1);
-    // Every host is merged with its half, and so none forwards for others.
+    // Every host is merged with its half, so none forwards for others.
     let mut network = Network::new(nodes + 2);
     for cable in fabric.links().chunks(2).filter(|cable| cable[0].up) {
         network.join(cable[0].from.index(), cable[0].to.index(), cable[0].rate.bps(), cable[1].rate.bps());
@@ -192,9 +192,9 @@ fn narrowest(fabric: &Fabric, halves: Vec<Vec<bool>>) -> u64 {
     halves.into_iter().map(both).min().unwrap_or(0)
 }
 
-/// Of each host its entry in the eigenvector of the second-smallest eigenvalue of the graph's
-/// Laplacian (Fiedler 1973), which sorts nodes along the direction in which the graph is long; by
-/// power iteration, which need not converge to serve.
+/// The entry of each host in the eigenvector of the second-smallest eigenvalue of the graph's Laplacian
+/// (Fiedler 1973), which sorts nodes along the graph's longest extent; by power iteration, which need not
+/// converge.
 fn second_eigenvector(fabric: &Fabric) -> Vec<f64> {
     let count = fabric.nodes().len();
     let fastest = fabric.links().iter().map(|link| link.rate.bps()).max().unwrap_or(1) as f64;

@@ -1,5 +1,4 @@
-//! What the hosts could send and what their switches could carry away: the capacities that an
-//! offered load is a share of.
+//! Capacities of host links and uplinks, to which an offered load refers.
 
 use weft_units::{HostId, LinkId, NodeId, Rate};
 
@@ -11,8 +10,8 @@ pub fn host_capacity(fabric: &Fabric) -> Rate {
     sum(from_hosts.filter(|link| !fabric.node(link.to).is_host()).map(|link| link.rate))
 }
 
-/// The working links from switches that hosts hang on to other switches, except to those of a lower
-/// tier: ToR uplinks, or the trunks of a ring or mesh. In order of their ids.
+/// The working links from switches with hosts to other switches, except to those of a lower tier: ToR
+/// uplinks, or the trunks of a ring or mesh. In order of ids.
 pub fn uplinks(fabric: &Fabric) -> Vec<LinkId> {
     let mut has_hosts = vec![false; fabric.nodes().len()];
     for link in fabric.links() {
@@ -31,8 +30,8 @@ pub fn uplink_capacity(fabric: &Fabric) -> Rate {
     sum(uplinks(fabric).into_iter().map(|id| fabric.link(id).rate))
 }
 
-/// The largest ratio of what the hosts on a switch could send to what its uplinks carry; `None` where
-/// no switch has both hosts and uplinks.
+/// The largest ratio of host capacity to uplink capacity of a switch; `None` if no switch has both hosts and
+/// uplinks.
 pub fn oversubscription(fabric: &Fabric) -> Option<f64> {
     let mut from_hosts = vec![0.0; fabric.nodes().len()];
     let mut away = vec![0.0; fabric.nodes().len()];
@@ -49,7 +48,7 @@ pub fn oversubscription(fabric: &Fabric) -> Option<f64> {
     fabric.switches().filter_map(ratio).reduce(f64::max)
 }
 
-/// The sum of rates, stopping at the largest.
+/// The sum of rates, saturating.
 fn sum(rates: impl Iterator<Item = Rate>) -> Rate {
     Rate::from_bps(rates.fold(0, |sum, rate| sum.saturating_add(rate.bps())))
 }

@@ -1,4 +1,4 @@
-//! How many nodes each tier has, and how many cables between tiers.
+//! Numbers of nodes per tier and of cables between tiers.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::Fabric;
 pub struct TierCount {
     /// The tier.
     pub tier: u8,
-    /// What it is called: `hosts`, `ToR`, `aggregation`, `spine`, `core`, or `tier 4` and so on.
+    /// Its name: `hosts`, `ToR`, `aggregation`, `spine`, `core`, or `tier 4` and so on.
     pub name: String,
-    /// How many nodes.
+    /// Number of nodes.
     pub nodes: usize,
 }
 
@@ -24,9 +24,9 @@ pub struct TierLinks {
     pub low: u8,
     /// The higher tier, or the same.
     pub high: u8,
-    /// How many cables, failed ones included.
+    /// Number of cables, including failed ones.
     pub cables: usize,
-    /// How many of them have failed.
+    /// Number of failed ones.
     pub failed: usize,
     /// The slowest direction of any.
     pub slowest: Rate,
@@ -34,14 +34,14 @@ pub struct TierLinks {
     pub fastest: Rate,
 }
 
-/// How many of what.
+/// Counts of nodes, cables and pods.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counts {
     /// The nodes of each tier, from the lowest.
     pub tiers: Vec<TierCount>,
     /// The cables of each pair of tiers, from the lowest.
     pub links: Vec<TierLinks>,
-    /// The pods; 0 where the fabric has none.
+    /// Number of pods; 0 if the fabric has none.
     pub pods: usize,
 }
 
@@ -81,7 +81,7 @@ pub fn counts(fabric: &Fabric) -> Counts {
     }
 }
 
-/// What a tier is called in a fabric whose highest tier is `top`.
+/// The name of a tier in a fabric whose highest tier is `top`.
 fn tier_name(tier: u8, top: u8) -> String {
     match (tier, top) {
         (0, _) => "hosts".into(),

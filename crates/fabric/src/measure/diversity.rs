@@ -1,4 +1,4 @@
-//! How many ways lead from host to host, and how long the longest shortest one is.
+//! Path diversity between hosts, and the diameter.
 
 use std::collections::BTreeMap;
 
@@ -14,25 +14,25 @@ pub struct DiversityRow {
     pub hops: u32,
     /// Pairs examined.
     pub pairs: u64,
-    /// The least and the most shortest paths of a pair.
+    /// Minimum and maximum number of shortest paths of a pair.
     pub equal_cost: (u64, u64),
-    /// The least and the most paths of any length without a common cable.
+    /// Minimum and maximum number of cable-disjoint paths of any length.
     pub disjoint: (u64, u64),
 }
 
-/// How many ways lead from host to host.
+/// Path diversity between hosts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diversity {
     /// By distance, the shortest first.
     pub rows: Vec<DiversityRow>,
-    /// Pairs examined: hosts on the same switches are alike, so one of them stands for all.
+    /// Pairs examined: one host represents all hosts on the same switches.
     pub examined: u64,
-    /// Pairs there are.
+    /// All pairs.
     pub pairs: u64,
 }
 
-/// Path counts by distance, from at most `most` pairs: all where there are no more, else pairs evenly
-/// spread over all, always the same.
+/// Path counts by distance, from at most `most` pairs: all if there are no more, else evenly spread pairs,
+/// always the same.
 pub fn diversity(fabric: &Fabric, paths: &EqualCost, most: u64) -> Diversity {
     let hosts = representatives(fabric, paths);
     let pairs = hosts.len() as u64 * (hosts.len() as u64 - 1) / 2;
@@ -65,7 +65,7 @@ pub fn diameter(fabric: &Fabric, paths: &EqualCost) -> u32 {
     hosts.iter().filter_map(to_all).max().unwrap_or(0)
 }
 
-/// Of the hosts on the same switches the first two.
+/// The first two hosts of each set on the same switches.
 fn representatives(fabric: &Fabric, paths: &EqualCost) -> Vec<HostId> {
     let mut seen = vec![0; paths.class_count()];
     let mut first_two = |host: &HostId| {
@@ -76,11 +76,10 @@ fn representatives(fabric: &Fabric, paths: &EqualCost) -> Vec<HostId> {
     (0..fabric.host_count() as u32).map(HostId).filter(|host| first_two(host)).collect()
 }
 
-/// The number of shortest paths between two hosts, stopping at the largest number; 0 where there is
-/// none.
+/// The number of shortest paths between two hosts, saturating; 0 if there is none.
 pub fn equal_cost_path_count(fabric: &Fabric, paths: &EqualCost, from: HostId, to: HostId) -> u64 {
     let destination = fabric.host_node(to);
-    // All nodes of a step are equally far from the destination.
+    // All nodes of a step have the same distance to the destination.
     let mut step = BTreeMap::from([(fabric.host_node(from), 1_u64)]);
     while !step.is_empty() && !step.contains_key(&destination) {
         let mut next = BTreeMap::new();
@@ -95,9 +94,9 @@ pub fn equal_cost_path_count(fabric: &Fabric, paths: &EqualCost, from: HostId, t
     step.get(&destination).copied().unwrap_or(0)
 }
 
-/// The number of paths without a common cable between the switches that two hosts hang on (the cables
-/// of the hosts themselves do not limit it, since most hosts have only one). A switch that both hang
-/// on counts one path for each pair of their cables to it.
+/// The number of cable-disjoint paths between the switches of two hosts (the hosts' own cables do not limit
+/// it, since most hosts have only one). A switch common to both counts one path for each pair of their cables
+/// to it.
 pub fn disjoint_path_count(fabric: &Fabric, from: HostId, to: HostId) -> u64 {
     let (source, sink) = (fabric.host_node(from), fabric.host_node(to));
     let cables = |host: NodeId| {
@@ -130,7 +129,7 @@ mod tests {
     use super::*;
     use crate::{FabricBuilder, LinkSpec, build};
 
-    /// Links, shortest paths and paths without a common cable.
+    /// Links, shortest paths and cable-disjoint paths.
     type Row = (u32, (u64, u64), (u64, u64));
 
     fn rows(fabric: &Fabric) -> Vec<Row> {

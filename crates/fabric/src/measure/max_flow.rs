@@ -1,9 +1,9 @@
-//! The largest flow between two nodes (Dinic 1970), on capacities of whole numbers.
+//! Maximum flow between two nodes (Dinic 1970), with integer capacities.
 
-/// A capacity that no sum of rates reaches.
+/// A capacity above any sum of rates.
 pub(super) const UNLIMITED: u64 = u64::MAX / 4;
 
-/// An arc; the one back is its neighbour in the list (index with the lowest bit changed).
+/// An arc; its reverse is its neighbour in the list (index with the lowest bit flipped).
 #[derive(Clone, Copy)]
 struct Arc {
     to: u32,
@@ -23,7 +23,7 @@ impl Network {
         Self { arcs: Vec::new(), of_node: vec![Vec::new(); nodes] }
     }
 
-    /// Joins two nodes by capacities forth and back.
+    /// Connects two nodes with a capacity in each direction.
     pub fn join(&mut self, a: usize, b: usize, forth: u64, back: u64) {
         for (from, to, capacity) in [(a, b, forth), (b, a, back)] {
             self.of_node[from].push(self.arcs.len() as u32);
@@ -31,7 +31,7 @@ impl Network {
         }
     }
 
-    /// The largest flow from `source` to `sink`, which uses the capacities up.
+    /// The maximum flow from `source` to `sink`; consumes the capacities.
     pub fn max_flow(&mut self, source: usize, sink: usize) -> u64 {
         let mut total: u64 = 0;
         loop {
@@ -46,7 +46,7 @@ impl Network {
         }
     }
 
-    /// The arcs of a shortest path with capacity left from `source` to each node.
+    /// The distance in arcs with remaining capacity from `source` to each node.
     fn levels(&self, source: usize) -> Vec<u32> {
         let mut level = vec![u32::MAX; self.of_node.len()];
         level[source] = 0;
@@ -65,8 +65,8 @@ impl Network {
         level
     }
 
-    /// Sends what fits along one shortest path; `next` are the first arcs of each node that are not
-    /// yet exhausted.
+    /// Sends as much as fits along one shortest path; `next` is the first arc of each node that is not
+    /// exhausted.
     fn push(&mut self, source: usize, sink: usize, level: &[u32], next: &mut [usize]) -> Option<u64> {
         let mut path: Vec<u32> = Vec::new();
         let mut node = source;

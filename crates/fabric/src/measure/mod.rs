@@ -1,4 +1,4 @@
-//! What a fabric amounts to: how much of what, how many ways, how wide at its waist.
+//! Measures of a fabric: counts, path diversity, capacity, bisection.
 
 mod bisection;
 mod capacity;

@@ -1,5 +1,5 @@
-//! [`Branch`]: the paths that leave a path already given at one of its nodes; and which of two branches
-//! may have the least path.
+//! [`Branch`]: the paths that leave a returned path at one of its nodes; and the order of two branches by
+//! their least path.
 
 use std::cmp::Ordering;
 use std::iter;
@@ -8,45 +8,44 @@ use super::graph::{Graph, Step};
 use super::path::Path;
 use super::tree::Tree;
 
-/// The paths that begin as a path already given does up to one of its nodes, the spur, and go on from
-/// there by an edge that no path given so far takes after the same beginning.
+/// The paths that follow a returned path up to one of its nodes, the spur, and continue by an edge that no
+/// returned path takes after the same beginning.
 ///
-/// It knows a lower bound of its least path: what that costs, and the first step after the spur.
+/// It stores a lower bound of its least path: the cost, and the first step after the spur.
 pub(super) struct Branch {
-    /// Which of the paths given.
+    /// Index of the returned path.
     pub path: u32,
-    /// Where on it the spur is; nodes are counted from 0.
+    /// Index of the spur on it.
     pub spur: u32,
-    /// What the path costs up to the spur.
+    /// Cost of the path up to the spur.
     pub begun: u64,
-    /// The edges taken from the spur, beside that of the path itself.
+    /// The edges taken from the spur, except that of the path itself.
     pub taken: Vec<u32>,
-    /// What the bound costs.
+    /// Cost of the bound.
     pub cost: u64,
-    /// The step from the spur, a place in the graph's list.
+    /// The step from the spur, an index in the graph's list.
     pub first: u32,
     /// The steps after it.
     pub rest: Rest,
 }
 
-/// How a bound goes on after its first step.
+/// How a bound continues after its first step.
 ///
-/// A branch becomes what stands below, never what stands above, until costs change: so looking for the
-/// least path ends. Steps that were found are kept only where they decide an order, since there may be as
-/// many branches as steps.
+/// Until costs change, a branch only moves down this list, so the search for the least path terminates. Found
+/// steps are kept only if they decide an order, since there may be as many branches as steps.
 pub(super) enum Rest {
     /// Through the tree: the bound is a path if it does not meet its own beginning.
     Tree,
-    /// Some way of the cost that the bound says.
+    /// Some way with the cost of the bound.
     Forgotten,
     /// By these steps: the bound is the branch's least path.
     Found(Vec<u32>),
-    /// No path is left.
+    /// No path remains.
     Empty,
 }
 
 impl Branch {
-    /// The branch at a node of a path; `begun` and its bound are not known yet.
+    /// The branch at a node of a path; without `begun` and bound.
     pub fn new(path: u32, spur: u32) -> Self {
         Self { path, spur, begun: 0, taken: Vec::new(), cost: 0, first: 0, rest: Rest::Tree }
     }
@@ -67,7 +66,7 @@ impl Branch {
     }
 }
 
-/// What the order of two branches follows from.
+/// The data that determine the order of two branches.
 pub(super) struct View<'a> {
     pub graph: &'a Graph,
     pub tree: &'a Tree,
@@ -76,8 +75,8 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether the bound of one branch comes before that of another. Where only the beginning of a bound
-    /// is known, it comes before all that begin so.
+    /// Whether the bound of one branch comes before that of another. If only the beginning of a bound is
+    /// known, it comes before all with the same beginning.
     pub fn before(&self, a: u32, b: u32) -> bool {
         let (a, b) = (&self.branches[a as usize], &self.branches[b as usize]);
         let order = a.cost.cmp(&b.cost).then_with(|| {
@@ -98,7 +97,7 @@ impl View<'_> {
         iter::once(first).chain(rest.map(|place| self.graph.step(place)))
     }
 
-    /// The steps of a bound from its start on, without the first `skipped`, no more than up to the spur.
+    /// The steps of a bound from its start on, without the first `skipped`, at most up to the spur.
     fn steps_after(&self, branch: &Branch, skipped: usize) -> impl Iterator<Item = Step> {
         let Path { nodes, edges } = &self.given[branch.path as usize];
         let begun = skipped..branch.spur as usize;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Order, PathSet};
 
-/// An edge as one of its ends sees it.
+/// An edge, from one of its ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Step {
     /// The other end.
@@ -13,14 +13,13 @@ pub(super) struct Step {
     pub edge: u32,
 }
 
-/// An undirected graph. Parallel edges are edges of their own; an edge from a node to itself is on no
-/// path.
+/// An undirected graph. Parallel edges are separate; a self-loop is on no path.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// Where in `steps` those of a node start; one more entry than nodes.
+    /// Start of each node's steps in `steps`; one more entry than nodes.
     first: Vec<u32>,
-    /// Of each node the edges that leave it, by the other end, then by number: of several that cost the
-    /// same the first is the one that the order wants.
+    /// The edges that leave each node, by the other end, then by number: the first of equal cost is first in
+    /// the order.
     steps: Vec<Step>,
     up: Vec<bool>,
 }
@@ -29,7 +28,7 @@ impl Graph {
     /// `nodes` nodes, and an edge for each pair of them; all edges are up.
     ///
     /// # Panics
-    /// If a pair names a node that there is not, or there are 2^31 edges or more.
+    /// If a pair names a node that does not exist, or there are 2^31 edges or more.
     pub fn new(nodes: usize, edges: &[(u32, u32)]) -> Self {
         assert!(edges.len() < 1 << 31, "{} edges are more than can be numbered", edges.len());
         let mut first = vec![0_u32; nodes + 1];
@@ -59,12 +58,12 @@ impl Graph {
         Self { first, steps, up: vec![true; edges.len()] }
     }
 
-    /// How many nodes.
+    /// Number of nodes.
     pub fn node_count(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// How many edges, up or not.
+    /// Number of edges, up or down.
     pub fn edge_count(&self) -> usize {
         self.up.len()
     }
@@ -74,7 +73,7 @@ impl Graph {
         self.up[edge as usize]
     }
 
-    /// Lets paths use an edge, or not any more.
+    /// Sets whether paths may use an edge.
     ///
     /// # Panics
     /// If there is no such edge.
@@ -82,25 +81,25 @@ impl Graph {
         self.up[edge as usize] = up;
     }
 
-    /// The simple paths from one node to another, in `order`: none where no path joins them or there is
-    /// no such node, and the one path without edges where both are the same.
+    /// The simple paths from one node to another, in `order`: none if there is no path or no such node, and
+    /// one path without edges if both are the same.
     pub fn path_set(&self, from: u32, to: u32, order: Order) -> PathSet<'_> {
         PathSet::new(self, from, to, order)
     }
 
-    /// The places in the list of steps of those that leave a node.
+    /// The indices of the steps that leave a node.
     #[inline]
     pub(super) fn steps_of(&self, node: u32) -> Range<usize> {
         self.first[node as usize] as usize..self.first[node as usize + 1] as usize
     }
 
-    /// Those steps.
+    /// The steps that leave a node.
     #[inline]
     pub(super) fn steps_from(&self, node: u32) -> &[Step] {
         &self.steps[self.steps_of(node)]
     }
 
-    /// The step at a place of the list.
+    /// The step at an index of the list.
     #[inline]
     pub(super) fn step(&self, place: u32) -> Step {
         self.steps[place as usize]

@@ -1,7 +1,7 @@
-//! [`Heap`]: a priority queue whose order is told by what lies beside it.
+//! [`Heap`]: a priority queue with an external order.
 //!
-//! The order of two candidates follows from paths, branches and tree, which change between calls, so an
-//! item cannot carry it as `std::collections::BinaryHeap` asks for.
+//! The order of two candidates depends on paths, branches and tree, which change between calls, so items
+//! cannot carry it as `std::collections::BinaryHeap` requires.
 
 /// A binary heap of indices, the first before its two children.
 #[derive(Default)]
@@ -13,12 +13,12 @@ impl Heap {
         self.0.first().copied()
     }
 
-    /// Takes all out.
+    /// Removes all items.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Puts one in.
+    /// Adds an item.
     pub fn push(&mut self, item: u32, before: impl Fn(u32, u32) -> bool) {
         let mut at = self.0.len();
         self.0.push(item);
@@ -29,7 +29,7 @@ impl Heap {
         self.0[at] = item;
     }
 
-    /// Takes the first out.
+    /// Removes and returns the first item.
     pub fn pop(&mut self, before: impl Fn(u32, u32) -> bool) -> Option<u32> {
         let last = self.0.pop()?;
         let Some(&first) = self.0.first() else { return Some(last) };

@@ -1,19 +1,19 @@
-//! [`Marks`]: a set of nodes that is emptied in one step.
+//! [`Marks`]: a set of nodes that is cleared in constant time.
 
 /// A set of nodes.
 pub(super) struct Marks {
-    /// In which round a node was put in.
+    /// The round in which each node was added.
     rounds: Vec<u32>,
     round: u32,
 }
 
 impl Marks {
-    /// No node of `nodes`.
+    /// An empty set of up to `nodes` nodes.
     pub fn new(nodes: usize) -> Self {
         Self { rounds: vec![0; nodes], round: 1 }
     }
 
-    /// Takes all out.
+    /// Removes all nodes.
     pub fn clear(&mut self) {
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
@@ -22,13 +22,13 @@ impl Marks {
         }
     }
 
-    /// Puts a node in.
+    /// Adds a node.
     #[inline]
     pub fn set(&mut self, node: u32) {
         self.rounds[node as usize] = self.round;
     }
 
-    /// Whether a node is in.
+    /// Whether a node is in the set.
     #[inline]
     pub fn has(&self, node: u32) -> bool {
         self.rounds[node as usize] == self.round

@@ -1,17 +1,17 @@
-//! Path sets: the simple paths between two nodes, in an order that suits subflows which must not meet.
+//! Path sets: the simple paths between two nodes, in an order for subflows that should not share links.
 //!
-//! The first path is the shortest one. The others follow by what they share with it (smoc, Algorithm 1:
-//! all simple paths, sorted by the edges shared with the primary path, then by length), or, under
+//! The first path is the shortest one. The others follow by what they share with it (smoc, Algorithm 1: all
+//! simple paths, sorted by the edges shared with the primary path, then by length), or, under
 //! [`Order::Disjoint`], by what they share with every path before them. The number of simple paths grows
-//! exponentially with the size of a graph, so they are not listed and sorted: a [`PathSet`] is an
-//! iterator that finds each next path when it is asked for.
+//! exponentially with the size of a graph, so they are not listed and sorted: a [`PathSet`] is an iterator
+//! that finds each path on demand.
 //!
 //! # The order
 //! A graph is undirected and may have parallel edges. A path is its nodes and its edges; the order of
 //! two paths is decided by the first of these in which they differ:
 //!
-//! 1. what they share: under [`Order::Paper`] how many edges with the first path, under
-//!    [`Order::Disjoint`] the sum over their edges of how many of the paths before have that edge;
+//! 1. sharing: under [`Order::Paper`] the number of edges shared with the first path, under
+//!    [`Order::Disjoint`] the sum over its edges of the number of earlier paths with that edge;
 //! 2. the number of edges;
 //! 3. the sequence of nodes, by number;
 //! 4. the sequence of edges, by number.
@@ -19,16 +19,16 @@
 //! The first path is the least by 2, 3 and 4. No two paths are equal, so the order is total.
 //!
 //! # How the next path is found
-//! After Lawler (Management Science 18, 1972): the paths not yet given are divided into disjoint sets,
-//! each the paths that begin with the same part of a path already given and leave it by an edge not yet
-//! taken there ([`branch`]). What a path costs is one integer, what it shares above and its edges below
-//! ([`cost`]), and a sum over its edges; so the cheapest way to the destination is a tree, and the way
-//! through the tree is a lower bound of every path of a set, which is often the path itself. Only where
-//! the tree leads back into the part that the set begins with is the rest of the graph searched
-//! ([`search`]), and only if the set's bound is the least of all.
+//! After Lawler (Management Science 18, 1972): the remaining paths are divided into disjoint sets; a set has
+//! the paths that follow a returned path up to some node and leave it by an edge not yet taken there
+//! ([`branch`]). The cost of a path is one integer, sharing in the upper half and edges in the lower
+//! ([`cost`]), and a sum over its edges; so the cheapest ways to the destination form a tree, and the way
+//! through the tree is a lower bound for every path of a set, often the path itself. The rest of the graph is
+//! searched only if the tree leads back into the common beginning of the set ([`search`]) and the set's bound
+//! is the least of all.
 //!
-//! Under [`Order::Disjoint`] costs rise with every path given. The sets stay what they were; their
-//! bounds are taken anew.
+//! Under [`Order::Disjoint`] costs rise with every returned path. The sets stay the same; their bounds are
+//! recomputed.
 
 mod branch;
 mod cost;

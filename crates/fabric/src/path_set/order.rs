@@ -9,12 +9,12 @@ pub enum Order {
     /// Those that share the fewest edges with the first path (smoc, Algorithm 1).
     #[default]
     Paper,
-    /// Those that share the least with all before them.
+    /// Those that share the least with all earlier paths.
     Disjoint,
 }
 
 impl Order {
-    /// All there are, for messages.
+    /// All orders, for messages.
     pub const ALL: [Self; 2] = [Self::Paper, Self::Disjoint];
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Order {
 impl FromStr for Order {
     type Err = String;
 
-    /// Reads `paper` or `disjoint`; the error is the text that is neither.
+    /// Reads `paper` or `disjoint`; the error is the text itself.
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|order| order.to_string() == text).ok_or_else(|| text.to_owned())
     }

@@ -1,23 +1,23 @@
 //! [`Path`]: the nodes and the edges from one node to another.
 
-/// A simple path: no node comes twice.
+/// A simple path: no node occurs twice.
 ///
 /// Paths compare by their nodes, then by their edges.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Path {
-    /// The nodes, both ends among them.
+    /// The nodes, including both ends.
     pub nodes: Vec<u32>,
     /// The edges between them, one less.
     pub edges: Vec<u32>,
 }
 
 impl Path {
-    /// How many edges.
+    /// Number of edges.
     pub fn hops(&self) -> usize {
         self.edges.len()
     }
 
-    /// How many edges it has in common with `other`.
+    /// Number of edges in common with `other`.
     pub fn shared_with(&self, other: &Self) -> usize {
         let mut theirs = other.edges.clone();
         theirs.sort_unstable();

@@ -1,14 +1,14 @@
-//! [`Places`]: which node and cable of a fabric a node and an edge of a graph are.
+//! [`Places`]: maps nodes and edges of a graph to nodes and cables of a fabric.
 
 use weft_units::{LinkId, NodeId};
 
 use super::{Graph, Path};
 use crate::Fabric;
 
-/// The number of what a graph does not have.
+/// The number of a node or edge that is not in the graph.
 const NONE: u32 = u32::MAX;
 
-/// Between the numbers of a [`Graph`] of switches and the ids of the fabric that it was made from.
+/// Maps between the numbers of a [`Graph`] of switches and the ids of its fabric.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// Of each node.
@@ -23,7 +23,7 @@ pub struct Places {
 
 impl Graph {
     /// The switches of a fabric and the cables between them, both numbered in the order of the fabric. An
-    /// edge is up where both directions of its cable are.
+    /// edge is up if both directions of its cable are.
     pub fn of_switches(fabric: &Fabric, up: impl Fn(LinkId) -> bool) -> (Self, Places) {
         let switches: Vec<NodeId> = fabric.switches().collect();
         let mut nodes = vec![NONE; fabric.nodes().len()];
@@ -49,7 +49,7 @@ impl Graph {
 }
 
 impl Places {
-    /// The switch that a node is.
+    /// The switch of a node.
     ///
     /// # Panics
     /// If the graph has no such node.
@@ -57,12 +57,12 @@ impl Places {
         self.switches[node as usize]
     }
 
-    /// The node that a switch is; `None` for a host.
+    /// The node of a switch; `None` for a host.
     pub fn node(&self, switch: NodeId) -> Option<u32> {
         self.nodes.get(switch.index()).copied().filter(|&node| node != NONE)
     }
 
-    /// The link that an edge is, in the direction in which the cable was connected.
+    /// The link of an edge, in the direction in which the cable was connected.
     ///
     /// # Panics
     /// If the graph has no such edge.
@@ -70,7 +70,7 @@ impl Places {
         self.links[edge as usize]
     }
 
-    /// The edge that a link is, whatever its direction; `None` for that of a host.
+    /// The edge of a link in either direction; `None` for a host's link.
     pub fn edge(&self, link: LinkId) -> Option<u32> {
         self.edges.get(link.index() / 2).copied().filter(|&edge| edge != NONE)
     }

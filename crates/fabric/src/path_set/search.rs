@@ -1,8 +1,7 @@
-//! [`Search`]: what the way to the destination costs from every node, and the least of the cheapest ways.
+//! [`Search`]: the cost from every node to the destination, and the first of the cheapest ways.
 //!
-//! Dijkstra's algorithm from the destination on. Nearly all edges cost [`HOP`], and what is reached over
-//! one of those comes in order by itself: such nodes wait in a queue, and only what is reached over an
-//! edge that is shared waits in a heap.
+//! Dijkstra's algorithm from the destination. Nearly all edges cost [`HOP`], and nodes reached over those
+//! come in order anyway: they wait in a queue, and only nodes reached over a shared edge wait in a heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,23 +20,21 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// For a graph of so many nodes; nothing is reached yet.
+    /// For a graph with this many nodes; nothing is reached yet.
     pub fn new(nodes: usize) -> Self {
         Self { distance: vec![NEVER; nodes], plain: Vec::new(), shared: BinaryHeap::new() }
     }
 
-    /// What the way costs from a node, [`NEVER`] where there is none or none was found before the
-    /// search ended.
+    /// The cost from a node, [`NEVER`] if there is no way or none was found before the search ended.
     #[inline]
     pub fn distance(&self, node: u32) -> u64 {
         self.distance[node as usize]
     }
 
-    /// Finds the ways to `to` that do not touch `without`; ends as soon as `until` is reached, where
-    /// that is a node.
+    /// Finds the ways to `to` that avoid `without`; ends as soon as `until`, if given, is reached.
     pub fn run(&mut self, graph: &Graph, cost: &[u64], to: u32, without: &[u32], until: Option<u32>) {
         self.distance.fill(NEVER);
-        // Nothing comes nearer than this, so it is never gone through.
+        // No way is cheaper than this, so these nodes are never traversed.
         without.iter().for_each(|&node| self.distance[node as usize] = 0);
         self.spread(graph, cost, to, until);
         without.iter().for_each(|&node| self.distance[node as usize] = NEVER);
@@ -59,7 +56,7 @@ impl Search {
                     self.plain[done - 1]
                 }
                 _ => match self.shared.pop() {
-                    // Reached at less cost since.
+                    // Reached at lower cost since.
                     Some(Reverse((distance, node))) if distance > self.distance[node as usize] => continue,
                     Some(Reverse((_, node))) => node,
                     None => return,
@@ -84,8 +81,8 @@ impl Search {
         }
     }
 
-    /// The first step of the least of the cheapest ways from a node that was reached and is not the
-    /// destination. Following it leads there, and each node on the way is nearer.
+    /// The first step of the first of the cheapest ways from a reached node other than the destination. Each
+    /// node on the way is nearer.
     #[inline]
     pub fn step_on(&self, graph: &Graph, cost: &[u64], from: u32) -> Option<u32> {
         let distance = self.distance[from as usize];
@@ -97,7 +94,7 @@ impl Search {
         least.map(|place| place as u32)
     }
 
-    /// The steps of the least of the cheapest ways from a node to `to`; none where it was not reached.
+    /// The steps of the first of the cheapest ways from a node to `to`; `None` if it was not reached.
     pub fn way(&self, graph: &Graph, cost: &[u64], from: u32, to: u32) -> Option<Vec<u32>> {
         let mut steps = Vec::new();
         let mut node = from;

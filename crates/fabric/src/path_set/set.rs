@@ -14,36 +14,36 @@ use super::path::Path;
 use super::search::Search;
 use super::tree::Tree;
 
-/// What the order of branches follows from, beside the heap and the marks.
+/// The data that determine the order of branches, without the heap and the marks.
 macro_rules! view {
     ($set:ident) => {
         View { graph: $set.graph, tree: &$set.tree, given: &$set.given, branches: &$set.branches }
     };
 }
 
-/// The simple paths from one node to another, the best first, each found when it is asked for.
+/// The simple paths from one node to another, the best first, each found on demand.
 ///
-/// It holds the paths it has given and at most as many branches as these have edges; a branch takes the
-/// same memory however long its paths are.
+/// It stores the returned paths and at most as many branches as these have edges; the memory of a branch does
+/// not depend on the length of its paths.
 pub struct PathSet<'g> {
     graph: &'g Graph,
     from: u32,
     to: u32,
     order: Order,
-    /// Of each edge.
+    /// The cost of each edge.
     cost: Vec<u64>,
     tree: Tree,
     search: Search,
     given: Vec<Path>,
-    /// Whether the last path was given without dividing what is left.
+    /// Whether the last path was returned without dividing the rest.
     fresh: bool,
-    /// The branch that the last path came from; none of the first.
+    /// The branch of the last path; `None` for the first path.
     came_from: Option<u32>,
     branches: Vec<Branch>,
-    /// Those that have a path, the least bound first.
+    /// The branches with a path, the least bound first.
     heap: Heap,
     marks: Marks,
-    /// Edges that cost [`NEVER`] for a while, and what they cost otherwise.
+    /// Edges that temporarily cost [`NEVER`], and their regular cost.
     forbidden: Vec<(u32, u64)>,
 }
 
@@ -85,7 +85,7 @@ impl<'g> PathSet<'g> {
         Some(path)
     }
 
-    /// Divides the paths not yet given anew, since the last given is not among them any more.
+    /// Divides the remaining paths again, without the one returned last.
     fn branch(&mut self) {
         let last = self.given.len() - 1;
         let old = self.branches.len();
@@ -109,7 +109,7 @@ impl<'g> PathSet<'g> {
         }
     }
 
-    /// Finds the bounds of branches and puts those that may have a path into the heap.
+    /// Computes the bounds of branches and adds those that may have a path to the heap.
     fn bound(&mut self, range: Range<usize>) {
         let mut path = None;
         let (mut spur, mut begun) = (0, 0);
@@ -155,7 +155,7 @@ impl<'g> PathSet<'g> {
         }
     }
 
-    /// Takes the branch with the least path out of the heap; its bound is that path.
+    /// Removes the branch with the least path from the heap; its bound is that path.
     fn least(&mut self) -> Option<u32> {
         loop {
             let view = view!(self);
@@ -180,7 +180,7 @@ impl<'g> PathSet<'g> {
         }
     }
 
-    /// Whether the way through the tree keeps clear of the beginning that it continues.
+    /// Whether the way through the tree avoids the beginning that it continues.
     fn is_simple(&mut self, index: u32) -> bool {
         let branch = &self.branches[index as usize];
         self.marks.clear();
@@ -189,8 +189,7 @@ impl<'g> PathSet<'g> {
         view.ahead(branch).all(|step| !self.marks.has(step.to))
     }
 
-    /// Finds the least path of a branch in what is left of the graph without its beginning; `false` where
-    /// there is none.
+    /// Finds the least path of a branch in the graph without its beginning; `false` if there is none.
     fn detour(&mut self, index: u32) -> bool {
         self.forbid_taken(index as usize);
         let branch = &mut self.branches[index as usize];
@@ -213,7 +212,7 @@ impl<'g> PathSet<'g> {
         self.heap.push(index, |a, b| view.before(a, b));
     }
 
-    /// Forbids what a branch must not take from its spur.
+    /// Forbids the edges that a branch must not take from its spur.
     fn forbid_taken(&mut self, index: usize) {
         for edge in self.branches[index].all_taken(&self.given) {
             let cost = mem::replace(&mut self.cost[edge as usize], NEVER);
@@ -221,7 +220,7 @@ impl<'g> PathSet<'g> {
         }
     }
 
-    /// Allows it again.
+    /// Allows them again.
     fn allow(&mut self) {
         for (edge, cost) in self.forbidden.drain(..) {
             self.cost[edge as usize] = cost;
@@ -255,7 +254,7 @@ impl FusedIterator for PathSet<'_> {}
 mod tests {
     use super::*;
 
-    /// A ladder of so many rungs: the graph, and its ends on one side.
+    /// A ladder with this many rungs: the graph, and its ends on one side.
     fn ladder(rungs: u32) -> (Graph, u32, u32) {
         let sides = (1..rungs).flat_map(|rung| [(rung - 1, rung), (rungs + rung - 1, rungs + rung)]);
         let edges: Vec<(u32, u32)> = sides.chain((0..rungs).map(|rung| (rung, rungs + rung))).collect();
@@ -264,7 +263,7 @@ mod tests {
 
     #[test]
     fn memory_follows_the_edges_of_the_paths_given_however_many_paths_there_are() {
-        // Hundreds of branches have equally good paths of hundreds of edges each.
+        // Hundreds of branches have equally good paths, each with hundreds of edges.
         let (graph, from, to) = ladder(300);
         for order in Order::ALL {
             let mut set = graph.path_set(from, to, order);

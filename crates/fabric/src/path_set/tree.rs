@@ -1,12 +1,12 @@
-//! [`Tree`]: from every node the least of the cheapest ways to the destination.
+//! [`Tree`]: the first of the cheapest ways from every node to the destination.
 
 use super::graph::Graph;
 use super::search::Search;
 
-/// A node whose next step was not asked for yet.
+/// A node whose next step has not been computed yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// The next step of each node towards the destination, found when it is first asked for.
+/// The next step of each node towards the destination, computed on first use.
 pub(super) struct Tree {
     to: u32,
     search: Search,
@@ -14,24 +14,24 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// For a graph of so many nodes; empty.
+    /// For a graph with this many nodes; empty.
     pub fn new(nodes: usize, to: u32) -> Self {
         Self { to, search: Search::new(nodes), next: vec![UNKNOWN; nodes] }
     }
 
-    /// Grows anew, for the costs given. No way leads through `from`, where all paths begin.
+    /// Recomputes the tree for new costs. No way leads through `from`, where all paths begin.
     pub fn grow(&mut self, graph: &Graph, cost: &[u64], from: u32) {
         self.search.run(graph, cost, self.to, &[from], None);
         self.next.fill(UNKNOWN);
     }
 
-    /// What the way costs from a node.
+    /// The cost of the way from a node.
     #[inline]
     pub fn distance(&self, node: u32) -> u64 {
         self.search.distance(node)
     }
 
-    /// Finds the steps from a node that has a way.
+    /// Computes the steps from a reachable node.
     pub fn open(&mut self, graph: &Graph, cost: &[u64], from: u32) {
         let mut node = from;
         while node != self.to && self.next[node as usize] == UNKNOWN {

@@ -1,4 +1,4 @@
-//! The attributes of nodes and links, as every format may give them.
+//! The attributes of nodes and links, common to all formats.
 
 use std::fmt;
 use std::str::FromStr;
@@ -57,7 +57,7 @@ impl<'de> Deserialize<'de> for Tier {
     }
 }
 
-/// What a file says of a node beside its name.
+/// A node's attributes in a file, except its name.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct NodeAttributes {
     pub role: Option<Role>,
@@ -66,7 +66,7 @@ pub(super) struct NodeAttributes {
 }
 
 impl NodeAttributes {
-    /// From a function that gives the text of an attribute.
+    /// From a function that returns the text of an attribute.
     pub fn from_text<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, Why> {
         Ok(Self {
             role: parse("role", get("role"), |text| {
@@ -80,7 +80,7 @@ impl NodeAttributes {
     }
 }
 
-/// What a file says of one direction of a link; the rest is default.
+/// The attributes of one direction of a link in a file; the others have defaults.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LinkAttributes {
@@ -96,7 +96,7 @@ pub(crate) struct LinkAttributes {
     pub queue: Option<QueueSpec>,
 }
 
-/// The names that the attributes of one direction have in a file.
+/// The attribute names of one direction in a file.
 pub(crate) struct Names {
     rate: &'static str,
     delay: &'static str,
@@ -105,7 +105,7 @@ pub(crate) struct Names {
     queue: &'static str,
 }
 
-/// From the first end of a link to the second; both ways where nothing else is given.
+/// From the first end of a link to the second; also the default for the reverse.
 pub(crate) const FORTH: Names = Names {
     rate: "rate",
     delay: "delay",
@@ -124,14 +124,14 @@ pub(crate) const BACK: Names = Names {
 };
 
 impl Names {
-    /// All of them.
+    /// All names.
     pub fn all(&self) -> [&'static str; 5] {
         [self.rate, self.delay, self.overhead, self.ecn_threshold, self.queue]
     }
 }
 
 impl LinkAttributes {
-    /// From a function that gives the text of an attribute. A queue with several classes is a JSON object.
+    /// From a function that returns the text of an attribute. A queue with several classes is a JSON object.
     pub fn from_text<'a>(names: &Names, get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, Why> {
         Ok(Self {
             rate: parse(names.rate, get(names.rate), quantity)?,
@@ -144,12 +144,12 @@ impl LinkAttributes {
         })
     }
 
-    /// What has to be written of `spec` where `defaults` are known.
+    /// The attributes of `spec` that differ from `defaults`.
     pub fn difference(spec: &LinkSpec, defaults: &LinkSpec) -> Self {
         let (queue, ecn_threshold) = if spec.queue == defaults.queue {
             (None, None)
         } else if spec.queue.is_fifo() {
-            // The threshold is written apart, where formats without tables can hold it.
+            // The threshold is separate, so that formats without tables can represent it.
             (Some(QueueSpec::fifo(spec.queue.limit)), spec.queue.ecn_threshold)
         } else {
             (Some(spec.queue.clone()), None)
@@ -163,7 +163,7 @@ impl LinkAttributes {
         }
     }
 
-    /// All of `spec`.
+    /// All attributes of `spec`.
     pub fn whole(spec: &LinkSpec) -> Self {
         let queue = if spec.queue.is_fifo() { QueueSpec::fifo(spec.queue.limit) } else { spec.queue.clone() };
         Self {
@@ -190,8 +190,7 @@ impl LinkAttributes {
         ]
     }
 
-    /// The link, with `defaults` where nothing was said. A queue that is given stands alone: it takes
-    /// no threshold from the defaults.
+    /// The link, with `defaults` for missing attributes. A given queue takes no threshold from the defaults.
     pub fn or(self, defaults: &LinkSpec) -> LinkSpec {
         let mut queue = self.queue.unwrap_or_else(|| defaults.queue.clone());
         queue.ecn_threshold = self.ecn_threshold.or(queue.ecn_threshold);
@@ -204,7 +203,7 @@ impl LinkAttributes {
     }
 }
 
-/// A queue: its limit, or an object of JSON.
+/// A queue: its limit, or a JSON object.
 fn queue(text: &str) -> Result<QueueSpec, String> {
     if text.starts_with('{') {
         return serde_json::from_str(text).map_err(|error| explain(&error.to_string()));
@@ -212,12 +211,12 @@ fn queue(text: &str) -> Result<QueueSpec, String> {
     quantity(text)
 }
 
-/// A quantity, with its error as text.
+/// A quantity; the error is text.
 fn quantity<T: FromStr<Err = weft_units::QuantityError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: weft_units::QuantityError| error.to_string())
 }
 
-/// An attribute that may be missing.
+/// An optional attribute.
 pub(super) fn parse<T>(
     key: &'static str,
     text: Option<&str>,

@@ -1,4 +1,4 @@
-//! [`ReadError`]: what is wrong with a file, and where.
+//! [`ReadError`]: an error in a file, with its position.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{FabricError, nearest};
 
-/// What is wrong with a file, and where.
+/// An error in a file, with its position.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub struct ReadError {
     /// The line, from 1.
@@ -20,38 +20,38 @@ pub struct ReadError {
     pub why: Why,
 }
 
-/// What is wrong with a file.
+/// The kind of error in a file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Why {
     /// The format itself is violated.
     #[error("{0}")]
     Syntax(String),
-    /// Something that must be there is not.
+    /// Something required is missing.
     #[error("{0} is missing")]
     Missing(&'static str),
-    /// A value is not what it should be.
-    #[error("`{key}` is wrong: {why}")]
+    /// A value is invalid.
+    #[error("`{key}` is invalid: {why}")]
     Value {
         /// The attribute.
         key: &'static str,
-        /// What is wrong with it, with the value and what was expected.
+        /// Why, with the value and what was expected.
         why: String,
     },
-    /// One direction of a cable in a directed graph.
-    #[error("the directed edge `{from}` -> `{to}` has no edge back: write both, or an undirected graph")]
+    /// A directed edge without its reverse.
+    #[error("the directed edge `{from}` -> `{to}` has no reverse edge: write both, or an undirected graph")]
     OneWay {
         /// The node it leaves.
         from: String,
         /// The node it enters.
         to: String,
     },
-    /// The text describes what cannot be a fabric.
+    /// The text describes an invalid fabric.
     #[error(transparent)]
     Fabric(#[from] FabricError),
-    /// The bytes are no text.
+    /// The bytes are not UTF-8.
     #[error("the file is not UTF-8 text")]
     NotUtf8,
-    /// The format is not known.
+    /// Unknown format.
     #[error("`{path}` is not a fabric file: its name must end in .toml, .graphml, .xml or .json")]
     Ending {
         /// The path.
@@ -90,7 +90,7 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// What serde says of an unknown key, with the nearest right one.
+/// serde's message about an unknown key, with the nearest valid one.
 pub(super) fn explain(message: &str) -> String {
     let Some((key, expected)) = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'))
     else {

@@ -1,5 +1,5 @@
-//! From the nodes and edges of a file, whatever its format, to a [`Fabric`](crate::Fabric): roles and tiers
-//! that were not given, the two directions of a cable in a directed graph.
+//! From the nodes and edges of a file of any format to a [`Fabric`](crate::Fabric): adds missing roles and
+//! tiers, joins the two directions of a cable in a directed graph.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,7 +9,7 @@ use super::attributes::{NodeAttributes, Tier};
 use super::{ReadError, Why};
 use crate::{FabricBuilder, FabricError, LinkSpec, Role};
 
-/// Where an element stands: its byte in the text and what to call it.
+/// The position of an element: its byte in the text and its name in messages.
 pub(super) struct Place {
     pub byte: usize,
     pub element: String,
@@ -27,13 +27,13 @@ pub(super) struct FileEdge {
     pub from: String,
     pub to: String,
     pub forth: LinkSpec,
-    /// `None` for an edge of a directed graph, whose way back is another edge.
+    /// `None` for an edge of a directed graph, whose reverse is another edge.
     pub back: Option<LinkSpec>,
     pub up: bool,
     pub place: Place,
 }
 
-/// What a file holds.
+/// The content of a file.
 pub(super) struct FileGraph<'a> {
     pub text: &'a str,
     pub name: String,
@@ -56,7 +56,7 @@ impl FileGraph<'_> {
         ReadError::from(why.into()).at(self.text, place.byte).of(&*place.element)
     }
 
-    /// The fabric, to be finished.
+    /// The fabric, ready to be built.
     pub fn into_builder(self) -> Result<FabricBuilder, ReadError> {
         let mut index_of = BTreeMap::new();
         for (index, node) in self.nodes.iter().enumerate() {
@@ -87,7 +87,7 @@ impl FileGraph<'_> {
         Ok(builder)
     }
 
-    /// The cables, in the order in which each was first mentioned.
+    /// The cables, in order of first mention.
     fn cables(&self, index_of: &BTreeMap<&str, usize>) -> Result<Vec<Cable>, ReadError> {
         let find = |name: &str, place: &Place| match index_of.get(name) {
             Some(&index) => Ok(index),
@@ -97,7 +97,7 @@ impl FileGraph<'_> {
             }
         };
         let mut cables: Vec<Cable> = Vec::with_capacity(self.edges.len());
-        // Cables of directed edges that still lack their way back.
+        // Cables of directed edges that still lack their reverse.
         let mut one_way: BTreeMap<(usize, usize), VecDeque<usize>> = BTreeMap::new();
         for (index, edge) in self.edges.iter().enumerate() {
             let (a, b) = (find(&edge.from, &edge.place)?, find(&edge.to, &edge.place)?);
@@ -122,8 +122,8 @@ impl FileGraph<'_> {
         }
     }
 
-    /// The role of each node: as given, else by its tier; where a file gives neither for any node,
-    /// those with one cable are hosts.
+    /// The role of each node: as given, else by its tier; if a file gives neither for any node, nodes with
+    /// one cable are hosts.
     fn roles(&self, cables: &[Cable]) -> Vec<Role> {
         let host = |is: bool| if is { Role::Host } else { Role::Switch };
         if self.nodes.iter().any(|node| node.attributes.role.is_some() || node.attributes.tier.is_some()) {
@@ -139,8 +139,8 @@ impl FileGraph<'_> {
         degrees.into_iter().map(|degree| host(degree == 1)).collect()
     }
 
-    /// The tier of each node: as given, else the number of links to the nearest host, and 1 for a
-    /// switch without a way to any.
+    /// The tier of each node: as given, else the number of links to the nearest host, or 1 for a switch that
+    /// reaches none.
     fn tiers(&self, roles: &[Role], cables: &[Cable]) -> Result<Vec<u8>, ReadError> {
         let mut around = vec![Vec::new(); self.nodes.len()];
         for cable in cables {
@@ -163,7 +163,7 @@ impl FileGraph<'_> {
             |((node, role), found): ((&FileNode, &Role), Option<u8>)| match (node.attributes.tier, role) {
                 (Some(Tier(0)), Role::Switch) | (Some(Tier(1..)), Role::Host) => {
                     let why =
-                        format!("a {role} of this tier cannot be: hosts are tier 0, switches 1 and above");
+                        format!("a {role} cannot have this tier: hosts have tier 0, switches 1 and above");
                     Err(self.error(Why::Value { key: "tier", why }, &node.place))
                 }
                 (Some(Tier(given)), _) => Ok(given),

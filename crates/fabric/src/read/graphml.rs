@@ -1,4 +1,4 @@
-//! GraphML (graphml.graphdrawing.org), as NetworkX, yEd, igraph and the Topology Zoo write it.
+//! GraphML (graphml.graphdrawing.org), as written by NetworkX, yEd, igraph and the Topology Zoo.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{Fabric, LinkSpec};
 /// A `<key>` element, which declares an attribute.
 struct Key<'a> {
     name: &'a str,
-    /// The elements it is for: `node`, `edge`, `graph`; all of them without.
+    /// The elements it is for: `node`, `edge`, `graph`; `None`: all.
     of: Option<&'a str>,
     default: Option<&'a str>,
 }
@@ -22,9 +22,9 @@ struct Key<'a> {
 /// The declared attributes by id.
 type Keys<'a> = BTreeMap<&'a str, Key<'a>>;
 
-/// Reads GraphML. A graph without a `name` gets `name`; links without an attribute get that of
-/// `defaults`. Of directed edges, each cable is two, one each way, which may differ; an undirected edge may have
-/// `rate_back` and so on. A `queue` of several classes is an object of JSON.
+/// Reads GraphML. A graph without a `name` gets `name`; missing link attributes come from `defaults`. In a
+/// directed graph each cable is two edges, one per direction, which may differ; an undirected edge may have
+/// `rate_back` etc. A `queue` with several classes is a JSON object.
 ///
 /// # Errors
 /// [`ReadError`] with line, column and the element.
@@ -32,7 +32,7 @@ pub fn graphml(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, Re
     Ok(graph(text, name, defaults)?.into_builder()?.build()?)
 }
 
-/// What a file holds.
+/// The content of a file.
 pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
     let options = ParsingOptions { allow_dtd: false, nodes_limit: 1 << 25, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
@@ -51,13 +51,13 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
         ReadError::from(why).at(text, element.range().start).of(describe(element))
     };
     if root.tag_name().name() != "graphml" {
-        let why = Why::Syntax("the outermost element of GraphML is `graphml`".into());
+        let why = Why::Syntax("expected the root element `graphml`".into());
         return Err(fails(why, root));
     }
     let mut graphs = children(root, "graph");
     let graph = graphs.next().ok_or(Why::Missing("the element `graph`"))?;
     if let Some(second) = graphs.next() {
-        return Err(fails(Why::Syntax("there is more than one graph".into()), second));
+        return Err(fails(Why::Syntax("the file has more than one graph".into()), second));
     }
     let keys = keys(root);
     let data = |element| attributes(element, &keys).map_err(|(why, element)| fails(why, element));
@@ -72,7 +72,7 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
                 let attributes = NodeAttributes::from_text(|key| texts.get(key).copied());
                 let attributes = attributes.map_err(|why| fails(why, element))?;
                 if let Some(nested) = children(element, "graph").next() {
-                    return Err(fails(Why::Syntax("graphs inside of nodes are not read".into()), nested));
+                    return Err(fails(Why::Syntax("nested graphs are not supported".into()), nested));
                 }
                 nodes.push(FileNode { name: name.to_owned(), attributes, place: place(element) });
             }
@@ -97,7 +97,10 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
                 });
             }
             "hyperedge" => {
-                return Err(fails(Why::Syntax("a hyperedge is no cable between two nodes".into()), element));
+                return Err(fails(
+                    Why::Syntax("hyperedges are not supported: a link has two nodes".into()),
+                    element,
+                ));
             }
             _ => {}
         }
@@ -109,7 +112,7 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
     Ok(FileGraph { text, name, nodes, edges })
 }
 
-/// An element in words.
+/// Describes an element for messages.
 fn describe(element: Node<'_, '_>) -> String {
     let attribute = |name| element.attribute(name).unwrap_or("?");
     match element.tag_name().name() {
@@ -119,7 +122,7 @@ fn describe(element: Node<'_, '_>) -> String {
     }
 }
 
-/// The children of a name, in any namespace.
+/// The children with this name, in any namespace.
 fn children<'a, 'i>(element: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
     element.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
@@ -128,7 +131,7 @@ fn children<'a, 'i>(element: Node<'a, 'i>, name: &'static str) -> impl Iterator<
 fn keys<'a>(root: Node<'a, '_>) -> Keys<'a> {
     let declared = |key: Node<'a, '_>| {
         let id = key.attribute("id")?;
-        // What yEd draws has no name.
+        // yEd's drawing attributes have no name.
         let drawn = key.attributes().any(|attribute| attribute.name() == "yfiles.type");
         let default = children(key, "default").next().and_then(|default| default.text());
         Some((
@@ -154,7 +157,7 @@ fn attributes<'a, 'i>(
         "graph" => Element::Graph,
         _ => Element::Undirected,
     };
-    // A default for all elements counts where it means something, and everywhere if it means nothing anywhere.
+    // A default for all elements counts for the kinds that know the attribute, or for all if none does.
     let here = |key: &&Key<'a>| match key.of {
         None | Some("all") => kind.knows(key.name) || !Element::is_known(key.name),
         Some(of) => of == tag,

@@ -1,11 +1,11 @@
-//! The attributes that nodes and links may have in the formats of other programs.
+//! Valid attributes of nodes and links in the formats of other programs.
 
 use super::Why;
 use super::attributes::{BACK, FORTH};
 use crate::nearest;
 
-/// Attributes that say how to draw or name something, which other programs write. They do not change how a
-/// link or a node behaves.
+/// Attributes for drawing and naming that other programs write. They do not change how a link or a node
+/// behaves.
 const DRAWING: [&str; 24] = [
     "id",
     "key",
@@ -33,7 +33,7 @@ const DRAWING: [&str; 24] = [
     "hyperedge",
 ];
 
-/// Names that other programs give to what Weft knows by another name.
+/// Names that other programs use for Weft's attributes.
 const SYNONYMS: [(&str, &str); 12] = [
     ("bandwidth", "rate"),
     ("bw", "rate"),
@@ -49,13 +49,13 @@ const SYNONYMS: [(&str, &str); 12] = [
     ("layer", "tier"),
 ];
 
-/// What an element of a file is, and so which attributes it may have.
+/// The kind of an element of a file, which determines its attributes.
 #[derive(Clone, Copy)]
 pub(super) enum Element {
     Node,
-    /// An edge that stands for both directions.
+    /// An edge for both directions.
     Undirected,
-    /// An edge that stands for one direction.
+    /// An edge for one direction.
     Directed,
     /// The whole graph.
     Graph,
@@ -65,12 +65,12 @@ impl Element {
     /// Checks the names of attributes.
     ///
     /// # Errors
-    /// The first attribute that is not known, with the nearest right name.
+    /// The first unknown attribute, with the nearest valid name.
     pub fn check<'a>(self, mut names: impl Iterator<Item = &'a str>) -> Result<(), Why> {
         names.try_for_each(|name| self.check_one(name))
     }
 
-    /// The attributes that mean something, without those that draw or name.
+    /// The attributes with an effect, without those for drawing and naming.
     fn names(self) -> Vec<&'static str> {
         let links = || FORTH.all().into_iter().chain(["up"]);
         match self {
@@ -81,12 +81,12 @@ impl Element {
         }
     }
 
-    /// Whether an attribute means something here.
+    /// Whether an attribute has an effect here.
     pub fn knows(self, name: &str) -> bool {
         self.names().contains(&name)
     }
 
-    /// Whether an attribute means something anywhere.
+    /// Whether an attribute has an effect anywhere.
     pub fn is_known(name: &str) -> bool {
         [Self::Node, Self::Undirected, Self::Graph].iter().any(|element| element.knows(name))
     }
@@ -96,10 +96,10 @@ impl Element {
         let synonym =
             SYNONYMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, ours)| *ours);
         if matches!(self, Self::Graph) {
-            // Graphs have titles, dates and sources, which mean nothing here.
+            // Graphs have titles, dates and sources, which are ignored.
             if links.contains(&name) || synonym.is_some_and(|ours| links.contains(&ours)) {
                 return Err(Why::Syntax(format!(
-                    "`{name}` of the whole graph is not read: give it to each edge, or to `[fabric]` of the scenario"
+                    "`{name}` of the whole graph is not supported: set it on each edge, or in `[fabric]` of the scenario"
                 )));
             }
             return Ok(());
@@ -110,14 +110,14 @@ impl Element {
         }
         if matches!(self, Self::Directed) && links.contains(&name) {
             return Err(Why::Syntax(format!(
-                "`{name}` is for undirected edges: in a directed graph the way back is an edge of its own"
+                "`{name}` is for undirected edges: in a directed graph the reverse direction is a separate edge"
             )));
         }
         let meant =
             synonym.filter(|ours| known.contains(ours)).or_else(|| nearest(name, known.iter().copied()));
         Err(Why::Syntax(match meant {
             Some(meant) => format!("unknown attribute `{name}`: did you mean `{meant}`?"),
-            None => format!("unknown attribute `{name}`: Weft knows {}; remove it", known.join(", ")),
+            None => format!("unknown attribute `{name}`: expected one of {}, or remove it", known.join(", ")),
         }))
     }
 }

@@ -1,12 +1,12 @@
-//! Readers: text to [`Fabric`], one file a format.
+//! Readers: text to [`Fabric`], one file per format.
 //!
-//! All formats share one meaning. A node has a name and may have a `role` (`host` or `switch`), a
-//! `tier` (a number, or one of the names `host`, `tor`, `edge`, `leaf`, `aggregation`, `core`,
-//! `spine`) and a `pod`. Where no node of a file has a role or a tier, the nodes with one cable are
-//! hosts. A switch without a tier gets its distance from the nearest host. A link may have a `rate`,
-//! `delay`, `queue`, `ecn_threshold`, `overhead` and `up`; what it has not is taken from the
-//! defaults that the caller passes in. Quantities are text with a unit, as everywhere. `rate_back` and so on are for the way back of an undirected link. Attributes of
-//! other names are refused, but for those of GraphML and JSON by which other programs draw or name something.
+//! All formats share one meaning. A node has a name and may have a `role` (`host` or `switch`), a `tier` (a
+//! number, or one of the names `host`, `tor`, `edge`, `leaf`, `aggregation`, `core`, `spine`) and a `pod`. If
+//! no node of a file has a role or a tier, nodes with one cable are hosts. A switch without a tier gets its
+//! distance from the nearest host. A link may have a `rate`, `delay`, `queue`, `ecn_threshold`, `overhead`
+//! and `up`; missing attributes come from the caller's defaults. Quantities are strings with a unit.
+//! `rate_back` etc. are for the reverse direction of an undirected link. Other attributes are rejected,
+//! except those for drawing and naming in GraphML and JSON.
 
 pub(crate) mod attributes;
 mod error;
@@ -24,16 +24,16 @@ pub use node_link::node_link;
 
 use crate::{Fabric, FabricBuilder, LinkSpec};
 
-/// Reads a fabric from the bytes of a file, in the format that the ending of `path` names: `.toml`,
-/// `.graphml` (or `.xml`), `.json`. A file that does not name its fabric names it by its own name.
+/// Reads a fabric from the bytes of a file. The extension of `path` gives the format: `.toml`, `.graphml` (or
+/// `.xml`), `.json`. The default name of the fabric is the file's.
 ///
 /// # Errors
-/// [`ReadError`] with the line or the element that is wrong.
+/// [`ReadError`] with the line or element.
 pub fn file(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<Fabric, ReadError> {
     Ok(builder(path, bytes, defaults)?.build()?)
 }
 
-/// The same for who only looks at switches and the cables between them: a file need not have hosts.
+/// The same, but hosts are optional, for callers that need only switches and their cables.
 ///
 /// # Errors
 /// As [`file`].

@@ -1,5 +1,5 @@
-//! NetworkX's node-link JSON, as `networkx.node_link_data` gives it: the edges under `edges` (since
-//! NetworkX 3.4) or `links`, the graph directed or not, simple or multiple.
+//! NetworkX's node-link JSON, from `networkx.node_link_data`: the edges under `edges` (since NetworkX 3.4) or
+//! `links`; graphs or multigraphs, directed or not.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::ways::Ways;
 use super::{ReadError, Why};
 use crate::{Fabric, LinkSpec};
 
-/// A whole file; nodes and edges stay text, so that their places are known.
+/// A whole file; nodes and edges stay text, so that their positions are known.
 #[derive(Deserialize)]
 struct File<'a> {
     #[serde(default)]
@@ -29,9 +29,9 @@ struct File<'a> {
     links: Option<Vec<&'a RawValue>>,
 }
 
-/// Reads node-link JSON. A graph without a `name` gets `name`; links without an attribute get that
-/// of `defaults`. In a directed graph each cable is two edges, one each way, which may differ.
-/// An undirected edge may have `rate_back` and so on. `queue` may also be an object, as in our own format.
+/// Reads node-link JSON. A graph without a `name` gets `name`; missing link attributes come from `defaults`.
+/// In a directed graph each cable is two edges, one per direction, which may differ. An undirected edge may
+/// have `rate_back` etc. `queue` may also be an object, as in Weft's own format.
 ///
 /// # Errors
 /// [`ReadError`] with line, column and the number of the node or edge.
@@ -39,10 +39,10 @@ pub fn node_link(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, 
     Ok(graph(text, name, defaults)?.into_builder()?.build()?)
 }
 
-/// What a file holds.
+/// The content of a file.
 pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
     let file: File<'_> = serde_json::from_str(text).map_err(|error| {
-        // The place is in the error, and so not in its text.
+        // The position is in the error, so it is removed from its text.
         let message = error.to_string();
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
         let (line, column) = (Some(error.line()), Some(error.column().max(1)));
@@ -107,7 +107,7 @@ impl Attributes {
         name_of(value).ok_or_else(|| Why::Value { key, why: format!("`{value}` names no node") })
     }
 
-    /// The values as text, numbers as they are written, but for those of `names`, which are read apart.
+    /// The values as text, numbers as written, except those of `names`, which are read separately.
     fn texts(&self, names: &[&str]) -> BTreeMap<&str, String> {
         let text = |value: &Value| match value {
             Value::Null => None,

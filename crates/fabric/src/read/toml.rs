@@ -1,4 +1,4 @@
-//! Our own format: TOML with the nodes and links of a fabric.
+//! Weft's own format: TOML with the nodes and links of a fabric.
 //!
 //! ```toml
 //! name = "two switches"
@@ -92,8 +92,8 @@ fn yes() -> bool {
     true
 }
 
-/// Reads our own format. A fabric without a name gets `name`, links without an attribute get that of
-/// the file's `[defaults]`, and what these lack comes from `defaults`.
+/// Reads Weft's own format. A fabric without a name gets `name`; missing link attributes come from the file's
+/// `[defaults]`, then from `defaults`.
 ///
 /// # Errors
 /// [`ReadError`] with line and column.
@@ -101,7 +101,7 @@ pub fn toml(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fabric, ReadE
     Ok(graph(text, name, defaults)?.into_builder()?.build()?)
 }
 
-/// What a file holds.
+/// The content of a file.
 pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
     let file: File = toml::from_str(text).map_err(|error| {
         let why = ReadError::from(Why::Syntax(explain(error.message())));

@@ -1,4 +1,4 @@
-//! What the attributes of an edge say of its directions, in the formats of other programs.
+//! The two directions of an edge from its attributes, in the formats of other programs.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::LinkSpec;
 /// The directions of an edge.
 pub(super) struct Ways {
     pub forth: LinkSpec,
-    /// `None` for an edge of a directed graph, whose way back is another edge.
+    /// `None` for an edge of a directed graph, whose reverse is another edge.
     pub back: Option<LinkSpec>,
     pub up: bool,
 }
 
 impl Ways {
-    /// From the text of each attribute; what is not given is that of `defaults`.
+    /// From the text of each attribute; missing ones come from `defaults`.
     ///
     /// # Errors
-    /// An attribute that is not known, or whose value is wrong.
+    /// An unknown attribute, or an invalid value.
     pub fn read<T: AsRef<str>>(
         texts: &BTreeMap<&str, T>,
         directed: bool,

@@ -8,11 +8,11 @@ use crate::{Fabric, Link, Role};
 /// The attributes of nodes.
 const NODE: [&str; 3] = ["role", "tier", "pod"];
 
-/// The fabric as undirected GraphML, which NetworkX and yEd read. A link whose ways differ has `rate_back` and so
-/// on; a queue of several classes is an object of JSON.
+/// The fabric as undirected GraphML, which NetworkX and yEd read. An asymmetric link has `rate_back` etc.; a
+/// queue with several classes is a JSON object.
 ///
 /// # Errors
-/// The name of a node, or of the fabric, that XML cannot hold.
+/// The name of a node or the fabric that XML cannot represent.
 pub fn graphml(fabric: &Fabric) -> Result<String, String> {
     let mut out = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
@@ -77,10 +77,10 @@ fn data(out: &mut String, key: &str, escaped: &str) {
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
-    writeln!(out, "{text}").expect("a string takes all text");
+    writeln!(out, "{text}").expect("writing to a string cannot fail");
 }
 
-/// A text as XML has it between quotes and between tags.
+/// Escapes a text for XML, in quotes and between tags.
 fn escaped(text: &str) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -90,11 +90,11 @@ fn escaped(text: &str) -> Result<String, String> {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\t' | '\n' | '\r' => {
-                write!(out, "&#{};", u32::from(letter)).expect("a string takes all text");
+                write!(out, "&#{};", u32::from(letter)).expect("writing to a string cannot fail");
             }
             '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
                 return Err(format!(
-                    "GraphML cannot hold the name `{}`: write TOML or JSON",
+                    "GraphML cannot represent the name `{}`: use TOML or JSON",
                     text.escape_debug()
                 ));
             }

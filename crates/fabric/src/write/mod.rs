@@ -1,6 +1,6 @@
-//! Writers: [`Fabric`](crate::Fabric) to the text that [`read`](crate::read) takes, so that a fabric
-//! can be changed by hand or with NetworkX. What is read back has the same nodes and links in the same
-//! order; its shape is [`Shape::Custom`](crate::Shape::Custom).
+//! Writers: [`Fabric`](crate::Fabric) to text for [`read`](crate::read), so that a fabric can be changed by
+//! hand or with NetworkX. Reading it back gives the same nodes and links in the same order; the shape is
+//! [`Shape::Custom`](crate::Shape::Custom).
 
 mod graphml;
 mod node_link;
@@ -13,10 +13,10 @@ pub use node_link::node_link;
 use crate::Fabric;
 use crate::read::Why;
 
-/// The fabric in the format that the ending of `path` names, as [`read::file`](crate::read::file) reads it.
+/// The fabric in the format given by the extension of `path`, as [`read::file`](crate::read::file) reads it.
 ///
 /// # Errors
-/// The ending, or a name that the format cannot hold.
+/// An unknown extension, or a name that the format cannot represent.
 pub fn file(path: &str, fabric: &Fabric) -> Result<String, String> {
     match path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
         Some("toml") => Ok(toml(fabric)),

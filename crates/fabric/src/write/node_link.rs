@@ -34,7 +34,7 @@ struct Node<'a> {
 struct Edge<'a> {
     source: &'a str,
     target: &'a str,
-    /// Tells parallel edges apart in a multigraph.
+    /// Distinguishes parallel edges in a multigraph.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<usize>,
     #[serde(flatten)]
@@ -47,9 +47,8 @@ fn is_up(up: &bool) -> bool {
     *up
 }
 
-/// The fabric as `networkx.node_link_graph` reads it: undirected where both directions of every cable
-/// are the same, else directed with two edges a cable; a multigraph where two nodes are joined more
-/// than once.
+/// The fabric for `networkx.node_link_graph`: undirected if both directions of every cable are equal, else
+/// directed with two edges per cable; a multigraph if two nodes have several cables.
 pub fn node_link(fabric: &Fabric) -> String {
     let name = |id| fabric.node(id).name.as_str();
     let directed = fabric.links().chunks(2).any(|cable| cable[0].spec() != cable[1].spec());

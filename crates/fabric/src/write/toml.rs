@@ -1,4 +1,4 @@
-//! Our own format.
+//! Weft's own format.
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ struct Link<'a> {
     back: Back,
 }
 
-/// The attributes of the way back, under names of their own.
+/// The attributes of the reverse direction, with names of their own.
 #[derive(Serialize)]
 struct Back {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ struct Back {
 }
 
 impl Back {
-    /// What has to be written of `back` where `forth` is known.
+    /// The attributes of `back` that differ from `forth`.
     fn difference(back: &LinkSpec, forth: &LinkSpec) -> Self {
         let LinkAttributes { rate, delay, overhead, ecn_threshold, queue } =
             LinkAttributes::difference(back, forth);
@@ -69,8 +69,8 @@ fn is_up(up: &bool) -> bool {
     *up
 }
 
-/// The fabric in our own format. The properties of the first link become the defaults; the others
-/// say what differs.
+/// The fabric in Weft's own format. The properties of the first link are the defaults; other links list
+/// differences.
 pub fn toml(fabric: &Fabric) -> String {
     let name = |id| fabric.node(id).name.as_str();
     let defaults = fabric.links().first().map(crate::Link::spec).unwrap_or_default();

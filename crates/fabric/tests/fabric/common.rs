@@ -1,4 +1,4 @@
-//! What the tests of the fabric share: fabrics of any form.
+//! Shared by the fabric tests: fabrics of any form.
 
 use proptest::prelude::*;
 use weft_fabric::{

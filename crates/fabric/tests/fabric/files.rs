@@ -1,5 +1,4 @@
-//! Fabrics from files and back: what the formats mean, what is refused and where, and that nothing
-//! that is written gets lost.
+//! Fabrics from files and back: the meaning of the formats, errors with their positions, and lossless writing.
 
 use crate::common::any_fabric;
 use proptest::prelude::*;
@@ -119,7 +118,7 @@ fn a_name_that_xml_cannot_hold_is_refused_in_graphml_alone() {
     let ends = [builder.add_host("a\u{ffff}", 0, None), builder.add_host("b", 0, None)];
     builder.connect(ends[0].clone().unwrap(), ends[1].clone().unwrap(), &LinkSpec::default()).unwrap();
     let fabric = builder.build().unwrap();
-    assert!(write::graphml(&fabric).unwrap_err().contains("write TOML or JSON"));
+    assert!(write::graphml(&fabric).unwrap_err().contains("use TOML or JSON"));
     assert!(write::file("x.dot", &fabric).unwrap_err().contains(".toml, .graphml"));
     assert!(parse("x.json", &write::node_link(&fabric)).is_ok());
 }
@@ -161,7 +160,7 @@ fn what_is_wrong_is_refused_at_its_place() {
         (
             "x.toml",
             TOML.replace("100 Mbps", "0 Gbps"),
-            "line 26, column 1: link 2 (`s0` - `h1`): the link `s0` -> `h1` has the rate 0 bps",
+            "line 26, column 1: link 2 (`s0` - `h1`): link `s0` -> `h1` has a rate of 0 bps",
         ),
         (
             "x.toml",
@@ -185,7 +184,7 @@ fn what_is_wrong_is_refused_at_its_place() {
             TOML.replace("name = \"h1\"", "name = \"h-0\"").replace("s0-h1", "s0-h-0"),
             "line 13, column 1: node `h-0`: there are two nodes named `h-0`",
         ),
-        ("x.toml", TOML.replace("[\"h-0\", \"s0\"]", "[\"s0\", \"s0\"]"), "a cable joins `s0` to itself"),
+        ("x.toml", TOML.replace("[\"h-0\", \"s0\"]", "[\"s0\", \"s0\"]"), "a link connects `s0` to itself"),
         ("x.toml", TOML.replace("[\"h-0\", \"s0\"]", "[\"h-0\", \"h-0\"]"), "itself"),
         (
             "x.toml",
@@ -193,21 +192,21 @@ fn what_is_wrong_is_refused_at_its_place() {
             "unknown key `spare`, expected one of",
         ),
         ("x.toml", TOML.replace("weights = [4, 1]", "weights = [4, 0]"), "class 1 of the queue"),
-        ("x.toml", TOML.replace("150 kB", "0 packets"), "not even one frame"),
+        ("x.toml", TOML.replace("150 kB", "0 packets"), "less than one frame"),
         ("x.toml", "name = ".into(), "line 1, column 8"),
         ("x.toml", String::new(), "the fabric has no hosts"),
         ("x.json", edge("\"target\": \"c\""), "line 3, column 3: edge 1 (`a` - `c`): there is no node `c`"),
         (
             "x.json",
             edge("\"target\": \"b\", \"rate\": 10"),
-            "line 3, column 3: edge 1: `rate` is wrong: `10` is not a rate such as \"10 Gbps\" or \"100 Mbps\": the unit is missing",
+            "line 3, column 3: edge 1: `rate` is invalid: `10` is not a rate such as \"10 Gbps\" or \"100 Mbps\": the unit is missing",
         ),
         ("x.json", edge("\"target\": \"b\", \"delay\": \"5 Gbps\""), "`5 Gbps` is not a time"),
         ("x.json", edge("\"target\": \"b\", \"overhead\": \"atm\""), "`atm` is none of ethernet, ppp, none"),
         (
             "x.json",
             edge("\"target\": \"b\", \"queue\": {\"size\": 3}"),
-            "`queue` is wrong: unknown key `size`",
+            "`queue` is invalid: unknown key `size`",
         ),
         (
             "x.json",
@@ -218,7 +217,7 @@ fn what_is_wrong_is_refused_at_its_place() {
         (
             "x.json",
             edge("\"target\": \"b\", \"weight\": 1"),
-            "unknown attribute `weight`: Weft knows rate, delay",
+            "unknown attribute `weight`: expected one of rate, delay",
         ),
         (
             "x.json",
@@ -229,36 +228,40 @@ fn what_is_wrong_is_refused_at_its_place() {
         (
             "x.json",
             edge("\"target\": \"b\"").replace("{\"nodes\"", "{\"graph\": {\"rate\": \"1 Gbps\"}, \"nodes\""),
-            "`rate` of the whole graph is not read",
+            "`rate` of the whole graph is not supported",
         ),
         (
             "x.json",
             edge("\"target\": \"b\"").replace("{\"nodes\"", "{\"graph\": {\"bandwidth\": 1}, \"nodes\""),
-            "`bandwidth` of the whole graph is not read",
+            "`bandwidth` of the whole graph is not supported",
         ),
-        ("x.json", edge("\"target\": \"b\", \"rate_back\": 10"), "`rate_back` is wrong: `10` is not a rate"),
+        (
+            "x.json",
+            edge("\"target\": \"b\", \"rate_back\": 10"),
+            "`rate_back` is invalid: `10` is not a rate",
+        ),
         ("x.json", edge("\"target\": \"b\", \"up\": 3"), "`3` is neither true nor false"),
         ("x.json", edge("\"target\": null"), "`null` names no node"),
         ("x.json", edge("\"rate\": \"1 Gbps\""), "`target` is missing"),
-        ("x.json", edge("\"target\": \"a\""), "joins `a` to itself"),
+        ("x.json", edge("\"target\": \"a\""), "connects `a` to itself"),
         (
             "x.json",
             edge("\"target\": \"b\"").replace("{\"nodes\"", "{\"directed\": true, \"nodes\""),
-            "has no edge back",
+            "has no reverse edge",
         ),
         (
             "x.json",
             node("\"id\": \"a\", \"role\": \"router\""),
-            "line 2, column 1: node 1: `role` is wrong: `router` is neither host nor switch",
+            "line 2, column 1: node 1: `role` is invalid: `router` is neither host nor switch",
         ),
-        ("x.json", node("\"id\": \"a\", \"role\": \"host\", \"tier\": 2"), "hosts are tier 0"),
+        ("x.json", node("\"id\": \"a\", \"role\": \"host\", \"tier\": 2"), "hosts have tier 0"),
         (
             "x.json",
             node("\"id\": \"a\", \"type\": \"host\""),
             "unknown attribute `type`: did you mean `role`?",
         ),
         ("x.json", node("\"role\": \"host\""), "`id` is missing"),
-        ("x.json", node("\"id\": \"\", \"role\": \"host\""), "is no name for a node"),
+        ("x.json", node("\"id\": \"\", \"role\": \"host\""), "is not a valid node name"),
         ("x.json", "{\"nodes\": [], \"edges\": [],\n \"links\": []}".into(), "both `edges` and `links`"),
         ("x.json", "{\"nodes\": []}".into(), "`edges` or `links`"),
         ("x.json", "{\"edges\": []}".into(), "`nodes`"),
@@ -267,7 +270,7 @@ fn what_is_wrong_is_refused_at_its_place() {
         (
             "x.graphml",
             xml(&format!("{ends}<edge source='a' target='b'><data key='r'>1 Gbs</data></edge>")),
-            "line 4, column 1: edge (`a` - `b`): `rate` is wrong: `1 Gbs`",
+            "line 4, column 1: edge (`a` - `b`): `rate` is invalid: `1 Gbs`",
         ),
         (
             "x.graphml",
@@ -289,10 +292,10 @@ fn what_is_wrong_is_refused_at_its_place() {
         ("x.graphml", xml(&format!("{ends}<hyperedge/>")), "line 4, column 1: element `hyperedge`"),
         ("x.graphml", xml("<node/>"), "`id` is missing"),
         ("x.graphml", xml("<node id='a'/><node id='a'/>"), "two nodes named `a`"),
-        ("x.graphml", xml("<node id='a'><graph/></node>"), "graphs inside of nodes"),
+        ("x.graphml", xml("<node id='a'><graph/></node>"), "nested graphs"),
         ("x.graphml", xml("<node id='a'>"), "line 3, column 14: expected 'node' tag, not 'graph'"),
         ("x.graphml", "<graphml/>".into(), "the element `graph` is missing"),
-        ("x.graphml", "<gexf/>".into(), "outermost element"),
+        ("x.graphml", "<gexf/>".into(), "expected the root element"),
         ("x.graphml", "<!DOCTYPE a [<!ENTITY b 'c'>]><graphml/>".into(), "line 1"),
         (
             "x.yaml",
@@ -302,7 +305,7 @@ fn what_is_wrong_is_refused_at_its_place() {
     ];
     for (path, text, expected) in cases {
         let error = parse(path, &text).expect_err(expected).to_string();
-        assert!(error.contains(expected), "{error}\nshould say: {expected}\n{text}");
+        assert!(error.contains(expected), "{error}\nexpected: {expected}\n{text}");
     }
     let error = read::file("x.toml", b"name = \"a\"\n# \xff", &LinkSpec::default()).unwrap_err();
     assert_eq!(error.to_string(), "line 2, column 3: the file is not UTF-8 text");
@@ -327,7 +330,10 @@ fn hosts_that_are_apart_are_named() {
     let error = parse("x.toml", &text).unwrap_err();
     let apart = FabricError::Disconnected { a: "h-0".into(), b: "h1".into(), by_failure: true };
     assert_eq!(error.why, read::Why::Fabric(apart));
-    assert_eq!(error.to_string(), "no path joins the hosts `h-0` and `h1`: the failed links cut them apart");
+    assert_eq!(
+        error.to_string(),
+        "there is no path between hosts `h-0` and `h1`: failed links disconnect them"
+    );
 }
 
 #[test]
@@ -345,7 +351,7 @@ fn deep_nesting_does_not_exhaust_the_stack() {
     assert!(parse("x.graphml", &nested).is_err());
 }
 
-/// Asserts that what is written of a fabric, in every format, is read back as the same fabric.
+/// Asserts that a fabric written in any format is read back as the same fabric.
 fn assert_survives(fabric: &Fabric) {
     for path in ["x.json", "x.toml", "x.graphml"] {
         let read = parse(path, &write::file(path, fabric).unwrap()).unwrap();
@@ -356,7 +362,7 @@ fn assert_survives(fabric: &Fabric) {
     }
 }
 
-/// A text with one stretch replaced by another.
+/// A text with one part replaced.
 fn damaged(text: &'static str) -> impl Strategy<Value = String> {
     (0..text.len(), 0..12_usize, "\\PC{0,6}").prop_map(move |(at, length, instead)| {
         let mut bytes = text.as_bytes().to_vec();
@@ -374,7 +380,7 @@ proptest! {
 
     #[test]
     fn names_of_any_letters_survive(name in "[^\\p{Cc}]{0,4}[^\\s\\p{Cc}][^\\p{Cc}]{0,4}") {
-        // These two are no characters; XML refuses them.
+        // These two are not valid characters in XML.
         prop_assume!(!name.contains(['\u{fffe}', '\u{ffff}']));
         prop_assume!(name != "other" && name != "switch");
         let mut builder = weft_fabric::FabricBuilder::new("any");

@@ -91,7 +91,7 @@ proptest! {
     }
 }
 
-/// The parts of the switches that the links for which `joined` holds connect.
+/// The connected components of switches over the links for which `joined` holds.
 fn union_find(fabric: &Fabric, joined: impl Fn(LinkId) -> bool) -> Vec<usize> {
     let mut of: Vec<usize> = (0..fabric.nodes().len()).collect();
     for (id, link) in (0..).map(LinkId).zip(fabric.links()) {

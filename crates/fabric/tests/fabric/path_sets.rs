@@ -1,5 +1,5 @@
-//! Path sets against their definition: all simple paths of small graphs, sorted; and what must hold of
-//! graphs too large for that.
+//! Path sets compared with their definition, all simple paths of small graphs, sorted; and invariants on graphs
+//! too large for that.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use weft_fabric::path_set::{Graph, Order, Path};
 use weft_fabric::{LinkSpec, build};
 
-/// A graph as a list, and two of its nodes.
+/// A graph as an edge list, and two of its nodes.
 #[derive(Clone, Debug)]
 struct Case {
     nodes: usize,
@@ -48,7 +48,7 @@ impl Case {
         all
     }
 
-    /// The definition of the orders, word for word.
+    /// The literal definition of the orders.
     fn by_definition(&self, order: Order, count: usize) -> Vec<Path> {
         let mut left = self.simple_paths();
         let mut given: Vec<Path> = Vec::new();
@@ -70,7 +70,7 @@ impl Case {
     }
 }
 
-/// Trees, sparse and dense graphs, in one part or several, with parallel edges and edges to themselves.
+/// Trees, sparse and dense graphs, connected or not, with parallel edges and self-loops.
 fn any_case() -> impl Strategy<Value = Case> {
     (1_usize..=7)
         .prop_flat_map(|nodes| {
@@ -93,7 +93,7 @@ proptest! {
         let graph = case.graph();
         let paper: Vec<Path> = graph.path_set(case.from, case.to, Order::Paper).collect();
         prop_assert_eq!(paper, case.by_definition(Order::Paper, usize::MAX));
-        // The definition of this one takes the square of the number of paths.
+        // The definition of this order is quadratic in the number of paths.
         let disjoint: Vec<Path> = graph.path_set(case.from, case.to, Order::Disjoint).take(150).collect();
         prop_assert_eq!(disjoint, case.by_definition(Order::Disjoint, 150));
     }
@@ -110,7 +110,7 @@ fn large_case() -> impl Strategy<Value = Case> {
         .prop_map(|(nodes, edges, from, to)| Case { nodes, edges, down: BTreeSet::new(), from, to })
 }
 
-/// A path as the order sees it.
+/// The sort key of a path.
 fn key<'a>(path: &'a Path, shares: &[usize]) -> (usize, usize, &'a Path) {
     (path.edges.iter().map(|&edge| shares[edge as usize]).sum(), path.hops(), path)
 }
@@ -136,7 +136,7 @@ proptest! {
             }
             prop_assert!(seen.insert(path), "{path:?} twice");
             if number == 0 || disjoint {
-                // None that is to come would have been better in the place of this one.
+                // No later path would have been better in this position.
                 let later = paths[number..].iter().min_by_key(|later| key(later, &shares));
                 prop_assert_eq!(later, Some(path));
                 path.edges.iter().for_each(|&edge| shares[edge as usize] += 1);
@@ -214,7 +214,7 @@ fn the_graph_of_a_fat_trees_switches_knows_its_places() {
     };
     let mut set = graph.path_set(end("e0"), end("e7"), Order::Paper).map(labels);
     assert_eq!(set.next().unwrap(), ["e0->a0", "a0->c0", "c0->a6", "a6->e7"]);
-    // All paths begin with the one cable of e0 that is left; this one shares no other with the first.
+    // All paths begin with the only remaining cable of e0; this one shares no other with the first.
     let second = ["e0->a0", "a0->e1", "e1->a1", "a1->c2", "c2->a7", "a7->e7"];
     assert_eq!(set.next().unwrap(), second);
 }

@@ -1,4 +1,4 @@
-//! The fabrics of the smoc study: read, and with the paths that the paper counts on.
+//! The fabrics of the smoc study can be read and have the paper's paths.
 
 use std::fs;
 use std::path::Path as File;

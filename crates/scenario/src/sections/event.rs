@@ -1,4 +1,4 @@
-//! `[[event]]`: what changes during a run.
+//! `[[event]]`: failures and recoveries during a run.
 
 use weft_fabric::{Fabric, FabricError};
 use weft_units::{Duration, LinkId, NodeId, Time};
@@ -18,26 +18,26 @@ pub(crate) const KEYS: &[Key] = &[
     key("heal_node", Kind::Text, "", "node that recovers"),
 ];
 
-/// What changes.
+/// A failure or recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// All cables between two nodes go down, both directions; the link is one of theirs.
+    /// All cables between two nodes fail, in both directions; identified by any of their links.
     FailCable(LinkId),
-    /// All cables between two nodes come back.
+    /// All cables between two nodes recover.
     HealCable(LinkId),
-    /// A node goes down with all its cables.
+    /// A node fails with all its cables.
     FailNode(NodeId),
-    /// A node comes back, with those of its cables that are not down themselves.
+    /// A node recovers with its cables, except those that have failed themselves.
     HealNode(NodeId),
 }
 
 impl Change {
-    /// Whether something goes down.
+    /// Whether it is a failure.
     pub const fn fails(self) -> bool {
         matches!(self, Self::FailCable(_) | Self::FailNode(_))
     }
 
-    /// The key of an `[[event]]` that says so.
+    /// Its key in `[[event]]`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FailCable(_) => "fail",
@@ -47,7 +47,7 @@ impl Change {
         }
     }
 
-    /// What it is about: a node, or a cable such as `e0-a1`.
+    /// Its target: a node, or a cable such as `e0-a1`.
     pub fn target(self, fabric: &Fabric) -> String {
         let name = |node: NodeId| &fabric.node(node).name;
         match self {
@@ -60,8 +60,7 @@ impl Change {
     }
 }
 
-/// Which links are up as events happen: a cable is, unless it has failed by itself or a node at one of
-/// its ends has.
+/// Link states over a sequence of events: a cable is up unless it or a node at one of its ends has failed.
 #[derive(Clone, Debug)]
 pub struct LinkStates<'a> {
     fabric: &'a Fabric,
@@ -76,7 +75,7 @@ impl<'a> LinkStates<'a> {
         Self { fabric, cables, nodes: vec![true; fabric.nodes().len()] }
     }
 
-    /// A change happens; whether it is one.
+    /// Applies a change; returns whether it had an effect.
     pub fn apply(&mut self, change: Change) -> bool {
         let up = !change.fails();
         match change {
@@ -91,8 +90,8 @@ impl<'a> LinkStates<'a> {
         }
     }
 
-    /// A change happens; the cables it is about that are then as it says, each by one of its links. A
-    /// cable that comes back stays down if a node at one of its ends is.
+    /// Applies a change and returns the affected cables, each by one of its links. A recovering cable stays
+    /// down while a node at one of its ends is down.
     pub fn switch(&mut self, change: Change) -> Vec<LinkId> {
         let cables: Vec<LinkId> = match change {
             Change::FailCable(link) | Change::HealCable(link) => self.fabric.parallel(link).collect(),
@@ -118,7 +117,7 @@ pub struct Event {
     pub change: Change,
 }
 
-/// An `[[event]]` as it is written.
+/// An `[[event]]` as written.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSettings {
     at: At<Duration>,
@@ -135,8 +134,8 @@ impl EventSettings {
         let &[what] = given.as_slice() else {
             let label = format!("expected one of {}", list(kinds));
             let message = match given.len() {
-                0 => "the event does not say what happens".to_owned(),
-                _ => format!("the event says {} things at once: {}", given.len(), list(given)),
+                0 => "the event has no action".to_owned(),
+                _ => format!("the event has {} actions: {}", given.len(), list(given)),
             };
             section.problem(section.span, message, label);
             return None;
@@ -144,7 +143,7 @@ impl EventSettings {
         Some(Self { target: section.get(what)?, at: at?, what })
     }
 
-    /// The event, its cable or node found in the fabric.
+    /// The event, with its cable or node resolved.
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Event> {
         let fabric = resolver.fabric;
         let cable = || {
@@ -168,19 +167,19 @@ impl EventSettings {
     }
 }
 
-/// Refuses an event that stands below a later one.
+/// Rejects events out of order.
 pub(crate) fn check_order(events: &[EventSettings], problems: &Problems) {
     for pair in events.windows(2) {
         let [before, event] = [pair[0].at, pair[1].at];
         if event.value < before.value {
-            let message = format!("the event at {} stands below one at {}", event.value, before.value);
+            let message = format!("the event at {} follows one at {}", event.value, before.value);
             let label = "expected events in order of time";
             problems.add(Problem::at(event.span, message).label(label));
         }
     }
 }
 
-/// A warning for the first event after which some hosts have no path to others.
+/// Warns of the first event that disconnects some hosts.
 pub(crate) fn cut_off(fabric: &Fabric, events: &[Event]) -> Option<String> {
     let mut state = LinkStates::of(fabric);
     for event in events {
@@ -192,7 +191,7 @@ pub(crate) fn cut_off(fabric: &Fabric, events: &[Event]) -> Option<String> {
             }
         }
         if let Err(FabricError::Disconnected { a, b, .. }) = builder.build() {
-            return Some(format!("from {} on no path joins `{a}` and `{b}`", event.at));
+            return Some(format!("from {} on there is no path between `{a}` and `{b}`", event.at));
         }
     }
     None

@@ -1,5 +1,4 @@
-//! `[fabric]`: which hosts and switches there are, built by a builder or read from a file, with single
-//! cables changed or failed.
+//! `[fabric]`: hosts and switches, from a builder or a file, with single cables changed or failed.
 
 use weft_fabric::build::{self, ThreeLayer};
 use weft_fabric::{Fabric, FabricBuilder, FabricError, LinkSpec, read};
@@ -12,14 +11,14 @@ use crate::nearest::list;
 use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
 
-/// A shape that a builder makes, with the keys that only it has.
+/// A shape with a builder, and its own keys.
 pub(crate) struct Shape {
     /// The value of `kind`.
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
-    /// The counts it cannot do without.
+    /// Its required counts.
     pub(crate) counts: &'static [Key],
-    /// What else only it has.
+    /// Its other own keys.
     pub(crate) extra: &'static [Key],
 }
 
@@ -100,14 +99,14 @@ pub(crate) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// The keys that every shape has.
+/// The keys of every shape.
 pub(crate) const COMMON_KEYS: &[Key] = &[
     key("rate", Kind::Rate, "10 Gbps", "link rate, each direction"),
     key("failed", Kind::Texts, "", "links that are down from the start, such as \"e0-a1\""),
     key("link", Kind::Tables(CABLE_KEYS), "", "single links that differ"),
 ];
 
-/// The rate of hosts' links, which all but files can tell apart.
+/// The rate of host links; not available for fabric files.
 pub(crate) const HOST_RATE: Key = key("host_rate", Kind::Rate, "", "rate of host links (default: `rate`)");
 
 /// The key of a fabric from a file.
@@ -118,7 +117,7 @@ pub(crate) const FILE_KEY: Key = key(
     "fabric file: TOML (.toml), GraphML (.graphml) or NetworkX node-link JSON (.json)",
 );
 
-/// The keys of a `[[fabric.link]]` beside those of every link.
+/// The keys of a `[[fabric.link]]`, in addition to those of every link.
 pub(crate) const CABLE_KEYS: &[Key] = &[
     key("between", Kind::Text, "", "the two ends, such as \"e0-a1\""),
     key(
@@ -131,7 +130,7 @@ pub(crate) const CABLE_KEYS: &[Key] = &[
     key("delay_back", Kind::Duration, "", "delay from the second end to the first (default: `delay`)"),
 ];
 
-/// `[fabric]` as it is written.
+/// `[fabric]` as written.
 #[derive(Clone, Debug)]
 pub(crate) struct FabricSettings {
     span: Span,
@@ -146,7 +145,7 @@ pub(crate) struct FabricSettings {
     cables: Vec<Cable>,
 }
 
-/// What the fabric starts from.
+/// The origin of the fabric.
 #[derive(Clone, Debug)]
 enum Base {
     /// A shape, with its counts in order.
@@ -164,7 +163,7 @@ struct Cable {
     links: LinkSettings,
 }
 
-/// The keys that a shape may have.
+/// The valid keys of a shape.
 pub(crate) fn keys_of(shape: &Shape) -> Vec<Key> {
     let own = [shape.counts, shape.extra].concat();
     own.into_iter()
@@ -335,7 +334,7 @@ impl FabricSettings {
         }
     }
 
-    /// The problem that an error of a builder is, at the key to blame.
+    /// Converts a builder's error into a problem at the key that caused it.
     fn blame(&self, counts: &[At<u32>], error: &FabricError) -> Problem {
         let of_count =
             |given: u64| counts.iter().find(|count| u64::from(count.value) == given).map(|at| at.span);
@@ -396,7 +395,7 @@ impl Cable {
     }
 }
 
-/// The problem that a text which should name a cable is.
+/// The problem for a text that does not name a cable.
 pub(crate) fn cable_problem(cable: &At<String>, error: &FabricError) -> Problem {
-    Problem::at(cable.span, error.to_string()).label("expected two nodes that a cable joins")
+    Problem::at(cable.span, error.to_string()).label("expected two nodes connected by a link")
 }

@@ -12,7 +12,7 @@ pub(crate) const OVERHEADS: &[(&str, Overhead)] =
 const SCHEDULERS: &[(&str, Scheduler)] =
     &[("strict-priority", Scheduler::StrictPriority), ("drr", Scheduler::Drr)];
 
-/// The keys that every link has, beside its rate.
+/// The keys of every link, except its rate.
 pub(crate) const LINK_KEYS: &[Key] = &[
     key("delay", Kind::Duration, "1 us", "propagation delay of a link"),
     key("queue", Kind::Limit, "1000 packets", "queue limit of a port; excess packets are dropped"),
@@ -36,7 +36,7 @@ const QUEUES_KEYS: &[Key] = &[
     key("weights", Kind::Counts, "", "one weight per queue, highest priority first; its share under drr"),
 ];
 
-/// What is said of a link; what is not said is left as it is.
+/// Settings of a link; missing ones stay unchanged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkSettings {
     pub(crate) delay: Option<At<Duration>>,
@@ -54,19 +54,18 @@ impl LinkSettings {
                 queues.choice("scheduler", SCHEDULERS).map_or(Scheduler::default(), |at| at.value);
             let Some(weights) = queues.list::<u32>("weights") else {
                 if queues.node("weights").is_none() {
-                    let label = "expected one number a queue, such as weights = [4, 1]";
+                    let label = "expected one number per queue, such as weights = [4, 1]";
                     queues.problem(queues.span, format!("{} has no `weights`", queues.title()), label);
                 }
                 return None;
             };
             if weights.value.is_empty() {
-                let label = "expected one number a queue, such as [4, 1]";
+                let label = "expected one number per queue, such as [4, 1]";
                 queues.problem(weights.span, "a port needs at least one queue", label);
             }
             if weights.value.len() > MAX_QUEUES {
-                let message = format!("{} queues a port", weights.value.len());
-                let label =
-                    format!("expected at most {MAX_QUEUES}: a DSCP's class selector tells no more apart");
+                let message = format!("{} queues per port", weights.value.len());
+                let label = format!("expected at most {MAX_QUEUES}, one per class selector of a DSCP");
                 queues.problem(weights.span, message, label);
             }
             for weight in weights.value.iter().filter(|weight| weight.value == 0) {
@@ -84,7 +83,7 @@ impl LinkSettings {
         }
     }
 
-    /// `spec` with what is said here.
+    /// `spec` with these settings applied.
     pub(crate) fn apply(&self, spec: &LinkSpec, rate: Option<Rate>) -> LinkSpec {
         let mut queue: QueueSpec = spec.queue.clone();
         queue.limit = self.queue.map_or(queue.limit, |at| at.value);

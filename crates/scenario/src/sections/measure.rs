@@ -1,4 +1,4 @@
-//! `[measure]`: what goes into the result.
+//! `[measure]`: measurement settings.
 
 use weft_traffic::Thresholds;
 use weft_units::{Bytes, Duration, Time};
@@ -25,15 +25,15 @@ const CLASS_KEYS: &[Key] = &[
     key("elephant", Kind::Bytes, "10 MB", "larger flows are elephants; between the two, rabbits"),
 ];
 
-/// What goes into the result.
+/// Measurement settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Measure {
-    /// The distance of samples over time.
+    /// The sampling interval.
     pub interval: Duration,
-    /// A flow counts in summaries if it starts at or after the first and before the second; averages
-    /// over time are from the first to the second. It ends with the run's limit at the latest.
+    /// Summaries count flows that start at or after the first time and before the second; averages over time
+    /// use the same window. It does not extend beyond the run's limit.
     pub window: (Time, Time),
-    /// The sizes that part mice, rabbits and elephants.
+    /// The size limits of mice, rabbits and elephants.
     pub thresholds: Thresholds,
 }
 
@@ -74,8 +74,8 @@ impl Measure {
             thresholds.elephant = elephant.map_or(thresholds.elephant, |at| at.value);
             if thresholds.mouse > thresholds.elephant {
                 let (mouse, elephant) = (thresholds.mouse, thresholds.elephant);
-                let message = format!("mice are below {mouse} and elephants above {elephant}");
-                classes.problem(classes.span, message, "expected mice to be the smaller ones");
+                let message = format!("the mouse limit {mouse} is above the elephant limit {elephant}");
+                classes.problem(classes.span, message, "expected the mouse limit to be the smaller one");
                 return None;
             }
         }

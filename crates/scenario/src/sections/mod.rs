@@ -1,5 +1,4 @@
-//! The sections of a scenario, one file each: which keys there are, what they mean, and how they
-//! become the parts of a plan.
+//! The sections of a scenario, one file each: their keys, their meaning, and how they become parts of a plan.
 
 pub(crate) mod event;
 pub(crate) mod fabric;
@@ -19,10 +18,10 @@ use crate::diagnostic::{Problem, Problems};
 use crate::nearest::nearest;
 use crate::section::At;
 
-/// Gives the bytes of a file that a scenario names, or says why it cannot.
+/// Returns the bytes of a file that a scenario names, or the reason why not.
 pub type Loader<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
-/// What is at hand when a part of the scenario that names hosts or files becomes part of a plan.
+/// Resolves names of hosts and files when parts of a scenario become parts of a plan.
 #[derive(Clone, Copy)]
 pub(crate) struct Resolver<'a> {
     pub(crate) fabric: &'a Fabric,
@@ -31,7 +30,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// The host of a name.
+    /// The host with this name.
     pub(crate) fn host(&self, name: &At<String>) -> Option<HostId> {
         find_host(self.fabric, &name.value).map_err(|why| self.problems.add(Problem::at(name.span, why))).ok()
     }
@@ -42,7 +41,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The host of a name, or what is wrong with the name.
+/// The host with this name, or an error message.
 pub(crate) fn find_host(fabric: &Fabric, name: &str) -> Result<HostId, String> {
     match fabric.node_named(name) {
         Some(node) => fabric.node(node).host.ok_or_else(|| format!("`{name}` is a switch; expected a host")),
@@ -50,7 +49,7 @@ pub(crate) fn find_host(fabric: &Fabric, name: &str) -> Result<HostId, String> {
     }
 }
 
-/// What the hosts are called, for whom looks for `name`: all where they are numbered, else the nearest.
+/// The hosts to suggest for `name`: their range if they are numbered, else the nearest.
 fn hosts(fabric: &Fabric, name: &str) -> String {
     let names = || fabric.hosts().iter().map(|&node| fabric.node(node).name.as_str());
     let numbered =
@@ -68,7 +67,7 @@ fn hosts(fabric: &Fabric, name: &str) -> String {
     }
 }
 
-/// The bytes of a file, or a problem where its name is written.
+/// The bytes of a file; on failure, reports a problem at the position of its name.
 pub(crate) fn load(loader: Loader<'_>, path: &At<String>, problems: &Problems) -> Option<Vec<u8>> {
     loader(&path.value)
         .map_err(|why| {

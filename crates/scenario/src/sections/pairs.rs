@@ -1,4 +1,4 @@
-//! `pairs` of a `[traffic]` group: from which host to which a flow goes.
+//! `pairs` of a `[traffic]` group: source and destination of each flow.
 
 use weft_traffic::Pairs;
 
@@ -14,17 +14,17 @@ pub(crate) const WORDS: &[&str] = &["inter-leaf", "random", "permutation", "all-
 
 /// The patterns that are tables.
 pub(crate) const FORMS: &[Key] = &[
-    key("incast", Kind::Table(INCAST_KEYS), "", "at every arrival, several hosts send to one"),
+    key("incast", Kind::Table(INCAST_KEYS), "", "at every arrival, several hosts send to one host"),
     key("rack-local", Kind::Table(RACK_LOCAL_KEYS), "", "a share of the flows stays within its rack"),
 ];
 
 const INCAST_KEYS: &[Key] = &[
-    key("fan_in", Kind::Count(1), "", "number of hosts that send at once"),
+    key("fan_in", Kind::Count(1), "", "number of hosts that send simultaneously"),
     key("receiver", Kind::Text, "", "receiving host; random at every arrival if not given"),
 ];
 const RACK_LOCAL_KEYS: &[Key] = &[key("share", Kind::Number, "", "share of flows within the rack, 0 to 1")];
 
-/// `pairs` as it is written.
+/// `pairs` as written.
 #[derive(Clone, Debug)]
 pub(crate) enum PairsSettings {
     Ready(Pairs),
@@ -115,7 +115,7 @@ impl PairsSettings {
         Some(Self::Incast { fan_in: form.need("fan_in")?.value, receiver })
     }
 
-    /// The pattern, its hosts found in the fabric.
+    /// The pattern, with its hosts resolved.
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Pairs> {
         match self {
             Self::Ready(pairs) => Some(pairs.clone()),

@@ -1,11 +1,11 @@
-//! `[run]`: how long, and how often.
+//! `[run]`: duration and seeds.
 
 use weft_units::Duration;
 
 use crate::section::{At, Key, Kind, Section, key};
 use crate::tree::Value;
 
-/// The most seeds of a scenario.
+/// Maximum number of seeds of a scenario.
 const MAX_SEEDS: u64 = 10_000;
 
 /// The keys of `[run]`.
@@ -23,9 +23,9 @@ pub(crate) const KEYS: &[Key] = &[
 /// When a run ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// Flows arrive for this long.
+    /// New flows arrive during this time.
     pub duration: Duration,
-    /// The run ends when all its flows have finished, or here.
+    /// The run ends when all its flows have finished, or at this time.
     pub limit: Duration,
 }
 
@@ -40,7 +40,7 @@ impl Run {
         let duration = duration.map_or(Duration::from_secs(1), |at| at.value);
         let most = (duration * 10).max(Duration::from_secs(10));
         if let Some(limit) = limit.filter(|limit| limit.value < duration) {
-            let message = format!("a run that lasts {duration} cannot end after {}", limit.value);
+            let message = format!("the limit {} is shorter than the duration {duration}", limit.value);
             section.problem(limit.span, message, "expected at least the duration");
             return None;
         }
@@ -91,15 +91,11 @@ impl Run {
     }
 }
 
-/// Refuses a span of no time.
+/// Rejects a duration of zero.
 pub(crate) fn positive(section: &Section<'_>, key: &str, span: At<Duration>) -> Option<At<Duration>> {
     if span.value > Duration::ZERO {
         return Some(span);
     }
-    section.problem(
-        span.span,
-        format!("`{}` is no time at all", section.path_of(key)),
-        "expected more than 0 s",
-    );
+    section.problem(span.span, format!("`{}` is zero", section.path_of(key)), "expected more than 0 s");
     None
 }

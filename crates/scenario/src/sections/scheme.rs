@@ -1,4 +1,4 @@
-//! `[scheme]`: which way the switches choose paths, with the parameters that the scheme has.
+//! `[scheme]`: the path-selection scheme and its parameters.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,12 @@ pub(crate) fn names() -> Vec<&'static str> {
     registry().iter().map(|scheme| scheme.name).collect()
 }
 
-/// The scheme of that name.
+/// The scheme with this name.
 pub(crate) fn info(name: &str) -> Option<&'static SchemeInfo> {
     registry().iter().find(|scheme| scheme.name == name)
 }
 
-/// Where `[scheme]` and its keys are written.
+/// The positions of `[scheme]` and its keys.
 #[derive(Clone, Debug)]
 pub(crate) struct At {
     section: Span,
@@ -36,20 +36,19 @@ impl At {
         Self { section: section.span, keys }
     }
 
-    /// The place of a key, or of the section where it is not given.
+    /// The position of a key, or of the section if the key is missing.
     fn key(&self, name: &str) -> Span {
         self.keys.iter().find(|(key, _)| key == name).map_or(self.section, |(_, span)| *span)
     }
 }
 
-/// What is wrong where the fabric is none that the scheme can run on.
+/// The problem if the scheme cannot run on the fabric.
 pub(crate) fn misfit(spec: &SchemeSpec, at: &At, fabric: &Fabric) -> Option<Problem> {
     let wrong = weft_switching::misfit(spec, fabric)?;
     Some(Problem::at(at.key(wrong.param), wrong.message).label(wrong.expected))
 }
 
-/// Reads `[scheme]`. A parameter that is not of this scheme but of one of `others`, those that the
-/// sweep goes through, is for them.
+/// Reads `[scheme]`. A parameter of one of `others`, the other schemes of the sweep, is ignored.
 pub(crate) fn decode(section: &Section<'_>, others: &[&SchemeInfo]) -> Option<SchemeSpec> {
     if section.node("name").is_none() {
         let label = format!("expected `name`, one of {}", list(names()));

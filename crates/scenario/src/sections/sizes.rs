@@ -1,5 +1,5 @@
 //! `sizes` of a `[traffic]` group: a published distribution by name, fixed, uniform, or a CDF file;
-//! cut or scaled where the scenario says so.
+//! optionally cut or scaled.
 
 use weft_traffic::{Knot, Sizes, SizesError, published, read_cdf};
 use weft_units::Bytes;
@@ -25,11 +25,11 @@ pub(crate) const FORMS: &[Key] = &[
         "points",
         Kind::List(&Kind::Pair(&Kind::Either(&[Kind::Bytes, Kind::Number]))),
         "",
-        "the points of the CDF themselves, each a size and the probability of sizes up to it",
+        "points of the CDF, each a size and the probability of sizes up to it",
     ),
 ];
 
-/// `sizes` and what is done to it.
+/// `sizes` and the changes to it.
 #[derive(Clone, Debug)]
 pub(crate) struct SizesSettings {
     form: At<Form>,
@@ -56,7 +56,7 @@ impl SizesSettings {
             scale_to_mean: section.get("scale_to_mean"),
         };
         if let (Some(_), Some(clamp)) = (&settings.truncate, &settings.clamp) {
-            let label = "expected `truncate` (leave larger flows out) or `clamp` (cut them), not both";
+            let label = "expected `truncate` (leave out larger flows) or `clamp` (cap them), not both";
             section.problem(clamp.span, "the sizes are limited twice", label);
         }
         Some(settings)
@@ -85,7 +85,8 @@ impl SizesSettings {
             }
             Form::Cdf(path) => read_cdf(&resolver.file(path)?)
                 .map_err(|error| {
-                    let problem = Problem::at(path.span, format!("`{}` is no CDF of sizes", path.value));
+                    let problem =
+                        Problem::at(path.span, format!("`{}` is not a valid CDF of sizes", path.value));
                     resolver.problems.add(problem.label(error.to_string()));
                 })
                 .ok()?,
@@ -109,14 +110,14 @@ fn decode_form(section: &Section<'_>) -> Option<At<Form>> {
     let path = section.path_of("sizes");
     let Some(node) = section.node("sizes") else {
         let label = "expected `sizes`, `flow_list` or `trace`";
-        section.problem(section.span, format!("{} does not say how large flows are", section.title()), label);
+        section.problem(section.span, format!("{} has no flow sizes", section.title()), label);
         return None;
     };
     let form = match &node.value {
         Value::Text(name) => match published::named(name) {
             Some(table) => Some(Form::Published(table)),
             None => {
-                let problem = Problem::at(node.span, format!("there is no distribution of sizes `{name}`"));
+                let problem = Problem::at(node.span, format!("unknown size distribution `{name}`"));
                 let problem = problem.label(suggest(name, names()));
                 section.problems.add(problem.help(
                     "or { fixed = \"10 MB\" }, { uniform = [\"1 kB\", \"1 MB\"] }, { cdf = \"file\" }",
@@ -151,7 +152,7 @@ fn decode_form(section: &Section<'_>) -> Option<At<Form>> {
             }
         }
         _ => {
-            let message = format!("`{path}` is {}, not a distribution of sizes", node.describe());
+            let message = format!("`{path}` is {}, not a size distribution", node.describe());
             let label = "expected a name such as \"web-search\", or a table such as { fixed = \"10 MB\" }";
             section.problem(node.span, message, label);
             None
@@ -165,7 +166,7 @@ fn points(section: &Section<'_>) -> Option<Vec<Knot>> {
     let node = section.node("points")?;
     let path = section.path_of("points");
     let wrong = |node: &Node, what: &str| {
-        let message = format!("{what} is {}", node.describe());
+        let message = format!("{what} is malformed");
         section.problem(node.span, message, "expected points such as [\"10 kB\", 0.15]");
     };
     let Value::List(points) = &node.value else {
@@ -185,14 +186,14 @@ fn points(section: &Section<'_>) -> Option<Vec<Knot>> {
     knots.collect()
 }
 
-/// The two values of a list of two.
+/// Both values of a list of two.
 pub(crate) fn pair<T: Read + Copy>(section: &Section<'_>, key: &str) -> Option<(At<T>, At<T>)> {
     let values = section.list::<T>(key)?;
     match values.value.as_slice() {
         [from, to] => Some((*from, *to)),
         other => {
             let message = format!("`{}` has {} values", section.path_of(key), other.len());
-            section.problem(values.span, message, "expected two, from and to");
+            section.problem(values.span, message, "expected two values, from and to");
             None
         }
     }

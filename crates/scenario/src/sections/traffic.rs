@@ -12,17 +12,16 @@ use super::pairs::PairsSettings;
 use super::sizes::{self, SizesSettings};
 use super::{Resolver, find_host, pairs};
 use crate::diagnostic::{Problem, Problems};
-use crate::nearest::list;
 use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
 
-/// The keys of a group whose flows are drawn.
+/// The keys of a group with random flows.
 pub(crate) const DRAWN_KEYS: &[Key] = &[
     key(
         "sizes",
         Kind::Either(&[Kind::Choice(sizes::names), Kind::Table(sizes::FORMS)]),
         "",
-        "how large flows are: a published distribution, or one of your own",
+        "flow sizes: a published distribution or your own",
     ),
     key("truncate", Kind::Bytes, "", "leave out larger flows"),
     key("clamp", Kind::Bytes, "", "cap larger flows at this size"),
@@ -40,7 +39,7 @@ pub(crate) const DRAWN_KEYS: &[Key] = &[
             Kind::List(&Kind::Pair(&Kind::Text)),
         ]),
         "inter-leaf",
-        "from which host to which",
+        "pattern of sources and destinations",
     ),
     key("start", Kind::Duration, "0 s", "earliest flow start of the group"),
     key("jitter", Kind::Duration, "0 s", "upper bound of a random delay added to every start"),
@@ -58,7 +57,7 @@ pub(crate) const COMMON_KEYS: &[Key] = &[
     ),
 ];
 
-/// The keys of a group whose flows are given.
+/// The keys of a group with explicit flows.
 pub(crate) const GIVEN_KEYS: &[Key] = &[
     key("flow_list", Kind::Tables(FLOW_KEYS), "", "explicit list of flows"),
     key("trace", Kind::Text, "", "file of flows, CSV (.csv) or Parquet (.parquet)"),
@@ -86,7 +85,7 @@ fn loads() -> Vec<&'static str> {
     LoadOf::ALL.iter().map(|of| of.name()).collect()
 }
 
-/// A group as it is written.
+/// A group as written.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupSettings {
     span: Span,
@@ -94,7 +93,7 @@ pub(crate) struct GroupSettings {
     dscp: u8,
     elephant_ports: Option<At<(u16, u16)>>,
     source: Source,
-    /// Where each of these is written, to blame it.
+    /// Positions of these keys, for error messages.
     pairs_span: Option<Span>,
     intensity_span: Option<Span>,
     load_of_span: Option<Span>,
@@ -144,11 +143,11 @@ impl GroupSettings {
                 DRAWN_KEYS.iter().any(|key| key.name == entry.key) || given[1..].contains(&entry.key.as_str())
             });
             for entry in entries {
-                let message = format!("`{}` means nothing beside `{source}`", entry.key);
+                let message = format!("`{}` cannot be combined with `{source}`", entry.key);
                 section.problem(
                     entry.span,
                     message,
-                    format!("the flows of {} are all in `{source}`", section.title()),
+                    format!("all flows of {} come from `{source}`", section.title()),
                 );
             }
         }
@@ -160,7 +159,7 @@ impl GroupSettings {
         };
         let class = section.get::<String>("class");
         if let Some(class) = class.as_ref().filter(|class| class.value.trim().is_empty()) {
-            section.problem(class.span, "the class has no name", "expected a word such as \"long\"");
+            section.problem(class.span, "the class name is empty", "expected a word such as \"long\"");
         }
         Some(Self {
             span: section.span,
@@ -175,7 +174,7 @@ impl GroupSettings {
         })
     }
 
-    /// The file that its flows or their sizes come from.
+    /// The file with its flows or their sizes.
     pub(crate) fn file(&self) -> Option<&str> {
         match &self.source {
             Source::Drawn(drawn) => drawn.sizes.file(),
@@ -184,7 +183,7 @@ impl GroupSettings {
         }
     }
 
-    /// The group, its hosts and files found.
+    /// The group, with its hosts and files resolved.
     pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Group> {
         let flows = match &self.source {
             Source::Drawn(drawn) => Flows::Drawn(drawn.resolve(resolver)?),
@@ -198,7 +197,7 @@ impl GroupSettings {
         Some(Group { class: self.class.clone(), dscp: self.dscp, elephant_ports, flows })
     }
 
-    /// The problem that an error of the generator is, at the key to blame.
+    /// Converts a generator error into a problem at the key that caused it.
     pub(crate) fn blame(&self, error: &TrafficError) -> Problem {
         let span = match error {
             TrafficError::Pairs { .. } => self.pairs_span,
@@ -259,43 +258,42 @@ impl DrawnSettings {
     }
 }
 
-/// The source ports of elephants; the outer `None` where what is given is wrong.
+/// The source ports of elephants; the outer `None` means invalid.
 fn elephant_ports(section: &Section<'_>) -> Option<Option<At<(u16, u16)>>> {
     let Some(node) = section.node("elephant_ports") else { return Some(None) };
     let (first, last) = sizes::pair::<u64>(section, "elephant_ports")?;
     let highest = u64::from(EPHEMERAL.start) - 1;
     if let Some(wrong) = [first, last].into_iter().find(|port| !(1..=highest).contains(&port.value)) {
-        let message = format!("the source port {} is not one for elephants alone", wrong.value);
+        let message = format!("source port {} is not reserved for elephants", wrong.value);
         section.problem(
             wrong.span,
             message,
-            format!("expected 1 to {highest}: other flows have those above"),
+            format!("expected 1 to {highest}: other flows use higher ports"),
         );
         return None;
     }
     if first.value > last.value {
-        let message = format!("there is no port from {} to {}", first.value, last.value);
+        let message = format!("the port range {} to {} is empty", first.value, last.value);
         section.problem(node.span, message, "expected the first port, then the last");
         return None;
     }
     Some(Some(At { value: (first.value as u16, last.value as u16), span: node.span }))
 }
 
-/// Refuses two groups whose elephants could have the same ports.
+/// Rejects overlapping elephant ports of two groups.
 pub(crate) fn check_elephant_ports(groups: &[GroupSettings], problems: &Problems) {
     let ranges: Vec<At<(u16, u16)>> = groups.iter().filter_map(|group| group.elephant_ports).collect();
     for (at, range) in ranges.iter().enumerate() {
         let ((first, last), before) = (range.value, &ranges[..at]);
         if let Some(other) = before.iter().find(|other| other.value.0 <= last && first <= other.value.1) {
             let (first, last) = other.value;
-            let problem = Problem::at(range.span, "the ports of elephants of two groups overlap");
-            problems
-                .add(problem.label(format!("expected none of {first} to {last}, which another group has")));
+            let problem = Problem::at(range.span, "the elephant ports of two groups overlap");
+            problems.add(problem.label(format!("expected none of {first} to {last}, used by another group")));
         }
     }
 }
 
-/// A span of time that is zero where it is not given; `None` where it is wrong.
+/// A duration, zero if missing; `None` if invalid.
 fn span_of(section: &Section<'_>, key: &str) -> Option<Duration> {
     match section.node(key) {
         None => Some(Duration::ZERO),
@@ -303,21 +301,21 @@ fn span_of(section: &Section<'_>, key: &str) -> Option<Duration> {
     }
 }
 
-/// Load or flows a second; the outer `None` where what is given is wrong.
+/// Load or flows per second; the outer `None` means invalid.
 fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
     let of = match section.node("load_of") {
         None => LoadOf::default(),
         Some(node) => {
             if section.node("load").is_none() {
-                let label = format!("expected a `load` beside it: {}", list(["load", "load_of"]));
-                section.problem(node.span, "`load_of` means nothing without `load`", label);
+                let label = "expected `load` as well";
+                section.problem(node.span, "`load_of` has no effect without `load`", label);
             }
             section.choice("load_of", &LoadOf::ALL.map(|of| (of.name(), of)))?.value
         }
     };
     if let (Some(_), Some(rate)) = (section.node("load"), section.node("flows_per_second")) {
         let label = "expected `load` or `flows_per_second`, not both";
-        section.problem(rate.span, "it is said twice how often flows start", label);
+        section.problem(rate.span, "the arrival rate is given twice", label);
     }
     for key in ["load", "flows_per_second"] {
         if section.node(key).is_none() {
@@ -327,7 +325,7 @@ fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
         if number.value <= 0.0 {
             let message = format!("`{}` is {}", section.path_of(key), number.value);
             let label = match key {
-                "load" => "expected a share above 0, such as 0.4",
+                "load" => "expected a fraction above 0, such as 0.4",
                 _ => "expected a number above 0",
             };
             section.problem(number.span, message, label);
@@ -359,7 +357,11 @@ impl Listed {
         let (start, dscp) = (span_of(section, "start"), dscp(section));
         let (sport, dport) = (port(section, "sport")?, port(section, "dport")?);
         if sport.is_some() != dport.is_some() {
-            section.problem(section.span, "the flow has one port", "expected `sport` and `dport`, or none");
+            section.problem(
+                section.span,
+                "the flow has only one port",
+                "expected `sport` and `dport`, or none",
+            );
             return None;
         }
         Some(Self {
@@ -388,17 +390,17 @@ impl Listed {
     }
 }
 
-/// A TCP port, where one is given; the outer `None` where it is wrong.
+/// An optional TCP port; the outer `None` means invalid.
 fn port(section: &Section<'_>, key: &str) -> Option<Option<u16>> {
     up_to(section, key, u16::MAX, "port")
 }
 
-/// The DSCP, where one is given; the outer `None` where it is wrong.
+/// An optional DSCP; the outer `None` means invalid.
 fn dscp(section: &Section<'_>) -> Option<Option<u8>> {
     up_to(section, "dscp", MAX_DSCP, "DSCP")
 }
 
-/// A number from 0 to `most`, which is called `what`; the outer `None` where it is wrong.
+/// An optional number from 0 to `most`, called `what` in messages; the outer `None` means invalid.
 fn up_to<T: TryFrom<u64> + PartialOrd + Display>(
     section: &Section<'_>,
     key: &str,
@@ -412,7 +414,7 @@ fn up_to<T: TryFrom<u64> + PartialOrd + Display>(
     match T::try_from(given.value) {
         Ok(number) if number <= most => Some(Some(number)),
         _ => {
-            let message = format!("{} is no {what}", given.value);
+            let message = format!("{} is not a valid {what}", given.value);
             section.problem(given.span, message, format!("expected a number from 0 to {most}"));
             None
         }

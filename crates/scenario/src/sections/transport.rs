@@ -1,5 +1,5 @@
-//! `[transport]`: a profile of TCP and what is changed of it. The keys are the parameters of the
-//! transport itself, so a new one needs no word here.
+//! `[transport]`: a TCP profile and overridden parameters. The keys are the transport's parameters
+//! themselves, so new ones need no change here.
 
 use serde_json::Value as Json;
 use weft_transport::Config;
@@ -10,7 +10,7 @@ use crate::nearest::{list, nearest};
 use crate::section::{Key, Kind, Section, key};
 use crate::tree::{Entry, Value};
 
-/// The profile that is used where none is named.
+/// The default profile.
 pub(crate) const DEFAULT_PROFILE: &str = "linux";
 
 /// The key that names the profile.
@@ -22,7 +22,7 @@ pub(crate) fn profiles() -> Vec<&'static str> {
     PROFILES.iter().map(|(name, _)| *name).collect()
 }
 
-/// A profile of TCP with what the scenario changes of it.
+/// A TCP profile with the scenario's overrides.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transport {
     /// The name of the profile.
@@ -60,8 +60,8 @@ impl Transport {
                 section.problems.add(match nearest(key, names().chain(["profile"])) {
                     Some(nearest) => problem.label(format!("did you mean `{nearest}`?")),
                     None => problem
-                        .label("no parameter of a TCP is called so")
-                        .help(format!("there are {}", list(names()))),
+                        .label("not a TCP parameter")
+                        .help(format!("expected one of {}", list(names()))),
                 });
                 continue;
             };
@@ -84,8 +84,8 @@ impl Transport {
     }
 }
 
-/// Says of a parameter's value that it cannot be read, and what would do. What kind of value it is, `before` shows, which
-/// stands for it in `fields`.
+/// Reports an unreadable parameter value and the expected one. `before`, its current value in `fields`, shows
+/// the kind of value.
 fn refuse(
     section: &Section<'_>,
     entry: &Entry,
@@ -112,7 +112,7 @@ fn refuse(
             }
             (Some(names), _) => format!("expected one of {}", list(names.iter().map(String::as_str))),
             (None, Value::Integer(_) | Value::Float(_)) => {
-                format!("the unit is missing: write it as text, \"{} ...\"", node.short())
+                format!("the unit is missing: write it as a string, \"{} ...\"", node.short())
             }
             (None, _) => {
                 let why = refusal(fields, key, node.to_json()).unwrap_or_default();
@@ -124,27 +124,27 @@ fn refuse(
     section.problem(node.span, message, format!("{why}; the profile `{profile}` has {before}"));
 }
 
-/// Why `value` cannot be that of the parameter `key`, by the parameter's own reader.
+/// The error of the parameter's own reader for `value`, if any.
 fn refusal(fields: &serde_json::Map<String, Json>, key: &str, value: Json) -> Option<String> {
     let mut fields = fields.clone();
     fields.insert(key.to_owned(), value);
     serde_json::from_value::<Config>(Json::Object(fields)).err().map(|error| error.to_string())
 }
 
-/// The words that the parameter `key` may be, where it is one of a few: its reader says which when it is given none.
+/// The choices of the parameter `key`, if it has a few: its reader lists them when given an empty string.
 fn choices(fields: &serde_json::Map<String, Json>, key: &str) -> Option<Vec<String>> {
     let error = refusal(fields, key, "".into())?;
     let (_, names) = error.strip_prefix("unknown variant ")?.split_once("expected ")?;
     Some(names.split('`').skip(1).step_by(2).map(str::to_owned).collect())
 }
 
-/// The numbers that the parameter `key` may be, of which `number` is one.
+/// The valid range of the numeric parameter `key`; `number` is a valid value.
 fn range(fields: &serde_json::Map<String, Json>, key: &str, number: &serde_json::Number) -> Option<String> {
     let whole = !number.is_f64();
     let largest = [u64::from(u8::MAX), u16::MAX.into(), u32::MAX.into(), u64::MAX];
     let most = largest.into_iter().rev().find(|most| refusal(fields, key, (*most).into()).is_none());
     let outermost = if whole { vec![0.into(), most?.into()] } else { vec![Json::from(-1.0)] };
-    // What the parameter allows of the numbers that fit, if it says so of one of the outermost.
+    // The range that validation reports for one of the extreme values, if any.
     let said = outermost.into_iter().find_map(|number| {
         let mut fields = fields.clone();
         fields.insert(key.to_owned(), number);
@@ -158,7 +158,7 @@ fn range(fields: &serde_json::Map<String, Json>, key: &str, number: &serde_json:
     }
 }
 
-/// The parameters of a TCP by name, as text, numbers and flags.
+/// The parameters of a TCP by name, as strings, numbers and booleans.
 pub(crate) fn fields(config: &Config) -> serde_json::Map<String, Json> {
     match serde_json::to_value(config) {
         Ok(Json::Object(fields)) => fields,

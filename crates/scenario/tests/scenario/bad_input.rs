@@ -1,5 +1,5 @@
-//! What a user reads when a scenario is wrong, as whole texts: each `bad_input/NAME.toml` with the
-//! message in `bad_input/NAME.txt`. `WEFT_UPDATE_SNAPSHOTS=1 cargo test` writes the messages anew, for review.
+//! Complete error messages for bad scenarios: each `bad_input/NAME.toml` has its message in
+//! `bad_input/NAME.txt`. `WEFT_UPDATE_SNAPSHOTS=1 cargo test` regenerates the messages, for review.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input")
 }
 
-/// What is wrong with a scenario: the first line `#! --set ...` sets keys, files are in `files/`.
+/// The errors of a scenario: lines `#! --set ...` set keys, files are in `files/`.
 fn message(text: &str, file: &str) -> Result<(), Diagnostics> {
     let sets: Vec<String> =
         text.lines().filter_map(|line| line.strip_prefix("#! --set ")).map(str::to_owned).collect();
@@ -43,5 +43,5 @@ fn every_bad_scenario_is_refused_with_its_message() {
         }
     }
     assert!(cases.len() >= 40, "{} cases", cases.len());
-    assert!(wrong.is_empty(), "messages that are not as stored:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "messages that differ from the stored ones:\n{}", wrong.join("\n"));
 }

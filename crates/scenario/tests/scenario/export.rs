@@ -1,4 +1,4 @@
-//! A plan as JSON: all that somebody needs who carries it out.
+//! A plan as JSON contains everything needed to run it.
 
 use serde_json::{Value, json};
 use weft_scenario::{Plan, Scenario};

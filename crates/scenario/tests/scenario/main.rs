@@ -1,4 +1,4 @@
-//! Scenario files from outside: messages for wrong ones, sweeps, exports, the schema.
+//! Scenario files from outside: error messages, sweeps, exports, the schema.
 
 mod bad_input;
 mod expansion;

@@ -1,9 +1,9 @@
-//! Whatever stands in a scenario, it is refused with a message or planned, and never panics.
+//! Any input is either rejected with a message or planned; nothing panics.
 
 use proptest::prelude::*;
 use weft_scenario::Scenario;
 
-/// A good scenario in pieces, each of which may be lost, doubled or spoilt.
+/// Lines of good scenarios, each of which may be missing, repeated or corrupted.
 const LINES: &[&str] = &[
     "[fabric]",
     "kind = \"fat-tree\"",

@@ -1,4 +1,4 @@
-//! The JSON Schema knows every key that the starters use, and every scheme and parameter there is.
+//! The JSON Schema contains every key of the starter scenarios, and every scheme and parameter.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 use weft_scenario::schema;
 
-/// Whether `schema` allows the keys of `value`, however deep.
+/// Whether `schema` allows the keys of `value` at any depth.
 fn knows(schema: &Json, value: &Json) -> bool {
     let any = ["anyOf", "oneOf"].iter().filter_map(|key| schema[key].as_array()).flatten();
     let mut any = any.peekable();

@@ -1,5 +1,5 @@
-//! The scenarios that come with Weft: each is good at every point of its sweep, and means what its
-//! comments say.
+//! The scenarios that come with Weft: each is valid at every point of its sweep and does what its comments
+//! state.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,7 @@ fn load(name: &str) -> Scenario {
     Scenario::parse(&fs::read_to_string(&path).unwrap(), &path.to_string_lossy()).unwrap()
 }
 
-/// What starters read lies beside them.
+/// Files that starters read are in the same directory.
 fn beside(path: &str) -> Result<Vec<u8>, String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(path);
     fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))

@@ -1,4 +1,4 @@
-//! Gates that somebody gives: right ones are taken, and of wrong ones property, switch, port and gates are named.
+//! Given gates: valid ones are accepted; for invalid ones the error names property, switch, port and gates.
 
 use proptest::prelude::*;
 use weft_fabric::gates::{
@@ -24,7 +24,7 @@ fn switch<'a>(switches: &'a mut [SwitchGates], name: &str) -> &'a mut SwitchGate
     switches.iter_mut().find(|switch| switch.switch == name).unwrap()
 }
 
-/// What is broken once `change` was made.
+/// The violations after `change`.
 fn broken(change: impl FnOnce(&mut Vec<SwitchGates>)) -> Vec<Violation> {
     let mut switches = own();
     change(&mut switches);
@@ -46,7 +46,7 @@ fn a_plan_is_taken_back_from_its_json_in_any_order() {
     let mut switches: Vec<SwitchGates> = serde_json::from_value(json["switches"].clone()).unwrap();
     switches.reverse();
     switches.iter_mut().for_each(|switch| switch.gates.reverse());
-    // Who does not know where cables lead may leave it out.
+    // Peers are optional.
     switches[3].gates.iter_mut().for_each(|gate| gate.peer.clear());
     let again = GatePlan::given(&fabric, TagWidth::Narrow, switches).unwrap();
     assert_eq!(again.gate_count(), plan.gate_count());
@@ -57,7 +57,7 @@ fn a_plan_is_taken_back_from_its_json_in_any_order() {
 
 #[test]
 fn gates_of_other_numbers_are_taken_where_they_have_the_properties() {
-    // The paper leaves the first external number open: 34 and 98 do as well as 42.
+    // The paper leaves the first external number open: 34 and 98 work as well as 42.
     let fabric = paper();
     for first in [34_i64, 98] {
         let mut switches = own();
@@ -80,17 +80,17 @@ fn every_property_that_is_broken_is_named_with_switch_port_and_gates() {
         (
             |s| switch(s, "e0").gates[0].gate = Gate(3),
             Property::P1,
-            "P1 (one arithmetic progression) is broken at e0-eth0: gate 3 is the first, which is even and above 0",
+            "P1 (one arithmetic progression) is broken at e0-eth0: gate 3 is the first: expected an even number above 0",
         ),
         (
             |s| switch(s, "e1").gates[0].gate = Gate(4),
             Property::P1,
-            "P1 (one arithmetic progression) is broken at e1-eth0: gate 4 is e0-eth1's too",
+            "P1 (one arithmetic progression) is broken at e1-eth0: gate 4 is also that of e0-eth1",
         ),
         (
             |s| switch(s, "a0").gates[1].gate = Gate(4),
             Property::P2,
-            "P2 (gates differ) is broken at a0-eth1: gate 4 is a0-eth0's too",
+            "P2 (gates differ) is broken at a0-eth1: gate 4 is also that of a0-eth0",
         ),
         (
             |s| {
@@ -106,22 +106,22 @@ fn every_property_that_is_broken_is_named_with_switch_port_and_gates() {
         (
             |s| switch(s, "a0").gates[0].gate = Gate(12),
             Property::P3,
-            "P3 (the greatest gate of the next switch) is broken at a0-eth0: the gate to e0 is 12, and the greatest gate \
-             there 4",
+            "P3 (the greatest gate of the next switch) is broken at a0-eth0: the gate to e0 is 12, but the greatest gate \
+             there is 4",
         ),
         (
             |s| switch(s, "c2").gates[1].gate = Gate(32),
             Property::P3,
-            "P3 (the greatest gate of the next switch) is broken at c2-eth1: the gate to a3 is 32, and the greatest gate \
-             there 16",
+            "P3 (the greatest gate of the next switch) is broken at c2-eth1: the gate to a3 is 32, but the greatest gate \
+             there is 16",
         ),
         (
             |s| switch(s, "a5").down_divisor = 8,
             Property::P4,
-            "P4 (one difference a layer) is broken at a5: its down gates are 8 apart, those of a0 4",
+            "P4 (one difference per layer) is broken at a5: its down gates are 8 apart, those of a0 are 4 apart",
         ),
         (
-            // The first external number 44 in place of 42: even, above 32, and useless.
+            // 44 instead of 42 as the first external number: even, above 32, but invalid.
             |s| {
                 for gate in s.iter_mut().flat_map(|switch| &mut switch.gates) {
                     if gate.direction == Direction::Up {
@@ -130,7 +130,7 @@ fn every_property_that_is_broken_is_named_with_switch_port_and_gates() {
                 }
             },
             Property::Aligned,
-            "alignment (multiples of the difference) is broken at a0-eth2: gate 46 is no multiple, above 0, of 4",
+            "alignment (multiples of the difference) is broken at a0-eth2: gate 46 is not a positive multiple of 4",
         ),
         (
             |s| {
@@ -141,17 +141,17 @@ fn every_property_that_is_broken_is_named_with_switch_port_and_gates() {
                 }
             },
             Property::Fits,
-            "the tag's bits is broken at e0-eth0: gate 8194 is above 8191, the greatest of a narrow tag",
+            "the tag's bits is broken at e0-eth0: gate 8194 is above 8191, the maximum of a narrow tag",
         ),
         (
             |s| switch(s, "e3").gates[1].flag = None,
             Property::Complete,
-            "completeness is broken at e3-eth1: gate 16 to h7 has no flag, and needs G_SRV",
+            "completeness is broken at e3-eth1: gate 16 to h7 has no flag, expected G_SRV",
         ),
         (
             |s| switch(s, "c0").gates[0].flag = Some(GateFlag::Ext),
             Property::Complete,
-            "completeness is broken at c0-eth0: gate 8 to a0 has G_EXT, and needs no flag",
+            "completeness is broken at c0-eth0: gate 8 to a0 has G_EXT, expected no flag",
         ),
         (
             |s| drop(switch(s, "a2").gates.remove(1)),
@@ -161,7 +161,7 @@ fn every_property_that_is_broken_is_named_with_switch_port_and_gates() {
         (
             |s| switch(s, "e0").gates[2].peer = "a1".to_owned(),
             Property::Complete,
-            "completeness is broken at e0-eth2: gate 48 was given for a cable to a1; it leads to a0",
+            "completeness is broken at e0-eth2: gate 48 was given for a link to a1, but the link leads to a0",
         ),
         (
             |s| drop(s.remove(0)),
@@ -183,18 +183,18 @@ fn every_property_that_is_broken_is_named_with_switch_port_and_gates() {
 fn other_things_that_somebody_may_give_are_refused() {
     let named = |change: fn(&mut Vec<SwitchGates>)| broken(change)[0].to_string();
     for (found, text) in [
-        (
-            named(|s| switch(s, "e0").layer = Layer::Core),
-            "at e0: it is said to be of layer core, and is edge",
-        ),
+        (named(|s| switch(s, "e0").layer = Layer::Core), "at e0: it is given as layer core, but is edge"),
         (
             named(|s| switch(s, "e0").gates[0].direction = Direction::Up),
             "at e0-eth0: gate 2 to h0 leads down",
         ),
         (named(|s| switch(s, "e0").gates[0].port.0 = 9), "at e0-eth9: there is no such port"),
-        (named(|s| switch(s, "e0").gates[0].port.0 = 1), "at e0-eth1: gates 2 and 4 are given for it"),
-        (named(|s| switch(s, "c1").down_divisor = 0), "at c1-eth0: gate 8 is no multiple, above 0, of 0"),
-        (named(|s| switch(s, "c1").gates[0].gate.0 = 0), "at c1-eth0: gate 0 is no multiple, above 0, of 8"),
+        (named(|s| switch(s, "e0").gates[0].port.0 = 1), "at e0-eth1: it has two gates, 2 and 4"),
+        (named(|s| switch(s, "c1").down_divisor = 0), "at c1-eth0: gate 8 is not a positive multiple of 0"),
+        (
+            named(|s| switch(s, "c1").gates[0].gate.0 = 0),
+            "at c1-eth0: gate 0 is not a positive multiple of 8",
+        ),
     ] {
         assert!(found.ends_with(text), "{found}");
     }
@@ -211,8 +211,8 @@ fn other_things_that_somebody_may_give_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
-    /// The properties suffice: whatever gates have them, everything arrives. And they are needed where they forbid
-    /// most: a single other number is almost never taken.
+    /// The properties are sufficient: with any gates that have them, everything arrives. They are also strict: a
+    /// single changed number is almost never accepted.
     #[test]
     fn what_is_taken_arrives(
         changes in prop::collection::vec((0..20_usize, any::<prop::sample::Index>(), 0..80_u32), 1..4),

@@ -1,4 +1,4 @@
-//! Gates of Tag-and-Forward: the paper's example, every size, wirings of any order, mistakes, gates from others.
+//! Gates of Tag-and-Forward: the paper's example, every size, wirings in any order, mistakes, given gates.
 
 mod given;
 mod paper;

@@ -60,7 +60,8 @@ fn the_papers_packet_goes_through_the_papers_gates() {
 
 #[test]
 fn the_testbed_of_the_paper_has_104_interfaces_and_88_of_them_are_gates() {
-    // Section V-D says 104 interfaces, 6 of each core and 4 of every other switch: 88 of switches, and 16 of servers.
+    // Section V-D gives 104 interfaces, 6 of each core and 4 of every other switch: 88 of switches, and 16 of
+    // servers.
     let fabric = paper();
     let plan = GatePlan::of(&fabric, &Numbering::default()).unwrap();
     for (node, switch) in plan.switches() {

@@ -1,4 +1,4 @@
-//! Every size that a tag holds, servers and external links, and the refusal of what is larger.
+//! Every size that fits a tag, servers and external links, and the rejection of larger ones.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn wide() -> Numbering {
     Numbering { width: TagWidth::Wide, ..Numbering::default() }
 }
 
-/// Pairs of hosts, evenly spread, the last host among them.
+/// Evenly spread pairs of hosts, including the last host.
 fn some_pairs(hosts: u32, count: u32) -> impl Iterator<Item = (HostId, HostId)> {
     (0..count).map(move |i| (HostId(i * 7919 % hosts), HostId(hosts - 1 - i * 104_729 % hosts)))
 }
@@ -60,7 +60,7 @@ fn numbers(switch: &SwitchGates, direction: Direction) -> Vec<u32> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
-    /// By the words of section III-B, where every place has a link.
+    /// By the text of section III-B, if every place has a link.
     #[test]
     fn the_four_properties_hold_as_the_paper_words_them(half in 1..7_u32, routers in 1..5_u32) {
         let numbering = Numbering { width: TagWidth::Narrow, external_places: Some(routers) };
@@ -182,8 +182,8 @@ fn what_the_paper_s_tag_does_not_hold_is_refused_and_the_wide_one_holds_it() {
     let refused = GatePlan::fat_tree(26, &Numbering::default()).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "a fat-tree of k = 26 needs DOWN numbers up to 8788 (two for each of k³/4 servers), and the 13 bits of a narrow \
-         tag hold 8191, enough for k up to 24: take the wide tag (`--width wide`), which all switches have to know"
+        "a fat-tree of k = 26 needs DOWN numbers up to 8788 (two for each of k³/4 servers), but the 13 bits of a narrow \
+         tag hold at most 8191, enough for k up to 24: use the wide tag (`--width wide`) on all switches"
     );
     for k in [26, 32, 48] {
         assert!(matches!(GatePlan::fat_tree(k, &Numbering::default()), Err(GateError::Bits { .. })));
@@ -210,7 +210,7 @@ fn numbers_for_external_links_are_as_many_as_asked_for() {
         assert_eq!(plan.switch_named("a0").unwrap().up_divisor, 2 * places.max(1));
     }
     let refused = of(2, 3).unwrap_err().to_string();
-    assert_eq!(refused, "`c3` has 3 external links, and 2 places a core were asked for");
+    assert_eq!(refused, "`c3` has 3 external links, but 2 places per core were requested");
     let refused = of(u32::MAX, 0).unwrap_err();
     assert!(matches!(refused, GateError::External { .. }), "{refused}");
 }

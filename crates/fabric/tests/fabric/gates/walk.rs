@@ -1,10 +1,10 @@
-//! What the tests share: frames are walked over the fabric's cables by what each switch is told, and by nothing else.
+//! Shared by the tests: walks frames over the fabric's cables by each switch's gates only.
 
 use weft_fabric::Fabric;
 use weft_fabric::gates::{Gate, GatePlan, Hop, Steering};
 use weft_units::{HostId, NodeId};
 
-/// The switches of a frame's way, and the node that it comes to in the end.
+/// The switches on a frame's way, and the node that it reaches.
 pub fn walk(fabric: &Fabric, plan: &GatePlan, at: NodeId, steering: Steering) -> (Vec<Hop>, NodeId) {
     let mut at = at;
     let mut gate = plan.switch(at).unwrap().gates.iter().find(|gate| gate.gate == steering.gate).unwrap();
@@ -23,8 +23,7 @@ pub fn walk(fabric: &Fabric, plan: &GatePlan, at: NodeId, steering: Steering) ->
     }
 }
 
-/// Checks that every way from a host to another is one: it ends at the other, and no two are the same. Gives how
-/// many there are.
+/// Checks that every way from a host to another ends there and that no two are equal. Returns their number.
 pub fn arrives(fabric: &Fabric, plan: &GatePlan, source: HostId, destination: HostId) -> usize {
     let choices = plan.choices(source, destination);
     let mut ways: Vec<Vec<Hop>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Fat-trees in any order are found; cables that are elsewhere are named; what is no fat-tree is refused.
+//! Fat-trees in any order are recognised; misplaced cables are named; other fabrics are rejected.
 
 use proptest::prelude::*;
 use weft_fabric::gates::{FatTree, GateError, GatePlan, Numbering, WiringMistake};
@@ -7,17 +7,17 @@ use weft_units::{HostId, NodeId};
 
 use crate::gates::walk::{arrives, pairs};
 
-/// A fabric as somebody may have written it down.
+/// A fabric as a user may describe it.
 #[derive(Clone, Debug)]
 struct Drawing {
-    /// Name, whether a host, tier, pod.
+    /// Name, whether it is a host, tier, pod.
     nodes: Vec<(String, bool, u8, Option<u32>)>,
-    /// By places in `nodes`.
+    /// Indices in `nodes`.
     cables: Vec<(usize, usize)>,
 }
 
 impl Drawing {
-    /// A fat-tree in which switches are called as in the paper, `es1`, `as1`, `cs1` and so on.
+    /// A fat-tree with the paper's switch names, `es1`, `as1`, `cs1` and so on.
     fn fat_tree(k: u32, routers: u32) -> Self {
         let link = LinkSpec::default();
         let fabric = build::fat_tree_with_routers(k, routers, &link, &link, &link).unwrap();
@@ -34,7 +34,7 @@ impl Drawing {
         self.nodes.iter().position(|node| node.0 == name).unwrap()
     }
 
-    /// Moves the cable from `a` to `b` so that it goes from `a` to `c`; at its place, so that ports stay.
+    /// Moves the cable from `a`-`b` to `a`-`c`, in place, so that ports stay.
     fn move_cable(&mut self, a: &str, b: &str, c: &str) {
         let (a, b, c) = (self.place(a), self.place(b), self.place(c));
         let cable = self.cables.iter_mut().find(|cable| **cable == (a, b) || **cable == (b, a)).unwrap();
@@ -43,7 +43,7 @@ impl Drawing {
 
     /// Swaps the upper ends of two cables.
     fn swap(&mut self, (a, b): (&str, &str), (c, d): (&str, &str)) {
-        // By way of nowhere, so that the same cable is not found twice.
+        // Via a placeholder, so that the same cable is not found twice.
         self.move_cable(a, b, a);
         self.move_cable(c, d, b);
         self.move_cable(a, a, d);
@@ -70,7 +70,7 @@ impl Drawing {
         builder.build().unwrap()
     }
 
-    /// The mistakes in it, as they are named.
+    /// Its mistakes, as text.
     fn mistakes(&self) -> Vec<String> {
         match FatTree::find(&self.build()) {
             Ok(_) => Vec::new(),
@@ -82,7 +82,7 @@ impl Drawing {
     }
 }
 
-/// A drawing in another order of nodes and cables, its switches called otherwise, without tiers and pods.
+/// A drawing with shuffled nodes and cables and renamed switches, without tiers and pods.
 fn shuffled(k: u32, routers: u32) -> impl Strategy<Value = Drawing> {
     let drawing = Drawing::fat_tree(k, routers);
     let order = Just((0..drawing.nodes.len()).collect::<Vec<_>>()).prop_shuffle();
@@ -143,7 +143,7 @@ proptest! {
         prop_assume!([a, b].iter().all(|end| *end != c && *end != d) && !joined(a, d) && !joined(c, b));
         drawing.cables[one] = (a, d);
         drawing.cables[other] = (c, b);
-        // Both ends of a cable within a layer lack the right one.
+        // A cable within a layer: both ends lack the right one.
         let named = drawing.mistakes();
         prop_assert!((2..=4).contains(&named.len()), "{named:?}");
     }
@@ -159,7 +159,7 @@ proptest! {
 
 #[test]
 fn strided_cores_are_a_fat_tree_too() {
-    // As some papers draw it: aggregation i of a pod goes to cores i, i + k/2, and so on.
+    // As drawn in some papers: aggregation i of a pod goes to cores i, i + k/2, and so on.
     for k in [4_usize, 6, 8] {
         let mut drawing = Drawing::fat_tree(k as u32, 0);
         let half = k / 2;
@@ -178,7 +178,7 @@ fn what_a_file_says_is_a_fat_tree_without_its_tiers() {
     let link = LinkSpec::default();
     let fabric = build::fat_tree_with_routers(4, 2, &link, &link, &link).unwrap();
     let text = write::toml(&fabric);
-    // Only which nodes are hosts is left: a core is as near to a host as an edge.
+    // Only the hosts are known: a core is as near to a host as an edge.
     let kept = |line: &&str| !line.starts_with("tier") && !line.starts_with("pod");
     let text: String = text.lines().filter(kept).map(|line| format!("{line}\n")).collect();
     let read = read::toml(&text, "plain", &link).unwrap();
@@ -214,17 +214,17 @@ fn cables_that_are_missing_too_many_or_within_a_layer_are_named() {
     let mut drawing = Drawing::fat_tree(4, 0);
     let missing = cable(&drawing, "as3", "cs2");
     drawing.cables.retain(|cable| *cable != missing);
-    assert_eq!(drawing.mistakes(), ["as3 has no cable to cs2"]);
+    assert_eq!(drawing.mistakes(), ["as3 has no link to cs2"]);
 
     let mut drawing = Drawing::fat_tree(4, 0);
     let (one, two, three) =
         (cable(&drawing, "es1", "as1"), cable(&drawing, "es5", "es6"), cable(&drawing, "cs1", "cs4"));
     drawing.cables.extend([one, two, three]);
     let expected = [
-        "es1-eth4 goes to as1, expected no cable",
-        "es5-eth4 goes to es6, expected no cable",
-        "es6-eth4 goes to es5, expected no cable",
-        "cs1-eth4 goes to cs4, expected no cable",
+        "es1-eth4 goes to as1, expected no link",
+        "es5-eth4 goes to es6, expected no link",
+        "es6-eth4 goes to es5, expected no link",
+        "cs1-eth4 goes to cs4, expected no link",
     ];
     assert_eq!(drawing.mistakes(), expected);
 
@@ -240,7 +240,7 @@ fn a_message_names_twelve_mistakes_and_counts_the_others() {
         let (first, second) = (format!("as{}", 4 * pod - 3), format!("as{}", 4 * pod - 2));
         drawing.swap((&first, "cs1"), (&second, "cs5"));
     }
-    // All pods alike: it is another order of cores, and right.
+    // All pods alike: another order of cores, which is valid.
     assert_eq!(drawing.mistakes(), [""; 0]);
     let mut drawing = Drawing::fat_tree(8, 0);
     for pod in 1..=8 {
@@ -261,13 +261,13 @@ fn what_is_no_fat_tree_is_refused_with_the_reason() {
     let spine_leaf = build::spine_leaf(4, 4, 4, &link, &link).unwrap();
     assert_eq!(
         refused(&spine_leaf).to_string(),
-        "this is no fat-tree: it has 8 switches, and a k-ary fat-tree has 5k²/4 of them, for even k: 5 for k = 2, 20 for k = 4"
+        "this is not a fat-tree: it has 8 switches, and a k-ary fat-tree has 5k²/4 of them, for even k: 5 for k = 2, 20 for k = 4"
     );
     let ring = build::ring(20, 1, &link, &link).unwrap();
     let error = refused(&ring);
     assert!(matches!(&error, GateError::Cables { k: 4, cables: 32, .. }), "{error}");
     let text = error.to_string();
-    assert!(text.starts_with("this is no fat-tree: for k = 4, "), "{text}");
+    assert!(text.starts_with("this is not a fat-tree: for k = 4, "), "{text}");
     let one = build::mesh(2, 1, &link, &link).unwrap();
     assert!(matches!(refused(&one), GateError::Switches { switches: 2, below: 2 }));
 }
@@ -286,8 +286,8 @@ fn hosts_where_a_fat_tree_has_none_are_refused() {
     };
     assert_eq!(
         refused(&hang("x", &["as3"])),
-        "`x` hangs on `as3`, an aggregation switch of the fat-tree: servers hang on edge switches, external routers on \
-         cores"
+        "`x` is attached to `as3`, an aggregation switch of the fat-tree: expected servers on edge switches, external \
+         routers on cores"
     );
     assert_eq!(
         refused(&hang("x", &["es2"])),
@@ -300,8 +300,8 @@ fn hosts_where_a_fat_tree_has_none_are_refused() {
     twice.cables.push((moved, edge));
     assert_eq!(
         refused(&twice),
-        "the server `h0` has 2 cables to switches: a gate plan has one gate a server, so leave it one"
+        "server `h0` has 2 links to switches: expected one, since a gate plan has one gate per server"
     );
     let both = refused(&hang("x", &["cs1", "es2"]));
-    assert!(both.starts_with("the server `x` has 2 cables"), "{both}");
+    assert!(both.starts_with("server `x` has 2 links"), "{both}");
 }

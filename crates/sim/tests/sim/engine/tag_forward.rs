@@ -143,6 +143,6 @@ fn another_fabric_is_refused_with_the_reason() {
     let ring = build::ring(6, 2, &link, &link).unwrap();
     let routes = Arc::new(Forwarding::new(&ring, |_| true));
     let error = visit_scheme(&scheme("tag_forward"), &ring, &routes, 1, Built).unwrap_err().to_string();
-    let expected = "`tag_forward` does not run on this fabric: this is no fat-tree: it has 6 switches";
+    let expected = "`tag_forward` does not run on this fabric: this is not a fat-tree: it has 6 switches";
     assert!(error.starts_with(expected), "{error}");
 }
