@@ -78,9 +78,12 @@ impl Probe {
         for (at, &id) in self.links.iter().enumerate() {
             let entity = id.0;
             let counters = net.counters(id);
-            let sent = counters.wire_bytes - self.wire_bytes[at];
+            // A switch's copies leave a picosecond apart. The rest of one that begins just after the sample, rounded up to
+            // a byte, is more than its length.
+            let left = counters.wire_bytes.max(self.wire_bytes[at]);
+            let sent = left - self.wire_bytes[at];
             let dropped = counters.drops - self.drops[at];
-            self.wire_bytes[at] = counters.wire_bytes;
+            self.wire_bytes[at] = left;
             self.drops[at] = counters.drops;
             if sent > 0 {
                 // May exceed 1 slightly: the rest of the packet on the line is rounded to a byte.

@@ -87,3 +87,16 @@ fn a_window_ends_with_the_run_at_the_latest() {
         json!([10_000_000_000_u64, 2_000_000_000_000_u64])
     );
 }
+
+/// The copies of a Hello message that is due with a sample leave a picosecond apart, the later ones after the sample: no
+/// link may seem to have sent less than before (which panics where overflow is checked, as in tests).
+#[test]
+fn a_sample_is_taken_while_switches_send_hello_messages() {
+    let text = TEXT
+        .replace("spines = 2", "spines = 4")
+        .replace("1 Gbps", "10 Mbps")
+        .replace("\"single_path\"", "\"tcp_path\"\nhello = \"100 ms\"")
+        .replace("[measure]", "[measure]\ninterval = \"50 ms\"")
+        .replace("1 MB", "100 kB");
+    assert!(summary(&text, "window-hello")["simulated_ps"].as_u64().unwrap() > 150_000_000_000);
+}
