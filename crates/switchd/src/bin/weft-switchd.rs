@@ -121,10 +121,7 @@ fn run(arguments: Arguments) -> Result<(), Refusal> {
         };
         let removed = runtime.block_on(daemon::take_away(&places, &name))?;
         removed.iter().for_each(|line| println!("{line}"));
-        println!(
-            "{name}: {}",
-            if removed.is_empty() { "nothing to detach" } else { "no longer forwarding" }
-        );
+        println!("{name}: {}", if removed.is_empty() { "nothing to detach" } else { "no longer forwarding" });
         return Ok(());
     }
     let hook = arguments.attach.map(|attach| match attach {

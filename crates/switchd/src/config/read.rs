@@ -265,9 +265,7 @@ fn key(text: &str) -> Result<Vec<u8>, String> {
         .collect();
     match bytes {
         None => Err(format!("not whole bytes in hexadecimal: {expected}")),
-        Some(bytes) if bytes.len() < SHORTEST_KEY => {
-            Err(format!("only {} bytes: {expected}", bytes.len()))
-        }
+        Some(bytes) if bytes.len() < SHORTEST_KEY => Err(format!("only {} bytes: {expected}", bytes.len())),
         Some(bytes) => Ok(bytes),
     }
 }

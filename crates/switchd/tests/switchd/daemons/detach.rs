@@ -176,7 +176,7 @@ fn everything_that_is_removed_is_printed_and_nothing_else_is_gone() {
             assert!(text.contains(&format!("removed {}", path.display())), "{} in {text}", path.display());
         }
         for line in
-            ["h1 forwards no more", "h1 is no longer promiscuous", "h1 speaks IPv6 again", "s.interfaces"]
+            ["h1 forwards no more", "h1 is no longer promiscuous", "h1 has IPv6 again", "s.interfaces"]
         {
             assert!(text.contains(line), "{line} in {text}");
         }
@@ -222,11 +222,11 @@ fn a_file_or_the_socket_of_another_program_in_the_place_of_ours_is_left_alone() 
     let pins = places.pins.display().to_string();
     let start = || refused_elsewhere(&netns, &places, &["--pin-dir", &pins]);
     fs::write(places.run.join("me.sock"), "a diary").expect("a file");
-    assert!(error(&start()).contains("me.sock: is no socket, so weft-switchd did not make it"));
+    assert!(error(&start()).contains("me.sock: is not a socket, so weft-switchd did not create it"));
     assert_eq!(fs::read_to_string(places.run.join("me.sock")).expect("the file"), "a diary");
     fs::remove_file(places.run.join("me.sock")).expect("the file");
     let other = std::os::unix::net::UnixListener::bind(places.run.join("me.sock")).expect("a socket");
-    assert!(error(&start()).contains("is the socket of another program, which answers"));
+    assert!(error(&start()).contains("is the socket of another running program"));
     assert!(std::os::unix::net::UnixStream::connect(places.run.join("me.sock")).is_ok());
     drop(other);
     assert!(!places.pins.join("me").exists());

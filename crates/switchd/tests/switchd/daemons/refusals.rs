@@ -139,7 +139,11 @@ fn a_configuration_that_is_wrong_is_refused_with_its_line_and_what_was_expected(
     assert!(!String::from_utf8_lossy(&output.stderr).contains("5ec2e7"), "{output:?}");
     let number = "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = 527";
     let output = refused(&netns, &places, number, &["--check"]);
-    says(&output, "a key without quotes", &["`hello_key` is of the wrong type", "expected a string in quotes"]);
+    says(
+        &output,
+        "a key without quotes",
+        &["`hello_key` is of the wrong type", "expected a string in quotes"],
+    );
     assert!(!String::from_utf8_lossy(&output.stderr).contains("527"), "{output:?}");
     let two = "mode = \"x\"\nports = []\nwhat = 1\n";
     says(&refused(&netns, &places, two, &["--check"]), "all at once", &[":1:8", ":2:9", ":3:1"]);
@@ -159,7 +163,7 @@ fn interfaces_that_cannot_be_ports_are_refused_with_what_to_do() {
     let cases: &[(&str, &[&str])] = &[
         ("eth11", &["no interface `eth11`", "did you mean `eth1`?", "ip link"]),
         ("wlan0", &["no interface `wlan0`"]),
-        ("lo", &["`lo` has no Ethernet frames"]),
+        ("lo", &["`lo` is not an Ethernet interface"]),
         ("eth2", &["`eth2` is part of `br0`", "ip link set dev eth2 nomaster"]),
         ("br0", &["`br0` is a bridge"]),
         ("small", &["MTU of 1400", "1500 bytes", "ip link set dev small mtu 1520", "mtu = 1400"]),
@@ -210,10 +214,10 @@ fn a_second_daemon_of_a_name_or_on_an_interface_is_refused() {
         says(
             &refused(&netns, &places, &same, &flags),
             "name",
-            &["`first` is running already", &pid, "--name"],
+            &["`first` is already running", &pid, "--name"],
         );
         let second = "name = \"second\"\nmode = \"arp-path\"\nports = [\"h2\"]";
-        let expected = ["`h2` is a port of the switch `first` already", "weftctl --name first down"];
+        let expected = ["`h2` is already a port of the switch `first`", "weftctl --name first down"];
         for other in ["tcx", "clsact"] {
             let flags = ["--attach", other];
             says(&refused(&netns, &places, second, &flags), &format!("{attach}, {other}"), &expected);

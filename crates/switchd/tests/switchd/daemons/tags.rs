@@ -221,7 +221,8 @@ fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
     let text = refusal(&left, &["set-gate", "h", "100"]);
     assert!(text.contains("gate 100 is port 0's and port 1's"), "{text}");
     assert!(
-        refusal(&left, &["set-gate", "eth9", "8"]).contains("`eth9` is no port of this switch: it has h, a")
+        refusal(&left, &["set-gate", "eth9", "8"])
+            .contains("`eth9` is not a port of this switch, which has h, a")
     );
 
     // All of a file, or nothing.
@@ -306,7 +307,7 @@ fn what_cannot_be_read_or_taken_is_said_and_changes_nothing() {
             "a gate is given by `port`, `gate` and `direction`",
         ),
         ("PATCH", "/v1/gates", r#"{"up_divisor":0}"#.to_owned(), 409, "the up divisor cannot be 0"),
-        ("DELETE", "/v1/gates/x", String::new(), 404, "`x` is no port of this switch"),
+        ("DELETE", "/v1/gates/x", String::new(), 404, "`x` is not a port of this switch"),
         ("POST", "/v1/flows", change(json!({"ad": far(8, 4)})), 400, "unknown variant `ad`"),
         (
             "POST",
