@@ -34,13 +34,10 @@ fn compile(clang: &str, source: &Path, object: &Path) {
         .status();
     match status {
         Ok(status) if status.success() => {}
-        Ok(_) => fail(&format!(
-            "{clang} failed to compile {}; if a header is missing, {NEEDED}",
-            source.display()
-        )),
-        Err(error) => {
-            fail(&format!("cannot run {clang}, which compiles the data plane ({error}): {NEEDED}"))
+        Ok(_) => {
+            fail(&format!("{clang} failed to compile {}; if a header is missing, {NEEDED}", source.display()))
         }
+        Err(error) => fail(&format!("cannot run {clang}, which compiles the data plane ({error}): {NEEDED}")),
     }
 }
 

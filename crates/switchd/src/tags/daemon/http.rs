@@ -47,15 +47,14 @@ pub fn router() -> Router<Shared> {
 fn tags(shared: &Shared) -> Result<&Tags, Failure> {
     shared.0.tags.as_ref().ok_or_else(|| {
         let mode = shared.lock().config.mode.name();
-        Failure::conflict(format!(
-            "mode `{mode}` has no gates or rules: use mode tag-forward or flow-table"
-        ))
+        Failure::conflict(format!("mode `{mode}` has no gates or rules: use mode tag-forward or flow-table"))
     })
 }
 
 /// Parses a request body.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(body).map_err(|error| Failure::bad(format!("cannot parse the request body: {error}")))
+    serde_json::from_slice(body)
+        .map_err(|error| Failure::bad(format!("cannot parse the request body: {error}")))
 }
 
 /// A request body, unless it is too large.
@@ -180,9 +179,7 @@ async fn patch_gates(State(shared): State<Shared>, taken: Result<Bytes, BytesRej
             Some((of_port(&shared, &port)?, gate, direction, flag))
         }
         _ => {
-            return Err(Failure::bad(
-                "a gate needs `port`, `gate` and `direction`, and optionally `flag`",
-            ));
+            return Err(Failure::bad("a gate needs `port`, `gate` and `direction`, and optionally `flag`"));
         }
     };
     for (direction, divisor) in [(Direction::Down, down_divisor), (Direction::Up, up_divisor)] {

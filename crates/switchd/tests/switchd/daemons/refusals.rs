@@ -99,12 +99,12 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     (
         "a choice that no program can make",
         "mode = \"tag-forward\"\nports = [\"a\"]\n[tags]\nchoice = \"least-loaded\"",
-        &[":4:10", "a program in the kernel cannot see how long the queues of ports are"],
+        &[":4:10", "the kernel program cannot see the queue lengths of ports"],
     ),
     (
         "an EtherType of others",
         "mode = \"flow-table\"\nports = [\"a\"]\n[tags]\nethertype = \"0x0800\"",
-        &[":4:13", "this is what other frames have"],
+        &[":4:13", "used by other frames"],
     ),
     (
         "no EtherType",

@@ -131,7 +131,7 @@ fn an_upgrade_that_fails_at_any_point_leaves_the_old_data_plane_forwarding_and_p
         // The tables of another size, and no others.
         for (map, begins_empty) in [("paths", true), ("locked", true), ("stations", false), ("ports", false)]
         {
-            let line = said.lines().find(|line| line.contains("begins empty") && line.contains(map));
+            let line = said.lines().find(|line| line.contains("starts empty") && line.contains(map));
             assert_eq!(line.is_some(), begins_empty, "{attach}, {map}: {said}");
         }
         let outcome = stream.end();
@@ -171,7 +171,7 @@ fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
     assert_eq!(hosts_known(&switch), Some(2));
     // As another version would have left it: all sizes are the same.
     for (other, why) in
-        [(Some("0f".repeat(16)), "fields of another meaning"), (None, "fields of unknown meaning")]
+        [(Some("0f".repeat(16)), "fields with another meaning"), (None, "fields with unknown meaning")]
     {
         switch.stop();
         two.hosts.iter().for_each(|host| host.ip("link set dev eth0 down"));
@@ -181,7 +181,7 @@ fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
         }
         switch.begin();
         let log = switch.log();
-        let said: Vec<&str> = log.lines().filter(|line| line.contains("begins empty")).collect();
+        let said: Vec<&str> = log.lines().filter(|line| line.contains("starts empty")).collect();
         assert!(
             said.last().is_some_and(|line| line.contains("stations") && line.contains(why)),
             "{why}: {log}"
@@ -192,7 +192,7 @@ fn a_table_whose_fields_mean_something_else_begins_empty_and_is_named() {
         switch.wait_roles(&[("h1", "host"), ("h2", "host")]);
         wait_for("hosts are known again", 10, || two.reach());
     }
-    assert_eq!(switch.log().matches("begins empty").count(), 2, "only what differs: {}", switch.log());
+    assert_eq!(switch.log().matches("starts empty").count(), 2, "only what differs: {}", switch.log());
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn what_a_daemon_left_that_was_killed_while_it_started_is_in_nobodys_way() {
     leave();
     switch.begin();
     assert!(!pins.join("next").exists());
-    assert!(!switch.log().contains("begins empty"), "{}", switch.log());
+    assert!(!switch.log().contains("starts empty"), "{}", switch.log());
     assert!(two.reach());
     leave();
     let output = switch.ctl("down");
