@@ -1,5 +1,5 @@
-//! Sends 60-byte TCP segments as fast as one core can, cycling through many tuples, to several switches in turn: the small
-//! frame load of `make bench-switch`. They belong to no connection.
+//! Sends 60-byte TCP segments as fast as one core can, cycling through many tuples, to several switches in turn: the
+//! small frame load of `make bench-switch`. They belong to no connection.
 //!
 //! Turns are measured both in wall-clock time and in CPU time of this process: the kernel forwards within the sending
 //! system call, so CPU time excludes what other processes use of the core.

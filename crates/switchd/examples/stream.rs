@@ -1,9 +1,9 @@
 //! A TCP flow of numbered frames at a constant rate, and its receiver, which reports losses: the load of
 //! `make bench-switch` while links fail and daemons die.
 //!
-//! Both ends use packet sockets instead of the kernel's TCP, which would retransmit lost segments and pause while waiting.
-//! The flow opens normally, with SYN and SYN+ACK, so that switches explore its path; then segments follow at a fixed
-//! interval, and the receiver acknowledges some of them.
+//! Both ends use packet sockets instead of the kernel's TCP, which would retransmit lost segments and pause while
+//! waiting. The flow opens normally, with SYN and SYN+ACK, so that switches explore its path; then segments follow at
+//! a fixed interval, and the receiver acknowledges some of them.
 
 #[path = "common/packet.rs"]
 mod packet;

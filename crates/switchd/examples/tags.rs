@@ -1,6 +1,6 @@
 //! The cost of a frame with Tag-and-Forward and with a flow table at every switch, as JSON: pushing, forwarding by and
-//! popping a tag for several frame lengths, and the lookup for several numbers of rules and kinds, families and matches.
-//! The programs are run by BPF_PROG_TEST_RUN.
+//! popping a tag for several frame lengths, and the lookup for several numbers of rules and kinds, families and
+//! matches. The programs are run by BPF_PROG_TEST_RUN.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,5 +1,5 @@
-//! Attaches the program to the ingress of interfaces so that it outlives the daemon, and replaces an old program without
-//! losing a frame.
+//! Attaches the program to the ingress of interfaces so that it outlives the daemon, and replaces an old program
+//! without losing a frame.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! The layouts of maps, from the type information that the compiler puts into an object (BTF, Documentation/bpf/btf.rst of
-//! the kernel): names, types and offsets of all fields of keys and values. Two programs share a map only if its layout is
-//! the same, not just its sizes.
+//! The layouts of maps, from the type information that the compiler puts into an object (BTF,
+//! Documentation/bpf/btf.rst of the kernel): names, types and offsets of all fields of keys and values. Two programs
+//! share a map only if its layout is the same, not just its sizes.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use aya_obj::{Map, Object};
 
 use crate::error::PlaneError;
 
-/// Version of the meaning of map contents beyond their layout: numbers of classes, ways and kinds, clocks of times, byte
-/// order of addresses. Must be incremented when any of these changes while the structures stay the same.
+/// Version of the meaning of map contents beyond their layout: numbers of classes, ways and kinds, clocks of times,
+/// byte order of addresses. Must be incremented when any of these changes while the structures stay the same.
 const MEANING: u32 = 1;
 /// Maximum nesting depth of types.
 const DEEPEST: u32 = 16;

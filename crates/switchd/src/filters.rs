@@ -1,5 +1,5 @@
-//! Filters of the clsact qdisc, identified by program id: names are not unique, so a program with the same name as ours may
-//! belong to someone else.
+//! Filters of the clsact qdisc, identified by program id: names are not unique, so a program with the same name as
+//! ours may belong to someone else.
 
 use std::io;
 use std::path::Path;

@@ -156,8 +156,8 @@ mirrored! {
     /// `struct flood`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Flood = "flood" {
-        /// When it expires, in ns modulo 2^56; in the lower eight bits whether its source has left, and the ingress port of
-        /// the first copy.
+        /// When it expires, in ns modulo 2^56; in the lower eight bits whether its source has left, and the ingress
+        /// port of the first copy.
         state: u64,
     }
 
@@ -335,8 +335,8 @@ impl Settings {
 }
 
 impl Port {
-    /// The daemon's entry for a port: a fabric port, a host port or neither. It is a decision, not a deadline, and holds
-    /// until the next one.
+    /// The daemon's entry for a port: a fabric port, a host port or neither. It is a decision, not a deadline, and
+    /// holds until the next one.
     pub fn decided(fabric: bool, host: bool) -> Self {
         let (neighbour_until, host_from) = (if fabric { NEVER } else { 0 }, if host { 0 } else { NEVER });
         Self { neighbour_until, host_from, ..Self::default() }

@@ -2,9 +2,9 @@
 //!
 //! [`Plane`] loads a mode's program over pinned maps and writes its read-only inputs (ports, routes, settings);
 //! [`tables::Tables`] sweeps and repairs the maps that the program writes; [`tags`] has the gates and rules of
-//! Tag-and-Forward, [`bodies`] their format on the control socket. [`layout`] has the maps' keys and values in their memory
-//! layout, with the names of the headers in `bpf/`; [`counters`] has the counters of frames. The forwarding decisions are
-//! specified by `weft-switching`; the tests here compare the program and the tables with it.
+//! Tag-and-Forward, [`bodies`] their format on the control socket. [`layout`] has the maps' keys and values in their
+//! memory layout, with the names of the headers in `bpf/`; [`counters`] has the counters of frames. The forwarding
+//! decisions are specified by `weft-switching`; the tests here compare the program and the tables with it.
 
 pub mod attach;
 pub mod bodies;

@@ -1,8 +1,8 @@
-//! [`mirrored!`]: structures of `bpf/*.h`, declared again in Rust. The tests compare both with clang: every field by name,
-//! offset and size, every constant, and the key and value of every map.
+//! [`mirrored!`]: structures of `bpf/*.h`, declared again in Rust. The tests compare both with clang: every field by
+//! name, offset and size, every constant, and the key and value of every map.
 
-/// Declares mirrors of the named structures of `bpf/*.h`, and `MIRRORED`, the list of them. `.. bytes` after one means that
-/// the C structure continues with a field of that name, which the Rust one omits.
+/// Declares mirrors of the named structures of `bpf/*.h`, and `MIRRORED`, the list of them. `.. bytes` after one
+/// means that the C structure continues with a field of that name, which the Rust one omits.
 macro_rules! mirrored {
     ($($(#[$about:meta])* $vis:vis struct $name:ident = $c:literal {
         $($(#[$says:meta])* $field_vis:vis $field:ident: $type:ty,)*

@@ -1,6 +1,6 @@
 //! Recovery of flows whose port is dead: notifies the other end's edge, or searches for another path, as in
-//! `crates/switching/src/recovery.rs`. The kernel program does the same for a frame whose port is dead; this is for idle
-//! flows.
+//! `crates/switching/src/recovery.rs`. The kernel program does the same for a frame whose port is dead; this is for
+//! idle flows.
 
 use std::collections::HashSet;
 

@@ -36,8 +36,8 @@ impl Plane {
     }
 }
 
-/// Changes the map from `from` to `to`: adds new routes before removing old ones, so that a station is never without its
-/// route; if there is no room for both, removes first.
+/// Changes the map from `from` to `to`: adds new routes before removing old ones, so that a station is never without
+/// its route; if there is no room for both, removes first.
 fn exchange(map: &Walk<u64, Route>, from: &Known, to: &Known) -> io::Result<()> {
     let gone: Vec<u64> = from.keys().filter(|station| !to.contains_key(*station)).copied().collect();
     let mut new = to.iter().filter(|(station, route)| from.get(*station) != Some(*route));

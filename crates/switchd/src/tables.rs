@@ -1,5 +1,5 @@
-//! [`Tables`]: the maps of a [`Plane`](crate::Plane) that its program writes, for threads that read, sweep or repair them
-//! without holding the plane. All operations here may be slow.
+//! [`Tables`]: the maps of a [`Plane`](crate::Plane) that its program writes, for threads that read, sweep or repair
+//! them without holding the plane. All operations here may be slow.
 
 use std::io;
 use std::sync::Arc;
@@ -174,8 +174,8 @@ impl Tables {
         Ok(found.into_iter().map(|(flow, path)| Broken { flow, path, other: other(flow) }).collect())
     }
 
-    /// Handles a dead port: removes the stations behind it and recovers the flows over it, except for sending the frames.
-    /// `ports` are the program's entries; `draw` returns the number of a flow's exploration.
+    /// Handles a dead port: removes the stations behind it and recovers the flows over it, except for sending the
+    /// frames. `ports` are the program's entries; `draw` returns the number of a flow's exploration.
     ///
     /// # Errors
     /// The kernel's error.
@@ -228,7 +228,8 @@ impl Tables {
     }
 
     /// Moves flows off a port that still forwards, except for sending the frames: flows explored from here search for
-    /// another path while the current one stays in use; for the others, both edges are notified that this path is broken.
+    /// another path while the current one stays in use; for the others, both edges are notified that this path is
+    /// broken.
     ///
     /// # Errors
     /// The kernel's error.

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Lets each of `count` senders take turns, round after round, until each has run for `length`; returns the total time of
-/// each one's turns.
+/// Lets each of `count` senders take turns, round after round, until each has run for `length`; returns the total
+/// time of each one's turns.
 ///
 /// # Errors
 /// Those of a turn.

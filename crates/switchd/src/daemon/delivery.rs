@@ -6,8 +6,9 @@
 //! kept as a last resort ([`Role::Unheard`]): it forwards, but other ports are preferred. Nothing else is inferred from
 //! received frames: if only our own direction is cut, the neighbour receives no Hello messages and closes the link.
 //!
-//! Received frames count only in the second half of the hold time. The last frames of a dying neighbour arrive within one
-//! interval of its last Hello, the first third of the hold time: so its death is noticed as soon as the hold time ends.
+//! Received frames count only in the second half of the hold time. The last frames of a dying neighbour arrive within
+//! one interval of its last Hello, the first third of the hold time: so its death is noticed as soon as the hold time
+//! ends.
 
 use super::ports::Role;
 use super::switch::{Switch, Task};

@@ -157,10 +157,16 @@ impl Saved {
         if !interface.promiscuous
             && let Err(error) = links.set_promiscuous(interface.index, true).await
         {
-            tracing::warn!(interface = name, %error, "cannot make the interface promiscuous: it may not receive frames to others");
+            tracing::warn!(
+                interface = name, %error,
+                "cannot make the interface promiscuous: it may not receive frames to others"
+            );
         }
         if ipv6 && let Err(error) = fs::write(ipv6_switch(name), "1") {
-            tracing::warn!(interface = name, %error, "cannot turn off IPv6: this machine may send packets on the interface");
+            tracing::warn!(
+                interface = name, %error,
+                "cannot turn off IPv6: this machine may send packets on the interface"
+            );
         }
         if gro {
             match ethtool::set_gro(name, false) {

@@ -1,5 +1,5 @@
-//! Logs stations that move, each at most once in ten seconds, and at most four a second in all. One that keeps moving is
-//! most likely two hosts with the same address.
+//! Logs stations that move, each at most once in ten seconds, and at most four a second in all. One that keeps moving
+//! is most likely two hosts with the same address.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;

@@ -125,8 +125,8 @@ impl Switch {
         Ok(())
     }
 
-    /// Applies `fabric_ports` to a port. A port removed from the list is treated as if it had just come up: it becomes a
-    /// host port after the hold time.
+    /// Applies `fabric_ports` to a port. A port removed from the list is treated as if it had just come up: it
+    /// becomes a host port after the hold time.
     fn permit(&mut self, number: u16) -> Option<Task> {
         let port = &mut self.ports[usize::from(number)];
         port.may_be_fabric = self.config.may_be_fabric(&port.name);

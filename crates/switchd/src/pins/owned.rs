@@ -1,5 +1,5 @@
-//! The pins of a switch, entry by entry. Only entries recognised as Weft's own are ever removed: a directory with anything
-//! else in it is refused as a whole, before anything is removed.
+//! The pins of a switch, entry by entry. Only entries recognised as Weft's own are ever removed: a directory with
+//! anything else in it is refused as a whole, before anything is removed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -108,8 +108,8 @@ impl Pins {
     /// Removes all pins, and with them the data plane; returns a line for each thing removed.
     ///
     /// # Errors
-    /// [`PlaneError::NotOurs`], before anything is removed, if there are entries that Weft does not create; otherwise the
-    /// kernel's error.
+    /// [`PlaneError::NotOurs`], before anything is removed, if there are entries that Weft does not create; otherwise
+    /// the kernel's error.
     pub fn remove(&self) -> Result<Vec<String>> {
         let pinned = self.inspect()?;
         if let [Pinned { path, .. }] = pinned.as_slice() {

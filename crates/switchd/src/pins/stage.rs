@@ -1,5 +1,5 @@
-//! Replacing a program: the new one's own maps are pinned separately while the old one forwards, and replace the old pins
-//! only once the new program is verified and attached. Until then nothing of the old one is removed.
+//! Replacing a program: the new one's own maps are pinned separately while the old one forwards, and replace the old
+//! pins only once the new program is verified and attached. Until then nothing of the old one is removed.
 //!
 //! ```text
 //! <pin-dir>/<name>/next/maps/stations       a map that will replace the one in maps/
@@ -191,7 +191,8 @@ impl Staged {
         program.pin(&path).map_err(failed(&path))
     }
 
-    /// Moves the staged pins to their final paths and removes maps that the program, which must be attached, does not have.
+    /// Moves the staged pins to their final paths and removes maps that the program, which must be attached, does not
+    /// have.
     pub(crate) fn commit(mut self) -> Result<()> {
         let (pins, next) = (&self.pins, self.pins.next());
         let layouts = pins.path.join("layouts");

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use weft_switching::tag_forward::Addresses;
 use weft_wire::{Arp, Ethernet, Ip, Ipv6, Neighbor, NeighborOperation};
 
-/// Source and destination of a frame with up to two VLAN tags: the addresses of its IP packet, sender and target of ARP,
-/// source and target of a Neighbour Solicitation. Also the bytes that rules count: the packet length in its header.
-/// `None` for a frame without addresses.
+/// Source and destination of a frame with up to two VLAN tags: the addresses of its IP packet, sender and target of
+/// ARP, source and target of a Neighbour Solicitation. Also the bytes that rules count: the packet length in its
+/// header. `None` for a frame without addresses.
 pub fn addresses_of(frame: &[u8]) -> Option<(Addresses, u16)> {
     let ethernet = Ethernet::parse(frame).ok()?;
     if let Ok(arp) = Arp::parse(&ethernet) {

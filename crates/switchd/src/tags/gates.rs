@@ -101,8 +101,8 @@ impl Gates {
         Ok(table)
     }
 
-    /// Converts back to the gates of the switch `name`, in order of ports, without peers. `None` if there are none, or the
-    /// map has other contents.
+    /// Converts back to the gates of the switch `name`, in order of ports, without peers. `None` if there are none,
+    /// or the map has other contents.
     pub fn read(&self, name: &str) -> Option<SwitchGates> {
         let known = self.places.iter().filter(|gate| gate.number != 0);
         let gate = |gate: &layout::Gate| {

@@ -26,8 +26,8 @@ pub struct Miss {
     pub frame: Vec<u8>,
 }
 
-/// The ring buffer of misses. Its descriptor becomes readable when there is one; the rate per port is limited like that of
-/// explorations (`exploration_rate`, `exploration_burst`).
+/// The ring buffer of misses. Its descriptor becomes readable when there is one; the rate per port is limited like
+/// that of explorations (`exploration_rate`, `exploration_burst`).
 pub struct Misses(RingBuf<MapData>);
 
 impl AsRawFd for Misses {

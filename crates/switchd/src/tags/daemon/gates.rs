@@ -131,8 +131,8 @@ impl Gated {
         &self.now
     }
 
-    /// Replaces the gates, which `tell` writes to the data plane; nothing changes on an error. `interfaces` are those of
-    /// the ports.
+    /// Replaces the gates, which `tell` writes to the data plane; nothing changes on an error. `interfaces` are those
+    /// of the ports.
     ///
     /// # Errors
     /// [`GateRefusal`].

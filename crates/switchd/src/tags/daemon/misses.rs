@@ -1,5 +1,5 @@
-//! Frames without a rule, as reported by the program: clients are notified of the pair of addresses, and the frame waits
-//! for a rule.
+//! Frames without a rule, as reported by the program: clients are notified of the pair of addresses, and the frame
+//! waits for a rule.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
