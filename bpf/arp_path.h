@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * ARP-Path: the decisions of crates/switching/src/arp_path.rs, in its order and under its names.
+ * ARP-Path: the decisions of crates/switching/src/arp_path.rs, with the same order and names.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ static __always_inline int pass_on(struct __sk_buff *skb, const struct frame *f)
 	return flood_on(skb, f, TO_FABRIC);
 }
 
-/* Whether a frame on its way from switch to switch has been here before: it came from here. */
+/* Whether a frame between two fabric ports has been here before: its source is on this switch. */
 static __always_inline bool has_returned(const struct frame *f, __u32 egress)
 {
 	return is_fabric(f->port, f->now) && is_fabric(egress, f->now) && attached(f->src, f->now) != NO_PORT;
@@ -31,13 +31,13 @@ static __always_inline int forward(struct __sk_buff *skb, struct frame *f)
 	if (port == f->port && is_host(port, f->now))
 		return drop(f, SAME_PORT);
 	if (port == f->port) {
-		/* A flood and a reply that crossed each other can leave two switches pointing at each
-		 * other: what is known here is not true. */
+		/* A flood and a reply that cross can leave two switches pointing at each other: the entry
+		 * is wrong. */
 		bpf_map_delete_elem(&weft_stations, &dst);
 		return miss(skb, f);
 	}
 	if (has_returned(f, port)) {
-		/* Entries of several floods, of which some copies were lost, can close a circle. */
+		/* Entries of several floods can form a loop if some copies were lost. */
 		bpf_map_delete_elem(&weft_stations, &dst);
 		return settings.floods_unknown ? miss(skb, f) : drop(f, RETURNED);
 	}
@@ -45,8 +45,7 @@ static __always_inline int forward(struct __sk_buff *skb, struct frame *f)
 	return forwarded(send(skb, port, f->tells));
 }
 
-/* Takes note of a copy of a host's broadcast, or says why it goes no further. The host on a port of its own is
- * heard. */
+/* Records a copy of a broadcast, or returns why it is dropped. Learns the source on a host port. */
 static __always_inline int admit_of_host(struct __sk_buff *skb, struct frame *f)
 {
 	bool host = is_host(f->port, f->now);
@@ -58,7 +57,7 @@ static __always_inline int admit_of_host(struct __sk_buff *skb, struct frame *f)
 	return reason == NO_REASON && host ? hear_host(skb, f) : reason;
 }
 
-/* A frame to a group. Where it asks for a station, its source is at the port of its first copy. */
+/* A frame to a group. If it requests a station, its source is at the port of its first copy. */
 static __always_inline int on_broadcast(struct __sk_buff *skb, struct frame *f)
 {
 	int reason = admit_of_host(skb, f);
@@ -70,7 +69,7 @@ static __always_inline int on_broadcast(struct __sk_buff *skb, struct frame *f)
 	return flood_on(skb, f, TO_ALL);
 }
 
-/* The source of a reply is found, and its destination has been asked for. */
+/* The source of a reply is found, and confirms the requester, its destination. */
 static __always_inline void on_answer(const struct frame *f)
 {
 	__u64 src = f->src;
@@ -104,7 +103,7 @@ static __always_inline int on_path_request(struct __sk_buff *skb, struct frame *
 	};
 
 	put_station(f, f->src, f->port, LOCKED);
-	/* The station is new behind that port, or has moved there. */
+	/* An announcement: the station is new behind that port, or has moved there. */
 	if (f->src == f->dst)
 		reroot(f->src, f->port, f->now);
 	else
@@ -125,7 +124,7 @@ static __always_inline int on_path_fail(struct __sk_buff *skb, struct frame *f)
 	return consume(TC_ACT_SHOT);
 }
 
-/* A frame about the path between two stations, or from a switch that speaks of flows. */
+/* A frame about the path between two stations, or from a switch in a mode with flows. */
 static __always_inline int on_control(struct __sk_buff *skb, struct frame *f)
 {
 	int reason;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * What became of frames, counted: in all, and port by port.
+ * Counters of frames, in total and by port.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 
 struct counters {
 	__u64 dropped[REASONS];
-	__u64 consumed;  /* frames for the switch itself, and those that come in once more */
-	__u64 forwarded; /* frames sent on, a flooded one once */
+	__u64 consumed;  /* frames for the switch itself, and frames that are received once more */
+	__u64 forwarded; /* flooded ones once */
 };
 
 struct {
@@ -24,8 +24,8 @@ struct {
 struct port_counters {
 	__u64 received, received_bytes;
 	__u64 sent, sent_bytes;
-	__u64 dropped; /* of those that came in */
-	__u64 gso;     /* of these, those that hold several segments and so can have no tag */
+	__u64 dropped; /* of those received */
+	__u64 gso;     /* of those dropped: GSO frames, which cannot be tagged */
 };
 
 struct {
@@ -42,7 +42,7 @@ static __always_inline struct counters *the_counters(void)
 	return bpf_map_lookup_elem(&weft_counters, &zero);
 }
 
-/* A frame comes in. */
+/* Counts a received frame and sets its port. */
 static __always_inline void arrive(struct __sk_buff *skb, struct frame *f)
 {
 	struct port_counters *count;
@@ -97,7 +97,7 @@ static __always_inline int forwarded(int action)
 	return action;
 }
 
-/* Takes a frame in and reads it; NULL where it goes no further. */
+/* Counts and parses a frame; NULL if it was dropped. */
 static __always_inline struct frame *take_in(struct __sk_buff *skb)
 {
 	__u32 zero = 0;
@@ -119,8 +119,7 @@ static __always_inline struct frame *take_in(struct __sk_buff *skb)
 	return f;
 }
 
-/* The same with a frame of which no more is wanted than its Ethernet header and VLAN tags; false where it
- * goes no further. */
+/* The same for only the Ethernet header and VLAN tags; false if the frame was dropped. */
 static __always_inline bool take_in_plain(struct __sk_buff *skb, struct frame *f)
 {
 	arrive(skb, f);

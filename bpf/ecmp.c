@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * The mode `ecmp`: each flow on one of the next hops to its destination, chosen by a hash under the
+ * The mode `ecmp`: each flow on one of the next hops to its destination, chosen by a hash with the
  * switch's key (crates/switching/src/ecmp.rs). Attached to the ingress of every port.
  */
 #include "flow_hash.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Who a frame is from and to, as the rules of a flow table ask (`addresses_of` in crates/switchd): by the
- * addresses of its IP packet; of ARP by sender and target, of a Neighbour Solicitation by source and target.
+ * Source and destination of a frame, as matched by the rules of a flow table (`addresses_of` in crates/switchd):
+ * the addresses of its IP packet, sender and target of ARP, source and target of a Neighbour Solicitation.
  */
 #pragma once
 
 #include "frame.h"
 
 struct ends {
-	struct packet packet; /* with these addresses; of ARP all but those is zero */
-	__u32 bytes;          /* of the packet, as its header counts them */
+	struct packet packet; /* with these addresses; for ARP everything else is zero */
+	__u32 bytes;          /* of the packet, by its header */
 	bool is_v6;
 };
 
@@ -43,7 +43,7 @@ static __always_inline void read_solicited(struct __sk_buff *skb, struct packet 
 		__builtin_memcpy(p->destination, message.target, sizeof(message.target));
 }
 
-/* Reads who it is from and to; false if that cannot be told. */
+/* Reads source and destination; false if there are none. */
 static __noinline bool read_ends(struct __sk_buff *skb, const struct frame *f, struct ends *ends)
 {
 	struct packet *p = &ends->packet;

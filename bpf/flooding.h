@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Copies of the frame at hand out of many ports, in random order; those of the last resort come last.
+ * Sends copies of the current frame out of many ports, in random order; last-resort ports come last.
  */
 #pragma once
 
 #include "send.h"
 
-/* The ports that a flood goes out of. Kept in a map, since the verifier would follow each value that a
- * count on the stack may take. */
+/* The ports of a flood. In a map, since the verifier would explore every possible value of a count on the
+ * stack. */
 struct order {
 	__u32 count;
 	__u8 ports[MAX_PORTS];
@@ -20,7 +20,7 @@ struct {
 	__type(value, struct order);
 } weft_order SEC(".maps");
 
-/* Each port goes to a random place among those before it, whose holder goes to the end. */
+/* Inserts a port at a random place, whose former port moves to the end (Fisher-Yates). */
 static __always_inline void choose(struct order *order, __u8 number)
 {
 	__u32 last = order->count++ % MAX_PORTS, at = last;
@@ -33,14 +33,14 @@ static __always_inline void choose(struct order *order, __u8 number)
 
 enum { TO_FABRIC = 1, TO_HOSTS = 2, TO_ALL = TO_FABRIC | TO_HOSTS };
 
-/* Floods the frame at hand out of every fabric port that settings allow or every host port or both, but for
- * the one it came in on and one that is spared (NO_PORT: there is none). In random order: an idle fabric decides the
- * race by it. Gives the number of copies. */
+/* Floods the current frame out of all allowed fabric ports, all host ports or both, except its ingress port and
+ * the port `spared` (NO_PORT: none). In random order, which decides the race in an idle fabric. Returns the number
+ * of copies. */
 __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 spared, __u32 to)
 {
 	struct port *from = port_at(ingress), *port;
 	bool falls = settings.valley_free && from && from->way == WAY_UP, fabric, host;
-	/* A bit to be shifted: of a comparison the verifier would follow each outcome to the end. */
+	/* A bit mask: the verifier would explore both outcomes of a comparison to the end. */
 	__u64 skipped = (ingress < MAX_PORTS ? 1ULL << ingress : 0) | (spared < MAX_PORTS ? 1ULL << spared : 0),
 	      last = 0;
 	struct order *chosen;
@@ -63,7 +63,7 @@ __noinline int flood_but(struct __sk_buff *skb, __u64 now, __u32 ingress, __u32 
 	for (__u32 i = 0; i < MAX_PORTS && i < chosen->count; i++)
 		if (!(last >> chosen->ports[i] & 1))
 			send(skb, chosen->ports[i], true);
-	/* Whoever is not heard gets its copy behind the others: it loses a race that they can win. */
+	/* Last-resort neighbours get their copies last, so that they lose a race that others can win. */
 	for (__u32 i = 0; last && i < MAX_PORTS && i < chosen->count; i++)
 		if (last >> chosen->ports[i] & 1)
 			send(skb, chosen->ports[i], true);
@@ -75,8 +75,8 @@ static __always_inline int flood(struct __sk_buff *skb, __u64 now, __u32 ingress
 	return flood_but(skb, now, ingress, NO_PORT, to);
 }
 
-/* Puts the mark of an unknown destination on the frame at hand, or takes it off. A checksum that an interface has
- * computed over the frame does not cover the Ethernet header at ingress, so there is none to correct. */
+/* Sets or clears the mark of an unknown destination on the current frame. At ingress, a checksum computed by an
+ * interface does not cover the Ethernet header, so none has to be corrected. */
 static __always_inline bool set_mark(struct __sk_buff *skb, const struct frame *f, bool mark)
 {
 	__u8 first = f->src >> 40 | mark;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Which flooded frames have been here, so that only the first copy goes on
- * (crates/switching/src/floods.rs). Limits keep one port from filling the memory within a flood's life.
+ * Recent floods, so that only the first copy of a frame is forwarded (crates/switching/src/floods.rs). Rate
+ * limits keep one port from filling the table within a flood's lifetime.
  */
 #pragma once
 
 #include "flooding.h"
 
-/* What the copies of a flooded frame have in common. */
+/* The key shared by the copies of a flooded frame. */
 struct flood_key {
 	__u64 from, to;
 	__u32 id;
@@ -15,10 +15,10 @@ struct flood_key {
 	__u64 kind;
 };
 
-/* The memory gives up about the least recently used: of two copies on two CPUs one is the first by an atomic
- * instruction, since the kernel has no locks in such maps. */
+/* An LRU map allows no locks, so an atomic instruction on one word decides which of two copies on two CPUs is the
+ * first. */
 struct flood {
-	__u64 state; /* until when, in ns modulo 2^56, whether its source has left, and where the first copy came in */
+	__u64 state; /* expiry in ns modulo 2^56, whether its source has left, and the ingress port of the first copy */
 };
 
 #define STATE_BITS 8
@@ -26,9 +26,9 @@ struct flood {
 #define LEFT 0x80
 #define STARTED_HERE 0x7f /* for a port */
 
-/* How long copies of one frame are under way at most. A copy that comes in on another port, later than that after the
- * last one, belongs to a new frame if the first port cannot be right any more; otherwise it is late all the same, in
- * case a copy took longer. */
+/* How long copies of one frame may be in flight. A copy that arrives on another port later than this after the last one
+ * belongs to a new frame if the first port cannot be right any more; otherwise it is still treated as late, in case it
+ * took longer. */
 #define SETTLE 50000000ULL
 
 struct {
@@ -43,19 +43,19 @@ static __always_inline __u64 flood_state(__u32 port, __u64 until)
 	return until << STATE_BITS | (port < MAX_PORTS ? port : STARTED_HERE);
 }
 
-/* Whether the memory lasts beyond `now`. */
+/* Whether the entry has not expired at `now`. */
 static __always_inline bool lasts(__u64 state, __u64 now)
 {
 	return (__s64)((state & ~STATE_MASK) - (now << STATE_BITS)) > 0;
 }
 
-/* Whether no copy has been here for so long that none is under way; the memory is for a time of `span`. */
+/* Whether the last copy was so long ago that none is in flight; `span` is the lifetime of entries. */
 static __always_inline bool has_settled(__u64 state, __u64 span, __u64 now)
 {
 	return !lasts(state, state & LEFT ? now : now + span - SETTLE);
 }
 
-/* Whether a copy on `port` comes too late; the memory is for a time of `span`. */
+/* Whether a copy on `port` is late; `span` is the lifetime of entries. */
 static __noinline bool is_late(__u64 state, __u32 port, __u64 span, __u64 now)
 {
 	__u32 first = state & STARTED_HERE;
@@ -68,8 +68,8 @@ static __noinline bool is_late(__u64 state, __u32 port, __u64 span, __u64 now)
 	return (first == STARTED_HERE || is_known(first, now)) && !is_host(port, now);
 }
 
-/* What is remembered after a copy on `port` has gone on. Where its source has left that port, it holds the port only
- * as long as other copies of the same frame may be under way. */
+/* The state after a copy on `port` was forwarded. If the source has left that port, the entry lasts only as long as
+ * other copies of the same frame may be in flight. */
 static __always_inline __u64 state_after(__u64 state, __u32 port, __u64 span, __u64 now)
 {
 	if (state & LEFT && lasts(state, now))
@@ -77,8 +77,8 @@ static __always_inline __u64 state_after(__u64 state, __u32 port, __u64 span, __
 	return flood_state(port, now + span);
 }
 
-/* Takes note of a copy that came in on `port`, or says why it goes no further. A copy on the port of
- * the first one is the frame sent again, and goes on. */
+/* Records a copy received on `port`, or returns why it is dropped. A copy on the port of the first one is a
+ * retransmission, and is forwarded. */
 static __noinline int note(const struct flood_key *key, __u32 port, __u64 span, __u64 now)
 {
 	struct flood *first, fresh = { .state = flood_state(port, now + span) };
@@ -102,7 +102,7 @@ static __noinline int note(const struct flood_key *key, __u32 port, __u64 span, 
 	return LATE_COPY;
 }
 
-/* All broadcasts of a source have one memory, whatever they carry, but for its requests. */
+/* All broadcasts of a source share one entry, except its requests. */
 static __always_inline struct flood_key key_of_source(__u64 from, __u8 kind)
 {
 	return (struct flood_key){ .from = from, .to = BROADCAST, .kind = kind };
@@ -118,8 +118,8 @@ static __always_inline __u64 span_of(__u64 kind)
 	return kind == OTHER || kind == UNKNOWN_DESTINATION ? settings.broadcast_lock : settings.lock;
 }
 
-/* What the copies of a flooded frame have in common: those of a control frame what it says, those of a request
- * and of any other broadcast their source, those of a frame to a station that is not known both ends. */
+/* The key of a flooded frame: the contents of a control frame, the source of a request or other broadcast, both
+ * ends of a frame to an unknown station. */
 static __always_inline struct flood_key flood_of(const struct frame *f)
 {
 	if (is_control(f))
@@ -139,10 +139,9 @@ static __noinline int note_copy(const struct frame *f)
 	return note(&key, f->port, span_of(key.kind), f->now);
 }
 
-/* Takes note of a frame to a station that is not known: its flood starts here, wherever that of another one
- * started. Copies that come back from other switches are late. Returns whether floods of the same two stations did not
- * start here before: other switches may still expect their copies from elsewhere, also where this switch has lost its
- * memory. */
+/* Records a frame to an unknown station: its flood starts here, wherever earlier ones started. Copies that return from
+ * other switches are late. Returns whether floods of the same two stations did not start here before: other switches
+ * may then still expect their copies from elsewhere, also if this switch has lost its entry. */
 static __noinline bool note_unknown(const struct frame *f)
 {
 	__u32 port = is_host(f->port, f->now) ? f->port : NO_PORT;
@@ -151,15 +150,14 @@ static __noinline bool note_unknown(const struct frame *f)
 	bool is_new;
 
 	known = bpf_map_lookup_elem(&weft_floods, &key);
-	/* With LEFT it starts elsewhere since. */
+	/* With LEFT, floods have started elsewhere since. */
 	is_new = !known || !lasts(known->state, f->now) ||
 		 (known->state & STATE_MASK) != (flood.state & STATE_MASK);
 	bpf_map_update_elem(&weft_floods, &key, &flood, BPF_ANY);
 	return is_new;
 }
 
-/* The next copy of a flood comes from `port`. Where copies of one before may be under way yet, they are late for as
- * long. */
+/* The next copy of a flood will arrive on `port`. Copies of an earlier one that may be in flight remain late. */
 static __noinline int reroot_flood(const struct flood_key *key, __u32 port, __u64 now)
 {
 	struct flood *flood = bpf_map_lookup_elem(&weft_floods, key);
@@ -174,7 +172,7 @@ static __noinline int reroot_flood(const struct flood_key *key, __u32 port, __u6
 	return 0;
 }
 
-/* A station is found behind a port from now on: its broadcasts are taken from there. */
+/* A station is now behind a port: accepts its broadcasts from there. */
 static __always_inline void reroot(__u64 station, __u32 port, __u64 now)
 {
 	struct flood_key key = key_of_source(station, ARP_REQUEST);
@@ -184,8 +182,8 @@ static __always_inline void reroot(__u64 station, __u32 port, __u64 now)
 	reroot_flood(&key, port, now);
 }
 
-/* A path between two stations is looked for behind a port, since frames between them are flooded there: copies of
- * those are taken from there. */
+/* A path between two stations is explored from behind a port, since frames between them are flooded there: accepts
+ * their copies from there. */
 static __always_inline void reroot_unknown(__u64 from, __u64 to, __u32 port, __u64 now)
 {
 	struct flood_key key = { .from = from, .to = to, .kind = UNKNOWN_DESTINATION };
@@ -193,7 +191,7 @@ static __always_inline void reroot_unknown(__u64 from, __u64 to, __u32 port, __u
 	reroot_flood(&key, port, now);
 }
 
-/* A flooded frame about a path. */
+/* Records a flooded frame about a path, or returns why it is dropped. */
 static __always_inline int admit(const struct frame *f)
 {
 	return f->hops >= settings.hops ? TOO_MANY_HOPS : note_copy(f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * The hash of a flow, as crates/switching/src/hash.rs has it. A station is known by the last four bytes of
- * its address: those are the number of a host in the simulator, where so the same flow has the same hash.
+ * The hash of a flow, as in crates/switching/src/hash.rs. A station is identified by the last four bytes of
+ * its address, which are the host's number in the simulator, so the same flow has the same hash there.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ static __always_inline __u64 mix64(__u64 z)
 	return z ^ z >> 31;
 }
 
-/* Of TCP and UDP by addresses, ports and protocol, of anything else and of fragments by addresses; an IPv6
- * host may ask for another path by the flow label (RFC 6438). `p` is all zeros but in an IP packet. */
+/* TCP and UDP by addresses, ports and protocol, anything else and fragments by addresses; an IPv6 host can
+ * select another path by the flow label (RFC 6438). `p` is all zeros unless the frame is an IP packet. */
 static __noinline __u32 packet_hash(struct __sk_buff *skb, const struct frame *f, const struct packet *p)
 {
 	__u64 stations = f->src << 32 | (__u32)f->dst, flow = 0;

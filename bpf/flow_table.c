@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * The mode `flow-table`: the flow table of `tag-forward`, looked up at every switch, and no tags: what
- * tags are measured against. Attached to the ingress of every port.
+ * The mode `flow-table`: the flow table of `tag-forward`, looked up at every switch, without tags: the
+ * baseline for tags. Attached to the ingress of every port.
  */
 #include "steer.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * The flow table of the switch (crates/switching/src/tag_forward/flow_table.rs), which the daemon writes:
- * rules of one priority, family and pair of masks are of one kind, and found by their masked addresses
- * (tuple space search). The kinds are in one value, in order: a frame meets all of before or all of after.
+ * rules with the same priority, family and masks are of one kind, and found by their masked addresses
+ * (tuple space search). All kinds are in one value, in order: a frame uses either the old or the new ones.
  */
 #pragma once
 
@@ -16,9 +16,9 @@
 #define KIND_TABLES 8
 
 struct kind_v4 {
-	__be32 source, destination; /* which bits count */
+	__be32 source, destination; /* masks */
 	__u16 id;
-	__u16 priority; /* for those who ask */
+	__u16 priority; /* read only by the daemon */
 };
 
 struct kind_v6 {
@@ -27,7 +27,7 @@ struct kind_v6 {
 	__u16 priority;
 };
 
-/* By falling priority. */
+/* By descending priority. */
 struct kinds {
 	__u32 count_v4, count_v6;
 	struct kind_v4 v4[MAX_KINDS];
@@ -44,12 +44,12 @@ struct key_v6 {
 	__u32 kind;
 };
 
-/* What is done with a frame, and how often it was. */
+/* The action of a rule, and its counters. */
 struct rule {
 	__u64 packets, bytes;
 	__u32 down;
-	__u32 to; /* the gate that it leaves by, or a group of ways */
-	__u32 up; /* with a gate */
+	__u32 to; /* the egress gate, or a group of ways */
+	__u32 up; /* if `to` is a gate */
 	__u8 queue;
 	__u8 to_group;
 	__u16 reserved;
@@ -132,7 +132,7 @@ static __noinline struct rule *find_v6(const struct kinds *known, const struct e
 	return NULL;
 }
 
-/* The rule of the highest priority for a frame, which takes note of it. */
+/* Finds the rule of the highest priority for a frame, and counts the frame. */
 static __always_inline struct rule *find_rule(const struct ends *ends)
 {
 	__u32 table = current_table(CURRENT_KINDS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Bytes to what a switch may look at, by the rules of docs/wire-format.md and as crates/wire reads
- * them. A header that is refused belongs to no flow and no protocol that is known here: the frame is of
- * kind OTHER, and forwarded by its addresses.
+ * Parses the fields that a switch uses, by the rules of docs/wire-format.md and like crates/wire. A frame with
+ * an invalid header belongs to no flow and no known protocol: it is of kind OTHER, and forwarded by its
+ * addresses.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ enum kind {
 	PATH_FAIL,
 	RECOVERY_REQUEST,
 	RECOVERY_REPLY,
-	UNKNOWN_DESTINATION = 16, /* of floods alone: what is flooded is to one station, which nobody knew */
+	UNKNOWN_DESTINATION = 16, /* only for floods: a frame to one unknown station */
 };
 
 enum path_type { REQUEST = 1, REPLY, FAIL, FLOW_REQUEST, FLOW_REPLY };
@@ -44,27 +44,27 @@ struct path_header {
 	__be16 sport, dport, original;
 } __attribute__((packed));
 
-/* A frame, where it came in and when. Addresses are numbers of 48 bits. */
+/* A frame, its ingress port and time. Addresses are 48-bit numbers. */
 struct frame {
 	__u64 now;
-	__u64 dst; /* of a Path frame: to whom it travels */
+	__u64 dst; /* for a Path frame, the one in its header */
 	__u64 src; /* without the mark */
 	__u32 port;
 	__u32 id;
 	__u32 payload;      /* of a segment, in bytes */
-	__u16 sport, dport; /* of a flow; both 0 where the frame is about none */
-	__u16 at;           /* where the EtherType is, behind the tags */
+	__u16 sport, dport; /* of the flow; both 0 if there is none */
+	__u16 at;           /* offset of the EtherType, after the VLAN tags */
 	__u16 ethertype;
 	__u8 kind;
 	__u8 hops;
 	__u8 tcp_flags;
 	__u8 traffic_class; /* DSCP and ECN */
-	__u8 malformed;     /* why a Path frame cannot be read, or NO_REASON */
-	bool marked;        /* a switch floods it, since its destination was not known */
-	__u8 tells;         /* how many frames are written over it, once it is sent */
+	__u8 malformed;     /* why a Path frame is invalid, or NO_REASON */
+	bool marked;        /* flooded by a switch because its destination was unknown */
+	__u8 tells;         /* number of own frames to send after it */
 };
 
-/* The frame at hand, where functions that call each other leave no room on the stack. */
+/* The current frame; nested calls leave no room for it on the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -83,20 +83,20 @@ static __always_inline bool is_group(__u64 address)
 	return address >> 40 & 1;
 }
 
-/* The bit of a group, which no host's address has, marks the source of a frame that switches flood because its
- * destination is not known. */
+/* The group bit of the source address, which no host's address has, marks frames that switches flood because the
+ * destination is unknown. */
 static __always_inline __u64 unmarked(__u64 address)
 {
 	return address & ~(1ULL << 40);
 }
 
-/* Whether frames to it are for whoever is at the other end of the cable (IEEE 802.1Q, 8.6.3). */
+/* Whether the address is link-local: never forwarded by bridges (IEEE 802.1Q, 8.6.3). */
 static __always_inline bool is_link_local(__u64 address)
 {
 	return (address & ~0xfULL) == 0x0180c2000000ULL;
 }
 
-/* Whether switches alone send such frames, to each other. */
+/* Whether only switches send such frames, to each other. */
 static __always_inline bool is_control(const struct frame *f)
 {
 	return f->kind >= HELLO;
@@ -107,7 +107,7 @@ static __always_inline bool is_about_flow(const struct frame *f)
 	return f->sport || f->dport;
 }
 
-/* ARP for IPv4 over Ethernet; any other is refused. */
+/* ARP for IPv4 over Ethernet; anything else is OTHER. */
 static __always_inline __u8 read_arp(struct __sk_buff *skb, __u32 at)
 {
 	struct {
@@ -125,7 +125,7 @@ static __always_inline __u8 read_arp(struct __sk_buff *skb, __u32 at)
 	return arp.operation == bpf_htons(2) ? ARP_REPLY : OTHER;
 }
 
-/* Neighbour discovery (RFC 4861, section 7.1), which plays the part of ARP. */
+/* Neighbour discovery (RFC 4861, section 7.1), the IPv6 counterpart of ARP. */
 static __always_inline __u8 read_neighbour(struct __sk_buff *skb, __u32 at)
 {
 	struct packet p = {};
@@ -138,7 +138,7 @@ static __always_inline __u8 read_neighbour(struct __sk_buff *skb, __u32 at)
 	return message[0] == 135 ? ARP_REQUEST : message[0] == 136 ? ARP_REPLY : OTHER;
 }
 
-/* Both TCP ports 0: about two stations, which travel as types 3 to 5. */
+/* With both TCP ports 0 it is about two stations; these have types 3 to 5. */
 static __always_inline __u8 path_kind(__u8 type, bool about_flow)
 {
 	switch (type) {
@@ -159,7 +159,7 @@ static __always_inline void read_path(struct __sk_buff *skb, struct frame *f)
 {
 	struct path_header path;
 
-	f->kind = PATH_FAIL; /* as good as any while it is malformed: switches alone send it */
+	f->kind = PATH_FAIL; /* placeholder while malformed: any kind that only switches send */
 	f->malformed = SHORT;
 	if (bpf_skb_load_bytes(skb, f->at + 2, &path, sizeof(path)))
 		return;
@@ -178,11 +178,11 @@ static __always_inline void read_path(struct __sk_buff *skb, struct frame *f)
 	f->dst = address(path.destination);
 }
 
-/* Reads the Ethernet header and VLAN tags; false if there is none. Of a frame that ends among its tags the
+/* Reads the Ethernet header and VLAN tags; false if there is no header. If the frame ends within its tags, the
  * EtherType is 0. */
 static __always_inline bool read_ethernet(struct __sk_buff *skb, struct frame *f)
 {
-	/* The kernel has taken the outer tag out of the bytes. */
+	/* The kernel has removed the outer tag from the bytes. */
 	int tags = skb->vlan_present ? 1 : 0;
 	struct {
 		__u8 dst[6], src[6];

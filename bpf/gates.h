@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * The gates of the switch (crates/switching/src/tag_forward/gate_table.rs), which the daemon writes: all in
- * one value, so that a frame meets those of before or those of after, never some of both.
+ * one value, so that a frame uses either the old or the new ones, never a mix.
  */
 #pragma once
 
 #include "ports.h"
 
-#define GATE_TABLES 8 /* of which one is current; the others were, or will be */
+#define GATE_TABLES 8 /* one of which is current */
 #define GATE_BITS 10
 #define GATE_PLACES (1 << GATE_BITS)
 
-/* What happens at a port beside forwarding, with the numbers of `GateRole` in crates/switchd. */
+/* The flag of a port's gate, with the numbers of `FLAGS` in crates/switchd/src/tags/gates.rs. */
 enum gate_role { NO_GATE, PLAIN, SRV, EXT, ASS };
 
 enum direction { DOWN, UP };
@@ -25,8 +25,8 @@ struct gate {
 
 struct gates {
 	__u32 divisors[2];            /* by direction */
-	__u32 multiplier;             /* under which no two numbers have one place */
-	__u32 layer;                  /* of the switch: for those who ask */
+	__u32 multiplier;             /* of a hash without collisions */
+	__u32 layer;                  /* of the switch; read only by the daemon */
 	__u8 roles[MAX_PORTS];        /* by port */
 	struct gate places[GATE_PLACES];
 };
@@ -38,7 +38,7 @@ struct {
 	__type(value, struct gates);
 } weft_gates SEC(".maps");
 
-/* Which of the tables counts: of gates, and of kinds of rules. */
+/* The current tables: of gates, and of kinds of rules. */
 enum { CURRENT_GATES, CURRENT_KINDS, CURRENTS };
 
 struct {
@@ -60,13 +60,13 @@ static __always_inline __u8 role_at(const struct gates *known, __u32 port)
 	return port < MAX_PORTS ? known->roles[port] : NO_GATE;
 }
 
-/* Whether the tag is taken off there: a host, or somebody else's network, is behind it. */
+/* Whether tags are popped there: a host or an external network is behind it. */
 static __always_inline bool pops(__u8 role)
 {
 	return role == SRV || role == EXT;
 }
 
-/* The gate of a number. */
+/* The gate with this number. */
 static __always_inline const struct gate *gate_at(const struct gates *known, __u32 number)
 {
 	const struct gate *gate = &known->places[number * known->multiplier >> (32 - GATE_BITS)];
@@ -74,7 +74,7 @@ static __always_inline const struct gate *gate_at(const struct gates *known, __u
 	return number && gate->number == number ? gate : NULL;
 }
 
-/* Whether frames go out of a port. The daemon tells decisions, not deadlines: no time is looked at. */
+/* Whether frames may leave by a port. The daemon writes decisions, not deadlines, so no time is compared. */
 static __always_inline bool carries(const struct port *port)
 {
 	return port->neighbour_until || (port->up && !port->host_from);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Hosts that are heard at a port: known while they send, announced where they are new or have moved
+ * Learning hosts on host ports: known while they send, announced if they are new or have moved
  * (crates/switching/src/arp_path.rs).
  */
 #pragma once
@@ -12,7 +12,7 @@
 #include "own.h"
 #include "stations.h"
 
-/* The port of a station, if that is a host port of this switch; else NO_PORT. */
+/* The port of a station, if it is a host port of this switch; otherwise NO_PORT. */
 static __always_inline __u32 attached(__u64 address, __u64 now)
 {
 	struct station *station = station_at(address, now);
@@ -35,8 +35,7 @@ static __always_inline bool explores(const struct frame *f)
 	return f->kind == ARP_REQUEST && is_group(f->dst);
 }
 
-/* Whether the frame is a copy of one to a station that is not known, which a wire between two host ports has
- * brought back. */
+/* Whether the frame is a copy of one to an unknown station, returned by a link between two host ports. */
 static __always_inline bool has_come_round(const struct frame *f)
 {
 	struct flood_key key = key_of_unknown(f);
@@ -48,11 +47,11 @@ static __always_inline bool has_come_round(const struct frame *f)
 	return flood && is_late(flood->state, f->port, settings.broadcast_lock, f->now);
 }
 
-/* A station is new at a host port, or has moved there: the other switches are told, unless it asks them itself.
- * Where the port may add no station or start no flood at the moment, the station is not learned, and its next frame
- * tries again. What it sends has to come behind the announcement, or a broadcast is a late copy to switches that have
- * seen one from elsewhere lately: the frame comes in again while the announcement is written over this one. Verified
- * once, on its own. */
+/* A station is new on a host port, or has moved there: announces it to the other switches, unless its frame is a
+ * request that is flooded anyway. If a rate limit of the port is exceeded, the station is not learnt, and its next
+ * frame tries again. Its frame must follow the announcement, or switches that recently saw a broadcast from elsewhere
+ * would drop it as a late copy: a clone of the frame is received again while the announcement overwrites this one. A
+ * global function: verified once, separately. */
 __noinline int appears(struct __sk_buff *skb, struct frame *f)
 {
 	struct station *known;
@@ -78,7 +77,7 @@ __noinline int appears(struct __sk_buff *skb, struct frame *f)
 	return COMES_AGAIN;
 }
 
-/* A station is known at its own edge while it sends. */
+/* Refreshes the station on a host port, or learns it. */
 static __always_inline int hear_host(struct __sk_buff *skb, struct frame *f)
 {
 	struct station *station = refresh(f->src, f->now);
@@ -86,14 +85,14 @@ static __always_inline int hear_host(struct __sk_buff *skb, struct frame *f)
 	return station && station->port == f->port ? NO_REASON : appears(skb, f);
 }
 
-/* The frame goes no further for a reason that taking it in has given. */
+/* Ends a frame for a reason returned by the functions above. */
 static __always_inline int refuse(const struct frame *f, int reason)
 {
 	return reason == COMES_AGAIN ? consume(TC_ACT_SHOT) : drop(f, reason);
 }
 
-/* A frame for a host of this switch has come from another one: its source is not on a port of ours,
- * whoever has sent in its name there. Verified once, on its own. */
+/* A frame for a host of this switch arrived from another switch: its source is not on a host port here, even if
+ * a host there has sent with its address. A global function: verified once, separately. */
 __noinline int hear_from_afar(__u64 src, __u32 ingress, __u32 egress, __u64 now)
 {
 	if (is_host(egress, now) && is_fabric(ingress, now) && attached(src, now) != NO_PORT) {
@@ -103,7 +102,7 @@ __noinline int hear_from_afar(__u64 src, __u32 ingress, __u32 egress, __u64 now)
 	return 0;
 }
 
-/* Why a frame is not taken from a port, if it is not; the host on a port of its own is heard. */
+/* Why a frame is refused from a port, or NO_REASON; learns the source on a host port. */
 static __always_inline int takes(struct __sk_buff *skb, struct frame *f)
 {
 	enum reason refused = refuses(f);

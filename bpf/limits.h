@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * How often the frames that come in on a port may cause what costs others something: explorations and frames
- * for the daemon to look at, floods, new stations (crates/switching/src/rate_limit.rs, port_limits.rs).
+ * Rate limits for frames received on a port that cause work elsewhere: explorations and frames for the daemon,
+ * floods, new stations (crates/switching/src/rate_limit.rs, port_limits.rs).
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct {
 	__type(value, struct limits);
 } weft_limits SEC(".maps");
 
-/* Takes one of what the bucket has, if there is any. Frames of a port may come in on several CPUs. */
+/* Takes a token, if there is one. Frames of a port may arrive on several CPUs. */
 static __noinline bool take(__u64 *full_at, __u64 gap, __u64 slack, __u64 now)
 {
 	__u64 was, next;
@@ -37,7 +37,7 @@ static __noinline bool take(__u64 *full_at, __u64 gap, __u64 slack, __u64 now)
 	return false;
 }
 
-/* Whether the port may cause one more. */
+/* Whether the port is within its limit; takes a token. */
 static __always_inline bool is_within_limit(enum limit limit, __u32 port, __u64 now)
 {
 	struct limits *of = bpf_map_lookup_elem(&weft_limits, &port);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Frames that no rule is for, told to the daemon, which may get a rule for them.
+ * Frames without a rule, passed to the daemon, which may receive a rule for them.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 #include "send.h"
 
 struct miss {
-	__u32 port; /* where it came in */
-	__u32 len;  /* of the frame, of which the start follows */
+	__u32 port; /* ingress */
+	__u32 len;  /* of the frame, whose start follows */
 	__be32 source[4], destination[4];
 	__u32 is_v6;
 	__u8 bytes[COPY_BYTES];

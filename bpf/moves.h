@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Stations that were known at one port and sent from another, for the daemon to name: it may be that two hosts
- * have one address.
+ * Stations that sent from another port than their known one, for the daemon to log: two hosts may have the same
+ * address.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 struct move {
 	__u64 count;
-	__u64 last; /* when */
-	__u16 to, from; /* ports, of the last time */
+	__u64 last; /* time */
+	__u16 to, from; /* ports of the last move */
 	__u32 reserved;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Frames of the switch's own. A program cannot make a frame out of nothing: it writes them over one that
- * has been sent or has reached its end.
+ * Frames sent by the switch itself. A program cannot create frames: it overwrites one that has been sent or is
+ * not needed any more.
  */
 #pragma once
 
@@ -16,11 +16,11 @@ struct own {
 	__u64 from, to;
 	__u32 id;
 	__u16 sport, dport;
-	__u16 port; /* where it leaves; NO_PORT: it is flooded */
+	__u16 port; /* egress; NO_PORT: flooded */
 	__u8 type;
 };
 
-/* One more hop in a Path frame. */
+/* Increments the hop count of a Path frame. */
 static __always_inline void count_hop(struct __sk_buff *skb, const struct frame *f)
 {
 	__u8 hops = f->hops < 255 ? f->hops + 1 : 255;
@@ -35,16 +35,16 @@ static __always_inline void put_address(__u8 *b, __u64 address)
 		b[i] = address >> (40 - 8 * i);
 }
 
-/* What a host's stack left of its checksum to others is not to be put into another frame. The kernel
- * forgets it where the place is cut off in front, as it can do with IP packets. */
+/* Cancels a pending checksum offload, which must not be applied to another frame. The kernel drops it if its
+ * position is cut off at the front, which works for IP packets. */
 static __always_inline void forget_checksum(struct __sk_buff *skb, __u32 len)
 {
 	if (!bpf_skb_change_tail(skb, len + CUT, 0))
 		bpf_skb_adjust_room(skb, -CUT, BPF_ADJ_ROOM_MAC, 0);
 }
 
-/* Where the checksum could not be forgotten, the kernel wants its place kept. It is in the padding, which is
- * longer then. */
+/* If the offload could not be cancelled, the kernel requires that its position still exists: extends the padding
+ * to contain it. */
 static __always_inline bool keep_place(struct __sk_buff *skb, __u32 len)
 {
 	__u64 zeros = 0;
@@ -57,11 +57,10 @@ static __always_inline bool keep_place(struct __sk_buff *skb, __u32 len)
 	return true;
 }
 
-/* Writes a frame of the switch's own over the one at hand, behind whose tags it stays; whether that
- * was possible. */
+/* Overwrites the current frame, keeping its VLAN tags, with one of the switch's own; false on failure. */
 static __noinline bool write_own(struct __sk_buff *skb, const struct frame *f, const struct own *own)
 {
-	/* The outer tag is not among the bytes. */
+	/* The outer tag is not in the bytes. */
 	__u32 len = MIN_FRAME - (skb->vlan_present ? TAG_LEN : 0), at = f->at;
 	__u8 addresses[ADDRESSES_LEN];
 	struct {
@@ -94,7 +93,7 @@ static __noinline bool write_own(struct __sk_buff *skb, const struct frame *f, c
 	       !bpf_skb_store_bytes(skb, at, &rest, len, BPF_F_RECOMPUTE_CSUM);
 }
 
-/* What is told once the frame at hand is sent. */
+/* Own frames to send after the current frame. */
 struct owns {
 	struct own each[MOST_OWNS];
 };
@@ -106,7 +105,7 @@ struct {
 	__type(value, struct owns);
 } weft_owns SEC(".maps");
 
-/* Has a frame of the switch's own written over the one at hand, when that is sent. */
+/* Queues an own frame, to be sent after the current frame. */
 static __noinline int tell(struct frame *f, const struct own *own)
 {
 	__u32 zero = 0;
@@ -117,7 +116,7 @@ static __noinline int tell(struct frame *f, const struct own *own)
 	return 0;
 }
 
-/* Writes it, and sends it. Verified once, on its own. */
+/* Writes and sends an own frame. A global function: verified once, separately. */
 __noinline int send_own(struct __sk_buff *skb, const struct frame *f, const struct own *own)
 {
 	if (!f || !own || !write_own(skb, f, own))
@@ -128,7 +127,7 @@ __noinline int send_own(struct __sk_buff *skb, const struct frame *f, const stru
 	return 1;
 }
 
-/* The frame has been sent, or goes no further: what is to be told is written over it. */
+/* The frame has been sent or dropped: sends the queued own frames. */
 static __always_inline int then_tell(struct __sk_buff *skb, const struct frame *f, int action)
 {
 	__u32 zero = 0;

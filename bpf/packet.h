@@ -6,11 +6,11 @@
 
 #include "load.h"
 
-/* An IP packet behind its headers. */
+/* A parsed IP packet. */
 struct packet {
 	__u32 at, end; /* where its payload begins and ends */
-	__u32 label; /* of a flow, IPv6 */
-	__be32 source[4], destination[4]; /* of IPv4 the first word counts */
+	__u32 label; /* flow label, IPv6 */
+	__be32 source[4], destination[4]; /* IPv4: only the first word */
 	__u8 protocol;
 	__u8 traffic_class;
 	__u8 hop_limit;
@@ -22,7 +22,7 @@ static __always_inline bool is_extension(__u8 protocol)
 	return protocol == 0 || protocol == 43 || protocol == 44 || protocol == 51 || protocol == 60;
 }
 
-/* The header of IPv6 and up to six extension headers. */
+/* The IPv6 header and up to six extension headers. */
 static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct packet *p)
 {
 	struct {
@@ -58,10 +58,10 @@ static __always_inline bool read_ipv6(struct __sk_buff *skb, __u32 at, struct pa
 		place = p->protocol == 44 ? ext[2] << 8 | ext[3] : 0;
 		p->protocol = ext[0];
 		p->at += len;
-		/* RFC 6946: neither offset nor more to come is a whole packet. */
+		/* RFC 6946: without offset and more-fragments flag it is a whole packet. */
 		p->fragment |= (place & 0xfff9) != 0;
 		if (place & 0xfff8)
-			return true; /* what follows is the middle of something */
+			return true; /* not the first fragment: no further header */
 	}
 	return !is_extension(p->protocol);
 }

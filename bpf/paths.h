@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * The table of TCP-Path: for each direction of a flow, the port towards one of its ends
- * (crates/switching/src/path_table.rs). What no reply has confirmed has a map of its own: a flood of
- * requests pushes out nothing but others like it.
+ * (crates/switching/src/path_table.rs). Unconfirmed entries have a separate map: a flood of requests
+ * can evict only other unconfirmed entries.
  */
 #pragma once
 
@@ -19,12 +19,12 @@ struct flow {
 
 struct path {
 	__u64 expiry;
-	__u32 id;       /* the exploration that made it */
-	__u32 made;     /* when, in milliseconds */
-	__u16 port;     /* where it leads */
+	__u32 id;       /* the exploration that created it */
+	__u32 made;     /* creation time, in milliseconds */
+	__u16 port;     /* the port that it leads to */
 	__u8 class;
 	__u8 initiator; /* whether the end that it leads to started the exploration */
-	__u8 explored;  /* whether the next SYN goes by the default forwarding */
+	__u8 explored;  /* whether the next SYN uses the default forwarding */
 	__u8 reserved[3];
 };
 
@@ -74,7 +74,7 @@ static __always_inline __u64 path_life(__u8 class)
 					 settings.lock;
 }
 
-/* At every moment one of the maps has an entry that is put in anew. */
+/* Adds an entry before removing one in the other map, so that the flow always has an entry. */
 static __noinline int put_path(const struct flow *flow, const struct path *path)
 {
 	if (path->class == PATH_LOCKED) {
@@ -94,7 +94,7 @@ static __noinline int remove_path(const struct flow *flow)
 	return 0;
 }
 
-/* Starts the life of an entry in a class. */
+/* Moves an entry to a class, and restarts its lifetime. */
 static __noinline int reclass(const struct flow *flow, struct path *path, __u8 class, __u64 now)
 {
 	struct path moved;
@@ -129,8 +129,8 @@ static __always_inline void lock_path(const struct frame *f, const struct flow *
 	trace_flow(f, FLOW_LOCKED, flow, id, port);
 }
 
-/* Confirms the entry of `flow` and makes that of the other direction, which leads to `port`. Of two
- * ends that have opened at once, the path of the lower one stays (RFC 9293, section 3.5). */
+/* Confirms the entry of `flow` and creates that of the other direction, which leads to `port`. In a
+ * simultaneous open, the path of the lower end is kept (RFC 9293, section 3.5). */
 static __noinline int confirm(const struct frame *f, const struct flow *flow, __u32 port, __u32 id)
 {
 	struct path *path = path_at(flow, f->now), *theirs, fresh = { .port = port, .id = id };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * The ports of the switch, and what each is known to lead to (crates/switching/src/hello.rs). The
- * daemon, which reads Hellos, writes them; programs only look.
+ * The ports of the switch, and what each is connected to (crates/switching/src/hello.rs). Written by the
+ * daemon, which reads Hellos; programs only read them.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 enum way { WAY_UP, WAY_DOWN, WAY_LEVEL, WAY_HOST, WAY_UNKNOWN };
 
 struct port {
-	__u64 neighbour_until; /* a switch was heard, and is deemed there until then */
-	__u64 host_from;       /* a host port from then on; 2^63 - 1: never */
+	__u64 neighbour_until; /* until when a neighbouring switch is considered up */
+	__u64 host_from;       /* a host port from this time on; 2^63 - 1: never */
 	__u32 ifindex;         /* 0: no such port */
 	__u8 up;
-	__u8 way;              /* to which tier, as far as that is configured */
-	__u8 may_be_fabric;    /* whether a Hello makes it a fabric port */
-	__u8 last_resort;      /* whether other ports come first: its neighbour is not heard any more */
+	__u8 way;              /* direction of the neighbour's tier, if configured */
+	__u8 may_be_fabric;    /* whether a Hello may turn it into a fabric port */
+	__u8 last_resort;      /* whether other ports are preferred: its neighbour's Hellos have stopped */
 };
 
 struct {
@@ -29,7 +29,7 @@ struct {
 	__type(value, struct port);
 } weft_ports SEC(".maps");
 
-/* Number of the port by interface. */
+/* Port numbers by interface. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_PORTS);
@@ -55,8 +55,8 @@ static __always_inline struct port *port_at(__u32 number)
 	return bpf_map_lookup_elem(&weft_ports, &number);
 }
 
-/* By the sign of the difference: of a comparison the verifier follows what each outcome says of `now`,
- * which in a loop over ports is too much for it. */
+/* By the sign of the difference: with a comparison, the verifier would track the implied range of `now` for
+ * each outcome, which is too complex in a loop over ports. */
 static __always_inline bool is_past(__u64 time, __u64 now)
 {
 	return (__s64)(time - now) <= 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Why a frame goes no further. The reasons have the names and numbers of `DropReason` in
- * crates/switching; behind them those for which crates/wire refuses a Path frame or a tag, and the kernel's.
+ * Why a frame is dropped. The reasons have the names and numbers of `DropReason` in crates/switching, followed
+ * by those of crates/wire for an invalid Path frame or tag, and the kernel's.
  */
 #pragma once
 
@@ -20,16 +20,16 @@ enum reason {
 	UNKNOWN_PORT,
 	RATE_LIMITED,
 	RETURNED,
-	RULE, /* this and the next are of a central controller: no program has them */
+	RULE, /* this and the next belong to a central controller: unused by programs */
 	NOT_RELEASED,
 	SHORT,
 	VERSION,
 	TYPE,
-	NO_MEMORY, /* for a frame to grow */
-	MISSING, /* a tag names no gate */
-	REPEATED, /* a tag behind a tag */
-	GSO, /* several segments that the kernel holds together, which can have no tag */
+	NO_MEMORY, /* to extend a frame */
+	MISSING, /* a tag without a gate */
+	REPEATED, /* a tag after a tag */
+	GSO, /* a GSO frame, which cannot be tagged */
 	REASONS,
 	NO_REASON = REASONS,
-	COMES_AGAIN, /* none: the frame comes in once more, behind one of the switch's own */
+	COMES_AGAIN, /* not dropped: the frame is received once more, after one of the switch's own */
 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * What TCP-Path does when a path breaks, or has grown old (crates/switching/src/recovery.rs). Both sides of
- * the break tell the ends that they still reach; the edge where the flow was explored from explores again.
- * The frame that causes it goes its way first: what is to be told is written over it then. Flows that
- * send nothing are the daemon's (crates/switchd/src/recovery.rs).
+ * TCP-Path when a path breaks, or is old (crates/switching/src/recovery.rs). Both sides of the break notify
+ * the ends that they still reach; the edge that explored the flow explores again. The frame that triggers it
+ * is sent first, then overwritten by the notifications. The daemon recovers idle flows
+ * (crates/switchd/src/recovery.rs).
  */
 #pragma once
 
 #include "arp_path.h"
 #include "paths.h"
 
-/* Takes note of a flood about a flow that starts here. */
+/* Records a flood about a flow, started here. */
 static __always_inline bool note_own(const struct flow *flow, __u8 kind, __u32 id, __u64 now)
 {
 	struct flood_key key = {
@@ -21,7 +21,7 @@ static __always_inline bool note_own(const struct flow *flow, __u8 kind, __u32 i
 	return note(&key, NO_PORT, settings.lock, now) == NO_REASON;
 }
 
-/* Has a frame about the flow from `flow->host` to its peer written over the one at hand, when that is sent. */
+/* Queues a frame about the flow from `flow->host` to its peer, to be sent after the current frame. */
 static __always_inline void tell_of_flow(struct frame *f, const struct flow *flow, __u8 type, __u32 id, __u16 port)
 {
 	struct own own = {
@@ -34,7 +34,7 @@ static __always_inline void tell_of_flow(struct frame *f, const struct flow *flo
 		trace_flow(f, FAILED, flow, id, port);
 }
 
-/* Whether a flow's other end is elsewhere, and nobody looks for a path to it yet. */
+/* Whether a flow's other end is elsewhere, and no exploration is in progress. */
 static __always_inline bool may_recover(const struct flow *flow, __u64 now)
 {
 	struct path *path = path_at(flow, now);
@@ -42,7 +42,7 @@ static __always_inline bool may_recover(const struct flow *flow, __u64 now)
 	return attached(flow->peer >> 16, now) == NO_PORT && !(path && path->class == PATH_LOCKED);
 }
 
-/* Looks for a path for the flow of `flow->host`, which is on the host port `port`. */
+/* Explores a path for the flow of `flow->host`, which is on the host port `port`. */
 static __noinline int look_for_path(struct frame *f, const struct flow *flow, __u32 port)
 {
 	__u32 id = draw();
@@ -61,7 +61,7 @@ static __always_inline void recover(struct frame *f, const struct flow *flow, __
 		look_for_path(f, flow, port);
 }
 
-/* The same where a host's frames are the cause: no more often than its port may explore. */
+/* The same when triggered by a host's frame: limited by its port's exploration rate. */
 static __noinline int recover_for_host(struct frame *f)
 {
 	struct flow flow = to_source(f);
@@ -71,7 +71,7 @@ static __noinline int recover_for_host(struct frame *f)
 	return 0;
 }
 
-/* The entry of `flow` leads nowhere: tells the other end's edge. */
+/* The entry of `flow` leads nowhere: notifies the other end's edge. */
 static __noinline int break_path(struct frame *f, const struct flow *flow)
 {
 	struct flow back = reversed(flow);
@@ -88,7 +88,7 @@ static __noinline int break_path(struct frame *f, const struct flow *flow)
 	return 0;
 }
 
-/* At the edge of the flow's source: looks for a better path once the one it has is old. */
+/* At the edge of the flow's source: explores again once the path is old. */
 static __always_inline void refresh_path(struct frame *f, const struct flow *back)
 {
 	struct path *path = path_at(back, f->now);
@@ -99,17 +99,17 @@ static __always_inline void refresh_path(struct frame *f, const struct flow *bac
 		recover_for_host(f);
 }
 
-/* How old an entry is at least that a Path Fail without an exploration erases, in milliseconds: such a frame comes
- * from a switch without an entry, and so can be older than a path that has been found meanwhile. */
+/* Minimum age of an entry that a Path Fail without an exploration id may erase, in milliseconds: such a frame comes
+ * from a switch without an entry, and may be older than a newly found path. */
 #define UNNAMED_AGE 1000
 
-/* Whether a Path Fail is about the path of an entry; its exploration is 0 where its sender knew of none. */
+/* Whether a Path Fail is about the path of an entry; its exploration is 0 if its sender knew none. */
 static __always_inline bool is_named(const struct frame *f, const struct path *path)
 {
 	return path->id == f->id || (!f->id && (__u32)(f->now / 1000000) - path->made >= UNNAMED_AGE);
 }
 
-/* Path Fail: the source cannot be reached the way it came. */
+/* Path Fail: the source cannot be reached in the direction it came from. */
 static __noinline int on_flow_fail(struct __sk_buff *skb, struct frame *f)
 {
 	struct flow broken = to_source(f), reached = to_destination(f);
@@ -121,7 +121,7 @@ static __noinline int on_flow_fail(struct __sk_buff *skb, struct frame *f)
 		return drop(f, STALE);
 	remove_path(&broken);
 	path = path_at(&reached, f->now);
-	/* An entry that another exploration has made since leads over a path that stands. */
+	/* A newer exploration's entry uses an intact path. */
 	if (!path || !is_named(f, path))
 		return consume(TC_ACT_SHOT);
 	port = path->port;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
  * Forwarding by routes, modes ecmp and spray: the next hops of each station, which the daemon writes
- * (crates/switching/src/routed.rs). Stations without a route, and frames to groups, are ARP-Path's.
+ * (crates/switching/src/routed.rs). ARP-Path handles stations without a route, and frames to groups.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ struct {
 	__type(value, struct route);
 } weft_routes SEC(".maps");
 
-/* Which next hops come first: those that are heard, then those that are not heard and still
- * deliver, then those that are silent and have a carrier. Without the last a frame would be dropped. */
+/* Preference of next hops: first neighbours that send Hellos, then those that only deliver frames, then
+ * silent ones with a carrier, which avoid dropping the frame. */
 #define LASTS 3
 
 static __always_inline __u32 how_last(__u32 number, __u64 now)
@@ -34,8 +34,8 @@ static __always_inline __u32 how_last(__u32 number, __u64 now)
 	return port->up & port->last_resort ? 2 : LASTS;
 }
 
-/* One of the next hops to a station that lead somewhere, by 32 uniform bits (`pick` of
- * crates/switching/src/hash.rs); NO_PORT where there is none. */
+/* One of the usable next hops to a station, by 32 uniform bits (`pick` of crates/switching/src/hash.rs);
+ * NO_PORT if there is none. */
 static __noinline __u32 next_hop(const struct frame *f, __u32 random)
 {
 	__u64 dst = f->dst;
@@ -57,7 +57,7 @@ static __noinline __u32 next_hop(const struct frame *f, __u32 random)
 	return working->ports[at % MAX_PORTS];
 }
 
-/* Whether a route decides about the frame: one to a station that has any. All else is the default forwarding's. */
+/* Whether the frame's destination has a route. Everything else uses the default forwarding. */
 static __always_inline bool is_routed(const struct frame *f)
 {
 	__u64 dst = f->dst;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * The TCP segment in a frame, for modes that keep flows. What is refused belongs to no flow: fragments,
- * headers that are too short, segments without ports or to a group.
+ * Parses the TCP segment in a frame, for modes with flows. Fragments, truncated headers, and segments without
+ * ports or to a group belong to no flow.
  */
 #pragma once
 

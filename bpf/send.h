@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * The frame at hand goes out.
+ * Sends the current frame.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #define COPY_BYTES 2048
 
-/* A frame that a test would have seen leave. */
+/* A frame that would have been sent in a test. */
 struct copy {
 	__u32 port, len;
 	__u8 bytes[COPY_BYTES];
@@ -19,7 +19,7 @@ struct {
 	__uint(max_entries, 1 << 19);
 } weft_sent SEC(".maps");
 
-/* Copies the start of the frame, its outer VLAN tag among the bytes; gives the length of all of it. */
+/* Copies the start of the frame, including its outer VLAN tag; returns the length of the whole frame. */
 static __always_inline __u32 copy_bytes(struct __sk_buff *skb, __u8 *to)
 {
 	__u32 len = skb->len;
@@ -56,7 +56,7 @@ static __always_inline void record(struct __sk_buff *skb, __u32 port)
 	bpf_ringbuf_submit(copy, 0);
 }
 
-/* Sends the frame out of a port; with `copies` it stays at hand.
+/* Sends the frame out of a port; with `copies`, sends a copy.
  *
  * A frame of a host on this machine still belongs to the socket that sent it, and a redirect leaves it so: TCP small
  * queues would count what waits anywhere in the fabric as waiting at the host. A clone belongs to no socket.

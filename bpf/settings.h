@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * What is handed in: settings, time, random numbers. A test hands in all three; in production the
- * verifier knows that `testing` is 0, and takes those branches out.
+ * Inputs: settings, time, random numbers. A test supplies all three; in production the verifier knows that
+ * `testing` is 0 and removes those branches.
  */
 #pragma once
 
@@ -10,56 +10,56 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-/* How elephants are told, mode tfe. */
+/* How elephants are classified, mode tfe. */
 enum classifier { BY_PORTS, BY_DSCP, BY_BYTES };
 
 struct settings {
-	__u64 lock;           /* life of a station that a request has locked, in ns like all times */
-	__u64 learnt;         /* life of a station that is known */
-	__u64 attached;       /* life of a station on a host port of this switch */
-	__u64 broadcast_lock; /* how long a source's broadcasts are locked to a port */
-	__u64 repair;         /* how long a repair goes on before the next is started */
-	__u64 confirmed;      /* life of a flow that a reply has confirmed */
-	__u64 closing;        /* life of a flow once FIN or RST was seen */
-	__u64 refresh_after;  /* age of a path at which a better one is looked for; 0: never */
-	__u64 rate_gap;       /* between explorations that a host port may start in the long run */
-	__u64 rate_slack;     /* what a burst of them may run ahead */
-	__u64 flood_gap;      /* the same two of floods that the frames from a host port start */
+	__u64 lock;           /* lifetime of a station locked by a request, in ns like all times */
+	__u64 learnt;         /* lifetime of a learnt station */
+	__u64 attached;       /* lifetime of a station on a host port of this switch */
+	__u64 broadcast_lock; /* how long a source's broadcasts stay locked to a port */
+	__u64 repair;         /* minimum time between two repairs */
+	__u64 confirmed;      /* lifetime of a flow confirmed by a reply */
+	__u64 closing;        /* lifetime of a flow after FIN or RST */
+	__u64 refresh_after;  /* age at which a path is explored again; 0: never */
+	__u64 rate_gap;       /* token bucket of explorations from a host port: time per token */
+	__u64 rate_slack;     /* the same bucket: its size, as a time */
+	__u64 flood_gap;      /* the same for floods started from a host port */
 	__u64 flood_slack;
-	__u64 station_gap;    /* and of stations that they add or move */
+	__u64 station_gap;    /* the same for stations added or moved */
 	__u64 station_slack;
-	__u64 hash_key;       /* under which flows are hashed */
-	__u64 elephant_bytes; /* what a flow has carried when it is moved, mode tfe by bytes */
-	__u32 longest;        /* frame that a fabric port sends, in bytes without the outer VLAN tag */
+	__u64 hash_key;       /* of the flow hash */
+	__u64 elephant_bytes; /* after which a flow is moved, mode tfe by bytes */
+	__u32 longest;        /* maximum frame of fabric ports, in bytes without the outer VLAN tag */
 	__u16 hello_type;     /* EtherTypes */
 	__u16 path_type;
 	__u16 first_port;     /* of elephants, mode tfe by ports */
 	__u16 last_port;
 	__u8 dscp;            /* of elephants, mode tfe by DSCP */
 	__u8 classifier;
-	__u8 hops;            /* how often a flooded frame may be sent on */
-	__u8 valley_free;     /* whether what came down a tier only goes down */
+	__u8 hops;            /* hop limit of flooded frames */
+	__u8 valley_free;     /* whether frames from a higher tier are only forwarded downwards */
 	__u8 fixed_order;     /* whether copies of a flood leave in order of ports */
-	__u8 recovers;        /* whether a flow without an entry gets a path of its own */
-	__u8 detours;         /* whether a frame that meets a dead port goes by the default forwarding */
+	__u8 recovers;        /* whether a path is explored for a flow without an entry */
+	__u8 detours;         /* whether a frame whose port is dead uses the default forwarding */
 	__u8 testing;
 	__u8 down_bits;       /* of a tag */
-	__u8 sprays;          /* whether a frame takes any way of its group, else that of its flow */
+	__u8 sprays;          /* whether a frame takes a random way of its group instead of its flow's */
 	__u16 tag_type;       /* EtherType */
-	__u16 queue_major;    /* of the classes that frames queue in by QID, counted from 1; 0: by none */
-	__u8 floods_unknown;  /* whether a frame to a station that is not known is flooded, else dropped */
-	__u8 announces;       /* whether a station that is new at a port is announced to the other switches */
+	__u16 queue_major;    /* of the traffic classes, QID + 1; 0: none */
+	__u8 floods_unknown;  /* whether a frame to an unknown station is flooded instead of dropped */
+	__u8 announces;       /* whether a new station on a port is announced to the other switches */
 	__u8 reserved[4];
 };
 
 const volatile struct settings settings = {};
 
-/* What a test hands in with a frame. */
+/* A test's input with a frame. */
 struct test {
 	__u64 now;
-	__u32 port; /* the port that the frame comes in on */
+	__u32 port; /* ingress */
 	__u32 drawn;
-	__u32 random[4]; /* what is drawn, in order */
+	__u32 random[4]; /* numbers to draw, in order */
 };
 
 struct {
@@ -83,8 +83,8 @@ static __always_inline __u64 time_now(void)
 
 		return given ? given->now : 0;
 	}
-	/* As old as a tick, 1 to 10 ms: lives are longer, and the exact time costs as much as a look into a
-	 * table. Linux 5.11. */
+	/* Up to a tick old, 1 to 10 ms: lifetimes are longer, and the exact time costs as much as a table
+	 * lookup. Linux 5.11. */
 	return bpf_ktime_get_coarse_ns();
 }
 

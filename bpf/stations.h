@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * What ARP-Path remembers: stations, and repairs under way. Entries expire unless they are used; an
- * expired entry is no entry, whether or not the daemon has swept it. Full tables give up about the
- * least recently used.
+ * The tables of ARP-Path: stations, and repairs in progress. Unused entries expire; an expired entry
+ * counts as missing, whether or not the daemon has swept it. Full tables evict approximately the least
+ * recently used entries.
  */
 #pragma once
 
 #include "counters.h"
 
-/* Only the switch itself can tell the others of a station that is attached to it: known for longer. */
+/* Only this switch can tell the others about its attached stations, so these have a longer lifetime. */
 enum class { LOCKED, LEARNT, ATTACHED };
 
 struct station {
@@ -25,7 +25,7 @@ struct {
 	__type(value, struct station);
 } weft_stations SEC(".maps");
 
-/* Stations that are being looked for, until when. */
+/* Stations being searched for, with the end of the repair. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -54,16 +54,16 @@ static __always_inline struct station *refresh(__u64 address, __u64 now)
 	return station;
 }
 
-/* Until then flows may have entries for host ports that their stations have left. */
+/* Until this time, flows may have entries for host ports that their stations have left. */
 static __u64 left_until;
 
-/* A station has left a host port: entries of its flows that are used are met within their life. */
+/* A station has left a host port: entries of its flows that are in use are hit within their lifetime. */
 static __always_inline void has_left(__u64 now)
 {
 	left_until = now + settings.confirmed;
 }
 
-/* Puts a station in; in `class`, unless it is on a port of its own. */
+/* Adds a station, in `class` unless it is on a host port. */
 static __noinline int put_station(const struct frame *f, __u64 address, __u32 port, __u8 class)
 {
 	struct station station = { .port = port, .class = is_host(port, f->now) ? ATTACHED : class };
@@ -77,7 +77,7 @@ static __noinline int put_station(const struct frame *f, __u64 address, __u32 po
 	return 0;
 }
 
-/* A station that is known has answered, or was asked for. */
+/* A known station has answered, or was requested. */
 static __always_inline void confirm_station(const struct frame *f, __u64 address)
 {
 	struct station *station = station_at(address, f->now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Frames without a tag: looked up once, and sent the way that their rule says
+ * Untagged frames: looked up once, and sent by their rule
  * (crates/switching/src/tag_forward/switch.rs).
  */
 #pragma once
@@ -38,14 +38,14 @@ static __always_inline struct tag_counters *the_tag_counters(void)
 			counters->name++;                            \
 	} while (0)
 
-/* Where a frame leaves, and UP of its tag; of a frame that does not, why: one number, since functions that are
- * verified on their own give no more. */
+/* The egress port of a frame and UP of its tag, or the reason to drop it, in one number: global functions return
+ * only a scalar. */
 #define CHOSEN(port, up) ((__u64)(port) << 32 | (up))
 #define NOT_CHOSEN(reason) (1ULL << 63 | (reason))
 
-#define DEAD_PORT MAX_PORTS /* there is a gate, and it leads nowhere now */
+#define DEAD_PORT MAX_PORTS /* the gate exists, but its port is down */
 
-/* The port of a gate that takes new frames. Verified once, on its own, as what follows. */
+/* The port of a gate that accepts new frames. A global function, verified separately, like the next one. */
 __noinline __u32 open_port(__u32 table, __u32 number)
 {
 	const struct gates *known = bpf_map_lookup_elem(&weft_gates, &table);
@@ -57,7 +57,7 @@ __noinline __u32 open_port(__u32 table, __u32 number)
 	return port->up && carries(port) ? gate->port : DEAD_PORT;
 }
 
-/* One of a group's ways: that of 32 uniform bits, or the next behind it whose gate leads on
+/* One of a group's ways: the one selected by 32 uniform bits, or the next one with a usable gate
  * (crates/switching/src/tag_forward/choice.rs). */
 __noinline __u64 choose_way(__u32 id, __u32 table, __u32 random)
 {
@@ -82,7 +82,7 @@ __noinline __u64 choose_way(__u32 id, __u32 table, __u32 random)
 	return NOT_CHOSEN(reason);
 }
 
-/* Where the frames of a rule go. */
+/* The egress port for a frame by its rule. */
 static __always_inline __u64 choose_by(struct __sk_buff *skb, const struct frame *f, const struct ends *ends,
 				       const struct rule *rule, const struct gates *known, __u32 table)
 {
@@ -100,7 +100,7 @@ static __always_inline __u64 choose_by(struct __sk_buff *skb, const struct frame
 	return choose_way(rule->to, table, random);
 }
 
-/* Why no frame from `ingress` leaves by a port. */
+/* Why frames from `ingress` cannot leave by a port, or NO_REASON. */
 static __always_inline enum reason refuses_to_leave(__u32 ingress, __u32 number)
 {
 	struct port *port = port_at(number);
@@ -110,15 +110,14 @@ static __always_inline enum reason refuses_to_leave(__u32 ingress, __u32 number)
 	return port && carries(port) ? NO_REASON : LINK_DOWN;
 }
 
-/* The frame waits in the class of its QID, where there are any. */
+/* Selects the traffic class of the QID, if classes are configured. */
 static __always_inline void put_into_queue(struct __sk_buff *skb, __u8 queue)
 {
 	if (settings.queue_major)
 		skb->priority = (__u32)settings.queue_major << 16 | (queue + 1);
 }
 
-/* Segments that the kernel holds together are taken apart by what it takes them for: that is not known of a
- * frame with a tag. */
+/* GSO frames are segmented by their protocol, which the kernel does not know for a tagged frame. */
 static __noinline int drop_gso(const struct frame *f)
 {
 	struct port_counters *count = bpf_map_lookup_elem(&weft_port_counters, &f->port);
@@ -128,7 +127,7 @@ static __noinline int drop_gso(const struct frame *f)
 	return drop(f, GSO);
 }
 
-/* A frame without a tag; `tags`: it gets one, unless it leaves the fabric. */
+/* An untagged frame; with `tags` it is tagged, unless it leaves the fabric. */
 static __always_inline int steer(struct __sk_buff *skb, const struct frame *f, const struct gates *known,
 				 __u32 table, const bool tags)
 {
@@ -168,8 +167,8 @@ static __always_inline int steer(struct __sk_buff *skb, const struct frame *f, c
 	return forwarded(send(skb, port, false));
 }
 
-/* A frame without a tag. Hosts are not trusted with what only switches may send, and what is for the machine
- * at the other end of a cable is forwarded by none. */
+/* An untagged frame. Frames that only switches may send are refused from hosts, and link-local frames are never
+ * forwarded. */
 static __always_inline int receive_untagged(struct __sk_buff *skb, const struct frame *f, const bool tags)
 {
 	__u32 table = current_table(CURRENT_GATES);
@@ -177,7 +176,7 @@ static __always_inline int receive_untagged(struct __sk_buff *skb, const struct 
 	__u8 role = known ? role_at(known, f->port) : NO_GATE;
 	bool is_hello = f->ethertype == settings.hello_type;
 
-	/* Who is at the other end is asked before there are gates. */
+	/* Neighbours are discovered before there are gates. */
 	if (is_hello && !pops(role))
 		return on_hello(f);
 	if (!is_hello && f->ethertype != settings.path_type && is_link_local(f->dst))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * The mode `tag-forward`: a frame is looked up where it enters the fabric, gets a tag, and is forwarded by
- * that until it leaves (crates/switching/src/tag_forward). Attached to the ingress of every port.
+ * The mode `tag-forward`: a frame is looked up where it enters the fabric, tagged, and forwarded by its tag
+ * until it leaves (crates/switching/src/tag_forward). Attached to the ingress of every port.
  */
 #include "tag_forward.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Frames with a tag: they go where its numbers say, and no table is looked at
+ * Tagged frames: forwarded by the numbers of their tag, without a lookup in the flow table
  * (crates/switching/src/tag_forward/switch.rs).
  */
 #pragma once
 
 #include "steer.h"
 
-/* What a tag says. */
+/* The contents of a tag. */
 struct steering {
 	__u32 up, down;
-	__be16 inner; /* EtherType of what is behind it */
+	__be16 inner; /* EtherType after the tag */
 	__u8 queue;
 };
 
-/* Reads the tag of a frame whose EtherType is that of tags, or says why it cannot. */
+/* Reads the tag of a frame with the EtherType of tags; returns the reason if it is invalid. */
 static __always_inline enum reason read_tag(struct __sk_buff *skb, struct steering *steering)
 {
 	struct {
@@ -35,8 +35,8 @@ static __always_inline enum reason read_tag(struct __sk_buff *skb, struct steeri
 	return tag.inner == bpf_htons(settings.tag_type) ? REPEATED : NO_REASON;
 }
 
-/* The gate of f(g, d) (section III-C): of both numbers UP counts where the frame comes from an edge, else
- * DOWN (section III-D). */
+/* The gate of f(g, d) (section III-C). If the tag has both numbers, UP is used for a frame from an edge switch,
+ * otherwise DOWN (section III-D). */
 static __always_inline const struct gate *output(const struct gates *known, __u8 from,
 						 const struct steering *steering)
 {
@@ -66,7 +66,7 @@ static __always_inline int receive_tagged(struct __sk_buff *skb, const struct fr
 	if (!known || role == NO_GATE)
 		return drop(f, UNKNOWN_PORT);
 	if (pops(role)) {
-		/* A host must not steer itself past the rules. */
+		/* A host must not bypass the rules. */
 		COUNT_TAG(tags_of_hosts);
 		return drop(f, UNTRUSTED);
 	}
@@ -89,7 +89,7 @@ static __always_inline int receive_tagged(struct __sk_buff *skb, const struct fr
 	return forwarded(send(skb, gate->port, false));
 }
 
-/* Whether a frame has a tag: one behind a VLAN tag is none. */
+/* Whether a frame is tagged; a tag after a VLAN tag does not count. */
 static __always_inline bool is_tagged(const struct __sk_buff *skb, const struct frame *f)
 {
 	return f->ethertype == settings.tag_type && f->at == ADDRESSES_LEN && !skb->vlan_present;

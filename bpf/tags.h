@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Tags of Tag-and-Forward (docs/wire-format.md): 8 bytes right behind the addresses, put on and taken off.
+ * Pushes and pops tags of Tag-and-Forward (docs/wire-format.md): 8 bytes right after the addresses.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct tf_tag {
 	__be16 ethertype;
-	__be16 bits[3]; /* QID 3, UP, DOWN, as many as settings say */
+	__be16 bits[3]; /* QID (3 bits), UP, DOWN (as many bits as in settings) */
 } __attribute__((packed));
 
 static __always_inline struct tf_tag make_tag(__u8 queue, __u32 up, __u32 down)
@@ -24,8 +24,8 @@ static __always_inline struct tf_tag make_tag(__u8 queue, __u32 up, __u32 down)
 	};
 }
 
-/* A plain IP packet gets room behind its Ethernet header, without anything behind that being moved: the
- * original EtherType is written anew behind the tag. */
+/* For a plain IP packet, inserts room after the Ethernet header, without moving anything behind it, and writes
+ * the original EtherType again after the tag. */
 static __always_inline bool push_before_ip(struct __sk_buff *skb, const struct frame *f, struct tf_tag tag)
 {
 	struct {
@@ -37,8 +37,8 @@ static __always_inline bool push_before_ip(struct __sk_buff *skb, const struct f
 	       !bpf_skb_store_bytes(skb, ADDRESSES_LEN, &head, sizeof(head), BPF_F_RECOMPUTE_CSUM);
 }
 
-/* Anything else gets it by the helpers for VLAN tags: two are written over, a third one keeps the kernel
- * from taking what is written for one of them. */
+/* For anything else, uses the VLAN helpers: two VLAN tags are overwritten, and a third one prevents the kernel
+ * from interpreting the written bytes as a VLAN tag. */
 static __noinline bool push_before_any(struct __sk_buff *skb, struct tf_tag *tag)
 {
 	struct vlan_tag outer = outer_tag(skb);
@@ -50,7 +50,7 @@ static __noinline bool push_before_any(struct __sk_buff *skb, struct tf_tag *tag
 	       !bpf_skb_vlan_pop(skb) && !bpf_skb_vlan_pop(skb);
 }
 
-/* Puts a tag on; whether that was possible. */
+/* Pushes a tag; false on failure. */
 static __always_inline bool push_tag(struct __sk_buff *skb, const struct frame *f, struct tf_tag tag)
 {
 	bool is_ip = f->ethertype == ETHERTYPE_IPV4 || f->ethertype == ETHERTYPE_IPV6;
@@ -60,8 +60,8 @@ static __always_inline bool push_tag(struct __sk_buff *skb, const struct frame *
 	return push_before_any(skb, &tag);
 }
 
-/* A tag before a plain IP packet goes the way it came: two VLAN tags make the kernel look at the EtherType
- * behind them anew, where it is told the packet's; then 8 bytes behind the header can be taken out. */
+/* Before a plain IP packet, the reverse: popping two VLAN tags makes the kernel reread the EtherType after them,
+ * where the packet's is written; then 8 bytes after the header can be removed. */
 static __always_inline bool pop_before_ip(struct __sk_buff *skb, __be16 inner)
 {
 	return !bpf_skb_store_bytes(skb, ADDRESSES_LEN + TAG_LEN, &inner, sizeof(inner), BPF_F_RECOMPUTE_CSUM) &&
@@ -69,7 +69,7 @@ static __always_inline bool pop_before_ip(struct __sk_buff *skb, __be16 inner)
 	       !bpf_skb_adjust_room(skb, -TF_TAG_LEN, BPF_ADJ_ROOM_MAC, BPF_F_ADJ_ROOM_NO_CSUM_RESET);
 }
 
-/* One before anything else is written over with two VLAN tags, which are popped with the one before them. */
+/* Before anything else, overwrites the tag with two VLAN tags, which are popped with those before them. */
 static __always_inline bool pop_before_any(struct __sk_buff *skb)
 {
 	__be16 vlan = bpf_htons(ETHERTYPE_VLAN), over[] = { vlan, 0, vlan, 0 };
@@ -82,16 +82,16 @@ static __always_inline bool pop_before_any(struct __sk_buff *skb)
 	return true;
 }
 
-/* Takes the tag off, behind which there is this EtherType; whether that was possible. */
+/* Pops the tag, which is followed by this EtherType; false on failure. */
 static __always_inline bool pop_tag(struct __sk_buff *skb, __be16 inner)
 {
 	bool is_ip = inner == bpf_htons(ETHERTYPE_IPV4) || inner == bpf_htons(ETHERTYPE_IPV6);
 	__be16 vlan = bpf_htons(ETHERTYPE_VLAN);
 
-	/* The first of them goes among the bytes when the second becomes the outer one. */
+	/* The first VLAN tag moves into the bytes when the second becomes the outer one. */
 	if (bpf_skb_vlan_push(skb, vlan, 0) || bpf_skb_vlan_push(skb, vlan, 0))
 		return false;
-	/* The kernel wants the header of a packet to be there. */
+	/* The kernel requires a complete IP header. */
 	if (is_ip && skb->len >= LEAST_TAGGED_IP)
 		return pop_before_ip(skb, inner);
 	return pop_before_any(skb);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * TCP-Path: the decisions of crates/switching/src/tcp_path.rs, in its order and under its names.
- * Everything that is no flow's is ARP-Path's.
+ * TCP-Path: the decisions of crates/switching/src/tcp_path.rs, with the same order and names.
+ * Everything that does not belong to a flow is handled by ARP-Path.
  */
 #pragma once
 
@@ -18,8 +18,8 @@ static __noinline int on_miss(struct __sk_buff *skb, struct frame *f)
 	if (settings.recovers && !fabric)
 		recover_for_host(f);
 	action = forward(skb, f);
-	/* The entry was evicted here, and the default forwarding does not come this way: whoever still
-	 * sends the flow here is told not to. */
+	/* The entry was evicted here, and the default forwarding does not use this switch: notify the
+	 * switch that still sends the flow here. */
 	if (fabric && action == TC_ACT_SHOT)
 		tell_of_flow(f, &flow, FAIL, 0, f->port);
 	return action;
@@ -33,7 +33,7 @@ static __always_inline void close_path(const struct flow *flow, __u64 now)
 		reclass(flow, path, PATH_CLOSING, now);
 }
 
-/* Whether the station of a flow that has an entry for the host port `port` is not there any more. */
+/* Whether the station of a flow whose entry leads to the host port `port` has moved away. */
 static __always_inline bool has_moved_from(const struct frame *f, __u32 port)
 {
 	struct station *station;
@@ -44,7 +44,7 @@ static __always_inline bool has_moved_from(const struct frame *f, __u32 port)
 	return station && station->port != port;
 }
 
-/* Any segment that opens nothing. */
+/* Any segment except a host's SYN or SYN+ACK. */
 static __noinline int on_data(struct __sk_buff *skb, struct frame *f)
 {
 	struct flow flow = to_destination(f), back = to_source(f);
@@ -84,17 +84,17 @@ static __noinline int on_syn(struct __sk_buff *skb, struct frame *f)
 	struct flow flow = to_source(f);
 	struct path *path;
 
-	/* Of a station on a port of this switch no path is explored. A frame to one that nobody here knows is
-	 * flooded as it is: it reaches the station even if its own switch has forgotten it. */
+	/* No path is explored to a station on a port of this switch. A frame to an unknown station is flooded
+	 * unwrapped: it reaches the station even if the station's own switch has no entry for it. */
 	if (attached(f->dst, f->now) != NO_PORT || is_to_be_flooded(f) || !fits_wrapped(skb))
 		return forward(skb, f);
 	path = path_at(&flow, f->now);
 	if (path && path->id == f->id && path->port == f->port) {
-		/* Sent again, on a path that stands. */
+		/* Retransmitted, on an intact path. */
 		if (path->class != PATH_LOCKED)
 			return on_data(skb, f);
-		/* Sent again, since nothing came back: perhaps no switch knows the destination. The
-		 * default forwarding finds out, every other time. */
+		/* Retransmitted without a reply: perhaps no switch knows the destination. Every other
+		 * retransmission uses the default forwarding. */
 		if (path->explored) {
 			path->expiry = f->now + settings.lock;
 			path->explored = 0;
@@ -168,7 +168,7 @@ static __noinline int on_flow_reply(struct __sk_buff *skb, struct frame *f)
 		}
 		return wraps ? deliver(skb, f, port) : consume(TC_ACT_SHOT);
 	}
-	/* The path is gone, or another exploration has taken its place: what is wrapped still arrives. */
+	/* The path is gone, or another exploration has replaced it: the wrapped segment is still delivered. */
 	if (!wraps)
 		return drop(f, STALE);
 	return unwrap(skb, f) ? forward(skb, f) : drop(f, NO_MEMORY);

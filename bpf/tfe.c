@@ -12,7 +12,7 @@ int weft_tfe(struct __sk_buff *skb)
 
 	if (!frame)
 		return TC_ACT_SHOT;
-	/* What a switch floods is the default forwarding's, whatever flow it is of. */
+	/* Frames flooded by a switch use the default forwarding, whatever their flow. */
 	if (!frame->marked)
 		read_segment(skb, frame);
 	return then_tell(skb, frame, frame->kind == TCP ? on_segment(skb, frame) : on_other(skb, frame));

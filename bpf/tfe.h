@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * TFE: TCP-Path for elephant flows, ARP-Path for the rest (crates/switching/src/tfe.rs). A flow is told by
- * its TCP ports or its DSCP, and explored from its SYN on; or by what it has carried, and moved then.
+ * TFE: TCP-Path for elephant flows, ARP-Path for the rest (crates/switching/src/tfe.rs). A flow is classified by
+ * TCP ports or DSCP, and explored from its SYN on; or by bytes carried, and then moved.
  */
 #pragma once
 
 #include "tcp_path.h"
 
-/* What a flow from a host port has carried, until it is moved. */
+/* The bytes carried by a flow from a host port, until it is moved. */
 struct load {
 	__u64 expiry;
 	__u64 bytes;
@@ -32,14 +32,14 @@ static __always_inline bool selects(const struct frame *f)
 						is_in_range(f->sport) || is_in_range(f->dport);
 }
 
-/* Counts a segment from a host port, and has its flow moved once it has carried enough. */
+/* Counts a segment from a host port, and moves its flow once it has carried enough. */
 static __noinline int count(struct frame *f)
 {
 	struct flow flow = to_source(f), back = to_destination(f);
 	struct load *load, fresh = { .expiry = f->now + settings.confirmed, .bytes = f->payload };
 	__u64 bytes = f->payload;
 
-	/* One with an entry has been moved, in one direction at least. */
+	/* A flow with an entry has been moved, at least in one direction. */
 	if (is_fabric(f->port, f->now) || !f->payload || path_at(&flow, f->now) || path_at(&back, f->now))
 		return 0;
 	load = bpf_map_lookup_elem(&weft_carried, &flow);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * What `weftctl trace` shows: how stations and flows are found. Written while the daemon wants it.
+ * Events for `weftctl trace`: how stations and flows are found. Written while tracing is on.
  */
 #pragma once
 
@@ -9,11 +9,11 @@
 enum what {
 	EXPLORED,   /* a segment was wrapped and flooded from its source's edge */
 	FLOW_LOCKED,
-	LATE,       /* a copy of a flood that goes no further */
-	DELIVERED,  /* what was wrapped leaves for its destination */
+	LATE,       /* a late copy of a flood was dropped */
+	DELIVERED,  /* a wrapped segment leaves for its destination */
 	CONFIRMED,  /* a flow's path, which leads to the initiator by this port */
-	RECOVERING, /* the edge looks for a path for a flow */
-	FAILED,     /* the other end's edge is told that a path is no more */
+	RECOVERING, /* the edge explores a path for a flow */
+	FAILED,     /* the other end's edge is notified that a path is broken */
 	STATION_LOCKED,
 	STATION_LEARNT,
 };
@@ -34,7 +34,7 @@ struct {
 	__uint(max_entries, 1 << 18);
 } weft_trace SEC(".maps");
 
-/* Whether events are wanted. */
+/* Whether tracing is on. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -70,14 +70,14 @@ static __always_inline bool is_traced(void)
 	return wanted && *wanted;
 }
 
-/* Something about the frame's ends. */
+/* An event about the frame's ends. */
 static __always_inline void trace_frame(const struct frame *f, __u8 what, __u16 port)
 {
 	if (is_traced())
 		write_event(f, what << 16 | port, f->src << 16 | f->sport, f->dst << 16 | f->dport, f->id);
 }
 
-/* Something about a station. */
+/* An event about a station. */
 static __always_inline void trace_station(const struct frame *f, __u8 what, __u64 station, __u16 port)
 {
 	if (is_traced())

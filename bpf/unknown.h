@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * Frames to a station that is not known: flooded, while a path to it is looked for
+ * Frames to an unknown station: flooded, while a path to it is explored
  * (crates/switching/src/arp_path.rs).
  */
 #pragma once
 
 #include "heard.h"
 
-/* Whether a frame would be flooded since its destination is not known. */
+/* Whether a frame would be flooded because its destination is unknown. */
 static __always_inline bool is_to_be_flooded(const struct frame *f)
 {
 	struct station *station = station_at(f->dst, f->now);
@@ -15,26 +15,26 @@ static __always_inline bool is_to_be_flooded(const struct frame *f)
 	return settings.floods_unknown && !(station && is_known(station->port, f->now));
 }
 
-/* The source's edge looks for a path between two stations. */
+/* The source's edge explores a path between two stations. */
 static __always_inline void look_for(struct frame *f, __u64 from, __u64 to)
 {
 	__u32 port = attached(from, f->now);
 
 	if (port == NO_PORT)
 		return;
-	/* Copies that come back are late. */
+	/* Copies that return are late. */
 	put_station(f, from, port, LOCKED);
 	flood_own(f, PATH_REQUEST, from, to);
 }
 
-/* Floods a frame to a station that is not known: marked to other switches, as its host sent it to hosts; not to
- * the port of its source, if that is one of ours. */
+/* Floods a frame to an unknown station: marked to other switches, unmodified to hosts, but not to the port of its
+ * source, if that is on this switch. */
 static __noinline int flood_unknown(struct __sk_buff *skb, const struct frame *f, __u32 ingress)
 {
 	__u32 spared = attached(f->src, f->now);
 	int copies;
 
-	/* As it came first, and then in the other form. */
+	/* First in the received form, then in the other one. */
 	if (f->marked)
 		copies = flood(skb, f->now, ingress, TO_FABRIC);
 	else
@@ -48,7 +48,7 @@ static __noinline int flood_unknown(struct __sk_buff *skb, const struct frame *f
 	return copies ? forwarded(TC_ACT_SHOT) : drop(f, DEAD_END);
 }
 
-/* Nobody here knows the destination. Verified once, on its own. */
+/* The destination is unknown. A global function: verified once, separately. */
 __noinline int miss(struct __sk_buff *skb, struct frame *f)
 {
 	bool repairing, is_new;
@@ -60,8 +60,8 @@ __noinline int miss(struct __sk_buff *skb, struct frame *f)
 		return drop(f, REPAIRING);
 	if (!is_within_limit(FLOODS, f->port, f->now))
 		return drop(f, RATE_LIMITED);
-	/* A repair that another sender started has told other switches of its own pair only, not that floods of this pair
-	 * start here. */
+	/* A repair started by another sender has notified other switches about its own pair only, not that floods of this
+	 * pair start here. */
 	is_new = settings.floods_unknown && note_unknown(f);
 	if (!repairing)
 		start_repair(f->dst, f->now);
@@ -73,12 +73,12 @@ __noinline int miss(struct __sk_buff *skb, struct frame *f)
 	}
 	if (!settings.floods_unknown)
 		return drop(f, NO_ROUTE);
-	/* One from another switch goes back there too: that switch may have sent it the wrong way. */
+	/* A frame from another switch is flooded back there too: that switch may have sent it the wrong way. */
 	return flood_unknown(skb, f, is_host(f->port, f->now) ? f->port : NO_PORT);
 }
 
-/* A frame that another switch floods because it does not know the destination. It teaches nothing: its flood may
- * have started anywhere on the way, and entries turned towards there could close a circle. */
+/* A frame flooded by another switch because the destination is unknown. Nothing is learnt from it: its flood may
+ * have started anywhere on the way, and entries towards there could form a loop. */
 static __noinline int on_marked(struct __sk_buff *skb, const struct frame *f)
 {
 	__u32 port;

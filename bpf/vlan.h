@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * VLAN tags. The helpers for them are the only ones that make room behind the addresses of a frame of any
- * EtherType, without touching what follows, and take it away again.
+ * VLAN tags. Their helpers are the only ones that insert and remove room after the addresses of a frame of
+ * any EtherType without touching the rest.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ struct vlan_tag {
 	__u16 tci;
 };
 
-/* The outer tag, which is not among the bytes; any tag where there is none. */
+/* The outer tag, which is not in the bytes; an arbitrary tag if there is none. */
 static __always_inline struct vlan_tag outer_tag(const struct __sk_buff *skb)
 {
 	struct vlan_tag tag = { .protocol = bpf_htons(ETHERTYPE_VLAN) };

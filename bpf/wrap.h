@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
  *
- * A segment into a Path frame and out again. The helpers that make room behind the addresses of a
- * frame of any EtherType, without touching what follows, are those for VLAN tags: the header of 20
- * bytes goes in and out as five of them. So the place of a checksum that a host has left to others
- * stays true, and so does what the kernel takes the frame for.
+ * Wraps a segment in a Path frame and unwraps it. Only the VLAN helpers make room after the addresses
+ * of a frame of any EtherType without touching the rest: the header of 20 bytes is inserted and removed
+ * as five VLAN tags. So the position of an offloaded checksum stays valid, and so does the kernel's
+ * idea of the protocol.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ static __always_inline bool fits_wrapped(const struct __sk_buff *skb)
 	return skb->len + sizeof(struct path_header) <= settings.longest;
 }
 
-/* The segment becomes what a Path frame of this type and exploration carries. */
+/* Wraps the segment in a Path frame of this type and exploration. */
 static __noinline bool wrap(struct __sk_buff *skb, struct frame *f, __u8 type, __u32 id)
 {
 	bool tagged = skb->vlan_present;
@@ -42,13 +42,13 @@ static __noinline bool wrap(struct __sk_buff *skb, struct frame *f, __u8 type, _
 	put_address(destination, type == REQUEST ? BROADCAST : f->dst);
 	if (bpf_skb_load_bytes(skb, ADDRESSES_LEN, inner, sizeof(inner)))
 		return false;
-	/* A tag goes among the bytes when the next becomes the outer one. */
+	/* A tag moves into the bytes when the next one becomes the outer tag. */
 	if (!tagged && bpf_skb_vlan_push(skb, tag.protocol, tag.tci))
 		return false;
 	for (__u32 i = 0; i < UNITS + 1; i++)
 		if (bpf_skb_vlan_push(skb, tag.protocol, tag.tci))
 			return false;
-	/* The first of them becomes the outer tag again, and the frame one of what follows. */
+	/* The first of them becomes the outer tag again, and the frame's protocol that of the next bytes. */
 	if (bpf_skb_store_bytes(skb, ADDRESSES_LEN + TAG_LEN, inner, sizeof(inner), BPF_F_RECOMPUTE_CSUM) ||
 	    bpf_skb_store_bytes(skb, f->at + TAG_LEN, &head, sizeof(head), BPF_F_RECOMPUTE_CSUM) ||
 	    bpf_skb_store_bytes(skb, 0, destination, sizeof(destination), BPF_F_RECOMPUTE_CSUM) ||
@@ -56,13 +56,13 @@ static __noinline bool wrap(struct __sk_buff *skb, struct frame *f, __u8 type, _
 		return false;
 	if (tagged)
 		return true;
-	/* A tag among the bytes becomes the outer one now. */
+	/* A tag in the bytes becomes the outer tag now. */
 	if (f->at > ADDRESSES_LEN)
 		f->at -= TAG_LEN;
 	return !bpf_skb_vlan_pop(skb);
 }
 
-/* What the Path frame carries becomes the frame. */
+/* Unwraps the segment of a Path frame. */
 static __noinline bool unwrap(struct __sk_buff *skb, struct frame *f)
 {
 	bool tagged = skb->vlan_present;
@@ -85,7 +85,7 @@ static __noinline bool unwrap(struct __sk_buff *skb, struct frame *f)
 			return false;
 	if (tagged)
 		return true;
-	/* A tag among the bytes becomes the outer one now. */
+	/* A tag in the bytes becomes the outer tag now. */
 	if (tags)
 		f->at -= TAG_LEN;
 	return !bpf_skb_vlan_pop(skb);

@@ -1,4 +1,4 @@
-//! Compiles the programs of `bpf/` to objects that the crate carries.
+//! Compiles the programs of `bpf/` to objects embedded in the crate.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::process::{Command, exit};
 
 const PROGRAMS: [&str; 7] = ["arp_path", "tcp_path", "tfe", "ecmp", "spray", "tag_forward", "flow_table"];
 
-/// What Debian calls what is needed; `scripts/install-system.sh bpf` installs it.
-const NEEDED: &str = "install clang and the headers of libbpf (Debian, Ubuntu: apt-get install clang libbpf-dev), \
+/// The build requirements by their Debian names; `scripts/install-system.sh bpf` installs them.
+const NEEDED: &str = "install clang and the libbpf headers (Debian, Ubuntu: apt-get install clang libbpf-dev), \
                       or build without weft-switchd (cargo build --workspace --exclude weft-switchd)";
 
 fn main() {
@@ -22,7 +22,7 @@ fn main() {
 }
 
 fn compile(clang: &str, source: &Path, object: &Path) {
-    // Debian keeps the headers of the kernel that depend on the machine in a directory of their own.
+    // Debian keeps architecture-specific kernel headers in a separate directory.
     let machine = format!("/usr/include/{}-linux-gnu", env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default());
     let flags = ["-O2", "-g", "-Wall", "-Wextra", "-Werror", "-target", "bpf", "-mcpu=v3"];
     let status = Command::new(clang)
@@ -34,13 +34,10 @@ fn compile(clang: &str, source: &Path, object: &Path) {
         .status();
     match status {
         Ok(status) if status.success() => {}
-        Ok(_) => fail(&format!(
-            "{clang} could not compile {}; if it says that a header is missing, {NEEDED}",
-            source.display()
-        )),
-        Err(error) => {
-            fail(&format!("the data plane is compiled with {clang}, which cannot be run ({error}): {NEEDED}"))
+        Ok(_) => {
+            fail(&format!("{clang} failed to compile {}; if a header is missing, {NEEDED}", source.display()))
         }
+        Err(error) => fail(&format!("cannot run {clang}, which compiles the data plane ({error}): {NEEDED}")),
     }
 }
 

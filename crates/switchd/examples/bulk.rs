@@ -1,5 +1,5 @@
-//! Sends as much as goes over one TCP connection through each of several switches in turn: the load of
-//! `make bench-switch` where the kernel joins segments (GSO).
+//! Sends as fast as possible over one TCP connection through each of several switches in turn: the bulk load of
+//! `make bench-switch`, with GSO.
 //!
 //! A turn ends when its bytes have been read at the other end.
 
@@ -22,12 +22,12 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_
 use namespace::enter;
 use turns::take_turns;
 
-/// Bytes of one write, and of one read at most.
+/// Bytes per write, and maximum bytes per read.
 const WRITE: usize = 128 << 10;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Network namespaces of senders and receivers (`/run/netns/h1`), one pair after the other.
+    /// Network namespaces of senders and receivers (`/run/netns/h1`), in pairs.
     #[arg(required = true)]
     namespaces: Vec<PathBuf>,
     /// Address of each receiver.
@@ -38,15 +38,15 @@ struct Arguments {
     /// TCP port of each sender.
     #[arg(long)]
     client_port: u16,
-    /// How long from each sender, in seconds.
+    /// Total duration for each sender, in seconds.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
-    /// Bytes of a turn, in MiB.
+    /// Size of a turn, in MiB.
     #[arg(long, default_value_t = 16)]
     turn: usize,
 }
 
-/// A connection under CUBIC from a port of its own, which ends by a reset: the port is free at once.
+/// A CUBIC connection from the client port, closed by a reset so that the port is free at once.
 fn open(arguments: &Arguments) -> io::Result<TcpStream> {
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     sockopt::set_socket_linger(&socket, Some(Duration::ZERO))?;
@@ -57,11 +57,13 @@ fn open(arguments: &Arguments) -> io::Result<TcpStream> {
     Ok(socket.into())
 }
 
-/// Connects each pair; gives the senders' ends, and those of the receivers in the same order.
+/// Connects each pair; returns the senders' ends, and the receivers' in the same order.
 fn pairs(arguments: &Arguments) -> Result<(Vec<TcpStream>, Vec<TcpStream>), Box<dyn Error>> {
     let (mut senders, mut receivers) = (Vec::new(), Vec::new());
     for pair in arguments.namespaces.chunks(2) {
-        let [from, to] = pair else { return Err("a sender has no receiver".into()) };
+        let [from, to] = pair else {
+            return Err("expected an even number of namespaces: one receiver per sender".into());
+        };
         let named = |error| format!("{}: {error}", from.display());
         enter(to).map_err(named)?;
         let listener =

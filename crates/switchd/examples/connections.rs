@@ -1,5 +1,5 @@
-//! Opens TCP connections one after the other and resets each once the other end has taken it: what a new
-//! connection costs, for `make bench-switch`.
+//! Opens TCP connections one after the other and resets each once the other end has accepted it: the cost of a new
+//! connection, for `make bench-switch`.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 use clap::{Parser, ValueEnum};
 use rustix::net::sockopt::set_socket_linger;
 
-/// A connection that takes longer has lost a segment: the first timeout of TCP is a second.
+/// A connection that takes longer has lost a segment: TCP's initial RTO is one second.
 const LATE: Duration = Duration::from_millis(900);
 
 #[derive(Parser)]
 struct Arguments {
     role: Role,
-    /// Where to listen, or to connect to.
+    /// The address to listen on or to connect to.
     address: SocketAddr,
-    /// How long, in seconds.
+    /// Duration, in seconds.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
-    /// How many are opened at a time.
+    /// Number of connections opened in parallel.
     #[arg(long, default_value_t = 1)]
     at_once: usize,
 }
@@ -31,16 +31,16 @@ enum Role {
     Open,
 }
 
-/// Opens connections until `end`, at least one; what each took.
+/// Opens connections until `end`, at least one; returns the time each took.
 fn open(address: SocketAddr, end: Instant) -> std::io::Result<Vec<Duration>> {
     let mut took = Vec::new();
     loop {
         let started = Instant::now();
         let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
         took.push(started.elapsed());
-        // No more than are opened at a time wait to be taken.
+        // Bounds the accept backlog to the number opened in parallel.
         stream.read_exact(&mut [0])?;
-        // Closing resets it: nothing waits for the other end, and its port is free again.
+        // Closing sends a reset: there is no TIME_WAIT, and the port is free again.
         set_socket_linger(&stream, Some(Duration::ZERO))?;
         if Instant::now() >= end {
             return Ok(took);

@@ -1,8 +1,8 @@
-//! Fills the pinned table of a running switch with flows, or counts those of them that frames have hit
-//! since: so `make bench-switch` has the frames of `frames` forwarded by entries.
+//! Fills the pinned table of a running switch with flows, or counts the flows hit by frames since then: with it,
+//! `make bench-switch` forwards the frames of `frames` by table entries.
 //!
-//! Entries are as an exploration leaves them, confirmed in both directions; which were hit is told by
-//! their lives, which a frame begins anew.
+//! Entries are as left by an exploration, confirmed in both directions; a hit is recognised by the expiry time, which a
+//! frame resets.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use weft_switchd::walk::Walk;
 use weft_switching::Mac;
 use weft_switching::path_table::CONFIRMED;
 
-/// What entries live that are filled in: longer than any figure takes, and not what a frame leaves.
+/// Initial lifetime of the entries: longer than any measurement, and different from the one that a frame sets.
 const LIFE: Duration = Duration::from_secs(3600);
 
 #[derive(Parser)]
@@ -41,9 +41,9 @@ struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Action {
-    /// Puts the flows in, and prints how many.
+    /// Adds the flows and prints their number.
     Fill,
-    /// Prints how many of the flows were hit from source to destination.
+    /// Prints the number of flows hit from source to destination.
     Hit,
 }
 
@@ -61,8 +61,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments.action {
         Action::Fill => {
             let port_of = |station: u64| {
-                let known =
-                    stations.get(&station).ok_or_else(|| format!("nobody knows {}", Mac::from_bits(station)));
+                let known = stations
+                    .get(&station)
+                    .ok_or_else(|| format!("unknown station {}", Mac::from_bits(station)));
                 known.map(|station| station.port)
             };
             let (towards, back) = (port_of(destination)?, port_of(source)?);
@@ -84,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         Action::Hit => {
-            // A frame leaves the life of a confirmed path, which is much shorter.
+            // A frame sets the lifetime of a confirmed path, which is much shorter.
             let hit = |path: Path| path.expiry < fresh - LIFE.as_nanos() as u64 / 2;
             count = flows.filter(|flow| paths.get(flow).is_some_and(hit)).count();
         }

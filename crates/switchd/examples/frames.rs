@@ -1,8 +1,8 @@
-//! Sends 60-byte TCP segments as fast as one core can, over many tuples in turn, to several switches in
-//! turn: the load of `make bench-switch`. They belong to no connection.
+//! Sends 60-byte TCP segments as fast as one core can, cycling through many tuples, to several switches in turn: the
+//! small frame load of `make bench-switch`. They belong to no connection.
 //!
-//! What turns took is told by the clock, and in processor time of this process: where the kernel forwards,
-//! it does so in the system call that sends, and what others take of the core does not count.
+//! Turns are measured both in wall-clock time and in CPU time of this process: the kernel forwards within the sending
+//! system call, so CPU time excludes what other processes use of the core.
 
 #[path = "common/namespace.rs"]
 mod namespace;
@@ -27,17 +27,17 @@ use namespace::enter;
 use segment::{End, segment};
 use turns::take_turns;
 
-/// Frames of one system call.
+/// Frames per system call.
 const BATCH: usize = 64;
-/// Ethernet, IPv4, TCP, and padding up to the least that Ethernet carries (without its checksum).
+/// Ethernet, IPv4, TCP, and padding to the minimum frame size (without FCS).
 const LENGTH: usize = 60;
-/// Where the TCP port of the source is.
+/// Offset of the TCP source port.
 const SPORT: usize = 34;
 const ACK: u8 = 0x10;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Network namespaces (`/run/netns/h1`) whose interface `eth0` they leave by.
+    /// Network namespaces (`/run/netns/h1`), each of which sends from its `eth0`.
     #[arg(required = true)]
     namespaces: Vec<PathBuf>,
     /// Source address.
@@ -46,19 +46,19 @@ struct Arguments {
     /// Destination address.
     #[arg(long)]
     destination: Mac,
-    /// TCP ports of the source that take turns.
+    /// Number of TCP source ports to cycle through.
     #[arg(long, default_value_t = 1)]
     flows: u16,
-    /// The first of them.
+    /// The first source port.
     #[arg(long, default_value_t = 10_000)]
     first_port: u16,
     /// TCP port of the destination.
     #[arg(long, default_value_t = 5001)]
     port: u16,
-    /// How long from each namespace, in seconds; 0 sends one frame.
+    /// Total duration for each namespace, in seconds; 0 sends one frame.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
-    /// How long a turn is, in milliseconds: long enough for every tuple to come several times.
+    /// Length of a turn, in milliseconds: long enough for every tuple to occur several times.
     #[arg(long, default_value_t = 100)]
     turn: u64,
 }
@@ -68,7 +68,7 @@ fn frame(arguments: &Arguments) -> [u8; LENGTH] {
     segment(source, End { mac: arguments.destination, host: 2, port: arguments.port }, ACK, 0)
 }
 
-/// A packet socket that sends on `eth0` of a namespace, past its queueing discipline.
+/// A packet socket that sends on `eth0` of a namespace, bypassing its qdisc.
 fn open(namespace: &Path) -> io::Result<OwnedFd> {
     enter(namespace)?;
     let socket = packet::open("eth0", None)?;
@@ -86,7 +86,7 @@ fn open(namespace: &Path) -> io::Result<OwnedFd> {
     if bypass < 0 { Err(io::Error::last_os_error()) } else { Ok(socket) }
 }
 
-/// What is sent in a system call.
+/// The frames of one system call.
 struct Batch {
     frames: [[u8; LENGTH]; BATCH],
     first_port: u16,
@@ -95,7 +95,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Sends `count` frames of the flows whose turn it is; gives how many the interface took.
+    /// Sends `count` frames of the next flows; returns how many the interface accepted.
     fn send(&mut self, socket: &OwnedFd, count: usize) -> io::Result<u64> {
         for frame in &mut self.frames[..count] {
             frame[SPORT..SPORT + 2].copy_from_slice(&(self.first_port + self.next).to_be_bytes());
@@ -122,14 +122,14 @@ impl Batch {
     }
 }
 
-/// What a namespace has sent.
+/// The sender of a namespace.
 struct Sender {
     socket: OwnedFd,
     sent: u64,
     processor: Duration,
 }
 
-/// Processor time of this process.
+/// CPU time of this process.
 fn processor() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -1,6 +1,5 @@
-//! What a table of flows takes in memory, and what a frame costs that is forwarded by one of its entries, by
-//! how many there are: for `make bench-switch`. The program is run by BPF_PROG_TEST_RUN, over frames whose
-//! flows are drawn anew each time.
+//! Memory of a table of flows, and the cost of forwarding a frame by one of its entries, for several table sizes: for
+//! `make bench-switch`. The program is run by BPF_PROG_TEST_RUN, with frames of random flows.
 
 #[path = "common/segment.rs"]
 mod segment;
@@ -28,23 +27,23 @@ use segment::{End, segment};
 
 #[derive(Parser)]
 struct Arguments {
-    /// A directory of a BPF file system, for pins that stay until that goes.
+    /// A directory of a BPF file system, for pins that remain there.
     pins: PathBuf,
-    /// Entries of the table, one after the other; each at most the last.
+    /// Table sizes in entries, one after the other, ascending.
     #[arg(long, value_delimiter = ',', default_value = "1000,10000,100000,1000000")]
     entries: Vec<u32>,
-    /// Frames that are timed, one by one.
+    /// Number of frames, timed individually.
     #[arg(long, default_value_t = 200_000)]
     frames: u32,
 }
 
 const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 1]);
 const DESTINATION: Mac = Mac([2, 0, 0, 0, 0, 2]);
-/// The loopback interface is everywhere, and frames that are only timed go nowhere.
+/// The loopback interface always exists, and test runs send nothing.
 const INTERFACE: u32 = 1;
 const ACK: u8 = 0x10;
 
-/// The flow of a number: its destination's TCP port is the upper half.
+/// The TCP ports of a flow, from its number: the destination port comes from the upper half.
 fn ports(number: u32) -> (u16, u16) {
     (number as u16, 1 + (number >> 16) as u16)
 }
@@ -59,17 +58,16 @@ fn flow(number: u32) -> Flow {
     Flow { host: DESTINATION.bits() << 16 | u64::from(dport), peer: SOURCE.bits() << 16 | u64::from(sport) }
 }
 
-/// Bytes of kernel memory that a pinned map has.
+/// Kernel memory of a pinned map, in bytes.
 fn memory(path: &FilePath) -> Result<u64, Box<dyn Error>> {
     use std::os::fd::{AsFd, AsRawFd};
     let map = MapData::from_pin(path)?;
     let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", map.fd().as_fd().as_raw_fd()))?;
     let line = info.lines().find_map(|line| line.strip_prefix("memlock:"));
-    Ok(line.ok_or("this kernel does not tell the memory of a map")?.trim().parse()?)
+    Ok(line.ok_or("this kernel does not report the memory of a map")?.trim().parse()?)
 }
 
-/// Nanoseconds that a run of the program takes with a frame that comes in from [`INTERFACE`]: the mean of
-/// `runs`. Nothing leaves.
+/// Mean time, in nanoseconds, of `runs` runs of the program with a frame received on [`INTERFACE`]. Nothing is sent.
 fn time(plane: &Plane, frame: &[u8], runs: u32) -> Result<u64, Box<dyn Error>> {
     // `struct __sk_buff`: all zeros but for `ingress_ifindex`.
     let mut context = [0; 192];

@@ -1,9 +1,9 @@
-//! A TCP flow of numbered frames at a steady pace, and its receiver, which tells what did not arrive: the
-//! load of `make bench-switch` while links fail and daemons die.
+//! A TCP flow of numbered frames at a constant rate, and its receiver, which reports losses: the load of
+//! `make bench-switch` while links fail and daemons die.
 //!
-//! Both ends are made here, by packet sockets, and not by the kernel's TCP: that would send again what is
-//! lost, and stop while it waits. The flow opens as any does, by SYN and SYN+ACK, so that switches look for
-//! its path; then one segment follows the other, and the receiver acknowledges some.
+//! Both ends use packet sockets instead of the kernel's TCP, which would retransmit lost segments and pause while
+//! waiting. The flow opens normally, with SYN and SYN+ACK, so that switches explore its path; then segments follow at
+//! a fixed interval, and the receiver acknowledges some of them.
 
 #[path = "common/packet.rs"]
 mod packet;
@@ -26,22 +26,22 @@ use weft_switching::Mac;
 use segment::{End, segment};
 
 const LENGTH: usize = 62;
-/// Bytes that a segment carries.
+/// Payload bytes of a segment.
 const DATA: u16 = 8;
 const FLAGS: usize = 47;
-/// Where the number of a segment is, and when it was sent.
+/// Offsets of a segment's number and sending time.
 const NUMBER: usize = 38;
 const SENT: usize = 54;
 const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 const FIN: u8 = 0x01;
-/// Of so many segments one is acknowledged.
+/// One in this many segments is acknowledged.
 const ACKNOWLEDGED: u32 = 64;
 /// Arrivals further apart than this are a gap, in intervals.
 const GAP: u64 = 4;
-/// How long the receiver waits for anything at all, in milliseconds.
+/// Timeout of the receiver without any frame, in milliseconds.
 const PATIENCE: u64 = 60_000;
-/// After how long without a frame the receiver says again who it is, in milliseconds.
+/// Time without a frame after which the receiver announces itself again, in milliseconds.
 const STILL: u64 = 500;
 
 #[derive(Parser)]
@@ -58,10 +58,10 @@ struct Arguments {
     /// TCP port of the sender; the receiver's is 5001.
     #[arg(long, default_value_t = 20_000)]
     port: u16,
-    /// Between two segments, in microseconds.
+    /// Interval between two segments, in microseconds.
     #[arg(long, default_value_t = 200)]
     interval: u64,
-    /// How long to send, in seconds.
+    /// Sending time, in seconds.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
 }
@@ -82,7 +82,7 @@ fn frame(arguments: &Arguments, flags: u8) -> [u8; LENGTH] {
     segment(from, to, flags, DATA)
 }
 
-/// Asks for nobody by ARP, so that switches know where this end is.
+/// An ARP Request for an unused address, so that switches learn where this end is.
 fn announcement(here: Mac) -> [u8; 42] {
     let mut frame = [0; 42];
     frame[..6].fill(0xff);
@@ -99,12 +99,12 @@ struct Socket(OwnedFd);
 impl Socket {
     fn open(interface: &str) -> io::Result<Self> {
         let socket = packet::open(interface, Some(eth::IP))?;
-        // Less room is no fault.
+        // A smaller buffer is acceptable.
         let _ = sockopt::set_socket_recv_buffer_size_force(&socket, 64 << 20);
         Ok(Self(socket))
     }
 
-    /// Sends a frame; one that the interface has no room for is lost, as on a wire.
+    /// Sends a frame; it is lost if the interface has no room, as on a wire.
     fn send(&self, frame: &[u8]) -> io::Result<()> {
         match rustix::net::send(&self.0, frame, SendFlags::empty()) {
             Ok(_) | Err(Errno::NOBUFS | Errno::NETDOWN) => Ok(()),
@@ -112,7 +112,7 @@ impl Socket {
         }
     }
 
-    /// The next frame of the flow that comes in, if one does within `patience` milliseconds.
+    /// The next received frame of the flow, if one arrives within `patience` milliseconds.
     fn receive(&self, arguments: &Arguments, patience: u64) -> io::Result<Option<[u8; LENGTH]>> {
         let end = now() + patience * 1_000_000;
         loop {
@@ -136,14 +136,14 @@ impl Socket {
 
 fn send(arguments: &Arguments, socket: &Socket) -> Result<(), Box<dyn Error>> {
     let mut syn = frame(arguments, SYN);
-    // By its first sequence number a connection differs from one before of the same ports.
+    // The initial sequence number distinguishes the connection from an earlier one with the same ports.
     syn[NUMBER..NUMBER + 4].copy_from_slice(&((now() >> 10) as u32).to_be_bytes());
     let opened = (0..50).any(|_| {
         let answer = socket.send(&syn).and_then(|()| socket.receive(arguments, 100));
         answer.is_ok_and(|frame| frame.is_some_and(|frame| frame[FLAGS] == SYN | ACK))
     });
     if !opened {
-        return Err("nobody answers the SYN".into());
+        return Err("no answer to the SYN".into());
     }
     println!("open");
     let mut data = frame(arguments, ACK);
@@ -152,7 +152,7 @@ fn send(arguments: &Arguments, socket: &Socket) -> Result<(), Box<dyn Error>> {
     let mut longest = 0;
     let mut last = started;
     for number in 0..count {
-        // What the scheduler has held up is sent at once: the pace is that of the clock.
+        // Segments delayed by the scheduler are sent at once, to keep the rate.
         while let Some(left) = (started + number * interval).checked_sub(now()).filter(|left| *left > 0) {
             std::thread::sleep(Duration::from_nanos(left));
         }
@@ -163,7 +163,7 @@ fn send(arguments: &Arguments, socket: &Socket) -> Result<(), Box<dyn Error>> {
         data[SENT..SENT + 8].copy_from_slice(&at.to_be_bytes());
         socket.send(&data)?;
     }
-    // The last word has to arrive, whatever happens to the link.
+    // The FIN has to arrive, whatever happens to the link.
     let mut fin = frame(arguments, FIN | ACK);
     fin[NUMBER..NUMBER + 4].copy_from_slice(&(count as u32).to_be_bytes());
     for _ in 0..20 {
@@ -178,7 +178,7 @@ fn receive(arguments: &Arguments, socket: &Socket) -> Result<(), Box<dyn Error>>
     let announcement = announcement(arguments.here);
     let mut answer = frame(arguments, SYN | ACK);
     let acknowledgement = frame(arguments, ACK);
-    // Segments by number: when they were sent and when they came in.
+    // Sending and arrival times, by segment number.
     let mut arrived: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let (mut twice, mut patience) = (0_u64, PATIENCE);
     socket.send(&announcement)?;
@@ -187,9 +187,9 @@ fn receive(arguments: &Arguments, socket: &Socket) -> Result<(), Box<dyn Error>>
         let Some(frame) = socket.receive(arguments, STILL)? else {
             patience = patience.saturating_sub(STILL);
             if patience == 0 {
-                return Err("nothing comes in any more".into());
+                return Err("no more frames arrive".into());
             }
-            // A host says something now and then, if only who it is.
+            // A real host also sends something from time to time.
             socket.send(&announcement)?;
             continue;
         };
@@ -220,8 +220,8 @@ fn receive(arguments: &Arguments, socket: &Socket) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-/// Runs of lost segments: how many, and from the last segment before that arrived to the first after it,
-/// when they were sent and when they came in.
+/// Runs of lost segments: their number, and the times between the last segment received before and the first one after,
+/// both when sent and when received.
 fn gaps(arrived: &BTreeMap<u32, (u64, u64)>, end: u32, interval: u64) -> Vec<String> {
     let numbers: Vec<(u32, u64, u64)> =
         arrived.iter().map(|(number, (sent, at))| (*number, *sent, *at)).collect();

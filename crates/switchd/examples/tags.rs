@@ -1,6 +1,6 @@
-//! What a frame costs under Tag-and-Forward and by a flow table at every switch: pushing, forwarding by and
-//! popping a tag by the length of frames, and the look-up by how many rules there are, of how many kinds, of
-//! which family and match. As JSON. The programs are run by BPF_PROG_TEST_RUN.
+//! The cost of a frame with Tag-and-Forward and with a flow table at every switch, as JSON: pushing, forwarding by and
+//! popping a tag for several frame lengths, and the lookup for several numbers of rules and kinds, families and
+//! matches. The programs are run by BPF_PROG_TEST_RUN.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -24,33 +24,33 @@ use weft_wire::{Tag, push_tag};
 
 #[derive(Parser)]
 struct Arguments {
-    /// A directory of a BPF file system, for pins that stay until that goes.
+    /// A directory of a BPF file system, for pins that remain there.
     pins: PathBuf,
-    /// Lengths of frames, for pushing, forwarding and popping; the kernel takes about 3500 bytes here.
+    /// Frame lengths for pushing, forwarding and popping; the kernel limits test runs to about 3500 bytes.
     #[arg(long, value_delimiter = ',', default_value = "64,1500,3400")]
     bytes: Vec<usize>,
-    /// Rules of the table.
+    /// Numbers of rules in the table.
     #[arg(long, value_delimiter = ',', default_value = "100,40000,200000")]
     rules: Vec<u32>,
-    /// Kinds of rules: of each an equal share.
+    /// Numbers of kinds, each with an equal share of the rules.
     #[arg(long, value_delimiter = ',', default_value = "1,8,64")]
     kinds: Vec<u32>,
-    /// Frames that are timed, one by one, for each figure.
+    /// Number of frames per measurement, timed individually.
     #[arg(long, default_value_t = 20_000)]
     frames: u32,
 }
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The loopback interface is everywhere, and frames that are only timed go nowhere.
+/// The loopback interface always exists, and test runs send nothing.
 const INTERFACE: u32 = 1;
-/// Ports: of a server, of another one, up, and to a switch below.
+/// Ports 0 to 3: a server, another server, up, and a switch below.
 const SERVER: u16 = 0;
 const UP: u16 = 2;
 const UP_GATE: u32 = 8;
 const SERVER_GATE: u32 = 2;
 const BELOW_GATE: u32 = 6;
-/// Rules that are handed over at once.
+/// Rules changed per batch.
 const BATCH: u32 = 10_000;
 
 fn gates() -> SwitchGates {
@@ -71,7 +71,7 @@ fn gates() -> SwitchGates {
     SwitchGates { switch: "bench".to_owned(), layer: Layer::Edge, down_divisor: 2, up_divisor: 8, gates }
 }
 
-/// A table that is looked up.
+/// The contents of a flow table.
 #[derive(Clone, Copy)]
 struct Table {
     rules: u32,
@@ -81,9 +81,9 @@ struct Table {
 }
 
 impl Table {
-    /// Source and destination of the rule of a number: as many sources as there are thousands.
+    /// Source and destination of a rule, from its number: one source per thousand rules.
     fn ends(self, number: u32) -> [IpAddr; 2] {
-        // Behind a prefix all bits differ from those of the rule.
+        // With prefixes, the bits after the prefix differ from those of the rule.
         let at = |n: u32| if self.prefix { n << 4 | 9 } else { n };
         let address = |high: u8, n: u32| -> IpAddr {
             let [_, a, b, c] = at(n).to_be_bytes();
@@ -109,7 +109,7 @@ impl Table {
     }
 }
 
-/// A frame of UDP.
+/// A UDP frame.
 fn frame([source, destination]: [IpAddr; 2], bytes: usize) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
     match (source, destination) {
@@ -158,12 +158,12 @@ impl Bench {
         Ok(Self { plane, rules, random: Xoshiro256PlusPlus::seed_from_u64(1), frames: arguments.frames })
     }
 
-    /// Frames come in by this port from now on.
+    /// Sets the ingress port of frames.
     fn from(&mut self, port: u16) -> Result<()> {
         Ok(self.plane.set_interface(INTERFACE, Some(PortId(port)))?)
     }
 
-    /// Nanoseconds that a run of the program takes with a frame: the mean of `runs`. Nothing leaves.
+    /// Mean time, in nanoseconds, of `runs` runs of the program with a frame. Nothing is sent.
     fn time(&self, frame: &[u8], runs: u32) -> Result<u64> {
         // `struct __sk_buff`: all zeros but for `ingress_ifindex`.
         let mut context = [0; 192];
@@ -177,8 +177,7 @@ impl Bench {
         Ok(self.plane.program()?.test_run(options)?.duration.as_nanos() as u64)
     }
 
-    /// The spread over frames that each run once, which the frames of pushing and popping have to: a second run
-    /// would find another frame.
+    /// Percentiles over frames that each run once: pushing and popping change the frame, so a second run would differ.
     fn spread(&mut self, mut frame: impl FnMut(u32) -> Vec<u8>) -> Result<Value> {
         let mut took = Vec::new();
         for _ in 0..self.frames {
@@ -190,7 +189,7 @@ impl Bench {
         Ok(json!({"p10": at(10), "p50": at(50), "p90": at(90)}))
     }
 
-    /// Has the table these rules and no others.
+    /// Replaces the rules of the table.
     fn fill(&mut self, table: Table) -> Result<()> {
         let gone = self.rules.table().entries();
         let gone: Vec<_> = gone.map(|entry| (entry.rule.priority, entry.rule.matches)).collect();
@@ -209,7 +208,7 @@ impl Bench {
         Ok(())
     }
 
-    /// A look-up by rules drawn anew for each frame, and of one and the same.
+    /// Lookup times, with a random rule for each frame.
     fn lookup(&mut self, table: Table) -> Result<Value> {
         self.fill(table)?;
         self.from(SERVER)?;
@@ -218,7 +217,7 @@ impl Bench {
     }
 }
 
-/// Pushing, forwarding and popping by the length of frames.
+/// Times of pushing, forwarding and popping, for each frame length.
 fn tags(arguments: &Arguments) -> Result<Vec<Value>> {
     let mut bench = Bench::new(Mode::TagForward, arguments)?;
     let mut rows = Vec::new();
@@ -248,7 +247,7 @@ fn tags(arguments: &Arguments) -> Result<Vec<Value>> {
     Ok(rows)
 }
 
-/// What a run takes that does nothing: the frame is of an interface that is no port.
+/// The time of an empty run: the frame's interface is not a port.
 fn nothing(arguments: &Arguments) -> Result<Value> {
     let mut bench = Bench::new(Mode::TagForward, arguments)?;
     bench.plane.set_interface(INTERFACE, None)?;

@@ -1,5 +1,5 @@
-//! Attaching the program to the ingress of interfaces so that it stays when the daemon goes, and in place
-//! of the one before without a frame in between.
+//! Attaches the program to the ingress of interfaces so that it outlives the daemon, and replaces an old program
+//! without losing a frame.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,29 +18,29 @@ use crate::pins::{Hook, Pins, list};
 use crate::plane::Plane;
 use crate::sys::{detach_link, ifindex, open_pin, programs_at};
 
-/// Priority and handle of the filter, where there is no tcx.
+/// Priority and handle of the filter, on kernels without tcx.
 pub(crate) const PRIORITY: u16 = 1;
 pub(crate) const HANDLE: TcHandle = TcHandle::new(0, 1);
 
 type Result<T> = std::result::Result<T, PlaneError>;
 
-/// How an interface is given back to the program that was attached to it before.
+/// Restores what was attached to an interface before.
 pub struct Undo {
     pin: PathBuf,
     before: Before,
 }
 
 enum Before {
-    /// A link, pinned there, which had the program that is pinned.
+    /// A link, and its former pin.
     Link(FdLink, PathBuf),
-    /// A filter with this program, pinned there, at this interface.
+    /// A filter of this interface, its former program, and its former pin.
     Filter(String, Box<SchedClassifier>, PathBuf),
-    /// Nothing, and it was attached so.
+    /// Nothing: detach, by this hook from this interface.
     Nothing(Hook, String),
 }
 
 impl Undo {
-    /// Puts the program before, `old`, in its place again; where there was none, nothing is attached any more.
+    /// Restores the old program, `old`; detaches if there was none.
     ///
     /// # Errors
     /// [`PlaneError`].
@@ -48,7 +48,7 @@ impl Undo {
         let Self { pin, before } = self;
         match before {
             Before::Link(link, was) => {
-                let old = old.ok_or(PlaneError::Missing("pin of the program before"))?;
+                let old = old.ok_or(PlaneError::Missing("pin of the previous program"))?;
                 put(old, SchedClassifierLink::try_from(link)?)?;
                 std::fs::rename(&pin, &was).map_err(|error| PlaneError::Pin { path: was, error })
             }
@@ -62,21 +62,21 @@ impl Undo {
     }
 }
 
-/// Puts a program into a link, which stays.
+/// Replaces the program of a link.
 fn put(program: &mut SchedClassifier, link: SchedClassifierLink) -> Result<FdLink> {
     let id = program.attach_to_link(link)?;
     Ok(program.take_link(id)?.try_into()?)
 }
 
-/// Puts a program into the filter of an interface.
+/// Replaces the program in the filter of an interface.
 fn put_filter(program: &mut SchedClassifier, interface: &str) -> Result<()> {
     let there = SchedClassifierLink::attached(interface, TcAttachType::Ingress, PRIORITY, HANDLE, None)?;
     let id = match program.attach_to_link(there) {
         Ok(id) => id,
-        // Somebody has removed the filter.
+        // The filter was removed by someone else.
         Err(_) => add_filter(program, interface)?,
     };
-    // Dropped it would be taken away.
+    // Dropping it would detach the filter.
     std::mem::forget(program.take_link(id)?);
     Ok(())
 }
@@ -86,7 +86,7 @@ fn add_filter(program: &mut SchedClassifier, interface: &str) -> Result<SchedCla
     Ok(program.attach_with_options(interface, TcAttachType::Ingress, TcAttachOptions::Netlink(options))?)
 }
 
-/// Removes a pin, if there is one.
+/// Removes a pin, if it exists.
 fn unpin(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -96,7 +96,7 @@ fn unpin(path: &Path) -> Result<()> {
     }
 }
 
-/// Pins a program in the place of another.
+/// Pins a program, replacing an existing pin.
 fn repin(program: &mut SchedClassifier, path: &Path) -> Result<()> {
     unpin(path)?;
     program
@@ -104,7 +104,7 @@ fn repin(program: &mut SchedClassifier, path: &Path) -> Result<()> {
         .map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })
 }
 
-/// Whether a link cannot be given a program any more, since its interface is gone.
+/// Whether a link cannot be updated because its interface is gone or it was detached (ENOLINK).
 fn is_dead(error: &ProgramError) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
@@ -117,11 +117,11 @@ fn is_dead(error: &ProgramError) -> bool {
 }
 
 impl Plane {
-    /// Attaches the program to `interface`, which is port `number`: in the place of one that is pinned
-    /// there, else anew. Gives how that is taken back.
+    /// Attaches the program to `interface`, which is port `number`, replacing one that is pinned there; returns how to
+    /// undo it.
     ///
     /// # Errors
-    /// [`PlaneError`]; what was attached before still is.
+    /// [`PlaneError`]; the old attachment is unchanged.
     pub fn attach(&mut self, pins: &Pins, hook: Hook, number: u16, interface: &str) -> Result<Undo> {
         let path = pins.attachment(hook, number, interface);
         match hook {
@@ -139,10 +139,10 @@ impl Plane {
             let link = SchedClassifierLink::try_from(FdLink::from(PinnedLink::from_pin(&old)?))?;
             rename(&old, &path)?;
             match put(program, link) {
-                // The pin holds the link, also without us: it is never without one.
+                // The pin holds the link even without us.
                 Ok(link) => return Ok(Undo { pin: path, before: Before::Link(link, old) }),
-                // Its interface is gone, or somebody has detached it: no other program can be put into it. Its pin
-                // stays until there is another link: where that fails, the daemon tries again.
+                // A dead link cannot take another program. Its pin stays until there is a new link: if that fails, the
+                // daemon tries again.
                 Err(PlaneError::Program(error)) if is_dead(&error) => {}
                 Err(error) => {
                     rename(&path, &old)?;
@@ -161,7 +161,7 @@ impl Plane {
 
     fn attach_filter(&mut self, pins: &Pins, path: PathBuf, interface: &str) -> Result<Undo> {
         let program = self.program_mut()?;
-        // That it is there already is no fault; that it cannot be is what attaching says.
+        // The qdisc may exist already; if it cannot be created, attaching fails.
         let _ = qdisc_add_clsact(interface);
         let before = match pinned_before(pins, Hook::Clsact, interface)? {
             Some(was) => {
@@ -192,13 +192,13 @@ impl Plane {
     }
 }
 
-/// Where what attaches a program to an interface is pinned: its port may have had another number.
+/// The pin of an interface's attachment, also under another port number.
 fn pinned_before(pins: &Pins, hook: Hook, interface: &str) -> Result<Option<PathBuf>> {
     let mut pinned = pins.attachments()?.into_iter();
     Ok(pinned.find(|(of, _, name, _)| *of == hook && name == interface).map(|(.., path)| path))
 }
 
-/// Takes the attachment of an interface away, and its pin.
+/// Detaches the program from an interface and removes the pin.
 ///
 /// # Errors
 /// [`PlaneError`].
@@ -206,28 +206,27 @@ pub fn detach(hook: Hook, interface: &str, path: &Path) -> Result<()> {
     let failed = |error| PlaneError::Pin { path: path.to_owned(), error };
     match hook {
         Hook::Clsact => filters::remove(interface, path)?,
-        // The kernel ends a link without a pin and a holder too, but some time later. That it was detached before is no
-        // matter.
+        // The kernel would also release a link without pins and holders, but later. It may already be detached.
         Hook::Tcx => open_pin(path).and_then(|link| detach_link(&link).or(Ok(()))).map_err(failed)?,
     }
     std::fs::remove_file(path).map_err(failed)
 }
 
-/// Whose data plane is attached to an interface.
+/// The owner of the data plane attached to an interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Owner {
     /// The switch of this name.
     Switch(SwitchName),
-    /// A program of ours that is pinned nowhere we see: its name.
+    /// The name of a Weft program without a visible pin.
     Unknown(String),
 }
 
-/// The data plane at the ingress of `interface`, by whichever hook, if one is that is not of the switch `own`.
+/// The owner of the data plane at the ingress of `interface`, by either hook, unless it is the switch `own`.
 ///
 /// # Errors
-/// [`PlaneError::Pin`] where the kernel cannot say.
+/// [`PlaneError::Pin`] if the kernel cannot be queried.
 pub fn other_owner(root: &Path, own: &SwitchName, interface: &str) -> Result<Option<Owner>> {
-    // Whatever else is there has a name that no switch has, or no pins of ours in it.
+    // Other entries do not have the name of a switch, or contain no pins of ours.
     let switches: Vec<SwitchName> = list(root)?.iter().filter_map(|switch| named(switch)).collect();
     for name in switches.iter().filter(|name| *name != own) {
         let pins = Pins::of(root, name).attachments()?;
@@ -258,7 +257,7 @@ pub fn other_owner(root: &Path, own: &SwitchName, interface: &str) -> Result<Opt
     if is_own {
         return Ok(None);
     }
-    // What a program is called may be asked with CAP_SYS_ADMIN only.
+    // Program names can be queried only with CAP_SYS_ADMIN.
     let (_, programs) = SchedClassifier::query_tcx(interface, TcAttachType::Ingress).unwrap_or_default();
     let ours = |info: &&ProgramInfo| Mode::ALL.iter().any(|mode| info.name_as_str() == Some(mode.program()));
     let program = programs.iter().find(ours).and_then(ProgramInfo::name_as_str);
@@ -269,8 +268,8 @@ fn named(path: &Path) -> Option<SwitchName> {
     path.file_name()?.to_str()?.parse().ok()
 }
 
-/// Whether this kernel attaches by tcx links.
+/// Whether this kernel supports tcx links.
 pub fn has_tcx() -> bool {
-    // The loopback interface is in every network namespace.
+    // Every network namespace has a loopback interface.
     ifindex("lo").and_then(programs_at).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Bodies of requests and answers about gates and flows (README.md of this crate), shared by the daemon and `weftctl`.
+//! Request and response bodies about gates and flows (README.md of this crate), shared by the daemon and `weftctl`.
 
 use std::sync::Arc;
 
@@ -48,26 +48,26 @@ impl From<Flag> for GateFlag {
 pub enum PortName {
     /// The number.
     Number(u16),
-    /// The interface, or the number as a text.
+    /// The interface, or the number as a string.
     Text(String),
 }
 
 /// The gates of a switch: the answer to `GET /v1/gates`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Gates {
-    /// The name by which it was given its gates; empty where it was given one at a time.
+    /// The switch's name in the plan; empty if gates were set one at a time.
     pub switch: String,
-    /// Where it stands.
+    /// Its layer in the fabric.
     pub layer: Layer,
-    /// Of its tags: `narrow` or `wide`.
+    /// The width of its tags: `narrow` or `wide`.
     pub width: String,
-    /// Of its tags, in hexadecimal.
+    /// The EtherType of its tags, in hexadecimal.
     pub ethertype: String,
-    /// How far its DOWN gates are apart; 0: there is none yet.
+    /// The distance between its DOWN gates; 0: not set.
     pub down_divisor: u32,
-    /// How far its UP gates are apart; 0: there is none yet.
+    /// The distance between its UP gates; 0: not set.
     pub up_divisor: u32,
-    /// In order of ports.
+    /// Its gates, in order of ports.
     pub gates: Vec<ShownGate>,
 }
 
@@ -80,11 +80,11 @@ pub struct ShownGate {
     pub interface: String,
     /// The gate's number.
     pub gate: Gate,
-    /// Which number of a tag leads through it.
+    /// Which number of a tag addresses it.
     pub direction: Direction,
-    /// What happens there beside forwarding.
+    /// Its flag.
     pub flag: Option<Flag>,
-    /// The name of what is at the other end; empty where it was not said.
+    /// The name of the node at the other end; empty if unknown.
     pub peer: String,
 }
 
@@ -102,31 +102,31 @@ pub struct NewGates {
     pub up_divisor: u32,
     /// See [`SwitchGates`].
     pub gates: Vec<NewGate>,
-    /// `narrow` or `wide`, as the daemon's.
+    /// `narrow` or `wide`; must match the daemon's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<String>,
-    /// As the daemon's.
+    /// Must match the daemon's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ethertype: Option<String>,
 }
 
-/// A gate as a plan has it ([`PortGate`]), or as a switch shows it ([`ShownGate`]).
+/// A gate as in a plan ([`PortGate`]) or as shown by a switch ([`ShownGate`]).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewGate {
     /// The port's number.
     pub port: u16,
-    /// The interface that the port is to have.
+    /// The expected interface of the port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
     /// The gate's number.
     pub gate: Gate,
-    /// Which number of a tag leads through it.
+    /// Which number of a tag addresses it.
     pub direction: Direction,
-    /// What happens there beside forwarding.
+    /// Its flag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flag: Option<Flag>,
-    /// The name of what is at the other end; empty where it is not said.
+    /// The name of the node at the other end; empty if unknown.
     #[serde(default)]
     pub peer: String,
 }
@@ -153,19 +153,19 @@ pub struct GateChange {
     /// The port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<PortName>,
-    /// Its gate from now on.
+    /// Its new gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
-    /// Which number of a tag leads through it.
+    /// Which number of a tag addresses it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// What happens there beside forwarding; nothing where it is not said.
+    /// Its flag; none by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flag: Option<Flag>,
-    /// How far DOWN gates are apart from now on.
+    /// The new distance between DOWN gates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down_divisor: Option<u32>,
-    /// How far UP gates are apart from now on.
+    /// The new distance between UP gates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up_divisor: Option<u32>,
 }
@@ -180,7 +180,7 @@ pub struct Group {
     pub ways: Arc<[Way]>,
 }
 
-/// A rule, and what it was applied to.
+/// A rule and its counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CountedRule {
     /// See [`FlowRule`].
@@ -189,7 +189,7 @@ pub struct CountedRule {
     pub matches: FlowMatch,
     /// See [`FlowRule`].
     pub action: FlowAction,
-    /// Frames.
+    /// The frames it was applied to.
     pub packets: u64,
     /// The bytes of their IP packets.
     pub bytes: u64,
@@ -205,9 +205,9 @@ impl CountedRule {
 /// The rules and groups of a switch: the answer to `GET /v1/flows`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Flows {
-    /// Rules, also those that are not in the list.
+    /// The number of rules, including those beyond the limit.
     pub total: usize,
-    /// By falling priority, then by match.
+    /// By descending priority, then by match.
     pub rules: Vec<CountedRule>,
     /// By number.
     pub groups: Vec<Group>,

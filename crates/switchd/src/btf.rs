@@ -1,6 +1,6 @@
-//! The layouts of maps, from the types that the compiler leaves in an object (BTF, Documentation/bpf/btf.rst of the
-//! kernel): what their keys and values consist of, by the names, types and places of all fields. Two programs share a
-//! map only if they have the same layout of it, not only the same sizes.
+//! The layouts of maps, from the type information that the compiler puts into an object (BTF,
+//! Documentation/bpf/btf.rst of the kernel): names, types and offsets of all fields of keys and values. Two programs
+//! share a map only if its layout is the same, not just its sizes.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use aya_obj::{Map, Object};
 
 use crate::error::PlaneError;
 
-/// What numbers in maps mean beyond their layout: classes, ways and kinds by number, times by clock, addresses by byte
-/// order. To be counted up when any of these changes while the structures stay.
+/// Version of the meaning of map contents beyond their layout: numbers of classes, ways and kinds, clocks of times,
+/// byte order of addresses. Must be incremented when any of these changes while the structures stay the same.
 const MEANING: u32 = 1;
-/// Structures in structures that are followed.
+/// Maximum nesting depth of types.
 const DEEPEST: u32 = 16;
 
-/// The layout of each map of an object, as a hash of its whole description. The settings are no part of it: they are
-/// read-only data that each program is loaded with (`.rodata`), no map that one takes over from another. Entries hold the
-/// time at which they end; where a program computes back from that with its own lifetimes and rates (how long ago a
-/// flood came in, how full a bucket is), it is wrong after a change of settings for as long as such an entry lasts: seconds.
+/// The layout of each map of an object, as a hash of its full description. It does not cover the settings, which are
+/// read-only data of each program (`.rodata`) and never shared. Entries store when they expire; where a program derives
+/// other values from that with its own lifetimes and rates (the age of a flood, the level of a bucket), these are wrong
+/// after a change of settings until the entries have expired, a matter of seconds.
 ///
 /// # Errors
-/// [`PlaneError::Missing`] where the object has no types of a map.
+/// [`PlaneError::Missing`] if the object has no type information for a map.
 pub fn layouts(object: &Object) -> Result<BTreeMap<String, String>, PlaneError> {
     let types = object.btf.as_ref().map(aya_obj::btf::Btf::to_bytes);
     let types = types.as_deref().and_then(Types::parse).ok_or(PlaneError::Missing("types of maps"))?;
@@ -36,7 +36,7 @@ pub fn layouts(object: &Object) -> Result<BTreeMap<String, String>, PlaneError> 
     object.maps.iter().filter_map(layout).collect()
 }
 
-/// FNV-1a of 128 bits, in hexadecimal: the same for all builds and machines.
+/// FNV-1a, 128 bits, in hexadecimal: the same for all builds and machines.
 fn hash(text: &str) -> String {
     let (basis, prime) =
         (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, 0x0000_0000_0100_0000_0000_0000_0000_013b);
@@ -44,7 +44,7 @@ fn hash(text: &str) -> String {
     format!("{hash:032x}")
 }
 
-/// Kinds of types, as `include/uapi/linux/btf.h` numbers them.
+/// Kinds of types, as numbered in `include/uapi/linux/btf.h`.
 mod kind {
     pub const INT: u32 = 1;
     pub const PTR: u32 = 2;
@@ -64,18 +64,18 @@ mod kind {
     pub const ENUM64: u32 = 19;
 }
 
-/// One type: `struct btf_type`, and what follows it.
+/// One type: `struct btf_type`, and the data that follows it.
 struct Type<'a> {
     name: u32,
     kind: u32,
-    /// How many members there are.
+    /// The number of members.
     count: usize,
-    /// The size in bytes, or another type.
+    /// The size in bytes, or the id of another type.
     other: u32,
     more: &'a [u8],
 }
 
-/// All types of an object, by number.
+/// All types of an object, by id.
 struct Types<'a> {
     types: Vec<Type<'a>>,
     strings: &'a [u8],
@@ -86,14 +86,14 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 impl<'a> Types<'a> {
-    /// Reads a whole `.BTF` section, in the byte order of this machine as programs for it have it.
+    /// Parses a `.BTF` section in the byte order of this machine.
     fn parse(bytes: &'a [u8]) -> Option<Self> {
         let part = |offset: usize| {
             let start = number(bytes, 4)? as usize + number(bytes, offset)? as usize;
             bytes.get(start..start + number(bytes, offset + 4)? as usize)
         };
         let (mut rest, strings) = (part(8)?, part(16)?);
-        // Number 0 is void.
+        // Id 0 is void.
         let mut types = vec![Type { name: 0, kind: 0, count: 0, other: 0, more: &[] }];
         while !rest.is_empty() {
             let info = number(rest, 4)?;
@@ -117,12 +117,12 @@ impl<'a> Types<'a> {
         std::str::from_utf8(&text[..text.iter().position(|byte| *byte == 0)?]).ok()
     }
 
-    /// A type with everything that it consists of. Names of structures are left out: only what is in them counts.
+    /// A type with all its members. Names of structures are left out: only their contents count.
     fn describe(&self, id: u32, deep: u32) -> Option<String> {
         let ty = self.types.get(id as usize)?;
         let deeper = |id: u32| self.describe(id, deep.checked_sub(1)?);
         Some(match ty.kind {
-            // Size, and whether it has a sign; what it is called depends on the machine.
+            // Size and signedness; the name depends on the machine.
             kind::INT => format!("i{}.{:x}", ty.other, number(ty.more, 0)? >> 24),
             kind::ARRAY => format!("[{}]{}", number(ty.more, 8)?, deeper(number(ty.more, 0)?)?),
             kind::STRUCT | kind::UNION => {

@@ -1,9 +1,9 @@
-//! [`clang`]: the compiler of the programs, for tests.
+//! [`clang`]: runs the compiler of the programs, for tests.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-/// What clang makes of a text in C that it reads, for the kernel's virtual machine.
+/// Compiles C source from standard input for the BPF target.
 pub fn clang(arguments: &[&str], source: &str) -> Output {
     let mut clang = Command::new(std::env::var("CLANG").unwrap_or_else(|_| "clang".to_owned()))
         .args(["-target", "bpf", "-x", "c", "-"])

@@ -1,22 +1,22 @@
-//! What became of frames.
+//! Counters of frames.
 
 use weft_switching::DropReason;
 
 use crate::mirror::mirrored;
 
-/// Why a frame was dropped: for a reason of the switch's, or since it could not be read.
+/// Why a frame was dropped: by a decision of the switch, or because it could not be parsed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Reason {
-    /// The switch's reason.
+    /// A decision of the switch.
     Switch(DropReason),
-    /// The reader's, by the name that `weft-wire` gives its counter, or the kernel's, `no_memory` and `gso`.
+    /// A parse error, by the name of its counter in `weft-wire`, or a kernel reason, `no_memory` or `gso`.
     Reader(&'static str),
 }
 
-/// The reader's reasons, and the kernel's, in the order of `enum reason` behind those of the switch.
+/// Parse errors and kernel reasons, in the order of `enum reason`, after those of the switch.
 const READER: [&str; 7] = ["short", "version", "type", "no_memory", "missing", "repeated", "gso"];
 
-/// Reasons that are counted.
+/// The number of counted reasons.
 const REASONS: usize = DropReason::ALL.len() + READER.len();
 
 impl Reason {
@@ -25,7 +25,7 @@ impl Reason {
         DropReason::ALL.map(Self::Switch).into_iter().chain(READER.map(Self::Reader))
     }
 
-    /// The name under which it is counted.
+    /// The name of its counter.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Switch(reason) => reason.name(),
@@ -43,11 +43,10 @@ mirrored! {
         forwarded: u64,
     }
 
-    /// `struct port_counters` of one CPU, and, summed up, what came in and left by a port since the program
-    /// was loaded.
+    /// `struct port_counters` of one CPU or, summed up, the traffic of a port since the program was loaded.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub struct PortCounts = "port_counters" {
-        /// Frames that came in, several segments that the kernel holds together as one.
+        /// Frames received; a GSO frame counts as one.
         pub received: u64,
         /// Their bytes.
         pub received_bytes: u64,
@@ -55,9 +54,9 @@ mirrored! {
         pub sent: u64,
         /// Their bytes.
         pub sent_bytes: u64,
-        /// Frames dropped of those that came in.
+        /// Received frames that were dropped.
         pub dropped: u64,
-        /// Of these, those of several segments that the kernel holds together, which can have no tag.
+        /// GSO frames among these, which cannot be tagged.
         pub gso: u64,
     }
 }
@@ -76,14 +75,14 @@ impl PortCounts {
     }
 }
 
-/// What became of frames since the program was loaded.
+/// Counters of frames since the program was loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Frames dropped, by reason; reasons that no frame had are left out.
+    /// Frames dropped, by reason; reasons with a count of 0 are left out.
     pub dropped: Vec<(Reason, u64)>,
     /// Frames for the switch itself.
     pub consumed: u64,
-    /// Frames sent on, a flooded one once.
+    /// Frames forwarded, flooded ones once.
     pub forwarded: u64,
 }
 

@@ -1,5 +1,4 @@
-//! [`PlaneError`]: why the data plane could not be loaded, read or written, and whose fault that is; [`as_line`]: how
-//! programs print errors.
+//! [`PlaneError`]: why the data plane could not be loaded, read or written; [`as_line`]: how programs print errors.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +9,7 @@ use aya::programs::ProgramError;
 use aya::programs::links::LinkError;
 use thiserror::Error;
 
-/// An error as a program prints it: `error: ` and what was wrong. What is said about a configuration begins so already.
+/// An error as printed by programs, with the prefix `error: `, which configuration errors already have.
 pub fn as_line(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     if text.starts_with("error:") { text } else { format!("error: {text}") }
@@ -23,55 +22,55 @@ pub enum PlaneError {
     #[error("loading the data plane: {0}")]
     Load(#[from] EbpfError),
     /// The program was refused, or did not run.
-    #[error("the program of the data plane: {0}")]
+    #[error("data plane program: {0}")]
     Program(#[from] ProgramError),
-    /// An attachment could not be made, kept or taken away.
+    /// An attachment could not be made, kept or removed.
     #[error("attaching the data plane: {0}")]
     Link(#[from] LinkError),
     /// A map could not be read or written.
-    #[error("a map of the data plane: {0}")]
+    #[error("data plane map: {0}")]
     Map(#[from] MapError),
     /// Entries of a map could not be read or written.
-    #[error("a map of the data plane: {0}")]
+    #[error("data plane map: {0}")]
     Entries(#[from] io::Error),
-    /// The object lacks what belongs to every mode.
+    /// The object lacks a required part.
     #[error("the data plane has no `{0}`")]
     Missing(&'static str),
-    /// What is pinned could not be read or written.
+    /// A pin could not be read or written.
     #[error("{path}: {error}", path = path.display())]
     Pin {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// Why.
         error: io::Error,
     },
-    /// Something that Weft did not make is where its pins are: it is left alone.
-    #[error("{path} is not Weft's: {why}; nothing is changed or removed", path = path.display())]
+    /// A foreign entry in the pin directory, which is left alone.
+    #[error("{path} was not created by Weft: {why}; nothing was changed or removed", path = path.display())]
     NotOurs {
-        /// What is not Weft's.
+        /// The foreign entry.
         path: PathBuf,
-        /// How that is seen.
+        /// Why it is considered foreign.
         why: String,
     },
-    /// The object cannot be read.
-    #[error("the data plane is no object: {0}")]
+    /// The object cannot be parsed.
+    #[error("the data plane is not a valid object file: {0}")]
     Object(#[from] aya_obj::ParseError),
 }
 
 impl PlaneError {
-    /// Whether the kernel does not know what it was asked for, or its verifier says no; rather than that
-    /// memory or a privilege was missing, or that something is in the way.
+    /// Whether the kernel lacks a feature or its verifier refuses the program, as opposed to missing memory or
+    /// privileges, or a conflict.
     pub fn is_of_kernel(&self) -> bool {
-        /// `ENOTSUPP` of the kernel's own, which no header has.
+        /// The kernel-internal `ENOTSUPP`, which is in no user-space header.
         const UNSUPPORTED: i32 = 524;
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(self);
         while let Some(error) = cause {
             if let Some(code) = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
                 let unknown = [libc::EINVAL, libc::E2BIG, libc::ENOSYS, libc::EOPNOTSUPP, UNSUPPORTED];
                 return unknown.contains(&code)
-                    // That is how the verifier refuses; whoever lacks a privilege gets EPERM.
+                    // From the verifier; missing privileges give EPERM.
                     || code == libc::EACCES
-                    // There is no such qdisc, or no such filter.
+                    // No such qdisc or filter.
                     || code == libc::ENOENT;
             }
             cause = error.source();

@@ -1,5 +1,5 @@
-//! Filters of the clsact qdisc, by the numbers of their programs: names are not unique, and a program called like ours may
-//! be somebody else's.
+//! Filters of the clsact qdisc, identified by program id: names are not unique, so a program with the same name as
+//! ours may belong to someone else.
 
 use std::io;
 use std::path::Path;
@@ -26,15 +26,14 @@ const TCA_BPF_ID: u16 = 11;
 const HEADER: usize = 16;
 const MESSAGE: usize = 20;
 
-/// Takes the filter of ours away from the ingress of an interface, if it has the program that is pinned at `pin`. Whoever
-/// else has a filter there keeps it.
+/// Removes our filter from the ingress of an interface, if it has the program pinned at `pin`; other filters stay.
 ///
 /// # Errors
 /// [`PlaneError`].
 pub(crate) fn remove(interface: &str, pin: &Path) -> Result<(), PlaneError> {
     let failed = |error| PlaneError::Pin { path: pin.to_owned(), error };
     let id = SchedClassifier::from_pin(pin)?.info()?.id();
-    // An interface that is gone has taken its filters along.
+    // A removed interface has no filters.
     let Ok(index) = ifindex(interface) else { return Ok(()) };
     if program_at(index).map_err(failed)? == Some(id) {
         let link = SchedClassifierLink::attached(interface, TcAttachType::Ingress, PRIORITY, HANDLE, None);
@@ -43,17 +42,17 @@ pub(crate) fn remove(interface: &str, pin: &Path) -> Result<(), PlaneError> {
     Ok(())
 }
 
-/// Whether the filter of ours has been taken away from the ingress of an interface, which is there. A filter that somebody
-/// has put in its place is left alone.
+/// Whether our filter is missing from the ingress of an existing interface. A foreign filter in its place counts as
+/// present and is left alone.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub(crate) fn is_missing(interface: &str) -> io::Result<bool> {
     let Ok(index) = ifindex(interface) else { return Ok(false) };
     Ok(program_at(index)?.is_none())
 }
 
-/// The number of the program at the ingress of an interface, in the filter of our priority and handle.
+/// The id of the program in the ingress filter with our priority and handle.
 fn program_at(index: u32) -> io::Result<Option<u32>> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;
@@ -93,18 +92,18 @@ fn program_at(index: u32) -> io::Result<Option<u32>> {
     }
 }
 
-/// The number of the program in the attributes of a filter.
+/// The program id in the attributes of a filter.
 fn program(attributes: &[u8]) -> Option<u32> {
     let options = attribute(attributes, TCA_OPTIONS)?;
     let id = attribute(options, TCA_BPF_ID)?;
     Some(u32::from_ne_bytes(id.try_into().ok()?))
 }
 
-/// What the attribute of this kind has.
+/// The payload of the attribute of this type.
 fn attribute(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     while attributes.len() >= 4 {
         let length = usize::from(short(attributes, 0)).clamp(4, attributes.len());
-        // The two highest bits say how it is to be read.
+        // The two highest bits are flags (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
         if short(attributes, 2) & 0x3fff == wanted {
             return Some(&attributes[4..length]);
         }

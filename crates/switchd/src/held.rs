@@ -1,5 +1,5 @@
-//! [`Held`]: what is pinned, by descriptors of the daemon's own. Whoever removes pins while it runs takes nothing
-//! away: maps and attachments live as long as somebody holds them, and are pinned again.
+//! [`Held`]: descriptors of everything pinned. Removing pins while the daemon runs has no effect: maps and attachments
+//! live as long as a descriptor is open, and are pinned again.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,11 +20,11 @@ struct InfoAttr {
     info: u64,
 }
 
-/// What is at a path.
+/// A pinned object or symbolic link.
 enum Kept {
     /// A map, a program or a link.
     Object(OwnedFd),
-    /// A symbolic link to there.
+    /// A symbolic link to this target.
     Symlink(PathBuf),
 }
 
@@ -46,30 +46,30 @@ impl Kept {
         }
     }
 
-    /// Whether it is a link to an interface that somebody has detached.
+    /// Whether it is a tcx link that has been detached.
     fn is_detached(&self) -> bool {
         let Self::Object(fd) = self else { return false };
-        // `struct bpf_link_info`: of a tcx link the fifth number is that of the interface.
+        // `struct bpf_link_info`: in a tcx link, the fifth word is the interface index.
         let mut info = [0_u32; 16];
         let length = size_of_val(&info) as u32;
         let mut attr = InfoAttr { fd: fd.as_raw_fd() as u32, length, info: info.as_mut_ptr() as u64 };
-        // SAFETY: there is room for as many bytes as is said.
+        // SAFETY: the buffer has `length` bytes.
         unsafe { bpf(BPF_OBJ_GET_INFO_BY_FD, &mut attr) }.is_ok() && info[4] == 0
     }
 }
 
-/// What was found, and done about it.
+/// The result of a check.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Found {
-    /// How many pins are there again.
+    /// The number of restored pins.
     pub restored: usize,
     /// The first pin that could not be restored, and why.
     pub failed: Option<(PathBuf, String)>,
-    /// Pins of attachments whose programs are not attached any more.
+    /// Pins of attachments that have been detached.
     pub detached: Vec<PathBuf>,
 }
 
-/// What is pinned, by path; all copies hold the same.
+/// Everything pinned, by path; shared by all clones.
 #[derive(Clone, Default)]
 pub struct Held(Arc<Mutex<BTreeMap<PathBuf, Kept>>>);
 
@@ -78,10 +78,10 @@ impl Held {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds what is pinned in the directory and those in it, and nothing else.
+    /// Holds everything pinned in the directory and its subdirectories, and nothing else.
     ///
     /// # Errors
-    /// What the kernel says; it holds what it held then.
+    /// The kernel's error; then nothing changes.
     pub fn take(&self, folder: &Path) -> io::Result<()> {
         let mut found = BTreeMap::new();
         let mut folders = vec![folder.to_owned()];
@@ -98,7 +98,7 @@ impl Held {
         Ok(())
     }
 
-    /// Holds what is pinned there instead of what was; nothing where there is no pin.
+    /// Holds what is now pinned at this path; nothing if there is no pin.
     pub fn renew(&self, path: &Path) {
         match Kept::open(path) {
             Ok(kept) => drop(self.kept().insert(path.to_owned(), kept)),
@@ -106,12 +106,12 @@ impl Held {
         }
     }
 
-    /// Holds nothing any more: what is removed from now on is gone.
+    /// Releases everything: pins removed from now on are gone.
     pub fn release(&self) {
         self.kept().clear();
     }
 
-    /// Pins again what is not pinned any more, and looks whether what `is_attachment` says of is attached.
+    /// Restores missing pins, and checks whether the links selected by `is_attachment` are attached.
     pub fn restore(&self, is_attachment: impl Fn(&Path) -> bool) -> Found {
         let (kept, mut found) = (self.kept(), Found::default());
         for (path, kept) in kept.iter() {

@@ -1,4 +1,4 @@
-//! Keys and values of the maps, as `bpf/*.h` has them, field by field.
+//! Keys and values of the maps, field by field as in `bpf/*.h`.
 
 use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, OnUnknown, Scope, WhileBroken};
 use weft_switching::tfe::Classifier;
@@ -7,47 +7,47 @@ use weft_wire::TagWidth;
 
 use crate::mirror::mirrored;
 
-/// Most ports of a switch.
+/// Maximum number of ports of a switch.
 pub const MAX_PORTS: u16 = 64;
 
-/// A time that does not come.
+/// A time that is never reached.
 pub const NEVER: u64 = i64::MAX as u64;
 
 mirrored! {
     /// `struct settings`: fixed once a program is loaded. Times are in ns.
     #[derive(Clone, Copy, Debug)]
     pub struct Settings = "settings" {
-        /// Life of a station that a request has locked.
+        /// Lifetime of a station locked by a request.
         pub lock: u64,
-        /// Life of a station that is known.
+        /// Lifetime of a learnt station.
         pub learnt: u64,
-        /// Life of a station on a host port of this switch.
+        /// Lifetime of a station on a host port of this switch.
         pub attached: u64,
-        /// How long a source's broadcasts are locked to a port.
+        /// How long a source's broadcasts stay locked to a port.
         pub broadcast_lock: u64,
-        /// How long a repair goes on before the next is started.
+        /// Minimum time between two repairs.
         pub repair: u64,
-        /// Life of a flow that a reply has confirmed.
+        /// Lifetime of a flow confirmed by a reply.
         pub confirmed: u64,
-        /// Life of a flow once FIN or RST was seen.
+        /// Lifetime of a flow after FIN or RST.
         pub closing: u64,
-        /// Age of a path at which a better one is looked for; zero for never.
+        /// Age at which a better path is searched for; zero for never.
         pub refresh_after: u64,
-        /// Between explorations that a host port may start in the long run.
+        /// Token bucket of explorations started from a host port: time per token.
         pub rate_gap: u64,
-        /// What a burst of them may run ahead.
+        /// The same bucket: its size, as a time.
         pub rate_slack: u64,
-        /// The same two of floods that the frames from a host port start.
+        /// The same for floods started from a host port.
         pub flood_gap: u64,
         /// See [`Settings::flood_gap`].
         pub flood_slack: u64,
-        /// The same two of stations that they add or move.
+        /// The same for stations added or moved by a host port.
         pub station_gap: u64,
         /// See [`Settings::station_gap`].
         pub station_slack: u64,
-        /// Under which flows are hashed.
+        /// Key of the flow hash.
         pub hash_key: u64,
-        /// What a flow has carried when it is moved, mode `tfe` by bytes.
+        /// Bytes after which a flow is moved, mode `tfe` by bytes.
         pub elephant_bytes: u64,
         /// The longest frame that a fabric port sends, in bytes without the outer VLAN tag.
         pub longest: u32,
@@ -63,63 +63,63 @@ mirrored! {
         pub dscp: u8,
         /// As `enum classifier`.
         pub classifier: u8,
-        /// How often a flooded frame may be sent on.
+        /// Hop limit of flooded frames.
         pub hops: u8,
-        /// Whether what came down a tier only goes down.
+        /// Whether frames received from a higher tier are only forwarded downwards.
         pub valley_free: u8,
         /// Whether copies of a flood leave in order of ports.
         pub fixed_order: u8,
-        /// Whether a flow without an entry gets a path of its own.
+        /// Whether a path is explored for a flow without an entry.
         pub recovers: u8,
-        /// Whether a frame that meets a dead port goes by the default forwarding.
+        /// Whether a frame whose port is dead uses the default forwarding.
         pub detours: u8,
-        /// Whether frames are written down instead of sent, and time and randomness are handed in.
+        /// Whether frames are recorded instead of sent, and time and random numbers come from the test.
         pub testing: u8,
-        /// The bits of DOWN in a tag.
+        /// The number of DOWN bits in a tag.
         pub down_bits: u8,
-        /// Whether a frame takes any way of its group, else that of its flow.
+        /// Whether a frame takes a random way of its group instead of its flow's.
         pub sprays: u8,
         /// EtherType of tagged frames.
         pub tag_type: u16,
-        /// The major number of the classes that frames queue in by QID; zero: by none.
+        /// Major number of the traffic classes selected by QID; zero: none.
         pub queue_major: u16,
-        /// Whether a frame to a station that is not known is flooded, else dropped.
+        /// Whether a frame to an unknown station is flooded instead of dropped.
         pub floods_unknown: u8,
-        /// Whether a station that is new at a port is announced to the other switches.
+        /// Whether a new station on a port is announced to the other switches.
         pub announces: u8,
         /// Zero.
         pub reserved: [u8; 4],
     }
 
-    /// `struct test`: what a test hands in with a frame.
+    /// `struct test`: a test's input with a frame.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct Test = "test" {
         /// The time.
         pub now: u64,
-        /// The port that the frame comes in on.
+        /// The ingress port of the frame.
         pub port: u32,
-        /// How many were drawn.
+        /// The number of random numbers used.
         pub drawn: u32,
-        /// What is drawn, in order.
+        /// The random numbers, in order.
         pub random: [u32; 4],
     }
 
     /// `struct port`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub struct Port = "port" {
-        /// A switch was heard, and is deemed there until then.
+        /// Until when a neighbouring switch is considered up.
         pub neighbour_until: u64,
-        /// A host port from then on.
+        /// A host port from this time on.
         pub host_from: u64,
         /// Its interface.
         pub ifindex: u32,
         /// Whether it is up.
         pub up: u8,
-        /// To which tier, as [`weft_switching::hello::Way`].
+        /// Direction of its neighbour's tier, as [`weft_switching::hello::Way`].
         pub way: u8,
-        /// Whether a Hello makes it a fabric port.
+        /// Whether a Hello may turn it into a fabric port.
         pub may_be_fabric: u8,
-        /// Whether other ports come first: its neighbour is not heard any more.
+        /// Whether other ports are preferred: its neighbour's Hellos have stopped.
         pub last_resort: u8,
     }
 
@@ -128,9 +128,9 @@ mirrored! {
     pub struct Station = "station" {
         /// When it expires.
         pub expiry: u64,
-        /// Where it is.
+        /// Its port.
         pub port: u16,
-        /// As [`weft_switching::arp_path::LOCKED`] and those below it.
+        /// As [`weft_switching::arp_path::LOCKED`] and the constants below it.
         pub class: u8,
         /// Zero.
         pub reserved: [u8; 5],
@@ -141,7 +141,7 @@ mirrored! {
     pub struct FloodKey = "flood_key" {
         /// Source of the frame.
         pub from: u64,
-        /// Destination of the frame, of one about a path; else broadcast.
+        /// Destination of the frame if it concerns a path; otherwise broadcast.
         pub to: u64,
         /// The exploration.
         pub id: u32,
@@ -156,22 +156,22 @@ mirrored! {
     /// `struct flood`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Flood = "flood" {
-        /// When it is forgotten, in ns modulo 2^56; in the lower eight bits whether its source has left, and where the
-        /// first copy came in.
+        /// When it expires, in ns modulo 2^56; in the lower eight bits whether its source has left, and the ingress
+        /// port of the first copy.
         state: u64,
     }
 
-    /// `struct move`: how often a station sent from another port than the one where it was known; its key is
+    /// `struct move`: moves of a station, which sent from another port than its known one; its key is
     /// [`weft_switching::Mac::bits`].
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Move = "move" {
-        /// How often.
+        /// The number of moves.
         pub count: u64,
-        /// When it did last, in ns.
+        /// The time of the last one, in ns.
         pub last: u64,
-        /// Where it is since then.
+        /// Its port since then.
         pub to: u16,
-        /// Where it was before.
+        /// Its port before.
         pub from: u16,
         /// Zero.
         pub reserved: u32,
@@ -193,24 +193,24 @@ mirrored! {
         pub expiry: u64,
         /// The exploration that made it.
         pub id: u32,
-        /// When it was made, in milliseconds modulo 2^32.
+        /// When it was created, in milliseconds modulo 2^32.
         pub made: u32,
-        /// Where it leads.
+        /// The port that it leads to.
         pub port: u16,
         /// As in [`weft_switching::path_table`].
         pub class: u8,
         /// Whether the end that it leads to started the exploration.
         pub initiator: u8,
-        /// Whether the next SYN of the flow goes by the default forwarding.
+        /// Whether the next SYN of the flow uses the default forwarding.
         pub explored: u8,
         /// Zero.
         pub reserved: [u8; 3],
     }
 
-    /// `struct load`: what a flow has carried, until it is moved; its key is [`Flow`].
+    /// `struct load`: the bytes carried by a flow until it is moved; its key is [`Flow`].
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Load = "load" {
-        /// When it is forgotten.
+        /// When it expires.
         pub expiry: u64,
         /// Payload in bytes.
         pub bytes: u64,
@@ -219,20 +219,20 @@ mirrored! {
     /// `struct route`: the next hops of a station; its key is [`weft_switching::Mac::bits`].
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Route = "route" {
-        /// How many there are.
+        /// Their count.
         pub count: u32,
-        /// Their numbers, in order.
+        /// Their port numbers, in order.
         pub ports: [u8; MAX_PORTS as usize],
     }
 
-    /// `struct event`: something about how stations and flows are found.
+    /// `struct event`: an event of finding stations and flows.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Event = "event" {
-        /// When, in ns of the kernel's monotonic clock.
+        /// Its time, in ns of the kernel's monotonic clock.
         pub time: u64,
-        /// Where the frame or flow comes from, or the station.
+        /// The source of the frame or flow, or the station.
         pub src: u64,
-        /// Where it goes.
+        /// The destination.
         pub dst: u64,
         /// The exploration.
         pub id: u32,
@@ -240,28 +240,27 @@ mirrored! {
         pub sport: u16,
         /// TCP port of the destination.
         pub dport: u16,
-        /// The port of the switch that it is about.
+        /// The port concerned.
         pub port: u16,
         /// As [`What`].
         pub what: u8,
-        /// Of the frame that caused it, as [`weft_switching::Kind`].
+        /// The kind of frame that caused it, as [`weft_switching::Kind`].
         pub kind: u8,
         /// Zero.
         pub reserved: u32,
     }
 
-    /// `struct copy`: the start of a frame that a test would have seen leave; its bytes follow.
+    /// `struct copy`: the start of a frame that would have been sent in a test; its bytes follow.
     #[derive(Clone, Copy, Debug)]
     pub struct Copy = "copy" {
-        /// Where it would have left.
+        /// The egress port.
         pub port: u32,
         /// Its length.
         pub len: u32,
     } .. bytes
 }
 
-/// A token bucket of `burst` tokens that gains `rate` a second, in ns: between two tokens, and what a full bucket
-/// may run ahead.
+/// A token bucket of `burst` tokens that gains `rate` a second, in ns: the time per token, and the size of the bucket.
 fn bucket(rate: u64, burst: u64) -> [u64; 2] {
     let never = NEVER / 4 / burst.max(1);
     let gap = 1_000_000_000_u64.checked_div(rate).unwrap_or(never);
@@ -279,7 +278,7 @@ pub const fn ns_at(time: Time) -> u64 {
 }
 
 impl Settings {
-    /// What `config` says, with the EtherTypes of docs/wire-format.md.
+    /// The settings of `config`, with the EtherTypes of docs/wire-format.md.
     pub fn new(config: &Exploration) -> Self {
         let [rate_gap, rate_slack] = bucket(config.rate, config.burst);
         let [flood_gap, flood_slack] = bucket(config.flood_rate, config.flood_burst);
@@ -324,7 +323,7 @@ impl Settings {
         }
     }
 
-    /// The same with what tells elephants, mode `tfe`.
+    /// The same with the classifier of elephants, mode `tfe`.
     #[must_use]
     pub fn classifying(self, classifier: &Classifier) -> Self {
         match *classifier {
@@ -336,8 +335,8 @@ impl Settings {
 }
 
 impl Port {
-    /// A port as the daemon tells the program of it: that it leads to a switch, to a host or nobody knows
-    /// where, by decisions and not by deadlines. Each holds until the next.
+    /// The daemon's entry for a port: a fabric port, a host port or neither. It is a decision, not a deadline, and
+    /// holds until the next one.
     pub fn decided(fabric: bool, host: bool) -> Self {
         let (neighbour_until, host_from) = (if fabric { NEVER } else { 0 }, if host { 0 } else { NEVER });
         Self { neighbour_until, host_from, ..Self::default() }
@@ -349,20 +348,19 @@ pub(crate) const STATE_BITS: u32 = 8;
 pub(crate) const STARTED_HERE: u64 = 0x7f;
 
 impl Flood {
-    /// The first copy came in on `port` (beyond [`MAX_PORTS`]: the flood started here), and is remembered until
-    /// `expiry`.
+    /// A flood whose first copy arrived on `port` ([`MAX_PORTS`] or above: it started here), remembered until `expiry`.
     pub fn new(port: u16, expiry: u64) -> Self {
         let port = if port < MAX_PORTS { port.into() } else { STARTED_HERE };
         Self { state: expiry << STATE_BITS | port }
     }
 
-    /// Where the first copy came in; 65535: it started here.
+    /// The ingress port of the first copy; 65535: it started here.
     pub fn port(self) -> u16 {
         let port = self.state & STARTED_HERE;
         if port == STARTED_HERE { u16::MAX } else { port as u16 }
     }
 
-    /// For how long from `now` it is remembered, in ns; 0 or below where it is forgotten.
+    /// Its remaining lifetime at `now`, in ns; 0 or below if it has expired.
     pub fn left(self, now: u64) -> i64 {
         (self.state >> STATE_BITS << STATE_BITS).wrapping_sub(now << STATE_BITS) as i64 >> STATE_BITS
     }
@@ -377,8 +375,7 @@ impl Flow {
 }
 
 impl Route {
-    /// The route over `ports`, each once and in order of their numbers; those beyond a switch's most are
-    /// left out.
+    /// The route over `ports`, sorted and without duplicates; numbers of [`MAX_PORTS`] or above are left out.
     pub fn new(ports: impl IntoIterator<Item = u16>) -> Self {
         let mut ports: Vec<u8> =
             ports.into_iter().filter(|port| *port < MAX_PORTS).map(|port| port as u8).collect();
@@ -390,32 +387,32 @@ impl Route {
     }
 }
 
-/// What an [`Event`] tells, by its number.
+/// The types of [`Event`], by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum What {
     /// A segment was wrapped and flooded from its source's edge.
     Explored,
-    /// A flow is locked to the port of a request's first copy.
+    /// A flow was locked to the port of a request's first copy.
     FlowLocked,
-    /// A copy of a flood goes no further.
+    /// A late copy of a flood was dropped.
     Late,
-    /// What was wrapped leaves for its destination.
+    /// A wrapped segment leaves for its destination.
     Delivered,
-    /// A flow's path, which leads to its initiator by this port, has been confirmed.
+    /// A flow's path, which leads to its initiator by this port, was confirmed.
     Confirmed,
-    /// The edge looks for a path for a flow.
+    /// The edge searches for a path for a flow.
     Recovering,
-    /// The other end's edge is told that a path is no more.
+    /// The other end's edge is notified that a path is broken.
     Failed,
-    /// A request has locked a station to a port.
+    /// A request locked a station to a port.
     StationLocked,
-    /// A station is known.
+    /// A station was learnt.
     StationLearnt,
 }
 
 impl What {
-    /// Everything that is told, in order of its number.
+    /// All types, in order of their numbers.
     pub const ALL: [Self; 9] = [
         Self::Explored,
         Self::FlowLocked,
@@ -428,7 +425,7 @@ impl What {
         Self::StationLearnt,
     ];
 
-    /// The name by which it is shown.
+    /// Its name in traces.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Explored => "explored",
@@ -451,13 +448,13 @@ impl Event {
         (item.len() == size_of::<Self>()).then(|| unsafe { item.as_ptr().cast::<Self>().read_unaligned() })
     }
 
-    /// What it tells.
+    /// Its type.
     pub fn what(&self) -> Option<What> {
         What::ALL.get(usize::from(self.what)).copied()
     }
 }
 
-/// Bytes of a frame that are written down.
+/// Maximum number of bytes recorded of a frame.
 pub const COPY_BYTES: usize = 2048;
 
 #[cfg(test)]

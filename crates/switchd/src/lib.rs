@@ -1,10 +1,10 @@
-//! The Linux switch: the data plane of `bpf/` in the kernel, and what is done for it outside.
+//! The Linux switch: loads the data plane of `bpf/` into the kernel and manages it.
 //!
-//! [`Plane`] loads a mode's program over pinned maps and tells it what it only looks at (ports, routes,
-//! settings); its [`tables::Tables`] sweep and mend what the program writes; [`tags`] is what Tag-and-Forward is
-//! told, [`bodies`] how it is said on the control socket. [`layout`] has the maps' keys and values as they are in
-//! memory, under the names of the headers in `bpf/`; [`counters`] what became of frames. What a switch decides is
-//! written down in `weft-switching`; the tests here hold the program and the tables against it.
+//! [`Plane`] loads a mode's program over pinned maps and writes its read-only inputs (ports, routes, settings);
+//! [`tables::Tables`] sweeps and repairs the maps that the program writes; [`tags`] has the gates and rules of
+//! Tag-and-Forward, [`bodies`] their format on the control socket. [`layout`] has the maps' keys and values in their
+//! memory layout, with the names of the headers in `bpf/`; [`counters`] has the counters of frames. The forwarding
+//! decisions are specified by `weft-switching`; the tests here compare the program and the tables with it.
 
 pub mod attach;
 pub mod bodies;

@@ -1,14 +1,14 @@
-//! Programs into the kernel.
+//! Loading programs into the kernel.
 
 use aya::programs::{ProgramError, SchedClassifier};
 
-/// How often a program is loaded where signals come in between, as often as libbpf does.
+/// Attempts to load a program that signals interrupt, the same number as in libbpf.
 const TRIES: usize = 5;
 
-/// Has the kernel verify a program and take it. The verifier gives up with EAGAIN when a signal arrives; it is asked again.
+/// Loads a program into the kernel, retrying if a signal interrupts the verifier (EAGAIN).
 ///
 /// # Errors
-/// The verifier's, with its log.
+/// The verifier's error, with its log.
 pub fn load(program: &mut SchedClassifier) -> Result<(), ProgramError> {
     insist(
         || program.load(),
@@ -19,7 +19,7 @@ pub fn load(program: &mut SchedClassifier) -> Result<(), ProgramError> {
     )
 }
 
-/// Does again, a few times, what a signal has ended.
+/// Retries a few times on EAGAIN.
 fn insist<E>(mut load: impl FnMut() -> Result<(), E>, errno: impl Fn(&E) -> Option<i32>) -> Result<(), E> {
     for _ in 1..TRIES {
         match load() {
@@ -36,7 +36,7 @@ mod tests {
 
     use super::*;
 
-    /// How often it is tried where `ends` of the tries end with `errno`, and whether it is done then.
+    /// The number of attempts if the first `ends` fail with `errno`, and whether the last one succeeds.
     fn tried(ends: usize, errno: i32) -> (usize, bool) {
         let mut tries = 0;
         let load = || {

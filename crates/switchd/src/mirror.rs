@@ -1,8 +1,8 @@
-//! [`mirrored!`]: structures of `bpf/*.h`, declared once more in Rust. The tests here have clang compare both: every field
-//! by name, place and size, every constant, and the key and value of every map.
+//! [`mirrored!`]: structures of `bpf/*.h`, declared again in Rust. The tests compare both with clang: every field by
+//! name, offset and size, every constant, and the key and value of every map.
 
-/// Declares structures as the named ones of `bpf/*.h` are, and `MIRRORED`, the list of them. `.. bytes` behind one says
-/// that the structure in C goes on with a field of that name, which the one in Rust leaves out.
+/// Declares mirrors of the named structures of `bpf/*.h`, and `MIRRORED`, the list of them. `.. bytes` after one
+/// means that the C structure continues with a field of that name, which the Rust one omits.
 macro_rules! mirrored {
     ($($(#[$about:meta])* $vis:vis struct $name:ident = $c:literal {
         $($(#[$says:meta])* $field_vis:vis $field:ident: $type:ty,)*
@@ -29,14 +29,14 @@ macro_rules! mirrored {
 }
 pub(crate) use mirrored;
 
-/// What a structure is like in Rust.
+/// The Rust layout of a structure.
 #[cfg(test)]
 pub(crate) struct Mirrored {
     pub c: &'static str,
     pub size: usize,
     /// Name, offset and size.
     pub fields: &'static [(&'static str, usize, usize)],
-    /// The field that follows in C alone.
+    /// The trailing field that only C has.
     pub tail: &'static [&'static str],
 }
 
@@ -62,10 +62,10 @@ mod tests {
     use crate::tags::layout as tags;
     use crate::{Mode, Reason, counters};
 
-    /// Headers that have all structures and constants between them.
+    /// Headers that together include all structures and constants.
     const HEADERS: [&str; 6] = ["tfe.h", "flooding.h", "routes.h", "steer.h", "tag_forward.h", "own.h"];
 
-    /// Maps that Rust opens, with what Rust takes their keys and values for; ring buffers have neither.
+    /// Maps that Rust opens, with the key and value types that Rust assumes; ring buffers have neither.
     const MAPS: [(&str, &str, &str); 24] = [
         ("carried", "struct flow", "struct load"),
         ("counters", "__u32", "struct counters"),
@@ -93,7 +93,7 @@ mod tests {
         ("tracing", "__u32", "__u32"),
     ];
 
-    /// Maps of programs alone.
+    /// Maps used only by programs.
     const INNER: [&str; 4] = ["frames", "limits", "order", "owns"];
 
     /// `PathRequest` as `PATH_REQUEST`, `flow locked` as `FLOW_LOCKED`.
@@ -108,7 +108,7 @@ mod tests {
         upper
     }
 
-    /// The constants of an enumeration by the names of its variants.
+    /// The constants of an enumeration, by variant name.
     fn named<T: Debug>(
         prefix: &str,
         all: impl IntoIterator<Item = T>,
@@ -118,7 +118,7 @@ mod tests {
         all.into_iter().map(constant).collect()
     }
 
-    /// What constants of C are called, and what Rust takes them for.
+    /// Names of C constants, with the values that Rust assumes.
     fn constants() -> Vec<(String, u64)> {
         let limits = Limits::default();
         let config = Exploration::default();
@@ -178,7 +178,7 @@ mod tests {
         all
     }
 
-    /// What both sides have to agree on, as assertions in C.
+    /// Everything that both sides must agree on, as C assertions.
     fn assertions(structures: &[&Mirrored]) -> String {
         let mut text = String::new();
         let mut claim = |holds: String| text.push_str(&format!("_Static_assert({holds}, {holds:?});\n"));
@@ -202,7 +202,7 @@ mod tests {
         text
     }
 
-    /// What clang says against assertions behind the headers.
+    /// Clang's errors for assertions after the headers.
     fn against(assertions: &str) -> String {
         let bpf = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bpf");
         let headers: String = HEADERS.iter().map(|header| format!("#include \"{header}\"\n")).collect();

@@ -1,4 +1,4 @@
-//! [`Mode`]: how the data plane forwards, and what each mode's object in `bpf/` has.
+//! [`Mode`]: how the data plane forwards, and the maps of each mode's object in `bpf/`.
 
 use weft_switching::exploration::Exploration;
 
@@ -15,9 +15,9 @@ pub enum Mode {
     Ecmp,
     /// `bpf/spray.c`: each frame on a random one of the next hops of a route.
     Spray,
-    /// `bpf/tag_forward.c`: looked up where a frame enters the fabric, and forwarded by its tag from there on.
+    /// `bpf/tag_forward.c`: each frame looked up where it enters the fabric, then forwarded by its tag.
     TagForward,
-    /// `bpf/flow_table.c`: looked up at every switch.
+    /// `bpf/flow_table.c`: each frame looked up at every switch.
     FlowTable,
 }
 
@@ -26,7 +26,7 @@ impl Mode {
     pub const ALL: [Self; 7] =
         [Self::ArpPath, Self::TcpPath, Self::Tfe, Self::Ecmp, Self::Spray, Self::TagForward, Self::FlowTable];
 
-    /// The name of the mode's program in the kernel, which has room for 15 characters.
+    /// The name of the mode's program in the kernel, at most 15 characters.
     pub const fn program(self) -> &'static str {
         match self {
             Self::ArpPath => "weft_arp_path",
@@ -39,7 +39,7 @@ impl Mode {
         }
     }
 
-    /// The name with underscores, as that of a scheme.
+    /// The name with underscores, as for schemes.
     const fn plain(self) -> &'static str {
         match self {
             Self::ArpPath => "arp_path",
@@ -71,34 +71,34 @@ impl Mode {
         }
     }
 
-    /// The mode of a name, with hyphens or underscores.
+    /// The mode with this name, with hyphens or underscores.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| name == mode.name() || name == mode.plain())
     }
 
-    /// Whether the mode finds stations by exploring, all or those without a route: maps `stations`, `repairs`,
+    /// Whether the mode finds stations by exploration, all or only those without a route: maps `stations`, `repairs`,
     /// `moves`, `floods` and `limits`.
     pub const fn explores(self) -> bool {
         !self.has_gates()
     }
 
-    /// Whether the mode goes by routes that it is given: map `routes`.
+    /// Whether the mode forwards by configured routes: map `routes`.
     pub const fn routes(self) -> bool {
         matches!(self, Self::Ecmp | Self::Spray)
     }
 
-    /// Whether the mode goes by gates and the rules of a flow table that it is given: maps `gates`, `kinds`,
-    /// `flows_v4`, `flows_v6` and `groups`.
+    /// Whether the mode forwards by gates and the rules of a flow table: maps `gates`, `kinds`, `flows_v4`, `flows_v6`
+    /// and `groups`.
     pub const fn has_gates(self) -> bool {
         matches!(self, Self::TagForward | Self::FlowTable)
     }
 
-    /// Whether frames have tags between switches, by which they are longer there.
+    /// Whether frames are tagged, and so longer, between switches.
     pub const fn tags(self) -> bool {
         matches!(self, Self::TagForward)
     }
 
-    /// Whether the mode keeps flows: maps `paths` and `locked`.
+    /// Whether the mode has a table of flows: maps `paths` and `locked`.
     pub const fn keeps_flows(self) -> bool {
         matches!(self, Self::TcpPath | Self::Tfe)
     }
@@ -121,8 +121,7 @@ impl Mode {
         }
     }
 
-    /// The maps whose size `config` gives. Flows that no reply has confirmed have a quarter as many
-    /// entries of their own.
+    /// The maps whose size `config` sets. The table of unconfirmed flows has a quarter of the entries.
     pub(crate) fn sizes(config: &Exploration) -> [(&'static str, usize); 7] {
         [
             ("stations", config.stations),

@@ -1,4 +1,4 @@
-//! Names of switches, and numbers of maps as people read and write them.
+//! Names of switches and maps, and readable names of the numbers in maps.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,21 +6,21 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Most bytes of a switch's name.
+/// Maximum length of a switch's name, in bytes.
 const LONGEST_NAME: usize = 32;
 
-/// The name of a switch on this machine: 1 to 32 ASCII letters, digits, `-` and `_`. Its socket, files and
-/// pins are called by it, so it is never a path: no `/`, no `.`, not empty.
+/// The name of a switch on this machine: 1 to 32 ASCII letters, digits, `-` and `_`. Its socket, files and pins are
+/// named after it, so it is never a path: no `/`, no `.`, not empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SwitchName(String);
 
-/// A text that is not the name of a switch.
+/// Not a valid switch name.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("expected 1 to {LONGEST_NAME} letters, digits, `-` and `_`: files and pins are called by it")]
+#[error("expected 1 to {LONGEST_NAME} letters, digits, `-` and `_`: files and pins are named after it")]
 pub struct WrongName;
 
 impl SwitchName {
-    /// The name of a switch that is given none.
+    /// The default name.
     pub fn standard() -> Self {
         Self("weft".to_owned())
     }
@@ -52,16 +52,15 @@ impl fmt::Display for SwitchName {
     }
 }
 
-/// What the names of maps begin with in the kernel and in the programs: there they stand beside everybody's. Pins have a
-/// directory of their own, and are called without it.
+/// The prefix of map names in the kernel, shared by all programs there. Pins have their own directory, and no prefix.
 const PREFIX: &str = "weft_";
 
-/// What a map is called in the kernel, which keeps 15 bytes of it, and in the programs.
+/// The name of a map in the programs and in the kernel, which keeps 15 bytes of it.
 pub fn map_in_kernel(map: &str) -> String {
     format!("{PREFIX}{map}")
 }
 
-/// What a map of a program is called without the prefix; `None` for a section of data.
+/// The name of a program's map without the prefix; `None` for a data section.
 pub fn map_of_program(name: &str) -> Option<&str> {
     name.strip_prefix(PREFIX)
 }
@@ -84,7 +83,7 @@ pub const fn path_class(class: u8) -> &'static str {
     }
 }
 
-/// What a frame is to a switch, by the numbers of `weft_switching::Kind`.
+/// A frame's kind, by the numbers of `weft_switching::Kind`.
 pub fn kind(number: u8) -> &'static str {
     const KINDS: [&str; 10] = [
         "tcp",

@@ -1,4 +1,4 @@
-//! [`Plane`]: a mode's program in the kernel, and what it is told.
+//! [`Plane`]: a mode's program in the kernel, and its inputs.
 
 use aya::maps::{Array, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::SchedClassifier;
@@ -21,34 +21,34 @@ use crate::walk::Walk;
 
 type Result<T> = std::result::Result<T, PlaneError>;
 
-/// A program and its maps. Those that the program writes can be had apart, as [`Tables`].
+/// A program and its maps. The maps that the program writes are also available separately, as [`Tables`].
 pub struct Plane {
     pub(crate) ebpf: Ebpf,
-    /// Events of explorations, while somebody wants them.
+    /// Exploration events, while tracing is on.
     trace: RingBuf<MapData>,
     tables: Tables,
     mode: Mode,
     settings: Settings,
-    /// Whose turn it is among the tables of gates.
+    /// Rotation among the tables of gates.
     pub(crate) gate_turns: Turns,
 }
 
 impl Plane {
-    /// Loads the program of `mode` over the maps that are pinned, as far as they are of the same make and layout, and
-    /// pins those that are not there in the place of others. It forwards nothing until it is attached.
+    /// Loads the program of `mode`, reusing pinned maps of the same type, size and layout and replacing the others. It
+    /// forwards nothing until it is attached.
     ///
-    /// `settings` is made of `config`.
+    /// `settings` must be derived from `config`.
     ///
     /// # Errors
-    /// [`PlaneError`]; the kernel wants CAP_BPF and CAP_NET_ADMIN. Pins are as they were then.
+    /// [`PlaneError`]; CAP_BPF and CAP_NET_ADMIN are required. Pins are unchanged then.
     pub fn load(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<Self> {
         let (plane, staged) = Self::stage(mode, config, settings, pins)?;
         staged.commit()?;
         Ok(plane)
     }
 
-    /// The same, but what is new is pinned aside: the program before goes on over its own maps until this one is
-    /// attached and all is committed.
+    /// The same, but new maps are only staged: the old program keeps using its own maps until this one is attached and
+    /// committed.
     pub(crate) fn stage(
         mode: Mode,
         config: &Exploration,
@@ -62,17 +62,17 @@ impl Plane {
         Ok((Self { ebpf, trace, tables, mode, settings, gate_turns: Turns::GATES }, staged))
     }
 
-    /// What the program was loaded with.
+    /// The settings of the loaded program.
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The maps that the program writes. A clone of them is for threads of their own.
+    /// The maps that the program writes; other threads can use a clone.
     pub const fn tables(&self) -> &Tables {
         &self.tables
     }
 
-    /// The program as it is loaded, which can be run without being attached (BPF_PROG_TEST_RUN).
+    /// The loaded program, which can run without being attached (BPF_PROG_TEST_RUN).
     ///
     /// # Errors
     /// [`PlaneError::Missing`].
@@ -94,12 +94,12 @@ impl Plane {
         self.ebpf.map_mut(&map_in_kernel(name)).ok_or(PlaneError::Missing(name))
     }
 
-    /// A hash map of the program, apart from it.
+    /// A separate handle to a hash map of the program.
     pub(crate) fn walk<K: Pod, V: Pod>(&self, name: &'static str) -> Result<Walk<K, V>> {
         Walk::of(self.map(name)?)
     }
 
-    /// What the program knows of a port.
+    /// The program's entry for a port.
     ///
     /// # Errors
     /// [`PlaneError::Map`].
@@ -107,7 +107,7 @@ impl Plane {
         Ok(Array::try_from(self.map("ports")?)?.get(&number.0.into(), 0)?)
     }
 
-    /// Tells the program what a port is.
+    /// Sets the program's entry for a port.
     ///
     /// # Errors
     /// [`PlaneError::Map`].
@@ -115,7 +115,7 @@ impl Plane {
         Ok(Array::try_from(self.map_mut("ports")?)?.set(number.0.into(), port, 0)?)
     }
 
-    /// Tells the program which port an interface is; `None`: frames of the interface are dropped.
+    /// Assigns an interface to a port; with `None`, its frames are dropped.
     ///
     /// # Errors
     /// [`PlaneError::Map`].
@@ -127,7 +127,7 @@ impl Plane {
         }
     }
 
-    /// The interfaces that the program knows, and their ports.
+    /// The interfaces known to the program, and their ports.
     ///
     /// # Errors
     /// [`PlaneError::Map`].
@@ -135,7 +135,7 @@ impl Plane {
         Ok(self.walk("interfaces")?.entries()?)
     }
 
-    /// Whether events are written to the ring buffer `trace`.
+    /// Turns events in the ring buffer `trace` on or off.
     ///
     /// # Errors
     /// [`PlaneError`].
@@ -143,7 +143,7 @@ impl Plane {
         Ok(Array::try_from(self.map_mut("tracing")?)?.set(0, u32::from(wanted), 0)?)
     }
 
-    /// What was written down since the last call.
+    /// The events since the last call.
     pub fn events(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(item) = self.trace.next() {
@@ -152,7 +152,7 @@ impl Plane {
         events
     }
 
-    /// What became of frames.
+    /// The counters of frames.
     ///
     /// # Errors
     /// [`PlaneError::Map`].
@@ -161,7 +161,7 @@ impl Plane {
         Ok(Counters::sum(&counts))
     }
 
-    /// What became of frames by tags and rules, in a mode that has gates.
+    /// The counters of tags and rules, in modes with gates.
     ///
     /// # Errors
     /// [`PlaneError`].
@@ -178,7 +178,7 @@ impl Plane {
         })
     }
 
-    /// Frames that came in on a port.
+    /// Frames received on a port.
     ///
     /// # Errors
     /// [`PlaneError::Map`].
@@ -187,7 +187,7 @@ impl Plane {
         Ok(PortCounts::sum(&counts.get(&number.0.into(), 0)?).received)
     }
 
-    /// What came in and left by each port.
+    /// The counters of each port.
     ///
     /// # Errors
     /// [`PlaneError::Map`].
@@ -197,12 +197,12 @@ impl Plane {
     }
 }
 
-/// Loads the object of `mode` into the kernel, with the maps of `pins` that it can take over.
+/// Loads the object of `mode` into the kernel, with the maps of `pins` that it can reuse.
 fn build(mode: Mode, config: &Exploration, settings: Settings, pins: &Pins) -> Result<(Ebpf, Staged)> {
     let size = |entries: usize| u32::try_from(entries).unwrap_or(u32::MAX);
     let mut sizes: Vec<_> = Mode::sizes(config).map(|(map, entries)| (map, size(entries))).into();
     if settings.testing == 0 {
-        // Nothing is written down: the least that a ring buffer can be.
+        // Nothing is recorded: the minimum size of a ring buffer.
         sizes.push(("sent", 4096));
     }
     let plan = pins.plan(mode.object(), &sizes)?;

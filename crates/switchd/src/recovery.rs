@@ -1,6 +1,6 @@
-//! What a switch does for flows whose port is dead: it tells the other end's edge, or looks for another
-//! path, as `crates/switching/src/recovery.rs` has it. A frame that meets a dead port makes the program
-//! in the kernel do the same; this is for flows that send nothing.
+//! Recovery of flows whose port is dead: notifies the other end's edge, or searches for another path, as in
+//! `crates/switching/src/recovery.rs`. The kernel program does the same for a frame whose port is dead; this is for
+//! idle flows.
 
 use std::collections::HashSet;
 
@@ -10,45 +10,44 @@ use weft_wire::{EtherType, MIN_FRAME, Mac, PathHeader, PathType, Tuple};
 
 use crate::layout::{Flood, FloodKey, Flow, Path, Port, Settings};
 
-/// What the switch knows beside the flows.
+/// The state of the switch, apart from the flows.
 pub struct Known<'a> {
     /// Its ports, by number.
     pub ports: &'a [Port],
-    /// What the program was loaded with.
+    /// The settings of the program.
     pub settings: &'a Settings,
-    /// Whether a station hangs on a host port of this switch.
+    /// Whether a station is on a host port of this switch.
     pub is_attached: &'a dyn Fn(u64) -> bool,
     /// The time, in ns.
     pub now: u64,
 }
 
-/// An entry on the dead port, and that of the flow's other direction, of those that have not expired.
+/// An unexpired entry on the dead port, and the entry of the other direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Broken {
     /// The entry's key.
     pub flow: Flow,
     /// The entry.
     pub path: Path,
-    /// The other direction's.
+    /// The entry of the other direction.
     pub other: Option<Path>,
 }
 
-/// What is to be done, in this order.
+/// The actions to take, in this order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recovery {
-    /// Entries to be taken out of the maps `paths` and `locked`.
+    /// Entries to remove from the maps `paths` and `locked`.
     pub gone: Vec<Flow>,
-    /// Entries to be put into `locked`.
+    /// Entries to add to `locked`.
     pub locked: Vec<(Flow, Path)>,
-    /// Floods that start here, to be put into `floods`.
+    /// Floods that start here, to add to `floods`.
     pub floods: Vec<(FloodKey, Flood)>,
-    /// Frames to be sent, each out of all its ports; in which order is drawn where floods leave in random
-    /// order.
+    /// Frames to send, each out of all its ports; the caller shuffles the ports if floods leave in random order.
     pub frames: Vec<(Vec<u16>, Vec<u8>)>,
 }
 
 impl Recovery {
-    /// Adds what is to be done about further flows.
+    /// Adds the actions for further flows.
     pub(crate) fn add(&mut self, other: Self) {
         self.gone.extend(other.gone);
         self.locked.extend(other.locked);
@@ -86,8 +85,8 @@ impl Known<'_> {
         frame
     }
 
-    /// What becomes of the flows with an entry on a dead port. `draw` gives the number of a flow's
-    /// exploration, which nobody can foresee.
+    /// The actions for flows with an entry on a dead port. `draw` returns an unpredictable number for a flow's
+    /// exploration.
     pub fn break_port(&self, mut broken: Vec<Broken>, mut draw: impl FnMut(&Flow) -> u32) -> Recovery {
         broken.sort_unstable_by_key(|broken| (broken.flow.host, broken.flow.peer));
         let (mut done, mut seen) = (Recovery::default(), HashSet::new());
@@ -112,7 +111,7 @@ impl Known<'_> {
         done
     }
 
-    /// Looks for a path for the flow of `flow.host`, which is on the host port `port`.
+    /// Searches for a path for the flow of `flow.host`, which is on the host port `port`.
     fn recover(&self, flow: Flow, port: u16, draw: &mut impl FnMut(&Flow) -> u32, done: &mut Recovery) {
         if (self.is_attached)(flow.peer >> 16) {
             return;

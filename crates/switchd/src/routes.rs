@@ -1,4 +1,4 @@
-//! Routes to and from the kernel, in the modes that go by them.
+//! Routes to and from the kernel, in the modes that use them.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,8 +11,7 @@ use crate::walk::Walk;
 type Known = HashMap<u64, Route>;
 
 impl Plane {
-    /// Sends what goes to stations by these routes and no others, or leaves all routes as they were. What stays as it
-    /// is is not written.
+    /// Replaces all routes, or leaves them unchanged on an error. Unchanged routes are not rewritten.
     ///
     /// # Errors
     /// [`PlaneError`]; a mode that explores has no routes.
@@ -22,13 +21,13 @@ impl Plane {
         let (before, wanted) = (read()?, routes.iter().copied().collect());
         exchange(&map, &before, &wanted).inspect_err(|_| {
             if let Err(error) = read().and_then(|now| exchange(&map, &now, &before)) {
-                tracing::error!(%error, "routes of the data plane are not as they were");
+                tracing::error!(%error, "restoring the routes of the data plane failed");
             }
         })?;
         Ok(())
     }
 
-    /// The routes that the program goes by, in no promised order.
+    /// The routes of the program, in no particular order.
     ///
     /// # Errors
     /// [`PlaneError`]; a mode that explores has no routes.
@@ -37,8 +36,8 @@ impl Plane {
     }
 }
 
-/// Makes the map, which holds `from`, hold `to`: what is new before what is old goes, so that a station is never
-/// without its route; where there is no room for both, the other way round.
+/// Changes the map from `from` to `to`: adds new routes before removing old ones, so that a station is never without
+/// its route; if there is no room for both, removes first.
 fn exchange(map: &Walk<u64, Route>, from: &Known, to: &Known) -> io::Result<()> {
     let gone: Vec<u64> = from.keys().filter(|station| !to.contains_key(*station)).copied().collect();
     let mut new = to.iter().filter(|(station, route)| from.get(*station) != Some(*route));

@@ -1,4 +1,4 @@
-//! bpf(2) where the library has no call for it.
+//! bpf(2) calls that the library lacks.
 
 use std::ffi::CString;
 use std::io;
@@ -11,15 +11,15 @@ const BPF_PROG_QUERY: libc::c_long = 16;
 const BPF_LINK_DETACH: libc::c_long = 34;
 const BPF_TCX_INGRESS: u32 = 46;
 
-/// Programs of an interface that are looked at: the kernel allows 64.
+/// Maximum number of programs queried per interface: the kernel allows 64.
 const MOST: usize = 64;
 
-/// Calls bpf(2); gives the descriptor of a command that makes one.
+/// Calls bpf(2); returns the new descriptor, for commands that create one.
 ///
 /// # Safety
-/// The pointers in `attr` are to memory of the sizes that the command and the map say.
+/// The pointers in `attr` must be to memory of the sizes that the command and the map require.
 pub(crate) unsafe fn bpf<T>(command: libc::c_long, attr: &mut T) -> io::Result<libc::c_int> {
-    // SAFETY: the attributes live until the call returns; what they point to is the caller's promise.
+    // SAFETY: the attributes live until the call returns; the caller guarantees the memory that they point to.
     match unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attr), size_of::<T>()) } {
         -1 => Err(io::Error::last_os_error()),
         done => Ok(done as libc::c_int),
@@ -35,23 +35,23 @@ struct PinAttr {
     flags: u32,
 }
 
-/// A descriptor of the map, program or link that is pinned there.
+/// Opens the map, program or link pinned at this path.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn open_pin(path: &Path) -> io::Result<OwnedFd> {
     let name = CString::new(path.as_os_str().as_encoded_bytes())?;
     let mut attr = PinAttr { path: name.as_ptr() as u64, ..PinAttr::default() };
     // SAFETY: the pointer is to a string that lives until the call returns.
     let fd = unsafe { bpf(BPF_OBJ_GET, &mut attr) }?;
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Pins what the descriptor is of.
+/// Pins the object of a descriptor.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn pin(of: &OwnedFd, path: &Path) -> io::Result<()> {
     let name = CString::new(path.as_os_str().as_encoded_bytes())?;
     let mut attr = PinAttr { path: name.as_ptr() as u64, fd: of.as_raw_fd() as u32, flags: 0 };
@@ -59,10 +59,10 @@ pub fn pin(of: &OwnedFd, path: &Path) -> io::Result<()> {
     unsafe { bpf(BPF_OBJ_PIN, &mut attr) }.map(drop)
 }
 
-/// Detaches the program of a link from its interface, whoever holds the link.
+/// Detaches the program of a link from its interface, even if others hold the link.
 ///
 /// # Errors
-/// What the kernel says, also where it was detached before.
+/// The kernel's error, also if it was detached before.
 pub fn detach_link(link: &OwnedFd) -> io::Result<()> {
     let mut attr = [link.as_raw_fd() as u32, 0];
     // SAFETY: there are no pointers.
@@ -86,11 +86,11 @@ struct QueryAttr {
     revision: u64,
 }
 
-/// The numbers of the programs at the tcx ingress of an interface. What else is asked of a program by its
-/// number would take CAP_SYS_ADMIN.
+/// The ids of the programs at the tcx ingress of an interface. Querying more about a program by its id would require
+/// CAP_SYS_ADMIN.
 ///
 /// # Errors
-/// What the kernel says: without tcx (before Linux 6.6) that it does not know this.
+/// The kernel's error: without tcx (before Linux 6.6) that the query is unknown.
 pub fn programs_at(ifindex: u32) -> io::Result<Vec<u32>> {
     let mut ids = vec![0_u32; MOST];
     let mut attr = QueryAttr {
@@ -100,16 +100,16 @@ pub fn programs_at(ifindex: u32) -> io::Result<Vec<u32>> {
         count: MOST as u32,
         ..QueryAttr::default()
     };
-    // SAFETY: there is room for `count` numbers.
+    // SAFETY: there is room for `count` ids.
     unsafe { bpf(BPF_PROG_QUERY, &mut attr) }?;
     ids.truncate(attr.count as usize);
     Ok(ids)
 }
 
-/// The number of an interface.
+/// The index of an interface.
 ///
 /// # Errors
-/// There is none of this name.
+/// There is no interface of this name.
 pub fn ifindex(name: &str) -> io::Result<u32> {
     let name = std::ffi::CString::new(name)?;
     // SAFETY: the pointer is to a string that lives until the call returns.
@@ -119,13 +119,13 @@ pub fn ifindex(name: &str) -> io::Result<u32> {
     }
 }
 
-/// What the interface of this number is called.
+/// The name of the interface with this index.
 ///
 /// # Errors
-/// There is none.
+/// There is no such interface.
 pub fn ifname(index: u32) -> io::Result<String> {
     let mut name = [0_u8; libc::IF_NAMESIZE];
-    // SAFETY: the pointer is to room for the longest name, with the zero at its end.
+    // SAFETY: the buffer has room for the longest name and its terminating zero.
     if unsafe { libc::if_indextoname(index, name.as_mut_ptr().cast()) }.is_null() {
         return Err(io::Error::last_os_error());
     }

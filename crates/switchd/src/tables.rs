@@ -1,5 +1,5 @@
-//! [`Tables`]: the maps of a [`Plane`](crate::Plane) that its program writes, for threads that look at them, sweep them or
-//! mend them without holding the plane. Nothing here is quick.
+//! [`Tables`]: the maps of a [`Plane`](crate::Plane) that its program writes, for threads that read, sweep or repair
+//! them without holding the plane. All operations here may be slow.
 
 use std::io;
 use std::sync::Arc;
@@ -13,8 +13,7 @@ use crate::names::map_in_kernel;
 use crate::recovery::{Broken, Known, Recovery};
 use crate::walk::Walk;
 
-/// Entries that are looked at again, decided on and taken out before the next: in the time between, a millisecond
-/// at most, the kernel may repair one.
+/// Entries reread, decided on and removed in one batch: in between, at most a millisecond, the kernel may repair one.
 const AT_ONCE: usize = 256;
 
 /// The maps of a switch.
@@ -23,28 +22,28 @@ pub struct Tables(Arc<Maps>);
 
 struct Maps {
     settings: Settings,
-    /// Where stations are, and those that are being looked for, in modes that explore.
+    /// Stations, and repairs in progress, in modes that explore.
     stations: Option<(Walk<u64, Station>, Walk<u64, u64>)>,
-    /// Floods that have been here, in modes that explore.
+    /// Remembered floods, in modes that explore.
     floods: Option<Walk<FloodKey, Flood>>,
     /// Stations that have moved, in modes that explore.
     moves: Option<Walk<u64, Move>>,
-    /// Confirmed flows, and those that are not.
+    /// Confirmed and unconfirmed flows.
     flows: Option<[Walk<Flow, Path>; 2]>,
-    /// What flows have carried.
+    /// Bytes carried by flows.
     carried: Option<Walk<Flow, Load>>,
 }
 
-/// How many entries there are.
+/// The number of entries of each table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sizes {
-    /// Stations known.
+    /// Known stations.
     pub stations: usize,
-    /// Repairs under way.
+    /// Repairs in progress.
     pub repairs: usize,
-    /// Floods remembered.
+    /// Remembered floods.
     pub floods: usize,
-    /// Entries of flows, about two a flow.
+    /// Path entries, about two per flow.
     pub flows: usize,
     /// Flows whose bytes are counted.
     pub carried: usize,
@@ -71,10 +70,10 @@ impl Tables {
         self.0.flows.as_ref().map_or(&[], |flows| flows)
     }
 
-    /// Shows the stations that have not expired at `now`.
+    /// Passes the stations that have not expired at `now` to `see`.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn stations(&self, now: u64, mut see: impl FnMut(u64, Station)) -> io::Result<()> {
         let Some((stations, _)) = &self.0.stations else { return Ok(()) };
         stations.each(|keys, values| {
@@ -83,10 +82,10 @@ impl Tables {
         })
     }
 
-    /// Shows the flows that have not expired at `now`.
+    /// Passes the path entries that have not expired at `now` to `see`.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn paths(&self, now: u64, mut see: impl FnMut(Flow, Path)) -> io::Result<()> {
         self.flows().iter().try_for_each(|map| {
             map.each(|keys, values| {
@@ -96,19 +95,19 @@ impl Tables {
         })
     }
 
-    /// Shows the stations that have sent from another port than the one where they were known.
+    /// Passes the moves of stations, which sent from another port than their known one, to `see`.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn moves(&self, mut see: impl FnMut(u64, Move)) -> io::Result<()> {
         let Some(moves) = &self.0.moves else { return Ok(()) };
         moves.each(|keys, values| keys.iter().zip(values).for_each(|(address, moved)| see(*address, *moved)))
     }
 
-    /// Forgets what has expired at `now`; gives what is left.
+    /// Removes the entries that have expired at `now`; returns the remaining sizes.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn sweep(&self, now: u64) -> io::Result<Sizes> {
         let mut sizes = Sizes::default();
         if let Some(floods) = &self.0.floods {
@@ -127,32 +126,32 @@ impl Tables {
         Ok(sizes)
     }
 
-    /// Forgets all stations; gives how many there were.
+    /// Removes all stations; returns their number.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn forget_stations(&self) -> io::Result<usize> {
         self.0.stations.as_ref().map_or(Ok(0), |(stations, _)| remove_where(stations, |_| true))
     }
 
-    /// Forgets all flows; gives how many entries there were.
+    /// Removes all path entries; returns their number.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn forget_paths(&self) -> io::Result<usize> {
         self.flows().iter().map(|map| remove_where(map, |_| true)).sum()
     }
 
-    /// Forgets the stations behind ports.
+    /// Removes the stations behind ports.
     fn forget_behind(&self, ports: &[u16]) -> io::Result<()> {
         let Some((stations, _)) = &self.0.stations else { return Ok(()) };
         remove_where(stations, |station| ports.contains(&station.port)).map(|_| ())
     }
 
-    /// Forgets all that is behind ports which are other interfaces now.
+    /// Removes all entries of ports that now have another interface.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn forget_ports(&self, ports: &[u16]) -> io::Result<()> {
         self.forget_behind(ports)?;
         self.flows()
@@ -160,10 +159,10 @@ impl Tables {
             .try_for_each(|map| remove_where(map, |path: &Path| ports.contains(&path.port)).map(|_| ()))
     }
 
-    /// The entries on a port, each with that of the other direction, which do not expire before `now`.
+    /// The path entries on a port that have not expired at `now`, each with that of the other direction.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn on_port(&self, port: u16, now: u64) -> io::Result<Vec<Broken>> {
         let mut found = Vec::new();
         self.paths(now, |flow, path| {
@@ -175,12 +174,11 @@ impl Tables {
         Ok(found.into_iter().map(|(flow, path)| Broken { flow, path, other: other(flow) }).collect())
     }
 
-    /// The port is dead: the stations behind it are forgotten, and for the flows over it is done what is to
-    /// be done, but for sending frames. `ports` are as the program has been told; `draw` gives the number of
-    /// a flow's exploration.
+    /// Handles a dead port: removes the stations behind it and recovers the flows over it, except for sending the
+    /// frames. `ports` are the program's entries; `draw` returns the number of a flow's exploration.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn break_port(
         &self,
         port: u16,
@@ -191,11 +189,10 @@ impl Tables {
         self.break_flows(port, self.on_port(port, now)?, ports, now, draw)
     }
 
-    /// The same for the flows of entries that were on the port a while ago. Those that the kernel has repaired since
-    /// are left alone.
+    /// The same for entries read from the port earlier. Entries that the kernel has repaired since are left alone.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn break_flows(
         &self,
         port: u16,
@@ -219,7 +216,7 @@ impl Tables {
         Ok(done)
     }
 
-    /// The same entry as it is now, and that of the other direction; `None` where it has gone or is another's now.
+    /// The current state of an entry, and that of the other direction; `None` if it was removed or replaced.
     fn still(&self, broken: &Broken, now: u64) -> Option<Broken> {
         let path = self.path(&broken.flow, now)?;
         let same = path.port == broken.path.port && path.id == broken.path.id;
@@ -230,12 +227,12 @@ impl Tables {
         self.flows().iter().find_map(|map| map.get(flow).filter(|path| path.expiry > now))
     }
 
-    /// What moves flows off a port that still forwards, and is done but for sending frames: flows that were
-    /// explored from here look for another path while the one that they have stands; of the others both
-    /// edges are told that this path is no more.
+    /// Moves flows off a port that still forwards, except for sending the frames: flows explored from here search for
+    /// another path while the current one stays in use; for the others, both edges are notified that this path is
+    /// broken.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn move_off(
         &self,
         port: u16,
@@ -255,7 +252,7 @@ impl Tables {
         let done = self.deciding(ports, now).decide(|known| {
             let mut done = known.break_port(over, &mut draw);
             done.frames.extend(known.break_port(reversed, &mut draw).frames);
-            // What is on its way here still goes on.
+            // In-flight frames are still forwarded.
             done.gone.clear();
             done
         });
@@ -263,7 +260,7 @@ impl Tables {
         Ok(done)
     }
 
-    /// Takes note of explorations that begin here.
+    /// Records explorations that start here.
     fn begin(&self, done: &Recovery) -> io::Result<()> {
         if let Some(floods) = &self.0.floods {
             for (key, flood) in &done.floods {
@@ -271,7 +268,7 @@ impl Tables {
             }
         }
         let Some([confirmed, locked]) = &self.0.flows else { return Ok(()) };
-        // One entry a key: that of the exploration under way.
+        // One entry per key: that of the current exploration.
         confirmed.remove(&done.locked.iter().map(|(flow, _)| *flow).collect::<Vec<_>>())?;
         done.locked.iter().try_for_each(|(flow, path)| locked.insert(flow, path))
     }
@@ -281,7 +278,7 @@ impl Tables {
     }
 }
 
-/// A map of a program, if it is wanted.
+/// A map of a program, if `wanted`.
 fn walk<K: Pod, V: Pod>(
     ebpf: &Ebpf,
     map: &'static str,
@@ -291,7 +288,7 @@ fn walk<K: Pod, V: Pod>(
     wanted.then(open).transpose()
 }
 
-/// What the switch knows while it decides.
+/// The inputs of a decision.
 struct Deciding<'a> {
     tables: &'a Tables,
     ports: &'a [Port],
@@ -314,17 +311,17 @@ impl Deciding<'_> {
     }
 }
 
-/// Takes out what is not kept; gives what is left.
+/// Removes entries that are not kept; returns the number of entries left.
 fn sweep<K: Pod, V: Pod>(map: &Walk<K, V>, keep: impl Fn(&V) -> bool) -> io::Result<usize> {
     take_out(map, |value| !keep(value)).map(|(_, kept)| kept)
 }
 
-/// Takes out those of which `of` says so; gives how many were there.
+/// Removes the entries selected by `of`; returns the number removed.
 fn remove_where<K: Pod, V: Pod>(map: &Walk<K, V>, of: impl Fn(&V) -> bool) -> io::Result<usize> {
     take_out(map, of).map(|(removed, _)| removed)
 }
 
-/// Takes out those of which `of` says so, all that can be; gives how many were there, and how many are left.
+/// Removes the entries selected by `of`, continuing after errors; returns the numbers removed and left.
 fn take_out<K: Pod, V: Pod>(map: &Walk<K, V>, of: impl Fn(&V) -> bool) -> io::Result<(usize, usize)> {
     let (mut removed, mut kept, mut failed) = (0, 0, None);
     map.each(|keys, values| {

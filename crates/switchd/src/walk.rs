@@ -1,6 +1,6 @@
-//! Hash maps of the data plane from end to end, many entries a system call (BPF_MAP_LOOKUP_BATCH and
-//! BPF_MAP_DELETE_BATCH, Linux 5.6): a table of a million flows is a thousand calls, and entries that
-//! come and go meanwhile do not make the walk start again.
+//! Walks over whole hash maps of the data plane, many entries per system call (BPF_MAP_LOOKUP_BATCH and
+//! BPF_MAP_DELETE_BATCH, Linux 5.6): a table of a million flows takes a thousand calls, and concurrent insertions and
+//! removals do not restart the walk.
 
 use std::io;
 use std::marker::PhantomData;
@@ -18,9 +18,9 @@ const BPF_MAP_UPDATE_ELEM: libc::c_long = 2;
 const BPF_MAP_LOOKUP_BATCH: libc::c_long = 24;
 const BPF_MAP_DELETE_BATCH: libc::c_long = 27;
 
-/// Entries of a batch at first; where a bucket of the map has more, more are asked for.
+/// Initial number of entries per batch; increased if a bucket of the map has more.
 const BATCH: usize = 1024;
-/// Entries of the fullest bucket that is thought possible.
+/// Upper bound for the entries of one bucket.
 const MOST: usize = 1 << 16;
 
 /// `struct { ... } batch` of `union bpf_attr`.
@@ -51,42 +51,42 @@ fn pointer<T>(slice: &[T]) -> u64 {
     slice.as_ptr() as u64
 }
 
-/// A hash map that is pinned, whose keys are `K` and values `V`.
+/// A hash map with keys `K` and values `V`.
 pub struct Walk<K, V> {
     data: MapData,
     entries: PhantomData<(K, V)>,
 }
 
 impl<K: Pod, V: Pod> Walk<K, V> {
-    /// Opens the map that is pinned at `path`.
+    /// Opens the map pinned at `path`.
     ///
     /// # Errors
-    /// [`PlaneError`]: there is none, or one of another make.
+    /// [`PlaneError`] if there is none, or its key or value size differs.
     pub fn open(path: &Path) -> Result<Self, PlaneError> {
         let data = MapData::from_pin(path)?;
         let info = data.info()?;
         if (info.key_size() as usize, info.value_size() as usize) != (size_of::<K>(), size_of::<V>()) {
-            let error = io::Error::other("is a map of another make");
+            let error = io::Error::other("the map has another key or value size");
             return Err(PlaneError::Pin { path: path.to_owned(), error });
         }
         Ok(Self { data, entries: PhantomData })
     }
 
-    /// The entries of a map of a program that is loaded.
+    /// Opens a map of a loaded program.
     ///
     /// # Errors
-    /// [`PlaneError`]: it is no hash map, or one of another make.
+    /// [`PlaneError`] if it is not a hash map, or its key or value size differs.
     pub(crate) fn of(map: &Map) -> Result<Self, PlaneError> {
-        // It looks at the make.
+        // This checks the sizes.
         HashMap::<_, K, V>::try_from(map)?;
         let (Map::HashMap(data) | Map::LruHashMap(data)) = map else {
-            return Err(PlaneError::Missing("a hash map"));
+            return Err(PlaneError::Missing("hash map"));
         };
         let data = MapData::from_fd(data.fd().as_fd().try_clone_to_owned()?)?;
         Ok(Self { data, entries: PhantomData })
     }
 
-    /// All entries, in no promised order.
+    /// All entries, in no particular order.
     ///
     /// # Errors
     /// The error of the system call.
@@ -100,12 +100,12 @@ impl<K: Pod, V: Pod> Walk<K, V> {
         self.data.fd().as_fd().as_raw_fd() as u32
     }
 
-    /// Shows all entries, a batch at a time.
+    /// Passes all entries to `see`, one batch at a time.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn each(&self, mut see: impl FnMut(&[K], &[V])) -> io::Result<()> {
-        // SAFETY: of `Pod` any bytes are a value.
+        // SAFETY: any bytes are a valid `Pod` value.
         let (no_key, no_value): (K, V) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
         let (mut keys, mut values) = (vec![no_key; BATCH], vec![no_value; BATCH]);
         let (mut from, mut to) = ([0_u32], [0_u32]);
@@ -120,8 +120,8 @@ impl<K: Pod, V: Pod> Walk<K, V> {
                 map_fd: self.fd(),
                 ..BatchAttr::default()
             };
-            // SAFETY: keys and values have room for `count` of the map's sizes, the places are of 32 bits,
-            // as a hash map has them.
+            // SAFETY: keys and values have room for `count` entries of the map's sizes; batch positions of a hash map
+            // have 32 bits.
             let done = unsafe { bpf(BPF_MAP_LOOKUP_BATCH, &mut attr) };
             let count = (attr.count as usize).min(keys.len());
             match done {
@@ -143,10 +143,10 @@ impl<K: Pod, V: Pod> Walk<K, V> {
         }
     }
 
-    /// Takes entries out; those that are gone already are no fault. Gives how many were there.
+    /// Removes entries, ignoring missing ones; returns the number removed.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn remove(&self, keys: &[K]) -> io::Result<usize> {
         let (mut at, mut removed) = (0, 0);
         while at < keys.len() {
@@ -163,7 +163,7 @@ impl<K: Pod, V: Pod> Walk<K, V> {
             removed += count;
             match done {
                 Ok(_) => return Ok(removed),
-                // It stops at one that is gone.
+                // The kernel stops at a missing entry.
                 Err(error) if error.raw_os_error() == Some(libc::ENOENT) => at += count + 1,
                 Err(error) => return Err(error),
             }
@@ -173,7 +173,7 @@ impl<K: Pod, V: Pod> Walk<K, V> {
 
     /// The value of a key.
     pub fn get(&self, key: &K) -> Option<V> {
-        // SAFETY: of `Pod` any bytes are a value.
+        // SAFETY: any bytes are a valid `Pod` value.
         let mut value: V = unsafe { std::mem::zeroed() };
         let mut attr = ElementAttr {
             map_fd: self.fd(),
@@ -187,10 +187,10 @@ impl<K: Pod, V: Pod> Walk<K, V> {
         Some(value)
     }
 
-    /// Gives a key a value.
+    /// Inserts or replaces an entry.
     ///
     /// # Errors
-    /// What the kernel says, such as that the map is full.
+    /// The kernel's error, for example if the map is full.
     pub fn insert(&self, key: &K, value: &V) -> io::Result<()> {
         let mut attr = ElementAttr {
             map_fd: self.fd(),

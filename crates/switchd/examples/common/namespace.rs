@@ -1,4 +1,4 @@
-//! Network namespaces that a load runs in.
+//! Network namespaces for load generators.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// From here on this thread is in the namespace (`/run/netns/h1`).
+/// Moves this thread into the namespace (`/run/netns/h1`).
 pub fn enter(namespace: &Path) -> io::Result<()> {
     let namespace = File::open(namespace)?;
     Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)

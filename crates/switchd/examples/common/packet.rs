@@ -1,4 +1,4 @@
-//! Packet sockets: frames as they are on a wire.
+//! Packet sockets: frames as on the wire.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::net::netdevice::name_to_index;
 use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with};
 
-/// A socket on an interface of the namespace that this thread is in; it takes in frames of `protocol`, if any.
+/// A socket on an interface of this thread's namespace; it receives frames of `protocol`, if any.
 pub fn open(interface: &str, protocol: Option<Protocol>) -> io::Result<OwnedFd> {
     let socket = socket_with(AddressFamily::PACKET, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?;
     // SAFETY: all zeros is a value of this structure of integers.

@@ -1,5 +1,5 @@
-//! Segments of TCP as loads have them: of hosts that are nobody, with checksums of zero, for switches to
-//! forward and for a receiver to count.
+//! TCP segments for load generators: with the addresses of non-existent hosts and checksums of zero, for switches to
+//! forward and receivers to count.
 
 use weft_switching::Mac;
 
@@ -7,13 +7,13 @@ use weft_switching::Mac;
 #[derive(Clone, Copy)]
 pub struct End {
     pub mac: Mac,
-    /// The last byte of its address 192.0.2.0/24 (RFC 5737), which no host here has.
+    /// The last byte of its address in 192.0.2.0/24 (RFC 5737), which no host here uses.
     pub host: u8,
     /// TCP port.
     pub port: u16,
 }
 
-/// An Ethernet frame of `N` bytes with a segment that carries `data` bytes of zeros; what is left is padding.
+/// An Ethernet frame of `N` bytes with a segment that carries `data` zero bytes, padded at the end.
 pub fn segment<const N: usize>(from: End, to: End, flags: u8, data: u16) -> [u8; N] {
     let mut frame = [0; N];
     frame[..6].copy_from_slice(&to.mac.0);

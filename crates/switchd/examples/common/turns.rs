@@ -1,12 +1,12 @@
-//! Several senders in turn. Turns are short, so that whatever else the machine does slows each alike.
+//! Several senders in turn. Turns are short, so that other load on the machine slows all of them alike.
 
 use std::time::{Duration, Instant};
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Has each of `count` senders take a turn, round after round, until each has had `length`; gives how long
-/// the turns of each took.
+/// Lets each of `count` senders take turns, round after round, until each has run for `length`; returns the total
+/// time of each one's turns.
 ///
 /// # Errors
 /// Those of a turn.
@@ -19,7 +19,7 @@ pub fn take_turns<E>(
     let mut order: Vec<usize> = (0..count).collect();
     let mut took = vec![Duration::ZERO; count];
     while took.iter().any(|took| *took < length) {
-        // In an order drawn anew: whose turn was before leaves something in the caches.
+        // In a new random order: the previous sender affects the caches.
         for last in (1..order.len()).rev() {
             order.swap(last, random.next_u32() as usize % (last + 1));
         }

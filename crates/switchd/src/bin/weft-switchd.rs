@@ -16,51 +16,51 @@ Examples:
   weft-switchd --config /etc/weft/switch.toml
   weft-switchd --name s1 --mode tcp-path --port eth1 --port eth2 --port eth3
   weft-switchd --config switch.toml --check
-  weft-switchd --name s1 --detach      detach what a daemon that is gone left forwarding
+  weft-switchd --name s1 --detach      stop the forwarding that a stopped daemon left running
 
-It runs in the foreground. SIGTERM ends it, and the ports go on forwarding; the next start takes
-them over. `weftctl down` ends forwarding too. RUST_LOG=debug logs more. Keys of the configuration,
+Runs in the foreground. SIGTERM stops the daemon, but its ports keep forwarding; the next start
+adopts them. `weftctl down` also stops forwarding. RUST_LOG=debug logs more. Configuration keys,
 files and metrics: docs/switchd.md.";
 
-/// Makes the interfaces of this machine the ports of a multipath switch.
+/// Runs a multipath switch whose ports are network interfaces of this machine.
 #[derive(Parser)]
 #[command(version, after_help = EXAMPLES)]
 struct Arguments {
-    /// The configuration; flags go before what it says
+    /// Configuration file; flags override it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Name of the switch on this machine
     #[arg(long)]
     name: Option<SwitchName>,
-    /// How it forwards
+    /// Forwarding mode
     #[arg(long)]
     mode: Option<String>,
-    /// An interface; may be given many times, the order is the port's number
+    /// Interface to use as a port; repeatable, ports are numbered in this order
     #[arg(long = "port", value_name = "IFACE")]
     ports: Vec<String>,
-    /// Tier of the switch, 1 where hosts are attached
+    /// Tier of the switch; 1 if hosts are attached to it
     #[arg(long)]
     tier: Option<u8>,
-    /// Where socket and lock are
+    /// Directory of the control socket and the lock file
     #[arg(long, value_name = "DIR", default_value = "/run/weft")]
     run_dir: PathBuf,
-    /// Where maps and attachments are pinned
+    /// Directory where maps and attachments are pinned
     #[arg(long, value_name = "DIR", default_value = "/sys/fs/bpf/weft")]
     pin_dir: PathBuf,
-    /// Where the numbers of Hellos are kept over restarts of the machine [default: the run directory]
+    /// Directory of the Hello sequence numbers, kept across reboots [default: the run directory]
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
-    /// How the program is attached [default: tcx where the kernel has it]
+    /// How to attach the program [default: tcx if the kernel supports it]
     #[arg(long, value_enum)]
     attach: Option<Attach>,
-    /// Read the configuration, say what is wrong with it, and end
+    /// Check the configuration, report all errors and exit
     #[arg(long)]
     check: bool,
-    /// Remove the pins of a daemon that no longer runs, so that its ports stop forwarding; prints each thing removed,
-    /// and refuses a directory with anything in it that weft-switchd does not make
+    /// Remove the pins of a daemon that no longer runs, so that its ports stop forwarding; lists everything it removes,
+    /// and refuses a directory that contains anything weft-switchd does not create
     #[arg(long, conflicts_with = "check")]
     detach: bool,
-    /// Print the manual page, and end
+    /// Print the manual page and exit
     #[arg(long, hide = true)]
     man: bool,
 }
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
         };
     }
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    // The journal has times of its own.
+    // The journal adds its own timestamps.
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let log =
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
@@ -108,7 +108,7 @@ fn run(arguments: Arguments) -> Result<(), Refusal> {
     };
     if arguments.check {
         let config = Config::load(arguments.config.as_deref(), &flags)?;
-        println!("{}: {} ports, nothing is wrong", config.name, config.ports.len());
+        println!("{}: {} ports, configuration OK", config.name, config.ports.len());
         return Ok(());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -121,10 +121,7 @@ fn run(arguments: Arguments) -> Result<(), Refusal> {
         };
         let removed = runtime.block_on(daemon::take_away(&places, &name))?;
         removed.iter().for_each(|line| println!("{line}"));
-        println!(
-            "{name}: {}",
-            if removed.is_empty() { "nothing to detach" } else { "does not forward any more" }
-        );
+        println!("{name}: {}", if removed.is_empty() { "nothing to detach" } else { "no longer forwarding" });
         return Ok(());
     }
     let hook = arguments.attach.map(|attach| match attach {

@@ -1,4 +1,4 @@
-//! Shows and steers a running `weft-switchd`.
+//! Inspects and controls a running `weft-switchd`.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,21 +13,21 @@ use weft_switchd::names::SwitchName;
 
 const EXAMPLES: &str = "\
 Examples:
-  weftctl show ports                   of the switch `weft`
+  weftctl show ports                   ports of the switch `weft`
   weftctl --name s1 show paths --limit 100
   weftctl --json show counters | jq .dropped
   weftctl trace                        explorations as they happen, until Ctrl-C
-  weftctl drain eth2                   before the cable is pulled; then `weftctl drain eth2 --undo`
-  weftctl down                         end forwarding and the daemon
+  weftctl drain eth2                   before maintenance; afterwards `weftctl drain eth2 --undo`
+  weftctl down                         stop forwarding and the daemon
 
 Examples of the modes tag-forward and flow-table (`weftctl help add-flow`):
   weftctl set-gate eth1 2 --flag srv && weftctl set-divisors --down 2 --up 8
   weftctl add-flow 'priority=1000,ip_src=10.0.0.0/24,ip_dst=10.2.0.3 actions=queue:1,down:30,gate:48,up:48'
-  weftctl add-flows es1.flows          all lines, or nothing
+  weftctl add-flows es1.flows          adds all lines or none
   weftctl dump-flows 'ip_dst=10.2.0.0/16'
   weftctl del-flow 'priority=1000,ip_src=10.0.0.0/24,ip_dst=10.2.0.3'";
 
-/// Shows and steers a running weft-switchd.
+/// Inspects and controls a running weft-switchd.
 #[derive(Parser)]
 #[command(name = "weftctl", version, after_help = EXAMPLES)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}\n\n{}", ctl::FLOW_HELP, ctl::GROUP_HELP))]
@@ -35,10 +35,10 @@ struct Arguments {
     /// Name of the switch on this machine
     #[arg(long, default_value = "weft", global = true)]
     name: SwitchName,
-    /// Its control socket, instead of the one of its name
+    /// Control socket, instead of the one derived from the name
     #[arg(long, value_name = "PATH", global = true)]
     socket: Option<PathBuf>,
-    /// Where sockets are
+    /// Directory of control sockets
     #[arg(long, value_name = "DIR", default_value = "/run/weft", global = true)]
     run_dir: PathBuf,
     /// Print JSON
@@ -54,29 +54,29 @@ enum Command {
     Show {
         #[arg(value_enum)]
         what: Table,
-        /// Most rows of hosts, paths and flows
+        /// Maximum number of rows, for hosts, paths and flows
         #[arg(long, default_value_t = 1000)]
         limit: usize,
     },
-    /// Print how stations and flows are found, as it happens
+    /// Print path explorations and learnt stations as they happen
     Trace,
-    /// Take a port out of use: no new path goes over it, and flows are moved; it still forwards
+    /// Drain a port: no new path uses it and its flows move away; it still forwards
     Drain {
         /// The port, by interface or number
         port: String,
-        /// Take it into use again
+        /// Put it back into use
         #[arg(long)]
         undo: bool,
     },
-    /// Forget what was learnt; it is found again when it is needed
+    /// Remove learnt entries; they are relearnt on demand
     Flush {
-        /// Both, if this is not said
+        /// What to remove [default: both]
         #[arg(value_enum)]
         what: Option<Forgotten>,
     },
-    /// Read the configuration again: key, Hello, tier, fabric ports, routes
+    /// Reload the configuration: keys, Hello, tier, fabric ports, routes
     Reload,
-    /// End forwarding, take everything out of the kernel, and end the daemon
+    /// Stop forwarding, remove everything from the kernel and stop the daemon
     Down,
     #[command(flatten)]
     Tags(TagCommand),
@@ -119,7 +119,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints a line; whoever does not want more ends us.
+/// Prints a line; exits if the reader has closed the pipe.
 fn print(line: &str) {
     if writeln!(std::io::stdout(), "{line}").is_err() {
         std::process::exit(0);
@@ -142,7 +142,7 @@ async fn run(arguments: Arguments) -> Result<(), ClientError> {
         Command::Trace => client.follow("/v1/trace", |line| say(&line, &event)).await?,
         Command::Drain { port, undo } => {
             let (method, what) =
-                if undo { (Method::DELETE, "takes paths again") } else { (Method::POST, "drains") };
+                if undo { (Method::DELETE, "is back in use") } else { (Method::POST, "is draining") };
             let answer = client.ask(method, &format!("/v1/ports/{port}/drain")).await?;
             say(&answer, &|_| format!("{port} {what}"));
         }
@@ -154,7 +154,7 @@ async fn run(arguments: Arguments) -> Result<(), ClientError> {
             };
             let answer = client.ask(Method::POST, &format!("/v1/flush{query}")).await?;
             say(&answer, &|answer| {
-                format!("forgot {} hosts and {} entries of flows", answer["hosts"], answer["paths"])
+                format!("removed {} hosts and {} path entries", answer["hosts"], answer["paths"])
             });
         }
         Command::Reload => {
@@ -164,7 +164,7 @@ async fn run(arguments: Arguments) -> Result<(), ClientError> {
                 keys.collect::<Vec<_>>().join(", ")
             };
             say(&answer, &|answer| match keys(answer) {
-                keys if keys.is_empty() => "nothing has changed".to_owned(),
+                keys if keys.is_empty() => "no changes".to_owned(),
                 keys => format!("changed: {keys}"),
             });
         }
@@ -179,7 +179,7 @@ async fn run(arguments: Arguments) -> Result<(), ClientError> {
             let answer = client.ask(Method::POST, "/v1/down").await?;
             say(&answer, &|answer| {
                 let removed = answer["removed"].as_array().into_iter().flatten().filter_map(Value::as_str);
-                removed.chain(["it is taken down"]).collect::<Vec<_>>().join("\n")
+                removed.chain(["the switch is down"]).collect::<Vec<_>>().join("\n")
             });
         }
     }

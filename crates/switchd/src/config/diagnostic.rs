@@ -1,12 +1,12 @@
-//! What is wrong with a configuration, as people read it: the message, the line with the place marked,
-//! what was expected there, what to do.
+//! Configuration errors as shown to users: the message, the line with the position marked, what was expected
+//! there and how to fix it.
 
 use std::fmt;
 use std::ops::Range;
 
 use weft_fabric::nearest;
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
     span: Option<Range<usize>>,
@@ -15,18 +15,18 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Something wrong with the bytes `span` of the text; `label` stands beside the mark.
+    /// An error in the bytes `span` of the text; `label` is shown next to the mark.
     pub fn at(span: Range<usize>, message: impl Into<String>, label: impl Into<String>) -> Self {
         Self { span: Some(span), message: message.into(), label: label.into() }
     }
 
-    /// Something wrong that no place in the text is to blame for.
+    /// An error without a position in the text.
     pub fn whole(message: impl Into<String>, label: impl Into<String>) -> Self {
         Self { span: None, message: message.into(), label: label.into() }
     }
 }
 
-/// Everything that is wrong with a text, in the order of the text. Never empty.
+/// All errors in a text, in the order of the text. Never empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problems {
     name: String,
@@ -35,7 +35,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// The problems found in `text`, which is called `name`.
+    /// The problems found in `text`; messages show `name` as its file name.
     pub fn new(name: &str, text: &str, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.span.clone().map_or(usize::MAX, |span| span.start));
         Self { name: name.to_owned(), text: text.to_owned(), problems }
@@ -63,8 +63,8 @@ impl Problems {
     }
 }
 
-/// A line without what only those know who have a key: a wrong one is often a right one misspelt, and logs
-/// are kept. `before` is the text above it, since a list of keys may have many lines.
+/// A line with secret keys masked: an invalid key is often a valid one misspelt, and logs are kept. `before` is the
+/// text above it, since a list of keys may span several lines.
 fn mask(before: &str, line: &str) -> String {
     let hide =
         |text: &str| -> String { text.chars().map(|c| if c.is_alphanumeric() { '*' } else { c }).collect() };
@@ -82,7 +82,7 @@ fn mask(before: &str, line: &str) -> String {
     }
 }
 
-/// Whether what is called so is a key itself, not a file that has it.
+/// Whether this setting holds a key itself, not the name of a key file.
 fn is_secret(name: &str) -> bool {
     name.contains("key") && !name.contains("key_file")
 }
@@ -101,7 +101,7 @@ impl fmt::Display for Problems {
     }
 }
 
-/// "did you mean ...", or what there is where nothing is near.
+/// "did you mean ...", or all candidates if none is similar.
 pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
     match nearest(name, candidates.clone()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
@@ -140,11 +140,11 @@ mod tests {
     fn a_message_shows_the_line_the_mark_and_what_was_expected() {
         let text = "name = \"s1\"\r\nprots = 1\r\n";
         let problem = Problem::at(13..18, "unknown key `prots`", "did you mean `ports`?");
-        let whole = Problem::whole("no `mode`", "say mode = \"tcp-path\"");
+        let whole = Problem::whole("no `mode`", "set mode = \"tcp-path\"");
         assert_eq!(
             Problems::new("a.toml", text, vec![whole, problem]).to_string(),
             "error: unknown key `prots`\n --> a.toml:2:1\n  |\n2 | prots = 1\n  | ^^^^^ did you mean `ports`?\n\n\
-             error: no `mode`\n = help: say mode = \"tcp-path\""
+             error: no `mode`\n = help: set mode = \"tcp-path\""
         );
     }
 }

@@ -1,5 +1,5 @@
-//! `[exploration]`: the parameters of the scheme, under the names, units and defaults of the simulator's
-//! registry, and sizes and times of the tables that a simulation does not set.
+//! `[exploration]`: the parameters of the scheme, with the names, units and defaults of the simulator's registry,
+//! and table sizes and timers that a simulation does not set.
 
 use weft_switching::exploration::Exploration;
 use weft_switching::{ParamKind, ParamValue, SchemeSpec, contradiction, registry};
@@ -7,17 +7,17 @@ use weft_units::Duration;
 
 use super::table::{Place, Table};
 
-/// Parameters of the registry that are not asked for here: Hello has a section of its own, and hosts and
-/// controllers are real.
+/// Parameters of the registry that are not read here: Hello has its own section, and hosts and controllers are
+/// real.
 const ELSEWHERE: [&str; 5] = ["hello", "arp_cache", "control_delay", "install_delay", "rule_latency"];
 
-/// Most entries of a table.
+/// Maximum number of table entries.
 const MOST_ENTRIES: u64 = 1 << 26;
 
 /// Reads the section for the scheme of this name.
 pub fn read(table: Table<'_>, scheme: &str, interval: Duration, hold: Duration) -> (SchemeSpec, Exploration) {
     let mut spec = SchemeSpec { name: scheme.to_owned(), params: Default::default() };
-    // Where there are routes, stations without one are found by exploring.
+    // In modes with routes, stations without a route are found by exploration.
     let schemes = if matches!(scheme, "ecmp" | "spray") { vec![scheme, "arp_path"] } else { vec![scheme] };
     let infos = registry().iter().filter(|info| schemes.contains(&info.name));
     let params: Vec<_> = infos.flat_map(|info| info.params).collect();
@@ -29,7 +29,7 @@ pub fn read(table: Table<'_>, scheme: &str, interval: Duration, hold: Duration) 
             places.push((param.name, span));
         }
     }
-    // A simulated host's memory of addresses says nothing of real ones.
+    // The ARP cache timeout of simulated hosts does not apply to real ones.
     spec.params.insert("arp_cache".to_owned(), ParamValue::Duration(Duration::ZERO));
     if let Some(wrong) = contradiction(&spec) {
         let span = places.into_iter().find(|(name, _)| *name == wrong.param).map_or(0..0, |(_, span)| span);

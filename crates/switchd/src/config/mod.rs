@@ -1,5 +1,5 @@
-//! The configuration of a switch: a TOML file, with flags of the command line before it. Keys, defaults and
-//! units are in docs/switchd.md.
+//! The configuration of a switch: a TOML file, overridden by command-line flags. Keys, defaults and units are in
+//! docs/switchd.md.
 
 pub mod diagnostic;
 mod exploration;
@@ -21,67 +21,67 @@ use crate::tags::Tagging;
 pub use read::{ConfigError, Flags};
 pub use routes::Route;
 
-/// Shortest key of Hello, in bytes (docs/wire-format.md).
+/// Shortest Hello key, in bytes (docs/wire-format.md).
 pub const SHORTEST_KEY: usize = 16;
-/// Most keys of Hello at a time: the one in use, and the one before or after it.
+/// Maximum number of Hello keys: the current one and the previous or next one.
 pub const MOST_KEYS: usize = 2;
 
-/// What a switch is told.
+/// The configuration of a switch.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The name of the switch on this machine: of its socket, pins and lock.
+    /// The name of the switch on this machine, used for its socket, pins and lock.
     pub name: SwitchName,
-    /// How it forwards.
+    /// The forwarding mode.
     pub mode: Mode,
-    /// The names of its interfaces; the place in the list is the port's number.
+    /// The names of its interfaces; the index in the list is the port number.
     pub ports: Vec<String>,
-    /// Its tier, 1 where hosts are attached; 0: not known.
+    /// Its tier, 1 if hosts are attached to it; 0: unknown.
     pub tier: u8,
-    /// The ports that a Hello may make fabric ports; all where there is no list.
+    /// The ports that a Hello may turn into fabric ports; all ports if there is no list.
     pub fabric_ports: Option<Vec<String>>,
-    /// What names the switch in Hellos; made of the first port's address where it is not given.
+    /// The switch id sent in Hellos; derived from the first port's address by default.
     pub switch_id: Option<u64>,
-    /// The secrets of Hello, at most [`MOST_KEYS`]: ours are signed with the first, others' are believed by any. Without
-    /// one nothing is signed and everything believed.
+    /// The Hello keys, at most [`MOST_KEYS`]: the first signs our Hellos, any of them may verify received ones. Without
+    /// a key, Hellos are neither signed nor verified.
     pub hello_keys: Vec<Vec<u8>>,
-    /// Between two Hellos.
+    /// The interval between Hellos.
     pub hello_interval: Duration,
-    /// For how long a Hello of ours holds.
+    /// The hold time of our Hellos.
     pub hello_hold: Duration,
-    /// Who may talk to the control socket.
+    /// Who may use the control socket.
     pub control: Access,
-    /// Where metrics are served over TCP.
+    /// The TCP address where metrics are served.
     pub metrics: Option<SocketAddr>,
     /// Longest packet of hosts, in bytes without the Ethernet header.
     pub mtu: u32,
-    /// The scheme and its parameters, as the simulator has them.
+    /// The scheme and its parameters, as in the simulator.
     pub scheme: SchemeSpec,
-    /// The same for what explores.
+    /// The parameters of exploration.
     pub exploration: Exploration,
-    /// Next hops, of modes that are told them.
+    /// Next hops, in modes with routes.
     pub routes: Vec<Route>,
-    /// Where more of them are.
+    /// A file with more routes.
     pub routes_file: Option<PathBuf>,
-    /// Of modes that have gates.
+    /// Settings of modes with gates.
     pub tagging: Tagging,
 }
 
-/// Who may talk to the control socket.
+/// Who may use the control socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// The group that the socket belongs to; the daemon's where none is given.
+    /// The group of the socket; the daemon's by default.
     pub group: Option<String>,
     /// Its permissions.
     pub mode: u32,
 }
 
 impl Config {
-    /// Whether a Hello makes the port `name` a fabric port.
+    /// Whether a Hello may turn the port `name` into a fabric port.
     pub fn may_be_fabric(&self, name: &str) -> bool {
         self.fabric_ports.as_ref().is_none_or(|ports| ports.iter().any(|port| port == name))
     }
 
-    /// Whether frames with tags are to go over the port `name`: it is said to lead to a switch.
+    /// Whether tagged frames are expected on the port `name`: `fabric_ports` lists it.
     pub fn carries_tags(&self, name: &str) -> bool {
         self.mode.tags() && self.fabric_ports.is_some() && self.may_be_fabric(name)
     }

@@ -1,4 +1,4 @@
-//! From text and flags to a [`Config`]: everything that is wrong is said at once, with its place.
+//! From text and flags to a [`Config`]: all errors are reported at once, each with its position.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -15,15 +15,15 @@ use crate::Mode;
 use crate::layout::MAX_PORTS;
 use crate::names::SwitchName;
 
-/// Shortest and longest interval of Hello.
+/// Shortest and longest Hello interval.
 const INTERVALS: [Duration; 2] = [Duration::from_ms(50), Duration::from_secs(60)];
 
-/// What the command line says, before the file.
+/// Command-line flags, which override the file.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     /// The name of the switch.
     pub name: Option<SwitchName>,
-    /// How it forwards.
+    /// The forwarding mode.
     pub mode: Option<String>,
     /// Its interfaces.
     pub ports: Vec<String>,
@@ -31,30 +31,30 @@ pub struct Flags {
     pub tier: Option<u8>,
 }
 
-/// Why there is no configuration.
+/// Why a configuration cannot be used.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// A file could not be read.
-    #[error("the configuration {path} cannot be read: {error}", path = path.display())]
+    #[error("cannot read the configuration {path}: {error}", path = path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// Why.
         error: std::io::Error,
     },
-    /// What is written in it is wrong.
+    /// The text has errors.
     #[error(transparent)]
     Text(#[from] Problems),
-    /// The file of routes is wrong.
+    /// The file of routes has errors.
     #[error("{0}")]
     Routes(String),
 }
 
 impl Config {
-    /// Reads the file, where there is one, with flags before it.
+    /// Reads the file, if one is given; flags override it.
     ///
     /// # Errors
-    /// [`ConfigError`], with everything that is wrong.
+    /// [`ConfigError`], with all errors found.
     pub fn load(path: Option<&Path>, flags: &Flags) -> Result<Self, ConfigError> {
         let text = path.map(std::fs::read_to_string).transpose();
         let file = |error| ConfigError::File { path: path.map(Path::to_owned).unwrap_or_default(), error };
@@ -71,10 +71,10 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads a text that messages call `name`; files that it names are in `folder`.
+    /// Reads a text, called `name` in messages; paths in it are relative to `folder`.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// All errors found.
     pub fn read(name: &str, text: &str, folder: &Path, flags: &Flags) -> Result<Self, Problems> {
         let entries = parse(text).map_err(|problem| Problems::new(name, text, vec![problem]))?;
         let problems = RefCell::new(Vec::new());
@@ -113,8 +113,8 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     if let Some(mode) = mode.filter(|mode| !mode.has_gates())
         && top.has("tags")
     {
-        let message = format!("`[tags]`, and `{}` has none", mode.name());
-        lacks(&message, "leave it out, or take a mode that has gates: tag-forward, flow-table");
+        let message = format!("`[tags]` does not apply to mode `{}`", mode.name());
+        lacks(&message, "remove it, or use a mode with gates: tag-forward, flow-table");
     }
     let routes = routes::read(&top, &ports);
     let routes_file = top.text("routes_file").map(|(path, _)| folder.join(path));
@@ -122,19 +122,19 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
         && (!routes.is_empty() || routes_file.is_some())
     {
         let message = match mode.has_gates() {
-            true => format!("routes, and `{}` goes by gates and rules", mode.name()),
-            false => format!("routes, and `{}` finds its paths itself", mode.name()),
+            true => format!("routes do not apply to mode `{}`: it uses gates and rules", mode.name()),
+            false => format!("routes do not apply to mode `{}`: it finds paths itself", mode.name()),
         };
-        lacks(&message, "leave them out, or take a mode that goes by routes: ecmp, spray");
+        lacks(&message, "remove them, or use a mode with routes: ecmp, spray");
     }
     if let Err(why) = routes::check(&routes, exploration.stations) {
-        lacks(&why, "put stations behind fewer switches");
+        lacks(&why, "remove routes, or raise `station_table` in [exploration]");
     }
     let tier = flags.tier.unwrap_or(tier);
     if exploration.scope == Scope::ValleyFree && tier == 0 {
         lacks(
-            "`exploration` is \"valley-free\" and there is no `tier`",
-            "say which tier this is: tier = 1 where hosts are attached",
+            "`exploration` is \"valley-free\", but `tier` is not set",
+            "set the tier of this switch: tier = 1 if hosts are attached to it",
         );
     }
     top.finish();
@@ -171,7 +171,7 @@ fn read_mode(top: &Table<'_>, flags: &Flags, lacks: &dyn Fn(&str, &str)) -> Opti
             if !top.has("mode") {
                 lacks(
                     "no `mode`",
-                    "say how it forwards: mode = \"tcp-path\" in the file, or --mode tcp-path",
+                    "set the forwarding mode: mode = \"tcp-path\" in the file, or --mode tcp-path",
                 );
             }
             written.map(|(mode, _)| mode)
@@ -191,7 +191,7 @@ fn read_ports(top: &Table<'_>, flags: &Flags, lacks: &dyn Fn(&str, &str)) -> Vec
         if !top.has("ports") {
             lacks(
                 "no `ports`",
-                "name its interfaces: ports = [\"eth1\", \"eth2\"] in the file, or --port eth1 --port eth2",
+                "list the interfaces: ports = [\"eth1\", \"eth2\"] in the file, or --port eth1 --port eth2",
             );
         }
         return Vec::new();
@@ -202,28 +202,28 @@ fn read_ports(top: &Table<'_>, flags: &Flags, lacks: &dyn Fn(&str, &str)) -> Vec
     ports.into_iter().map(|(port, _)| port).collect()
 }
 
-/// What is wrong with a list of ports.
+/// The first error in a list of ports: message and label.
 fn check_ports<'a>(ports: impl Iterator<Item = &'a str>) -> Option<(String, String)> {
     let ports: Vec<&str> = ports.collect();
     if ports.is_empty() {
-        return Some(("`ports` is empty".into(), "a switch needs at least one".into()));
+        return Some(("`ports` is empty".into(), "a switch needs at least one port".into()));
     }
     if ports.len() > usize::from(MAX_PORTS) {
         let label = format!(
-            "a switch has at most {MAX_PORTS}: give the others to a second one, with a name of its own"
+            "a switch has at most {MAX_PORTS} ports: use a second switch, with another name, for the rest"
         );
-        return Some((format!("`ports` names {} interfaces", ports.len()), label));
+        return Some((format!("`ports` lists {} interfaces", ports.len()), label));
     }
     let twice = (1..ports.len()).find(|&at| ports[..at].contains(&ports[at]));
     if let Some(at) = twice {
-        return Some((format!("`ports` names {:?} twice", ports[at]), "a port is one interface".into()));
+        return Some((format!("`ports` lists {:?} twice", ports[at]), "list each interface once".into()));
     }
-    // IFNAMSIZ is 16 with the zero at the end.
+    // IFNAMSIZ is 16, including the terminating zero.
     let odd = |port: &&&str| port.is_empty() || port.len() > 15 || port.contains(['/', ' ']);
     let odd = ports.iter().find(odd)?;
     Some((
-        format!("{odd:?} is no interface name"),
-        "interfaces have names of 1 to 15 bytes without `/`".into(),
+        format!("{odd:?} is not a valid interface name"),
+        "interface names have 1 to 15 bytes, without `/` or spaces".into(),
     ))
 }
 
@@ -236,7 +236,7 @@ fn read_fabric_ports(top: &Table<'_>, ports: &[String]) -> Option<Vec<String>> {
     for (name, span) in &names {
         if !ports.contains(name) {
             let label = suggest(name, ports.iter().map(String::as_str));
-            top.problem(span.clone(), format!("{name:?} is no port of this switch"), label);
+            top.problem(span.clone(), format!("{name:?} is not a port of this switch"), label);
         }
     }
     Some(names.into_iter().map(|(name, _)| name).collect())
@@ -248,10 +248,10 @@ fn switch_id(text: &str) -> Result<u64, String> {
     id.ok_or_else(|| "expected 16 hexadecimal digits, such as \"0123456789abcdef\"".to_owned())
 }
 
-/// The bytes of a key in hexadecimal.
+/// Parses a hexadecimal key.
 fn key(text: &str) -> Result<Vec<u8>, String> {
     let expected = format!(
-        "expected at least {SHORTEST_KEY} bytes in hexadecimal, such as `openssl rand -hex 32` makes"
+        "expected at least {SHORTEST_KEY} bytes in hexadecimal, such as the output of `openssl rand -hex 32`"
     );
     let text = text.trim();
     let bytes: Option<Vec<u8>> = text
@@ -264,16 +264,14 @@ fn key(text: &str) -> Result<Vec<u8>, String> {
         })
         .collect();
     match bytes {
-        None => Err(format!("these are not whole bytes in hexadecimal: {expected}")),
-        Some(bytes) if bytes.len() < SHORTEST_KEY => {
-            Err(format!("these are {} bytes: {expected}", bytes.len()))
-        }
+        None => Err(format!("not whole bytes in hexadecimal: {expected}")),
+        Some(bytes) if bytes.len() < SHORTEST_KEY => Err(format!("only {} bytes: {expected}", bytes.len())),
         Some(bytes) => Ok(bytes),
     }
 }
 
 fn read_keys(top: &Table<'_>, folder: &Path) -> Vec<Vec<u8>> {
-    // The text of a key is not repeated in a message: logs are kept.
+    // Messages never contain a key: logs are kept.
     let file = top.text("hello_key_file");
     let one = top.text("hello_key");
     let list = top.texts("hello_keys");
@@ -285,7 +283,7 @@ fn read_keys(top: &Table<'_>, folder: &Path) -> Vec<Vec<u8>> {
     let mut given = places.into_iter().filter_map(|(name, span)| Some((name, span?)));
     let first = given.next();
     if let (Some((first, _)), Some((second, span))) = (first, given.next()) {
-        top.problem(span.clone(), format!("both `{first}` and `{second}`"), "keep one of them");
+        top.problem(span.clone(), format!("both `{first}` and `{second}` are set"), "keep one of them");
         return Vec::new();
     }
     let Some((name, span)) = first else { return Vec::new() };
@@ -294,7 +292,7 @@ fn read_keys(top: &Table<'_>, folder: &Path) -> Vec<Vec<u8>> {
             let path = folder.join(path);
             std::fs::read_to_string(&path)
                 .map(|text| text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect())
-                .map_err(|error| format!("{} cannot be read: {error}", path.display()))
+                .map_err(|error| format!("cannot read {}: {error}", path.display()))
         }
         (_, Some((text, _)), _) => Ok(vec![text.clone()]),
         (.., list) => {
@@ -304,26 +302,26 @@ fn read_keys(top: &Table<'_>, folder: &Path) -> Vec<Vec<u8>> {
     match texts.and_then(|texts| keys(&texts)) {
         Ok(keys) => keys,
         Err(label) => {
-            let gives = if name == "hello_key" { "is no key" } else { "gives no keys" };
-            // The place of the whole: that of one key in a list would show the line that it is in.
+            let gives = if name == "hello_key" { "is not a valid key" } else { "has no valid keys" };
+            // The start of the whole value: marking one key of a list would show its line.
             top.problem(span.start..span.start + 1, format!("`{name}` {gives}"), label);
             Vec::new()
         }
     }
 }
 
-/// The keys of these texts.
+/// Parses all keys.
 fn keys(texts: &[String]) -> Result<Vec<Vec<u8>>, String> {
     if texts.is_empty() || texts.len() > MOST_KEYS {
-        let expected = "the one to sign with, then, while keys are changed, another one to accept";
-        return Err(format!("these are {} keys, expected 1 or {MOST_KEYS}: {expected}", texts.len()));
+        let expected = "the key to sign with and, during a key change, a second one to accept";
+        return Err(format!("{} keys given, expected 1 or {MOST_KEYS}: {expected}", texts.len()));
     }
     let mut keys = Vec::new();
     for (number, text) in (1..).zip(texts) {
         let place = |label| if texts.len() > 1 { format!("key {number}: {label}") } else { label };
         let key = key(text).map_err(place)?;
         if keys.contains(&key) {
-            return Err(format!("key {number} is the same as the one before it: leave one of them out"));
+            return Err(format!("key {number} is the same as the one before it: remove one of them"));
         }
         keys.push(key);
     }

@@ -1,4 +1,4 @@
-//! `[[route]]`: the next hops of a station, for the modes that do not find paths themselves.
+//! `[[route]]`: the next hops to a station, for modes that do not find paths themselves.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -9,12 +9,12 @@ use weft_switching::Mac;
 use super::diagnostic::{Problem, Problems, suggest};
 use super::table::{Table, parse};
 
-/// Where frames to a station may leave.
+/// The ports on which frames to a station may leave.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
     /// The station.
     pub station: Mac,
-    /// Numbers of ports, rising.
+    /// Port numbers, ascending.
     pub ports: Vec<u8>,
 }
 
@@ -32,7 +32,7 @@ pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
                     Some(number) => numbers.push(number as u8),
                     None => {
                         let label = suggest(&name, ports.iter().map(String::as_str));
-                        route.problem(span, format!("{name:?} is no port of this switch"), label);
+                        route.problem(span, format!("{name:?} is not a port of this switch"), label);
                     }
                 }
             }
@@ -41,43 +41,43 @@ pub fn read(table: &Table<'_>, ports: &[String]) -> Vec<Route> {
             if station.is_group() {
                 route.problem(
                     span.clone(),
-                    "a group address is no station's",
-                    "give the address of one host",
+                    "`station` is a group address",
+                    "expected the address of one host",
                 );
             }
             if !stations.insert(station) {
-                route.problem(span, "a second route of this station", "name all of its ports in one route");
+                route.problem(span, "second route to this station", "list all of its ports in one route");
             }
             routes.push(Route { station, ports: numbers });
         } else if !route.has("station") || !route.has("ports") {
-            route.problem(place, "a route without `station` and `ports`", "both are needed");
+            route.problem(place, "route without `station` or `ports`", "both are required");
         }
         route.finish();
     }
     routes
 }
 
-/// Makes sure that there is room for all routes, and that no station has two.
+/// Checks that the table has room for all routes, and that no station has two.
 ///
 /// # Errors
-/// What is wrong.
+/// A message for the user.
 pub fn check(routes: &[Route], room: usize) -> Result<(), String> {
     if routes.len() > room {
-        return Err(format!("{} routes, and the table has room for {room}", routes.len()));
+        return Err(format!("{} routes, but the table has room for {room}", routes.len()));
     }
     let mut stations = HashSet::new();
     match routes.iter().find(|route| !stations.insert(route.station)) {
         Some(Route { station, .. }) => {
-            Err(format!("a second route of {}: name all of its ports in one route", station))
+            Err(format!("second route to {}: list all of its ports in one route", station))
         }
         None => Ok(()),
     }
 }
 
-/// Reads a file that has nothing but routes.
+/// Reads a file that contains only routes.
 ///
 /// # Errors
-/// What cannot be read, and everything that is wrong.
+/// Why the file cannot be read, or all errors in it.
 pub fn read_file(path: &Path, ports: &[String]) -> Result<Vec<Route>, String> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| format!("routes_file {name}: {error}"))?;

@@ -1,5 +1,5 @@
-//! [`Table`]: a table of a configuration being read. Keys are asked for by name and kind; what is of
-//! another kind, and at the end what nobody asked for, is a problem with its place.
+//! [`Table`]: a configuration table being read. Keys are requested by name and type; a wrong type and, at the
+//! end, a key that was never requested are problems with a position.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -10,16 +10,16 @@ use weft_units::{Bytes, Duration};
 
 use super::diagnostic::{Problem, suggest};
 
-/// A table, and which of its keys were asked for.
+/// A table, and the keys requested so far.
 pub struct Table<'t> {
-    /// How messages call it: `[hello]`, or nothing for the top.
+    /// Its name in messages: `[hello]`, or empty for the top level.
     name: &'static str,
     entries: Option<&'t DeTable<'t>>,
     problems: &'t RefCell<Vec<Problem>>,
     asked: RefCell<Vec<&'static str>>,
 }
 
-/// A value and its place.
+/// A value and its position.
 pub type Place<T> = (T, Range<usize>);
 
 impl<'t> Table<'t> {
@@ -28,7 +28,7 @@ impl<'t> Table<'t> {
         Self { name: "", entries: Some(entries), problems, asked: RefCell::default() }
     }
 
-    /// Notes something wrong.
+    /// Records a problem.
     pub fn problem(&self, span: Range<usize>, message: impl Into<String>, label: impl Into<String>) {
         self.problems.borrow_mut().push(Problem::at(span, message, label));
     }
@@ -38,7 +38,7 @@ impl<'t> Table<'t> {
         self.entries?.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
     }
 
-    /// The value of `key` where `read` knows it, else a problem that says what was `expected`.
+    /// The value of `key` if `read` accepts it, otherwise a problem stating what was `expected`.
     fn read<T>(
         &self,
         key: &'static str,
@@ -48,20 +48,20 @@ impl<'t> Table<'t> {
         let value = self.value(key)?;
         let read = read(value.get_ref());
         if read.is_none() {
-            // What should be a secret is not repeated.
+            // Secrets never appear in messages.
             let secret = key.ends_with("key") || key.ends_with("keys");
-            let found = if secret { "of another kind".to_owned() } else { describe(value.get_ref()) };
+            let found = if secret { "of the wrong type".to_owned() } else { describe(value.get_ref()) };
             self.problem(value.span(), format!("`{key}` is {found}"), format!("expected {expected}"));
         }
         read.map(|read| (read, value.span()))
     }
 
-    /// A text.
+    /// A string.
     pub fn text(&self, key: &'static str) -> Option<Place<String>> {
-        self.read(key, "a text in quotes", |value| value.as_str().map(str::to_owned))
+        self.read(key, "a string in quotes", |value| value.as_str().map(str::to_owned))
     }
 
-    /// A text that `parse` turns into a value, or says what is wrong with.
+    /// A string that `parse` turns into a value or an error label.
     pub fn parsed<T>(
         &self,
         key: &'static str,
@@ -77,11 +77,11 @@ impl<'t> Table<'t> {
         }
     }
 
-    /// A span of time.
+    /// A duration.
     pub fn duration(&self, key: &'static str) -> Option<Place<Duration>> {
         let parse = |text: &str| {
             text.parse::<Duration>()
-                .map_err(|error| format!("expected a time such as \"1 s\": {}", error.why))
+                .map_err(|error| format!("expected a duration such as \"1 s\": {}", error.why))
         };
         self.parsed(key, parse)
     }
@@ -94,7 +94,7 @@ impl<'t> Table<'t> {
         self.parsed(key, parse)
     }
 
-    /// A whole number of `range`.
+    /// A whole number in `range`.
     pub fn number(&self, key: &'static str, range: Range<u64>) -> Option<Place<u64>> {
         let expected = format!("a whole number from {} to {}", range.start, range.end - 1);
         self.read(key, &expected, |value| {
@@ -121,9 +121,9 @@ impl<'t> Table<'t> {
         })
     }
 
-    /// A list of texts.
+    /// A list of strings.
     pub fn texts(&self, key: &'static str) -> Option<Place<Vec<Place<String>>>> {
-        self.read(key, "a list of texts, such as [\"eth1\", \"eth2\"]", |value| {
+        self.read(key, "a list of strings, such as [\"eth1\", \"eth2\"]", |value| {
             let text = |item: &Spanned<DeValue<'_>>| Some((item.get_ref().as_str()?.to_owned(), item.span()));
             value.as_array()?.iter().map(text).collect()
         })
@@ -134,13 +134,13 @@ impl<'t> Table<'t> {
         self.entries.is_some_and(|entries| entries.iter().any(|(name, _)| name.get_ref() == key))
     }
 
-    /// Whether `key` is a text.
+    /// Whether `key` is a string.
     pub fn is_text(&self, key: &str) -> bool {
         let value = self.entries.and_then(|all| all.iter().find(|(name, _)| name.get_ref() == key));
         value.is_some_and(|(_, value)| value.get_ref().is_str())
     }
 
-    /// The table `key`, called `name` in messages; one without keys where there is none.
+    /// The table `key`, called `name` in messages; empty if it is missing.
     pub fn table(&self, key: &'static str, name: &'static str) -> Table<'t> {
         let entries = self.read(key, "a table", DeValue::as_table).map(|(entries, _)| entries);
         Table { name, entries, problems: self.problems, asked: RefCell::default() }
@@ -148,7 +148,7 @@ impl<'t> Table<'t> {
 
     /// The tables of the list `key`, called `name` in messages.
     pub fn tables(&self, key: &'static str, name: &'static str) -> Vec<Place<Table<'t>>> {
-        let expected = format!("tables, each begun with [[{key}]]");
+        let expected = format!("an array of tables, each starting with [[{key}]]");
         let items = self.read(key, &expected, |value| {
             let table = |item: &'t Spanned<DeValue<'t>>| Some((item.get_ref().as_table()?, item.span()));
             value.as_array()?.iter().map(table).collect::<Option<Vec<_>>>()
@@ -159,7 +159,7 @@ impl<'t> Table<'t> {
         items.into_iter().flat_map(|(items, _)| items).map(table).collect()
     }
 
-    /// Says of every key that was not asked for that it is unknown.
+    /// Reports every key that was not requested as unknown.
     pub fn finish(self) {
         let asked = self.asked.borrow();
         for (key, _) in self.entries.into_iter().flat_map(|entries| entries.iter()) {
@@ -174,7 +174,7 @@ impl<'t> Table<'t> {
 
 fn describe(value: &DeValue<'_>) -> String {
     match value {
-        DeValue::String(text) => format!("the text {text:?}"),
+        DeValue::String(text) => format!("the string {text:?}"),
         DeValue::Integer(number) => format!("the number {number}"),
         DeValue::Float(number) => format!("the number {number}"),
         DeValue::Boolean(flag) => flag.to_string(),
@@ -184,12 +184,12 @@ fn describe(value: &DeValue<'_>) -> String {
     }
 }
 
-/// Reads a text as one table.
+/// Parses a text as one TOML table.
 ///
 /// # Errors
-/// What the grammar of TOML says.
+/// The TOML syntax error.
 pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Problem> {
     DeTable::parse(text).map_err(|error| {
-        Problem::at(error.span().unwrap_or_default(), "this is not TOML", error.message().replace('\n', ", "))
+        Problem::at(error.span().unwrap_or_default(), "invalid TOML", error.message().replace('\n', ", "))
     })
 }

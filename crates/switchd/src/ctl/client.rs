@@ -14,18 +14,18 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio::net::UnixStream;
 
-/// How long an answer may take; a trace may take for ever.
+/// Timeout of a request; a trace has none.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The same where much is to be done first: 200 000 rules take some seconds on a busy machine.
+/// Timeout of large requests: 200 000 rules take some seconds on a busy machine.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Why there is no answer.
+/// Why a request failed.
 #[derive(Debug, Error)]
 pub enum ClientError {
-    /// Nobody answers on the socket.
+    /// No daemon answers on the socket.
     #[error(
         "no daemon answers on {path} ({error}): start it (weft-switchd --config FILE, or systemctl start \
-         weft-switchd@NAME), or say which one is meant (--name, --socket)", path = path.display()
+         weft-switchd@NAME), or select another one (--name, --socket)", path = path.display()
     )]
     NotRunning {
         /// The socket.
@@ -33,39 +33,39 @@ pub enum ClientError {
         /// Why.
         error: io::Error,
     },
-    /// The socket is not for this user.
+    /// This user may not open the socket.
     #[error(
-        "{path} may not be used by this user: run it as root, or join the group that `control.group` of the \
-         daemon's configuration gives the socket to", path = path.display()
+        "permission denied on {path}: run weftctl as root, or join the group set by `control.group` in the \
+         daemon's configuration", path = path.display()
     )]
     Forbidden {
         /// The socket.
         path: PathBuf,
     },
-    /// The daemon is there and says nothing.
+    /// The daemon does not answer in time.
     #[error(
-        "the daemon on {path} has not answered for {} s: its log says what holds it up (journalctl -u \
-         'weft-switchd@*'); frames are forwarded without it", patience.as_secs(), path = path.display()
+        "the daemon on {path} has not answered for {} s: check its log (journalctl -u 'weft-switchd@*'); \
+         forwarding continues without it", patience.as_secs(), path = path.display()
     )]
     Stuck {
         /// The socket.
         path: PathBuf,
-        /// How long it was waited for.
+        /// The timeout.
         patience: Duration,
     },
-    /// The daemon says no.
+    /// The daemon refuses the request.
     #[error("{why}")]
     Refused {
         /// Why.
         why: String,
-        /// Of many things at once the one that it is about, from 0.
+        /// The index of the refused item, if the request had several.
         at: Option<usize>,
     },
-    /// What was to be sent is wrong.
+    /// The input cannot be sent.
     #[error("{0}")]
     Input(String),
-    /// What came back was no answer.
-    #[error("the daemon's answer cannot be read: {0}")]
+    /// The answer cannot be read.
+    #[error("cannot read the daemon's answer: {0}")]
     Answer(String),
 }
 
@@ -102,7 +102,7 @@ impl Client {
         sender.send_request(request).await.map_err(unreadable)
     }
 
-    /// Asks, and reads the whole answer, which may take 10 s.
+    /// Sends a request and reads the whole answer, within 10 s.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -110,7 +110,7 @@ impl Client {
         self.answer(method, what, Bytes::new(), PATIENCE).await
     }
 
-    /// Asks for something that may be long, which may take 60 s.
+    /// Requests something that may be large, within 60 s.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -118,7 +118,7 @@ impl Client {
         self.answer(Method::GET, what, Bytes::new(), LONG_PATIENCE).await
     }
 
-    /// Says something, and reads the whole answer, which may take 60 s.
+    /// Sends a request with a body and reads the whole answer, within 60 s.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -151,11 +151,11 @@ impl Client {
             return serde_json::from_slice(&bytes).map_err(unreadable);
         }
         let value: Value = serde_json::from_slice(&bytes).map_err(unreadable)?;
-        let why = value["error"].as_str().unwrap_or("it does not say why").to_owned();
+        let why = value["error"].as_str().unwrap_or("the daemon gave no reason").to_owned();
         Err(ClientError::Refused { why, at: value["at"].as_u64().and_then(|at| at.try_into().ok()) })
     }
 
-    /// Asks for lines of JSON, and shows each as it comes.
+    /// Requests lines of JSON and passes each to `see` as it arrives.
     ///
     /// # Errors
     /// [`ClientError`].

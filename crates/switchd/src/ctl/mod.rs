@@ -1,4 +1,4 @@
-//! `weftctl`: talks to a daemon over its control socket.
+//! `weftctl`: the client of a daemon's control socket.
 
 mod client;
 mod show;

@@ -1,8 +1,8 @@
-//! JSON of the daemon as tables for people.
+//! The daemon's JSON as text tables.
 
 use serde_json::Value;
 
-/// A column: its head, and what stands in it.
+/// A column: its heading, and its cell of a row.
 type Column = (&'static str, fn(&Value) -> String);
 
 fn text(value: &Value) -> String {
@@ -43,15 +43,15 @@ const PORTS: [Column; 9] = [
 
 const NEIGHBOURS: [Column; 8] = [
     ("switch", |row| text(&row["switch_id"])),
-    ("its port", |row| text(&row["port"])),
+    ("remote port", |row| text(&row["port"])),
     ("tier", |row| match row["tier"].as_u64() {
         Some(0) => "-".to_owned(),
         _ => text(&row["tier"]),
     }),
     ("port", |row| text(&row["here"]["port"])),
     ("interface", |row| text(&row["here"]["interface"])),
-    ("heard", |row| format!("{} ago", time(&row["heard_ms"]))),
-    ("holds", |row| time(&row["hold_ms"])),
+    ("last hello", |row| format!("{} ago", time(&row["heard_ms"]))),
+    ("hold time", |row| time(&row["hold_ms"])),
     ("signed", |row| row["key"].as_u64().map_or_else(|| "no".to_owned(), |key| format!("key {key}"))),
 ];
 
@@ -94,7 +94,7 @@ const FLOWS: [Column; 9] = [
     ("packets", |row| text(&row["packets"])),
 ];
 
-/// What `show` has asked for, as a table.
+/// The answer to `show`, as a table.
 pub fn table(what: &str, answer: &Value) -> String {
     let (columns, rows): (&[Column], &Value) = match what {
         "ports" => (&PORTS, answer),
@@ -111,12 +111,12 @@ pub fn table(what: &str, answer: &Value) -> String {
     let mut shown = align(&lines);
     let total = answer["total"].as_u64().unwrap_or(0);
     if total > rows.len() as u64 {
-        shown.push_str(&format!("\n{} of {total}; --limit N shows more", rows.len()));
+        shown.push_str(&format!("\n{} of {total} shown; use --limit N for more", rows.len()));
     }
     shown
 }
 
-/// Names and values below each other, those of inner tables indented.
+/// One name and value per line; names of nested values are joined by dots.
 fn pairs(answer: &Value) -> String {
     fn flatten(prefix: &str, value: &Value, lines: &mut Vec<Vec<String>>) {
         match value {
@@ -147,7 +147,7 @@ fn align(lines: &[Vec<String>]) -> String {
 pub fn event(event: &Value) -> String {
     let seconds = event["time_ns"].as_u64().unwrap_or(0) as f64 / 1e9;
     if event["what"] == "lost" {
-        return format!("{} events were lost: the reader is too slow", text(&event["events"]));
+        return format!("{} events lost: the reader is too slow", text(&event["events"]));
     }
     let end = |side: &str, port: &str| match event[port].as_u64() {
         Some(1..) => format!("{} {}", text(&event[side]), text(&event[port])),
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(
             table("hosts", &answer),
             "station            port  interface  class     expires in\n\
-             02:00:00:00:00:01  0     eth1       attached  1.2 s\n1 of 3; --limit N shows more"
+             02:00:00:00:00:01  0     eth1       attached  1.2 s\n1 of 3 shown; use --limit N for more"
         );
         assert_eq!(
             table("counters", &json!({"a": 1, "dropped": {"late_copy": 2}})),

@@ -1,33 +1,33 @@
-//! What handlers of the control socket answer, and what they say where they do not.
+//! Answers and errors of the control socket's handlers.
 
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-/// What went wrong, as `{"error": ...}`.
+/// An error answer, `{"error": ...}`.
 #[derive(Debug)]
 pub struct Failure {
-    /// The kind of it.
+    /// The HTTP status.
     pub status: StatusCode,
-    /// What to tell.
+    /// The message.
     pub error: String,
-    /// Of many things that were asked for at once the one that it is about.
+    /// The index of the item in error, if the request had several.
     pub at: Option<usize>,
 }
 
 impl Failure {
-    /// One that is about all of what was asked for.
+    /// An error of the whole request.
     pub fn new(status: StatusCode, error: impl ToString) -> Self {
         Self { status, error: error.to_string(), at: None }
     }
 
-    /// What was asked for does not go with what the switch is, or has.
+    /// The request conflicts with the mode or the state of the switch.
     pub fn conflict(error: impl ToString) -> Self {
         Self::new(StatusCode::CONFLICT, error)
     }
 
-    /// What was asked for cannot be read.
+    /// The request cannot be parsed.
     pub fn bad(error: impl ToString) -> Self {
         Self::new(StatusCode::BAD_REQUEST, error)
     }
@@ -43,10 +43,10 @@ impl IntoResponse for Failure {
     }
 }
 
-/// An answer, or why there is none.
+/// An answer or an error.
 pub type Answer = Result<Json<Value>, Failure>;
 
-/// What should not have gone wrong.
+/// An internal error.
 pub fn internal(error: impl ToString) -> Failure {
     Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error)
 }

@@ -1,4 +1,4 @@
-//! What takes its time, on threads of its own: sweeping, and telling of flows whose port is dead.
+//! Long-running work, on separate threads: sweeping tables, and notifying the edges of flows whose port is down.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,17 +14,17 @@ use crate::layout::{Flow, Port};
 use crate::recovery::Recovery;
 use crate::tables::Tables;
 
-/// Least time between two sweeps, and how much longer than a sweep it is.
+/// Minimum time between two sweeps, and the factor by which the pause exceeds a sweep's duration.
 const REST: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
 
-/// Least time between two looks through the flows of one port.
+/// Minimum time between two walks over the flows of one port.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How often a frame is offered to a queue that is full, a millisecond apart.
+/// Attempts to enqueue a frame while the queue is full, a millisecond apart.
 const TRIES: u32 = 50;
 
-/// What a thread needs of the switch.
+/// The state of the switch that a thread needs.
 struct Snapshot {
     tables: Tables,
     ports: Vec<Port>,
@@ -47,7 +47,7 @@ impl Snapshot {
         }
     }
 
-    /// Sends frames, each out of all its ports.
+    /// Sends each frame out of all its ports.
     fn send(&self, frames: Vec<(Vec<u16>, Vec<u8>)>) {
         for (mut ports, frame) in frames {
             if !self.fixed_order {
@@ -70,7 +70,7 @@ impl Snapshot {
     }
 }
 
-/// A number that nobody can foresee.
+/// An unpredictable number.
 fn random() -> u32 {
     let mut bytes = [0; 4];
     // SAFETY: the pointer is to memory of the length that is given.
@@ -88,8 +88,8 @@ fn draw(_: &Flow) -> u32 {
     random()
 }
 
-/// Ports whose flows are being looked through because they are dead, and whether that is to be done once
-/// more: of each port there is one thread at most, however often it breaks.
+/// Dead ports whose flows are being walked, and whether another walk has to follow: at most one thread per port,
+/// however often it goes down.
 #[derive(Default)]
 pub struct Walks(Mutex<HashMap<u16, bool>>);
 
@@ -98,7 +98,7 @@ impl Walks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a walk has to be started; one that is on its way is followed by another.
+    /// Whether to start a walk; if one is running, another will follow it.
     fn begin(&self, port: u16) -> bool {
         match self.ports().entry(port) {
             Entry::Occupied(mut again) => {
@@ -112,7 +112,7 @@ impl Walks {
         }
     }
 
-    /// Whether another has to follow the one that is over.
+    /// Whether another walk has to follow the one that has finished.
     fn again(&self, port: u16) -> bool {
         let mut ports = self.ports();
         let again = ports.insert(port, false) == Some(true);
@@ -123,7 +123,7 @@ impl Walks {
     }
 }
 
-/// The port is dead: what was behind it is forgotten, and of flows over it the edges are told.
+/// The port is dead: forgets the stations behind it and notifies the edges of its flows.
 pub fn broken(shared: &Shared, number: u16) {
     if !shared.0.walks.begin(number) {
         return;
@@ -138,23 +138,23 @@ pub fn broken(shared: &Shared, number: u16) {
             if !shared.0.walks.again(number) {
                 return;
             }
-            // A neighbour that comes and goes takes half of a processor's time at most.
+            // A flapping neighbour takes at most half of a CPU's time.
             sleep(began.elapsed().max(PAUSE));
         }
     });
 }
 
-/// The port is to be taken out of use: flows over it are moved while it forwards.
+/// The port is draining: moves its flows to other paths while it still forwards.
 pub fn drained(shared: &Shared, number: u16) {
     let shared = shared.clone();
     tokio::task::spawn_blocking(move || {
-        look_through(&shared, number, "flows of a port that drains", |tables, ports| {
+        look_through(&shared, number, "flows of a draining port", |tables, ports| {
             tables.move_off(number, ports, clock::now(), draw)
         });
     });
 }
 
-/// Does what `decide` finds to do about the flows of a port.
+/// Carries out the recovery that `decide` finds necessary for the flows of a port.
 fn look_through(
     shared: &Shared,
     number: u16,
@@ -184,7 +184,7 @@ fn look_through(
     }
 }
 
-/// Forgets what has expired, again and again, in at most one part in twenty of the time.
+/// Removes expired entries periodically, using at most a twentieth of the time.
 pub async fn sweep(shared: Shared) {
     loop {
         let tables = shared.lock().plane.tables().clone();
@@ -196,7 +196,7 @@ pub async fn sweep(shared: Shared) {
             Ok(Err(error)) => {
                 let may_say = shared.lock().quiet.may_say(0, "sweep", clock::now());
                 if let Some(left_out) = may_say {
-                    tracing::error!(%error, left_out, "sweeping");
+                    tracing::error!(%error, left_out, "sweeping the tables failed");
                 }
             }
             Err(_) => return,
@@ -213,9 +213,9 @@ mod tests {
     fn a_port_that_breaks_often_is_looked_at_by_one_and_once_more() {
         let walks = Walks::default();
         assert_eq!((0..1000).filter(|_| walks.begin(3)).count(), 1);
-        assert!(walks.begin(4), "another port has its own");
-        assert!(walks.again(3), "it broke meanwhile");
+        assert!(walks.begin(4), "ports are independent");
+        assert!(walks.again(3), "it broke during the walk");
         assert!(!walks.again(3), "and not since");
-        assert!(walks.begin(3), "it breaks again, and nobody looks");
+        assert!(walks.begin(3), "it breaks again, with no walk running");
     }
 }

@@ -1,5 +1,5 @@
-//! Carriers, looked at beside the events that the kernel sends. It sends those of virtual links at once, and of all
-//! other interfaces of the machine at most one a second; so a lost carrier would be heard of a second late.
+//! Polls carriers in addition to the kernel's events. The kernel reports virtual links at once, but all other
+//! interfaces of the machine at most once a second, so a lost carrier would be noticed a second late.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -12,26 +12,26 @@ use super::ethtool;
 use super::links::Interface;
 use super::switch::Task;
 
-/// Between two looks at carriers.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(20);
-/// Looks until interfaces are looked up again, and drivers are asked that need not be asked each time.
+/// Polls until the list of interfaces is refreshed, and drivers are queried that need no query at each poll.
 const SELDOM: u32 = 50;
 
-/// How a change of a carrier is noticed.
+/// How a carrier change is noticed.
 enum Way {
-    /// The kernel tells at once.
+    /// The kernel reports it at once.
     Told,
     /// By the kernel's count of changes, which is read without a lock.
     Counted(File, Option<u64>),
-    /// By asking the driver each time, which takes the lock of all interfaces.
+    /// By querying the driver at each poll, which takes the lock of all interfaces (RTNL).
     Asked,
 }
 
-/// An interface that is looked at.
+/// A polled interface.
 struct Watched {
     interface: Interface,
     way: Way,
-    /// What the driver said last.
+    /// The driver's last answer.
     carrier: Option<bool>,
 }
 
@@ -45,7 +45,7 @@ impl Watched {
         Self { interface, way, carrier: None }
     }
 
-    /// Whether the kernel has to be asked how the interface is.
+    /// Whether the kernel has to be asked for the state of the interface.
     fn look(&mut self, seldom: bool) -> bool {
         let asks = match &mut self.way {
             Way::Told => seldom,
@@ -60,7 +60,7 @@ impl Watched {
                 seldom
             }
         };
-        // What a driver says otherwise than the kernel is worth one look, not one each time.
+        // If driver and kernel disagree, the interface is looked at once, not at every poll.
         asks && ethtool::carrier(&self.interface.name).is_ok_and(|has| {
             let before = self.carrier.replace(has);
             before != Some(has) && has != self.interface.up
@@ -74,7 +74,7 @@ fn read(file: &File) -> Option<u64> {
     std::str::from_utf8(&text[..length]).ok()?.trim().parse().ok()
 }
 
-/// The kernel's count of an interface's changes of carrier, where /sys shows this network namespace.
+/// The kernel's count of an interface's carrier changes, if /sys shows this network namespace.
 fn counter(interface: &Interface) -> Option<File> {
     let folder = Path::new("/sys/class/net").join(&interface.name);
     let says = |file: &str| fs::read_to_string(folder.join(file)).ok().map(|text| text.trim().to_owned());
@@ -83,10 +83,10 @@ fn counter(interface: &Interface) -> Option<File> {
     same.then(|| File::open(folder.join("carrier_changes")).ok()).flatten()
 }
 
-/// Looks at the carriers of ports, again and again.
+/// Polls the carriers of ports, on a thread of its own.
 pub fn watch(shared: &Shared) {
     let shared = shared.clone();
-    // Asking drivers waits for whoever changes interfaces, and Hello messages must not.
+    // Querying a driver waits for the RTNL lock, and Hello messages must not wait for that.
     std::thread::spawn(move || {
         let (mut watched, mut looks) = (Vec::<Watched>::new(), 0_u32);
         loop {
@@ -95,7 +95,7 @@ pub fn watch(shared: &Shared) {
                 renew(&shared, &mut watched);
             }
             looks = looks.wrapping_add(1);
-            // All of them: each remembers what it saw.
+            // No short circuit: each one records its state.
             if watched.iter_mut().filter_map(|one| one.look(seldom).then_some(())).count() > 0 {
                 shared.hand(vec![Task::LookAgain]);
             }
@@ -104,7 +104,7 @@ pub fn watch(shared: &Shared) {
     });
 }
 
-/// Looks at the interfaces that ports have now.
+/// Refreshes the list of polled interfaces from the ports.
 fn renew(shared: &Shared, watched: &mut Vec<Watched>) {
     let now: Vec<Interface> = shared.lock().ports.iter().filter_map(|port| port.interface.clone()).collect();
     watched.retain_mut(|one| {
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     #[ignore = "needs /sys/class/net"]
     fn the_count_of_an_interface_is_read_only_where_it_is_the_one_of_this_namespace() {
-        let file = counter(&loopback()).expect("the loopback interface is everywhere");
+        let file = counter(&loopback()).expect("every namespace has a loopback interface");
         assert!(read(&file).is_some());
         assert!(counter(&Interface { index: 7, ..loopback() }).is_none());
         assert!(counter(&Interface { mac: Mac([2; 6]), ..loopback() }).is_none());

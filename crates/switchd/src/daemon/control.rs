@@ -1,5 +1,5 @@
-//! The control socket: JSON over HTTP on a Unix socket, whose file permissions say who may use it. The
-//! paths are in docs/switchd.md.
+//! The control socket: JSON over HTTP on a Unix socket, protected by its file permissions. The paths are in
+//! docs/switchd.md.
 
 use std::convert::Infallible;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
@@ -27,10 +27,10 @@ use crate::config::Access;
 use crate::names::SwitchName;
 use crate::tags::daemon::{self as tags, Tags};
 
-/// How long the last answers may take.
+/// Time for the last answers when the daemon stops.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// A socket with the right permissions that nobody finds yet.
+/// A socket with its final permissions, but still under a temporary name.
 pub struct Hidden {
     listener: UnixListener,
     temporary: PathBuf,
@@ -63,14 +63,14 @@ pub fn open(folder: &Path, name: &SwitchName, access: &Access) -> Result<Hidden,
     Ok(Hidden { listener, temporary, path })
 }
 
-/// Refuses a path where something is that no daemon of this name has left there: a file, or the socket of somebody
-/// who answers, since whoever has the lock of the name is alone with it.
+/// Refuses a path occupied by something that no daemon of this name left there: a file, or a socket that still
+/// answers, since only the holder of the name's lock may serve it.
 fn refuse_taken(path: &Path) -> Result<(), Refusal> {
     let why = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Ok(found) if !found.file_type().is_socket() => "is no socket, so weft-switchd did not make it",
+        Ok(found) if !found.file_type().is_socket() => "is not a socket, so weft-switchd did not create it",
         _ if std::os::unix::net::UnixStream::connect(path).is_ok() => {
-            "is the socket of another program, which answers"
+            "is the socket of another running program"
         }
         _ => return Ok(()),
     };
@@ -79,12 +79,12 @@ fn refuse_taken(path: &Path) -> Result<(), Refusal> {
 }
 
 impl Hidden {
-    /// Takes it away: the daemon does not start.
+    /// Removes the socket: the daemon does not start.
     pub fn discard(&self) {
         let _ = std::fs::remove_file(&self.temporary);
     }
 
-    /// Gives the socket its name and answers on it.
+    /// Gives the socket its final name and serves it.
     ///
     /// # Errors
     /// [`Refusal::File`].
@@ -95,14 +95,14 @@ impl Hidden {
         let (last, end) = oneshot::channel();
         let task = tokio::spawn(async move {
             let told = async { end.await.unwrap_or_default() };
-            // It fails at nothing once it listens.
+            // It cannot fail once it listens.
             let _ = axum::serve(listener, app).with_graceful_shutdown(told).await;
         });
         Ok(Control { path, last, task })
     }
 }
 
-/// The socket as it is served.
+/// The socket being served.
 pub struct Control {
     path: PathBuf,
     last: oneshot::Sender<()>,
@@ -110,12 +110,12 @@ pub struct Control {
 }
 
 impl Control {
-    /// Takes the socket's name away: nobody finds it any more.
+    /// Removes the socket's name: no new client can connect.
     pub fn hide(&self) {
         let _ = std::fs::remove_file(&self.path);
     }
 
-    /// Gives the answers that are on their way, and ends; a trace does not end by itself and is cut off.
+    /// Completes pending answers and ends; a trace, which never ends, is cut off.
     pub async fn end(self) {
         let _ = self.last.send(());
         let _ = tokio::time::timeout(FAREWELL, self.task).await;
@@ -143,9 +143,7 @@ fn router(shared: Shared) -> Router {
         .route("/v1/down", post(down))
         .route("/metrics", get(metrics::answer))
         .merge(tags::http::router())
-        .fallback(async || {
-            Failure::new(StatusCode::NOT_FOUND, "there is no such path: docs/switchd.md has them")
-        })
+        .fallback(async || Failure::new(StatusCode::NOT_FOUND, "no such path: see docs/switchd.md"))
         .with_state(shared)
 }
 
@@ -156,10 +154,10 @@ async fn status(State(shared): State<Shared>) -> Json<Value> {
     Json(report::status(&shared.lock(), sizes))
 }
 
-/// How much of a table is asked for.
+/// The requested size of a table.
 #[derive(Deserialize)]
 pub struct Limit {
-    /// Most rows.
+    /// Maximum number of rows.
     #[serde(default = "Limit::most")]
     pub limit: usize,
 }
@@ -170,7 +168,7 @@ impl Limit {
     }
 }
 
-/// What a table has, read on a thread of its own.
+/// The contents of a table, read on a blocking thread.
 async fn table(
     shared: Shared,
     read: impl FnOnce(report::Names, crate::tables::Tables) -> std::io::Result<Value> + Send + 'static,
@@ -183,13 +181,13 @@ async fn table(
     read.map_err(internal)?.map(Json).map_err(internal)
 }
 
-/// What stands behind `?`, where it can be read.
+/// The query string, or why it cannot be parsed.
 pub type Asked<T> = Result<Query<T>, QueryRejection>;
 
-/// It.
+/// The parsed query string.
 ///
 /// # Errors
-/// What cannot be read of it.
+/// Why it cannot be parsed.
 pub fn read<T>(asked: Asked<T>) -> Result<T, Failure> {
     asked.map(|Query(what)| what).map_err(|why| Failure::bad(why.body_text()))
 }
@@ -204,7 +202,7 @@ async fn paths(State(shared): State<Shared>, asked: Asked<Limit>) -> Answer {
     table(shared, move |names, tables| report::paths(&names, &tables, limit)).await
 }
 
-/// Events as lines of JSON, until the reader goes.
+/// Events as lines of JSON, until the reader disconnects.
 async fn follow(State(shared): State<Shared>) -> Response {
     let first = shared.0.trace.receiver_count() == 0;
     let events = shared.0.trace.subscribe();
@@ -222,7 +220,7 @@ async fn follow(State(shared): State<Shared>) -> Response {
     Body::from_stream(lines).into_response()
 }
 
-/// The number of a port that is given by its number or its interface.
+/// The number of a port given by number or interface.
 ///
 /// # Errors
 /// There is no such port.
@@ -232,7 +230,7 @@ pub fn number(shared: &Shared, given: &str) -> Result<u16, Failure> {
     let found = found.or_else(|| given.parse().ok().filter(|number| *number < switch.ports.len()));
     found.map(|number| number as u16).ok_or_else(|| {
         let names: Vec<&str> = switch.ports.iter().map(|port| port.name.as_str()).collect();
-        let error = format!("`{given}` is no port of this switch: it has {}", names.join(", "));
+        let error = format!("`{given}` is not a port of this switch, which has {}", names.join(", "));
         Failure::new(StatusCode::NOT_FOUND, error)
     })
 }
@@ -250,7 +248,7 @@ async fn undrain(State(shared): State<Shared>, PathOf(port): PathOf<String>) -> 
     Ok(Json(json!({"port": number, "draining": false})))
 }
 
-/// What is to be forgotten; both tables where it is not said.
+/// The table to flush; both by default.
 #[derive(Deserialize)]
 struct What {
     what: Option<String>,
@@ -263,7 +261,7 @@ async fn flush(State(shared): State<Shared>, asked: Asked<What>) -> Answer {
         Some("hosts") => (true, false),
         Some("paths") => (false, true),
         Some(other) => {
-            return Err(Failure::bad(format!("`{other}` cannot be flushed: hosts and paths can")));
+            return Err(Failure::bad(format!("`{other}` cannot be flushed: expected `hosts` or `paths`")));
         }
     };
     table(shared, move |_, tables| {
@@ -279,14 +277,14 @@ async fn load_again(State(shared): State<Shared>) -> Answer {
     Ok(Json(json!({"changed": changed})))
 }
 
-/// Answers when the data plane is away and interfaces are as they were, with all that was removed.
+/// Takes the switch down; answers with everything removed, once the data plane is gone and interfaces are restored.
 async fn down(State(shared): State<Shared>) -> Answer {
-    // Otherwise the daemon would end, and something would stay.
+    // Otherwise the daemon would stop and leave something behind.
     let pins = shared.lock().pins.clone();
     let looked = tokio::task::spawn_blocking(move || pins.inspect()).await;
     looked.map_err(internal)?.map_err(Failure::conflict)?;
     let (waiting, done) = oneshot::channel();
-    let busy = || Failure::conflict("the daemon is ending already");
+    let busy = || Failure::conflict("the daemon is already stopping");
     shared.0.down.try_send(waiting).map_err(|_| busy())?;
     let removed = done.await.map_err(|_| busy())?.map_err(internal)?;
     Ok(Json(json!({"down": true, "removed": removed})))

@@ -1,41 +1,43 @@
-//! Neighbours that are not heard any more: dead, or switches whose daemon hangs while their data plane forwards.
+//! Neighbours whose Hello messages have stopped: dead switches, or switches whose daemon hangs while the data plane
+//! forwards.
 //!
-//! Hello messages and frames travel the same direction, so whatever fails between two switches takes both away, and only
-//! a daemon that hangs takes the Hello messages alone. A port on which frames still come in near the end of the hold is
-//! therefore kept, as the last resort ([`Role::Unheard`]): it forwards, others come first. Nothing else is inferred from
-//! frames that come in: on a port whose own direction is cut we are not heard, and it is the neighbour that stops.
+//! Hello messages and frames travel in the same direction, so any failure between two switches stops both; only a hung
+//! daemon stops the Hello messages alone. A port that still receives frames near the end of the hold time is therefore
+//! kept as a last resort ([`Role::Unheard`]): it forwards, but other ports are preferred. Nothing else is inferred from
+//! received frames: if only our own direction is cut, the neighbour receives no Hello messages and closes the link.
 //!
-//! What came in is looked at in the second half of a hold only. Whatever a neighbour sent before it died came within one
-//! interval of its last Hello, which is the first third: so a dead one is noticed when its hold ends, as without frames.
+//! Received frames count only in the second half of the hold time. The last frames of a dying neighbour arrive within
+//! one interval of its last Hello, the first third of the hold time: so its death is noticed as soon as the hold time
+//! ends.
 
 use super::ports::Role;
 use super::switch::{Switch, Task};
 use crate::layout::NEVER;
 use weft_units::PortId;
 
-/// Looks at what came in, within a hold.
+/// Checks of received frames per hold time.
 const LOOKS: u64 = 12;
 
-/// What came in on a port whose neighbour is not heard.
+/// The frames received on a port whose neighbour sends no Hello messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
-    /// Frames that had come in at the last look, if there was one.
+    /// Frames received up to the last check, if there was one.
     frames: Option<u64>,
-    /// Whether any came in between two looks.
+    /// Whether any arrived between two checks.
     any: bool,
-    /// When the next look is due; 0: at once.
+    /// When the next check is due; 0: at once.
     next: u64,
-    /// Frames before then count for nothing: a Hello came in that is not the neighbour's.
+    /// Frames received before this time are ignored: a Hello arrived that is not the neighbour's.
     distrusted: u64,
 }
 
 impl Delivery {
-    /// When the next look is due.
+    /// When the next check is due.
     pub const fn next(&self) -> u64 {
         self.next
     }
 
-    /// So many frames have come in by now; whether any since the last look.
+    /// Records the number of frames received so far; returns whether it has grown since the last check.
     const fn look(&mut self, frames: u64, now: u64) -> bool {
         let more = matches!(self.frames, Some(before) if frames > before) && now >= self.distrusted;
         self.frames = Some(frames);
@@ -51,7 +53,7 @@ impl Switch {
         neighbour.map_or(self.hold(), |known| u64::from(known.hold_ms) * 1_000_000)
     }
 
-    /// The neighbour may not be heard any more: looks at what comes in, and ends the role if it is over.
+    /// Checks a port whose neighbour may be gone: looks at received frames, and ends the role when it has expired.
     pub fn attend(&mut self, number: u16, now: u64) -> Vec<Task> {
         let (at, hold) = (usize::from(number), self.hold_of(number));
         let (role, until, next) = (self.ports[at].role, self.ports[at].until, self.ports[at].delivery.next);
@@ -62,7 +64,7 @@ impl Switch {
         if now < next && now < until {
             return Vec::new();
         }
-        // What cannot be read has not come in.
+        // An unreadable counter counts as no frames.
         let frames = self.plane.received(PortId(number)).unwrap_or_default();
         let delivery = &mut self.ports[at].delivery;
         let came = delivery.look(frames, now);
@@ -87,8 +89,8 @@ impl Switch {
             let named = &self.ports[usize::from(number)].name;
             tracing::warn!(
                 port = number, interface = %named, left_out,
-                "the neighbour sends no Hello messages and still delivers frames: the port is used as the last resort \
-                 (does its weft-switchd hang?)"
+                "the neighbour sends no Hello messages but still delivers frames: the port is used as the last resort \
+                 (has its weft-switchd hung?)"
             );
         }
         self.play(number, Role::Unheard, until);
@@ -105,8 +107,7 @@ impl Switch {
         vec![Task::Broken(number)]
     }
 
-    /// A Hello came in that is not to be believed: whoever sends there may not be the switch that was heard before, and
-    /// its frames do not keep the port.
+    /// A Hello was refused: its sender may not be the former neighbour, so its frames do not keep the port.
     pub fn distrust(&mut self, number: u16, now: u64) {
         let hold = self.hold_of(number);
         let port = &mut self.ports[usize::from(number)];
@@ -117,8 +118,7 @@ impl Switch {
         }
     }
 
-    /// The daemon was woken later than it wanted. What came in meanwhile has not been read: nobody is considered dead
-    /// for it.
+    /// The daemon woke up late. Messages received in the meantime are still unread, so hold times are extended.
     pub fn forgive(&mut self, now: u64) {
         let late = now.saturating_sub(self.due);
         if late < self.hold() / 4 {
@@ -133,7 +133,7 @@ impl Switch {
             tracing::warn!(
                 ms,
                 left_out,
-                "the daemon did not run for a while: neighbours are waited for as much longer"
+                "the daemon did not run for a while: the hold times of neighbours are extended by that time"
             );
         }
     }
@@ -146,13 +146,13 @@ mod tests {
     #[test]
     fn frames_count_from_the_second_look_on_and_not_while_the_sender_is_distrusted() {
         let mut delivery = Delivery::default();
-        assert!(!delivery.look(1000, 0), "what came before the first look is of no use");
+        assert!(!delivery.look(1000, 0), "frames before the first check do not count");
         assert!(!delivery.look(1000, 1));
         assert!(delivery.look(1001, 2) && delivery.any);
         let mut delivery = Delivery { distrusted: 10, ..Delivery::default() };
         delivery.look(0, 0);
         assert!(!delivery.look(5, 9) && !delivery.any);
-        assert!(!delivery.look(5, 10), "frames of before are not counted afterwards");
+        assert!(!delivery.look(5, 10), "earlier frames are not counted afterwards");
         assert!(delivery.look(6, 11));
     }
 }

@@ -1,4 +1,4 @@
-//! What is asked of a driver, and told: ethtool(8)'s ioctl.
+//! Queries and settings of a driver, by ethtool(8)'s ioctl.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -17,14 +17,14 @@ struct Value {
     data: u32,
 }
 
-/// Asks or tells the driver of an interface; what comes back.
+/// Sends a command to the driver of an interface; returns its answer.
 fn ask(name: &str, command: u32, data: u32) -> io::Result<u32> {
     // SAFETY: no pointers.
     let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and has no other owner.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     let mut value = Value { command, data };
     // SAFETY: all zeros is a value of this structure.
@@ -41,34 +41,34 @@ fn ask(name: &str, command: u32, data: u32) -> io::Result<u32> {
     }
 }
 
-/// Whether the interface is set up and has a carrier.
+/// Whether the interface is up and has a carrier.
 ///
 /// # Errors
-/// What the kernel says; some drivers do not know.
+/// The kernel's error; some drivers do not support the query.
 pub fn carrier(name: &str) -> io::Result<bool> {
     Ok(ask(name, GET_LINK, 0)? != 0)
 }
 
-/// Whether frames of a flow are merged as they come in (generic receive offload).
+/// Whether generic receive offload (GRO) is on.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn has_gro(name: &str) -> io::Result<bool> {
     Ok(ask(name, GET_GRO, 0)? != 0)
 }
 
-/// Has frames of a flow merged as they come in, or not.
+/// Turns generic receive offload on or off.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn set_gro(name: &str, on: bool) -> io::Result<()> {
     ask(name, SET_GRO, on.into()).map(drop)
 }
 
-/// Turns large receive offload off, as a bridge does with its ports; whether it was on.
+/// Turns large receive offload off, as a bridge does with its ports; returns whether it was on.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn turn_off_lro(name: &str) -> io::Result<bool> {
     let flags = match ask(name, GET_FLAGS, 0) {
         // A driver without such flags does not merge.

@@ -1,5 +1,4 @@
-//! Ports whose frames exceed a limit (floods, new stations, explorations) and are dropped: each is named in the log at most
-//! once in ten seconds.
+//! Logs ports that exceed a rate limit (floods, new stations, explorations), each at most once in ten seconds.
 
 use std::time::Duration;
 
@@ -12,21 +11,21 @@ use crate::counters::Reason;
 use crate::error::PlaneError;
 use crate::plane::Plane;
 
-/// Between two looks.
+/// Polling interval.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What had been dropped at the last look.
+/// Frames dropped up to the last poll.
 #[derive(Default)]
 struct Before {
-    /// Because of a limit, on all ports together; `None`: there was no look yet.
+    /// By a rate limit, on all ports together; `None` before the first poll.
     limited: Option<u64>,
-    /// For any reason, of what came in by each port.
+    /// For any reason, by ingress port.
     dropped: Vec<u64>,
 }
 
 impl Before {
-    /// The port of hosts that most frames were dropped of since the last look, and how many, if frames have exceeded limits
-    /// since. Fabric ports drop late copies of every flood.
+    /// If any frame exceeded a limit since the last poll: the host port with most drops since then, and their number.
+    /// Fabric ports do not count, since they drop the late copies of every flood.
     fn worst(
         &mut self,
         limited: u64,
@@ -41,7 +40,7 @@ impl Before {
     }
 }
 
-/// Frames dropped because of limits, and frames of each port that were dropped.
+/// Frames dropped by rate limits, and frames dropped per port.
 fn dropped(plane: &Plane) -> Result<(u64, Vec<u64>), PlaneError> {
     let all = plane.counters()?.dropped;
     let limited = all.iter().find(|(reason, _)| *reason == Reason::Switch(DropReason::RateLimited));
@@ -51,7 +50,7 @@ fn dropped(plane: &Plane) -> Result<(u64, Vec<u64>), PlaneError> {
     ))
 }
 
-/// Names ports that exceed limits, again and again.
+/// Logs ports that exceed limits, until the task is aborted.
 pub async fn watch(shared: Shared) {
     let mut before = Before::default();
     loop {
@@ -70,14 +69,14 @@ pub async fn watch(shared: Shared) {
                     {
                         tracing::warn!(
                             interface = %port.name, frames, left_out,
-                            "frames of a port exceed its limits (flood_rate, station_rate, exploration_rate) and are dropped: \
-                             does a host there attack?"
+                            "a port exceeds its rate limits (flood_rate, station_rate, exploration_rate) and its frames are \
+                             dropped: is a host there attacking?"
                         );
                     }
                 }
                 Err(error) => {
                     if let Some(left_out) = switch.quiet.may_say(0, "counters", now) {
-                        tracing::error!(%error, left_out, "reading the counters of dropped frames");
+                        tracing::error!(%error, left_out, "reading the drop counters failed");
                     }
                 }
             }
@@ -98,6 +97,6 @@ mod tests {
         assert_eq!(worst(5, vec![900, 0, 0]), None, "drops for other reasons");
         assert_eq!(worst(6, vec![910, 40, 900]), Some((1, 40)), "a fabric port drops late copies");
         assert_eq!(worst(6, vec![910, 40, 900]), None);
-        assert_eq!(worst(7, vec![910, 40, 900]), None, "of a port that is gone");
+        assert_eq!(worst(7, vec![910, 40, 900]), None, "no port has new drops");
     }
 }

@@ -1,4 +1,4 @@
-//! Hellos: which are believed, and what ours say (docs/wire-format.md).
+//! Hello messages: sending ours and checking received ones (docs/wire-format.md).
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use weft_wire::{EtherType, Hello, HelloFrame, Key, Mac, SwitchId};
 
 use super::memory::Memory;
 
-/// What a switch says of itself, and how it checks what others say.
+/// The state for sending and checking Hellos.
 #[derive(Debug)]
 pub struct Hellos {
     /// The switch.
     pub id: u64,
-    /// Its tier; 0 is not known.
+    /// Its tier; 0 if unknown.
     pub tier: u8,
-    /// For how long a Hello holds, in milliseconds.
+    /// The hold time, in milliseconds.
     pub hold_ms: u32,
-    /// The secrets: ours are signed with the first, others' are believed by any.
+    /// The keys: the first signs our Hellos, any of them may verify received ones.
     pub keys: Vec<Key>,
-    /// What outlives the daemon.
+    /// Sequence numbers, which outlive the daemon.
     pub memory: Memory,
-    /// Hellos believed.
+    /// Hellos accepted.
     pub heard: u64,
     /// Hellos sent.
     pub sent: u64,
@@ -27,24 +27,24 @@ pub struct Hellos {
     pub refused: BTreeMap<&'static str, u64>,
 }
 
-/// Every reason for which a Hello is refused: `port` is that of one on a port that no Hello makes a fabric
-/// port, `own` that of one of our own.
+/// Every reason for refusing a Hello; `port`: received on a port that must not become a fabric port, `own`: sent by
+/// this switch.
 pub const REASONS: [&str; 9] =
     ["ethertype", "destination", "short", "version", "unsigned", "signature", "replay", "port", "own"];
 
 impl Hellos {
-    /// The frame that says who is here from a port with this address. A hold of 0 takes that back.
+    /// The Hello to send from a port with this address. A hold time of 0 withdraws the adjacency.
     pub fn frame(&mut self, source: Mac, port: u16, hold_ms: u32, since_1970: u64) -> [u8; 60] {
         let mut frame = [0; 60];
         let sequence = self.memory.next(since_1970);
         let hello = Hello { tier: self.tier, hold_ms, switch: SwitchId(self.id), port, sequence };
-        // 60 bytes are what a Hello has.
+        // A Hello has 60 bytes.
         let _ = hello.write(source, EtherType::HELLO, self.keys.first(), &mut frame);
         self.sent += 1;
         frame
     }
 
-    /// What a frame says, if it is to be believed, and which of the keys it was signed with, from 0; else the reason.
+    /// The contents of a valid Hello, and the index of the key that signed it.
     ///
     /// # Errors
     /// One of [`REASONS`], which is counted.

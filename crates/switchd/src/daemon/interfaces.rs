@@ -1,5 +1,5 @@
-//! Which interfaces can be ports, and what is set of those that are: they take in frames to others, merge
-//! none (LRO, which cannot be undone, and where frames get tags GRO, too), and speak no IPv6 of their own.
+//! Which interfaces can be ports, and how ports are set up: promiscuous, without LRO (merging that cannot be undone),
+//! in modes with tags without GRO, and without IPv6 of their own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,13 +15,13 @@ use super::refusal::Refusal;
 use crate::Mode;
 use crate::config::Config;
 
-/// Bytes by which a segment grows in a Path frame.
+/// Bytes that a Path frame adds to a segment.
 pub const WRAP: u32 = weft_wire::PATH_HEADER_LEN as u32;
 
-/// The interface that is to be the port `name`.
+/// The interface for the port `name`.
 ///
 /// # Errors
-/// [`Refusal`] with what to do.
+/// [`Refusal`] with a fix.
 pub fn find<'a>(name: &str, all: &'a [Interface], before: Option<u32>) -> Result<&'a Interface, Refusal> {
     if let Some(interface) = all.iter().find(|interface| interface.name == name) {
         return Ok(interface);
@@ -30,7 +30,7 @@ pub fn find<'a>(name: &str, all: &'a [Interface], before: Option<u32>) -> Result
     let near = nearest(name, all.iter().map(|interface| interface.name.as_str()));
     let help = match (renamed, near) {
         (Some(renamed), _) => format!(
-            " any more, it is called `{new}` now (ip link set dev {new} name {name}, or change `ports`)",
+            ", it was renamed to `{new}` (ip link set dev {new} name {name}, or change `ports`)",
             new = renamed.name
         ),
         (None, Some(near)) => format!(", did you mean `{near}`?"),
@@ -39,7 +39,7 @@ pub fn find<'a>(name: &str, all: &'a [Interface], before: Option<u32>) -> Result
     Err(Refusal::Missing { name: name.to_owned(), help })
 }
 
-/// Why an interface cannot be a port, and what to do; `carries_tags`: frames with tags go over it.
+/// Why an interface cannot be a port, and the fix; `carries_tags`: it carries tagged frames.
 pub fn unfit(
     interface: &Interface,
     all: &[Interface],
@@ -48,24 +48,22 @@ pub fn unfit(
 ) -> Option<String> {
     let name = &interface.name;
     if !interface.ethernet {
-        return Some("has no Ethernet frames: a switch's ports are Ethernet interfaces".to_owned());
+        return Some("is not an Ethernet interface: only Ethernet interfaces can be ports".to_owned());
     }
     if let Some(index) = interface.controller {
         let of = all.iter().find(|other| other.index == index).map_or("another", |other| other.name.as_str());
         return Some(format!(
-            "is part of `{of}`, a bridge, bond or the like: take it out (ip link set dev {name} nomaster), or name \
-             `{of}` as the port"
+            "is part of `{of}`, a bridge, bond or similar: remove it from there (ip link set dev {name} nomaster), or \
+             use `{of}` as the port"
         ));
     }
     if interface.bridge {
-        return Some(
-            "is a bridge: name the interfaces that are in it instead, and take them out of it".to_owned(),
-        );
+        return Some("is a bridge: remove its interfaces from it and use them as ports instead".to_owned());
     }
     if interface.mtu < config.mtu {
         return Some(format!(
-            "has an MTU of {}, and hosts may send packets of {} bytes: ip link set dev {name} mtu {}, or say \
-             `mtu = {}` if all hosts keep to that",
+            "has an MTU of {}, but hosts may send packets of {} bytes: ip link set dev {name} mtu {}, or set \
+             `mtu = {}` if no host sends larger packets",
             interface.mtu,
             config.mtu,
             config.mtu + WRAP,
@@ -74,7 +72,8 @@ pub fn unfit(
     }
     if carries_tags && let Err(small) = check_mtu(interface.mtu, config.mtu) {
         return Some(format!(
-            "leads to a switch, and {small}: ip link set dev {name} mtu {}, or say `mtu = {}` if all hosts keep to that",
+            "leads to a switch, and {small}: ip link set dev {name} mtu {}, or set `mtu = {}` if no host sends larger \
+             packets",
             mtu_needed(config.mtu),
             interface.mtu.saturating_sub(mtu_needed(0))
         ));
@@ -82,19 +81,19 @@ pub fn unfit(
     None
 }
 
-/// What was set of an interface, to be set back when the switch is taken down.
+/// The original settings of an interface, restored when the switch is taken down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Before {
-    /// Whether it took in frames to others.
+    /// Whether it was promiscuous.
     pub promiscuous: bool,
-    /// Whether it spoke IPv6.
+    /// Whether IPv6 was enabled.
     pub ipv6: bool,
-    /// Whether it merged frames of a flow (GRO).
+    /// Whether generic receive offload was on.
     #[serde(default)]
     pub gro: bool,
 }
 
-/// What was set of which interfaces, kept in a file over restarts.
+/// The original settings of all interfaces, kept in a file across restarts.
 #[derive(Debug)]
 pub struct Saved {
     path: PathBuf,
@@ -108,16 +107,16 @@ impl Saved {
         Self { path, interfaces: serde_json::from_str(&text).unwrap_or_default() }
     }
 
-    /// What an interface was before the first daemon set anything.
+    /// Saves the settings of an interface, unless an earlier daemon did.
     fn keep(&mut self, name: &str, before: Before) {
         self.interfaces.entry(name.to_owned()).or_insert(before);
         let text = serde_json::to_string(&self.interfaces).unwrap_or_default();
         if let Err(error) = fs::write(&self.path, text) {
-            tracing::warn!(path = %self.path.display(), %error, "what interfaces were before cannot be kept");
+            tracing::warn!(path = %self.path.display(), %error, "cannot save the original settings of interfaces");
         }
     }
 
-    /// Sets all back, and forgets; gives a line for each thing that is as it was.
+    /// Restores all settings and removes the file; returns a line for each thing done.
     pub async fn restore(&mut self, links: &Links) -> Vec<String> {
         let mut done = Vec::new();
         let all = links.all().await.unwrap_or_default();
@@ -126,11 +125,11 @@ impl Saved {
             if !before.promiscuous {
                 match links.set_promiscuous(interface.index, false).await {
                     Ok(()) => done.push(format!("{name} is no longer promiscuous")),
-                    Err(error) => tracing::warn!(interface = name, %error, "stays promiscuous"),
+                    Err(error) => tracing::warn!(interface = name, %error, "the interface stays promiscuous"),
                 }
             }
             if before.ipv6 && fs::write(ipv6_switch(&name), "0").is_ok() {
-                done.push(format!("{name} speaks IPv6 again"));
+                done.push(format!("{name} has IPv6 again"));
             }
             if before.gro {
                 match ethtool::set_gro(&name, true) {
@@ -148,43 +147,49 @@ impl Saved {
         done
     }
 
-    /// Sets what a port of a switch of this mode needs.
+    /// Sets up an interface as a port of a switch in this mode.
     pub async fn prepare(&mut self, links: &Links, interface: &Interface, mode: Mode) {
         let name = &interface.name;
-        // Frames that are merged can have no tag.
+        // Merged frames cannot be tagged.
         let gro = mode.tags() && ethtool::has_gro(name).unwrap_or(false);
         let ipv6 = fs::read_to_string(ipv6_switch(name)).is_ok_and(|text| text.trim() == "0");
         self.keep(name, Before { promiscuous: interface.promiscuous, ipv6, gro });
         if !interface.promiscuous
             && let Err(error) = links.set_promiscuous(interface.index, true).await
         {
-            tracing::warn!(interface = name, %error, "cannot be made promiscuous: frames to others may not come in");
+            tracing::warn!(
+                interface = name, %error,
+                "cannot make the interface promiscuous: it may not receive frames to others"
+            );
         }
         if ipv6 && let Err(error) = fs::write(ipv6_switch(name), "1") {
-            tracing::warn!(interface = name, %error, "IPv6 cannot be turned off: this machine speaks on it");
+            tracing::warn!(
+                interface = name, %error,
+                "cannot turn off IPv6: this machine may send packets on the interface"
+            );
         }
         if gro {
             match ethtool::set_gro(name, false) {
-                Ok(()) => tracing::info!(interface = name, "generic receive offload is turned off"),
+                Ok(()) => tracing::info!(interface = name, "turned off generic receive offload"),
                 Err(error) => tracing::warn!(
                     interface = name, %error,
-                    "generic receive offload cannot be turned off: frames that it merges are lost \
+                    "cannot turn off generic receive offload: frames that it merges are lost \
                      (ethtool -K {name} gro off)"
                 ),
             }
         }
         match ethtool::turn_off_lro(name) {
-            Ok(true) => tracing::info!(interface = name, "large receive offload is turned off"),
+            Ok(true) => tracing::info!(interface = name, "turned off large receive offload"),
             Ok(false) => {}
             Err(error) => tracing::warn!(
                 interface = name, %error,
-                "large receive offload cannot be turned off: frames that it merges are lost (ethtool -K {name} lro off)"
+                "cannot turn off large receive offload: frames that it merges are lost (ethtool -K {name} lro off)"
             ),
         }
     }
 }
 
 fn ipv6_switch(name: &str) -> PathBuf {
-    // Interfaces are called as their directories are, with `/` for `.` and the other way round.
+    // The directory has the interface's name, dots included; sysctl(8) keys would swap `.` and `/`.
     Path::new("/proc/sys/net/ipv6/conf").join(name).join("disable_ipv6")
 }

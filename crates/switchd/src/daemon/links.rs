@@ -1,5 +1,4 @@
-//! The interfaces of this network namespace, by netlink: what they are at the start, and every change at
-//! the moment it happens.
+//! The interfaces of this network namespace, by netlink: the list at start, and every change as it happens.
 
 use std::io;
 
@@ -15,10 +14,10 @@ use weft_wire::Mac;
 /// `RTNLGRP_LINK`, as a group to join.
 const LINKS: u32 = 1;
 
-/// An interface as the kernel describes it.
+/// An interface as described by the kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Interface {
-    /// Its number, of which there is no second one while it lives.
+    /// Its index, unique during its lifetime.
     pub index: u32,
     /// Its name, which may change.
     pub name: String,
@@ -26,28 +25,29 @@ pub struct Interface {
     pub mac: Mac,
     /// Longest packet, in bytes without the Ethernet header.
     pub mtu: u32,
-    /// Whether frames can pass: it is set up, and has a carrier.
+    /// Whether frames can pass: it is up and has a carrier.
     pub up: bool,
-    /// Whether it takes in frames to others.
+    /// Whether it is promiscuous.
     pub promiscuous: bool,
-    /// Whether it has Ethernet frames.
+    /// Whether it is an Ethernet interface.
     pub ethernet: bool,
-    /// Whether it is made of other interfaces that are ports of it: a bridge.
+    /// Whether it is a bridge.
     pub bridge: bool,
-    /// The bridge, bond or the like that it is part of.
+    /// The bridge, bond or similar that it is part of.
     pub controller: Option<u32>,
-    /// Whether the kernel tells of its carrier at once: it is an end of a virtual link, or is made of another interface.
+    /// Whether the kernel reports carrier changes at once: it is an end of a virtual link, or stacked on another
+    /// interface.
     pub told_at_once: bool,
 }
 
-/// What was heard of interfaces.
+/// A change of an interface.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// This is how one is now.
+    /// Its current state.
     Is(Interface),
-    /// The one of this number is gone.
+    /// The interface with this index is gone.
     Gone(u32),
-    /// More happened than could be heard: look at all.
+    /// Events were lost: list all interfaces again.
     Missed,
 }
 
@@ -76,7 +76,7 @@ fn read(message: LinkMessage) -> Interface {
                 let kind = |info: &LinkInfo| matches!(info, LinkInfo::Kind(InfoKind::Bridge));
                 interface.bridge = infos.iter().any(kind);
             }
-            // That the two numbers are equal says nothing: they are of two namespaces.
+            // Equal indices of two namespaces mean nothing.
             LinkAttribute::Link(index) => interface.told_at_once = index > 0 && index != interface.index,
             LinkAttribute::Controller(index) if index > 0 => interface.controller = Some(index),
             _ => {}
@@ -85,15 +85,15 @@ fn read(message: LinkMessage) -> Interface {
     interface
 }
 
-/// Asks and tells the kernel.
+/// Netlink requests about interfaces.
 #[derive(Clone)]
 pub struct Links(Handle);
 
 impl Links {
-    /// Opens the way to the kernel; has to be called on a runtime.
+    /// Opens a netlink connection; must be called on a runtime.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn open() -> io::Result<Self> {
         let (connection, handle, _) = rtnetlink::new_connection()?;
         tokio::spawn(connection);
@@ -103,47 +103,47 @@ impl Links {
     /// All interfaces.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub async fn all(&self) -> io::Result<Vec<Interface>> {
         let links = self.0.link().get().execute().map_ok(read);
         links.try_collect().await.map_err(io::Error::other)
     }
 
-    /// Has an interface take in frames to others, or no more.
+    /// Turns promiscuous mode on or off.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub async fn set_promiscuous(&self, index: u32, on: bool) -> io::Result<()> {
         let message = LinkUnspec::new_with_index(index).promiscuous(on).build();
         self.0.link().set(message).execute().await.map_err(io::Error::other)
     }
 }
 
-/// Changes of interfaces as they happen.
+/// Interface changes as they happen.
 pub struct Changes {
     socket: AsyncFd<Socket>,
     buffer: Vec<u8>,
 }
 
 impl Changes {
-    /// Begins to listen; has to be called on a runtime.
+    /// Subscribes to link changes; must be called on a runtime.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind(&SocketAddr::new(0, 0))?;
         socket.add_membership(LINKS)?;
         socket.set_non_blocking(true)?;
-        // SAFETY: a socket keeps its descriptor for as long as it lives.
+        // SAFETY: a socket keeps its descriptor for its lifetime.
         let socket = unsafe { AsyncFd::register(socket) }?;
         Ok(Self { socket, buffer: vec![0; 1 << 16] })
     }
 
-    /// What happened next.
+    /// The next events.
     ///
     /// # Errors
-    /// What the kernel says, but for what was missed.
+    /// The kernel's error; lost events are [`Event::Missed`] instead.
     pub async fn next(&mut self) -> io::Result<Vec<Event>> {
         loop {
             let mut ready = self.socket.readable().await?;
@@ -151,7 +151,7 @@ impl Changes {
             let received = ready.try_io(|socket| socket.get_ref().recv(&mut &mut buffer[..], 0));
             match received {
                 Ok(Ok(length)) => return Ok(events(&self.buffer[..length])),
-                // The kernel tells so once, and goes on.
+                // The kernel reports this once and continues.
                 Ok(Err(error)) if error.raw_os_error() == Some(libc::ENOBUFS) => {
                     return Ok(vec![Event::Missed]);
                 }
@@ -162,18 +162,18 @@ impl Changes {
     }
 }
 
-/// The events in what was read from the kernel.
+/// The events in a netlink datagram.
 fn events(mut bytes: &[u8]) -> Vec<Event> {
     let mut events = Vec::new();
     while let Ok(header) = NetlinkBuffer::new_checked(bytes) {
         let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes);
         match message.map(|message| message.payload) {
-            // What is told of here cannot be read; the kernel is asked, which may say it otherwise.
+            // This message cannot be parsed; listing all interfaces may work.
             Err(_) => events.push(Event::Missed),
             Ok(NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link))) => {
                 events.push(Event::Is(read(link)));
             }
-            // Leaving a bridge is told as the end of a link of the bridge's family.
+            // Leaving a bridge is reported as RTM_DELLINK with family AF_BRIDGE.
             Ok(NetlinkPayload::InnerMessage(RouteNetlinkMessage::DelLink(link)))
                 if link.header.interface_family == AddressFamily::Unspec =>
             {
@@ -194,7 +194,7 @@ fn events(mut bytes: &[u8]) -> Vec<Event> {
 mod tests {
     use super::*;
 
-    /// A message of the kernel's: its length, kind, flags, number and sender, and what it says.
+    /// A netlink message: length, type, flags, sequence number, sender and payload.
     fn message(kind: u16, says: &[u8]) -> Vec<u8> {
         let mut bytes = (16 + says.len() as u32).to_ne_bytes().to_vec();
         bytes.extend(kind.to_ne_bytes());
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_message_that_cannot_be_read_does_not_hide_those_after_it() {
-        // RTM_DELLINK is 17: family, padding, kind, index, flags and change of the interface 7.
+        // RTM_DELLINK is 17: family, padding, type, index, flags and change of interface 7.
         let gone = message(17, &[0, 0, 1, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         let spoilt = message(16, &[0; 4]);
         let all = [spoilt.clone(), gone.clone()].concat();

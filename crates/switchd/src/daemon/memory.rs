@@ -1,6 +1,6 @@
-//! What a daemon leaves to the next one beside maps: the number of its last Hello, and those of its
-//! neighbours', so that an old one that is sent again stays old. A file of fixed records, each written in
-//! place as it changes: a daemon that is killed loses none.
+//! Hello sequence numbers kept for the next daemon: the last one sent, and the last one received from each neighbour,
+//! so that replayed Hellos stay refused. A file of fixed-size records, each written in place when it changes: a killed
+//! daemon loses none.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Neighbours remembered; beyond them the one that was heard longest ago is forgotten.
+/// Maximum number of neighbours remembered; beyond it, the least recently heard one is evicted.
 const MOST: usize = 1024;
 /// Bytes of a record: switch id, port, sequence.
 const RECORD: usize = 24;
@@ -16,7 +16,7 @@ const RECORD: usize = 24;
 /// The sending port of a neighbour.
 pub type Sender = (u64, u16);
 
-/// The file, and what is in it.
+/// The file and its contents.
 #[derive(Debug)]
 pub struct Memory {
     file: File,
@@ -25,10 +25,10 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Opens or makes the file.
+    /// Opens or creates the file.
     ///
     /// # Errors
-    /// What the file system says.
+    /// An I/O error.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
@@ -49,25 +49,25 @@ impl Memory {
         record[..8].copy_from_slice(&switch.to_le_bytes());
         record[8..16].copy_from_slice(&u64::from(port).to_le_bytes());
         record[16..].copy_from_slice(&sequence.to_le_bytes());
-        // What cannot be kept is kept in memory still; the disk is no part of forwarding.
+        // On failure the number is still kept in memory; forwarding must not depend on the disk.
         let _ = self.file.write_all_at(&record, (place * RECORD) as u64);
     }
 
-    /// A number for the next Hello, greater than all before: nanoseconds since 1970 where the clock allows.
+    /// The next Hello's sequence number, greater than all before: nanoseconds since 1970 unless the clock was set back.
     pub fn next(&mut self, since_1970: u64) -> u64 {
         self.own = since_1970.max(self.own + 1);
         self.write(0, (0, 0), self.own);
         self.own
     }
 
-    /// Whether a number is greater than all that this sender's Hellos had; it is then remembered.
+    /// Whether a number is greater than all received from this sender; if so, it is remembered.
     pub fn is_new(&mut self, sender: Sender, sequence: u64) -> bool {
         let place = match self.senders.get(&sender) {
             Some((_, known)) if *known >= sequence => return false,
             Some((place, _)) => *place,
             None if self.senders.len() < MOST => self.senders.len() + 1,
             None => {
-                // Sequences are mostly times: the least is of the sender not heard for longest.
+                // Sequence numbers are times: the lowest belongs to the least recently heard sender.
                 let oldest = self.senders.iter().min_by_key(|(_, (_, sequence))| *sequence);
                 let Some((oldest, place)) = oldest.map(|(sender, (place, _))| (*sender, *place)) else {
                     return false;
@@ -97,7 +97,7 @@ mod tests {
         drop(memory);
         let mut memory = Memory::open(&path).unwrap();
         assert_eq!(memory.next(10), 1002);
-        assert!(!memory.is_new((7, 1), 5), "a replay stays one after a restart");
+        assert!(!memory.is_new((7, 1), 5), "a replay is still refused after a restart");
         assert!(memory.is_new((7, 2), 5));
         assert!(memory.is_new((7, 1), 6));
         std::fs::remove_file(&path).unwrap();

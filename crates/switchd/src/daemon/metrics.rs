@@ -1,5 +1,5 @@
-//! Metrics in the text format of OpenMetrics, which Prometheus reads: on the control socket, and over TCP
-//! where an address is configured. They are read from the kernel when somebody asks.
+//! Metrics in the OpenMetrics text format, for Prometheus: on the control socket, and over TCP if an address is
+//! configured. Values are read from the kernel on each request.
 
 use std::net::SocketAddr;
 
@@ -26,10 +26,10 @@ use crate::tags::daemon::{Fates, Sizes};
 type CountOf = fn(&PortCounts) -> u64;
 type Labels = Vec<(&'static str, String)>;
 
-/// Takes the address of metrics.
+/// Binds the metrics address.
 ///
 /// # Errors
-/// [`Refusal::System`] where it cannot be had.
+/// [`Refusal::System`] if it cannot be bound.
 pub async fn bind(address: SocketAddr) -> Result<TcpListener, Refusal> {
     let listener = TcpListener::bind(address).await;
     listener.map_err(Refusal::system("listening on the address of `metrics`"))
@@ -39,7 +39,7 @@ pub async fn bind(address: SocketAddr) -> Result<TcpListener, Refusal> {
 pub fn serve(shared: &Shared, listener: TcpListener) -> JoinHandle<()> {
     let app = Router::new().route("/metrics", get(answer)).with_state(shared.clone());
     tokio::spawn(async move {
-        // It does not end by itself, nor fail.
+        // It neither ends nor fails.
         let _ = axum::serve(listener, app).await;
     })
 }
@@ -74,7 +74,7 @@ fn gauge(registry: &mut Registry, name: &str, help: &str, values: impl IntoItera
     registry.register(name, help, family);
 }
 
-/// Those of modes that have gates and rules.
+/// The metrics of modes with gates and rules.
 fn of_tags(registry: &mut Registry, switch: &Switch, sizes: Sizes, fates: Fates) {
     let own = || vec![("switch", switch.config.name.to_string())];
     let with = |name: &'static str, value: &str| {
@@ -85,26 +85,21 @@ fn of_tags(registry: &mut Registry, switch: &Switch, sizes: Sizes, fates: Fates)
     let one = |value| [(own(), value)];
     gauge(registry, "gates", "Gates", one(sizes.gates as u64));
     gauge(registry, "rules", "Rules of the flow table", one(sizes.rules as u64));
-    gauge(registry, "groups", "Groups of ways that rules name", one(sizes.groups as u64));
+    gauge(registry, "groups", "Groups of the flow table", one(sizes.groups as u64));
     let counts = switch.plane.tag_counters().unwrap_or_default();
     for (name, help, count) in [
         ("flow_table_lookups", "Frames looked up in the flow table", counts.lookups),
-        ("flow_table_misses", "Of these, those that no rule is for", counts.misses),
-        ("tags_pushed", "Tags put on", counts.pushed),
-        ("tags_popped", "Tags taken off", counts.popped),
-        ("tags_forwarded", "Frames that came with a tag and went on", counts.forwarded),
-        ("tags_of_hosts", "Frames with a tag that came from a host, and were dropped", counts.tags_of_hosts),
+        ("flow_table_misses", "Lookups that matched no rule", counts.misses),
+        ("tags_pushed", "Tags pushed", counts.pushed),
+        ("tags_popped", "Tags popped", counts.popped),
+        ("tags_forwarded", "Tagged frames received and forwarded", counts.forwarded),
+        ("tags_of_hosts", "Tagged frames dropped because they came from a host", counts.tags_of_hosts),
     ] {
         counter(registry, name, help, one(count));
     }
     let fates = [("sent", fates.sent), ("expired", fates.expired), ("refused", fates.refused)];
     let fates = fates.map(|(fate, count)| (with("fate", fate), count));
-    counter(
-        registry,
-        "waiting_frames",
-        "Frames without a rule that waited for one, by what became of them",
-        fates,
-    );
+    counter(registry, "waiting_frames", "Frames that waited for a rule, by outcome", fates);
 }
 
 fn registry(switch: &Switch) -> Registry {
@@ -112,7 +107,12 @@ fn registry(switch: &Switch) -> Registry {
     let own = || vec![("switch", switch.config.name.to_string())];
     let counters = switch.plane.counters().unwrap_or_default();
     let one = |value| [(own(), value)];
-    counter(&mut registry, "frames_forwarded", "Frames sent on, a flooded one once", one(counters.forwarded));
+    counter(
+        &mut registry,
+        "frames_forwarded",
+        "Frames forwarded, flooded ones once",
+        one(counters.forwarded),
+    );
     counter(&mut registry, "frames_consumed", "Frames for the switch itself", one(counters.consumed));
     let with = |name: &'static str, value: &str| {
         let mut labels = own();
@@ -122,14 +122,14 @@ fn registry(switch: &Switch) -> Registry {
     let dropped =
         |reason: Reason| counters.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |of| of.1);
     let drops = Reason::all().map(|reason| (with("reason", reason.name()), dropped(reason)));
-    counter(&mut registry, "frames_dropped", "Frames that went no further, by reason", drops);
+    counter(&mut registry, "frames_dropped", "Frames dropped, by reason", drops);
     let ports = switch.plane.port_counters().unwrap_or_default();
     let by_port: [(&str, &str, CountOf); 5] = [
-        ("port_received_frames", "Frames that came in", |port| port.received),
-        ("port_received_bytes", "Bytes that came in", |port| port.received_bytes),
+        ("port_received_frames", "Frames received", |port| port.received),
+        ("port_received_bytes", "Bytes received", |port| port.received_bytes),
         ("port_sent_frames", "Frames handed to the port", |port| port.sent),
         ("port_sent_bytes", "Bytes handed to the port", |port| port.sent_bytes),
-        ("port_dropped_frames", "Frames dropped of those that came in", |port| port.dropped),
+        ("port_dropped_frames", "Received frames that were dropped", |port| port.dropped),
     ];
     for (name, help, of) in by_port {
         let values =
@@ -142,14 +142,14 @@ fn registry(switch: &Switch) -> Registry {
     gauge(&mut registry, "port_fabric", "Whether the port leads to another switch", fabric);
     let unheard =
         switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role == Role::Unheard)));
-    let help = "Whether the neighbour sends no Hello messages and still delivers frames";
+    let help = "Whether the neighbour sends no Hello messages but still delivers frames";
     gauge(&mut registry, "port_last_resort", help, unheard);
     counter(&mut registry, "hellos_sent", "Hellos sent", one(switch.hellos.sent));
-    counter(&mut registry, "hellos_heard", "Hellos believed", one(switch.hellos.heard));
+    counter(&mut registry, "hellos_heard", "Hellos accepted", one(switch.hellos.heard));
     let refused = super::hello::REASONS.map(|reason| {
         (with("reason", reason), switch.hellos.refused.get(reason).copied().unwrap_or_default())
     });
-    counter(&mut registry, "hellos_refused", "Hellos that were not believed, by reason", refused);
+    counter(&mut registry, "hellos_refused", "Hellos refused, by reason", refused);
     let sizes = switch.sizes;
     let tables = [
         ("hosts", sizes.stations),
@@ -159,6 +159,6 @@ fn registry(switch: &Switch) -> Registry {
         ("carried", sizes.carried),
     ];
     let entries = tables.map(|(table, entries)| (with("table", table), entries as u64));
-    gauge(&mut registry, "table_entries", "Entries at the last sweep", entries);
+    gauge(&mut registry, "table_entries", "Table entries at the last sweep", entries);
     registry
 }

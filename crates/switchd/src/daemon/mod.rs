@@ -1,5 +1,5 @@
-//! The daemon: what waits, and what it waits for. What is then done is in [`switch`], which waits for
-//! nothing; both share a lock that is never held while waiting.
+//! The daemon: its event loop and everything that may block. The reactions are in [`switch`], which never blocks; both
+//! share a lock that is never held while waiting.
 
 pub(crate) mod answer;
 mod background;
@@ -49,46 +49,46 @@ use switch::{Switch, Task};
 pub use refusal::Refusal;
 pub use start::Places;
 
-/// Hellos of a port that are read in a row, before others get their turn; then it rests.
+/// Hellos read from one port in a row, before its reader pauses and others get their turn.
 const ROUND: u32 = 64;
-/// How long a port rests that sends more Hellos than any switch.
+/// The pause of a port that receives more Hellos than any switch sends.
 const REST: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// How the daemon is started.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// The file, and what the command line says before it.
+    /// The configuration file.
     pub file: Option<std::path::PathBuf>,
-    /// See there.
+    /// Flags, which override the file.
     pub flags: Flags,
-    /// Where it keeps what.
+    /// The directories.
     pub places: Places,
-    /// How the program is attached; the newest way that the kernel has, if this is not said.
+    /// How the program is attached; by default tcx if the kernel supports it.
     pub hook: Option<Hook>,
 }
 
-/// The switch, and those who wait for it.
+/// The switch, shared by all tasks and threads.
 #[derive(Clone)]
 pub(crate) struct Shared(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     switch: Mutex<Switch>,
-    /// That a deadline may have come nearer.
+    /// Signals that a deadline may have moved forward.
     changed: Notify,
     tasks: mpsc::UnboundedSender<Task>,
-    /// Ports whose flows are being looked through.
+    /// Ports whose flows are being walked.
     walks: background::Walks,
-    /// That it is to be taken down, and who waits until it is.
+    /// Requests to take the switch down, each with the channel for its answer.
     down: mpsc::Sender<Waiting>,
-    /// Events of explorations, to those who want them.
+    /// Exploration events, for the readers of traces.
     trace: broadcast::Sender<serde_json::Value>,
-    /// Gates and rules, of modes that have them.
+    /// Gates and rules, in modes that have them.
     pub(crate) tags: Option<Tags>,
-    /// How the daemon was started, to be read again.
+    /// How the daemon was started, for reloads.
     start: Start,
 }
 
-/// Who asked for the end, and is told what came of it.
+/// Receives the outcome of taking the switch down.
 type Waiting = oneshot::Sender<Result<Vec<String>, String>>;
 
 impl Shared {
@@ -96,13 +96,13 @@ impl Shared {
         self.0.switch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something happened that may have brought a deadline nearer, and gave these tasks.
+    /// An event may have moved a deadline forward, and produced these tasks.
     fn happened(&self, tasks: Vec<Task>) {
         self.0.changed.notify_one();
         self.hand(tasks);
     }
 
-    /// Hands on what is to be done.
+    /// Queues tasks.
     fn hand(&self, tasks: Vec<Task>) {
         for task in tasks {
             // The receiver lives as long as the daemon.
@@ -111,7 +111,7 @@ impl Shared {
     }
 }
 
-/// The signals that the daemon is told things by.
+/// The signals that the daemon handles.
 struct Signals {
     stop: Signal,
     interrupt: Signal,
@@ -128,7 +128,7 @@ impl Signals {
     }
 }
 
-/// Runs the daemon until it is told to stop.
+/// Runs the daemon until it is stopped.
 ///
 /// # Errors
 /// [`Refusal`].
@@ -138,9 +138,9 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let lock = start::lock(&start.places, &config.name)?;
     let (name, control, metrics) = (config.name.clone(), config.control.clone(), config.metrics);
     let links = Links::open().map_err(Refusal::system("opening netlink"))?;
-    // From before the first look, so that nothing is missed between the two.
+    // Before interfaces are first listed, so that no change is missed.
     let changes = Changes::open().map_err(Refusal::system("listening to netlink"))?;
-    // What may be refused is had before anything is changed.
+    // Acquire what may be refused before changing anything.
     let metrics = match metrics {
         Some(address) => Some(metrics::bind(address).await?),
         None => None,
@@ -169,14 +169,14 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
         listen(&shared, number);
     }
     let metrics = metrics.map(|listener| metrics::serve(&shared, listener));
-    // Threads have the privileges of the one that starts them: none is started before.
+    // Threads inherit privileges, so none may be started before this.
     privileges::drop_all_but(&start::CAPABILITIES);
     carriers::watch(&shared);
     watch_pins::watch(&shared);
     if let Some(misses) = misses {
         tags::watch(&shared, misses);
     }
-    // Before anybody can see that it runs, and end it.
+    // Before anyone can see that the daemon runs, and stop it.
     let signals = Signals::catch().map_err(Refusal::system("catching signals"))?;
     let control = socket.serve(&shared)?;
     {
@@ -203,10 +203,10 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     }
     let Some(waiting) = ended? else { return Ok(()) };
     let done = take_down(&shared, &links, &mut saved).await;
-    // Whoever is told that it is over may start another at once.
+    // The client may start another daemon as soon as it has the answer.
     drop(lock);
     if let Ok(lines) = &done {
-        tracing::info!(things = lines.len(), "taken down: pins are removed, interfaces are as they were");
+        tracing::info!(things = lines.len(), "taken down: pins removed, interfaces restored");
         lines.iter().for_each(|line| tracing::debug!("{line}"));
     }
     let _ = waiting.send(done.as_ref().map(Clone::clone).map_err(ToString::to_string));
@@ -214,7 +214,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     done.map(|_| ())
 }
 
-/// Everything that happens while the switch runs; gives who asked to have it taken down, if somebody did.
+/// The event loop; returns the answer channel of the client that took the switch down, if one did.
 async fn serve(
     shared: &Shared,
     links: &Links,
@@ -227,8 +227,8 @@ async fn serve(
     let alive = watchdog();
     let mut next_alive = Instant::now();
     loop {
-        // A daemon that hangs does not come here, and systemd starts another (WatchdogSec=). Whatever makes the daemon
-        // come here more often than that does not make systemd work.
+        // A hung daemon does not get here, and systemd restarts it (WatchdogSec=). systemd is notified at its own
+        // interval, however often the loop runs.
         if let Some(often) = alive.filter(|_| Instant::now() >= next_alive) {
             let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Watchdog]);
             next_alive = Instant::now() + often;
@@ -260,7 +260,7 @@ async fn serve(
                 let shared = shared.clone();
                 tokio::spawn(async move {
                     if let Err(error) = reload::reload(&shared).await {
-                        tracing::error!("nothing is changed: {error}");
+                        tracing::error!("reload failed, nothing was changed: {error}");
                     }
                 });
             }
@@ -268,19 +268,19 @@ async fn serve(
     }
 }
 
-/// How often the service manager wants to be told that the daemon is alive, if it does.
+/// The interval of watchdog notifications, if the service manager expects them.
 fn watchdog() -> Option<std::time::Duration> {
-    // sd_watchdog_enabled(3): a process id that is given has to be ours.
+    // sd_watchdog_enabled(3): WATCHDOG_PID, if set, must be our process id.
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let ours = std::env::var_os("WATCHDOG_PID").is_none()
         || number("WATCHDOG_PID") == Some(std::process::id().into());
-    // It ends a daemon that was not heard for twice as long.
+    // systemd kills the daemon after twice this interval without a notification.
     number("WATCHDOG_USEC").filter(|_| ours).map(|usec| std::time::Duration::from_micros(usec / 2))
 }
 
-/// Looks at what happened to interfaces.
+/// Handles interface changes.
 async fn follow(shared: &Shared, links: &Links, events: Vec<Event>) {
-    // What an interface is part of is named in messages, and only then looked up.
+    // Only messages about a controller need the names of all interfaces.
     let about = |event: &Event| matches!(event, Event::Is(interface) if interface.controller.is_some());
     let all = if events.iter().any(about) { links.all().await.unwrap_or_default() } else { Vec::new() };
     for event in events {
@@ -311,7 +311,7 @@ async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
             if let Some(interface) = interface
                 && let Err(error) = appear(shared, links, saved, number, &interface).await
             {
-                tracing::error!(port = number, interface = interface.name, %error, "the interface is back and cannot be used");
+                tracing::error!(port = number, interface = interface.name, %error, "the interface is back but cannot be used");
             }
         }
         Task::Broken(number) => background::broken(shared, number),
@@ -327,21 +327,21 @@ async fn appear(
     number: u16,
     interface: &Interface,
 ) -> Result<(), Refusal> {
-    // There was nothing, so there is nothing to take back to.
+    // Nothing was attached before, so there is nothing to undo.
     let _ = shared.lock().attach(number)?;
     let mode = shared.lock().config.mode;
     saved.prepare(links, interface, mode).await;
     let socket = PortSocket::open(interface.index, EtherType::HELLO);
     let socket = Arc::new(socket.map_err(Refusal::system("opening a packet socket"))?);
     let all = links.all().await.unwrap_or_default();
-    tracing::info!(port = number, interface = interface.name, "the interface of a port is there");
+    tracing::info!(port = number, interface = interface.name, "the interface of a port is back");
     let tasks = shared.lock().appeared(number, socket, &all);
     shared.hand(tasks);
     listen(shared, number);
     Ok(())
 }
 
-/// Begins to read the Hellos of a port.
+/// Starts reading the Hellos of a port.
 fn listen(shared: &Shared, number: u16) {
     let Some(socket) = shared.lock().ports[usize::from(number)].socket.clone() else { return };
     let reading = shared.clone();
@@ -359,10 +359,10 @@ fn listen(shared: &Shared, number: u16) {
                         in_a_row = 0;
                     }
                 }
-                // The interface is down: netlink says so too, and when it is up again.
+                // The interface is down: netlink reports this as well, and when it is up again.
                 Err(error) if error.raw_os_error() == Some(libc::ENETDOWN) => in_a_row = 0,
                 Err(error) => {
-                    tracing::error!(port = number, %error, "Hellos cannot be read");
+                    tracing::error!(port = number, %error, "receiving Hellos failed");
                     return;
                 }
             }
@@ -371,8 +371,7 @@ fn listen(shared: &Shared, number: u16) {
     shared.lock().ports[usize::from(number)].reader = Some(task.abort_handle());
 }
 
-/// Takes the data plane and its pins away; neighbours are told. Gives a line for each thing that was removed or set
-/// back.
+/// Removes the data plane and its pins and notifies neighbours; returns a line for each thing removed or restored.
 async fn take_down(shared: &Shared, links: &Links, saved: &mut Saved) -> Result<Vec<String>, Refusal> {
     let mut done = {
         let mut switch = shared.lock();
@@ -388,21 +387,20 @@ async fn take_down(shared: &Shared, links: &Links, saved: &mut Saved) -> Result<
     Ok(done)
 }
 
-/// Takes away the names of gates that are gone.
+/// Removes the file of gate names.
 fn forget_names(places: &Places, name: &SwitchName) -> Option<String> {
     let path = tags::names_file(&places.run, name);
     std::fs::remove_file(&path).is_ok().then(|| format!("removed {}", path.display()))
 }
 
-/// Takes away what a daemon of this name left, while none runs; gives a line for each thing that was removed or set
-/// back.
+/// Removes what a stopped daemon of this name left behind; returns a line for each thing removed or restored.
 ///
 /// # Errors
-/// [`Refusal`]; nothing is changed where the directory of pins is not as weft-switchd makes it.
+/// [`Refusal`]; nothing is changed if the pin directory has entries that weft-switchd does not create.
 pub async fn take_away(places: &Places, name: &SwitchName) -> Result<Vec<String>, Refusal> {
     start::check_capabilities()?;
     let pins = Pins::of(&places.pins, name);
-    // Before even a lock is made.
+    // Before even a lock file is created.
     pins.inspect()?;
     let _lock = start::lock(places, name)?;
     let links = Links::open().map_err(Refusal::system("opening netlink"))?;

@@ -1,5 +1,5 @@
-//! Stations that move: of each a line in the log, at most once in ten seconds, and of all at most four lines a second. One
-//! that moves again and again is most likely two hosts with one address.
+//! Logs stations that move, each at most once in ten seconds, and at most four a second in all. One that keeps moving
+//! is most likely two hosts with the same address.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -10,46 +10,46 @@ use super::Shared;
 use crate::clock;
 use crate::layout::Move;
 
-/// Between two looks.
+/// Polling interval.
 const LOOK: Duration = Duration::from_secs(1);
 /// Nanoseconds between two lines about one station.
 const GAP: u64 = 10_000_000_000;
-/// Stations that are named after one look: a host that sends from the addresses of a thousand others fills no log.
+/// Stations logged per poll: a host that sends from the addresses of a thousand others cannot fill the log.
 const MOST: usize = 4;
 
-/// What is to be said of a station.
+/// The log line about a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct News {
     address: u64,
-    /// Moves since it was spoken of last, or appeared.
+    /// Moves since its last log line, or since it appeared.
     times: u64,
-    /// How long that is, in seconds.
+    /// The time since then, in seconds.
     seconds: u64,
     last: Move,
 }
 
-/// What is known of the moves of a station.
+/// What has been logged about a station.
 #[derive(Clone, Copy)]
 struct Known {
-    /// Its moves that have been said, or that another daemon saw.
+    /// Its moves that have been logged, or that happened under an earlier daemon.
     count: u64,
-    /// It has not moved between the last of these and then.
+    /// It did not move between the last of these and this time.
     since: u64,
-    /// Nothing is said of it until then.
+    /// It is not logged again before this time.
     silent_until: u64,
 }
 
-/// What was said of each station. It has no more stations than the kernel's table.
+/// What has been logged about each station in the kernel's table.
 #[derive(Default)]
 struct Said {
     stations: HashMap<u64, Known>,
-    /// When the table was looked at last; `None`: never.
+    /// When the table was last read; `None`: never.
     looked: Option<u64>,
 }
 
 impl Said {
-    /// What is new in the table at `now`, of at most [`MOST`] stations: the others have their turn later. What another
-    /// daemon has left in it is not new.
+    /// The new moves in the table at `now`, of at most [`MOST`] stations; the others follow later. Moves left by an
+    /// earlier daemon are not new.
     fn news(&mut self, table: &[(u64, Move)], now: u64) -> Vec<News> {
         let looked = self.looked.replace(now);
         let there: HashSet<u64> = table.iter().map(|(address, _)| *address).collect();
@@ -63,7 +63,7 @@ impl Said {
             let fresh = Known { count: 0, since: looked, silent_until: 0 };
             let known = self.stations.entry(address).or_insert(fresh);
             if last.count < known.count {
-                // The kernel's table had forgotten it, and counts from 0 again.
+                // The kernel had evicted the entry, and counts from 0 again.
                 known.count = 0;
             }
             if last.count == known.count {
@@ -72,13 +72,13 @@ impl Said {
                 new.push((known.silent_until, address, last));
             }
         }
-        // Those that have waited longest come first.
+        // Stations that have waited longest come first.
         new.sort_unstable_by_key(|(silent_until, address, _)| (*silent_until, *address));
         new.truncate(MOST);
         new.into_iter().map(|(_, address, last)| self.say(address, last, now)).collect()
     }
 
-    /// What is to be said of a station, which counts as said.
+    /// The log line about a station, recorded as logged.
     fn say(&mut self, address: u64, last: Move, now: u64) -> News {
         let said = Known { count: last.count, since: now, silent_until: now + GAP };
         let before = self.stations.insert(address, said).unwrap_or(Known { count: 0, ..said });
@@ -87,7 +87,7 @@ impl Said {
     }
 }
 
-/// Tells of stations that move, again and again.
+/// Logs stations that move, until the task is aborted.
 pub async fn watch(shared: Shared) {
     let mut said = Said::default();
     loop {
@@ -101,7 +101,7 @@ pub async fn watch(shared: Shared) {
             Ok(Err(error)) => {
                 let may_say = shared.lock().quiet.may_say(0, "moves", clock::now());
                 if let Some(left_out) = may_say {
-                    tracing::error!(%error, left_out, "reading which stations have moved");
+                    tracing::error!(%error, left_out, "reading the table of moves failed");
                 }
             }
             Err(_) => return,

@@ -1,45 +1,45 @@
-//! What whoever provisions switches is told at once: how ports are, and for which packets there is no rule.
+//! Notifications to provisioning clients: states of ports, and packets without a rule.
 
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use super::ports::{Port, Role};
 
-/// Lines that a slow reader may be behind before it loses some.
+/// Lines by which a slow reader may lag before it loses some.
 const BEHIND: usize = 8192;
 
-/// The way to readers.
+/// The channel to readers.
 #[derive(Debug)]
 pub struct Notices {
     sender: broadcast::Sender<Value>,
-    /// What was told last of each port.
+    /// The last notification about each port.
     ports: Vec<Value>,
 }
 
 impl Notices {
-    /// Tells of these ports from now on.
+    /// Starts with the current states of these ports.
     pub fn new(ports: &[Port]) -> Self {
         let ports = ports.iter().enumerate().map(|(number, port)| of_port(number, port)).collect();
         Self { sender: broadcast::channel(BEHIND).0, ports }
     }
 
-    /// The way for notices that are not about ports.
+    /// The sender for notifications that are not about ports.
     pub fn sender(&self) -> broadcast::Sender<Value> {
         self.sender.clone()
     }
 
-    /// How all ports are, and every change from now on.
+    /// The current states of all ports, and a receiver of changes.
     pub fn subscribe(&self) -> (Vec<Value>, broadcast::Receiver<Value>) {
         (self.ports.clone(), self.sender.subscribe())
     }
 
-    /// Tells how a port is, if it was another way before.
+    /// Sends the state of a port if it has changed.
     pub fn tell(&mut self, number: u16, port: &Port) {
         let Some(told) = self.ports.get_mut(usize::from(number)) else { return };
         let now = of_port(number.into(), port);
         if *told != now {
             told.clone_from(&now);
-            // That nobody listens is no matter.
+            // It does not matter if there is no receiver.
             let _ = self.sender.send(now);
         }
     }

@@ -1,8 +1,7 @@
-//! [`Port`]: an interface of the switch, and what it leads to.
+//! [`Port`]: an interface of the switch, and what it is connected to.
 //!
-//! The program in the kernel is told decisions, not deadlines: a port is a fabric port, a host port or
-//! neither until it is told otherwise. So a daemon that is gone leaves the roles of its ports as they
-//! were, and the next one goes on from there.
+//! The kernel program receives decisions, not deadlines: a port is a fabric port, a host port or neither until the
+//! daemon changes that. So roles stay as they are when the daemon stops, and the next one continues from there.
 
 use std::sync::Arc;
 
@@ -15,31 +14,30 @@ use super::links::Interface;
 use super::socket::PortSocket;
 use crate::layout::{self, NEVER};
 
-/// What a port leads to, as far as is known (crates/switching/src/hello.rs).
+/// What a port is connected to, as far as known (crates/switching/src/hello.rs).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// There is no interface, or it has no carrier.
+    /// No interface, or no carrier.
     Down,
-    /// A switch may be there that has not been heard yet: it carries nothing, and is a host port unless a Hello
-    /// comes in time.
+    /// Not known yet: it carries nothing, and becomes a host port unless a Hello arrives in time.
     Listening,
-    /// To a host.
+    /// Connected to a host.
     Host,
-    /// To another switch.
+    /// Connected to another switch.
     Fabric,
-    /// To a switch whose Hello messages have stopped and whose frames still come in: a fabric port that is
-    /// used as the last resort.
+    /// Connected to a switch whose Hello messages have stopped but whose frames still arrive: a fabric port used as
+    /// the last resort.
     Unheard,
-    /// To a switch that has fallen silent: it carries nothing until something comes in, but for frames that
-    /// routes send and no other next hop is left for.
+    /// Connected to a switch that has fallen silent: it carries nothing until a frame arrives, except routed frames
+    /// without another next hop.
     Silent,
-    /// To a port of this switch: it carries nothing.
+    /// Connected to a port of this switch: it carries nothing.
     Looped,
 }
 
 impl Role {
-    /// Its name, which is also that of its kind of message.
+    /// Its name, which is also the kind of its log message.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Down => "down",
@@ -52,7 +50,7 @@ impl Role {
         }
     }
 
-    /// [`Role::Host`] or [`Role::Fabric`] where it is known what is there.
+    /// [`Role::Host`] or [`Role::Fabric`], if known.
     pub const fn leads_to(self) -> Option<Self> {
         match self {
             Self::Host => Some(Self::Host),
@@ -61,26 +59,26 @@ impl Role {
         }
     }
 
-    /// Whether frames go to and come from a switch there.
+    /// Whether it exchanges frames with a switch.
     pub const fn is_fabric(self) -> bool {
         matches!(self, Self::Fabric | Self::Unheard)
     }
 }
 
-/// The switch that was heard on a port.
+/// The switch whose Hellos were received on a port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Neighbour {
     /// Its id.
     pub switch: u64,
     /// The port that it sends from.
     pub port: u16,
-    /// Its tier; 0 is not known.
+    /// Its tier; 0 if unknown.
     pub tier: u8,
-    /// For how long its last Hello holds, in milliseconds.
+    /// The hold time in its last Hello, in milliseconds.
     pub hold_ms: u32,
-    /// When that came in.
+    /// When that Hello arrived.
     pub heard: u64,
-    /// Which of our keys that was signed with, from 0; none where we have none.
+    /// The index of the key that signed it; `None` if we have no keys.
     pub key: Option<usize>,
 }
 
@@ -89,33 +87,33 @@ pub struct Neighbour {
 pub struct Port {
     /// The name of its interface.
     pub name: String,
-    /// The interface, while there is one of that name.
+    /// The interface, while one of that name exists.
     pub interface: Option<Interface>,
-    /// Why the interface is not used though it is there.
+    /// Why an existing interface is not used.
     pub unfit: Option<String>,
-    /// Whether a Hello makes it a fabric port.
+    /// Whether a Hello may turn it into a fabric port.
     pub may_be_fabric: bool,
-    /// What it leads to.
+    /// What it is connected to.
     pub role: Role,
-    /// What it led to when that was last known: a host or a switch.
+    /// What it was connected to when that was last known: a host or a switch.
     pub led_to: Option<Role>,
-    /// When the role ends unless something is heard; [`NEVER`].
+    /// When the role expires unless a Hello arrives, or [`NEVER`].
     pub until: u64,
-    /// Who was heard last.
+    /// The last neighbour.
     pub neighbour: Option<Neighbour>,
-    /// What the program was told by the daemon before, until a Hello says more.
+    /// The kernel's entry from an earlier daemon, until the first Hello.
     pub adopted: Option<layout::Port>,
     /// Whether it takes no new paths.
     pub draining: bool,
-    /// What comes in while the neighbour is not heard.
+    /// Frames received while no Hellos arrive.
     pub delivery: Delivery,
-    /// Whether frames with tags go over it: a switch is behind it, or was heard there.
+    /// Whether it carries tagged frames: it is configured as a fabric port, or was one.
     pub carries_tags: bool,
-    /// Whether it was said that frames come in that are too large for a tag.
+    /// Whether received GSO frames, which cannot be tagged, have been logged.
     pub sends_gso: bool,
-    /// Hellos in and out.
+    /// The socket for Hellos.
     pub socket: Option<Arc<PortSocket>>,
-    /// What reads the socket.
+    /// The task that reads the socket.
     pub reader: Option<AbortHandle>,
 }
 
@@ -126,7 +124,7 @@ impl std::fmt::Debug for PortSocket {
 }
 
 impl Port {
-    /// A port of which nothing is known.
+    /// A port in its initial state.
     pub fn new(name: &str, may_be_fabric: bool) -> Self {
         Self {
             name: name.to_owned(),
@@ -147,7 +145,7 @@ impl Port {
         }
     }
 
-    /// When its role may change, or what comes in has to be looked at.
+    /// When its role may expire, or its received frames must be checked.
     pub fn next(&self) -> u64 {
         match self.role {
             Role::Fabric | Role::Unheard | Role::Silent => self.until.min(self.delivery.next()),
@@ -155,7 +153,7 @@ impl Port {
         }
     }
 
-    /// To which tier it leads, seen from `tier`.
+    /// The direction in which it leads, seen from `tier`.
     pub fn way(&self, tier: u8) -> Way {
         match (self.role, &self.neighbour) {
             (Role::Host, _) => Way::Host,
@@ -171,8 +169,8 @@ impl Port {
         }
     }
 
-    /// What the program is told. Where there are gates (`has_gates`) they say what the port leads to: nobody waits
-    /// for a Hello that may come.
+    /// The port's entry for the kernel program. In modes with gates (`has_gates`) a listening port is a host port:
+    /// gates decide where the port leads, so no Hello is waited for.
     pub fn told(&self, tier: u8, has_gates: bool) -> layout::Port {
         let way = match (&self.neighbour, self.role, self.adopted) {
             (None, Role::Fabric | Role::Unheard, Some(before)) => before.way,
@@ -180,7 +178,7 @@ impl Port {
         };
         layout::Port {
             ifindex: self.interface.as_ref().map_or(0, |interface| interface.index),
-            // A fabric port that is not up is not flooded to, and still forwards.
+            // A fabric port with `up` = 0 receives no floods but still forwards.
             up: (self.role != Role::Down && !self.draining).into(),
             way,
             may_be_fabric: self.may_be_fabric.into(),
@@ -192,7 +190,7 @@ impl Port {
         }
     }
 
-    /// The role that the program was told by a daemon before this one.
+    /// The role in a kernel entry written by an earlier daemon.
     pub const fn told_before(port: &layout::Port) -> Option<Role> {
         match port {
             layout::Port { neighbour_until: 1.., .. } => Some(Role::Fabric),

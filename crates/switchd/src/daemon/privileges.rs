@@ -1,8 +1,8 @@
-//! What a daemon that has started does not need any more.
+//! Drops the privileges that the daemon needs only to start.
 
 use caps::{CapSet, Capability, CapsHashSet};
 
-/// Gives up all capabilities but these, and the way to new ones; says what is missing then, and what is left too much.
+/// Drops all other capabilities and the ability to gain new ones; warns of missing and of excess capabilities.
 pub fn drop_all_but(keep: &[Capability]) {
     let keep: CapsHashSet = keep.iter().copied().collect();
     // SAFETY: no pointers.
@@ -14,11 +14,11 @@ pub fn drop_all_but(keep: &[Capability]) {
     let permitted = caps::set(None, CapSet::Permitted, &keep);
     let failed = [ambient, bounding, inheritable, effective, permitted].into_iter().find_map(Result::err);
     if let Some(error) = failed {
-        // A service manager may have taken away the right to give up rights: then it has set bounds itself.
-        tracing::info!(%error, "the bounds of privileges stay as the service manager has set them");
+        // A service manager that removes CAP_SETPCAP has set the bounds itself.
+        tracing::info!(%error, "the capability bounds stay as set by the service manager");
     }
     if closed != 0 {
-        tracing::warn!("new privileges cannot be ruled out: {}", std::io::Error::last_os_error());
+        tracing::warn!("cannot set no_new_privs: {}", std::io::Error::last_os_error());
     }
     let held = |set| caps::read(None, set).unwrap_or_default();
     for line in judge(&keep, &held(CapSet::Effective), &held(CapSet::Permitted)) {
@@ -26,24 +26,24 @@ pub fn drop_all_but(keep: &[Capability]) {
     }
 }
 
-/// What does not work without a capability that the daemon keeps.
+/// What fails without a capability that the daemon keeps.
 const fn without(cap: Capability) -> &'static str {
     match cap {
         Capability::CAP_BPF => {
-            "the data plane is not told of ports, routes and rules, and pins are not restored"
+            "ports, routes and rules cannot be updated in the data plane, nor pins restored"
         }
         Capability::CAP_NET_ADMIN => {
-            "the data plane is not attached to interfaces that come back, nor are these set up"
+            "interfaces that reappear are neither set up nor attached to the data plane"
         }
-        Capability::CAP_NET_RAW => "no Hello messages go out of interfaces that come back",
+        Capability::CAP_NET_RAW => "no Hello messages are sent on interfaces that reappear",
         Capability::CAP_PERFMON => {
-            "the kernel may refuse the data plane of the next daemon that is started from here"
+            "the kernel may refuse the data plane of the next daemon started with these capabilities"
         }
         _ => "the daemon does not need it",
     }
 }
 
-/// What to warn of where `wanted` should be held, and these are.
+/// Warnings if the capabilities held differ from `wanted`.
 fn judge(wanted: &CapsHashSet, effective: &CapsHashSet, permitted: &CapsHashSet) -> Vec<String> {
     let mut missing: Vec<_> = wanted.difference(effective).copied().collect();
     missing.sort_by_key(Capability::index);
@@ -53,10 +53,7 @@ fn judge(wanted: &CapsHashSet, effective: &CapsHashSet, permitted: &CapsHashSet)
     left.sort_by_key(Capability::index);
     if !left.is_empty() {
         let names: Vec<String> = left.iter().map(ToString::to_string).collect();
-        lines.push(format!(
-            "privileges that the daemon does not need could not be given up: {}",
-            names.join(", ")
-        ));
+        lines.push(format!("cannot drop capabilities that the daemon does not need: {}", names.join(", ")));
     }
     lines
 }
@@ -72,10 +69,10 @@ mod tests {
         assert_eq!(judge(&wanted, &wanted, &wanted), Vec::<String>::new());
         let has = set(&[Capability::CAP_BPF, Capability::CAP_SYS_ADMIN]);
         let said = judge(&wanted, &has, &set(&[Capability::CAP_CHOWN]));
-        assert_eq!(said[0], "CAP_NET_RAW is missing: no Hello messages go out of interfaces that come back");
+        assert_eq!(said[0], "CAP_NET_RAW is missing: no Hello messages are sent on interfaces that reappear");
         assert_eq!(
             said[1],
-            "privileges that the daemon does not need could not be given up: CAP_CHOWN, CAP_SYS_ADMIN"
+            "cannot drop capabilities that the daemon does not need: CAP_CHOWN, CAP_SYS_ADMIN"
         );
         assert_eq!(said.len(), 2);
     }

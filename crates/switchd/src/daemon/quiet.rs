@@ -1,17 +1,17 @@
-//! Logs that outsiders cannot fill: of each kind of message at most one in ten seconds, which says how many
-//! were left out.
+//! Rate limit for logs, so that outsiders cannot fill them: at most one message of each kind in ten seconds, with the
+//! number suppressed since the last one.
 
 use std::collections::HashMap;
 
 /// Nanoseconds between two messages of a kind.
 const GAP: u64 = 10_000_000_000;
 
-/// When what may be said again, and how often it was not. The kinds are few, and known when the daemon is compiled.
+/// By port and kind, when the next message is allowed, and the number suppressed. The kinds are few and fixed.
 #[derive(Debug, Default)]
 pub struct Quiet(HashMap<(u16, &'static str), (u64, u64)>);
 
 impl Quiet {
-    /// Whether to say something of this kind about a port at `now`; if so, how often it was left out since.
+    /// Whether to log a message of this kind about a port at `now`; if so, how many were suppressed before.
     pub fn may_say(&mut self, port: u16, kind: &'static str, now: u64) -> Option<u64> {
         let (next, left_out) = self.0.entry((port, kind)).or_insert((0, 0));
         if now < *next {
@@ -34,6 +34,6 @@ mod tests {
             (0..1_000_000).filter_map(|ms| quiet.may_say(0, "replay", ms * 1_000_000)).collect();
         assert_eq!(said.len(), 100);
         assert_eq!(said[1], 9_999);
-        assert_eq!(quiet.may_say(1, "replay", 1), Some(0), "another port has its own");
+        assert_eq!(quiet.may_say(1, "replay", 1), Some(0), "ports are independent");
     }
 }

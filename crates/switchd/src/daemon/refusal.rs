@@ -1,4 +1,4 @@
-//! Why the daemon does not start, in words that say what to do.
+//! Why the daemon does not start, with a fix for each error.
 
 use std::path::PathBuf;
 
@@ -19,53 +19,53 @@ pub enum Refusal {
          (in a systemd unit: AmbientCapabilities=)"
     )]
     Capabilities {
-        /// The capabilities that are not there.
+        /// The missing capabilities.
         lacks: String,
     },
-    /// A directory or file that the daemon needs.
+    /// An error on a file or directory.
     #[error("{path}: {error}", path = path.display())]
     File {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// Why.
         error: std::io::Error,
     },
-    /// A second daemon of one name.
+    /// A second daemon of the same name.
     #[error(
-        "a switch `{name}` is running already (pid {pid}): stop it, or give this one another name (--name, or \
+        "switch `{name}` is already running (pid {pid}): stop it, or give this one another name (--name, or \
          `name` in the configuration)"
     )]
     Running {
         /// The name of both.
         name: String,
-        /// The process that has it.
+        /// The running process.
         pid: String,
     },
-    /// An interface that is not there.
-    #[error("there is no interface `{name}`{help}: `ip link` lists those that there are")]
+    /// A missing interface.
+    #[error("there is no interface `{name}`{help} (`ip link` lists all interfaces)")]
     Missing {
-        /// As it is configured.
+        /// The configured name.
         name: String,
-        /// What may be meant.
+        /// A suggestion.
         help: String,
     },
-    /// An interface that is no port.
+    /// An interface that cannot be a port.
     #[error("the interface `{name}` {why}")]
     Unfit {
         /// The interface.
         name: String,
-        /// Why, and what to do.
+        /// Why, and the fix.
         why: String,
     },
-    /// The kernel lacks what the data plane needs.
+    /// The kernel lacks a feature that the data plane needs.
     #[error(
         "this kernel, Linux {release}, {lacks}: the data plane needs Linux 5.15 or newer with \
-         CONFIG_NET_CLS_BPF and CONFIG_NET_SCH_INGRESS, or Linux 6.6, which attaches programs by tcx"
+         CONFIG_NET_CLS_BPF and CONFIG_NET_SCH_INGRESS, or Linux 6.6 or newer, which has tcx"
     )]
     Kernel {
         /// Its version.
         release: String,
-        /// What it cannot do.
+        /// What it lacks.
         lacks: String,
     },
     /// The data plane.
@@ -74,20 +74,20 @@ pub enum Refusal {
     /// Netlink, sockets, signals.
     #[error("{what}: {error}")]
     System {
-        /// What was tried.
+        /// The failed step.
         what: &'static str,
         /// Why it failed.
         error: std::io::Error,
     },
-    /// A group that the control socket is to belong to.
+    /// The group of the control socket does not exist.
     #[error(
-        "there is no group `{0}` for the control socket: addgroup --system {0}, or leave out `control.group`"
+        "there is no group `{0}` for the control socket: addgroup --system {0}, or remove `control.group`"
     )]
     Group(String),
 }
 
 impl Refusal {
-    /// Of a step that the system refused.
+    /// The error of a failed system call.
     pub fn system(what: &'static str) -> impl Fn(std::io::Error) -> Self {
         move |error| Self::System { what, error }
     }

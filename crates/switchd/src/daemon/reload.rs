@@ -1,5 +1,4 @@
-//! Reading the configuration again while the switch runs: what can be changed is, what cannot is said. A reload takes
-//! effect as a whole or not at all.
+//! Reloads the configuration while the switch runs: completely, or not at all if a change needs a restart.
 
 use weft_units::PortId;
 use weft_wire::Key;
@@ -13,13 +12,13 @@ use crate::config::Config;
 use crate::error::PlaneError;
 use crate::layout;
 
-/// Reads the configuration again; gives the keys whose values are others now.
+/// Reloads the configuration; returns the keys that have changed.
 ///
 /// # Errors
-/// What is wrong with it, or what would take a restart; nothing is changed then.
+/// Its errors, or the changes that need a restart; nothing is changed then.
 pub async fn reload(shared: &Shared) -> Result<Vec<&'static str>, String> {
     let start = shared.0.start.clone();
-    // A file of many routes takes longer to read than two Hellos are apart.
+    // Reading a file of many routes takes longer than a Hello interval.
     let read = tokio::task::spawn_blocking(move || Config::load(start.file.as_deref(), &start.flags));
     let new = read.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
     let (changed, tasks) = {
@@ -32,7 +31,7 @@ pub async fn reload(shared: &Shared) -> Result<Vec<&'static str>, String> {
     Ok(changed)
 }
 
-/// What differs, if all of it can be changed while the switch runs.
+/// The changed keys, if all of them can change while the switch runs.
 fn changes(old: &Config, new: &Config) -> Result<Vec<&'static str>, String> {
     let fixed = [
         ("name", old.name != new.name),
@@ -48,7 +47,7 @@ fn changes(old: &Config, new: &Config) -> Result<Vec<&'static str>, String> {
     let fixed: Vec<&str> = fixed.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key).collect();
     if !fixed.is_empty() {
         return Err(format!(
-            "{}: takes a restart, which loses no frame (systemctl restart weft-switchd@{})",
+            "{}: needs a restart, which loses no frames (systemctl restart weft-switchd@{})",
             fixed.join(", "),
             old.name
         ));
@@ -64,7 +63,7 @@ fn changes(old: &Config, new: &Config) -> Result<Vec<&'static str>, String> {
 }
 
 impl Switch {
-    /// Makes sure that frames with tags fit on the ports that are to lead to switches.
+    /// Checks that tagged frames fit the MTU of the configured fabric ports.
     fn check_tags(&self, new: &Config) -> Result<(), String> {
         let carry = self.ports.iter().filter(|port| new.carries_tags(&port.name));
         for interface in carry.filter_map(|port| port.interface.as_ref()) {
@@ -75,12 +74,12 @@ impl Switch {
         Ok(())
     }
 
-    /// Goes by another configuration from now on, of which only what can be changed differs; gives what there is to do.
+    /// Applies a configuration that differs only in keys that can change; returns the resulting tasks.
     ///
     /// # Errors
-    /// The program could not be told; nothing is changed then.
+    /// The data plane could not be updated; nothing is changed then.
     fn change(&mut self, new: Config) -> Result<Vec<Task>, PlaneError> {
-        // First all that can fail.
+        // Everything that can fail comes first.
         if new.mode.routes() {
             self.plane.set_routes(&told_routes(&new.routes))?;
         }
@@ -88,7 +87,7 @@ impl Switch {
             if new.mode.routes()
                 && let Err(error) = self.set_routes()
             {
-                tracing::error!(%error, "routes are not as they were");
+                tracing::error!(%error, "restoring the routes failed");
             }
             return Err(error);
         }
@@ -104,7 +103,7 @@ impl Switch {
         Ok(tasks)
     }
 
-    /// Tells the program of all ports as they are under another configuration, or of none.
+    /// Updates the kernel entries of all ports for a new configuration, or of none.
     fn tell_all(&mut self, new: &Config) -> Result<(), PlaneError> {
         let mut told = Vec::new();
         for (number, port) in (0..).map(PortId).zip(&self.ports) {
@@ -117,7 +116,7 @@ impl Switch {
             }) {
                 for (number, before) in told {
                     if let Err(error) = self.plane.set_port(number, before) {
-                        tracing::error!(port = number.0, %error, "a port is not as it was");
+                        tracing::error!(port = number.0, %error, "restoring a port failed");
                     }
                 }
                 return Err(error);
@@ -126,8 +125,8 @@ impl Switch {
         Ok(())
     }
 
-    /// Has a port be a fabric port or not, as it is configured. One that may not be any more is as if it had just come
-    /// up: a host port once it has listened for the hold time.
+    /// Applies `fabric_ports` to a port. A port removed from the list is treated as if it had just come up: it
+    /// becomes a host port after the hold time.
     fn permit(&mut self, number: u16) -> Option<Task> {
         let port = &mut self.ports[usize::from(number)];
         port.may_be_fabric = self.config.may_be_fabric(&port.name);

@@ -1,4 +1,4 @@
-//! What the switch says of itself, as JSON (docs/switchd.md).
+//! The state of the switch as JSON (docs/switchd.md).
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::pins::Hook;
 use crate::tables::Tables;
 use crate::tags::daemon as tags;
 
-/// Milliseconds until a time, below 0 where it has passed.
+/// Milliseconds until a time; negative if it has passed.
 fn ms_until(time: u64, now: u64) -> i64 {
     (time as i64).wrapping_sub(now as i64) / 1_000_000
 }
@@ -91,7 +91,7 @@ pub fn ports(switch: &Switch) -> Value {
     switch.ports.iter().enumerate().map(show).collect()
 }
 
-/// The switches that are heard.
+/// The neighbouring switches.
 pub fn neighbours(switch: &Switch) -> Value {
     let now = clock::now();
     let heard = switch.ports.iter().enumerate().filter(|(_, port)| port.neighbour.is_some());
@@ -103,7 +103,7 @@ pub fn neighbours(switch: &Switch) -> Value {
     heard.map(show).collect()
 }
 
-/// What became of frames, and of Hellos.
+/// Counters of frames and Hellos.
 pub fn counters(switch: &Switch) -> Value {
     let counters = switch.plane.counters().unwrap_or_default();
     let dropped: Map<String, Value> =
@@ -128,11 +128,11 @@ pub fn counters(switch: &Switch) -> Value {
     })
 }
 
-/// Names of interfaces by number of port.
+/// Interface names by port number.
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// Those of a switch.
+    /// The names of a switch's ports.
     pub fn of(switch: &Switch) -> Self {
         Self(switch.ports.iter().map(|port| port.name.clone()).collect())
     }
@@ -142,10 +142,10 @@ impl Names {
     }
 }
 
-/// The stations that are known, at most `limit`.
+/// The known stations, at most `limit`.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn hosts(names: &Names, tables: &Tables, limit: usize) -> io::Result<Value> {
     let now = clock::now();
     let (mut shown, mut total) = (Vec::new(), 0);
@@ -164,10 +164,10 @@ pub fn hosts(names: &Names, tables: &Tables, limit: usize) -> io::Result<Value> 
     Ok(json!({"total": total, "hosts": shown}))
 }
 
-/// The entries of flows, at most `limit`.
+/// The path entries of flows, at most `limit`.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn paths(names: &Names, tables: &Tables, limit: usize) -> io::Result<Value> {
     let now = clock::now();
     let (mut shown, mut total) = (Vec::new(), 0);

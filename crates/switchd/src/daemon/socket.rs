@@ -1,5 +1,5 @@
-//! The packet socket of a port: Hellos in, Hellos and Path frames out. A socket a port, so that a host
-//! that floods its own port with Hellos takes nothing from the others.
+//! The packet socket of a port: receives Hellos, sends Hellos and Path frames. Each port has its own, so a host that
+//! floods its port with Hellos does not affect the others.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -7,27 +7,27 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use tokio::io::unix::AsyncFd;
 use weft_wire::EtherType;
 
-/// Bytes that wait to be read, with what the kernel needs for each frame: some hundred Hellos.
+/// Size of the receive buffer, including the kernel's overhead per frame: room for some hundred Hellos.
 static BACKLOG: libc::c_int = 128 << 10;
 
 /// The socket of one port.
 pub struct PortSocket(AsyncFd<OwnedFd>);
 
 impl PortSocket {
-    /// Opens the socket of an interface for frames of this type; has to be called on a runtime.
+    /// Opens a socket on an interface for frames of this type; must be called on a runtime.
     ///
     /// # Errors
-    /// What the kernel says: it wants CAP_NET_RAW.
+    /// The kernel's error; CAP_NET_RAW is required.
     pub fn open(ifindex: u32, ethertype: EtherType) -> io::Result<Self> {
         let protocol = ethertype.0.to_be();
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // Of no protocol until it is bound: nothing of other interfaces comes in before.
+        // No protocol until it is bound, so that no frames of other interfaces arrive before.
         // SAFETY: no pointers.
         let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         // SAFETY: the pointer is to an integer of the length that is given.
         unsafe {
@@ -49,14 +49,14 @@ impl PortSocket {
         if unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: an owned descriptor stays the same for as long as it lives.
+        // SAFETY: an owned descriptor does not change during its lifetime.
         Ok(Self(unsafe { AsyncFd::register(fd) }?))
     }
 
-    /// Sends a frame; one that the queue has no room for is lost, as any frame may be.
+    /// Sends a frame, without waiting for room in the queue.
     ///
     /// # Errors
-    /// What the kernel says, such as that the interface is down.
+    /// The kernel's error, such as a full queue or an interface that is down.
     pub fn send(&self, frame: &[u8]) -> io::Result<()> {
         let fd = self.0.get_ref().as_raw_fd();
         // SAFETY: the pointer is to the bytes of the slice.
@@ -64,10 +64,10 @@ impl PortSocket {
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// The next frame, cut to the buffer; its length.
+    /// Receives the next frame, truncated to the buffer; returns its length.
     ///
     /// # Errors
-    /// What the kernel says, such as that the interface is down.
+    /// The kernel's error, for example if the interface is down.
     pub async fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let mut ready = self.0.readable().await?;

@@ -1,5 +1,4 @@
-//! From a configuration to a switch that forwards: everything that can be wrong is found before anything
-//! is changed.
+//! From a configuration to a forwarding switch: errors are found before anything is changed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, Write};
@@ -35,29 +34,29 @@ use crate::pins::{Hook, Pins, Staged};
 use crate::plane::Plane;
 use crate::tables::Sizes;
 
-/// Where a daemon keeps what.
+/// The directories of a daemon.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// Socket, lock and settings of interfaces.
+    /// Socket, lock and saved interface settings.
     pub run: PathBuf,
     /// Pins.
     pub pins: PathBuf,
-    /// What should outlive a restart of the machine: numbers of Hellos.
+    /// State that should survive a reboot: Hello sequence numbers.
     pub state: PathBuf,
 }
 
 impl Places {
-    /// The file of the switch `name` in the run directory that is of this kind: `sock`, `lock`, `interfaces`.
+    /// The file of this kind (`sock`, `lock`, `interfaces`) of the switch `name` in the run directory.
     pub fn file(&self, name: &SwitchName, kind: &str) -> PathBuf {
         self.run.join(format!("{name}.{kind}"))
     }
 }
 
-/// What the daemon needs, and keeps while others go.
+/// The capabilities that the daemon needs and keeps.
 pub const CAPABILITIES: [Capability; 4] =
     [Capability::CAP_BPF, Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW, Capability::CAP_PERFMON];
 
-/// Makes sure that the daemon may do what it has to.
+/// Checks that the daemon has its capabilities.
 ///
 /// # Errors
 /// [`Refusal::Capabilities`].
@@ -73,15 +72,15 @@ pub fn check_capabilities() -> Result<(), Refusal> {
     }
 }
 
-/// Opens a directory's file, making the directory.
+/// Creates a directory.
 fn make(folder: &Path) -> Result<(), Refusal> {
     fs::create_dir_all(folder).map_err(|error| Refusal::File { path: folder.to_owned(), error })
 }
 
-/// Takes the lock of a name.
+/// Takes the lock of a switch name.
 ///
 /// # Errors
-/// [`Refusal::Running`] where another has it.
+/// [`Refusal::Running`] if another daemon holds it.
 pub fn lock(places: &Places, name: &SwitchName) -> Result<File, Refusal> {
     make(&places.run)?;
     let path = places.file(name, "lock");
@@ -98,7 +97,7 @@ pub fn lock(places: &Places, name: &SwitchName) -> Result<File, Refusal> {
     Ok(file)
 }
 
-/// Loads, attaches and sets up; the switch forwards when this is done.
+/// Loads and attaches the program and sets up interfaces; the switch forwards when this returns.
 ///
 /// # Errors
 /// [`Refusal`].
@@ -109,7 +108,7 @@ pub async fn start(
     links: &Links,
     saved: &mut Saved,
 ) -> Result<Switch, Refusal> {
-    let all = links.all().await.map_err(Refusal::system("asking the kernel for interfaces"))?;
+    let all = links.all().await.map_err(Refusal::system("listing interfaces"))?;
     let before = known_before(places, &config);
     let mut interfaces = Vec::new();
     for (name, before) in config.ports.iter().zip(before) {
@@ -120,7 +119,7 @@ pub async fn start(
         interfaces.push(interface.clone());
     }
     let hook = choose(hook)?;
-    // Two daemons that start at once look one after the other whose an interface is.
+    // Daemons that start at the same time check the owners of interfaces one after the other.
     make(&places.run)?;
     let attaching = turn::take(&places.run, PATIENCE).await?;
     for name in &config.ports {
@@ -140,7 +139,7 @@ pub async fn start(
         refused: Default::default(),
     };
     let pins = Pins::open(&places.pins, &config.name)?;
-    // Until the program is attached to all ports, the one before stays pinned, with its maps as they are.
+    // Until the program is attached to all ports, the old one stays pinned, with its maps unchanged.
     let (mut switch, staged) = load(config, pins, hook, hellos, &interfaces)?;
     let left = adopt(&mut switch, &interfaces)?;
     let open = |interface: &Interface| PortSocket::open(interface.index, EtherType::HELLO).map(Arc::new);
@@ -154,22 +153,22 @@ pub async fn start(
         switch.appeared(number, socket, &all);
     }
     if let Err(error) = switch.held.take(switch.pins.path()) {
-        // It forwards: to end here would leave it without a daemon.
-        tracing::warn!(%error, "pins that somebody removes while this daemon runs cannot be restored");
+        // The switch forwards: exiting now would leave it without a daemon.
+        tracing::warn!(%error, "pins removed while this daemon runs cannot be restored");
     }
-    // Not before: the program of the daemon before goes on learning until it is replaced.
+    // Not before: the old program keeps learning until it is replaced.
     let forgotten = switch.plane.tables().forget_ports(&others);
-    forgotten.map_err(Refusal::system("forgetting what was behind other ports"))?;
+    forgotten.map_err(Refusal::system("removing table entries of former ports"))?;
     Ok(switch)
 }
 
-/// Descriptors that one program needs at most to take the place of another, and those for each port.
+/// File descriptors needed to replace a program, and additional ones per port, at most.
 const SPARE: usize = 16;
 const SPARE_OF_PORT: usize = 4;
 
-/// Puts the program in the place of the one before on all ports and commits its pins, or leaves all as it was.
+/// Replaces the old program on all ports and commits the new pins, or undoes everything.
 fn replace(switch: &mut Switch, staged: Staged) -> Result<(), Refusal> {
-    // The program before, for as long as it may be needed again.
+    // The old program, as long as it may have to be restored.
     let program = switch.pins.program();
     let mut old = match program.exists() {
         true => Some(SchedClassifier::from_pin(&program).map_err(PlaneError::from)?),
@@ -179,14 +178,14 @@ fn replace(switch: &mut Switch, staged: Staged) -> Result<(), Refusal> {
         true => Some(switch.plane.routes()?),
         false => None,
     };
-    // Taking back needs descriptors too, so all that both may need have to be free before anything is changed.
+    // Undoing needs descriptors too, so enough for both must be free before anything is changed.
     let needed = SPARE + SPARE_OF_PORT * switch.ports.len();
     let free: std::io::Result<Vec<_>> = (0..needed).map(|_| fs::File::open("/dev/null")).collect();
-    drop(free.map_err(Refusal::system("looking whether enough files may be opened to attach the program"))?);
+    drop(free.map_err(Refusal::system("checking for enough file descriptors to attach the program"))?);
     let mut done = Vec::new();
     let replaced = attach_all(switch, &mut done).and_then(|()| Ok(staged.commit()?));
     if replaced.is_err() {
-        let wrong = |error: PlaneError| tracing::error!(%error, "what forwarded before is not as it was");
+        let wrong = |error: PlaneError| tracing::error!(%error, "restoring the old data plane failed");
         for undo in done.into_iter().rev() {
             undo.undo(old.as_mut()).unwrap_or_else(wrong);
         }
@@ -197,7 +196,7 @@ fn replace(switch: &mut Switch, staged: Staged) -> Result<(), Refusal> {
     replaced
 }
 
-/// Attaches the program to all ports; `done` has how that is taken back, as far as it came.
+/// Attaches the program to all ports; `done` receives the steps to undo.
 fn attach_all(switch: &mut Switch, done: &mut Vec<Undo>) -> Result<(), Refusal> {
     switch.set_routes()?;
     for number in 0..switch.ports.len() as u16 {
@@ -208,7 +207,7 @@ fn attach_all(switch: &mut Switch, done: &mut Vec<Undo>) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// The interfaces that the ports had under the daemon before, by number.
+/// The interface indices of the ports under the previous daemon, by port number.
 fn known_before(places: &Places, config: &Config) -> Vec<Option<u32>> {
     let map = Pins::of(&places.pins, &config.name).map("ports");
     let ports = aya::maps::MapData::from_pin(map).ok().and_then(|data| {
@@ -223,13 +222,13 @@ fn known_before(places: &Places, config: &Config) -> Vec<Option<u32>> {
 
 fn choose(hook: Option<Hook>) -> Result<Hook, Refusal> {
     match hook {
-        Some(Hook::Tcx) if !has_tcx() => Err(too_old("attaches no programs by tcx")),
+        Some(Hook::Tcx) if !has_tcx() => Err(too_old("does not support tcx")),
         Some(hook) => Ok(hook),
         None => Ok(if has_tcx() { Hook::Tcx } else { Hook::Clsact }),
     }
 }
 
-/// The kernel's version, as it says itself.
+/// The kernel release.
 fn release() -> String {
     let text = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     text.trim().to_owned()
@@ -239,7 +238,7 @@ fn too_old(lacks: &str) -> Refusal {
     Refusal::Kernel { release: release(), lacks: lacks.to_owned() }
 }
 
-/// What it means that the program could not be attached.
+/// The reason for a failed attach.
 fn explain(error: PlaneError, hook: Hook, interface: &str) -> Refusal {
     match hook {
         Hook::Clsact if error.is_of_kernel() => too_old(&format!(
@@ -252,12 +251,12 @@ fn explain(error: PlaneError, hook: Hook, interface: &str) -> Refusal {
 fn refuse_owned(places: &Places, own: &SwitchName, interface: &str) -> Result<(), Refusal> {
     let why = match other_owner(&places.pins, own, interface)? {
         Some(Owner::Switch(name)) => format!(
-            "is a port of the switch `{name}` already: leave it out of one of the two, or take the other down \
-             (weftctl --name {name} down, or weft-switchd --name {name} --detach where it does not run)"
+            "is already a port of the switch `{name}`: remove it from one of the two, or take the other down \
+             (weftctl --name {name} down, or weft-switchd --name {name} --detach if its daemon does not run)"
         ),
         Some(Owner::Unknown(program)) => format!(
-            "has the data plane of another switch attached (program {program}), whose pins are not in {}: give \
-             that one's --pin-dir, or take it away (bpftool net detach tcx_ingress dev {interface})",
+            "has the data plane of another switch attached (program {program}), whose pins are not in {}: use \
+             that switch's --pin-dir, or detach it (bpftool net detach tcx_ingress dev {interface})",
             places.pins.display()
         ),
         None => return Ok(()),
@@ -265,13 +264,12 @@ fn refuse_owned(places: &Places, own: &SwitchName, interface: &str) -> Result<()
     Err(Refusal::Unfit { name: interface.to_owned(), why })
 }
 
-/// The id of a switch that is given none: its first port's address, and its place among numbers that no
-/// address is.
+/// The default switch id: the first port's address, with a bit set that no address has.
 fn id_of(interfaces: &[Interface]) -> u64 {
     1 << 63 | interfaces.first().map_or(0, |interface| interface.mac.bits())
 }
 
-/// Loads the program over what is pinned.
+/// Loads the program, reusing pinned maps.
 fn load(
     config: Config,
     pins: Pins,
@@ -279,7 +277,7 @@ fn load(
     hellos: Hellos,
     interfaces: &[Interface],
 ) -> Result<(Switch, Staged), Refusal> {
-    // No other port sends Path frames.
+    // Only these ports send Path frames.
     let fabric = interfaces.iter().filter(|interface| config.may_be_fabric(&interface.name));
     let shortest = fabric.map(|interface| interface.mtu).min().unwrap_or(config.mtu);
     if config.mode.keeps_flows() && shortest < config.mtu + WRAP {
@@ -302,7 +300,7 @@ fn load(
     let plane = Plane::stage(config.mode, &config.exploration, settings, &pins);
     let (plane, staged) = plane.map_err(|error| match error {
         PlaneError::Load(_) | PlaneError::Program(_) if error.is_of_kernel() => {
-            too_old(&format!("does not take the data plane ({error})"))
+            too_old(&format!("does not accept the data plane ({error})"))
         }
         other => other.into(),
     })?;
@@ -328,15 +326,15 @@ fn load(
     Ok((switch, staged))
 }
 
-/// What the daemon before has left that is not this one's.
+/// Leftovers of the previous daemon.
 struct Left {
-    /// Numbers of ports behind which there is something else now.
+    /// Port numbers that now belong to another interface, or to none.
     others: Vec<u16>,
-    /// Attachments that go: how, to which interface, and where they are pinned.
+    /// Attachments to remove: hook, interface and pin.
     attachments: Vec<(Hook, String, PathBuf)>,
 }
 
-/// Takes over roles from the daemon before. Nothing is changed outside this process.
+/// Takes over the port roles of the previous daemon. Nothing is changed outside this process.
 fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Left, Refusal> {
     let now = clock::now();
     let hold = switch.config.hello_hold.ps() / 1000;
@@ -346,7 +344,7 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Left, Refusal>
         if !ours {
             left.others.push(number);
         }
-        // One of another number is moved when the program is attached anew; of another kind it goes.
+        // Under another port number it is moved when the program is attached; with another hook it is removed.
         if hook != switch.hook || !switch.config.ports.contains(&name) {
             left.attachments.push((hook, name, path));
         } else if ours {
@@ -377,11 +375,11 @@ fn adopt(switch: &mut Switch, interfaces: &[Interface]) -> Result<Left, Refusal>
     Ok(left)
 }
 
-/// Takes away what the daemon before has left, once the program forwards in the place of its program; gives the
-/// numbers of ports behind which there is something else now.
+/// Removes the leftovers of the previous daemon once the new program forwards; returns the port numbers that now
+/// belong to another interface, or to none.
 fn settle(switch: &mut Switch, interfaces: &[Interface], left: Left) -> Result<Vec<u16>, Refusal> {
     for (hook, name, path) in left.attachments {
-        tracing::info!(interface = name, ?hook, path = %path.display(), "the program of the daemon before is detached");
+        tracing::info!(interface = name, ?hook, path = %path.display(), "detached the program of the previous daemon");
         detach(hook, &name, &path)?;
     }
     for (index, _) in switch.plane.interfaces()? {

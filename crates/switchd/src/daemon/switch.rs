@@ -1,5 +1,4 @@
-//! [`Switch`]: the state of the daemon, and what it does when something happens. Everything here is quick
-//! and waits for nothing.
+//! [`Switch`]: the state of the daemon and its reactions to events. Nothing here blocks.
 
 use std::sync::Arc;
 
@@ -24,67 +23,67 @@ use crate::plane::Plane;
 use crate::sys::ifname;
 use crate::tables::Sizes;
 
-/// A switch that runs.
+/// A running switch.
 pub struct Switch {
-    /// What it was told.
+    /// Its configuration.
     pub config: Config,
     /// The program and its maps.
     pub plane: Plane,
-    /// How many entries there were when last swept.
+    /// Table sizes at the last sweep.
     pub sizes: Sizes,
-    /// What outlives the daemon.
+    /// The pins, which outlive the daemon.
     pub pins: Pins,
-    /// The same, held while the daemon runs.
+    /// Descriptors of all pinned objects, to restore removed pins.
     pub held: Held,
     /// How the program is attached.
     pub hook: Hook,
     /// Its ports, by number.
     pub ports: Vec<Port>,
-    /// Hello.
+    /// The state of Hello.
     pub hellos: Hellos,
-    /// Logs with a limit.
+    /// The rate limit of logs.
     pub quiet: Quiet,
-    /// Who is told how ports are.
+    /// Notifications about ports.
     pub notices: Notices,
-    /// When Hellos are due.
+    /// When the next Hellos are due.
     pub next_greeting: u64,
-    /// When the daemon wanted to be woken.
+    /// When the daemon should wake up next.
     pub due: u64,
-    /// When it began.
+    /// When it started.
     pub started: u64,
-    /// Whether it went on where another daemon left off.
+    /// Whether it took over the state of an earlier daemon.
     pub adopted: bool,
 }
 
-/// What there is to do after something happened, by those who may wait.
+/// Work that follows from an event and may block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Task {
-    /// The port got an interface: it is to be attached, set up and listened to.
+    /// The port has an interface: attach the program, set it up and read its Hellos.
     Appeared(u16),
-    /// Whatever goes over the port has to find another way.
+    /// Reroute everything that uses the port.
     Broken(u16),
-    /// All interfaces have to be looked at.
+    /// List all interfaces again.
     LookAgain,
-    /// Somebody has removed pins or detached programs.
+    /// Pins were removed or programs detached by someone else.
     Removed(Found),
 }
 
 impl Switch {
-    /// For how long a Hello of this switch holds, in ns.
+    /// The hold time of this switch's Hellos, in ns.
     pub fn hold(&self) -> u64 {
         self.config.hello_hold.ps() / 1000
     }
 
-    /// Tells the program what the port is.
+    /// Writes the port's entry to the kernel, and notifies clients.
     pub fn tell(&mut self, number: u16) {
         let told = self.ports[usize::from(number)].told(self.config.tier, self.config.mode.has_gates());
         if let Err(error) = self.plane.set_port(PortId(number), told) {
-            tracing::error!(port = number, %error, "the data plane cannot be told of a port");
+            tracing::error!(port = number, %error, "updating a port in the data plane failed");
         }
         self.notices.tell(number, &self.ports[usize::from(number)]);
     }
 
-    /// The port has a role from now on.
+    /// Sets the role of a port.
     pub fn play(&mut self, number: u16, role: Role, until: u64) {
         let port = &mut self.ports[usize::from(number)];
         port.until = until;
@@ -99,7 +98,7 @@ impl Switch {
         self.tell(number);
     }
 
-    /// Whether the port went down, came up or lost its interface.
+    /// Handles a port that goes up or down.
     fn set_up(&mut self, number: u16, up: bool, now: u64) -> Vec<Task> {
         let port = &mut self.ports[usize::from(number)];
         let was_up = port.role != Role::Down;
@@ -119,9 +118,9 @@ impl Switch {
         vec![Task::Broken(number)]
     }
 
-    /// Whether a port that has just come up is a host port at once: a host says only once that it is there (gratuitous
-    /// ARP, Duplicate Address Detection, the first DHCP DISCOVER), and a bridge forwards that. A port that led to a
-    /// switch waits for its Hello, and so does every port while all switches may be starting.
+    /// Whether a port that has just come up is a host port at once: a host announces itself only once (gratuitous ARP,
+    /// Duplicate Address Detection, the first DHCP DISCOVER), and a bridge forwards that. A port that led to a switch
+    /// waits for a Hello, and so does every port shortly after start, when all switches may be starting.
     fn is_for_hosts(&self, number: u16, now: u64) -> bool {
         let port = &self.ports[usize::from(number)];
         match port.led_to {
@@ -131,7 +130,7 @@ impl Switch {
         }
     }
 
-    /// Something happened to an interface.
+    /// Handles an interface event.
     pub fn link(&mut self, event: Event, all: &[Interface]) -> Vec<Task> {
         let now = clock::now();
         let mut tasks = Vec::new();
@@ -164,7 +163,7 @@ impl Switch {
         tasks
     }
 
-    /// The interface of the port is as it is.
+    /// Applies the current state of a port's interface.
     fn see(&mut self, number: u16, interface: Interface, all: &[Interface], now: u64) -> Vec<Task> {
         let mut tasks = Vec::new();
         let port = &mut self.ports[usize::from(number)];
@@ -182,7 +181,7 @@ impl Switch {
         let why = unfit(&interface, all, &self.config, port.carries_tags);
         let port = &mut self.ports[usize::from(number)];
         if let Some(why) = why.as_ref().filter(|_| port.unfit != why) {
-            tracing::error!(port = number, interface = %port.name, "carries nothing: the interface {why}");
+            tracing::error!(port = number, interface = %port.name, "the port is not used: the interface {why}");
         }
         let up = interface.up && why.is_none() && port.socket.is_some();
         port.unfit = why;
@@ -191,7 +190,7 @@ impl Switch {
         tasks
     }
 
-    /// The port has no interface any more.
+    /// The port has lost its interface.
     fn lose(&mut self, number: u16, now: u64) -> Vec<Task> {
         let tasks = self.set_up(number, false, now);
         let port = &mut self.ports[usize::from(number)];
@@ -205,21 +204,21 @@ impl Switch {
         let mut called = name.clone();
         if let Some(interface) = port.interface.take() {
             let _ = self.plane.set_interface(interface.index, None);
-            // One that was renamed is the machine's own again: the program must not stay there.
+            // A renamed interface belongs to the machine again: the program must be detached.
             called = ifname(interface.index).unwrap_or(called);
         }
         let path = self.pins.attachment(self.hook, number, &name);
         if path.exists()
             && let Err(error) = detach(self.hook, &called, &path)
         {
-            tracing::debug!(%error, "what was attached to an interface that is gone");
+            tracing::debug!(%error, "detaching from an interface that is gone");
         }
         self.held.renew(&path);
         self.tell(number);
         tasks
     }
 
-    /// Tells the program the routes that are configured, in a mode that goes by them.
+    /// Writes the configured routes to the kernel, in modes with routes.
     ///
     /// # Errors
     /// [`PlaneError`].
@@ -230,25 +229,25 @@ impl Switch {
         }
     }
 
-    /// Whether the port takes no new paths.
+    /// Sets whether the port takes no new paths.
     pub fn set_draining(&mut self, number: u16, draining: bool) {
         self.ports[usize::from(number)].draining = draining;
         self.tell(number);
     }
 
-    /// The program is attached to the port's interface, and there is a socket.
+    /// The program is attached to the port's interface, and its socket is open.
     pub fn appeared(&mut self, number: u16, socket: Arc<PortSocket>, all: &[Interface]) -> Vec<Task> {
         let port = &mut self.ports[usize::from(number)];
         port.socket = Some(socket);
         let Some(interface) = port.interface.clone() else { return Vec::new() };
         if let Err(error) = self.plane.set_interface(interface.index, Some(PortId(number))) {
-            tracing::error!(port = number, %error, "the data plane cannot be told of an interface");
+            tracing::error!(port = number, %error, "updating an interface in the data plane failed");
         }
         self.tell(number);
         self.see(number, interface, all, clock::now())
     }
 
-    /// Attaches the program to the interface of a port; gives how that is taken back.
+    /// Attaches the program to the interface of a port; returns how to undo it.
     ///
     /// # Errors
     /// [`PlaneError`].
@@ -259,7 +258,7 @@ impl Switch {
         Ok(undo)
     }
 
-    /// Says once of each port that frames of several segments come in, which can have no tag.
+    /// Warns once per port that GSO frames arrive, which cannot be tagged.
     pub fn tell_of_gso(&mut self) {
         if !self.config.mode.tags() {
             return;
@@ -272,8 +271,8 @@ impl Switch {
                     port = number,
                     interface = %port.name,
                     frames = counts.gso,
-                    "frames that hold several segments come in, and are dropped where they need a tag: turn segmentation \
-                     offload off at the host (ethtool -K <interface> tso off gso off)"
+                    "the port receives frames with several segments (GSO), which are dropped if they need a tag: turn off \
+                     segmentation offload on the host (ethtool -K <interface> tso off gso off)"
                 );
             }
         }
@@ -284,7 +283,7 @@ impl Switch {
         self.ports.iter().position(of).map(|at| at as u16)
     }
 
-    /// A frame of Hello's type came in on the port.
+    /// Handles a frame with the EtherType of Hello.
     pub fn hear(&mut self, number: u16, frame: &[u8]) -> Vec<Task> {
         let now = clock::now();
         let port = &mut self.ports[usize::from(number)];
@@ -296,7 +295,7 @@ impl Switch {
             Err(reason) => {
                 let was_host = port.role == Role::Host;
                 if reason == "own" {
-                    // A cable between two ports, or whoever sends our Hellos back.
+                    // A link between two of our ports, or a device that reflects our Hellos.
                     self.play(number, Role::Looped, now + self.hold());
                 } else {
                     self.distrust(number, now);
@@ -304,7 +303,7 @@ impl Switch {
                 if let Some(left_out) = self.quiet.may_say(number, reason, now) {
                     tracing::warn!(port = number, interface = %self.ports[usize::from(number)].name, reason, left_out, "a Hello was refused");
                 }
-                // What was learnt there came round the loop.
+                // Entries learnt there came from the loop.
                 let looped = was_host && reason == "own";
                 return if looped { vec![Task::Broken(number)] } else { Vec::new() };
             }
@@ -314,7 +313,7 @@ impl Switch {
         port.delivery = Delivery::default();
         let (tier, hold_ms) = (hello.tier, hello.hold_ms);
         if hold_ms == 0 {
-            // It takes back what it said: as if the port had just come up.
+            // The neighbour withdraws: treat the port as if it had just come up.
             self.ports[usize::from(number)].neighbour = None;
             self.play(number, Role::Listening, now + self.hold());
             return if was_fabric { vec![Task::Broken(number)] } else { Vec::new() };
@@ -336,19 +335,19 @@ impl Switch {
             self.play(number, Role::Fabric, until);
         }
         if !was_heard {
-            // It may have missed ours: its carrier, or its daemon, has only just come up.
+            // It may have missed our Hello: its carrier, or its daemon, has just come up.
             self.greet_on(number);
         }
         self.notices.tell(number, &self.ports[usize::from(number)]);
         let mut tasks = self.need_room_for_tags(number, now);
         if was_host {
-            // Stations that were taken for hosts at this port are behind the switch.
+            // Stations learnt as hosts on this port are behind the switch.
             tasks.push(Task::Broken(number));
         }
         tasks
     }
 
-    /// A switch is behind the port: frames with tags will go over it, if they can.
+    /// A switch is behind the port: checks that tagged frames fit.
     fn need_room_for_tags(&mut self, number: u16, now: u64) -> Vec<Task> {
         let port = &mut self.ports[usize::from(number)];
         if !self.config.mode.tags() || port.carries_tags {
@@ -361,7 +360,7 @@ impl Switch {
         }
     }
 
-    /// Ends roles that are over; gives what there is to do, and when the next one ends.
+    /// Ends expired roles; returns the resulting tasks, and when the next role expires.
     pub fn expire(&mut self) -> (Vec<Task>, u64) {
         let now = clock::now();
         self.forgive(now);
@@ -379,12 +378,12 @@ impl Switch {
         (tasks, self.ports.iter().map(Port::next).min().unwrap_or(NEVER))
     }
 
-    /// Says Hello on every port that is up, if it is time to; gives when it is next.
+    /// Sends Hellos on all ports that are up, if they are due; returns when the next ones are.
     pub fn greet(&mut self) -> u64 {
         let now = clock::now();
         if now >= self.next_greeting {
             let interval = self.config.hello_interval.ps() / 1000;
-            // After a stop Hellos are not made up for.
+            // Hellos missed while the daemon was stopped are not sent later.
             self.next_greeting = (self.next_greeting + interval).max(now + interval / 2);
             for number in 0..self.ports.len() as u16 {
                 self.greet_on(number);
@@ -397,7 +396,7 @@ impl Switch {
         self.say(number, self.hellos.hold_ms);
     }
 
-    /// Says Hello on a port that is up; a hold of 0 takes back what was said.
+    /// Sends a Hello on a port that is up; a hold time of 0 withdraws the adjacency.
     pub fn say(&mut self, number: u16, hold_ms: u32) {
         let port = &self.ports[usize::from(number)];
         let (Some(interface), Some(socket)) = (&port.interface, &port.socket) else { return };
@@ -408,12 +407,12 @@ impl Switch {
         if let Err(error) = socket.send(&frame)
             && let Some(left_out) = self.quiet.may_say(number, "send", clock::now())
         {
-            tracing::warn!(port = number, interface = %port.name, %error, left_out, "a Hello could not be sent");
+            tracing::warn!(port = number, interface = %port.name, %error, left_out, "sending a Hello failed");
         }
     }
 }
 
-/// Routes as the program is told them.
+/// Routes in the format of the kernel map.
 pub fn told_routes(routes: &[Route]) -> Vec<(u64, layout::Route)> {
     let route = |route: &Route| {
         let ports = route.ports.iter().map(|port| u16::from(*port));

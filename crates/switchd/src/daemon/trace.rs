@@ -1,5 +1,5 @@
-//! What `weftctl trace` shows: events of explorations from the kernel's ring buffer, to any number of
-//! readers. The kernel writes them only while somebody reads.
+//! Exploration events for `weftctl trace`, from the kernel's ring buffer to any number of readers. The kernel writes
+//! events only while there is a reader.
 
 use std::time::Duration;
 
@@ -12,26 +12,26 @@ use crate::error::PlaneError;
 use crate::layout::Event;
 use crate::names::kind;
 
-/// Lines that a slow reader may be behind before it loses some.
+/// Lines by which a slow reader may lag before it loses some.
 const BEHIND: usize = 4096;
-/// Between two looks at the ring buffer, which has room for some thousand events.
+/// Polling interval of the ring buffer, which has room for some thousand events.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The way to readers.
+/// The channel to readers.
 pub fn channel() -> broadcast::Sender<Value> {
     broadcast::channel(BEHIND).0
 }
 
-/// Reads the ring buffer for as long as there are readers, then has the kernel write no more.
+/// Reads the ring buffer as long as there are readers, then turns tracing off.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub async fn follow(shared: Shared) -> Result<(), PlaneError> {
     shared.lock().plane.set_tracing(true)?;
     while shared.0.trace.receiver_count() > 0 {
         let events = shared.lock().plane.events();
         for event in events {
-            // That nobody listens any more is noticed above.
+            // Missing readers are noticed by the loop condition.
             let _ = shared.0.trace.send(show(&shared, &event));
         }
         tokio::time::sleep(LOOK).await;

@@ -1,4 +1,4 @@
-//! The turn of a daemon that starts: one at a time looks whose an interface is, and attaches its program.
+//! Serializes starting daemons: one at a time checks the owners of interfaces and attaches its program.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, Write};
@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use super::refusal::Refusal;
 
-/// How long one other that starts is waited for. It takes some 0.3 s, on a busy machine seconds; how many are before
-/// us does not matter.
+/// How long to wait for one other starting daemon, however many are ahead. A start takes about 0.3 s, on a busy machine
+/// seconds.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Takes the lock that all daemons have in common, whose name no switch has; the turn ends when it is dropped.
+/// Takes the lock shared by all daemons, under a name that no switch can have; released when dropped.
 ///
 /// # Errors
-/// [`Refusal::File`] where one other has it for longer than `patience`.
+/// [`Refusal::File`] if one other daemon holds it for longer than `patience`.
 pub async fn take(run: &Path, patience: Duration) -> Result<File, Refusal> {
     let path = run.join(".attach.lock");
     let failed = |error| Refusal::File { path: path.clone(), error };
     let options = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
     let mut file = options.map_err(failed)?;
-    // Who takes its turn writes to the file, and so others see that it is another's.
+    // Each holder writes to the file, so the others see when the holder changes.
     let turn = |file: &File| file.metadata().and_then(|data| data.modified());
     let mut seen = turn(&file).map_err(failed)?;
     let mut until = Instant::now() + patience;
@@ -35,7 +35,7 @@ pub async fn take(run: &Path, patience: Duration) -> Result<File, Refusal> {
             (seen, until) = (now, Instant::now() + patience);
         } else if Instant::now() >= until {
             let why = format!(
-                "another weft-switchd holds it and has been starting for {} s: `fuser {}` says which, end that one",
+                "another weft-switchd holds it and has been starting for {} s: find it with `fuser {}` and stop it",
                 patience.as_secs(),
                 path.display()
             );
@@ -68,7 +68,7 @@ mod tests {
             });
         }
         assert_eq!(waiting.join_all().await, vec![Ok(()); 10]);
-        assert!(start.elapsed() > patience, "the last waits longer than it would for one");
+        assert!(start.elapsed() > patience, "the last one waits longer than for a single holder");
         let _held = take(&run, patience).await.unwrap();
         let refused = take(&run, patience).await.unwrap_err().to_string();
         assert!(refused.contains("another weft-switchd holds it"), "{refused}");

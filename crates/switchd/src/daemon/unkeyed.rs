@@ -1,9 +1,8 @@
-//! What a start warns of: ports on which whoever sends a Hello is taken for a switch.
+//! The warning at start about ports on which any Hello sender is accepted as a switch.
 
 use super::switch::Switch;
 
-/// Warns where any host can make its port a fabric port. There are two ways to close that, and each is enough: a key, or
-/// the list of ports that lead to switches.
+/// Warns if any host can turn its port into a fabric port. Either a key or a list of fabric ports prevents that.
 pub fn warn(switch: &Switch) {
     if !switch.hellos.keys.is_empty() || switch.config.fabric_ports.is_some() {
         return;
@@ -11,7 +10,7 @@ pub fn warn(switch: &Switch) {
     let open = switch.ports.iter().filter(|port| port.may_be_fabric).count();
     tracing::warn!(
         ports = open,
-        "any host can make its port a fabric port by a Hello without a signature: set `hello_key` (the same on all \
+        "any host can turn its port into a fabric port with an unsigned Hello: set `hello_key` (the same on all \
          switches), or list the ports that lead to switches in `fabric_ports`"
     );
 }

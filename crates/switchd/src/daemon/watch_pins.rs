@@ -1,5 +1,5 @@
-//! Pins that somebody removes, and programs that somebody detaches, while the daemon runs: they are there again within
-//! a part of the hold time; filters of the clsact qdisc within half a second, if that is longer.
+//! Restores pins that others remove, and programs that others detach, while the daemon runs: within a quarter of the
+//! hold time, at most 1 s; filters of the clsact qdisc within half a second if that is longer.
 
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -11,21 +11,21 @@ use crate::filters;
 use crate::held::Found;
 use crate::pins::{Hook, Pins};
 
-/// Looks within a hold, and the longest and shortest time between two.
+/// Checks per hold time, and the longest and shortest time between two.
 const LOOKS: u32 = 4;
 const LONGEST: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(20);
-/// The shortest time between two looks at filters. The kernel lists the filters of one interface at a time, so a look
-/// is a netlink dump for each port, while a look at links is one cheap system call for each.
+/// The shortest time between two checks of filters. The kernel lists the filters of one interface at a time, so a check
+/// takes a netlink dump per port, while checking links takes one cheap system call each.
 const FILTERS: Duration = Duration::from_millis(250);
 
-/// When filters are looked at next.
+/// When filters are checked next.
 struct FilterLooks {
     next: Instant,
 }
 
 impl FilterLooks {
-    /// Whether filters are to be looked at `now`; the next look is [`FILTERS`] later at the earliest.
+    /// Whether to check filters `now`; if so, the next check is at least [`FILTERS`] later.
     fn is_due(&mut self, now: Instant) -> bool {
         let due = now >= self.next;
         if due {
@@ -35,7 +35,7 @@ impl FilterLooks {
     }
 }
 
-/// Looks whether all pins are there, again and again.
+/// Checks all pins periodically, on a thread of its own.
 pub fn watch(shared: &Shared) {
     let shared = shared.clone();
     let mut looks = FilterLooks { next: Instant::now() };
@@ -60,7 +60,7 @@ pub fn watch(shared: &Shared) {
     });
 }
 
-/// The pins of filters that are not at their interfaces any more. What the kernel does not say is not known.
+/// The pins of filters that are no longer attached; an interface that cannot be queried counts as attached.
 fn missing_filters(pins: &Pins) -> Vec<PathBuf> {
     let pinned = pins.attachments().unwrap_or_default().into_iter();
     let filters = pinned.filter(|(hook, ..)| *hook == Hook::Clsact);
@@ -71,7 +71,7 @@ fn missing_filters(pins: &Pins) -> Vec<PathBuf> {
 }
 
 impl Switch {
-    /// Pins were missing, or programs not attached any more: attaches these again, and says so.
+    /// Reattaches detached programs, and logs them and the restored pins.
     pub fn attach_again(&mut self, found: &Found) {
         let now = crate::clock::now();
         let pins = self.pins.path().display().to_string();
@@ -82,7 +82,7 @@ impl Switch {
                 pins,
                 restored = found.restored,
                 left_out,
-                "somebody removed pins of this switch: they are there again (to take it down: weftctl down)"
+                "pins of this switch were removed and have been restored (to take it down: weftctl down)"
             );
         }
         if let Some((path, error)) = &found.failed
@@ -90,13 +90,13 @@ impl Switch {
         {
             tracing::error!(
                 path = %path.display(), error, left_out,
-                "a pin that somebody removed cannot be made again: the data plane ends with this daemon"
+                "a removed pin cannot be restored: the data plane will end with this daemon"
             );
         }
         for number in 0..self.ports.len() as u16 {
             let name = self.ports[usize::from(number)].name.clone();
             let path = self.pins.attachment(self.hook, number, &name);
-            // A port whose interface is gone has lost its link with that.
+            // A port without an interface has lost its link along with it.
             if !found.detached.contains(&path) || self.ports[usize::from(number)].socket.is_none() {
                 continue;
             }
@@ -107,11 +107,11 @@ impl Switch {
                         port = number,
                         interface = name,
                         left_out,
-                        "somebody detached the data plane from a port: it is attached again"
+                        "the data plane was detached from a port and has been reattached"
                     ),
                     Some(error) => tracing::error!(
                         port = number, interface = name, %error, left_out,
-                        "somebody detached the data plane from a port, and it cannot be attached again"
+                        "the data plane was detached from a port and cannot be reattached"
                     ),
                 }
             }
@@ -129,9 +129,9 @@ mod tests {
         let mut looks = FilterLooks { next: start };
         let steps = 10_000 / SHORTEST.as_millis() as u32;
         let due = (0..steps).filter(|step| looks.is_due(start + SHORTEST * *step)).count();
-        // The first look of the pace that is not too early: every 260 ms in steps of 20 ms.
+        // In steps of 20 ms, the first check after 250 ms comes every 260 ms.
         assert_eq!(due, 39);
         let seldom = (1..=10).filter(|second| looks.is_due(start + LONGEST * (10 + second))).count();
-        assert_eq!(seldom, 10, "with a long hold every look is due");
+        assert_eq!(seldom, 10, "with a long hold time every check is due");
     }
 }

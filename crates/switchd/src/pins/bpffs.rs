@@ -1,4 +1,4 @@
-//! The BPF file system, which nothing but pins is in.
+//! The BPF file system, which contains only pins.
 
 use std::ffi::CString;
 use std::io;
@@ -8,11 +8,11 @@ use super::{Result, at};
 
 /// `BPF_FS_MAGIC`.
 const MAGIC: libc::__fsword_t = 0xcafe_4a11;
-/// Where every machine has it.
+/// Its standard mount point.
 const STANDARD: &str = "/sys/fs/bpf";
 
-/// Makes sure that `path`, which need not exist yet, is in a BPF file system; mounts the standard one where it is
-/// missing. Makes no file and no directory.
+/// Checks that `path`, which need not exist yet, is in a BPF file system; mounts the standard one if it is missing.
+/// Creates no files or directories.
 ///
 /// # Errors
 /// [`crate::PlaneError::Pin`] for a path anywhere else; mounting needs CAP_SYS_ADMIN.
@@ -25,8 +25,8 @@ pub fn require(path: &Path) -> Result<()> {
     match holds(nearest).map_err(at(nearest))? {
         true => Ok(()),
         false => {
-            let why = "pins are only in a BPF file system, and this is in another one: leave out --pin-dir, or give \
-                       it a directory below /sys/fs/bpf (mount -t bpf bpf /sys/fs/bpf)";
+            let why = "pins must be in a BPF file system, but this path is not: omit --pin-dir, or use a directory \
+                       below /sys/fs/bpf (mount -t bpf bpf /sys/fs/bpf)";
             Err(at(path)(io::Error::other(why)))
         }
     }
@@ -35,7 +35,7 @@ pub fn require(path: &Path) -> Result<()> {
 /// Whether `path` is in a BPF file system.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn holds(path: &Path) -> io::Result<bool> {
     let path = CString::new(path.as_os_str().as_encoded_bytes())?;
     // SAFETY: all zeros is a value of this structure of integers.
@@ -55,16 +55,17 @@ fn mount(path: &Path) -> io::Result<()> {
         0 => Ok(()),
         _ => {
             let error = io::Error::last_os_error();
-            let how = "the BPF file system is not mounted, and cannot be mounted here (mount -t bpf bpf /sys/fs/bpf)";
+            let how =
+                "the BPF file system is not mounted, and mounting it failed (mount -t bpf bpf /sys/fs/bpf)";
             Err(io::Error::new(error.kind(), format!("{how}: {error}")))
         }
     }
 }
 
-/// What is in a directory, in order of names; nothing where there is none.
+/// The entries of a directory, sorted by name; none if it does not exist.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

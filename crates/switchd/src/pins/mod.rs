@@ -1,11 +1,10 @@
-//! What outlives the daemon: maps and attachments, pinned in a directory of the BPF file system that has
-//! the switch's name.
+//! Pins, which outlive the daemon: maps and attachments in a directory of the BPF file system named after the switch.
 //!
 //! ```text
 //! <pin-dir>/<name>/maps/stations       a map
 //! <pin-dir>/<name>/layouts/stations    its layout: a symbolic link to a hash (btf.rs)
 //! <pin-dir>/<name>/program             the program
-//! <pin-dir>/<name>/next/               what a daemon that starts has not put in its place yet (stage.rs)
+//! <pin-dir>/<name>/next/               pins of a starting daemon, not yet in use (stage.rs)
 //! <pin-dir>/<name>/links/0:eth1        a tcx link of port 0, the interface eth1
 //! <pin-dir>/<name>/filters/0:eth1      the program of a clsact filter there
 //! ```
@@ -50,7 +49,7 @@ impl Hook {
         }
     }
 
-    /// What is pinned in its folder.
+    /// The kind of object in its folder.
     const fn pins(self) -> &'static str {
         match self {
             Self::Tcx => "link",
@@ -71,11 +70,11 @@ impl Pins {
         Self { path: root.join(&**name) }
     }
 
-    /// Checks what is pinned, and mounts the BPF file system where it is not. Makes no file and no directory.
+    /// Checks existing pins, and mounts the BPF file system if necessary. Creates no files or directories.
     ///
     /// # Errors
-    /// [`PlaneError::Pin`]; mounting wants CAP_SYS_ADMIN. [`PlaneError::NotOurs`] where something that Weft does not
-    /// make is in the directory.
+    /// [`PlaneError::Pin`]; mounting requires CAP_SYS_ADMIN. [`PlaneError::NotOurs`] if the directory has entries that
+    /// Weft does not create.
     pub fn open(root: &Path, name: &SwitchName) -> Result<Self> {
         let pins = Self::of(root, name);
         bpffs::require(&pins.path)?;
@@ -83,17 +82,17 @@ impl Pins {
         Ok(pins)
     }
 
-    /// Where they are.
+    /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the attachment of a port is pinned.
+    /// The pin of a port's attachment.
     pub fn attachment(&self, hook: Hook, number: u16, interface: &str) -> PathBuf {
         self.path.join(hook.folder()).join(format!("{number}:{}", escape(interface)))
     }
 
-    /// The attachments that are pinned: how, port, name of the interface, and where.
+    /// The pinned attachments: hook, port, interface and path.
     ///
     /// # Errors
     /// [`PlaneError::Pin`].
@@ -110,17 +109,17 @@ impl Pins {
     }
 }
 
-/// The port and the interface that the pin of an attachment is called by, where it is called as we do.
+/// The port and the interface in the name of an attachment's pin, if it is one of ours.
 fn attachment_of(path: &Path) -> Option<(u16, String)> {
     let (number, interface) = path.file_name()?.to_str()?.split_once(':')?;
     let (port, name) = (number.parse().ok().filter(|port| *port < MAX_PORTS)?, unescape(interface));
-    // IFNAMSIZ is 16 with the zero at the end.
+    // IFNAMSIZ is 16, including the terminating zero.
     let ours = (1..16).contains(&name.len())
         && format!("{port}:{}", escape(&name)) == format!("{number}:{interface}");
     ours.then_some((port, name))
 }
 
-/// The BPF file system has no names with dots, and interfaces of VLANs often do.
+/// The BPF file system allows no dots in names, but VLAN interfaces often have them.
 fn escape(name: &str) -> String {
     name.replace('%', "%25").replace('.', "%2e")
 }

@@ -1,5 +1,5 @@
-//! What a switch has pinned, entry by entry. Only what is recognised as Weft's own is ever removed: a directory with
-//! anything else in it is refused as a whole, before the first entry goes.
+//! The pins of a switch, entry by entry. Only entries recognised as Weft's own are ever removed: a directory with
+//! anything else in it is refused as a whole, before anything is removed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,13 +20,13 @@ use crate::names::{map_in_kernel, map_of_program};
 /// An entry of a switch's directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pinned {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it is.
+    /// Its type.
     pub what: What,
 }
 
-/// What an entry is.
+/// The type of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum What {
     /// A map of a mode's program.
@@ -35,9 +35,9 @@ pub enum What {
     Layout,
     /// The program.
     Program,
-    /// What attaches the program to an interface.
+    /// An attachment of the program to an interface.
     Attachment {
-        /// How.
+        /// Its hook.
         hook: Hook,
         /// The interface.
         interface: String,
@@ -57,7 +57,7 @@ fn known_maps() -> Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// Whether a map of a program is pinned: not what belongs to one program alone.
+/// Whether a program's map is pinned: not if it belongs to one program alone.
 pub(super) fn is_pinned(map: &str) -> bool {
     !OWN.contains(&map)
 }
@@ -67,25 +67,24 @@ fn not_ours(path: &Path, why: &str) -> PlaneError {
     PlaneError::NotOurs { path: path.to_owned(), why: why.to_owned() }
 }
 
-/// The name of an entry; the BPF file system has no others than UTF-8 ones that we made.
+/// The name of an entry; names that are not UTF-8 are never ours.
 fn name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// Makes sure that a path is a directory itself, not a link to one.
+/// Checks that a path is a directory, not a link to one.
 fn require_folder(path: &Path) -> Result<()> {
     match fs::symlink_metadata(path).map_err(at(path))?.is_dir() {
         true => Ok(()),
-        false => Err(not_ours(path, "it should be a directory, and is none")),
+        false => Err(not_ours(path, "it should be a directory, but is not")),
     }
 }
 
 impl Pins {
-    /// Everything that is pinned, entries before the directories that they are in; nothing where the directory does
-    /// not exist.
+    /// Everything pinned, entries before their directories; nothing if the directory does not exist.
     ///
     /// # Errors
-    /// [`PlaneError::NotOurs`] for an entry that Weft does not make, and for a directory outside a BPF file system.
+    /// [`PlaneError::NotOurs`] for an entry that Weft does not create, and for a directory outside a BPF file system.
     pub fn inspect(&self) -> Result<Vec<Pinned>> {
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -93,10 +92,10 @@ impl Pins {
         };
         require_folder(&self.path)?;
         if !bpffs::holds(&self.path).map_err(at(&self.path))? {
-            return Err(not_ours(&self.path, "it is not in a BPF file system, and pins are nowhere else"));
+            return Err(not_ours(&self.path, "it is not in a BPF file system, but all pins are"));
         }
         let mut known = known_maps()?;
-        // Also what another version has made.
+        // Also maps of other versions.
         for path in bpffs::list(&self.path.join("layouts"))? {
             known.extend(layout(&path).is_ok().then(|| name(&path).to_owned()));
         }
@@ -106,17 +105,17 @@ impl Pins {
         Ok(found)
     }
 
-    /// Removes all pins, and with them the data plane; gives a line for each thing that was removed.
+    /// Removes all pins, and with them the data plane; returns a line for each thing removed.
     ///
     /// # Errors
-    /// [`PlaneError::NotOurs`], before anything is removed, where there is something that Weft does not make; then
-    /// what the kernel says.
+    /// [`PlaneError::NotOurs`], before anything is removed, if there are entries that Weft does not create; otherwise
+    /// the kernel's error.
     pub fn remove(&self) -> Result<Vec<String>> {
         let pinned = self.inspect()?;
         if let [Pinned { path, .. }] = pinned.as_slice() {
-            return Err(not_ours(path, "it is empty, and the directory of a switch never is"));
+            return Err(not_ours(path, "it is empty, but the directory of a switch never is"));
         }
-        // Forwarding ends first: a program without a part of its pins is no state to stop in.
+        // Forwarding ends first: a program must not keep running with only some of its pins.
         let (attachments, rest): (Vec<_>, Vec<_>) =
             pinned.into_iter().partition(|pinned| matches!(pinned.what, What::Attachment { .. }));
         let mut removed = Vec::new();
@@ -125,7 +124,7 @@ impl Pins {
             removed.push(match what {
                 What::Attachment { hook, interface } => {
                     detach(hook, &interface, &path)?;
-                    format!("removed {shown}: {interface} forwards no more")
+                    format!("removed {shown}: {interface} no longer forwards")
                 }
                 What::Map | What::Layout | What::Program => {
                     fs::remove_file(&path).map_err(at(&path))?;
@@ -141,7 +140,7 @@ impl Pins {
     }
 }
 
-/// Looks at the directory of a switch, or at the one in it of what is to come.
+/// Inspects the directory of a switch, or its `next` directory.
 fn inspect(path: &Path, known: &BTreeSet<String>, is_whole: bool, found: &mut Vec<Pinned>) -> Result<()> {
     for entry in bpffs::list(path)? {
         let see: &dyn Fn(&Path) -> Result<What> = match (name(&entry), is_whole) {
@@ -159,7 +158,7 @@ fn inspect(path: &Path, known: &BTreeSet<String>, is_whole: bool, found: &mut Ve
                 found.push(Pinned { path: entry, what: What::Folder });
                 continue;
             }
-            _ => return Err(not_ours(&entry, "weft-switchd pins nothing of this name")),
+            _ => return Err(not_ours(&entry, "weft-switchd creates no pin of this name")),
         };
         require_folder(&entry)?;
         for path in bpffs::list(&entry)? {
@@ -170,7 +169,7 @@ fn inspect(path: &Path, known: &BTreeSet<String>, is_whole: bool, found: &mut Ve
     Ok(())
 }
 
-/// A note of a map's layout: a link to a hash.
+/// The layout of a map: a symbolic link to a hash.
 fn layout(path: &Path) -> Result<What> {
     let is_hash = |target: PathBuf| {
         target
@@ -190,26 +189,26 @@ fn program(path: &Path) -> Result<What> {
     }
 }
 
-/// Whether a map was created under this name, of which the kernel keeps 15 bytes; older daemons made it without
-/// the prefix.
+/// Whether a map was created under this name, of which the kernel keeps 15 bytes; older daemons created it without the
+/// prefix.
 fn is_called(info: &MapInfo, name: &str) -> bool {
     [&*map_in_kernel(name), name].iter().any(|name| info.name().iter().eq(name.as_bytes().iter().take(15)))
 }
 
 fn map(path: &Path, known: &BTreeSet<String>) -> Result<What> {
     if !known.contains(name(path)) {
-        return Err(not_ours(path, "no program of Weft has a map of this name"));
+        return Err(not_ours(path, "no Weft program has a map of this name"));
     }
     match MapInfo::from_pin(path) {
         Ok(info) if is_called(&info, name(path)) => Ok(What::Map),
-        Ok(_) => Err(not_ours(path, "the kernel knows this map by another name")),
+        Ok(_) => Err(not_ours(path, "the map has another name in the kernel")),
         Err(error) => Err(not_ours(path, &format!("it should be a pinned map: {error}"))),
     }
 }
 
 fn attachment(path: &Path, hook: Hook) -> Result<What> {
     let Some((_, interface)) = attachment_of(path) else {
-        return Err(not_ours(path, "pins here are called PORT:INTERFACE"));
+        return Err(not_ours(path, "pins here are named PORT:INTERFACE"));
     };
     let wrong = match hook {
         Hook::Tcx => PinnedLink::from_pin(path)

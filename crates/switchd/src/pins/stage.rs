@@ -1,8 +1,8 @@
-//! How a program takes the place of another: what the new one has anew is pinned aside while the old one forwards, and
-//! takes its place only once the program is verified and attached. Until then nothing of the old one is gone.
+//! Replacing a program: the new one's own maps are pinned separately while the old one forwards, and replace the old
+//! pins only once the new program is verified and attached. Until then nothing of the old one is removed.
 //!
 //! ```text
-//! <pin-dir>/<name>/next/maps/stations       a map that will take the place of the one in maps/
+//! <pin-dir>/<name>/next/maps/stations       a map that will replace the one in maps/
 //! <pin-dir>/<name>/next/layouts/stations    its layout
 //! <pin-dir>/<name>/next/program             the program
 //! ```
@@ -23,24 +23,24 @@ use crate::btf;
 use crate::error::PlaneError;
 use crate::names::{map_in_kernel, map_of_program};
 
-/// A map that begins empty.
+/// A map that starts empty.
 struct Fresh {
     name: String,
     layout: String,
-    /// Why the one that is pinned is not taken over, if one is.
+    /// Why the pinned map, if there is one, is not reused.
     why: Option<&'static str>,
 }
 
-/// What of the pins a program takes over, and what not.
+/// The pins that a program reuses, replaces and removes.
 pub(crate) struct Plan {
-    /// Maps that are taken over, and where they are.
+    /// Reused maps and their paths.
     pub adopted: Vec<(String, PathBuf)>,
     fresh: Vec<Fresh>,
     /// Maps that the program does not have.
     gone: Vec<PathBuf>,
 }
 
-/// Pins of a program that has not taken the place of the one before; they go, unless it does.
+/// Pins of a program that has not replaced the old one yet; removed on drop unless committed.
 pub(crate) struct Staged {
     pins: Pins,
     plan: Plan,
@@ -48,28 +48,28 @@ pub(crate) struct Staged {
 }
 
 impl Pins {
-    /// Where the program is pinned, once it forwards.
+    /// The pin of the program, once it forwards.
     pub(crate) fn program(&self) -> PathBuf {
         self.path.join("program")
     }
 
-    /// The directory of what takes the place of something else soon.
+    /// The directory of staged pins.
     fn next(&self) -> PathBuf {
         self.path.join("next")
     }
 
-    /// Where the layout of a map is noted: the target of a symbolic link that leads nowhere.
+    /// The layout of a map, stored as the target of a dangling symbolic link.
     fn layout(&self, map: &str) -> PathBuf {
         self.path.join("layouts").join(map)
     }
 
-    /// Where a map is pinned, or is about to be.
+    /// The pin of a map, or its staged pin.
     pub fn map(&self, name: &str) -> PathBuf {
         let next = self.next().join("maps").join(name);
         if next.exists() { next } else { self.path.join("maps").join(name) }
     }
 
-    /// Compares what is pinned with what a program of this object has. Nothing is changed.
+    /// Compares the pinned maps with those of a program. Nothing is changed.
     pub(crate) fn plan(&self, object: &[u8], sizes: &[(&str, u32)]) -> Result<Plan> {
         let object = Object::parse(object)?;
         let mut layouts = btf::layouts(&object)?;
@@ -101,7 +101,7 @@ impl Pins {
         Ok(plan)
     }
 
-    /// Why the map that is pinned is not what the program has under this name.
+    /// Why the pinned map differs from the program's map of this name.
     fn differs(
         &self,
         name: &str,
@@ -113,20 +113,20 @@ impl Pins {
         let kind = info.map_type().unwrap_or(MapType::Unspecified) as u32;
         Ok(match fs::read_link(self.layout(name)) {
             _ if (kind, info.key_size(), info.value_size()) != (make.0, make.1, make.2) => {
-                Some("another form")
+                Some("different type or entry size")
             }
-            Ok(known) if known.as_os_str() != layout => Some("fields of another meaning"),
-            Err(_) => Some("fields of unknown meaning"),
-            _ if info.max_entries() != make.3 => Some("another size"),
+            Ok(known) if known.as_os_str() != layout => Some("fields with another meaning"),
+            Err(_) => Some("fields with unknown meaning"),
+            _ if info.max_entries() != make.3 => Some("different number of entries"),
             Ok(_) => None,
         })
     }
 
-    /// Begins to put another program in the place of the one that is pinned. Makes the directories of a new switch.
+    /// Starts replacing the pinned program. Creates the directories of a new switch.
     pub(crate) fn stage(&self, plan: Plan) -> Result<Staged> {
-        // What a daemon has left that was killed at this point.
+        // Leftovers of a daemon that was killed while staging.
         self.clear_next()?;
-        // First of all, so that the directories go again if this fails.
+        // Before the directories are created, so that they are removed again on failure.
         let staged = Staged { pins: self.clone(), plan, is_done: false };
         for folder in ["maps", Hook::Tcx.folder(), Hook::Clsact.folder()] {
             let folder = self.path.join(folder);
@@ -147,7 +147,7 @@ impl Pins {
     }
 }
 
-/// Removes a directory that is empty or not there.
+/// Removes an empty directory, if it exists.
 fn remove_empty(folder: &Path) -> Result<()> {
     match fs::remove_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(folder)(error)),
@@ -155,12 +155,11 @@ fn remove_empty(folder: &Path) -> Result<()> {
     }
 }
 
-/// Removes the directories of what was to come, which are empty. Reading them would take a descriptor, and there may be
-/// none left.
+/// Removes the empty staging directories. Reading them would need a file descriptor, and there may be none left.
 fn remove_next(next: &Path) {
     for folder in [&next.join("maps"), &next.join("layouts"), next] {
         if let Err(error) = remove_empty(folder) {
-            tracing::error!(%error, "what was begun cannot be removed: the next start removes it");
+            tracing::error!(%error, "cannot remove the staging directories: the next start removes them");
         }
     }
 }
@@ -170,7 +169,7 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
 }
 
 impl Staged {
-    /// Pins what is new of a program that is loaded and verified.
+    /// Pins the new maps of a loaded program, and the program itself.
     pub(crate) fn pin(&self, ebpf: &mut Ebpf, program: &str) -> Result<()> {
         let next = self.pins.next();
         for folder in [next.clone(), next.join("maps"), next.join("layouts")] {
@@ -182,7 +181,7 @@ impl Staged {
         };
         for Fresh { name, layout, .. } in &self.plan.fresh {
             let path = next.join("maps").join(name);
-            let map = ebpf.map(&map_in_kernel(name)).ok_or(PlaneError::Missing("a map of its own"))?;
+            let map = ebpf.map(&map_in_kernel(name)).ok_or(PlaneError::Missing("map of the program"))?;
             map.pin(&path).map_err(failed(&path))?;
             let path = next.join("layouts").join(name);
             symlink(layout, &path).map_err(at(&path))?;
@@ -192,7 +191,8 @@ impl Staged {
         program.pin(&path).map_err(failed(&path))
     }
 
-    /// Puts what is new in its place, and removes what the program does not have; it has to be attached by now.
+    /// Moves the staged pins to their final paths and removes maps that the program, which must be attached, does not
+    /// have.
     pub(crate) fn commit(mut self) -> Result<()> {
         let (pins, next) = (&self.pins, self.pins.next());
         let layouts = pins.path.join("layouts");
@@ -202,24 +202,24 @@ impl Staged {
                 tracing::warn!(
                     map = name,
                     why,
-                    "a table of the last daemon cannot be taken over: it begins empty"
+                    "a table of the previous daemon cannot be reused: it starts empty"
                 );
             }
-            // In this order: a map never has the layout of another one beside it.
+            // In this order, so that a map is never paired with the layout of another one.
             let layout = pins.layout(name);
             let _ = fs::remove_file(&layout);
             rename(&next.join("maps").join(name), &pins.path.join("maps").join(name))?;
             rename(&next.join("layouts").join(name), &layout)?;
         }
         for path in &self.plan.gone {
-            tracing::info!(path = %path.display(), "a table that this mode does not have is removed");
+            tracing::info!(path = %path.display(), "removing a table that this mode does not use");
             fs::remove_file(path).map_err(at(path))?;
             let layout = path.file_name().map(|name| layouts.join(name));
             let _ = layout.map(fs::remove_file);
         }
         rename(&next.join("program"), &pins.program())?;
         self.is_done = true;
-        // It is done, whatever becomes of directories that are empty now.
+        // The commit is complete even if the empty directories cannot be removed.
         remove_next(&next);
         Ok(())
     }
@@ -237,7 +237,7 @@ impl Drop for Staged {
         }
         let _ = fs::remove_file(next.join("program"));
         remove_next(&next);
-        // The directories of a switch that was to be new; one that forwards has maps.
+        // The directories of a new switch; one that forwards has maps.
         if fs::remove_dir(self.pins.path.join("maps")).is_ok() {
             for folder in ["layouts", Hook::Tcx.folder(), Hook::Clsact.folder(), ""] {
                 let _ = fs::remove_dir(self.pins.path.join(folder));

@@ -1,13 +1,13 @@
-//! [`addresses_of`]: what the rules of a flow table look at, in a frame as it is on the wire.
+//! [`addresses_of`]: the addresses that the rules of a flow table match, in a frame on the wire.
 
 use std::net::IpAddr;
 
 use weft_switching::tag_forward::Addresses;
 use weft_wire::{Arp, Ethernet, Ip, Ipv6, Neighbor, NeighborOperation};
 
-/// Who a frame is from and to, behind up to two VLAN tags: by the addresses of its IP packet; of ARP by sender and
-/// target, of a Neighbour Solicitation by source and target. With them the bytes that rules count: those of the
-/// packet, as its header says. `None` for what has no addresses.
+/// Source and destination of a frame with up to two VLAN tags: the addresses of its IP packet, sender and target of
+/// ARP, source and target of a Neighbour Solicitation. Also the bytes that rules count: the packet length in its
+/// header. `None` for a frame without addresses.
 pub fn addresses_of(frame: &[u8]) -> Option<(Addresses, u16)> {
     let ethernet = Ethernet::parse(frame).ok()?;
     if let Ok(arp) = Arp::parse(&ethernet) {
@@ -18,7 +18,7 @@ pub fn addresses_of(frame: &[u8]) -> Option<(Addresses, u16)> {
     let packet = ethernet.payload();
     let length =
         |at: usize| packet.get(at..at + 2).map_or(0, |two| usize::from(two[0]) << 8 | usize::from(two[1]));
-    // A length of 0 stands for all that is there.
+    // A length of 0 stands for the whole packet.
     let (destination, said) = match &ip {
         Ip::V4(ip) => (IpAddr::V4(ip.destination()), length(2)),
         Ip::V6(ip) => {

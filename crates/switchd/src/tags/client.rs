@@ -1,4 +1,4 @@
-//! What `weftctl` does about gates and flows.
+//! The commands of `weftctl` for gates and flows.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,10 +13,10 @@ use super::command::TagCommand;
 use crate::bodies::{CountedRule, Flag, FlowChanges, Flows, GateChange, Gates, Group, PortName, ShownGate};
 use crate::ctl::{Client, ClientError};
 
-/// Most bytes of a file of changes.
+/// Maximum size of a file of changes, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Where answers go: lines for people, or JSON.
+/// The output: lines of text, or JSON.
 pub struct Output<'a> {
     /// Whether it is JSON.
     pub is_json: bool,
@@ -25,12 +25,12 @@ pub struct Output<'a> {
 }
 
 impl Output<'_> {
-    /// That something is done.
+    /// Prints that a change is done.
     fn done(&self, answer: &Value, text: &str) {
         if self.is_json { (self.print)(&answer.to_string()) } else { (self.print)(text) }
     }
 
-    /// A table, a line each row.
+    /// Prints a table, one line per row.
     fn lines<T: Serialize>(&self, answer: &T, lines: impl Iterator<Item = String>) {
         if self.is_json {
             (self.print)(&json!(answer).to_string());
@@ -40,7 +40,7 @@ impl Output<'_> {
     }
 }
 
-/// Does what a command says.
+/// Runs a command.
 ///
 /// # Errors
 /// [`ClientError`].
@@ -61,11 +61,11 @@ pub async fn run(client: &Client, command: TagCommand, output: &Output<'_>) -> R
         TagCommand::SetDivisors { down, up } => {
             let change = GateChange { down_divisor: down, up_divisor: up, ..GateChange::default() };
             let answer = client.tell(Method::PATCH, "/v1/gates", &change).await?;
-            output.done(&answer, "the divisors are set");
+            output.done(&answer, "divisors set");
         }
         TagCommand::DelGate { port } => {
             let answer = client.ask(Method::DELETE, &format!("/v1/gates/{port}")).await?;
-            output.done(&answer, &format!("{port} has no gate"));
+            output.done(&answer, &format!("removed the gate of {port}"));
         }
         TagCommand::DumpGates => {
             let gates: Gates = client.get("/v1/gates").await?;
@@ -99,7 +99,7 @@ pub async fn run(client: &Client, command: TagCommand, output: &Output<'_>) -> R
             let changes: Vec<FlowChange> = chosen.into_iter().map(remove).collect();
             let count = changes.len();
             let answer = post(client, changes, |_| String::new()).await?;
-            output.done(&answer, &format!("{count} rules are gone"));
+            output.done(&answer, &format!("removed {count} rules"));
         }
         TagCommand::DumpFlows { flow } => {
             let chosen = flows(client, flow.as_deref()).await?;
@@ -114,12 +114,12 @@ pub async fn run(client: &Client, command: TagCommand, output: &Output<'_>) -> R
     Ok(())
 }
 
-/// As `add-flows` reads it.
+/// A rule in the format of `add-flows`.
 fn flow_line(rule: &CountedRule) -> String {
     format!("n_packets={}, n_bytes={}, {}", rule.packets, rule.bytes, rule.rule())
 }
 
-/// The same of a group.
+/// A group in the format of `add-flows`.
 fn group_line(group: &Group) -> String {
     let shown = FlowChange::SetGroup { id: group.id, ways: group.ways.clone() }.to_string();
     shown.strip_prefix("add ").unwrap_or(&shown).to_owned()
@@ -136,7 +136,7 @@ fn input(error: impl ToString) -> ClientError {
     ClientError::Input(error.to_string())
 }
 
-/// The rules that a text chooses; all groups.
+/// The rules selected by a filter, and all groups.
 async fn flows(client: &Client, filter: Option<&str>) -> Result<Flows, ClientError> {
     let filter = FlowFilter::parse(filter.unwrap_or_default()).map_err(input)?;
     let mut flows: Flows = client.get(&format!("/v1/flows?limit={}", u32::MAX)).await?;
@@ -145,7 +145,7 @@ async fn flows(client: &Client, filter: Option<&str>) -> Result<Flows, ClientErr
     Ok(flows)
 }
 
-/// Carries one change out.
+/// Applies one change.
 async fn change(client: &Client, output: &Output<'_>, verb: Verb, text: &str) -> Result<(), ClientError> {
     let change = parse_change(verb, text).map_err(input)?;
     let shown = change.to_string();
@@ -154,7 +154,7 @@ async fn change(client: &Client, output: &Output<'_>, verb: Verb, text: &str) ->
     Ok(())
 }
 
-/// Sends changes; `place` says where the one stands that is refused.
+/// Sends changes; `place` gives the position of a refused one.
 async fn post(
     client: &Client,
     changes: Vec<FlowChange>,
@@ -178,11 +178,11 @@ async fn post(
     Ok(answer)
 }
 
-/// What is in a file, and what messages call it.
+/// The name, for messages, and the contents of a file.
 fn read(file: &Path) -> Result<(String, String), ClientError> {
     let is_standard = file == Path::new("-");
     let name = if is_standard { "standard input".to_owned() } else { file.display().to_string() };
-    let failed = |error| input(format!("{name} cannot be read: {error}"));
+    let failed = |error| input(format!("cannot read {name}: {error}"));
     let from: Box<dyn Read> = match is_standard {
         true => Box::new(std::io::stdin()),
         false => Box::new(std::fs::File::open(file).map_err(failed)?),
@@ -190,12 +190,12 @@ fn read(file: &Path) -> Result<(String, String), ClientError> {
     let mut text = String::new();
     from.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > MOST_BYTES {
-        return Err(input(format!("{name} has more than {MOST_BYTES} bytes: give it in parts")));
+        return Err(input(format!("{name} is larger than {MOST_BYTES} bytes: split it")));
     }
     Ok((name, text))
 }
 
-/// The changes in a text, and the lines that they stand in, from 1.
+/// The changes in a text, and their line numbers.
 fn changes_of(name: &str, text: &str) -> Result<(Vec<FlowChange>, Vec<usize>), ClientError> {
     let (mut changes, mut lines) = (Vec::new(), Vec::new());
     for (number, line) in (1..).zip(text.lines()) {

@@ -1,4 +1,4 @@
-//! `[tags]`: what the modes that have gates are told once and for all.
+//! `[tags]`: fixed settings of the modes with gates.
 
 use weft_switching::exploration::Exploration;
 use weft_wire::{EtherType, TagWidth};
@@ -6,10 +6,10 @@ use weft_wire::{EtherType, TagWidth};
 use super::{NoLoad, Tagging};
 use crate::config::table::Table;
 
-/// Least EtherType (IEEE 802.3, clause 3.2.6).
+/// Lowest EtherType (IEEE 802.3, clause 3.2.6).
 const LEAST_ETHERTYPE: u16 = 0x0600;
 
-/// Reads the section; how often frames without a rule are told of is set where explorations are limited.
+/// Reads the section; the rate limit of misses is stored as that of explorations.
 pub fn read(table: Table<'_>, exploration: &mut Exploration) -> Tagging {
     let width = match table.word("width", &["narrow", "wide"]) {
         Some(("wide", _)) => TagWidth::Wide,
@@ -51,7 +51,7 @@ fn ethertype(text: &str) -> Result<EtherType, String> {
     ];
     match number.filter(|number| *number >= LEAST_ETHERTYPE).map(EtherType) {
         Some(ethertype) if taken.contains(&ethertype) => {
-            Err("this is what other frames have: take one that nothing in this network has".to_owned())
+            Err("used by other frames: choose an EtherType that is unused in this network".to_owned())
         }
         Some(ethertype) => Ok(ethertype),
         None => Err("expected a number from 0x0600 to 0xffff in hexadecimal, such as \"0xff1f\"".to_owned()),

@@ -1,4 +1,4 @@
-//! Gates to and from the kernel: [`SwitchGates`] as the one value that frames are forwarded by.
+//! Gates to and from the kernel: [`SwitchGates`] as a single map value.
 
 use aya::maps::Array;
 use thiserror::Error;
@@ -12,50 +12,50 @@ use crate::layout::MAX_PORTS;
 use crate::names::map_of_program;
 use crate::plane::Plane;
 
-/// Multipliers that are tried: with 64 gates in 1024 places about one in seven has no two in one.
+/// Multipliers to try: with 64 gates in 1024 places, about one in seven has no collision.
 const TRIES: u32 = 1 << 16;
 /// The golden ratio in 32 bits (Knuth, volume 3, section 6.4).
 const GOLDEN: u32 = 0x9e37_79b1;
 
-/// `enum gate_role`, by number: no gate, a gate without a flag, and those with.
+/// `enum gate_role`, by number: no gate, a gate without a flag, gates with a flag.
 pub(crate) const FLAGS: [Option<GateFlag>; 5] =
     [None, None, Some(GateFlag::Srv), Some(GateFlag::Ext), Some(GateFlag::Ass)];
 pub(crate) const NO_GATE: u8 = 0;
 
-/// Why the switch does not take gates.
+/// Why the switch refuses gates.
 #[derive(Debug, Error)]
 pub enum GatesRefused {
-    /// Two of them cannot be on one switch.
+    /// Two of them conflict.
     #[error(transparent)]
     Clash(#[from] GateClash),
-    /// There is no such number.
-    #[error("port {port} has the gate 0, and gates are counted from 1")]
+    /// The number is 0.
+    #[error("port {port} has gate 0, but gate numbers start at 1")]
     Zero {
         /// The port.
         port: PortId,
     },
     /// The switch has no such port.
-    #[error("gate {gate} is port {port}'s, and the ports of a switch are 0 to {most}", most = MAX_PORTS - 1)]
+    #[error("gate {gate} is set for port {port}, but a switch has ports 0 to {most}", most = MAX_PORTS - 1)]
     Port {
         /// The gate.
         gate: Gate,
         /// Its port.
         port: PortId,
     },
-    /// The numbers are such that none of the ways to keep them apart does.
-    #[error("these {0} numbers of gates cannot be told apart quickly enough: number them otherwise")]
+    /// No multiplier gives the numbers distinct places.
+    #[error("no collision-free hash found for these {0} gate numbers: choose other numbers")]
     Numbers(usize),
-    /// The kernel did not take them.
+    /// The kernel refused them.
     #[error(transparent)]
     Plane(#[from] PlaneError),
 }
 
-/// The place of a number.
+/// The hash of a number, its place in the table.
 const fn place(number: u32, multiplier: u32) -> usize {
     (number.wrapping_mul(multiplier) >> (32 - GATE_BITS)) as usize
 }
 
-/// A multiplier under which the numbers are in places of their own.
+/// A multiplier that gives the numbers distinct places.
 fn multiplier(numbers: &[u32]) -> Option<u32> {
     let candidates = (0..TRIES).map(|n| GOLDEN.wrapping_mul(2 * n + 1));
     candidates.into_iter().find(|multiplier| {
@@ -74,7 +74,7 @@ impl Gates {
         places: [layout::Gate { number: 0, port: 0, direction: 0, reserved: 0 }; 1 << GATE_BITS],
     };
 
-    /// The gates as the programs have them.
+    /// The gates in the format of the programs.
     ///
     /// # Errors
     /// [`GatesRefused`].
@@ -101,8 +101,8 @@ impl Gates {
         Ok(table)
     }
 
-    /// The gates again, in order of ports, for the switch `name`; who is at the other ends is not known. `None`
-    /// where there are none, or something else is in the map.
+    /// Converts back to the gates of the switch `name`, in order of ports, without peers. `None` if there are none,
+    /// or the map has other contents.
     pub fn read(&self, name: &str) -> Option<SwitchGates> {
         let known = self.places.iter().filter(|gate| gate.number != 0);
         let gate = |gate: &layout::Gate| {
@@ -124,11 +124,10 @@ impl Gates {
 }
 
 impl Plane {
-    /// Sends frames through these gates and no others: each through those of before or through these, never
-    /// through some of both. For modes that have gates.
+    /// Replaces all gates atomically: each frame uses either the old ones or the new ones. For modes with gates.
     ///
     /// # Errors
-    /// [`GatesRefused`]; then those of before stay.
+    /// [`GatesRefused`]; then the old gates stay.
     pub fn set_gates(&mut self, gates: &SwitchGates) -> Result<(), GatesRefused> {
         let table = Gates::new(gates)?;
         let Self { ebpf, gate_turns, .. } = self;
@@ -142,8 +141,7 @@ impl Plane {
         Ok(gate_turns.set(current, places, table)?)
     }
 
-    /// The gates that frames go through, as those of the switch `name`; who is at the other ends is not known
-    /// here. `None` where none were set.
+    /// The current gates, for the switch `name`, without peers. `None` if none were set.
     ///
     /// # Errors
     /// [`PlaneError`].
@@ -213,8 +211,8 @@ mod tests {
             let gates = SwitchGates { switch, layer: Layer::Edge, down_divisor: 2, up_divisor: 4, gates };
             Gates::new(&gates).unwrap_err().to_string()
         };
-        assert_eq!(refused(vec![gate(64, 2)]), "gate 2 is port 64's, and the ports of a switch are 0 to 63");
-        assert_eq!(refused(vec![gate(1, 0)]), "port 1 has the gate 0, and gates are counted from 1");
+        assert_eq!(refused(vec![gate(64, 2)]), "gate 2 is set for port 64, but a switch has ports 0 to 63");
+        assert_eq!(refused(vec![gate(1, 0)]), "port 1 has gate 0, but gate numbers start at 1");
         assert!(refused(vec![gate(1, 2), gate(2, 2)]).starts_with("gate 2 is assigned to ports 1 and 2"));
     }
 }

@@ -1,4 +1,4 @@
-//! [`KindList`]: the kinds of rules in the order in which frames are looked up.
+//! [`KindList`]: the kinds of rules, in lookup order.
 
 use std::net::IpAddr;
 
@@ -7,12 +7,12 @@ use weft_switching::tag_forward::FlowMatch;
 
 use super::layout::{KeyV4, KeyV6, KindV4, KindV6, Kinds, MAX_KINDS};
 
-/// What the rules of a kind have in common.
+/// The properties shared by the rules of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct KindKey {
     pub priority: u16,
     pub is_v6: bool,
-    /// Lengths of the prefixes of source and destination.
+    /// Prefix lengths of source and destination.
     pub lengths: (u8, u8),
 }
 
@@ -23,25 +23,25 @@ impl KindKey {
     }
 }
 
-/// A kind that has rules.
+/// A kind with its number of rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Kind {
     pub key: KindKey,
-    /// By which its rules are found.
+    /// Its id in the keys of rules.
     pub id: u16,
     pub rules: u32,
 }
 
-/// The kinds that have rules.
+/// The kinds with rules.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KindList {
-    /// By falling priority.
+    /// By descending priority.
     kinds: Vec<Kind>,
-    /// The number that is given next: one that was used lately may still be in the hands of a program.
+    /// The next id to assign: a recently used one may still be read by a program.
     next: u16,
 }
 
-/// By what the program finds a rule.
+/// The key of a rule in the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Key {
     V4(KeyV4),
@@ -57,7 +57,7 @@ fn mask_v6(len: u8) -> [u8; 16] {
     u128::MAX.checked_shl(128 - u32::from(len)).unwrap_or(0).to_be_bytes()
 }
 
-/// The length of a prefix by its mask.
+/// The prefix length of a mask.
 fn length(mask: &[u8]) -> u8 {
     mask.iter().map(|byte| byte.count_ones() as u8).sum()
 }
@@ -71,7 +71,7 @@ impl KindList {
         self.kinds.iter().find(|kind| u32::from(kind.id) == id).map(|kind| kind.key)
     }
 
-    /// A rule more; whether its kind is new.
+    /// Counts a new rule; returns whether its kind is new.
     pub fn add(&mut self, key: KindKey) -> bool {
         if let Some(kind) = self.kinds.iter_mut().find(|kind| kind.key == key) {
             kind.rules += 1;
@@ -86,7 +86,7 @@ impl KindList {
         true
     }
 
-    /// A rule less; whether it was the last of its kind, which is gone then.
+    /// Counts a removed rule; returns whether it was the last of its kind, which is then removed.
     pub fn remove(&mut self, key: KindKey) -> bool {
         let Some(at) = self.kinds.iter().position(|kind| kind.key == key) else { return false };
         self.kinds[at].rules = self.kinds[at].rules.saturating_sub(1);
@@ -97,19 +97,19 @@ impl KindList {
         is_last
     }
 
-    /// Forgets how many rules there are, and which kinds; numbers stay.
+    /// Sets all counts to 0; ids stay.
     pub fn clear(&mut self) {
         self.kinds.iter_mut().for_each(|kind| kind.rules = 0);
     }
 
-    /// Leaves out kinds without rules; whether there were any.
+    /// Removes kinds without rules; returns whether there were any.
     pub fn prune(&mut self) -> bool {
         let before = self.kinds.len();
         self.kinds.retain(|kind| kind.rules > 0);
         self.kinds.len() < before
     }
 
-    /// As the program has them.
+    /// The kinds in the format of the program.
     pub fn table(&self) -> Kinds {
         let mut table = Kinds {
             count_v4: 0,
@@ -119,7 +119,7 @@ impl KindList {
         };
         for Kind { key: KindKey { priority, is_v6, lengths: (source, destination) }, id, .. } in &self.kinds {
             let (id, priority) = (*id, *priority);
-            // A flow table has no more kinds of both families together.
+            // A flow table never has more than `MAX_KINDS` kinds, of both families together.
             if *is_v6 {
                 let (source, destination) = (mask_v6(*source), mask_v6(*destination));
                 if let Some(place) = table.v6.get_mut(table.count_v6 as usize) {
@@ -137,7 +137,7 @@ impl KindList {
         table
     }
 
-    /// What a program before had, without rules.
+    /// The kinds of an earlier program, with counts of 0.
     pub fn read(table: &Kinds) -> Self {
         let v4 = table.v4.iter().take(table.count_v4 as usize).map(|kind| {
             let lengths = (length(&kind.source), length(&kind.destination));
@@ -153,7 +153,7 @@ impl KindList {
         Self { kinds, next }
     }
 
-    /// By what the program finds a rule of one of the kinds.
+    /// The key of a rule of one of the kinds.
     pub fn key(&self, priority: u16, matches: &FlowMatch) -> Option<Key> {
         let kind = self.find(KindKey::of(priority, matches))?.id.into();
         match (matches.source(), matches.destination()) {
@@ -172,7 +172,7 @@ impl KindList {
         }
     }
 
-    /// The priority and match of a rule that is found by a key.
+    /// The priority and match of a rule, from its key.
     pub fn matches(&self, key: &Key) -> Option<(u16, FlowMatch)> {
         let (kind, source, destination) = match key {
             Key::V4(key) => (key.kind, IpAddr::from(key.source), IpAddr::from(key.destination)),

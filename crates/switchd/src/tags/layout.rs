@@ -1,22 +1,22 @@
-//! Keys and values of the maps, as `bpf/gates.h`, `bpf/flows.h`, `bpf/misses.h` and `bpf/steer.h` have them.
+//! Keys and values of the maps in `bpf/gates.h`, `bpf/flows.h`, `bpf/misses.h` and `bpf/steer.h`.
 
 use crate::layout::MAX_PORTS;
 use crate::mirror::mirrored;
 
-/// Tables of gates, and of kinds, of which one counts.
+/// Number of tables of gates, and of kinds, one of which is current.
 pub const TABLES: u32 = 8;
-/// The bits of a place in [`Gates::places`].
+/// Bits of an index into [`Gates::places`].
 pub const GATE_BITS: u32 = 10;
-/// Most kinds of rules of a family.
+/// Maximum number of kinds of rules per family.
 pub const MAX_KINDS: usize = 64;
-/// Most ways of a group.
+/// Maximum number of ways of a group.
 pub const MAX_WAYS: usize = 1024;
 
 mirrored! {
     /// `struct gate`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub struct Gate = "gate" {
-        /// Its number; 0: there is none in this place.
+        /// Its number; 0: the place is empty.
         pub number: u32,
         /// Its port.
         pub port: u8,
@@ -29,26 +29,26 @@ mirrored! {
     /// `struct gates`: all gates of a switch.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Gates = "gates" {
-        /// How far those of a direction are apart.
+        /// The distance between gates, by direction.
         pub divisors: [u32; 2],
-        /// Under which no two numbers have one place.
+        /// The multiplier of the collision-free hash.
         pub multiplier: u32,
-        /// Where the switch stands.
+        /// The layer of the switch.
         pub layer: u32,
         /// By port, as `enum gate_role`.
         pub roles: [u8; MAX_PORTS as usize],
-        /// By number.
+        /// The gates, by hash of their number.
         pub places: [Gate; 1 << GATE_BITS],
     }
 
-    /// `struct kind_v4`: rules that look at the same bits.
+    /// `struct kind_v4`: rules with the same masks.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub struct KindV4 = "kind_v4" {
-        /// Which bits of the source count, in network byte order as all addresses.
+        /// The mask of the source, in network byte order like all addresses.
         pub source: [u8; 4],
-        /// Which of the destination.
+        /// The mask of the destination.
         pub destination: [u8; 4],
-        /// By which its rules are found.
+        /// Its id in the keys of rules.
         pub id: u16,
         /// The priority of its rules.
         pub priority: u16,
@@ -57,30 +57,30 @@ mirrored! {
     /// `struct kind_v6`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub struct KindV6 = "kind_v6" {
-        /// Which bits of the source count.
+        /// The mask of the source.
         pub source: [u8; 16],
-        /// Which of the destination.
+        /// The mask of the destination.
         pub destination: [u8; 16],
-        /// By which its rules are found.
+        /// Its id in the keys of rules.
         pub id: u16,
         /// The priority of its rules.
         pub priority: u16,
     }
 
-    /// `struct kinds`: by falling priority.
+    /// `struct kinds`: by descending priority.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Kinds = "kinds" {
-        /// How many there are of IPv4.
+        /// The number of IPv4 kinds.
         pub count_v4: u32,
-        /// How many of IPv6.
+        /// The number of IPv6 kinds.
         pub count_v6: u32,
-        /// Those of IPv4.
+        /// IPv4 kinds.
         pub v4: [KindV4; MAX_KINDS],
-        /// Those of IPv6.
+        /// IPv6 kinds.
         pub v6: [KindV6; MAX_KINDS],
     }
 
-    /// `struct key_v4`: by what a rule is found.
+    /// `struct key_v4`: the key of a rule.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
     pub struct KeyV4 = "key_v4" {
         /// The source, masked.
@@ -105,15 +105,15 @@ mirrored! {
     /// `struct rule`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub struct Rule = "rule" {
-        /// Frames that it was applied to.
+        /// Frames it was applied to.
         pub packets: u64,
-        /// Bytes of their packets, as IP counts them.
+        /// Bytes of their packets, by the length in the IP header.
         pub bytes: u64,
         /// DOWN of the tag.
         pub down: u32,
-        /// The gate that frames leave by, or a group.
+        /// The egress gate, or a group.
         pub to: u32,
-        /// UP of the tag, with a gate.
+        /// UP of the tag, if `to` is a gate.
         pub up: u32,
         /// QID.
         pub queue: u8,
@@ -126,7 +126,7 @@ mirrored! {
     /// `struct group_way`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub struct GroupWay = "group_way" {
-        /// The gate that frames leave by.
+        /// The egress gate.
         pub gate: u32,
         /// UP of the tag.
         pub up: u32,
@@ -135,7 +135,7 @@ mirrored! {
     /// `struct group`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Group = "group" {
-        /// How many ways there are.
+        /// The number of ways.
         pub count: u32,
         /// Zero.
         pub reserved: u32,
@@ -146,15 +146,15 @@ mirrored! {
     /// `struct miss` up to the start of the frame, which follows.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Miss = "miss" {
-        /// Where the frame came in.
+        /// The ingress port.
         pub port: u32,
-        /// Its length.
+        /// The length of the frame.
         pub len: u32,
-        /// Its source; of IPv4 the first four bytes.
+        /// Its source; for IPv4 the first four bytes.
         pub source: [u8; 16],
         /// Its destination, likewise.
         pub destination: [u8; 16],
-        /// Whether they are IPv6's.
+        /// Whether these are IPv6 addresses.
         pub is_v6: u32,
     } .. bytes
 

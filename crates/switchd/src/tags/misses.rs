@@ -1,4 +1,4 @@
-//! [`Misses`]: frames that no rule is for, as the program tells of them.
+//! [`Misses`]: frames without a rule, as reported by the program.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, RawFd};
@@ -13,21 +13,21 @@ use crate::layout::COPY_BYTES;
 use crate::names::map_in_kernel;
 use crate::plane::Plane;
 
-/// A frame that no rule is for.
+/// A frame without a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Miss {
-    /// Where it came in.
+    /// The ingress port.
     pub port: PortId,
-    /// Who it is from and to.
+    /// Its source and destination.
     pub addresses: Addresses,
     /// Its length in bytes.
     pub len: usize,
-    /// Its bytes, VLAN tags among them; no more than [`COPY_BYTES`] of a longer one.
+    /// Its bytes including VLAN tags, truncated to [`COPY_BYTES`].
     pub frame: Vec<u8>,
 }
 
-/// The ring buffer of a program. Its descriptor can be read from when there is something; which ports fill it
-/// how fast is bounded as explorations are (`exploration_rate`, `exploration_burst`).
+/// The ring buffer of misses. Its descriptor becomes readable when there is one; the rate per port is limited like
+/// that of explorations (`exploration_rate`, `exploration_burst`).
 pub struct Misses(RingBuf<MapData>);
 
 impl AsRawFd for Misses {
@@ -37,7 +37,7 @@ impl AsRawFd for Misses {
 }
 
 impl Misses {
-    /// The next one, if there is one.
+    /// The next miss, if there is one.
     pub fn take(&mut self) -> Option<Miss> {
         loop {
             let item = self.0.next()?;
@@ -63,7 +63,7 @@ fn read(item: &[u8]) -> Option<Miss> {
 }
 
 impl Plane {
-    /// What tells of frames that no rule is for; `None` where it was taken already.
+    /// The source of misses; `None` if it was already taken.
     ///
     /// # Errors
     /// [`PlaneError`].

@@ -1,15 +1,15 @@
-//! Tag-and-Forward: all that the modes `tag-forward` and `flow-table` need beside their programs.
+//! Tag-and-Forward: everything that the modes `tag-forward` and `flow-table` need in addition to their programs.
 //!
 //! * [`Tagging`]: width, EtherType, choice of ways, queues; fixed once a program is loaded.
-//! * [`Plane::set_gates`](crate::Plane::set_gates), [`Plane::gates`](crate::Plane::gates): the gates, as one.
-//! * [`Rules`]: the flow table. Changes are taken by the [`FlowTable`](weft_switching::tag_forward::FlowTable) that
-//!   says what is a duplicate, a conflict or too much, all of a batch or none, and are carried to the maps then.
-//!   A daemon that starts rebuilds that table from the maps.
-//! * [`Misses`]: frames that no rule is for.
-//! * `config`, `daemon`, `command` and `client`: the section `[tags]` of a configuration, what the daemon does, the commands
-//!   of `weftctl`, and how they are carried out.
+//! * [`Plane::set_gates`](crate::Plane::set_gates), [`Plane::gates`](crate::Plane::gates): all gates at once.
+//! * [`Rules`]: the flow table. A batch of changes is first applied, completely or not at all, to the
+//!   [`FlowTable`](weft_switching::tag_forward::FlowTable), which checks for duplicates, conflicts and limits, and then to
+//!   the maps. A starting daemon rebuilds that table from the maps.
+//! * [`Misses`]: frames without a rule.
+//! * `config`, `daemon`, `command` and `client`: the section `[tags]` of a configuration, the daemon's part, the commands
+//!   of `weftctl` and their implementation.
 //!
-//! Nothing but these maps is needed for frames to go on while no daemon is there.
+//! Forwarding needs only these maps and continues without a daemon.
 
 mod addresses;
 pub(crate) mod client;

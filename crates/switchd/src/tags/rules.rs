@@ -1,4 +1,4 @@
-//! [`Rules`]: the flow table of a switch, as it is known here and as programs look frames up in it.
+//! [`Rules`]: the flow table of a switch, both in the daemon and in the maps of the programs.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -20,32 +20,32 @@ use crate::error::PlaneError;
 use crate::pins::Pins;
 use crate::walk::Walk;
 
-/// How often a rule is tried to be put in: the kernel makes room for entries a little later than it is asked to.
+/// Attempts to insert a rule: the kernel frees removed entries with a small delay.
 const TRIES: u32 = 1000;
 
 /// Why rules were not changed.
 #[derive(Debug, Error)]
 pub enum RulesRefused {
-    /// The table does not take a change, and so none of those that came with it.
+    /// The table refuses one change, and thus all of them.
     #[error("change {}: {error}", at + 1)]
     Change {
-        /// Its place among them, from 0.
+        /// Its index.
         at: usize,
         /// Why.
         error: Box<FlowError>,
     },
-    /// The kernel did not take them.
+    /// The kernel refused them.
     #[error(transparent)]
     Plane(#[from] PlaneError),
 }
 
-/// What a batch of changes touches.
+/// The rules and groups that a batch of changes touches.
 #[derive(Default)]
 struct Batch {
-    /// Rules: whether there was one before, and whether its counts begin anew.
+    /// Rules: whether each existed before, and whether its counters restart.
     rules: HashMap<(u16, FlowMatch), Touched>,
     groups: Vec<GroupId>,
-    /// What takes the changes back, the last one first to be done.
+    /// The changes that undo the batch, to be applied in reverse order.
     undo: Vec<FlowChange>,
 }
 
@@ -56,7 +56,7 @@ struct Touched {
 }
 
 impl Batch {
-    /// Takes note of what a change is about to touch, and of what will take it back.
+    /// Records what a change is about to touch, and how to undo it.
     fn note(&mut self, table: &FlowTable, change: &FlowChange) {
         let known = |priority: u16, matches: &FlowMatch| table.get(priority, matches).map(|entry| entry.rule);
         let mut touch = |priority: u16, matches: FlowMatch, anew: bool| {
@@ -94,7 +94,7 @@ impl Batch {
 
 /// The rules and groups of a switch.
 pub struct Rules {
-    /// What is a duplicate, a conflict or too much. It counts nothing: the program does.
+    /// Checks for duplicates, conflicts and limits. Its counters are unused: the program counts.
     table: FlowTable,
     kinds: KindList,
     turns: Turns,
@@ -106,8 +106,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Opens the maps that are pinned, and reads what is in them. Rules and groups that a table with tags of `width`
-    /// does not take go.
+    /// Opens and reads the pinned maps. Rules and groups that are not valid for tags of `width` are removed.
     ///
     /// # Errors
     /// [`PlaneError`].
@@ -129,21 +128,21 @@ impl Rules {
         Ok(rules)
     }
 
-    /// What is known here: all but counts, which are 0 in it.
+    /// The rules without counters, which are 0 in it.
     pub const fn table(&self) -> &FlowTable {
         &self.table
     }
 
-    /// Carries changes out in order, all or none.
+    /// Applies changes in order, all or none.
     ///
     /// # Errors
-    /// [`RulesRefused`]; then all is as it was.
+    /// [`RulesRefused`]; then nothing is changed.
     pub fn apply(&mut self, changes: &[FlowChange]) -> Result<(), RulesRefused> {
         let mut batch = Batch::default();
         for (at, change) in changes.iter().enumerate() {
             batch.note(&self.table, change);
             if let Err(error) = self.table.apply(change) {
-                // It has changed nothing, and there is nothing of it to be taken back.
+                // The failed change has no effect to undo.
                 batch.undo.truncate(at);
                 self.take_back(&mut batch);
                 return Err(RulesRefused::Change { at, error: Box::new(error) });
@@ -152,7 +151,7 @@ impl Rules {
         let Err(error) = self.write(&batch) else { return Ok(()) };
         self.take_back(&mut batch);
         if let Err(error) = self.restore(&batch) {
-            tracing::error!(%error, "rules of the data plane are not as they were");
+            tracing::error!(%error, "restoring the rules of the data plane failed");
         }
         Err(error.into())
     }
@@ -160,13 +159,13 @@ impl Rules {
     fn take_back(&mut self, batch: &mut Batch) {
         for change in batch.undo.drain(..).rev() {
             if let Err(error) = self.table.apply(&change) {
-                tracing::error!(%error, "a change cannot be taken back");
+                tracing::error!(%error, "undoing a change of rules failed");
             }
         }
     }
 
-    /// Has the maps say of all that the batch touches what the table says. At every moment a frame finds a rule
-    /// only with the group that it names.
+    /// Copies everything that the batch touches from the table to the maps. At any time, the group of every rule that a
+    /// frame can find exists.
     fn write(&mut self, batch: &Batch) -> Result<(), PlaneError> {
         for id in &batch.groups {
             if let Some(ways) = self.table.group(*id) {
@@ -199,7 +198,7 @@ impl Rules {
         self.forget_groups(batch)
     }
 
-    /// The same after the kernel has refused some of it.
+    /// The same after the kernel refused part of it.
     fn restore(&mut self, batch: &Batch) -> Result<(), PlaneError> {
         let keys = |kinds: &KindList| -> Vec<Key> {
             batch.rules.keys().filter_map(|(priority, matches)| kinds.key(*priority, matches)).collect()
@@ -231,7 +230,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Counts the rules of all kinds anew; whether there are kinds without.
+    /// Recounts the rules of all kinds; returns whether kinds without rules were removed.
     fn recount(&mut self) -> bool {
         self.kinds.clear();
         for Entry { rule, .. } in self.table.entries() {
@@ -240,7 +239,7 @@ impl Rules {
         self.kinds.prune()
     }
 
-    /// Puts a rule in or gives it another action; unless `anew`, its counts go on, but for frames of this moment.
+    /// Adds a rule or changes its action; unless `anew`, its counters continue, except for frames at this very moment.
     fn put(&self, key: &Key, rule: &FlowRule, anew: bool) -> io::Result<()> {
         let known = if anew { None } else { self.value(key) };
         let value = value(&rule.action, known.map_or((0, 0), |rule| (rule.packets, rule.bytes)));
@@ -267,17 +266,17 @@ impl Rules {
         Ok(())
     }
 
-    /// The rule of this match and priority, with what it was applied to.
+    /// The rule with this match and priority, and its counters.
     pub fn entry(&self, priority: u16, matches: &FlowMatch) -> Option<Entry> {
         let rule = self.table.get(priority, matches)?.rule;
         let found = self.value(&self.kinds.key(priority, matches)?)?;
         Some(Entry { rule, packets: found.packets, bytes: found.bytes })
     }
 
-    /// All rules with what they were applied to, in no promised order.
+    /// All rules with their counters, in no particular order.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn entries(&self) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::with_capacity(self.table.len());
         self.each(|key, value| {
@@ -288,7 +287,7 @@ impl Rules {
         Ok(entries)
     }
 
-    /// Shows all that is in the maps of rules.
+    /// Passes all entries in the maps of rules to `see`.
     fn each(&self, mut see: impl FnMut(Key, &Rule)) -> io::Result<()> {
         self.v4.each(|keys, values| {
             keys.iter().zip(values).for_each(|(key, value)| see(Key::V4(*key), value));
@@ -303,7 +302,7 @@ impl Rules {
         Ok(KindList::read(&Array::<_, Kinds>::try_from(&self.places)?.get(&current, 0)?))
     }
 
-    /// Takes over what another daemon has left.
+    /// Takes over the rules of an earlier daemon.
     fn adopt(&mut self) -> Result<(), PlaneError> {
         self.kinds = self.read_kinds()?;
         let (mut groups, mut strange_groups) = (Vec::new(), Vec::new());
@@ -330,7 +329,7 @@ impl Rules {
             tracing::warn!(
                 rules = strange.len(),
                 groups = strange_groups.len(),
-                "rules of the last daemon are not for this one, and go"
+                "removing rules of the previous daemon that are not valid for this one"
             );
         }
         if self.recount() {
@@ -342,7 +341,7 @@ impl Rules {
     }
 }
 
-/// Puts an entry in, once there is room for it.
+/// Inserts an entry as soon as there is room.
 fn insert<K: Pod, V: Pod>(map: &Walk<K, V>, key: &K, value: &V) -> io::Result<()> {
     let mut tries = 0;
     loop {
@@ -358,7 +357,7 @@ fn insert<K: Pod, V: Pod>(map: &Walk<K, V>, key: &K, value: &V) -> io::Result<()
 
 fn group(ways: &[Way]) -> Group {
     let mut group = Group { count: 0, reserved: 0, ways: [GroupWay::default(); MAX_WAYS] };
-    // A flow table takes no more.
+    // A flow table has no larger groups.
     for (place, way) in group.ways.iter_mut().zip(ways) {
         *place = GroupWay { gate: way.gate.0, up: way.up };
         group.count += 1;

@@ -1,4 +1,4 @@
-//! [`Tagging`]: what the programs of Tag-and-Forward are loaded with.
+//! [`Tagging`]: the fixed settings of the Tag-and-Forward programs.
 
 use thiserror::Error;
 use weft_switching::{ParamValue, SchemeSpec};
@@ -6,25 +6,25 @@ use weft_wire::{EtherType, TagWidth};
 
 use crate::layout::Settings;
 
-/// What a switch of Tag-and-Forward is told once and for all.
+/// The fixed settings of a Tag-and-Forward switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tagging {
-    /// How the bits of a tag are shared out.
+    /// The format of tags.
     pub width: TagWidth,
     /// EtherType of tagged frames.
     pub ethertype: EtherType,
-    /// Whether each frame takes a random way of its group; else that of its flow, by ECMP's hash.
+    /// Whether each frame takes a random way of its group instead of its flow's, chosen by ECMP's hash.
     pub sprays: bool,
-    /// The major number of an HTB on the ports, whose classes 1 to 8 get the frames of QID 0 to 7; `None`: QID
-    /// chooses no queue.
+    /// The major number of an HTB on the ports, whose classes 1 to 8 receive the frames of QID 0 to 7; `None`: QID is
+    /// ignored.
     pub queue_major: Option<u16>,
 }
 
-/// A program sees no queues.
+/// A program cannot see queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(
-    "`choice` is \"least-loaded\", and a program in the kernel cannot see how long the queues of ports are: take \
-     \"ecmp\" or \"spray\""
+    "`choice` is \"least-loaded\", but the kernel program cannot see the queue lengths of ports: use \"ecmp\" or \
+     \"spray\""
 )]
 pub struct NoLoad;
 
@@ -41,7 +41,7 @@ impl Default for Tagging {
 }
 
 impl Tagging {
-    /// What the parameters `width` and `choice` of a scheme say; the EtherType is the width's own.
+    /// The settings from the parameters `width` and `choice` of a scheme, with the default EtherType of the width.
     ///
     /// # Errors
     /// [`NoLoad`].
@@ -60,7 +60,7 @@ impl Tagging {
 }
 
 impl Settings {
-    /// The same with what Tag-and-Forward is told.
+    /// The same with the settings of Tag-and-Forward.
     #[must_use]
     pub const fn tagging(self, tagging: &Tagging) -> Self {
         Self {

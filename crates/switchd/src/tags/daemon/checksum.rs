@@ -1,5 +1,5 @@
-//! Checksums that a sender has left to its interface: a frame that comes over a virtual cable may have the sum of its
-//! pseudo-header alone in the place of the checksum of TCP or UDP, and the kernel does not say so to who reads it.
+//! Completes checksums that the sender left to its interface (checksum offload): a frame received over a virtual link
+//! may carry only the pseudo-header sum in the TCP or UDP checksum field, and the kernel does not tell the reader.
 
 use std::net::IpAddr;
 
@@ -17,8 +17,7 @@ fn fold(sum: u32) -> u16 {
     ((folded & 0xffff) + (folded >> 16)) as u16
 }
 
-/// Completes the checksum of a frame that has the sum of its pseudo-header there; any other stays as it is, also a
-/// wrong one.
+/// Completes a checksum field that holds the pseudo-header sum; leaves any other value unchanged, even a wrong one.
 pub fn complete(frame: &mut [u8]) {
     if let Some((place, checksum)) = completed(frame)
         && let Some(bytes) = frame.get_mut(place..place + 2)
@@ -27,7 +26,7 @@ pub fn complete(frame: &mut [u8]) {
     }
 }
 
-/// Where the checksum stands that is to be completed, and what it is then.
+/// The offset of a checksum to complete, and its completed value.
 fn completed(frame: &[u8]) -> Option<(usize, u16)> {
     let ethernet = Ethernet::parse(frame).ok()?;
     let ip = Ip::parse(&ethernet).ok()?;
@@ -50,13 +49,13 @@ fn completed(frame: &[u8]) -> Option<(usize, u16)> {
     if there != pseudo {
         return None;
     }
-    // The sum of all with the pseudo-header's in its place.
+    // The sum over the payload, with the pseudo-header sum in the checksum field.
     let checksum = match !fold(sum(payload)) {
-        // UDP has 0 for none (RFC 768); the other zero says the same sum.
+        // In UDP, 0 means no checksum (RFC 768); 0xffff is the other zero.
         0 if ip.protocol() == IpProtocol::UDP => 0xffff,
         checksum => checksum,
     };
-    // What is parsed is part of the frame.
+    // The payload is a slice of the frame.
     let place = payload.as_ptr() as usize - frame.as_ptr() as usize + offset;
     Some((place, checksum))
 }
@@ -86,7 +85,7 @@ mod tests {
             complete(&mut bytes);
             assert_eq!(bytes, frame(expected), "{given:#06x}");
         }
-        // With a trailer, as short frames have it.
+        // With a trailer, as in short frames.
         let mut bytes = frame(partial);
         bytes.extend([0xee; 15]);
         complete(&mut bytes);

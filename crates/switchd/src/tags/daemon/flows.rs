@@ -1,4 +1,4 @@
-//! [`Flows`]: the rules of the switch as the control socket asks for and changes them.
+//! [`Flows`]: the rules of the switch, as read and changed through the control socket.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -11,45 +11,45 @@ use weft_switching::tag_forward::{
 use crate::bodies::{self, CountedRule, Group, WantedFlows};
 use crate::tags::{Rules, RulesRefused};
 
-/// Why the rules stay as they are.
+/// Why the rules are unchanged.
 #[derive(Debug, Error)]
 pub enum ChangeError {
-    /// The table does not take a change, and so none of those that came with it.
+    /// The table refuses one change, and thus all of them.
     #[error("change {at}: {error}")]
     Change {
-        /// Its place among them, from 0.
+        /// Its index.
         at: usize,
         /// Why.
         error: Box<FlowError>,
     },
-    /// The table does not take a rule of a list, and so none.
+    /// The table refuses one rule of a list, and thus the list.
     #[error("rule {at}: {error}")]
     Rule {
-        /// Its place in the list, from 0.
+        /// Its index in the list.
         at: usize,
         /// Why.
         error: Box<FlowError>,
     },
-    /// The table does not take what else leads to a list of rules.
+    /// The table refuses another change needed for a list of rules.
     #[error("{0}")]
     Other(Box<FlowError>),
-    /// The list is none that a priority can have.
+    /// The list is not valid for one priority.
     #[error(transparent)]
     Wanted(#[from] WantedError),
-    /// The data plane did not take them.
+    /// The data plane refuses them.
     #[error("{0}")]
     Plane(RulesRefused),
 }
 
-/// What was done to make rules those that were asked for.
+/// The changes made to reach the requested rules.
 pub struct Summary {
-    /// Rules that came.
+    /// Rules added.
     pub added: usize,
-    /// Rules that got another action.
+    /// Rules whose action changed.
     pub replaced: usize,
-    /// Rules that went.
+    /// Rules removed.
     pub removed: usize,
-    /// Rules that stayed as they were.
+    /// Rules unchanged.
     pub kept: usize,
 }
 
@@ -57,7 +57,7 @@ pub struct Summary {
 pub struct Flows(Rules);
 
 impl Flows {
-    /// With what the maps have.
+    /// With the rules in the maps.
     pub const fn new(rules: Rules) -> Self {
         Self(rules)
     }
@@ -67,7 +67,7 @@ impl Flows {
         self.0.table()
     }
 
-    /// Carries changes out in order, all or none.
+    /// Applies changes in order, all or none.
     ///
     /// # Errors
     /// [`ChangeError`].
@@ -78,7 +78,7 @@ impl Flows {
         })
     }
 
-    /// Makes the rules of a priority and the groups exactly these.
+    /// Replaces the rules of a priority and all groups with these.
     ///
     /// # Errors
     /// [`ChangeError`].
@@ -106,9 +106,9 @@ impl Flows {
     /// The rules with their counts, at most `limit`, and all groups.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     pub fn show(&self, limit: usize) -> std::io::Result<bodies::Flows> {
-        // Counts of a few are asked for one by one.
+        // A few counts are read one by one.
         let few = limit < self.table().len() / 8;
         let mut entries: Vec<Entry> =
             if few { self.table().entries().copied().collect() } else { self.0.entries()? };

@@ -1,5 +1,5 @@
-//! [`Gated`]: the gates of the switch as they were given. The program forwards by what is in its maps; here are also
-//! the names that it does not need, which a file keeps over restarts of the daemon.
+//! [`Gated`]: the gates of the switch as configured. The program forwards by its maps; this also holds the names that
+//! it does not need, which are saved in a file across restarts of the daemon.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,46 +11,46 @@ use weft_units::PortId;
 
 use crate::tags::GatesRefused;
 
-/// Why the gates stay as they are.
+/// Why the gates are unchanged.
 #[derive(Debug, Error)]
 pub enum GateRefusal {
-    /// They cannot be on one switch, or the program could not be told.
+    /// They conflict, or the data plane could not be updated.
     #[error(transparent)]
     Refused(#[from] GatesRefused),
     /// A gate of a port that the switch does not have.
-    #[error("gate {gate} is to be that of port {port}, and this switch has {ports} ports, from 0")]
+    #[error("gate {gate} is set for port {port}, but this switch has {ports} ports, numbered from 0")]
     NoPort {
         /// The gate.
         gate: u32,
         /// The port.
         port: PortId,
-        /// How many there are.
+        /// The number of ports.
         ports: usize,
     },
     /// No gate is a multiple of it.
-    #[error("the {0} divisor cannot be 0: it says how far {0} gates are apart, 1 or more")]
+    #[error("the {0} divisor cannot be 0: it is the distance between {0} gates, 1 or more")]
     Divisor(Direction),
-    /// Tags lead to multiples of the divisor alone.
+    /// Tags lead only to multiples of the divisor.
     #[error(
-        "gate {gate} can be reached by no tag: {direction} gates of this switch are multiples of {divisor}, and the \
-         next is {next} (or set another divisor first: set-divisors)"
+        "no tag leads to gate {gate}: {direction} gates of this switch are multiples of {divisor}, and the next is \
+         {next} (or change the divisor first: set-divisors)"
     )]
     Unreachable {
         /// The gate.
         gate: Gate,
         /// Its direction.
         direction: Direction,
-        /// How far gates of this direction are apart.
+        /// The distance between gates of this direction.
         divisor: u32,
         /// The next multiple, in words.
         next: String,
     },
-    /// The port has none.
+    /// The port has no gate.
     #[error("port {0} has no gate")]
     None(PortId),
 }
 
-/// Refuses a gate that no number of a tag leads to; a divisor of 0 is not set yet.
+/// Refuses a gate that no tag can address; a divisor of 0 is not set yet.
 ///
 /// # Errors
 /// [`GateRefusal::Unreachable`].
@@ -62,23 +62,23 @@ pub fn check_reachable(gate: Gate, direction: Direction, divisor: u32) -> Result
     Err(GateRefusal::Unreachable { gate, direction, divisor, next })
 }
 
-/// What the file has.
+/// The contents of the file.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     gates: SwitchGates,
-    /// The interfaces that the ports had, by number.
+    /// The interfaces of the ports, by number.
     interfaces: Vec<String>,
 }
 
 /// The gates of a switch.
 pub struct Gated {
     now: SwitchGates,
-    /// The interfaces of the ports for which they were set, by number.
+    /// The interfaces of the ports when the gates were set, by number.
     interfaces: Vec<String>,
     file: PathBuf,
 }
 
-/// A switch that has no gate yet.
+/// A switch without gates.
 fn none() -> SwitchGates {
     let (switch, gates) = (String::new(), Vec::new());
     SwitchGates { switch, layer: Layer::Edge, down_divisor: 0, up_divisor: 0, gates }
@@ -93,7 +93,7 @@ fn nameless(gates: &SwitchGates) -> SwitchGates {
 }
 
 impl Gated {
-    /// What the program goes by, with the names of `file` where that is about the same gates.
+    /// The gates of the program, with the names in `file` if it describes the same gates.
     pub fn adopt(program: Option<SwitchGates>, file: PathBuf) -> Self {
         let program = program.unwrap_or_else(none);
         let kept: Option<Kept> =
@@ -103,36 +103,35 @@ impl Gated {
         Self { now: gates, interfaces, file }
     }
 
-    /// Which gates now are those of other interfaces than they were set for, in words; `interfaces` are those that
-    /// the ports have now.
+    /// Warnings about gates whose port now has another interface; `interfaces` are the current ones.
     pub fn moved(&self, interfaces: &[String]) -> Vec<String> {
         let moved = self.now.gates.iter().filter_map(|PortGate { port, gate, .. }| {
             let before = self.interfaces.get(port.index())?;
             match interfaces.get(port.index()) {
                 Some(now) if now == before => None,
                 Some(now) => Some(format!(
-                    "gate {gate} was set for `{before}`, and its port {port} is `{now}` now: set the gates anew \
-                     if it is another cable"
+                    "gate {gate} was set for `{before}`, but its port {port} is now `{now}`: set the gates again \
+                     if it is another link"
                 )),
-                None => Some(format!("gate {gate} is gone with its port {port}, `{before}`")),
+                None => Some(format!("gate {gate} was removed with its port {port} (`{before}`)")),
             }
         });
         moved.collect()
     }
 
-    /// The gates without those of ports from `ports` on; `None` where there are none such.
+    /// The gates without those of ports from `ports` on; `None` if there are none.
     pub fn without_those_beyond(&self, ports: usize) -> Option<SwitchGates> {
         let mut gates = self.now.clone();
         gates.gates.retain(|gate| gate.port.index() < ports);
         (gates != self.now).then_some(gates)
     }
 
-    /// As they are.
+    /// The current gates.
     pub const fn get(&self) -> &SwitchGates {
         &self.now
     }
 
-    /// Makes them others, of which `tell` tells the program; on a refusal nothing has changed. `interfaces` are those
+    /// Replaces the gates, which `tell` writes to the data plane; nothing changes on an error. `interfaces` are those
     /// of the ports.
     ///
     /// # Errors
@@ -155,12 +154,12 @@ impl Gated {
         let text = serde_json::to_string(&kept).unwrap_or_default();
         (self.now, self.interfaces) = (kept.gates, kept.interfaces);
         if let Err(error) = fs::write(&self.file, text) {
-            tracing::warn!(path = %self.file.display(), %error, "names of gates cannot be kept");
+            tracing::warn!(path = %self.file.display(), %error, "cannot save the names of gates");
         }
         Ok(())
     }
 
-    /// The same gates, but that of `gate.port`.
+    /// The gates with `gate` replacing that of its port.
     pub fn with(&self, gate: PortGate) -> SwitchGates {
         let mut gates = self.now.clone();
         gates.gates.retain(|other| other.port != gate.port);
@@ -168,7 +167,7 @@ impl Gated {
         gates
     }
 
-    /// The same gates without that of a port.
+    /// The gates without that of a port.
     ///
     /// # Errors
     /// [`GateRefusal::None`].
@@ -210,8 +209,8 @@ mod tests {
         assert_eq!((adopted.get().switch.as_str(), adopted.get().gates[0].peer.as_str()), ("es1", "h1"));
         assert_eq!(adopted.moved(&names(&["a", "b", "c"])), [""; 0]);
         let moved = adopted.moved(&names(&["b"]));
-        assert!(moved[0].starts_with("gate 2 was set for `a`, and its port 0 is `b` now"), "{moved:?}");
-        assert_eq!(moved[1..], ["gate 4 is gone with its port 1, `b`"]);
+        assert!(moved[0].starts_with("gate 2 was set for `a`, but its port 0 is now `b`"), "{moved:?}");
+        assert_eq!(moved[1..], ["gate 4 was removed with its port 1 (`b`)"]);
         assert_eq!(adopted.without_those_beyond(2), None);
         assert_eq!(adopted.without_those_beyond(1).unwrap().gates, [gate(0, 2, "h1")]);
         let other = SwitchGates { gates: program.gates[..1].to_vec(), ..program };
@@ -229,7 +228,7 @@ mod tests {
         };
         assert_eq!(
             set(vec![gate(2, 2, "")]),
-            "gate 2 is to be that of port 2, and this switch has 2 ports, from 0"
+            "gate 2 is set for port 2, but this switch has 2 ports, numbered from 0"
         );
         assert_eq!(set(vec![gate(0, 0, "")]), GatesRefused::Zero { port: PortId(0) }.to_string());
         assert_eq!(gated.get(), &none());

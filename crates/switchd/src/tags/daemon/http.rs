@@ -30,7 +30,7 @@ use crate::daemon::answer::{Answer, Failure, internal};
 use crate::daemon::control::{Asked, Limit, number, read};
 use crate::tags::GatesRefused;
 
-/// Most bytes that are taken in at once: a change of 200 000 rules has less than 40 MB.
+/// Maximum size of a request body: a change of 200 000 rules has less than 40 MB.
 const MOST_BYTES: usize = 64 << 20;
 
 /// The paths.
@@ -43,27 +43,26 @@ pub fn router() -> Router<Shared> {
         .layer(DefaultBodyLimit::max(MOST_BYTES))
 }
 
-/// What a switch of another mode does not have.
+/// The gates and rules, or an error in modes without them.
 fn tags(shared: &Shared) -> Result<&Tags, Failure> {
     shared.0.tags.as_ref().ok_or_else(|| {
         let mode = shared.lock().config.mode.name();
-        Failure::conflict(format!(
-            "a switch of mode `{mode}` has no gates and no rules: those of tag-forward and flow-table have"
-        ))
+        Failure::conflict(format!("mode `{mode}` has no gates or rules: use mode tag-forward or flow-table"))
     })
 }
 
-/// What the body of a request says.
+/// Parses a request body.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(body).map_err(|error| Failure::bad(format!("the body cannot be read: {error}")))
+    serde_json::from_slice(body)
+        .map_err(|error| Failure::bad(format!("cannot parse the request body: {error}")))
 }
 
-/// The body of a request that is not too long.
+/// A request body, unless it is too large.
 fn body(taken: Result<Bytes, BytesRejection>) -> Result<Bytes, Failure> {
     taken.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             let most = MOST_BYTES >> 20;
-            let error = format!("the body has more than {most} MiB: give it in parts (POST /v1/flows)");
+            let error = format!("the request body is larger than {most} MiB: split it (POST /v1/flows)");
             Failure::new(StatusCode::PAYLOAD_TOO_LARGE, error)
         }
         status => Failure::new(status, error.body_text()),
@@ -121,7 +120,7 @@ fn ethertype(tags: &Tags) -> String {
     format!("{:#06x}", tags.ethertype.0)
 }
 
-/// That ports have the interfaces that are said with their gates.
+/// Checks the interfaces given with gates against those of the ports.
 fn check_interfaces(shared: &Shared, gates: &[NewGate]) -> Result<(), Failure> {
     let known = shared.lock();
     for NewGate { port, interface, gate, .. } in gates {
@@ -130,14 +129,14 @@ fn check_interfaces(shared: &Shared, gates: &[NewGate]) -> Result<(), Failure> {
             && said != own
         {
             return Err(Failure::conflict(format!(
-                "gate {gate} is to be that of port {port}, `{said}`, and port {port} of this switch is `{own}`"
+                "gate {gate} is set for port {port} as `{said}`, but port {port} of this switch is `{own}`"
             )));
         }
     }
     Ok(())
 }
 
-/// Makes the gates what `change` makes of them.
+/// Replaces the gates with the result of `change`.
 fn set(shared: &Shared, tags: &Tags, change: impl FnOnce(&Gated) -> Result<SwitchGates, Failure>) -> Answer {
     let mut gated = tags.gates();
     let gates = change(&gated)?;
@@ -152,14 +151,14 @@ async fn put_gates(State(shared): State<Shared>, taken: Result<Bytes, BytesRejec
     let new: NewGates = parse(&body(taken)?)?;
     if let Some(width) = new.width.as_ref().filter(|width| **width != tags.width.to_string()) {
         return Err(Failure::conflict(format!(
-            "these gates are for {width} tags, and this switch has {} ones: give all switches one `width`",
+            "these gates are for {width} tags, but this switch uses {} ones: set the same `width` on all switches",
             tags.width
         )));
     }
     let own = ethertype(tags);
     if let Some(other) = new.ethertype.as_ref().filter(|other| **other != own) {
         return Err(Failure::conflict(format!(
-            "these gates are for tags of EtherType {other}, and those of this switch have {own}"
+            "these gates are for tags with EtherType {other}, but this switch uses {own}"
         )));
     }
     check_interfaces(&shared, &new.gates)?;
@@ -180,9 +179,7 @@ async fn patch_gates(State(shared): State<Shared>, taken: Result<Bytes, BytesRej
             Some((of_port(&shared, &port)?, gate, direction, flag))
         }
         _ => {
-            return Err(Failure::bad(
-                "a gate is given by `port`, `gate` and `direction`; `flag` may be beside them",
-            ));
+            return Err(Failure::bad("a gate needs `port`, `gate` and `direction`, and optionally `flag`"));
         }
     };
     for (direction, divisor) in [(Direction::Down, down_divisor), (Direction::Up, up_divisor)] {
@@ -224,7 +221,7 @@ fn of_port(shared: &Shared, name: &PortName) -> Result<PortId, Failure> {
     number(shared, &text).map(PortId)
 }
 
-/// Does what takes its time on a thread of its own.
+/// Runs long work on a blocking thread.
 async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
@@ -268,7 +265,7 @@ async fn put_flows(State(shared): State<Shared>, taken: Result<Bytes, BytesRejec
     .await
 }
 
-/// How ports are, then what happens, as lines of JSON until the reader goes.
+/// The states of all ports, then notifications, as lines of JSON until the reader disconnects.
 async fn notices(State(shared): State<Shared>) -> Result<Response, Failure> {
     tags(&shared)?;
     let (ports, receiver) = shared.lock().notices.subscribe();

@@ -1,19 +1,19 @@
-//! The socket by which frames leave that waited in the daemon.
+//! The socket that sends frames that have waited in the daemon.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// A packet socket that takes nothing in.
+/// A packet socket that only sends.
 pub struct Injector {
     socket: OwnedFd,
     priority: u32,
 }
 
 impl Injector {
-    /// Opens it.
+    /// Opens the socket.
     ///
     /// # Errors
-    /// What the kernel says: it wants CAP_NET_RAW.
+    /// The kernel's error; CAP_NET_RAW is required.
     pub fn open() -> io::Result<Self> {
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         // SAFETY: no pointers.
@@ -21,14 +21,14 @@ impl Injector {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         Ok(Self { socket: unsafe { OwnedFd::from_raw_fd(fd) }, priority: 0 })
     }
 
-    /// Sends a frame out of an interface, with the priority by which its queue is chosen there.
+    /// Sends a frame out of an interface, with the priority that selects its queue.
     ///
     /// # Errors
-    /// What the kernel says, such as that the interface is down or its queue is full.
+    /// The kernel's error, such as a full queue or an interface that is down.
     pub fn send(&mut self, ifindex: u32, priority: u32, frame: &[u8]) -> io::Result<()> {
         if priority != self.priority {
             // SAFETY: the pointer is to an integer of the length that is given.

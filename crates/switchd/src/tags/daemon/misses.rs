@@ -1,5 +1,5 @@
-//! Frames that no rule was for, as the program tells of them: whoever listens is told of the pair, and the frame waits
-//! for a rule.
+//! Frames without a rule, as reported by the program: clients are notified of the pair of addresses, and the frame
+//! waits for a rule.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -14,28 +14,28 @@ use super::waiting::Frame;
 use crate::daemon::Shared;
 use crate::tags::{Miss, Misses};
 
-/// Least time between two notices of one pair.
+/// Minimum time between two notices of one pair.
 const GAP: Duration = Duration::from_secs(1);
-/// Pairs that are remembered for that.
+/// Maximum number of pairs remembered for that.
 const MOST_PAIRS: usize = 16_384;
 
-/// When each pair was told of last.
+/// When each pair was last notified.
 #[derive(Default)]
 struct Told {
     pairs: HashMap<(IpAddr, IpAddr), Instant>,
-    /// When old ones were forgotten last.
+    /// When old pairs were last removed.
     swept: Option<Instant>,
 }
 
 impl Told {
-    /// Whether a pair is to be told of. Of one more than can be remembered nobody is told until there is room again.
+    /// Whether to send a notice about a pair; none is sent for a new pair while the table is full.
     fn may_tell(&mut self, pair: (IpAddr, IpAddr), now: Instant) -> bool {
         let is_recent = |at: &Instant| now.duration_since(*at) < GAP;
         if self.pairs.get(&pair).is_some_and(is_recent) {
             return false;
         }
         let has_room = |pairs: &HashMap<_, _>| pairs.len() < MOST_PAIRS;
-        // Somebody who sends to ever others costs one look through all of them a second.
+        // A host that sends to ever new destinations costs at most one sweep a second.
         if !has_room(&self.pairs) && !self.swept.as_ref().is_some_and(is_recent) {
             self.pairs.retain(|_, at| is_recent(at));
             self.swept = Some(now);
@@ -48,7 +48,7 @@ impl Told {
     }
 }
 
-/// Waits for misses on a thread of its own, for as long as the daemon runs.
+/// Waits for misses on a thread of its own.
 pub fn watch(shared: &Shared, mut misses: Misses, notices: broadcast::Sender<Value>) {
     let shared = shared.clone();
     std::thread::spawn(move || {
@@ -61,12 +61,12 @@ pub fn watch(shared: &Shared, mut misses: Misses, notices: broadcast::Sender<Val
             while let Some(Miss { port, addresses, len, frame }) = misses.take() {
                 let Addresses { source, destination } = addresses;
                 if told.may_tell((source, destination), Instant::now()) {
-                    // That nobody listens is no matter.
+                    // It does not matter if there is no receiver.
                     let _ = notices.send(json!({
                         "what": "miss", "port": port.0, "source": source, "destination": destination,
                     }));
                 }
-                // The rest of a longer one is lost.
+                // A longer frame was truncated.
                 let is_whole = frame.len() == len;
                 frames.push(is_whole.then_some(Frame { port, addresses, bytes: frame }));
             }
@@ -89,7 +89,7 @@ mod tests {
         assert!(told.may_tell(pair(1), after(1000)));
         let of_many = (0..100_000).filter(|number| told.may_tell(pair(2 + number), after(1500))).count();
         assert_eq!((of_many, told.pairs.len()), (MOST_PAIRS - 1, MOST_PAIRS));
-        assert!(told.may_tell(pair(2), after(2500)), "it is remembered anyway");
+        assert!(told.may_tell(pair(2), after(2500)), "it is still in the table");
         assert!(told.may_tell(pair(1_000_000), after(2501)), "there is room again");
     }
 }

@@ -1,8 +1,7 @@
-//! What the daemon of a switch of mode `tag-forward` or `flow-table` does beside: gates and rules, of which it tells the
-//! program, and frames for which there is no rule yet.
+//! The daemon's part of the modes `tag-forward` and `flow-table`: gates and rules, which it writes to the kernel, and
+//! frames for which there is no rule yet.
 //!
-//! Where several of its locks are held, they were taken in the order of the fields of [`Tags`], and that of the switch
-//! last.
+//! Locks are taken in the order of the fields of [`Tags`], and the switch's lock last.
 
 mod checksum;
 mod flows;
@@ -36,15 +35,15 @@ use steer::Steering;
 pub use waiting::Fates;
 use waiting::{Frame, Waiting};
 
-/// Gates, rules, and what waits for rules.
+/// Gates, rules, and frames waiting for rules.
 pub struct Tags {
-    /// Of its tags.
+    /// The width of tags.
     pub width: TagWidth,
-    /// Of its tags.
+    /// The EtherType of tags.
     pub ethertype: EtherType,
-    /// Whether frames get tags: not in mode `flow-table`.
+    /// Whether frames are tagged: not in mode `flow-table`.
     pushes: bool,
-    /// The major number of the classes that frames queue in; 0: by none.
+    /// The major number of the traffic classes of frames; 0: none.
     queue_major: u16,
     flows: Mutex<Flows>,
     waiting: Mutex<(Waiting, Injector)>,
@@ -53,7 +52,7 @@ pub struct Tags {
     groups: AtomicUsize,
 }
 
-/// How many of each there are.
+/// The number of rules, groups and gates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sizes {
     /// Rules.
@@ -68,13 +67,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where the names of gates are kept.
+/// The file of gate names.
 pub fn names_file(run: &Path, name: &str) -> PathBuf {
     run.join(format!("{name}.gates"))
 }
 
 impl Tags {
-    /// Takes over what is in the maps of a switch, if it is of such a mode; gives what tells of misses, too.
+    /// Takes over the maps of a switch in a mode with gates; also returns the source of misses.
     ///
     /// # Errors
     /// [`Refusal`].
@@ -89,7 +88,7 @@ impl Tags {
         gated.moved(&interfaces).iter().for_each(|moved| tracing::warn!("{moved}"));
         if let Some(left) = gated.without_those_beyond(interfaces.len()) {
             let told = gated.set(left, &interfaces, |gates| switch.plane.set_gates(gates));
-            told.unwrap_or_else(|error| tracing::warn!(%error, "gates of ports that are no more stay"));
+            told.unwrap_or_else(|error| tracing::warn!(%error, "removing gates of former ports failed"));
         }
         let injector = Injector::open().map_err(Refusal::system("opening a packet socket"))?;
         let misses = switch.plane.take_misses()?.ok_or(PlaneError::Missing("misses"))?;
@@ -108,7 +107,7 @@ impl Tags {
         Ok(Some((tags, misses)))
     }
 
-    /// How many rules, groups and gates there are.
+    /// The number of rules, groups and gates.
     pub fn sizes(&self) -> Sizes {
         Sizes {
             rules: self.rules.load(Ordering::Relaxed),
@@ -125,7 +124,7 @@ impl Tags {
         done
     }
 
-    /// Takes note of how many there are, for those who cannot wait for a change to end.
+    /// Stores the counts, for readers that cannot wait for a change to finish.
     fn count(&self, flows: &Flows) {
         self.rules.store(flows.table().len(), Ordering::Relaxed);
         self.groups.store(flows.table().groups().count(), Ordering::Relaxed);
@@ -139,7 +138,7 @@ impl Tags {
         lock(&self.gates)
     }
 
-    /// What became of frames that waited.
+    /// The outcomes of waiting frames.
     pub fn fates(&self) -> Fates {
         let (waiting, _) = &mut *lock(&self.waiting);
         waiting.expire(Instant::now());
@@ -147,7 +146,7 @@ impl Tags {
     }
 }
 
-/// The interface of each port by which frames leave: gates say what is behind one of which nothing was heard yet.
+/// The interface of each port that frames may leave by, including listening ports: gates decide where these lead.
 fn open_ports(switch: &Switch) -> Vec<Option<u32>> {
     let carries = |role| matches!(role, Role::Host | Role::Fabric | Role::Unheard | Role::Listening);
     let open = switch.ports.iter().map(|port| {
@@ -157,13 +156,13 @@ fn open_ports(switch: &Switch) -> Vec<Option<u32>> {
     open.collect()
 }
 
-/// Reads of misses from now on.
+/// Starts handling misses.
 pub fn watch(shared: &Shared, misses: Misses) {
     let notices = shared.lock().notices.sender();
     misses::watch(shared, misses, notices);
 }
 
-/// Frames came for which there was no rule; `None` for one that cannot wait.
+/// Handles frames without a rule; `None` stands for one that cannot wait.
 fn came(shared: &Shared, frames: Vec<Option<Frame>>) {
     let Some(tags) = &shared.0.tags else { return };
     {
@@ -176,11 +175,11 @@ fn came(shared: &Shared, frames: Vec<Option<Frame>>) {
             }
         }
     }
-    // A rule may have come since the program looked for it.
+    // A rule may have been added since the lookup.
     send_on(shared);
 }
 
-/// Sends on what waits and has a rule by now.
+/// Sends waiting frames that now have a rule.
 fn send_on(shared: &Shared) {
     let Some(tags) = &shared.0.tags else { return };
     let flows = tags.flows();

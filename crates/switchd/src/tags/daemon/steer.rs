@@ -1,5 +1,5 @@
-//! What the program does with a frame that its rule is found for (crates/switching/src/tag_forward/switch.rs), for the
-//! few that waited for the rule in the daemon.
+//! What the program does with a frame once its rule is found (crates/switching/src/tag_forward/switch.rs), for the few
+//! frames that waited for the rule in the daemon.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -11,26 +11,26 @@ use weft_wire::{EtherType, Tag, TagWidth, push_tag};
 use super::checksum;
 use super::waiting::Frame;
 
-/// A frame that leaves.
+/// A frame to send.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Leaving {
-    /// The port that it leaves by.
+    /// The egress port.
     pub port: PortId,
-    /// QID of its rule.
+    /// The QID of its rule.
     pub queue: u8,
     /// The frame, with its tag.
     pub bytes: Vec<u8>,
 }
 
-/// What a switch goes by.
+/// The forwarding state of a switch.
 pub struct Steering<'a> {
     /// Its rules.
     pub table: &'a FlowTable,
     /// Its gates.
     pub gates: &'a SwitchGates,
-    /// Whether frames leave by a port.
+    /// Whether frames may leave by a port.
     pub carries: &'a dyn Fn(PortId) -> bool,
-    /// The tags that frames get; none in mode `flow-table`.
+    /// The format of tags; none in mode `flow-table`.
     pub tags: Option<(TagWidth, EtherType)>,
 }
 
@@ -40,7 +40,7 @@ impl Steering<'_> {
         self.table.rule_for(&frame.addresses).is_some()
     }
 
-    /// The frame as it leaves; `None` where its rule has no way that works.
+    /// The frame to send; `None` if its rule has no usable way.
     pub fn steer(&self, mut frame: Frame) -> Option<Leaving> {
         let action = self.table.rule_for(&frame.addresses)?.action;
         let one;
@@ -51,7 +51,7 @@ impl Steering<'_> {
             }
             FlowTarget::Group(id) => self.table.ways(id),
         };
-        // All frames of a pair that wait take one way, and so stay in order.
+        // All waiting frames of a pair take the same way, and so stay in order.
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(frame.addresses);
         let at = hash.checked_rem(ways.len() as u64)? as usize;
         let (before, from) = ways.split_at(at);

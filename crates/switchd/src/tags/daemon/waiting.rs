@@ -1,5 +1,5 @@
-//! [`Waiting`]: frames for which there is no rule yet. Somebody may be told of them and make one; then they go on,
-//! which spares their sender a retransmission.
+//! [`Waiting`]: frames for which there is no rule yet. A client may be notified and add one; then they are sent, which
+//! saves their sender a retransmission.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,35 +7,35 @@ use std::time::{Duration, Instant};
 use weft_switching::tag_forward::Addresses;
 use weft_units::PortId;
 
-/// Frames that wait, of all ports and of one.
+/// Maximum number of waiting frames, of all ports and of one port.
 const MOST: usize = 256;
 const MOST_OF_PORT: usize = 64;
 /// How long a frame waits.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A frame for which there was no rule.
+/// A frame without a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frame {
-    /// Where it came in.
+    /// The ingress port.
     pub port: PortId,
-    /// By which its rule is looked up.
+    /// The addresses for looking up its rule.
     pub addresses: Addresses,
-    /// All of it.
+    /// The whole frame.
     pub bytes: Vec<u8>,
 }
 
-/// What became of frames that were to wait.
+/// The outcomes of waiting frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fates {
-    /// They went on when a rule for them came.
+    /// Sent once a rule was added.
     pub sent: u64,
-    /// No rule came in time.
+    /// No rule was added in time.
     pub expired: u64,
-    /// There was no room, they were too long, or they could not be sent by their rule.
+    /// No room, too long, or the rule had no usable way.
     pub refused: u64,
 }
 
-/// Frames that wait, by age.
+/// Waiting frames, oldest first.
 #[derive(Debug, Default)]
 pub struct Waiting {
     frames: VecDeque<(Instant, Frame)>,
@@ -43,22 +43,22 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// What became of frames.
+    /// The outcomes so far.
     pub const fn fates(&self) -> Fates {
         self.fates
     }
 
-    /// Whether none waits.
+    /// Whether no frame is waiting.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// A frame went on.
+    /// Counts a frame as sent.
     pub const fn sent(&mut self) {
         self.fates.sent += 1;
     }
 
-    /// A frame cannot wait, or cannot go on.
+    /// Counts a frame as refused.
     pub const fn refused(&mut self) {
         self.fates.refused += 1;
     }
@@ -74,7 +74,7 @@ impl Waiting {
         }
     }
 
-    /// Takes out those that are not too old for which `goes` says so, in the order in which they came.
+    /// Removes and returns the unexpired frames selected by `goes`, in order of arrival.
     pub fn take(&mut self, now: Instant, mut goes: impl FnMut(&Frame) -> bool) -> Vec<Frame> {
         self.expire(now);
         let (going, staying): (VecDeque<_>, _) =
@@ -83,7 +83,7 @@ impl Waiting {
         going.into_iter().map(|(_, frame)| frame).collect()
     }
 
-    /// Forgets those that are too old.
+    /// Drops expired frames.
     pub fn expire(&mut self, now: Instant) {
         while self.frames.front().is_some_and(|(until, _)| *until <= now) {
             self.frames.pop_front();

@@ -1,14 +1,14 @@
-//! What is taken, and does not do what was meant by it as things are.
+//! Warnings about accepted changes that currently have no effect.
 
 use std::collections::{BTreeMap, HashSet};
 
 use weft_fabric::gates::{Gate, SwitchGates};
 use weft_switching::tag_forward::{FlowChange, FlowTarget, Way};
 
-/// Most gates that are named.
+/// Maximum number of gates named.
 const MOST: usize = 8;
 
-/// What to say about changes that lead through gates that no port has: rules may be set before gates.
+/// Warnings about changes that use gates that no port has; this is not an error, since rules may be set before gates.
 pub fn warnings(gates: &SwitchGates, changes: &[FlowChange]) -> Vec<String> {
     let mut unknown: BTreeMap<Gate, usize> = BTreeMap::new();
     let known: HashSet<Gate> = gates.gates.iter().map(|gate| gate.gate).collect();
@@ -31,8 +31,8 @@ pub fn warnings(gates: &SwitchGates, changes: &[FlowChange]) -> Vec<String> {
     }
     let warning = |(gate, at): (&Gate, &usize)| {
         format!(
-            "change {at}: no port of this switch has gate {gate} now, and nothing leaves by it: \
-             `weftctl dump-gates` prints those there are, `weftctl set-gate` gives a port one"
+            "change {at}: no port of this switch has gate {gate}, so no frame can leave by it: \
+             `weftctl dump-gates` lists the gates, `weftctl set-gate` adds one"
         )
     };
     let mut warnings: Vec<String> = unknown.iter().take(MOST).map(warning).collect();

@@ -59,7 +59,8 @@ fn tables_are_shown_for_people_and_as_json() {
     assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
     let output = switch.ctl("drain nowhere");
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("`nowhere` is no port of this switch: it has h, a")
+        String::from_utf8_lossy(&output.stderr)
+            .contains("`nowhere` is not a port of this switch, which has h, a")
     );
 }
 
@@ -126,7 +127,7 @@ fn a_configuration_that_is_read_again_changes_what_it_may_and_says_what_it_may_n
     std::fs::write(places.run.join("l.toml"), broken).expect("a file");
     let output = switch.ctl("reload");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && text.contains("ports: takes a restart"), "{text}");
+    assert!(!output.status.success() && text.contains("ports: needs a restart"), "{text}");
     assert_eq!(switch.role("a"), "fabric");
 }
 

@@ -75,10 +75,10 @@ fn a_directory_outside_a_bpf_file_system_is_left_alone_by_detach_and_by_a_start(
     let before = all(&home);
     let text = error(&detach(&netns, &places, "me", &home));
     assert!(text.contains(&home.join("me").display().to_string()), "{text}");
-    assert!(text.contains("is not Weft's: it is not in a BPF file system"), "{text}");
+    assert!(text.contains("was not created by Weft: it is not in a BPF file system"), "{text}");
     let flags = ["--pin-dir", &home.display().to_string()];
     let output = refused_elsewhere(&netns, &places, &flags);
-    assert!(error(&output).contains("pins are only in a BPF file system"), "{output:?}");
+    assert!(error(&output).contains("pins must be in a BPF file system"), "{output:?}");
     assert_eq!(all(&home), before, "no file may be removed or created");
 }
 
@@ -109,7 +109,7 @@ fn what_others_have_pinned_is_named_and_refused_before_anything_is_removed() {
         assert!(text.contains(&path.display().to_string()), "{what}: {text}");
     };
     let cases: [(&str, PathBuf, &str); 4] = [
-        ("a directory", pins.join("globals"), "pins nothing of this name"),
+        ("a directory", pins.join("globals"), "creates no pin of this name"),
         ("a directory among maps", pins.join("maps/mine"), "has a map of this name"),
         ("a directory for a link", pins.join("links/0:h9"), "it should be a pinned link"),
         ("a strange name of a link", pins.join("links/h9"), "PORT:INTERFACE"),
@@ -135,7 +135,7 @@ fn what_others_have_pinned_is_named_and_refused_before_anything_is_removed() {
     fs::remove_file(pins.join("filters")).expect("a link");
     fs::create_dir(pins.join("filters")).expect("a directory");
     let text = error(&detach(&netns, &places, "s", &places.pins));
-    assert!(text.contains("by another name"), "{text}");
+    assert!(text.contains("another name in the kernel"), "{text}");
     fs::remove_dir(pins.join("filters")).expect("a directory");
     symlink(&aside, pins.join("filters")).expect("a link");
     fs::rename(places.pins.join("stations"), &stations).expect("a pin");
@@ -176,7 +176,7 @@ fn everything_that_is_removed_is_printed_and_nothing_else_is_gone() {
             assert!(text.contains(&format!("removed {}", path.display())), "{} in {text}", path.display());
         }
         for line in
-            ["h1 forwards no more", "h1 is no longer promiscuous", "h1 speaks IPv6 again", "s.interfaces"]
+            ["h1 no longer forwards", "h1 is no longer promiscuous", "h1 has IPv6 again", "s.interfaces"]
         {
             assert!(text.contains(line), "{line} in {text}");
         }
@@ -222,11 +222,11 @@ fn a_file_or_the_socket_of_another_program_in_the_place_of_ours_is_left_alone() 
     let pins = places.pins.display().to_string();
     let start = || refused_elsewhere(&netns, &places, &["--pin-dir", &pins]);
     fs::write(places.run.join("me.sock"), "a diary").expect("a file");
-    assert!(error(&start()).contains("me.sock: is no socket, so weft-switchd did not make it"));
+    assert!(error(&start()).contains("me.sock: is not a socket, so weft-switchd did not create it"));
     assert_eq!(fs::read_to_string(places.run.join("me.sock")).expect("the file"), "a diary");
     fs::remove_file(places.run.join("me.sock")).expect("the file");
     let other = std::os::unix::net::UnixListener::bind(places.run.join("me.sock")).expect("a socket");
-    assert!(error(&start()).contains("is the socket of another program, which answers"));
+    assert!(error(&start()).contains("is the socket of another running program"));
     assert!(std::os::unix::net::UnixStream::connect(places.run.join("me.sock")).is_ok());
     drop(other);
     assert!(!places.pins.join("me").exists());

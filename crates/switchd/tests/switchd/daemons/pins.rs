@@ -116,7 +116,7 @@ fn pins_that_are_removed_are_there_again_within_a_hold_and_a_connection_does_not
                 );
             }
             let log = switches[0].log();
-            let said = log.lines().filter(|line| line.contains("somebody removed pins")).count();
+            let said = log.lines().filter(|line| line.contains("pins of this switch were removed")).count();
             // Once in ten seconds.
             assert!((1..=1 + began.elapsed().as_secs() / 10).contains(&(said as u64)), "{log}");
             // They pin the same objects: a new daemon adopts them.
@@ -145,16 +145,20 @@ fn a_program_that_is_detached_is_attached_again_within_a_hold() {
                     tc(switches[0].netns, "qdisc del dev right clsact");
                 }
             }
-            let is_again = || switches[0].log().matches("it is attached again").count() == 2;
-            let took = wait_for("the program is attached again", 5, is_again);
-            println!("{attach}: attached again after {took:?}");
+            let is_again = || switches[0].log().matches("has been reattached").count() == 2;
+            let took = wait_for("it is reattached", 5, is_again);
+            println!("{attach}: reattached after {took:?}");
             std::thread::sleep(2 * HOLD);
             let longest = load.end();
             println!("{attach}: longest gap in data {longest:?}");
             // The hold time plus retransmission timeouts, which double.
             assert!(longest < HOLD + Duration::from_secs(1), "{attach}: {longest:?}");
             Connection::open(&hosts[1], &hosts[0], "10.0.0.1:80").send(100_000);
-            assert!(!switches[0].log().contains("removed pins"), "{attach}: {}", switches[0].log());
+            assert!(
+                !switches[0].log().contains("pins of this switch were removed"),
+                "{attach}: {}",
+                switches[0].log()
+            );
         });
     }
 }
@@ -173,11 +177,11 @@ fn a_program_that_cannot_be_attached_again_at_once_is_as_soon_as_that_can_be_don
         };
         limit_files(3);
         links(places).iter().for_each(|pin| detach(pin));
-        wait_for("attaching fails", 5, || switches[0].log().contains("cannot be attached again"));
+        wait_for("it cannot be reattached", 5, || switches[0].log().contains("cannot be reattached"));
         std::thread::sleep(HOLD);
         limit_files(1024);
         wait_for("hosts reach each other", 5, || reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
-        assert!(!switches[0].log().contains("removed pins"), "{}", switches[0].log());
+        assert!(!switches[0].log().contains("pins of this switch were removed"), "{}", switches[0].log());
     });
 }
 
@@ -218,7 +222,7 @@ fn a_filter_of_somebody_elses_stays_though_its_program_is_called_like_ours() {
             });
         }
         tc(switches[0].netns, "filter del dev h1 ingress pref 1 handle 0x1 bpf");
-        wait_for("ours is attached again", 5, || switches[0].log().contains("it is attached again"));
+        wait_for("ours is reattached", 5, || switches[0].log().contains("has been reattached"));
         let has = |handles: [&str; 3]| handles.map(|handle| filters().contains(&format!("handle {handle} ")));
         assert_eq!(has(["0x1", "0x8", "0x7"]), [true; 3], "{}", filters());
         assert!(switches[0].ctl("down").status.success());

@@ -17,7 +17,7 @@ fn says(output: &Output, what: &str, expected: &[&str]) {
 
 /// Invalid configurations: name, text, expected parts of the error.
 const TEXTS: &[(&str, &str, &[&str])] = &[
-    ("not TOML", "mode = \n", &["this is not TOML", "refused.toml:1:"]),
+    ("no TOML", "mode = \n", &["invalid TOML", "refused.toml:1:"]),
     ("unknown key", "mode = \"tcp-path\"\nprots = [\"a\"]\n", &[":2:1", "did you mean `ports`?"]),
     (
         "unknown key of a table",
@@ -27,13 +27,13 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     ("unknown mode", "mode = \"tcp-pat\"\nports = [\"a\"]", &[":1:8", "did you mean `tcp-path`?"]),
     ("no mode", "ports = [\"a\"]", &["no `mode`", "mode = \"tcp-path\""]),
     ("no ports", "mode = \"tcp-path\"", &["no `ports`", "--port eth1"]),
-    ("ports of the wrong type", "mode = \"tcp-path\"\nports = \"a\"", &[":2:9", "expected a list of texts"]),
+    ("ports of another kind", "mode = \"tcp-path\"\nports = \"a\"", &[":2:9", "expected a list of strings"]),
     ("a port twice", "mode = \"tcp-path\"\nports = [\"a\", \"a\"]", &["\"a\" twice"]),
     ("a path as a name", "name = \"../x\"\nmode = \"tfe\"\nports = [\"a\"]", &["1 to 32 letters"]),
     (
         "short key",
         "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"0011\"",
-        &[":3:13", "these are 2 bytes", "at least 16 bytes", "openssl rand -hex 32"],
+        &[":3:13", "only 2 bytes", "at least 16 bytes", "openssl rand -hex 32"],
     ),
     (
         "odd key",
@@ -43,7 +43,7 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     (
         "key file missing",
         "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key_file = \"no.key\"",
-        &["no.key cannot be read"],
+        &["cannot read", "no.key"],
     ),
     (
         "interval too short",
@@ -69,22 +69,22 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     (
         "valley-free without a tier",
         "mode = \"tcp-path\"\nports = [\"a\"]\n[exploration]\nexploration = \"valley-free\"",
-        &["no `tier`", "tier = 1"],
+        &["`tier` is not set", "tier = 1"],
     ),
     (
         "unknown fabric port",
         "mode = \"tcp-path\"\nports = [\"eth1\"]\nfabric_ports = [\"eth2\"]",
-        &["\"eth2\" is no port", "did you mean `eth1`?"],
+        &["\"eth2\" is not a port", "did you mean `eth1`?"],
     ),
     (
         "route to an unknown port",
         "mode = \"ecmp\"\nports = [\"eth1\"]\n[[route]]\nstation = \"02:00:00:00:00:01\"\nports = [\"eth3\"]",
-        &["\"eth3\" is no port"],
+        &["\"eth3\" is not a port"],
     ),
     (
         "routes in a mode without routes",
         "mode = \"arp-path\"\nports = [\"eth1\"]\n[[route]]\nstation = \"02:00:00:00:00:01\"\nports = [\"eth1\"]",
-        &["`arp-path` finds its paths itself"],
+        &["`arp-path`: it finds paths itself"],
     ),
     (
         "invalid station",
@@ -99,12 +99,12 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     (
         "unsupported choice",
         "mode = \"tag-forward\"\nports = [\"a\"]\n[tags]\nchoice = \"least-loaded\"",
-        &[":4:10", "a program in the kernel cannot see how long the queues of ports are"],
+        &[":4:10", "the kernel program cannot see the queue lengths of ports"],
     ),
     (
         "an EtherType in use",
         "mode = \"flow-table\"\nports = [\"a\"]\n[tags]\nethertype = \"0x0800\"",
-        &[":4:13", "this is what other frames have"],
+        &[":4:13", "used by other frames"],
     ),
     (
         "invalid EtherType",
@@ -114,12 +114,12 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     (
         "tags in a mode without tags",
         "mode = \"ecmp\"\nports = [\"a\"]\n[tags]\nwidth = \"wide\"",
-        &["`[tags]`, and `ecmp` has none", "tag-forward, flow-table"],
+        &["`[tags]` does not apply to mode `ecmp`", "tag-forward, flow-table"],
     ),
     (
         "routes in a mode with gates",
         "mode = \"tag-forward\"\nports = [\"a\"]\nroutes_file = \"r\"",
-        &["`tag-forward` goes by gates and rules"],
+        &["`tag-forward`: it uses gates and rules"],
     ),
     ("address", "mode = \"tcp-path\"\nports = [\"a\"]\nmetrics = \"9465\"", &["127.0.0.1:9465"]),
 ];
@@ -135,11 +135,15 @@ fn a_configuration_that_is_wrong_is_refused_with_its_line_and_what_was_expected(
     says(&refused(&netns, &places, &text, &["--check"]), "too many", &["65 interfaces", "at most 64"]);
     let secret = "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"5ec2e7\"";
     let output = refused(&netns, &places, secret, &["--check"]);
-    says(&output, "a short key", &["3 | hello_key = \"******\"", "these are 3 bytes"]);
+    says(&output, "a short key", &["3 | hello_key = \"******\"", "only 3 bytes"]);
     assert!(!String::from_utf8_lossy(&output.stderr).contains("5ec2e7"), "{output:?}");
     let number = "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = 527";
     let output = refused(&netns, &places, number, &["--check"]);
-    says(&output, "a key without quotes", &["`hello_key` is of another kind", "expected a text in quotes"]);
+    says(
+        &output,
+        "a key without quotes",
+        &["`hello_key` is of the wrong type", "expected a string in quotes"],
+    );
     assert!(!String::from_utf8_lossy(&output.stderr).contains("527"), "{output:?}");
     let two = "mode = \"x\"\nports = []\nwhat = 1\n";
     says(&refused(&netns, &places, two, &["--check"]), "all at once", &[":1:8", ":2:9", ":3:1"]);
@@ -159,7 +163,7 @@ fn interfaces_that_cannot_be_ports_are_refused_with_what_to_do() {
     let cases: &[(&str, &[&str])] = &[
         ("eth11", &["no interface `eth11`", "did you mean `eth1`?", "ip link"]),
         ("wlan0", &["no interface `wlan0`"]),
-        ("lo", &["`lo` has no Ethernet frames"]),
+        ("lo", &["`lo` is not an Ethernet interface"]),
         ("eth2", &["`eth2` is part of `br0`", "ip link set dev eth2 nomaster"]),
         ("br0", &["`br0` is a bridge"]),
         ("small", &["MTU of 1400", "1500 bytes", "ip link set dev small mtu 1520", "mtu = 1400"]),
@@ -210,10 +214,10 @@ fn a_second_daemon_of_a_name_or_on_an_interface_is_refused() {
         says(
             &refused(&netns, &places, &same, &flags),
             "name",
-            &["`first` is running already", &pid, "--name"],
+            &["`first` is already running", &pid, "--name"],
         );
         let second = "name = \"second\"\nmode = \"arp-path\"\nports = [\"h2\"]";
-        let expected = ["`h2` is a port of the switch `first` already", "weftctl --name first down"];
+        let expected = ["`h2` is already a port of the switch `first`", "weftctl --name first down"];
         for other in ["tcx", "clsact"] {
             let flags = ["--attach", other];
             says(&refused(&netns, &places, second, &flags), &format!("{attach}, {other}"), &expected);

@@ -86,8 +86,8 @@ fn a_reload_that_fails_leaves_everything_as_it_was() {
         .map(|n| route(&format!("02:00:00:{:02x}:{:02x}:{:02x}", n >> 16, (n >> 8) & 255, n & 255), "h2"))
         .collect();
     let cases = [
-        (config("tier = 2\nhello_key = \"00\"", &own), "these are 1 bytes"),
-        (config("tier = 2\nmtu = 1400", &own), "mtu: takes a restart"),
+        (config("tier = 2\nhello_key = \"00\"", &own), "only 1 bytes"),
+        (config("tier = 2\nmtu = 1400", &own), "mtu: needs a restart"),
         (config("tier = 2\nfabric_ports = []", &many), "65537 routes"),
         (config("tier = 2", &route("01:00:5e:00:00:01", "h1")), "a group address"),
     ];
@@ -144,16 +144,13 @@ fn keys_that_cannot_be_told_apart_or_are_too_many_are_refused_and_not_repeated()
     let key = format!("{one:?}");
     let cases = [
         (format!("hello_keys = [{key}, {key}]"), "key 2 is the same"),
-        (format!("hello_keys = [{key}, {two:?}, {three:?}]"), "these are 3 keys, expected 1 or 2"),
-        ("hello_keys = []".to_owned(), "these are 0 keys"),
-        (
-            format!("hello_keys = [\n  {key},\n  \"{}\",\n]", "zz".repeat(16)),
-            "key 2: these are not whole bytes",
-        ),
-        (format!("hello_keys = [\n  {key},\n  0a0b,\n]"), "this is not TOML"),
-        (format!("hello_keys = [{key}, 987654321]"), "`hello_keys` is of another kind"),
+        (format!("hello_keys = [{key}, {two:?}, {three:?}]"), "3 keys given, expected 1 or 2"),
+        ("hello_keys = []".to_owned(), "0 keys given"),
+        (format!("hello_keys = [\n  {key},\n  \"{}\",\n]", "zz".repeat(16)), "key 2: not whole bytes"),
+        (format!("hello_keys = [\n  {key},\n  0a0b,\n]"), "invalid TOML"),
+        (format!("hello_keys = [{key}, 987654321]"), "`hello_keys` is of the wrong type"),
         (format!("hello_key = {key}\nhello_keys = [{two:?}]"), "both `hello_key` and `hello_keys`"),
-        ("hello_key_file = \"k\"".to_owned(), "these are 3 keys"),
+        ("hello_key_file = \"k\"".to_owned(), "3 keys given"),
     ];
     for (lines, why) in cases {
         let config = format!("mode = \"tcp-path\"\nports = [\"a\"]\n{lines}\n");

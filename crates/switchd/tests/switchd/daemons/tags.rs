@@ -191,7 +191,7 @@ fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
     let pair = Pair::new();
     let [left, right] = pair.start();
     for (switch, gate) in [(&left, "2"), (&right, "4")] {
-        assert_eq!(lines(switch, &["set-divisors", "--down", "2", "--up", "100"]), ["the divisors are set"]);
+        assert_eq!(lines(switch, &["set-divisors", "--down", "2", "--up", "100"]), ["divisors set"]);
         assert_eq!(
             lines(switch, &["set-gate", "h", gate, "--flag", "srv"]),
             [format!("h has gate {gate}, down")]
@@ -227,7 +227,8 @@ fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
     let text = refusal(&left, &["set-gate", "h", "100"]);
     assert!(text.contains("gate 100 is assigned to ports 0 and 1"), "{text}");
     assert!(
-        refusal(&left, &["set-gate", "eth9", "8"]).contains("`eth9` is no port of this switch: it has h, a")
+        refusal(&left, &["set-gate", "eth9", "8"])
+            .contains("`eth9` is not a port of this switch, which has h, a")
     );
 
     // All lines of a file, or none.
@@ -256,13 +257,13 @@ fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
 
     // Removes all, and restores it from the dump.
     lines(&left, &["del-flow", "priority=1000,ip_dst=10.0.0.2"]);
-    assert_eq!(lines(&left, &["del-flow", "--all", "ip_dst=10.0.0.0/8"]), ["1 rules are gone"]);
+    assert_eq!(lines(&left, &["del-flow", "--all", "ip_dst=10.0.0.0/8"]), ["removed 1 rules"]);
     lines(&left, &["del-group", "9"]);
     assert!(!reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
     std::fs::write(&file, [groups, flows].concat().join("\n")).expect("a file");
     assert_eq!(lines(&left, &["add-flows", path]), ["3 changes"]);
     assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
-    assert_eq!(lines(&left, &["del-gate", "a"]), ["a has no gate"]);
+    assert_eq!(lines(&left, &["del-gate", "a"]), ["removed the gate of a"]);
     assert!(refusal(&left, &["del-gate", "a"]).contains("port 1 has no gate"));
     assert!(!reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
 }
@@ -281,13 +282,13 @@ fn what_cannot_be_read_or_taken_is_said_and_changes_nothing() {
     });
     let change = |change: Value| json!({"changes": [{"add": far(9, 4)}, change]}).to_string();
     let cases = [
-        ("PUT", "/v1/gates", "{".to_owned(), 400, "the body cannot be read: EOF"),
+        ("PUT", "/v1/gates", "{".to_owned(), 400, "cannot parse the request body: EOF"),
         (
             "PUT",
             "/v1/gates",
             bad_gate.to_string(),
             409,
-            "gate 2 is to be that of port 7, and this switch has 2 ports",
+            "gate 2 is set for port 7, but this switch has 2 ports",
         ),
         (
             "PUT",
@@ -309,10 +310,10 @@ fn what_cannot_be_read_or_taken_is_said_and_changes_nothing() {
             "/v1/gates",
             r#"{"port":"h"}"#.to_owned(),
             400,
-            "a gate is given by `port`, `gate` and `direction`",
+            "a gate needs `port`, `gate` and `direction`",
         ),
         ("PATCH", "/v1/gates", r#"{"up_divisor":0}"#.to_owned(), 409, "the up divisor cannot be 0"),
-        ("DELETE", "/v1/gates/x", String::new(), 404, "`x` is no port of this switch"),
+        ("DELETE", "/v1/gates/x", String::new(), 404, "`x` is not a port of this switch"),
         ("POST", "/v1/flows", change(json!({"ad": far(8, 4)})), 400, "unknown variant `ad`"),
         (
             "POST",
@@ -634,9 +635,9 @@ fn groups_by_hand_outlive_the_provisioners_lists_and_unknown_gates_are_said() {
         assert_eq!(left.ask("dump-groups").as_array().map(Vec::len), Some(2));
     }
     let text = said(&["add-flow", "ip_dst=10.7.0.2,actions=down:4,gate:47"]);
-    assert!(text.starts_with("warning: no port of this switch has gate 47 now"), "{text}");
+    assert!(text.starts_with("warning: no port of this switch has gate 47"), "{text}");
     let text = said(&["add-group", "group_id=1000078,bucket=gate:100,bucket=gate:49"]);
-    assert!(text.starts_with("warning: no port of this switch has gate 49 now"), "{text}");
+    assert!(text.starts_with("warning: no port of this switch has gate 49"), "{text}");
     let text = refusal(&left, &["set-gate", "a", "57", "--up"]);
     assert!(text.contains("up gates of this switch are multiples of 100, and the next is 100 "), "{text}");
 
@@ -659,7 +660,7 @@ fn groups_by_hand_outlive_the_provisioners_lists_and_unknown_gates_are_said() {
     );
     assert_eq!(status, 409);
     assert!(
-        answer["error"].as_str().is_some_and(|text| text.contains("`a`, and port 0 of this")),
+        answer["error"].as_str().is_some_and(|text| text.contains("`a`, but port 0 of this")),
         "{answer}"
     );
 }
@@ -678,8 +679,8 @@ fn a_daemon_with_other_ports_says_whose_gates_are_anothers_and_drops_those_of_no
     assert_eq!(gates["gates"].as_array().map(Vec::len), Some(1), "{gates}");
     assert_eq!((&gates["gates"][0]["interface"], &gates["gates"][0]["gate"]), (&json!("a"), &json!(2)));
     let log = left.log();
-    assert!(log.contains("gate 2 was set for `h`, and its port 0 is `a` now"), "{log}");
-    assert!(log.contains("gate 100 is gone with its port 1, `a`"), "{log}");
+    assert!(log.contains("gate 2 was set for `h`, but its port 0 is now `a`"), "{log}");
+    assert!(log.contains("gate 100 was removed with its port 1 (`a`)"), "{log}");
 }
 
 #[test]

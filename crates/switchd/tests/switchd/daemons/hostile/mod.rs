@@ -213,7 +213,7 @@ fn probed(mode: &str, count: u64) {
     }
     assert!(l.dropped("rate_limited") > count / 10, "floods from one port must be rate-limited");
     let log = l.log();
-    let named: Vec<_> = log.lines().filter(|line| line.contains("exceed its limits")).collect();
+    let named: Vec<_> = log.lines().filter(|line| line.contains("exceeds its rate limits")).collect();
     assert!(!named.is_empty() && named.iter().all(|line| line.contains("interface=h3")), "{mode}: {log}");
     assert!(
         named.len() as f64 <= seconds / 10.0 + 2.0,
