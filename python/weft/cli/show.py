@@ -1,4 +1,4 @@
-"""`weft summary`, `report` and `plot`: results to tables, a page and figures."""
+"""`weft summary`, `report` and `plot`: tables, an HTML page and figures of results."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def summary(
     missing = len(results.runs) - len(results.finished)
     if missing:
         have = "has" if missing == 1 else "have"
-        shell.warn(f"{missing} of {plural(len(results.runs), 'run')} {have} not finished: not in the table")
+        shell.warn(f"{missing} of {plural(len(results.runs), 'run')} {have} not finished; the table omits them")
 
 
 @shell.guarded

@@ -103,8 +103,8 @@ def test_ways_over_cables_that_do_not_work_are_left_out(weft, fabric, daemons):
     daemons["as8"].ports[2] |= {"role": "down", "neighbour": None, "unfit": "its MTU is 1500, 1508 are needed"}
     done = provision(weft, fabric)
     assert done.exit_code == 0
-    assert "es1-eth2 is down, expected as1: no way leads over it" in done.output
-    assert "as8-eth2 is down (its MTU is 1500, 1508 are needed), expected cs3: no way leads over it" in done.output
+    assert "es1-eth2 is down, expected as1: not on any path" in done.output
+    assert "as8-eth2 is down (its MTU is 1500, 1508 are needed), expected cs3: not on any path" in done.output
     assert daemons["es1"].groups[7] == [{"gate": 56, "up": 56}]
     assert daemons["es3"].groups[7] == [{"gate": 48, "up": 44}, {"gate": 56, "up": 56}]
 
@@ -150,4 +150,4 @@ def test_addresses_are_those_of_a_hosts_file(weft, fabric, tree, daemons, tmp_pa
 def test_a_directory_that_is_not_there_is_refused(weft, fabric):
     refused = provision(weft, fabric)
     assert refused.exit_code == 2
-    assert "--sockets: there is no directory" in refused.output
+    assert "--sockets: no such directory" in refused.output
