@@ -87,9 +87,7 @@ def _tell(outcome: object) -> None:
 
     assert isinstance(outcome, Emulated)
     for label in outcome.saturated:
-        shell.warn(
-            f"{label or 'the run'}: this machine's CPU was saturated for a while; results may be CPU-bound"
-        )
+        shell.warn(f"{label or 'the run'}: this machine's CPU was saturated for a while; results may be CPU-bound")
     for label, remark in outcome.remarks:
         shell.warn(f"{label or 'the run'}: {remark}")
     for label, number in outcome.unfinished:

@@ -86,7 +86,7 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
                 raise
             if type(error).__module__.startswith("polars"):
                 raise fail(
-                    f"a result file cannot be read: {error}", "delete the run that it belongs to and run the scenario again"
+                    f"a result file cannot be read: {error}", "delete the run it belongs to and run the scenario again"
                 ) from None
             raise fail(
                 f"internal error: {type(error).__name__}: {error}",

@@ -56,9 +56,9 @@ def summary(
         return
     show_summary(shell.out, table)
     if choices:
-        show_paths(shell.out, "How paths were chosen, and what that cost", choices, paths.COLUMNS)
+        show_paths(shell.out, "Path selection and its overhead", choices, paths.COLUMNS)
     if events:
-        show_paths(shell.out, "What events cost", events, paths.EVENT_COLUMNS)
+        show_paths(shell.out, "Impact of events", events, paths.EVENT_COLUMNS)
     missing = len(results.runs) - len(results.finished)
     if missing:
         have = "has" if missing == 1 else "have"
