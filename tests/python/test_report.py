@@ -109,7 +109,7 @@ limit = "1 s"
 @pytest.mark.parametrize(
     ("start", "said", "over_time", "figures"),
     [
-        ("0 s", "No flow ended.", True, {"throughput-time", "out-of-order", "fabric", "queues"}),
+        ("0 s", "No flow finished.", True, {"throughput-time", "out-of-order", "fabric", "queues"}),
         ("2 s", "No flow started in the measurement window.", False, {"fabric", "queues"}),
     ],
 )

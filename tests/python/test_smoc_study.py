@@ -595,7 +595,7 @@ def test_a_part_of_the_study_has_a_page_though_no_flow_ends(weft, browser, study
     assert page.complaints == []
     assert page.locator("#over-time svg .mark-line path").count() >= 1
     assert page.locator("svg.fabric .links line").count() >= 12
-    assert page.locator("#completion-section").inner_text().endswith("No flow ended.")
+    assert page.locator("#completion-section").inner_text().endswith("No flow finished.")
     assert page.locator("#throughput svg .mark-symbol path, #throughput svg .mark-rect path").count() >= 1
     assert page.locator("#throughput-section .tabs button").all_inner_texts()[0] == "Out of order"
     page.close()
