@@ -244,7 +244,7 @@ def test_a_scenario_is_not_replaced_by_its_fabric(weft, tiny):
     before = tiny.read_text()
     result = weft("fabric", tiny, "--write", tiny)
     assert result.exit_code == 2
-    assert "name another file" in result.stderr
+    assert "give another output file" in result.stderr
     assert tiny.read_text() == before
 
 

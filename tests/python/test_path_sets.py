@@ -219,7 +219,7 @@ def test_a_fabric_refuses_ends_and_orders_that_there_are_not(campus):
     for arguments, message in (
         (("left", "rihgt"), "there is no node `rihgt`; did you mean `right`?"),
         (("left", "right", "shortest"), "`shortest` is no order of paths: `paper` or `disjoint`"),
-        (("left", "right", "paper", 0), "a set has at least 1 path, not 0"),
+        (("left", "right", "paper", 0), "count must be at least 1, not 0"),
     ):
         with pytest.raises(api.ScenarioError) as error:
             fabric.path_set(*arguments)

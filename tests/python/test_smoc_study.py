@@ -482,7 +482,7 @@ def test_runs_that_lack_columns_are_refused_plainly(jail, weft, tmp_path):
     for command in ("summary", "report"):
         refused = weft(command, tmp_path / "out")
         assert refused.exit_code == 2
-        assert "has no column `out_of_order`: an earlier version of Weft wrote it" in refused.output
+        assert "has no column `out_of_order`: it was written by an earlier version of Weft" in refused.output
         assert "delete the run" not in refused.output
 
 

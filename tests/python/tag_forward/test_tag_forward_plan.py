@@ -40,7 +40,7 @@ def test_one_switch_and_the_ways_of_one_pair_are_shown(weft, fabric):
         (("--routes", "h0", "h99"), "did you mean `h9`"),
         (("--routes", "x0", "x1"), "tags lead nothing from x0 to x1"),
         (("--switch", "es1", "--routes", "h0", "h1"), "--switch and --routes cannot be combined"),
-        (("--set", "fabric.k=8"), "--set changes a scenario, and this is a fabric file"),
+        (("--set", "fabric.k=8"), "--set works only with a scenario, and this is a fabric file"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_with_what_to_type(weft, fabric, arguments, said):
