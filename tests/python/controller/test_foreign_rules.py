@@ -29,4 +29,4 @@ def test_a_rule_that_is_added_by_hand_at_run_time_is_reported_within_ten_seconds
     )
     assert seen["before"] == 0, seen["log"]
     assert max(seen["took"]) <= LIMIT_S
-    assert seen["log"].count("has rules that are not Weft's (1, cookies") == 2, seen["log"]
+    assert seen["log"].count("has foreign rules (1, cookies") == 2, seen["log"]

@@ -128,7 +128,7 @@ def test_a_network_that_cannot_be_built_says_why(installed):
             """,
         )
     )
-    assert said["no number"] == "the name of switch `core` tells no datapath id"
+    assert said["no number"] == "the switch name `core` implies no datapath id"
     assert said["the same number"] == "switches `s5` and `rack-5` have the same datapath id, 0000000000000005"
     assert said["one host"].endswith("has 1 hosts: two at least send something to each other")
     assert said["nine"] == "9 subflows: Linux takes 1 to 8 of a connection"
@@ -141,5 +141,5 @@ def test_the_datapath_id_is_the_number_at_the_end_of_the_name(name, number):
 
 @pytest.mark.parametrize("name", ["core", "switch0", "1s", ""])
 def test_a_name_without_a_number_tells_no_datapath_id(name):
-    with pytest.raises(EmulationError, match="tells no datapath id"):
+    with pytest.raises(EmulationError, match="implies no datapath id"):
         openflow.datapath_ids([name])
