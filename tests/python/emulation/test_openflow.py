@@ -130,8 +130,8 @@ def test_a_network_that_cannot_be_built_says_why(installed):
     )
     assert said["no number"] == "the switch name `core` implies no datapath id"
     assert said["the same number"] == "switches `s5` and `rack-5` have the same datapath id, 0000000000000005"
-    assert said["one host"].endswith("has 1 hosts: two at least send something to each other")
-    assert said["nine"] == "9 subflows: Linux takes 1 to 8 of a connection"
+    assert said["one host"].endswith("has 1 hosts: at least two are needed")
+    assert said["nine"] == "9 subflows: Linux supports 1 to 8 per connection"
 
 
 @pytest.mark.parametrize(("name", "number"), [("s1", 1), ("leaf-0012", 12)])
