@@ -501,7 +501,7 @@ def test_what_is_there_is_not_run_again(jail, tmp_path):
 
 def test_a_directory_of_other_runs_is_refused(jail, tmp_path):
     part().carry_out(tmp_path / "out", None, None)
-    with pytest.raises(OutputError, match="holds other runs, or those of another version"):
+    with pytest.raises(OutputError, match="contains other runs, or runs of another version"):
         part(rate=100_000_000).carry_out(tmp_path / "out", None, None)
 
 

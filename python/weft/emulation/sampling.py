@@ -121,7 +121,7 @@ class Links:
 
 
 def counters_of(listing: list[dict[str, Any]], ends: Mapping[str, End]) -> dict[str, Counters]:
-    """The counters of each interface, from tc: those of HTB for traffic sent, those of the queue for backlog and drops."""
+    """The counters of each interface, from tc: HTB's for traffic sent, the queue's for backlog and drops."""
     roots = {entry["dev"]: entry for entry in listing if entry.get("root") and entry["kind"] == "htb"}
     queues = {entry["dev"]: entry for entry in listing if entry.get("parent") == "1:1"}
     found = {}
