@@ -204,7 +204,7 @@ def test_the_growth_of_the_wide_area_is_measured_in_seconds():
     assert row.measured == pytest.approx(160 * (claims.GROWN * final - 0.002 - 0.3) / 0.6, abs=0.1)
     assert f"{50 * final:.1f} Mbps" in row.note
     quick = [wide(scheme, seed, 0.3, 4.0) for scheme in SCHEMES for seed in (1, 2, 3)]
-    assert "23 kB on the way for each of 48 subflows" in claims.wide_area(quick)[1].note
+    assert "23 kB in flight for each of 48 subflows" in claims.wide_area(quick)[1].note
     assert {row.verdict for row in claims.wide_area(grown[:1])} == {Verdict.not_measured}
 
 
@@ -366,7 +366,7 @@ def test_results_are_read_as_what_was_measured(jail, tmp_path):
         == "seed 1: 25 % over s1-s6-s2, 25 % over s1-s5-s2, 25 % over s1-s4-s2, 25 % over s1-s3-s2"
     )
     assert len(emulated.remarks(found)) == 4
-    assert emulated.shares([replace(first, subflow_bytes=(), subflow_paths=())]) == "subflows not seen"
+    assert emulated.shares([replace(first, subflow_bytes=(), subflow_paths=())]) == "subflows not observed"
 
 
 def subflow(source: str, acknowledged: int) -> mptcp.Subflow:
@@ -628,7 +628,7 @@ def test_the_simulated_study_measures_every_claim_that_is_no_setting(study_dir, 
         "S5-growth": Verdict.did_not_hold,
     }
     assert found["S5-growth"].measured == pytest.approx(2.0)
-    assert "half of all paths take 0.6" in found["S4"].note
+    assert "the median is 0.6" in found["S4"].note
     spoken = "\n".join(outcome.remarks)
     assert "topology 1, ecmp, subflows 1, 2, 4, 8:" in spoken
     assert "0.0 Mbps in the first 2.5 s, all paths from 5.0 s on" in spoken
