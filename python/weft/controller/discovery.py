@@ -230,9 +230,9 @@ class Discovery:
             # More than two ports on a shared medium; if a cable was moved, its old port would have missed a frame.
             self.counts["shared"] += 1
             return []
-        changed = self._lose(port, "its cable was moved")
+        changed = self._lose(port, "its link was moved")
         if before is not None:
-            changed += self._lose(before, "its cable was moved")
+            changed += self._lose(before, "its link was moved")
         port.to, port.unseen, port.lost = at, 0, 0
         self._heard[at] = port
         return [*changed, Link(True, port.end, at)]

@@ -1,8 +1,8 @@
 """The flows of the study, and the flow tables that carry them.
 
-Every flow is of two addresses, and a rule matches exactly these, as in the paper. Servers have one address each; the
-load is of `LOAD` flows between servers of different pods, each with addresses of its own, as of virtual machines, so
-that every flow needs a rule of its own. What a table holds beyond is for addresses that nobody has.
+A flow is a pair of addresses, and a rule matches exactly these, as in the paper. Servers have one address each; the
+load consists of `LOAD` flows between servers of different pods, each with its own addresses, like virtual machines, so
+that every flow needs its own rule. Filler rules are for unused addresses.
 """
 
 from __future__ import annotations

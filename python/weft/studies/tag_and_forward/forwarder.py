@@ -56,9 +56,9 @@ def started(forwarder: Forwarder, rules: int, told: Callable[[str, float], None]
     """The switches forward all flows of the study, with full tables, during the block.
 
     Args:
-        forwarder: Which.
-        rules: In a table.
-        told: Hears what is done and how far it is.
+        forwarder: The forwarder.
+        rules: Rules per table.
+        told: Called with the stage and its progress.
 
     Raises:
         EmulationError: They do not start, or refuse a rule.

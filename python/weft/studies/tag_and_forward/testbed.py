@@ -1,8 +1,7 @@
 """The network of one peer, in a jail: hosts and links without rate limits; nothing forwards yet.
 
-Links are not shaped, so that only what forwards and what sends limits anything. Hosts have an MTU of 1500, the
-interfaces of switches `ROOM` more, under every peer alike. Hosts know each other's MAC addresses, and cut segments
-themselves.
+Links are not shaped, so that only forwarders and senders limit throughput. Hosts have an MTU of 1500, switch interfaces
+`ROOM` more, for every peer. Hosts know each other's MAC addresses, and segment in software.
 """
 
 from __future__ import annotations
