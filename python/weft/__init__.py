@@ -1,11 +1,11 @@
-"""Weft: what becomes of my flows if the fabric chooses paths another way?
+"""Weft: a packet-level simulator for data-centre networks that compares path-selection schemes.
 
     >>> import weft
     >>> results = weft.Scenario.from_file("scenario.toml").run("results/mine")
     >>> results.summary(baseline="ecmp")
 
-`Scenario` runs simulations, `Results` reads what they wrote as Polars frames, `fabric` reads a fabric alone; `report`
-and `plot` draw. `docs/python.md` walks through it.
+`Scenario` runs simulations, `Results` reads their output as Polars frames, `fabric` reads a fabric; `report` and `plot`
+draw figures. `docs/python.md` is a walk-through.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs Polars or SciPy when it is first asked for, so that the command line starts at once."""
+    """Import modules that need Polars or SciPy on first use, so that the command line starts quickly."""
     modules = {"Results": "results", "Run": "results", "Estimate": "statistics"}
     if name not in modules:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -61,17 +61,17 @@ def __getattr__(name: str) -> Any:
 
 
 def schemes() -> list[dict[str, Any]]:
-    """The switching schemes with what they do and their parameters."""
+    """The switching schemes, with summaries and parameters."""
     return _listing("schemes")
 
 
 def profiles() -> list[dict[str, Any]]:
-    """The transport profiles with every parameter."""
+    """The transport profiles, with all parameters."""
     return _listing("profiles")
 
 
 def distributions() -> list[dict[str, Any]]:
-    """The built-in flow size distributions."""
+    """The built-in flow-size distributions."""
     return _listing("distributions")
 
 
@@ -84,14 +84,14 @@ def schema() -> dict[str, Any]:
 
 
 def report(results: str | Path | Results, out: str | Path | None = None) -> Path:
-    """Write the report of a result directory as one HTML page that needs no network.
+    """Write the report of a result directory as one self-contained HTML page.
 
     Args:
-        results: A result directory, or one already opened.
+        results: A result directory, or an opened one.
         out: The page; default ``report.html`` in the directory.
 
     Returns:
-        Where it was written.
+        The path of the page.
     """
     from .reporting import write
     from .results import Results
@@ -105,9 +105,9 @@ def plot(
     """Write the report's figures as files for a paper.
 
     Args:
-        results: A result directory, or one already opened.
+        results: A result directory, or an opened one.
         out: A directory; default ``figures`` in the result directory.
-        formats: File types that matplotlib knows.
+        formats: File types: pdf, png, svg, jpg, tif, webp.
 
     Returns:
         The files written.

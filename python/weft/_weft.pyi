@@ -1,7 +1,7 @@
-"""The compiled engine: scenario reading, simulation and fabric analysis, as JSON in and out.
+"""The compiled engine: scenario parsing, simulation and fabric analysis, with JSON in and out.
 
-Everything in `weft` that needs the engine goes through these functions; the dictionaries they return as JSON are
-described in `docs/results.md` and, for scenarios, in the JSON Schema that `schema()` returns.
+`weft` uses the engine only through these functions; the JSON they return is described in `docs/results.md` and, for
+scenarios, in the JSON Schema returned by `schema()`.
 """
 
 from collections.abc import Callable
@@ -33,10 +33,10 @@ def run(
     seeds: list[int] | None,
     progress: Callable[[str], None],
 ) -> str:
-    """Run every point that `out_dir` does not hold yet.
+    """Run all points that `out_dir` does not contain yet.
 
-    `progress` is called with one JSON event a few times a second; a `KeyboardInterrupt` it raises stops all runs
-    and keeps the finished ones.
+    `progress` is called with a JSON event a few times a second; if it raises `KeyboardInterrupt`, all runs are stopped
+    and finished ones are kept.
 
     Returns:
         JSON ``{"done", "skipped", "failed": [{"run_id", "label", "error"}]}``.
@@ -52,7 +52,7 @@ def explore(
     ends: tuple[str, str, int | None, int | None] | None,
     progress: Callable[[str], None],
 ) -> str:
-    """Follow one flow, by number or the first between two hosts, of the first of `points` whose scheme explores.
+    """Trace one flow, by number or the first between two hosts, in the first of `points` whose scheme explores.
 
     `progress` is called with JSON ``{"scene", "fraction", "packet_hops"}`` a few times a second and may raise.
 
@@ -61,11 +61,11 @@ def explore(
         see `weft.exploring.trace`.
 
     Raises:
-        ScenarioError: The scenario is not valid, its scheme does not explore, or there is no such flow.
+        ScenarioError: The scenario is not valid, no scheme explores, or the flow does not exist.
     """
 
 def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) -> str:
-    """The run `point_id` (an ``id`` of `check`) spelt out, for who carries it out elsewhere.
+    """The plan of the run `point_id` (an ``id`` of `check`), for running it outside the simulator.
 
     Returns:
         JSON with
@@ -73,71 +73,71 @@ def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) ->
         * ``id``, ``label``, ``name``, ``seed``, ``overrides``, ``warnings``;
         * ``hosts``: ``[{"name", "mac", "address", "prefix"}]``, numbered from 10.0.0.1, the MAC as in a simulation;
         * ``switches``: ``[{"name", "id", "tier", "pod", "ports"}]``, ``id`` 16 hexadecimal digits, with which a Linux
-          switch hashes flows as the simulated one does, ``ports`` how many it has;
-        * ``links``: one entry a cable, ``{"a", "b", "up"}``; each end is ``{"node", "port", "rate_bps", "delay_ps",
+          switch hashes flows like the simulated one, ``ports`` their number;
+        * ``links``: one entry per link, ``{"a", "b", "up"}``; each end is ``{"node", "port", "rate_bps", "delay_ps",
           "queue_packets", "queue_bytes", "queue", "overhead"}`` with the properties of the direction that leaves
           it. Ports are numbered from 0 at each node; of ``queue_packets`` and ``queue_bytes`` one is null; ``queue``
-          is the queue as a scenario has it, with ECN threshold and classes where it has them;
-        * ``flows``: by start, as `weft-loadgen` takes them: ``[{"flow", "src", "dst", "sport", "dport", "bytes",
+          is the queue in the format of a scenario, with ECN threshold and classes if any;
+        * ``flows``: by start, in the format of `weft-loadgen`: ``[{"flow", "src", "dst", "sport", "dport", "bytes",
           "dscp", "class", "start_ps"}]``;
         * ``scheme``: ``{"name", "params"}``, defaults filled in: counts are numbers, times and sizes text;
         * ``transport``: ``{"profile", "congestion", "parameters"}``;
         * ``run``: ``{"duration_ps", "limit_ps", "seed"}``;
         * ``measure``: ``{"interval_ps", "window_ps", "mouse_bytes", "elephant_bytes"}``;
-        * ``events``: ``[{"at_ps", "change", "target", "up", "links", "routes"}]``, ``links`` the places in ``links`` of
-          the cables that are ``up`` from then on, or not, ``routes`` the next hops from then on;
-        * ``routes``: the next hops at the start; these and those of events as `routes` has them for `ecmp` and
-          `spray`, else null.
+        * ``events``: ``[{"at_ps", "change", "target", "up", "links", "routes"}]``, ``links`` indices in ``links`` of
+          links that are ``up`` from then on, or not, ``routes`` the next hops from then on;
+        * ``routes``: the initial next hops; here and in events, in the format of `routes` for `ecmp` and `spray`, else
+          null.
 
     Raises:
         ScenarioError: The scenario is not valid, or has no such run.
     """
 
 def routes(text: str, name: str, base_dir: str, sets: list[str], point_id: str, down: list[int]) -> str:
-    """The next hops on the shortest paths of a run's fabric while the cables `down` are down and all others up.
+    """The next hops on the shortest paths of a run's fabric while the links `down` are down and all others up.
 
-    Cables are places in the plan's ``links``; those with ``"up": false`` count only if `down` has them.
+    `down` are indices in the plan's ``links``; links with ``"up": false`` are down only if listed.
 
     Returns:
-        JSON ``{switch: {host: [port, ...]}}``, ports in order; a host that a switch cannot reach is left out.
+        JSON ``{switch: {host: [port, ...]}}``, ports in order; hosts that a switch cannot reach are left out.
 
     Raises:
-        ScenarioError: The scenario is not valid, or has no such run or cable.
+        ScenarioError: The scenario is not valid, or has no such run or link.
     """
 
 def open_emulated(text: str, name: str, base_dir: str, sets: list[str], out_dir: str) -> str:
-    """Make `out_dir` the result directory of the emulated scenario, or find that it is that already.
+    """Create the result directory `out_dir` of the emulated scenario, or check that an existing one belongs to it.
 
     Returns:
         JSON list of the ids of the runs that have results.
 
     Raises:
-        ScenarioError: The scenario is not valid, or `out_dir` holds something else or is being written to.
+        ScenarioError: The scenario is not valid, or `out_dir` contains something else or is being written to.
         OSError: `out_dir` cannot be written.
     """
 
 def write_emulated(
     text: str, name: str, base_dir: str, sets: list[str], point_id: str, out_dir: str, records: str, observed: str
 ) -> None:
-    """Write the result of the emulated run `point_id` into `out_dir`, as a simulation leaves it.
+    """Write the result of the emulated run `point_id` into `out_dir`, in the layout of a simulation.
 
     Args:
         text: The scenario, with `name`, `base_dir` and `sets` as for `check`.
-        name: What messages call it.
-        base_dir: Where the files it names are looked for.
+        name: Its name in messages.
+        base_dir: The directory that relative file names refer to.
         sets: Changes as ``key=value``.
         point_id: The run.
-        out_dir: The result directory, made where there is none.
-        records: The file that `weft-loadgen` wrote; several of them one after the other where several machines sent.
-        observed: A JSON file of what was seen of the network, every part optional: ``end_ps``; ``links`` (``{"from",
-            "to", "bytes", "packets", "drops", "marks", "max_queue_bytes"}`` and the floods of `summary.json`, one entry
-            a direction); ``series`` (``{"time_ps", "metric", "entity", "value"}`` as in `series.parquet`); ``switches``
+        out_dir: The result directory, created if missing.
+        records: The file written by `weft-loadgen`; with several machines, their files concatenated.
+        observed: A JSON file with the network's measurements, every part optional: ``end_ps``; ``links`` (``{"from",
+            "to", "bytes", "packets", "drops", "marks", "max_queue_bytes"}`` and the floods of `summary.json`, one per
+            direction); ``series`` (``{"time_ps", "metric", "entity", "value"}`` as in `series.parquet`); ``switches``
             (by name, with ``dropped`` by reason); ``flows`` (``{"flow", "resolution_ps", "exploration_ps", "moves",
-            "path"}``, ``path`` a list of switches). All else goes to ``emulated`` in `summary.json` as it is.
+            "path"}``, ``path`` a list of switches). Everything else is copied to ``emulated`` in `summary.json`.
 
     Raises:
         ScenarioError: The scenario is not valid, has no such run, or `out_dir` is not its result directory.
-        ValueError: A file is not what it should be; the message has the file and the place.
+        ValueError: A file is malformed; the message gives the file and the position.
         OSError: A file cannot be read or written, or the run's result already exists.
     """
 
@@ -149,21 +149,21 @@ def fabric(text: str, name: str, base_dir: str, sets: list[str], measured: bool)
     """
 
 def fabric_file(path: str, measured: bool) -> str:
-    """The same for a fabric file (Weft TOML, GraphML or node-link JSON).
+    """Like `fabric`, for a fabric file (Weft TOML, GraphML or node-link JSON).
 
     Raises:
         ScenarioError: The file cannot be read or is not valid.
     """
 
 def fabric_as(target: str, text: str, name: str, base_dir: str, sets: list[str]) -> str:
-    """The fabric of a scenario as the text of a fabric file, in the format that the ending of `target` names.
+    """The fabric of a scenario as the text of a fabric file, in the format of `target`'s extension.
 
     Raises:
-        ScenarioError: The scenario is not valid, the ending is none of a fabric file, or the format cannot hold a name.
+        ScenarioError: The scenario is not valid, the extension is unknown, or the format cannot represent a name.
     """
 
 def fabric_file_as(target: str, path: str) -> str:
-    """The same of a fabric file, which need not have hosts.
+    """Like `fabric_as`, for a fabric file, which need not have hosts.
 
     Raises:
         ScenarioError: As `fabric_as`.
@@ -177,34 +177,34 @@ def network_file(path: str) -> str:
     """
 
 def path_set(nodes: int, edges: list[tuple[int, int]], start: int, end: int, order: str, count: int) -> str:
-    """The first `count` simple paths from a node to another, in the order ``paper`` or ``disjoint``.
+    """The first `count` simple paths between two nodes, in the order ``paper`` or ``disjoint``.
 
     Args:
-        nodes: How many nodes; they are 0, 1, and so on.
-        edges: The ends of each edge; an edge may have parallels.
-        start: Where paths begin.
-        end: Where they end.
-        order: Which come first; `docs/path-sets.md` defines both orders.
-        count: How many; fewer where there are no more.
+        nodes: Number of nodes; they are numbered from 0.
+        edges: The ends of each edge; parallel edges are allowed.
+        start: Start of the paths.
+        end: End of the paths.
+        order: The order of the paths, see `docs/path-sets.md`.
+        count: Maximum number of paths.
 
     Returns:
         JSON ``[[nodes, edges], ...]``, both lists of numbers.
 
     Raises:
-        ValueError: There is no such order, or no such node.
+        ValueError: The order or a node does not exist.
     """
 
 def nearest(name: str, candidates: list[str]) -> str | None:
-    """The candidate that may have been meant by a wrong name; None where none is near."""
+    """The candidate closest to a misspelt name; None if none is close."""
 
 def schemes() -> str:
     """JSON list of the switching schemes with their parameters."""
 
 def profiles() -> str:
-    """JSON list of the transport profiles with every parameter."""
+    """JSON list of the transport profiles with all parameters."""
 
 def distributions() -> str:
-    """JSON list of the built-in flow size distributions."""
+    """JSON list of the built-in flow-size distributions."""
 
 def schema() -> str:
     """The JSON Schema of a scenario."""
@@ -216,70 +216,71 @@ def bench_cases() -> list[str]:
     """The names of the benchmark cases."""
 
 def bench_export(case: str, seconds: float, directory: str) -> float:
-    """Write the fabric and flows of a benchmark case for other simulators to run; returns its simulated seconds."""
+    """Write the fabric and flows of a benchmark case for other simulators; returns its simulated seconds."""
 
 Sends: TypeAlias = list[tuple[int, bytes]]
-"""Datapath ids, and the OpenFlow messages that each is to be sent."""
+"""Datapath ids, each with the OpenFlow messages to send to it."""
 
 class Controller:
-    """The controller, from the bytes of OpenFlow 1.3 to the bytes of OpenFlow 1.3. It owns no socket and no clock.
+    """The sans-I/O core of the controller: OpenFlow 1.3 bytes in, OpenFlow 1.3 bytes out, without sockets or clock.
 
-    It reads and makes what every path costs: packet-ins, rules and their removal, barriers, packet-outs. What else
-    switches say is its caller's, who tells what came of it by the other methods. Most of them return what is to be
-    sent, to be written at once; it has transaction ids (xids) from 2**31 on, and those below are the caller's.
+    It decodes and encodes the messages of path setup: packet-ins, flow mods and flow-removed messages, barriers,
+    packet-outs. The caller handles all other messages and reports their results through the other methods. Most methods
+    return messages to send at once; their transaction ids (xids) start at 2**31, lower ones belong to the caller.
 
-    Times are seconds of a clock that never goes back (``time.monotonic()``); the first one given is its origin. Ids
-    of switches are datapath ids; ports are OpenFlow's, reserved ones (above 0xffffff00) are left out. Nothing that
-    switches or hosts send raises: what makes no sense is counted and otherwise ignored. An instance belongs to one
-    thread at a time.
+    Times are seconds of a monotonic clock (``time.monotonic()``); the first one given is its origin. Switches are
+    identified by datapath id; ports are OpenFlow's, without reserved ones (above 0xffffff00). Nothing that switches or
+    hosts send raises an exception: malformed input is counted and otherwise ignored. An instance belongs to one thread
+    at a time.
     """
 
     def __init__(self, settings: str, *, install_deadline_s: float = 2.0, packets_per_port_s: int = 5000) -> None:
         """Start with an empty network.
 
         Args:
-            install_deadline_s: A switch that does not confirm rules for that long (0.001 to 60 s) has failed to
-                install them.
-            packets_per_port_s: Of what a port sends up in a second, more packets are dropped.
-            settings: A JSON object of the core; every key may be left out, an unknown one is refused.
+            install_deadline_s: Time (0.001 to 60 s) within which a switch must confirm rules; after it, the
+                installation has failed.
+            packets_per_port_s: Maximum packet-ins per second from a port; more are dropped.
+            settings: A JSON object with the core's settings; all keys are optional, unknown ones are rejected.
 
                 * ``controller``: ``"smoc"`` (default) or ``"spanning-tree"``, the baseline;
-                * ``paths``: how many paths a set has (8; 1 to 64);
+                * ``paths``: number of paths per set (8; 1 to 64);
                 * ``order``: ``"paper"`` (default, Algorithm 1) or ``"disjoint"``;
-                * ``proactive_paths``: how many paths of a set are installed as soon as a connection is seen, the first
-                  among them (4; 1 to 64, `paths` at most; 1 is the paper's reactive way);
-                * ``idle_timeout_s``: of rules of flows and stations (10; 1 to 3600);
+                * ``proactive_paths``: number of paths installed as soon as a connection is seen, including the first
+                  (4; 1 to 64, at most `paths`; 1 is the paper's reactive mode);
+                * ``idle_timeout_s``: idle timeout of rules of flows and stations (10; 1 to 3600);
                 * ``remember_s``: how long a flow without rules keeps its place in its connection (60; 0 to 86400);
-                * ``settle_s``: how long a port that came up must be without LLDP before it counts as a host's (1.0);
-                * ``install_deadline_s``: an install that is not answered by then has failed (2.0);
-                * ``handshake_s``: how long a new MPTCP connection's packets are copied up at most (3.0);
+                * ``settle_s``: time without LLDP after which a port that came up counts as a host port (1.0);
+                * ``install_deadline_s``: timeout of an installation (2.0);
+                * ``handshake_s``: maximum time in which a new MPTCP connection's packets are copied to the controller
+                  (3.0);
                 * ``arp``: ``"proxy"`` (default: the controller answers for known hosts) or ``"pass"`` (the request goes
                   to the host's port only);
-                * ``copy_bytes``: how much of a packet is sent up (256; 128 to 65535);
-                * ``hash_key``: number with which tables that hosts choose keys of are hashed (0): give a random one;
-                * ``epoch``: number that tells rules of one run from those of the next (0; below 2**32);
+                * ``copy_bytes``: bytes of a packet sent to the controller (256; 128 to 65535);
+                * ``hash_key``: secret key for hashing tables whose keys hosts choose (0): give a random number;
+                * ``epoch``: number that distinguishes the rules of successive runs (0; below 2**32);
                 * ``limits``: ``{"switches": 1024, "cables": 16384, "stations": 65536, "stations_per_port": 256,
                   "addresses_per_station": 16, "flows": 500000, "flows_per_port": 100000, "unconfirmed_per_port": 4096,
                   "new_flows_per_port_s": 5000, "addresses_per_port_s": 100, "floods_per_port_s": 100,
                   "held_frames": 4096, "differences": 1000}``;
-                * ``fabric``: null, or what there should be: ``{"switches": [{"name": "s1", "dpid": 1}], "cables":
-                  [{"a": {"switch": "s1", "port": 3}, "b": {"switch": "s4", "port": 1}}]}``; ``port`` may be null, and
-                  then any cable between the two will do. Switches are called by these names in `show`; others
-                  by their datapath id, 16 hexadecimal digits.
+                * ``fabric``: null, or the expected fabric: ``{"switches": [{"name": "s1", "dpid": 1}], "cables":
+                  [{"a": {"switch": "s1", "port": 3}, "b": {"switch": "s4", "port": 1}}]}``; ``port`` may be null to
+                  allow any link between the two. `show` uses these names for switches; for others, the datapath id, 16
+                  hexadecimal digits.
 
         Raises:
-            ValueError: One of them is not that; the message has the key and what it must be.
+            ValueError: A setting is not valid; the message gives the key and the valid values.
         """
 
     def received(
         self, now: float, dpid: int, data: bytes, place: int
     ) -> tuple[int, Sends, tuple[int, bytes] | str | None]:
-        """A switch that is up has sent `data`: its messages from byte `place` on, the last maybe not whole.
+        """Process `data` from a connected switch: messages from byte `place` on, the last one possibly incomplete.
 
         Returns:
-            The place behind the last message that was read, what is to be sent, and why it went no further: the port
-            and frame of an LLDP packet, or what was wrong with a message; both are read, and the call is to be
-            repeated from there. Else ``None``: the message that follows is not whole, or is for the caller.
+            The end of the last message processed, messages to send, and the reason for stopping: the port and frame of
+            an LLDP packet, or the error of a malformed message; both are consumed, and the call must be repeated from
+            there. ``None``: the next message is incomplete or is for the caller.
         """
 
     def switch_up(self, now: float, dpid: int, ports: list[int], answers: list[bytes]) -> Sends:
@@ -288,127 +289,125 @@ class Controller:
         Args:
             now: Seconds.
             dpid: The switch.
-            ports: Those of its ports that are up.
-            answers: The messages with which it has answered a question for the rules of its table 0, whole. Rules whose
-                cookies have other upper 16 bits than 0x5745 are not the controller's and are left alone.
+            ports: Its ports that are up.
+            answers: Its complete replies to a request for the rules of table 0. Rules whose cookies have upper 16 bits
+                other than 0x5745 are foreign and left unchanged.
 
-        What is sent adds what is missing, the rules that send packets up first. Flows and paths of another run of the
-        controller are taken over; what leads nowhere is removed at once, what is of no use later.
+        The returned messages add missing rules, those for packet-ins first. Flows and paths of an earlier run of the
+        controller are adopted; rules that lead nowhere are removed at once, unused ones later.
         """
 
     def switch_down(self, now: float, dpid: int, left_alone: bool) -> Sends:
-        """The connection to a switch is gone; it may go on forwarding. Its open transactions have failed thereby.
+        """The connection to a switch is closed; it may keep forwarding. Its pending transactions have failed.
 
-        It is left alone if another controller has taken it over: then nothing is said of how it differs from the
-        expected fabric.
+        `left_alone`: another controller has taken it over; its differences from the expected fabric are then not
+        reported.
         """
 
     def port_changed(self, now: float, dpid: int, port: int, up: bool) -> Sends:
-        """A port has come up (or is new) or has gone down (or is no more)."""
+        """A port came up (or was added) or went down (or was removed)."""
 
     def link_up(self, now: float, from_dpid: int, from_port: int, to_dpid: int, to_port: int) -> Sends:
-        """A frame (LLDP) of the one port was received at the other. Give it whenever seen, or the first time only.
+        """An LLDP frame of one port was received at another. May be called for every frame, or only for the first.
 
-        A cable is known when it was seen in both directions.
+        A link is up when it was seen in both directions.
         """
 
     def link_down(self, now: float, from_dpid: int, from_port: int, to_dpid: int, to_port: int) -> Sends:
-        """Such frames have not been received for too long. One direction is enough: the cable is down."""
+        """LLDP frames are no longer received. One direction is enough: the link is down."""
 
     def refused(self, now: float, dpid: int, xid: int, reason: str) -> Sends:
-        """A switch has answered the message with this transaction id with an error.
+        """A switch has replied with an error to the message with this transaction id.
 
         `reason` is counted and kept for `show`.
         """
 
     def frames(self, frames: list[tuple[int, int, bytes]]) -> Sends:
-        """Has frames of the caller's, ``(dpid, port, frame)``, sent by these ports."""
+        """Messages that send the caller's frames, ``(dpid, port, frame)``, from these ports."""
 
     def next_deadline(self) -> float:
-        """When `on_deadline` wants to be called, ``inf`` for not at all. Any other call may change it."""
+        """Time of the next call to `on_deadline`, ``inf`` for none. Any other call may change it."""
 
     def on_deadline(self, now: float) -> Sends:
-        """Something that was waited for has not come, or is old enough to be forgotten. Calling early does nothing."""
+        """Handle timeouts and evict old entries. Calling early has no effect."""
 
     def set_ups(self) -> list[float]:
-        """How many seconds paths took since this was last asked, of those that a frame waited for.
+        """Setup times in seconds of paths that a frame waited for, since the last call.
 
         From the arrival of the frame to that of the last switch's confirmation.
         """
 
     def troubles(self) -> list[tuple[Literal["late", "backlog", "repaired"], int, int]]:
-        """What somebody should look after since this was last asked, the switch, and how many times or rules.
+        """Problems since the last call: kind, switch, and number of times or rules.
 
-        ``"late"``: it has not confirmed rules in time; ``"backlog"``: it has left more barrier requests unanswered than
-        it may, and its connection should end; ``"repaired"``: it had lost rules, and was given them again.
+        ``"late"``: it did not confirm rules in time; ``"backlog"``: it has too many unanswered barrier requests, and
+        its connection should be closed; ``"repaired"``: it had lost rules, which were reinstalled.
         """
 
     def offences(self) -> list[tuple[str, int, int, str | None, str | None, int]]:
-        """What hosts did that a limit or a check stopped, since this was last asked.
+        """Violations of limits and checks by hosts since the last call.
 
-        What it was, the switch, the port, the MAC and the IP address that were claimed, and how many times:
-        ``"packets"``, ``"lldp"``, ``"flows"``, ``"rules"``, ``"floods"``, ``"addresses"``: more than the port may;
-        ``"moved"``, ``"taken"``: a claim that the other host has refuted; ``"forged"``: an address claimed in the
-        name of another MAC address.
+        Kind, switch, port, the MAC and the IP address claimed, and number of times: ``"packets"``, ``"lldp"``,
+        ``"flows"``, ``"rules"``, ``"floods"``, ``"addresses"``: a rate limit of the port; ``"moved"``, ``"taken"``: a
+        claim that the other host has refuted; ``"forged"``: an address claimed on behalf of another MAC address.
         """
 
     def installing(self) -> int:
-        """The transactions that are not confirmed."""
+        """Number of unconfirmed transactions."""
 
     def show(self, what: str, limit: int = 1000) -> str:
-        """What is known, as JSON ``{what: [...], "total": n}`` with at most `limit` entries.
+        """The state, as JSON ``{what: [...], "total": n}`` with at most `limit` entries.
 
         * ``connections``: ``{"id", "version", "initiator", "listener", "state", "initiator_token", "listener_token",
-          "age_s", "subflows"}``, the youngest first: ``state`` is ``"pending"`` (until the listener's key was seen) or
+          "age_s", "subflows"}``, newest first: ``state`` is ``"pending"`` (until the listener's key was seen) or
           ``"established"``, tokens are 8 hexadecimal digits or null, ends are ``"10.0.0.1:40000"`` or
           ``"[fd00::1]:40000"``; each subflow is ``{"source", "destination", "kind", "state", "confirmed", "path",
           "switches"}``: ``kind`` ``"initial"`` or ``"join"``, ``state`` ``"installing"``, ``"active"`` or ``"idle"``,
-          ``path`` an id, ``switches`` their names from the source on. Beside ``total`` stands ``flows``, how many TCP
-          flows there are that belong to no connection;
+          ``path`` an id, ``switches`` their names from the source on. There is also ``flows``, the number of TCP flows
+          that belong to no MPTCP connection;
         * ``paths``: ``{"id", "switches", "cables", "labels", "state", "subflows", "other"}``: ``cables`` as
-          ``"s1:3-s4:1"``, ``labels`` the MAC addresses there and back (of the path's part; the last 11 bits name a
-          station), ``state`` ``"installing"`` or ``"installed"``, ``subflows`` how many use it, ``other`` how many
-          flows and stations beside them;
+          ``"s1:3-s4:1"``, ``labels`` the MAC addresses in both directions (the path's part; the last 11 bits identify
+          a station), ``state`` ``"installing"`` or ``"installed"``, ``subflows`` the number of its subflows, ``other``
+          that of its other flows and stations;
         * ``switches``: ``{"dpid", "name", "up", "ports", "stations"}``; each port is ``{"port", "role", "to"}``:
           ``role`` ``"host"``, ``"switch"``, ``"settling"``, ``"quarantine"`` (it led to a switch and does not now) or
-          ``"down"``, ``to`` ``{"switch", "port"}`` or null. Beside ``total`` stands ``differences``: sentences that
-          say where the expected fabric and the found one differ, such as ``"s1 port 3 leads to s5 port 1, expected
+          ``"down"``, ``to`` ``{"switch", "port"}`` or null. There is also ``differences``: sentences about
+          differences between the expected and the actual fabric, such as ``"s1 port 3 leads to s5 port 1, expected
           s4 port 1"``, and ``last_failure``: why the last install failed, or null;
-        * ``stations``: ``{"mac", "switch", "port", "addresses", "seen_s"}``, ``seen_s`` seconds since it was last heard
-          of here.
+        * ``stations``: ``{"mac", "switch", "port", "addresses", "seen_s"}``, ``seen_s`` seconds since it was last seen
+          here.
 
         Raises:
-            ValueError: `what` is none of these.
+            ValueError: `what` is not one of these.
         """
 
     def counters(self) -> dict[str, int]:
         """Counters since the start and sizes now, by name; the name of a size ends in ``_now``.
 
-        ``memory_bytes_now`` is what the tables hold.
+        ``memory_bytes_now`` is the size of the tables.
         """
 
 class OpenFlow:
-    """Messages of OpenFlow 1.3, for the beginning of a connection and for questions to a switch.
+    """OpenFlow 1.3 messages for the handshake and for queries to a switch.
 
-    `xid` is the transaction id of the message that is made; a number that does not fit its field raises
-    `OverflowError`.
+    `xid` is the transaction id of the message; a number that does not fit its field raises `OverflowError`.
     """
 
     @staticmethod
     def hello(xid: int) -> bytes:
-        """Offers version 1.3, and no other."""
+        """A Hello that offers only version 1.3."""
 
     @staticmethod
     def hello_failed(xid: int, reason: str) -> bytes:
-        """There is no common version; the switch shows the reason in its log."""
+        """An error: no common version; the switch logs the reason."""
 
     @staticmethod
     def echo_request(xid: int) -> bytes:
-        """Asks whether the switch is there."""
+        """An echo request."""
 
     @staticmethod
     def echo_reply(xid: int, data: bytes) -> bytes:
-        """Answers an echo request with its data.
+        """The reply to an echo request with its data.
 
         Raises:
             ValueError: The message would have more than 65535 bytes.
@@ -416,91 +415,91 @@ class OpenFlow:
 
     @staticmethod
     def features_request(xid: int) -> bytes:
-        """Asks for the datapath id."""
+        """Requests the datapath id."""
 
     @staticmethod
     def send_whole_frames(xid: int) -> bytes:
-        """Has a switch send up frames whole, and treat fragments as other packets."""
+        """Configures a switch to send complete frames in packet-ins, and to treat fragments like other packets."""
 
     @staticmethod
     def become_master(xid: int, generation: int) -> bytes:
-        """Asks to be the one that steers."""
+        """Requests the master role."""
 
     @staticmethod
     def become_slave(xid: int, generation: int) -> bytes:
-        """Asks to be one that only watches."""
+        """Requests the slave role."""
 
     @staticmethod
     def role_request(xid: int) -> bytes:
-        """Asks for the role, and changes nothing."""
+        """Queries the role without changing it."""
 
     @staticmethod
     def ports_request(xid: int) -> bytes:
-        """Asks for all ports."""
+        """Requests all ports."""
 
     @staticmethod
     def description_request(xid: int) -> bytes:
-        """Asks what switch it is."""
+        """Requests the description of the switch."""
 
     @staticmethod
     def rules_request(xid: int, cookie: int = 0, mask: int = 0) -> bytes:
-        """Asks for the rules of table 0 whose cookies are `cookie` where `mask` has ones."""
+        """Requests the rules of table 0 whose cookies equal `cookie` in the bits of `mask`."""
 
     @staticmethod
     def count_request(xid: int, cookie: int, mask: int) -> bytes:
-        """Asks how many such rules there are."""
+        """Requests the number of such rules."""
 
     @staticmethod
     def versions(hello: bytes) -> list[int]:
-        """The versions that a Hello offers: its bitmap's, else all up to that of its header.
+        """The versions that a Hello offers: those in its bitmap, else all up to the version in its header.
 
         Raises:
-            ValueError: It cannot be read.
+            ValueError: It is malformed.
         """
 
     @staticmethod
     def read(message: bytes) -> tuple[str, tuple[Any, ...]] | None:
-        """What a switch says in a message, and its values; None for messages of other kinds.
+        """Decode a message of a switch to its kind and values; None for other kinds.
 
         * ``features``: datapath id, auxiliary id;
-        * ``port``: the port, as ``(number, name, MAC address, up)`` with name and address as bytes, and whether it is
-          gone;
-        * ``removed``: the cookie of a rule that is no more;
-        * ``refused``: the error in words, whether it is about the version, whether it is about the role;
+        * ``port``: the port, as ``(number, name, MAC address, up)`` with name and address as bytes, and whether it was
+          removed;
+        * ``removed``: the cookie of a removed rule;
+        * ``refused``: the error as text, whether it concerns the version, whether it concerns the role;
         * ``role``: whether it is master, whether it is slave, the generation id;
-        * ``ports``: whether more are to come, the ports;
-        * ``rules``: whether more are to come, the message, the cookies of its rules;
-        * ``count``: how many rules there are;
+        * ``ports``: whether more follow, the ports;
+        * ``rules``: whether more follow, the message, the cookies of its rules;
+        * ``count``: number of rules;
         * ``description``: hardware and software, as bytes.
 
         Raises:
-            ValueError: It cannot be read.
+            ValueError: It is malformed.
         """
 
 def tag_forward_state(k: int, external: int = 0) -> str:
-    """The entries that switches of a full fat-tree need, by tags and by OpenFlow rules, as JSON.
+    """The entries that switches of a full fat-tree need with tags and with OpenFlow rules, as JSON.
 
-    The JSON has `k`, `servers`, `flows` (one from each server to every other), `tagged` and `openflow` (rules in all
-    switches together), and `layers`, from the bottom up, each with `layer`, `switches`, `gates`, and `tagged` and
-    `openflow` of one switch.
+    The JSON has `k`, `servers`, `flows` (one from each server to every other), `tagged` and `openflow` (rules over all
+    switches), and `layers`, from the bottom up, each with `layer`, `switches`, `gates`, and `tagged` and `openflow` per
+    switch.
 
     Args:
         k: Ports of a switch.
-        external: External links of a core.
+        external: External links per core.
 
     Raises:
         ValueError: k is odd, below 2, or above 1024.
     """
 
 class GatePlan:
-    """The gates of Tag-and-Forward for a fabric that is wired as a fat-tree, and the ways through them.
+    """The gates of Tag-and-Forward for a fabric wired as a fat-tree, and the paths through them.
 
-    Switches, hosts and ports are called as in the fabric; ports count from 0. Hosts on edge switches are servers, hosts
-    on cores are what external links lead to. `docs/gates.md` says what the numbers mean.
+    Names of switches and hosts are those of the fabric; ports count from 0. Hosts on edge switches are servers, hosts
+    on cores are the far ends of external links. `docs/gates.md` explains the numbers.
 
-    Every method that makes a plan raises `ValueError` if there is none: the fabric is no fat-tree (the message names
-    the cables that are elsewhere, such as ``as3-eth2 goes to cs4, expected cs1``), the tag is too narrow for it, or
-    `width` is neither ``"narrow"`` nor ``"wide"``.
+    Every method that creates a plan raises `ValueError` if it is impossible: the fabric is not a fat-tree (the message
+    names the misplaced links, such as ``as3-eth2 goes to cs4, expected cs1``), the tag is too narrow for it, or `width`
+    is neither ``"narrow"`` nor ``"wide"``.
     """
 
     @staticmethod
@@ -508,13 +507,13 @@ class GatePlan:
         """The plan of a fabric file.
 
         Args:
-            name: Its name, whose ending says the format: ``.toml``, ``.graphml``, ``.json``.
-            text: What is in it.
-            width: Of the tags.
-            external_places: For how many external links each core has numbers; k/2 by default.
+            name: Its name, whose extension selects the format: ``.toml``, ``.graphml``, ``.json``.
+            text: Its contents.
+            width: Width of the tags.
+            external_places: Number of external links per core to reserve gates for; k/2 by default.
 
         Raises:
-            ScenarioError: The text is no fabric.
+            ScenarioError: The text is not a valid fabric.
         """
 
     @staticmethod
@@ -526,7 +525,7 @@ class GatePlan:
         width: str = "narrow",
         external_places: int | None = None,
     ) -> GatePlan:
-        """The plan of a scenario's fabric, its first point's.
+        """The plan of a scenario's fabric, at its first point.
 
         Raises:
             ScenarioError: The scenario is not valid.
@@ -534,16 +533,16 @@ class GatePlan:
 
     @staticmethod
     def fat_tree(k: int, routers: int = 0, width: str = "narrow") -> GatePlan:
-        """The plan of the fat-tree with `k` ports a switch and `routers` external routers on each core."""
+        """The plan of the fat-tree with `k` ports per switch and `routers` external routers per core."""
 
     def given(self, switches: str) -> GatePlan:
-        """The plan of gates that somebody gives for this fabric and width, once they are found to be right.
+        """A plan with user-defined gates for this fabric and width, after validating them.
 
         Args:
-            switches: A JSON list, as ``switches`` in `json`. A `peer` may be left out.
+            switches: A JSON list in the format of ``switches`` in `json`. `peer` is optional.
 
         Raises:
-            ValueError: They are none, or break a property: the message names property, switch, port and gates.
+            ValueError: They are malformed or violate a property: the message names property, switch, port and gates.
         """
 
     def json(self) -> str:
@@ -558,41 +557,41 @@ class GatePlan:
         """The names of all hosts, in the fabric's order."""
 
     def cables(self) -> list[tuple[str, int, str, int]]:
-        """All cables, each by a node and its port at either end."""
+        """All links, each as node and port of both ends."""
 
     def bits(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Of DOWN, then of UP: the bits that the greatest gate needs, and those that the tag has."""
+        """For DOWN, then for UP: the bits that the highest gate needs, and those available in the tag."""
 
     def choices(self, source: str, destination: str) -> int:
-        """How many ways there are from a host to another; 0 if none.
+        """Number of paths between two hosts.
 
         Raises:
             ValueError: There is no such host.
         """
 
     def steering(self, source: str, destination: str, choice: int) -> tuple[str, int, int, int] | None:
-        """What makes frames take a way: the switch at the source, the gate through which they leave it, UP, DOWN.
+        """The steering of a path: the source's switch, its outgoing gate, UP, DOWN.
 
-        None where there is no such way. If the gate pops tags (the last of `route`, too), none is pushed.
+        None if the path does not exist. If the gate pops tags (also the last of `route`), none is pushed.
 
         Raises:
             ValueError: There is no such host.
         """
 
     def route(self, source: str, destination: str, choice: int) -> list[tuple[str, int, int]] | None:
-        """The switches over which frames of a way go, each with the port and the gate through which they leave it.
+        """The switches of a path, each with its outgoing port and gate.
 
-        None where there is no such way.
+        None if the path does not exist.
 
         Raises:
             ValueError: There is no such host.
         """
 
 class Provisioner:
-    """The flow tables of a fat-tree under Tag-and-Forward, kept while cables fail and heal.
+    """The flow tables of a fat-tree with Tag-and-Forward, updated while links fail and recover.
 
-    What it returns are requests to the control sockets of switches, as `docs/switchd.md` describes them. A method
-    raises `ValueError` if there is no such switch.
+    Its methods return requests to the control sockets of switches (`docs/switchd.md`), and raise `ValueError` for
+    unknown switches.
     """
 
     def __init__(self, plan: GatePlan, addresses: dict[str, list[str]]) -> None:
@@ -603,34 +602,34 @@ class Provisioner:
             addresses: The IP addresses of hosts, by name; there are no rules for a host without any.
 
         Raises:
-            ValueError: There is no such host, or an address is none.
+            ValueError: A host does not exist, or an address is not valid.
         """
 
     def gates(self, switch: str) -> str:
         """The body of ``PUT /v1/gates``."""
 
     def flows(self, switch: str, pairs: list[tuple[str, str]] | None = None) -> str:
-        """The body of ``PUT /v1/flows``: the switch's groups with the ways that they have now, and its rules.
+        """The body of ``PUT /v1/flows``: the switch's groups with their current paths, and its rules.
 
         Args:
-            switch: Whose.
-            pairs: Have rules for these sources and destinations alone, as `pair` makes them, those left out that
-                it refuses; None: a rule for every host.
+            switch: The switch.
+            pairs: Only rules for these sources and destinations, as in `pair`, without those it rejects; None: a rule
+                for every host.
         """
 
     def link_changed(self, switch: str, port: int, up: bool) -> list[tuple[str, int, str]]:
-        """The link that leaves a port has failed or healed; a cable with one of its links down is not used.
+        """The outgoing direction of a link has failed or recovered; a link with one direction down is not used.
 
         Returns:
-            Which switches are to be told what: the switch, one of its groups, and the change, for ``POST /v1/flows``.
+            The changes: switch, one of its groups, and the change for ``POST /v1/flows``.
 
         Raises:
-            ValueError: Also where the switch has no such port.
+            ValueError: Also if the switch has no such port.
         """
 
     def pair(self, switch: str, source: str, destination: str) -> str:
-        """The rule for the frames from one address to another that come in at a switch, as a change.
+        """The rule for frames between two addresses that enter at a switch, as a change.
 
         Raises:
-            ValueError: Also where frames between the two are not led from there; the message says why.
+            ValueError: Also if the switch cannot forward frames between the two; the message gives the reason.
         """

@@ -1,4 +1,4 @@
-"""What a result directory has to show, gathered once for the report and the figures."""
+"""The contents of a result directory, loaded once for the report and the figures."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Content:
-    """What a result directory has to show, gathered once."""
+    """The contents of a result directory, loaded once."""
 
     def __init__(self, results: Results, baseline: str | None) -> None:
         if not results.finished:
-            raise ResultsError(f"{results.path} holds no finished run yet: `weft run` goes on where it stopped")
+            raise ResultsError(f"{results.path} has no finished run yet: repeat `weft run` to resume it")
         self.results = results
         if baseline is None and results.baseline is None and len(results.schemes) > 1:
             baseline = "ecmp" if "ecmp" in results.schemes else results.schemes[0]
@@ -40,19 +40,19 @@ class Content:
 
     @cached_property
     def fabric(self) -> Fabric:
-        """The fabric that is drawn: that of the first run."""
+        """The fabric to draw: that of the first run."""
         first = self.summaries[0]
         name = str((first.get("fabric") or {}).get("name", "fabric"))
         return Fabric.from_json({"name": name, "nodes": first["nodes"], "links": first["links"]})
 
     @property
     def fabrics(self) -> int:
-        """How many different fabrics the sweep has; only the first is drawn."""
+        """Number of different fabrics in the sweep; only the first is drawn."""
         return len({json.dumps(s.get("fabric"), sort_keys=True) for s in self.summaries})
 
     @property
     def x_title(self) -> str:
-        """What the horizontal axis is: the end of its key, for a load with what it is a share of."""
+        """Title of the horizontal axis: the end of its key; for a load, with its reference."""
         if self.x is None:
             return ""
         title = short_key(self.x, self.results.dimensions)
@@ -62,7 +62,7 @@ class Content:
         return f"{title} (share of {str(next(iter(of))).replace('-', ' ')})"
 
     def intervals(self) -> pl.DataFrame:
-        """The summary for the charts, with the columns `point` and, if panels need rows, `row`."""
+        """The summary for the charts, with the columns `point` and, if there are rows of panels, `panels`."""
         frame = extracts.intervals(self.summary)
         names = {tuple(run.dimensions.items()): run.point for run in self.results.finished}
         keys = self.results.dimensions

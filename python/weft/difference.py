@@ -1,4 +1,4 @@
-"""How a metric differs from that of the baseline: the estimate, whether it is significant, and how that is spelled.
+"""The difference of a metric from the baseline: estimate, significance and formatting.
 
 FCT, slowdown and throughput are positive, and some seeds are slower by a factor under both schemes. So they are
 compared by their ratio: the geometric mean over seeds, with the interval of the mean logarithm. Unlike the interval of
@@ -15,21 +15,21 @@ from . import quantity
 from .statistics import Estimate, paired_difference, paired_ratio, paired_values
 
 NOT_SIGNIFICANT = "n.s."
-"""Stands where the 95 % interval contains "no difference"."""
+"""Shown if the 95 % interval contains "no difference"."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A metric against the same metric of the baseline, seed by seed."""
+    """A metric compared with that of the baseline, paired by seed."""
 
     absolute: Estimate
     """Mean of own value minus the baseline's, in the metric's unit."""
     ratio: Estimate | None
-    """Geometric mean of own value over the baseline's; None if any value is not above zero."""
+    """Geometric mean of own value over the baseline's; None unless all values are positive."""
 
     @property
     def change(self) -> Estimate:
-        """What is judged and shown: the ratio less one where there is a ratio, else the difference."""
+        """The value judged and shown: the ratio minus one if there is a ratio, else the difference."""
         return self.absolute if self.ratio is None else self.ratio.shifted(-1)
 
     @property
@@ -38,11 +38,11 @@ class Difference:
         return None if self.change.low is None else self.change.excludes_zero
 
     def verdict(self, better: int) -> str:
-        """``good`` or ``bad`` where the difference is significant, else empty; `better` is that of the metric."""
+        """``good`` or ``bad`` if the difference is significant, else empty; `better` as in `Metric`."""
         return "" if not self.significant else "good" if self.change.mean * better > 0 else "bad"
 
     def text(self, kind: str) -> str:
-        """For a table, e.g. ``−12.3 %``, ``+14`` or ``n.s.``; `kind` is that of the metric."""
+        """Table cell, e.g. ``−12.3 %``, ``+14`` or ``n.s.``; `kind` as in `Metric`."""
         return NOT_SIGNIFICANT if self.significant is False else self._spelled(self.change.mean, kind)
 
     def interval(self, kind: str) -> str:
@@ -60,7 +60,7 @@ class Difference:
 
 
 def difference(own: Mapping[int, float | None], baseline: Mapping[int, float | None]) -> Difference | None:
-    """How per-seed values differ from the baseline's; None without a seed that has both."""
+    """The difference of per-seed values from the baseline's; None without a seed that has both."""
     absolute = paired_difference(own, baseline)
     if absolute is None:
         return None

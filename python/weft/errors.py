@@ -1,4 +1,4 @@
-"""What can go wrong for reasons a user can mend; each message says what was found, where, and what to do."""
+"""Errors that a user can fix; each message states what was found, where, and what to do."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ __all__ = ["OutputError", "ResultsError", "ScenarioError", "WeftError"]
 
 
 class WeftError(Exception):
-    """Base of the errors raised by the Python side of Weft."""
+    """Base class of the errors raised by Weft's Python code."""
 
 
 class ResultsError(WeftError):
-    """A directory that is not a Weft result, or one whose files cannot be read."""
+    """A directory is not a Weft result directory, or its files cannot be read."""
 
 
 class OutputError(WeftError):
-    """An output directory or file that must not or cannot be written."""
+    """An output directory or file must not be overwritten or cannot be written."""

@@ -1,4 +1,4 @@
-"""What the figures show, as small tables: distributions, time series and link use, thinned and averaged over seeds.
+"""The data of the figures as small tables: distributions, time series, link use; thinned and averaged over seeds.
 
 The report (Vega-Lite) and the paper figures (matplotlib) draw the same extracts, so they cannot disagree.
 """
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from .results import Results
 
 FINEST, COARSEST, BUDGET = 160, 12, 7_000
-"""Most and fewest points of a curve, and about how many points all curves of a class may have together."""
+"""Maximum and minimum points per curve, and the approximate number of points for all curves of a class."""
 
 
 def detail(results: Results) -> int:
-    """Points of a curve: as many as a figure can show, fewer where there are many curves, to keep a page small."""
+    """Points per curve: as many as a figure can show, fewer if there are many curves, to keep the page small."""
     curves = len({(run.point, run.scheme) for run in results.finished})
     return max(COARSEST, min(FINEST, BUDGET // max(curves, 1)))
 
@@ -48,7 +48,7 @@ def intervals(summary: Summary) -> pl.DataFrame:
 
 
 def completion_curves(results: Results) -> pl.DataFrame:
-    """FCT distributions, all seeds together: `point`, `scheme`, `class`, `fct_s`, `share` of flows no slower."""
+    """FCT distributions, all seeds pooled: `point`, `scheme`, `class`, `fct_s`, `share` of flows no slower."""
     groups = (
         results.scan_flows()
         .filter(pl.col("fct_s").is_not_null())
@@ -67,7 +67,7 @@ def completion_curves(results: Results) -> pl.DataFrame:
 
 
 def throughput_over_time(results: Results) -> pl.DataFrame:
-    """Application bytes delivered: `point`, `scheme`, `class` (`all` for the sum), `time_s`, `bps`, seeds averaged."""
+    """Delivered application bytes: `point`, `scheme`, `class` (`all` for the sum), `time_s`, `bps`, mean over seeds."""
     by_class = results.scan_series("throughput_bps").rename({"entity": "class"})
     total = by_class.with_columns(pl.lit("all").alias("class"))
     grid = _grid(results)
@@ -82,7 +82,7 @@ def throughput_over_time(results: Results) -> pl.DataFrame:
 
 
 def largest_queue(results: Results) -> pl.DataFrame:
-    """The fullest port of the fabric: `point`, `scheme`, `time_s`, `bytes` (largest in the bin, seeds averaged)."""
+    """The fullest port of the fabric: `point`, `scheme`, `time_s`, `bytes` (maximum in the bin, mean over seeds)."""
     grid = _grid(results, of_links=True)
     values = (
         results.scan_series("queue_bytes")
@@ -99,9 +99,9 @@ def largest_queue(results: Results) -> pl.DataFrame:
 def _grid(results: Results, *, of_links: bool = False) -> pl.DataFrame:
     """The time axis of each point: `point`, `interval_ps`, `samples_per_bin`, `bins`.
 
-    The number of active flows is sampled at every interval, whatever else is, so it tells when samples were taken. The
-    axis ends with the measurement window: what comes after it is the tail of the last flows. With `of_links`, the
-    interval is that of the links' samples, which an emulation takes less often.
+    The number of active flows is sampled at every interval, so it gives the sample times. The axis ends with the
+    measurement window; after it there is only the tail of the last flows. With `of_links`, the interval is that of the
+    link samples, which an emulation takes less often.
     """
     interval = pl.coalesce("links_ps", pl.col("time_ps").min())
     samples = (pl.min_horizontal(pl.col("time_ps").max(), "end_ps") / interval).round().cast(pl.Int64)
@@ -121,7 +121,7 @@ def _grid(results: Results, *, of_links: bool = False) -> pl.DataFrame:
 
 
 def _link_intervals(results: Results | None) -> pl.DataFrame:
-    """Between samples of links, by point, where an emulation took them: `point`, `links_ps`, the median."""
+    """Median interval between an emulation's link samples, by point: `point`, `links_ps`; empty for simulations."""
     found = {"point": pl.String, "links_ps": pl.Int64}
     if results is None or not _emulated(results):
         return pl.DataFrame(schema=found)
@@ -138,14 +138,14 @@ def _link_intervals(results: Results | None) -> pl.DataFrame:
 
 
 def _emulated(results: Results) -> bool:
-    """Whether links were sampled when somebody got round to it."""
+    """Whether these are emulated runs, whose link samples are not equally spaced."""
     return any("emulated" in summary for summary in results.summaries())
 
 
 def _ends(results: Results) -> pl.DataFrame:
-    """When the time axis of each point ends: `point`, `end_ps`.
+    """End of the time axis of each point: `point`, `end_ps`.
 
-    That is the end of the measurement window, or never if more was delivered after it than before.
+    It is the end of the measurement window, or unlimited if more was delivered after it than before.
     """
     windows: dict[str, int] = {}
     for run, summary in zip(results.finished, results.summaries(), strict=True):
@@ -165,13 +165,13 @@ def _ends(results: Results) -> pl.DataFrame:
 
 
 def _bin() -> pl.Expr:
-    """The bin of a sample: the first interval ends at one interval's time and belongs to bin 0."""
+    """The bin of a sample: the sample at the end of the first interval belongs to bin 0."""
     sample = (pl.col("time_ps") / pl.col("interval_ps")).round().cast(pl.Int64) - 1
     return (sample // pl.col("samples_per_bin")).alias("bin")
 
 
 def _spread(results: Results, grid: pl.DataFrame, values: pl.DataFrame, keep: tuple[str, ...]) -> pl.DataFrame:
-    """`sum` over runs as mean over runs at every bin: a bin without a row was idle in all of them."""
+    """`sum` over runs as mean over runs in every bin; a bin without a row was idle in all runs."""
     runs = pl.DataFrame(
         [(run.point, run.scheme) for run in results.finished],
         schema={"point": pl.String, "scheme": pl.String},
@@ -192,9 +192,9 @@ def _spread(results: Results, grid: pl.DataFrame, values: pl.DataFrame, keep: tu
 
 
 def queue_exceedance(results: Results) -> pl.DataFrame:
-    """How often a port has that much queued: `point`, `scheme`, `bytes`, `share` of (port, sample) with at least it.
+    """Complementary CDF of queue occupancy: `point`, `scheme`, `bytes`, `share` of (port, sample) with at least this.
 
-    Of the samples in the measurement window. Only amounts that occurred are listed, from the smallest above zero.
+    Covers samples in the measurement window, and lists only positive occupancies that occurred, in ascending order.
     """
     sampled = _samples(results).lazy()
     occupied = (
@@ -210,7 +210,7 @@ def queue_exceedance(results: Results) -> pl.DataFrame:
         if values is None:
             continue
         share_occupied = len(values) / (samples * ports)
-        # ecdf gives the share of occupied samples <= value; those with at least the next value are the rest.
+        # ecdf gives the share of occupied samples <= value; the rest have at least the next value.
         previous = 0.0
         for value, share in ecdf(values, limit):
             rows.append((point, scheme, value, (1 - previous) * share_occupied))
@@ -220,10 +220,10 @@ def queue_exceedance(results: Results) -> pl.DataFrame:
 
 
 def _samples(results: Results) -> pl.DataFrame:
-    """How many samples of links the measurement window has: `point`, `scheme`, `samples`, over all seeds.
+    """Number of link samples in the measurement window: `point`, `scheme`, `samples`, over all seeds.
 
-    Those of a simulation follow from the window and the interval, whenever the run has ended: its queues are empty from
-    then on. An emulation samples when it gets round to it, so its samples are the times that have any row.
+    For a simulation, it follows from the window and the interval, even if the run ended earlier: queues are empty from
+    then on. An emulation samples irregularly, so all times with a row count.
     """
     if _emulated(results):
         times = pl.struct("run", "time_ps").n_unique()
@@ -239,7 +239,7 @@ def _samples(results: Results) -> pl.DataFrame:
 
 
 def _sampled_ports(results: Results) -> int:
-    """How many ports the probe watched: those of switches, and of hosts too if any of theirs appears."""
+    """Number of ports sampled: those of switches, and those of hosts too if any of them appears."""
     summary = results.summaries()[0]
     hosts = {node["name"] for node in summary["nodes"] if str(node["role"]).lower() == "host"}
     names = results.scan_series("queue_bytes").select(pl.col("entity").unique()).collect()["entity"]
@@ -249,7 +249,7 @@ def _sampled_ports(results: Results) -> int:
 
 
 def link_use(results: Results) -> pl.DataFrame:
-    """Each directed link over all seeds: `point`, `scheme`, `from`, `to`, `utilisation`, `drops`, `max_queue_bytes`."""
+    """Directed links over all seeds: `point`, `scheme`, `from`, `to`, `utilisation`, `drops`, `max_queue_bytes`."""
     return (
         results.links()
         .group_by("point", "scheme", "from", "to", maintain_order=True)
@@ -258,9 +258,9 @@ def link_use(results: Results) -> pl.DataFrame:
 
 
 def axes(results: Results) -> tuple[str | None, list[str]]:
-    """Which swept key a figure's horizontal axis takes, and the keys that then still differ between panels.
+    """The swept key for the horizontal axis of figures, and the other keys, which vary between panels.
 
-    The axis is the numeric key with the most values; None if there is none, then every point stands for itself.
+    The axis is the numeric key with the most values; None if there is none: each point is then shown separately.
     """
     values: dict[str, set[Any]] = {}
     for run in results.finished:
@@ -275,6 +275,6 @@ def axes(results: Results) -> tuple[str | None, list[str]]:
 
 
 def panel_label(keys: list[str], among: list[str]) -> pl.Expr:
-    """A column that names a row of panels by the values of `keys`, swept `among` others."""
+    """A column that labels a row of panels with the values of `keys`, out of the swept keys `among`."""
     parts = [pl.format("{} {}", pl.lit(short_key(key, among)), pl.col(key).cast(pl.String)) for key in keys]
     return pl.concat_str(parts, separator=", ")

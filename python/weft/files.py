@@ -1,4 +1,4 @@
-"""Writing files so that a reader never finds half of one; and how many may be open."""
+"""Atomic file writes, and the limit on open files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .errors import OutputError
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write `path` whole or not at all: under a temporary name beside it, then renamed.
+    """Write `path` atomically: to a temporary file in the same directory, then renamed.
 
     Raises:
-        OutputError: It cannot be written; what was there before is still there.
+        OutputError: It cannot be written; the previous file is unchanged.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,8 +31,8 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def allow_many() -> None:
-    """Have as many files and sockets open at a time as the machine allows this user."""
-    import resource  # Not on every system, and nothing else here needs it.
+    """Raise the limit on open files and sockets to the hard limit."""
+    import resource  # Not available on every system, and not needed elsewhere here.
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

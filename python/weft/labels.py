@@ -1,4 +1,4 @@
-"""Scenario keys, values and names as short text, for labels, titles and column heads."""
+"""Scenario keys, values and names as short text, for labels, titles and column headings."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
-"""Control characters but line ends and tabs, separators of lines, marks that reverse text, and what is no character."""
+"""Control characters except newline and tab, line separators, bidirectional marks, and non-characters."""
 
 
 def visible(text: str) -> str:
-    r"""A name as it may be shown: what a page or a terminal would obey instead of showing is spelled, as ``\x1b``.
+    r"""A name that is safe to show: characters that a page or a terminal would interpret are escaped, e.g. ``\x1b``.
 
-    Names come from scenarios, fabric files and result directories, and those may be somebody else's.
+    Names come from scenarios, fabric files and result directories, which may be untrusted.
     """
     return UNSEEN.sub(_spelled, text)
 
@@ -34,7 +34,7 @@ def show(value: Any) -> str:
 
 
 def short_key(key: str, keys: Iterable[str]) -> str:
-    """The shortest end of a dotted key that tells it from the other `keys`: ``load``, ``long.flows``."""
+    """The shortest suffix of a dotted key that is unique among `keys`: ``load``, ``long.flows``."""
     parts = key.split(".")
     others = [other.split(".") for other in keys if other != key]
     for length in range(1, len(parts)):
@@ -44,10 +44,10 @@ def short_key(key: str, keys: Iterable[str]) -> str:
 
 
 def column(key: str) -> str:
-    """A dotted key as the name of a table's column: ``traffic_load``. Altair takes a dot for a field within a field."""
+    """A dotted key as a column name: ``traffic_load``. Altair treats a dot as access to a nested field."""
     return key.replace(".", "_")
 
 
 def plural(number: int, word: str, many: str | None = None) -> str:
-    """A number with its noun, e.g. ``3 runs``; `many` where an s does not make it several."""
+    """A number with its noun, e.g. ``3 runs``; `many` is an irregular plural."""
     return f"{number:,} {word if number == 1 else many or f'{word}s'}"

@@ -1,6 +1,6 @@
-"""What a command that runs on says: one line an event on standard error, with the time and how much it matters.
+"""Log of long-running commands: one line per event on standard error, with time and level.
 
-Lines are written by a thread of their own, so that a terminal that is slow to show them holds nothing up.
+A separate thread writes the lines, so that a slow terminal never blocks the command.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from .labels import visible
 _COLOURS = {logging.ERROR: "\033[1;31m", logging.WARNING: "\033[1;33m", logging.DEBUG: "\033[2m"}
 _NAMES = {logging.ERROR: "error", logging.WARNING: "warning", logging.INFO: "info", logging.DEBUG: "debug"}
 _WAITING = 10_000
-"""Lines that may wait to be written; more are lost."""
+"""Length of the queue of lines to be written; lines beyond it are dropped."""
 
 
 class Lines(logging.Formatter):
-    """A line an event; in colour on a terminal."""
+    """One line per event; in colour on a terminal."""
 
     def __init__(self, *, colour: bool) -> None:
         super().__init__("%(asctime)s %(level)s %(message)s", datefmt="%H:%M:%S")
         self._colour = colour
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        """The line without a traceback; a name in it neither ends it nor is obeyed by a terminal."""
+        """The line without a traceback, with newlines and control characters in names escaped."""
         record.message = visible(record.message).replace("\n", "\\n")
         return super().formatMessage(record)
 
@@ -41,10 +41,10 @@ class Lines(logging.Formatter):
 
 
 class _Waiting(logging.handlers.QueueHandler):
-    """Never waits: a line too many is lost."""
+    """Never blocks: drops lines while the queue is full."""
 
     def enqueue(self, record: logging.LogRecord) -> None:
-        """Hand a line on, if there is room."""
+        """Enqueue a line if there is room."""
         try:
             self.queue.put_nowait(record)
         except queue.Full:
@@ -53,7 +53,7 @@ class _Waiting(logging.handlers.QueueHandler):
 
 @contextmanager
 def lines(package: str, *, verbose: bool, quiet: bool) -> Iterator[None]:
-    """Write what a package says for the block; all of it, or warnings only."""
+    """Write a package's log during the block: with debug output if `verbose`, only warnings if `quiet`."""
     logger = logging.getLogger(package)
     sink = logging.StreamHandler(sys.stderr)
     sink.setFormatter(Lines(colour=sys.stderr.isatty()))

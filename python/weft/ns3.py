@@ -1,7 +1,7 @@
-"""The ns-3 reference program, for the ratio that `weft bench` prints: found, built where it can be, and run.
+"""The ns-3 reference program, for the ratio printed by `weft bench`: find it, build it if possible, and run it.
 
-The program and the script that builds it are in ``validation/ns3`` of a checkout; an installed package has neither, and
-then there is no ratio.
+The program and its build script are in ``validation/ns3`` of a checkout; an installed package has neither and prints no
+ratio.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from pathlib import Path
 from . import _weft
 
 HEADERS = Path("/usr/include/ns3/core-module.h")
-"""What Debian's libns3-dev installs."""
+"""A header installed by Debian's libns3-dev."""
 SLICE_SECONDS = 0.02
-"""Processor seconds of ours that are compared: ns-3 takes about a hundred times as long for the same flows."""
+"""CPU seconds of our engine to compare: ns-3 takes about a hundred times as long for the same flows."""
 MOST_BYTES, FIRST_PORT = 1_000_000_000, 1024
-"""The longest flow given to ns-3, more than ends within the slice, and the first port of a receiver."""
+"""The longest flow given to ns-3, longer than can finish within the slice, and the first receiver port."""
 _TCP = {"tcp": "cubic", "20": "cubic"}
-"""The program's transport by the last word of a case's name; ns-3 cases of other transports are not compared."""
+"""The program's transport by the last word of a case's name; cases with other transports are not compared."""
 
 
 def find(*, build: bool) -> Path | None:
-    """The reference program, None where there is none.
+    """The reference program, or None.
 
     Args:
-        build: Build it (about a minute) if libns3-dev is installed and it has not been built.
+        build: Build it (about a minute) if libns3-dev is installed and it is not built yet.
     """
     named = os.environ.get("WEFT_NS3_REFERENCE")
     if named:
@@ -52,9 +52,9 @@ def comparable(case: str) -> bool:
 
 
 def ratio(program: Path, case: str) -> float | None:
-    """How many times as many packet-hops a processor second our engine does, on the same flows.
+    """Packet-hops per CPU second of our engine relative to ns-3, on the same flows.
 
-    Ours is the middle of three runs, because a run takes but a moment; ns-3's is one.
+    Ours is the median of three runs, because a run is very short; ns-3 runs once.
 
     None if the program cannot run the case.
     """
@@ -83,7 +83,7 @@ def ratio(program: Path, case: str) -> float | None:
 
 
 def _adapt(flows: Path) -> None:
-    """Make a flow list one that ns-3 can run: starts in whole nanoseconds, sizes of 32 bits, a port for each flow."""
+    """Adapt a flow list to ns-3: starts in whole nanoseconds, 32-bit sizes, one port per flow."""
     with flows.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for number, row in enumerate(rows):

@@ -1,7 +1,7 @@
 """One colour and one marker for each scheme, the same in every figure, page and table.
 
-The colours are those of Okabe and Ito (2008), told apart with any of the common colour vision deficiencies; a
-marker beside the colour keeps black-and-white prints readable.
+The colours are those of Okabe and Ito (2008), distinguishable with the common colour vision deficiencies; markers keep
+black-and-white prints readable.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _OTHERS = (
 
 
 def styles(schemes: Iterable[str]) -> dict[str, Style]:
-    """A style for each scheme, all different as long as there are enough: known schemes keep theirs.
+    """A style for each scheme, all different while there are enough styles; known schemes keep theirs.
 
-    An unknown scheme takes the style its name hashes to, or the next free one if a scheme before it has that.
+    An unknown scheme gets the style that its name hashes to, or the next free one if that is taken.
     """
     names = list(dict.fromkeys(schemes))
     chosen = {name: _KNOWN[name] for name in names if name in _KNOWN}
@@ -58,4 +58,4 @@ def styles(schemes: Iterable[str]) -> dict[str, Style]:
 
 
 UTILISATION = ("#c8d2da", "#f2cb6c", "#ee9c42", "#d9572f", "#a11d28", "#4d0b34")
-"""Colours of a link from idle to full: pale for what does not matter, dark for what is hot."""
+"""Colours of a link from idle (pale) to full (dark)."""

@@ -1,6 +1,6 @@
-"""How paths were chosen and what that cost: one row a point and scheme; and what each event cost.
+"""Path selection and its overhead, one row per point and scheme; and the impact of each event.
 
-Means over seeds with their 95 % intervals, from ``summary.json`` and the sampled tables of the switches.
+Means over seeds with their 95 % intervals, from ``summary.json`` and the sampled table sizes of the switches.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Column:
     kind: str
     """A kind of quantity, see `weft.quantity.FORMATS`."""
     value: Callable[[Run, Json], float | None]
-    """From the run and its summary, or its event, to a number; None where it says nothing."""
+    """Computes the measure from the run and its summary, or its event; None if undefined."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A point and scheme, and an event where it is about one, with an estimate for each column."""
+    """A point and scheme (and event, for event tables), with an estimate for each column."""
 
     point: str
     scheme: str
@@ -45,14 +45,14 @@ _FLOOD_BYTES = ("exploration_bytes", "broadcast_bytes")
 
 
 def into_leaves(summary: Json) -> list[dict[str, Any]]:
-    """The links into the lowest switches."""
+    """The links into the lowest-tier switches."""
     tiers = [node["tier"] for node in summary["nodes"] if node["role"] == "switch"]
     leaves = {n["name"] for n in summary["nodes"] if n["role"] == "switch" and n["tier"] == min(tiers)}
     return [link for link in summary["links"] if link["to"] in leaves]
 
 
 def flood_ratio(summary: Json, *kinds: str) -> float | None:
-    """Bytes of floods into the lowest switches over those of all else; kinds: ``exploration``, ``broadcast``."""
+    """Flooded bytes into the lowest-tier switches over all other bytes; kinds: ``exploration``, ``broadcast``."""
     into = into_leaves(summary)
     if any(link[key] is None for link in into for key in ("bytes", *_FLOOD_BYTES) if key in link):
         return None
@@ -62,11 +62,11 @@ def flood_ratio(summary: Json, *kinds: str) -> float | None:
 
 
 def mean_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float | None:
-    """Entries in a switch's table, the mean over all switches and all samples of the measurement window.
+    """Entries in a switch's table, averaged over all switches and all samples in the measurement window.
 
-    The samples are those after the window's start, up to its end or that of the run: what tables hold after the run is
-    not known. None without a sample. A switch without a row at a time held nothing. An emulation samples when the
-    machine has time, so its samples are the times that have any row.
+    The samples are those after the window's start, up to its end or that of the run: table sizes after the run are
+    unknown. None without a sample. A switch without a row at a sample time had an empty table. An emulation samples
+    irregularly, so all times with a row count.
     """
     start, end = summary["window_ps"]
     end, interval = min(end, summary["simulated_ps"]), summary["interval_ps"]
@@ -79,7 +79,7 @@ def mean_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float
 
 
 def most_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float | None:
-    """The largest table of any switch at any sample; None of an emulation that sampled none."""
+    """The largest table of any switch at any sample; None for an emulation without samples."""
     most = _entries(run, metric).select(pl.col("value").max()).collect().item()
     return None if most is None and "emulated" in summary else float(most or 0)
 
@@ -89,13 +89,13 @@ def _entries(run: Run, metric: str) -> pl.LazyFrame:
 
 
 def _over_classes(summary: Json, key: str) -> float | None:
-    """The sum over all classes; None where it is not known of one."""
+    """The sum over all classes; None if unknown for any class."""
     counts = [row.get(key, 0) for row in summary["classes"].values()]
     return None if None in counts else float(sum(counts))
 
 
 def mean_exploration(summary: Json) -> float | None:
-    """How long an exploration took, in seconds, the mean over all flows explored."""
+    """Mean duration of an exploration in seconds, over all flows explored."""
     count = _over_classes(summary, "explored")
     classes = summary["classes"].values()
     total = sum((row.get("mean_exploration_s") or 0) * (row.get("explored") or 0) for row in classes)
@@ -124,7 +124,7 @@ COLUMNS = (
     Column("moves", "Path changes per run", "count", lambda _, s: _over_classes(s, "moves")),
     Column("out_of_order_per_move", "Reordered segments per path change", "ratio", _per_move),
 )
-"""How paths were chosen: floods are those into the lowest switches, tables those of all switches."""
+"""Path selection: floods are counted into the lowest-tier switches, table entries in all switches."""
 
 
 def _event(key: str, scale: float = 1.0) -> Callable[[Run, Json], float | None]:
@@ -143,11 +143,11 @@ EVENT_COLUMNS = (
     Column("mean_resumption_s", "Mean time to resume", "s", _event("mean_resumption_ps", 1e-12)),
     Column("longest_resumption_s", "Max time to resume", "s", _event("longest_resumption_ps", 1e-12)),
 )
-"""What an event cost, until the next one."""
+"""Impact of an event, until the next one."""
 
 
 def choices(results: Results) -> list[Row]:
-    """How paths were chosen, by point and scheme, where any run flooded or explored anything; else nothing."""
+    """Path selection by point and scheme; empty unless some run flooded or explored."""
     floods = ("broadcasts", "explorations")
     summaries = results.summaries()
     flooded = any(link.get(key) for summary in summaries for link in summary["links"] for key in floods)
@@ -157,7 +157,7 @@ def choices(results: Results) -> list[Row]:
 
 
 def events(results: Results) -> list[Row]:
-    """What each event cost, by point, event and scheme; empty without events."""
+    """Impact of each event, by point, event and scheme; empty without events."""
     rows = _rows(results, EVENT_COLUMNS, lambda s: {_label(event): event for event in s.get("events", ())})
     order = {name: at for at, name in enumerate(dict.fromkeys(row.event for row in rows))}
     points = {name: at for at, name in enumerate(results.points)}
@@ -182,12 +182,12 @@ def _rows(results: Results, columns: Sequence[Column], parts: Callable[[Json], M
 
 
 def telling(rows: Sequence[Row], columns: Sequence[Column]) -> list[Column]:
-    """The columns that say something of any row: a number that is not zero."""
+    """The columns with a nonzero value in any row."""
     return [c for c in columns if any((one := row.estimates[c.key]) is not None and one.mean for row in rows)]
 
 
 def leads(rows: Sequence[Row]) -> list[str]:
-    """What tells rows apart beside the scheme: of ``point`` and ``event`` those that any row has."""
+    """The leading columns besides the scheme: ``point`` and ``event``, if any row has them."""
     return [key for key in ("point", "event") if any(getattr(row, key) for row in rows)]
 
 

@@ -1,6 +1,6 @@
-"""How far a sweep is, how fast it goes and when it will be done: the engine's events added up.
+"""Progress, speed and remaining time of a sweep, accumulated from the engine's events.
 
-`Tracker` is pure (times come in as arguments); `weft.cli.live` draws what it knows.
+`Tracker` is pure (times are arguments); `weft.cli.live` draws it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass
 class Active:
-    """A run under way."""
+    """A run in progress."""
 
     label: str
     fraction: float = 0.0
@@ -26,12 +26,12 @@ class Tracker:
     """The state of a sweep, fed with events.
 
     Attributes:
-        started: When the sweep started, in seconds of the caller's clock.
-        total: Runs of the sweep.
+        started: Start of the sweep, in seconds of the caller's clock.
+        total: Runs in the sweep.
         finished: Runs that finished since the start.
-        skipped: Runs that were there before.
+        skipped: Runs that had finished before the start.
         failed: Runs that failed.
-        active: The runs under way by id.
+        active: The runs in progress, by id.
     """
 
     started: float
@@ -43,7 +43,7 @@ class Tracker:
     _hops_finished: float = 0.0
 
     def feed(self, event: dict[str, Any]) -> None:
-        """Take in one event of the engine; unknown events and missing fields are ignored."""
+        """Process one event of the engine; unknown events and missing fields are ignored."""
         kind, run = event.get("event"), str(event.get("run_id", ""))
         self.total = max(self.total, int(event.get("total") or 0))
         if kind == "progress":
@@ -68,17 +68,17 @@ class Tracker:
 
     @property
     def over(self) -> int:
-        """Runs that need no more work."""
+        """Runs that are finished, skipped or failed."""
         return self.finished + self.skipped + self.failed
 
     @property
     def work_done(self) -> float:
-        """Runs' worth of work done since the start, parts of runs included."""
+        """Work done since the start in units of runs, including partial runs."""
         return self.finished + self.failed + sum(run.fraction for run in self.active.values())
 
     @property
     def fraction(self) -> float:
-        """Share of the sweep that is done, earlier runs included."""
+        """Share of the sweep that is done, including earlier runs."""
         return min((self.skipped + self.work_done) / self.total, 1.0) if self.total else 0.0
 
     def hops_per_second(self, now: float) -> float | None:
@@ -93,7 +93,7 @@ class Tracker:
         return self.work_done / elapsed * 3600 if elapsed > 0 and self.work_done > 0 else None
 
     def seconds_left(self, now: float) -> float | None:
-        """When the sweep will be done at this pace; None until something is done."""
+        """Estimated remaining seconds at the current pace; None until some work is done."""
         pace = self.runs_per_hour(now)
         if not pace or not self.total:
             return None

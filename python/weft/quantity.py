@@ -1,6 +1,6 @@
-"""Numbers as people read them: three significant digits and the unit that fits.
+"""Human-readable numbers: three significant digits and a suitable unit.
 
-Apart from everything else so that the terminal table, the report and the figures spell a quantity the same way.
+Shared by the terminal tables, the report and the figures, so that they format quantities the same way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PLAIN = ((1e9, "G"), (1e6, "M"), (1.0, ""))
 
 
 def digits(value: float, significant: int = 3) -> str:
-    """`value` with `significant` digits, without an exponent and without digits nobody measured."""
+    """`value` with `significant` significant digits, without an exponent."""
     if value == 0:
         return "0"
     rounded = float(f"{value:.{significant - 1}e}")
@@ -26,7 +26,7 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def plus_minus(value: float, half: float | None) -> str:
-    """`` ±half`` with two digits, but never finer than one digit beyond those of `value`; empty without an interval."""
+    """`` ±half`` with two digits, at most one decimal more than `value` has; empty without an interval."""
     if half is None:
         return ""
     decimals = len(digits(value).partition(".")[2])
@@ -58,7 +58,7 @@ def size(value: float | None, half: float | None = None) -> str:
 
 
 def count(value: float | None, half: float | None = None) -> str:
-    """A number of things: exact while short, else with M or G."""
+    """A count: exact below a million, else with M or G."""
     if value is None or math.isnan(value) or abs(value) >= 1e6:
         return _scaled(value, _PLAIN, half)
     if half is None and float(value).is_integer():
@@ -93,7 +93,7 @@ def ratio(value: float | None, half: float | None = None) -> str:
 
 
 def parts(kind: str, value: float, half: float | None) -> tuple[str, str]:
-    """A quantity and its ``±`` apart, each with the unit: ``1.23 ms`` and ``±0.05 ms``; the second may be empty."""
+    """A quantity and its ``±`` separately, each with its unit: ``1.23 ms``, ``±0.05 ms``; the second may be empty."""
     number, plus, rest = FORMATS[kind](value, half).partition(" ±")
     if not plus:
         return number, ""
@@ -102,7 +102,7 @@ def parts(kind: str, value: float, half: float | None) -> tuple[str, str]:
 
 
 def span(values: Iterable[float | None], spell: Callable[[float], str]) -> str:
-    """The least and the largest of some values, e.g. ``1.20 s to 1.61 s``, or the one if they read the same."""
+    """The smallest and largest value, e.g. ``1.20 s to 1.61 s``, or just one if both read the same."""
     known = [value for value in values if value is not None]
     if not known:
         return MISSING
@@ -110,7 +110,7 @@ def span(values: Iterable[float | None], spell: Callable[[float], str]) -> str:
 
 
 def clock(value: float | None) -> str:
-    """A waiting time for people: ``4 s``, ``3 min 20 s``, ``1 h 05 min``."""
+    """A remaining time: ``4 s``, ``3 min 20 s``, ``1 h 05 min``."""
     if value is None or math.isnan(value) or math.isinf(value):
         return MISSING
     total = round(value)

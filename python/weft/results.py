@@ -1,7 +1,7 @@
-"""A result directory as tables: which runs it holds, their flows, series, links and settings.
+"""A result directory as tables: its runs with their flows, series, links and settings.
 
-The layout of the directory and the meaning of every column are in ``docs/results.md``. Nothing here computes a
-statistic; see `weft.summary`.
+The layout of the directory and the meaning of every column are in ``docs/results.md``. Statistics are in
+`weft.summary`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
-"""How the halves of surrogate pairs begin in JSON."""
+"""Escaped surrogates in JSON."""
 _SUMMARY, _FLOWS, _SERIES = "summary.json", "flows.parquet", "series.parquet"
 
 
@@ -37,7 +37,7 @@ class Run:
     seed: int
     overrides: dict[str, Any]
     path: Path
-    """Where its files are, whether or not it has finished."""
+    """The directory of its files, whether or not it has finished."""
     scheme: str
     """The scheme with those of its parameters that the sweep varies, e.g. ``flowlet gap=500 us``.
 
@@ -49,7 +49,7 @@ class Run:
 
     @property
     def finished(self) -> bool:
-        """Whether its results are there; they appear all at once."""
+        """Whether its results exist; they appear atomically."""
         return (self.path / _SUMMARY).is_file()
 
 
@@ -58,7 +58,7 @@ def _read_json(path: Path) -> Any:
         text = path.read_text(encoding="utf-8")
         data = json.loads(text)
         if _HALF.search(text):
-            # JSON can spell half of a surrogate pair, which is no text that a table or a page can hold.
+            # JSON can escape a lone surrogate, which cannot be encoded in a table or a page.
             json.dumps(data, ensure_ascii=False).encode()
         return data
     except OSError as error:
@@ -71,7 +71,7 @@ class Results:
     """The results of one scenario: every point of its sweep, every seed.
 
     Args:
-        directory: What `weft run -o` was given.
+        directory: The directory given to `weft run -o`.
 
     Raises:
         ResultsError: It is not a result directory, or a file in it cannot be read.
@@ -97,7 +97,7 @@ class Results:
 
     @property
     def description(self) -> str:
-        """What the scenario says it is for; may be empty."""
+        """The description in the scenario; may be empty."""
         return str(self._index.get("description") or "")
 
     @property
@@ -115,7 +115,7 @@ class Results:
 
     @property
     def has_scenario(self) -> bool:
-        """Whether these are runs of a scenario; emulated ones of the smoc study are not."""
+        """Whether these are runs of a scenario; emulated runs of the smoc study are not."""
         return (self.path / "scenario.toml").is_file()
 
     @property
@@ -139,11 +139,11 @@ class Results:
 
     @cached_property
     def finished(self) -> list[Run]:
-        """The runs whose results are there."""
+        """The runs that have results."""
         return [run for run in self.runs if run.finished]
 
     def only(self, runs: Collection[str]) -> Results:
-        """The same results without the runs that have none of these ids."""
+        """The same results, restricted to the runs with these ids."""
         part = copy(self)
         part.__dict__.pop("_summaries", None)
         part.__dict__["finished"] = [run for run in self.finished if run.id in runs]
@@ -188,11 +188,11 @@ class Results:
         return [self._summaries[run.id] for run in (self.finished if runs is None else runs)]
 
     def flows(self, *, measured: bool = True) -> pl.DataFrame:
-        """One row a flow, over all finished runs.
+        """One row per flow, over all finished runs.
 
-        Besides the columns of ``flows.parquet`` there are `run`, `scheme`, `seed`, `point`, one column for each swept
-        key with underscores for its dots (``traffic_load``), and `fct_s` (s), `slowdown` (FCT over that of the same
-        flow alone) and `throughput_bps` (bit/s).
+        In addition to the columns of ``flows.parquet``: `run`, `scheme`, `seed`, `point`, one column for each swept key
+        with underscores for its dots (``traffic_load``), and `fct_s` (s), `slowdown` (FCT over that of the same flow on
+        an idle fabric) and `throughput_bps` (bit/s).
 
         Args:
             measured: Leave out flows that started outside the scenario's measurement window.
@@ -213,12 +213,11 @@ class Results:
     def series(self, *metrics: str, measured: bool = False) -> pl.DataFrame:
         """The sampled series over all finished runs, in long form, or only the named metrics.
 
-        Besides the columns of ``series.parquet`` there are `run`, `scheme`, `seed`, `point`, `time_s` and the swept
-        keys.
+        In addition to the columns of ``series.parquet``: `run`, `scheme`, `seed`, `point`, `time_s` and the swept keys.
 
         Args:
-            metrics: Names of metrics; all without any.
-            measured: Leave out samples outside the measurement window: those until its start, and those after its end.
+            metrics: Names of metrics; default all.
+            measured: Leave out samples outside the measurement window: up to its start, and after its end.
         """
         return self.scan_series(*metrics, measured=measured).collect()
 
@@ -235,7 +234,7 @@ class Results:
         return frame.with_columns((pl.col("time_ps") / 1e12).alias("time_s"))
 
     def links(self) -> pl.DataFrame:
-        """One row a directed link and run: rate, delay, utilisation over the window, bytes, drops, largest queue."""
+        """One row per directed link and run: rate, delay, utilisation in the window, bytes, drops, largest queue."""
         pairs = [(run, link) for run in self.finished for link in self._summaries[run.id]["links"]]
         columns: dict[str, list[Any]] = {
             "run": [run.id for run, _ in pairs],
@@ -248,14 +247,14 @@ class Results:
         return pl.DataFrame(columns, strict=False)
 
     def summary(self, *, by: Sequence[str] | None = None, baseline: str | None = None) -> pl.DataFrame:
-        """Means over seeds with 95 % intervals, one row a point, scheme and class; see `weft.summary.summarise`."""
+        """Means over seeds with 95 % intervals, one row per point, scheme and class; see `weft.summary.summarise`."""
         from .summary import summarise
 
         return summarise(self, by=by, baseline=baseline).frame()
 
     def _scan(self, file: str, texts: tuple[str, ...]) -> pl.LazyFrame:
         if not self.finished:
-            raise ResultsError(f"{self.path} holds no finished run yet: `weft run` goes on where it stopped")
+            raise ResultsError(f"{self.path} has no finished run yet: repeat `weft run` to resume it")
         paths = [run.path / file for run in self.finished]
         for path in paths:
             if not path.is_file():
@@ -269,7 +268,7 @@ class Results:
         )
 
     def _run_table(self) -> pl.DataFrame:
-        """The finished runs with what tells them apart: `run`, `scheme`, `seed`, `point` and the swept keys."""
+        """The finished runs with their identifying columns: `run`, `scheme`, `seed`, `point` and the swept keys."""
         columns: dict[str, list[Any]] = {
             "run": [run.id for run in self.finished],
             "scheme": [run.scheme for run in self.finished],
@@ -294,7 +293,7 @@ class Results:
         )
 
     def _default_scheme(self, entries: list[dict[str, Any]]) -> str:
-        """The scheme of runs whose overrides do not name one: it is the same for all, so one summary tells."""
+        """The scheme of runs whose overrides do not name one: the same for all, so one summary is enough."""
         if all(SCHEME_KEY in (entry.get("overrides") or {}) for entry in entries):
             return ""
         for entry in entries:
@@ -305,5 +304,5 @@ class Results:
 
 
 def _cell(value: Any) -> Any:
-    """A sweep value as a table cell: numbers and text as they are, anything nested as text."""
+    """A sweep value as a table cell: numbers and text unchanged, nested values as text."""
     return value if value is None or isinstance(value, (str, int, float, bool)) else show(value)

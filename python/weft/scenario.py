@@ -1,4 +1,4 @@
-"""A scenario to run: its text, changes made to it, and the door to the engine."""
+"""A scenario: its text, changes to it, and the interface to the engine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What `Scenario.execute` did."""
+    """The result of `Scenario.execute`: numbers of runs and the failures."""
 
     done: int
     skipped: int
@@ -40,12 +40,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario file with changes; immutable, so a changed scenario is a new one.
+    """A scenario file with changes; immutable: a change returns a new scenario.
 
     Attributes:
         text: The TOML text.
-        name: What messages call it; usually the file name.
-        base_dir: Where the files it names (fabrics, CDFs, traces) are looked for.
+        name: Its name in messages; usually the file name.
+        base_dir: The directory that relative file names (fabrics, CDFs, traces) refer to.
         sets: Changes as ``key=value``, applied in order.
     """
 
@@ -59,7 +59,7 @@ class Scenario:
         """Read a scenario file.
 
         Raises:
-            ScenarioError: The file cannot be read. Its content is checked by the first use.
+            ScenarioError: The file cannot be read. Its content is checked on first use.
         """
         path = Path(path)
         return cls(read_text(path), str(path), path.parent)
@@ -74,14 +74,14 @@ class Scenario:
         return self.with_sets([f"{key}={value if isinstance(value, str) else _toml(value)}"])
 
     def with_sets(self, sets: Sequence[str]) -> Scenario:
-        """The scenario with ``key=value`` changes applied after the present ones."""
+        """The scenario with ``key=value`` changes applied after the existing ones."""
         return replace(self, sets=(*self.sets, *sets))
 
     def check(self) -> tuple[list[Point], list[str]]:
         """The runs it expands to, and warnings.
 
         Raises:
-            ScenarioError: The scenario is not valid; the message has line, column and what was expected.
+            ScenarioError: The scenario is not valid; the message gives line, column and what was expected.
         """
         answer = self._checked()
         points = [Point(p["id"], p["label"], p["overrides"], p["seed"]) for p in answer["points"]]
@@ -89,12 +89,12 @@ class Scenario:
 
     @property
     def baseline(self) -> str | None:
-        """The scheme it names as its baseline, if any."""
+        """Its baseline scheme, if any."""
         value = self._checked()["baseline"]
         return None if value is None else str(value)
 
     def _checked(self) -> dict[str, Any]:
-        """What the engine says of it."""
+        """The engine's check of the scenario."""
         answer: dict[str, Any] = json.loads(_weft.check(self.text, self.name, str(self.base_dir), list(self.sets)))
         return answer
 
@@ -115,18 +115,18 @@ class Scenario:
         seeds: Sequence[int] | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> Results:
-        """Run every point that `out` does not hold yet and return the results.
+        """Run all points that `out` does not contain yet and return the results.
 
         Args:
-            out: The result directory; made if missing, continued if it holds this scenario's results.
-            jobs: Runs at a time; default one a core. The results do not depend on it.
+            out: The result directory; created if missing, resumed if it contains this scenario's results.
+            jobs: Number of parallel runs; default one per core. The results do not depend on it.
             seeds: Seeds to use instead of the scenario's.
             progress: Called a few times a second with an event (see `weft.progress`); may raise KeyboardInterrupt
-                to stop, finished runs stay.
+                to stop; finished runs are kept.
 
         Raises:
             ScenarioError: The scenario is not valid; nothing is written.
-            OutputError: `out` holds something else, cannot be written, or a run failed.
+            OutputError: `out` contains something else, cannot be written, or a run failed.
         """
         outcome = self.execute(out, jobs=jobs, seeds=seeds, progress=progress)
         if outcome.failed:
@@ -147,7 +147,7 @@ class Scenario:
         seeds: Sequence[int] | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> Outcome:
-        """`run`, but runs that failed are reported in the answer."""
+        """Like `run`, but failed runs are returned in the outcome."""
         refuse_file(Path(out))
 
         def forward(event: str) -> None:
@@ -173,10 +173,10 @@ class Scenario:
 
 
 def refuse_file(out: Path) -> None:
-    """Refuse an output directory that is a file; whether a directory may be used is the engine's to tell.
+    """Reject an output directory that is a file; the engine checks whether a directory can be used.
 
     Raises:
-        OutputError: It is one.
+        OutputError: `out` is a file.
     """
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file: give a directory to write the results to")

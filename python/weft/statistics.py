@@ -1,8 +1,8 @@
 """Means and differences over seeds with their 95 % intervals: pure functions on plain numbers.
 
 One run gives one value of a metric (its mean FCT, its p99, ...); runs with different seeds are independent, so the
-interval over the per-run values is Student's t. Schemes that share a seed saw exactly the same flows, so they are
-compared seed by seed: by the ratio where all values are positive, by the difference otherwise.
+interval over the per-run values is Student's t. With the same seed, schemes get exactly the same flows, so they are
+compared seed by seed: by ratio if all values are positive, else by difference.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 QUANTILE: Literal["linear"] = "linear"
-"""How NumPy and Polars call the definition of `quantile`."""
+"""NumPy's and Polars' name for the definition of `quantile`."""
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A mean over seeds and its confidence interval.
 
-    `low` and `high` are None with fewer than two values: one seed tells nothing about the spread, and an absent
-    interval must not be mistaken for an interval of width zero.
+    `low` and `high` are None with fewer than two values: one seed carries no information about the spread, and a
+    missing interval must not be mistaken for one of width zero.
     """
 
     mean: float
@@ -35,7 +35,7 @@ class Estimate:
 
     @property
     def half(self) -> float | None:
-        """Half the width of the interval, None where there is none."""
+        """Half the width of the interval, or None."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
     @property
@@ -76,10 +76,10 @@ def estimate(values: Iterable[float | None], confidence: float = CONFIDENCE) -> 
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which the share `share` (0 to 1) of some values lies, interpolated linearly; one is needed.
+    """The quantile `share` (0 to 1) of one or more values, interpolated linearly.
 
-    Type 7 of Hyndman and Fan (The American Statistician 50, 1996), the default of NumPy and R. The one definition of a
-    quantile in results: `QUANTILE` names it to Polars, and `crates/sim/src/results/quantile.rs` is the same in Rust.
+    Type 7 of Hyndman and Fan (The American Statistician 50, 1996), the default of NumPy and R. The only definition of a
+    quantile in results: `QUANTILE` selects it in Polars, and `crates/sim/src/results/quantile.rs` is the same in Rust.
     """
     return float(np.quantile(np.asarray(values, dtype=float), share, method=QUANTILE))
 
@@ -87,7 +87,7 @@ def quantile(values: Sequence[float], share: float) -> float:
 def paired_values(
     treated: Mapping[int, float | None], baseline: Mapping[int, float | None]
 ) -> list[tuple[float, float]]:
-    """The (treated, baseline) pairs of the seeds that both have a value for, in the order of the seeds."""
+    """The (treated, baseline) pairs for the seeds with both values, in the order of the seeds."""
     pairs = []
     for seed in sorted(treated.keys() & baseline.keys()):
         pair = usable((treated[seed], baseline[seed]))
@@ -104,7 +104,7 @@ def paired_difference(treated: Mapping[int, float | None], baseline: Mapping[int
 def relative_difference(treated: Mapping[int, float | None], baseline: Mapping[int, float | None]) -> Estimate | None:
     """The paired difference as a share of the baseline's mean over the same seeds; None if that mean is zero.
 
-    Dividing by the mean rather than seed by seed keeps one lucky seed with a tiny baseline from deciding the result.
+    Dividing by the mean rather than seed by seed keeps a single seed with a tiny baseline from dominating the result.
     """
     pairs = paired_values(treated, baseline)
     scale = float(np.mean([b for _, b in pairs])) if pairs else 0.0
@@ -117,10 +117,10 @@ def relative_difference(treated: Mapping[int, float | None], baseline: Mapping[i
 def paired_ratio(
     treated: Mapping[int, float | None], baseline: Mapping[int, float | None], confidence: float = CONFIDENCE
 ) -> Estimate | None:
-    """The geometric mean of treated over baseline, seed by seed; the interval is that of the logarithms' mean.
+    """The geometric mean of treated over baseline, seed by seed; the interval is that of the mean logarithm.
 
-    For measurements on a machine that is slower in some rounds than in others, which slows both alike: the ratio stays
-    where the difference does not. Pairs with a value that is not above zero are left out.
+    For measurements on a machine whose speed varies between rounds but affects both alike: unlike the difference, the
+    ratio is unaffected. Pairs with a value that is not positive are left out.
     """
     logs = [math.log(a / b) for a, b in paired_values(treated, baseline) if a > 0 and b > 0]
     found = estimate(logs, confidence)
@@ -140,8 +140,8 @@ def slope(x: Sequence[float], y: Sequence[float]) -> float:
 def ecdf(values: Iterable[float], limit: int = 200) -> list[tuple[float, float]]:
     """The empirical distribution function as at most `limit` (value, share of values <= it) points.
 
-    Thinned by rank, evenly through the body and ever finer towards the largest values, so that the tail that a
-    percentile is read from keeps its points: the three largest values are always there.
+    Thinned by rank: evenly in the body, increasingly finely towards the largest values, so that the tail keeps its
+    points for reading percentiles: the three largest values are always included.
     """
     data = np.sort(np.asarray(list(values), dtype=float))
     n = len(data)

@@ -1,8 +1,8 @@
-"""From flows to the comparison table: one value a run for each metric, then mean, interval and paired difference.
+"""From flows to the comparison table: one value per run for each metric, then mean, interval and paired difference.
 
 Only flows that started in the measurement window count; FCT, slowdown and throughput are over the finished ones. A
-run's value is a mean, a quantile or a share over its flows, or their number or sum; what the table shows is the mean
-of these values over the seeds, for counts too.
+run's value is a mean, a quantile, a share, a count or a sum over its flows; the table shows the mean of these values
+over the seeds, for counts too.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Metric:
     kind: str
     """A kind of quantity, see `weft.quantity.FORMATS`."""
     better: int
-    """+1 if more is better, -1 if less is better."""
+    """+1 if higher is better, -1 if lower is better."""
     aggregate: pl.Expr
-    """One number from the flows of a run."""
+    """Computes the value of a run from its flows."""
 
 
 def _sum(column: str) -> pl.Expr:
-    """The sum of a count; null where it is not known of every flow, as of emulated ones."""
+    """The sum of a count; null if it is unknown for any flow, as for emulated flows."""
     return pl.when(pl.col(column).null_count() == 0).then(pl.col(column).sum())
 
 
@@ -66,12 +66,12 @@ METRICS = (
 
 
 _COUNTED = ("out_of_order", "first_transmissions_received", "retransmissions", "drops")
-"""Columns of flows that the metrics are sums of."""
+"""Flow columns that metrics sum up."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the comparison: a group of flows (a point, scheme and class, or what `by` asked for)."""
+    """One line of the comparison: a group of flows (by point, scheme and class, or by `by`)."""
 
     group: dict[str, Any]
     seeds: list[int]
@@ -83,7 +83,7 @@ class Row:
     """How each metric differs from the baseline's; empty without a baseline."""
 
     def per_run(self, count: int) -> float:
-        """A count over all seeds as the mean over the runs."""
+        """A count over all seeds as the mean per run."""
         return count / len(self.seeds)
 
 
@@ -163,7 +163,7 @@ def _interval(value: Estimate | None) -> dict[str, float | None]:
 
 
 def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
-    """One row a group and seed: `flows`, `finished` and one column for each of `METRICS`.
+    """One row per group and seed: `flows`, `finished` and one column for each of `METRICS`.
 
     Groups are in the order of the sweep; `by` defaults to every swept key, the class and the scheme.
     """
@@ -181,7 +181,7 @@ def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
 
 
 def _check_columns(results: Results) -> None:
-    """Refuse emulated runs whose flows lack what every run's have: a study wrote such once."""
+    """Reject emulated runs whose flows lack columns: an earlier version of a study wrote such files."""
     for run, summary in zip(results.finished, results.summaries(), strict=True):
         file = run.path / "flows.parquet"
         if "emulated" not in summary or not file.is_file():
@@ -190,13 +190,13 @@ def _check_columns(results: Results) -> None:
         missing = [name for name in _COUNTED if name not in there]
         if missing:
             raise ResultsError(
-                f"{file} has no column `{missing[0]}`: an earlier version of Weft wrote it. `weft plot` still draws"
-                " the study that it belongs to; for a table or a page carry the study out again in a new directory"
+                f"{file} has no column `{missing[0]}`: it was written by an earlier version of Weft. `weft plot` still"
+                " draws its study; for a table or a page, repeat the study in a new directory"
             )
 
 
 def group_keys(results: Results, by: Sequence[str] | None) -> list[str]:
-    """The columns to group by, checked; the short form of a swept key (``load``) is understood."""
+    """The columns to group by, validated; the short form of a swept key (``load``) is accepted."""
     if by is None:
         return [*results.dimensions, "class", "scheme"]
     known = {key.rpartition(".")[2]: key for key in results.keys}
@@ -212,16 +212,16 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
     """Mean over seeds, 95 % interval and paired difference for each group.
 
     Args:
-        results: What to summarise.
-        by: Columns to group by; default every swept key, the class and the scheme.
-        baseline: The scheme to compare with; default the one that the scenario names, if any.
+        results: The results to summarise.
+        by: Columns to group by; default all swept keys, the class and the scheme.
+        baseline: The scheme to compare with; default the scenario's baseline, if any.
 
     Raises:
-        ResultsError: There is no such scheme or column, or no finished run.
+        ResultsError: The scheme or column does not exist, or no run has finished.
     """
     baseline = baseline if baseline is not None else results.baseline
     if baseline is not None and baseline not in results.schemes:
-        raise ResultsError(f"no scheme `{baseline}` in {results.path}: there is {', '.join(results.schemes)}")
+        raise ResultsError(f"no scheme `{baseline}` in {results.path}: choose from {', '.join(results.schemes)}")
     keys = group_keys(results, by)
     if "scheme" not in keys:
         baseline = None
@@ -262,7 +262,7 @@ def _row(group: dict[str, Any], seeds: dict[int, dict[str, Any]], reference: Map
 
 
 def _sweep_order(results: Results, keys: Sequence[str]) -> dict[str, Any]:
-    """For each column, a sort key: the order of the sweep, and of size for the usual classes."""
+    """A sort key for each column: the order of the sweep; for the usual classes, by size."""
     listed: dict[str, list[Any]] = {
         "scheme": results.schemes,
         "point": results.points,

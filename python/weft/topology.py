@@ -1,4 +1,4 @@
-"""A fabric as data: nodes with their places, directed links, and what was measured of the graph."""
+"""A fabric as data: nodes with their positions, directed links, and measures of the graph."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _TIERS = {
     2: ("hosts", "leaves", "spines"),
     3: ("hosts", "edge", "aggregation", "core"),
 }
-"""What tiers are called, by how many tiers of switches there are."""
+"""Names of the tiers, by the number of switch tiers."""
 
 
 def tier_name(tier: int, highest: int) -> str:
-    """What a tier is called in a fabric whose switches go up to tier `highest`."""
+    """The name of a tier in a fabric whose highest switch tier is `highest`."""
     names = _TIERS.get(highest, ())
     return names[tier] if tier < len(names) else f"tier {tier}"
 
 
 @dataclass(frozen=True)
 class Node:
-    """A host or switch with its place for drawing (any scale; tiers share a y)."""
+    """A host or switch with its position for drawing (any scale; nodes of a tier share y)."""
 
     name: str
     role: str
@@ -52,7 +52,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Link:
-    """One direction of a cable."""
+    """One direction of a full-duplex link."""
 
     source: str
     target: str
@@ -66,10 +66,10 @@ class FabricPath:
     """One of the paths of `Fabric.path_set`.
 
     Attributes:
-        nodes: The names of the nodes, both ends among them.
-        cables: The cables between them: cable `i` is the links `2 * i` and `2 * i + 1` of the fabric.
-        shared: How many cables it has in common with the first path of the set; of the first itself, all.
-        shared_before: The sum over its cables of how many of the paths before it in the set have that cable.
+        nodes: The names of the nodes, including both ends.
+        cables: The full-duplex links between them: number `i` is `links[2 * i]` and `links[2 * i + 1]` of the fabric.
+        shared: Number of links in common with the first path of the set; for the first path itself, all.
+        shared_before: For each link, the number of earlier paths in the set that contain it, summed over its links.
     """
 
     nodes: tuple[str, ...]
@@ -79,7 +79,7 @@ class FabricPath:
 
     @property
     def hops(self) -> int:
-        """How many cables."""
+        """Number of links."""
         return len(self.cables)
 
 
@@ -88,8 +88,8 @@ class Fabric:
     """A graph of hosts and switches.
 
     Attributes:
-        links: Two a cable, one after the other: that from its first end, then that back.
-        measures: What the engine measured: counts by tier, path diversity, bisection, diameter.
+        links: Two for each full-duplex link, adjacent: first from its first end, then the reverse.
+        measures: The engine's measures: counts by tier, path diversity, bisection, diameter.
     """
 
     name: str
@@ -141,18 +141,18 @@ class Fabric:
         return [node for node in self.nodes if not node.is_host]
 
     def path_set(self, start: str, end: str, order: str = "paper", count: int = 8) -> list[FabricPath]:
-        """The best paths from one node to another, for flows that should not meet.
+        """The best paths from one node to another, for flows that should share few links.
 
         Args:
             start: A host or a switch.
             end: A host or a switch.
-            order: After the shortest path come, with ``paper``, those that share the fewest cables with it (smoc,
-                Algorithm 1); with ``disjoint``, those that share the least with all before them. Then shorter ones,
-                then by the order of the nodes in the fabric (`docs/path-sets.md`).
-            count: How many; fewer where there are no more. None are where no path joins the two.
+            order: After the shortest path, ``paper`` prefers paths that share the fewest links with it (smoc, Algorithm
+                1); ``disjoint`` those that share the fewest with all earlier paths. Ties go to shorter paths, then to
+                the order of the nodes in the fabric (`docs/path-sets.md`).
+            count: Maximum number of paths; fewer if there are no more, none if the nodes are not connected.
 
         Raises:
-            ScenarioError: There is no such node or no such order.
+            ScenarioError: The node or the order does not exist.
         """
         numbers = {node.name: number for number, node in enumerate(self.nodes)}
         for name in (start, end):
@@ -160,8 +160,8 @@ class Fabric:
                 meant = _weft.nearest(name, list(numbers))
                 raise ScenarioError(f"there is no node `{name}`{f'; did you mean `{meant}`?' if meant else ''}")
         if count < 1:
-            raise ScenarioError(f"a set has at least 1 path, not {count}")
-        # Hosts do not forward for others, so those that are no end are left out.
+            raise ScenarioError(f"count must be at least 1, not {count}")
+        # Hosts do not forward traffic, so hosts other than the two ends are left out.
         open_to = {node.name for node in self.nodes if not node.is_host} | {start, end}
         cables, edges = [], []
         for cable, (forth, back) in enumerate(zip(self.links[::2], self.links[1::2], strict=True)):
@@ -189,7 +189,7 @@ class Fabric:
         return paths
 
     def spelled(self, path: FabricPath) -> str:
-        """A path in words: its nodes, and which of several parallel cables it takes."""
+        """A path as text: its nodes, and which of several parallel links it takes."""
         words = [path.nodes[0]]
         for cable, (near, far) in zip(path.cables, pairwise(path.nodes), strict=True):
             same = self._parallels[frozenset((near, far))]
@@ -198,14 +198,14 @@ class Fabric:
 
     @cached_property
     def _parallels(self) -> dict[frozenset[str], list[int]]:
-        """The cables between any two nodes."""
+        """The links between any two nodes."""
         parallels: dict[frozenset[str], list[int]] = {}
         for cable, link in enumerate(self.links[::2]):
             parallels.setdefault(frozenset((link.source, link.target)), []).append(cable)
         return parallels
 
     def places(self) -> dict[str, tuple[float, float]]:
-        """Where to draw each node, y growing upwards, such that the highest tier is on top."""
+        """The position of each node, y upwards, with the highest tier on top."""
         tiers = [node.tier for node in self.nodes]
         top, bottom = (
             [node.y for node in self.nodes if node.tier == end]
@@ -256,16 +256,16 @@ def write_fabric(path: str | Path, target: str | Path, sets: Sequence[str] = ())
 
     Args:
         path: The scenario or the fabric file.
-        target: The file to write; its ending says the format: ``.toml``, ``.graphml``, ``.json``.
+        target: The file to write; its extension selects the format: ``.toml``, ``.graphml``, ``.json``.
         sets: ``key=value`` changes to a scenario.
 
     Raises:
-        ScenarioError: `path` cannot be read or describes no usable fabric, or `target` cannot hold it or is `path`.
+        ScenarioError: `path` is not a usable fabric, or `target` is `path` or has a format that cannot represent it.
         OutputError: `target` cannot be written.
     """
     path, target = Path(path), Path(target)
     if target.exists() and path.exists() and target.samefile(path):
-        raise ScenarioError(f"{target}: it would be replaced by its own fabric: name another file")
+        raise ScenarioError(f"{target} is the input file: give another output file")
     if (text := _scenario_of(path, sets)) is not None:
         content = _weft.fabric_as(str(target), text, path.name, str(path.parent), list(sets))
     else:
@@ -274,7 +274,7 @@ def write_fabric(path: str | Path, target: str | Path, sets: Sequence[str] = ())
 
 
 def network(path: str | Path) -> Fabric:
-    """The same for who looks at switches and the cables between them only: a fabric file need not have hosts.
+    """Like `fabric`, but only for switches and the links between them: a fabric file need not have hosts.
 
     Raises:
         ScenarioError: The file cannot be read or describes no usable fabric.
@@ -286,17 +286,17 @@ def network(path: str | Path) -> Fabric:
 
 
 def _scenario_of(path: Path, sets: Sequence[str] = ()) -> str | None:
-    """The text of a scenario, None for a fabric file, which `sets` cannot change."""
+    """The text of a scenario, or None for a fabric file, which `sets` cannot change."""
     text = scenario_text(path) if path.suffix.lower() == ".toml" else None
     if text is None and sets:
-        raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
+        raise ScenarioError(f"{path}: --set works only with a scenario, and this is a fabric file")
     return text
 
 
 def scenario_text(path: Path) -> str | None:
     """The text of a TOML file if it is a scenario, None if it is a fabric file.
 
-    A file that is not valid TOML counts as a scenario: the scenario reader says where it is broken.
+    A file that is not valid TOML counts as a scenario: the scenario reader reports the position of the error.
     """
     text = read_text(path)
     try:
@@ -309,7 +309,7 @@ def read_text(path: Path) -> str:
     """The text of a user's file.
 
     Raises:
-        ScenarioError: It cannot be read; the message says why.
+        ScenarioError: It cannot be read; the message gives the reason.
     """
     try:
         return path.read_text(encoding="utf-8")

@@ -9,18 +9,18 @@ from pathlib import Path
 import aiohttp
 
 _CONNECT_S = 5.0
-"""Seconds that connecting may take."""
+"""Timeout of connecting, in seconds."""
 
 
 @asynccontextmanager
 async def request(path: Path, method: str, what: str, body: str | None = None) -> AsyncIterator[aiohttp.ClientResponse]:
-    """The answer of the socket `path` to one request, over a connection of its own; `what` is behind ``/v1/``.
+    """The response of the socket `path` to one request, over a new connection; `what` is the path after ``/v1/``.
 
     A `body` is JSON. Only connecting has a timeout.
 
     Raises:
         TimeoutError: Connecting takes too long.
-        aiohttp.ClientError: Nobody answers, the connection is cut, or the answer is not HTTP.
+        aiohttp.ClientError: Connecting fails, the connection is closed, or the response is not HTTP.
     """
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S)
     fields = {} if body is None else {"Content-Type": "application/json"}

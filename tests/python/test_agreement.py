@@ -64,7 +64,7 @@ def test_flows_that_did_not_end_in_both_are_counted_apart():
     (cell,) = cells(table({"rabbit": 1.0}))
     assert (cell.flows, cell.unpaired) == (59, 1)
     assert set(cell.ratios) == set(LABELS)
-    assert "59 flows, 1 that did not end in both" in describe(cell)
+    assert "59 flows, 1 not finished in both" in describe(cell)
 
 
 def test_nothing_to_compare_is_not_measured():

@@ -125,7 +125,7 @@ def test_missing_runs_are_warned_of(weft, tmp_path):
         (["summary", "nothere"], "error: nothere does not exist: give the directory that `weft run -o` wrote"),
         (["report", "."], "is not a result directory"),
         (["plot", "nothere"], "nothere does not exist"),
-        (["reproduce", "nope"], "error: there is no study `nope`\n  try: one of packet-spraying"),
+        (["reproduce", "nope"], "error: unknown study `nope`\n  try: one of packet-spraying"),
         (["run", "nothere.toml"], "error: nothere.toml: No such file or directory"),
         (["run", "."], "error: . is a directory, not a scenario file\n  try: `weft new mine.toml`, then"),
         (["check", "."], "error: . is a directory, not a scenario file"),
@@ -144,7 +144,7 @@ def test_bad_input_ends_with_a_message_and_exit_code_2(weft, arguments, message,
 def test_a_directory_instead_of_a_scenario_is_answered_with_what_to_type(weft, own_dir, tmp_path):
     result = weft("run", own_dir)
     assert result.exit_code == 2
-    assert f"{own_dir} is a directory of results, not a scenario file" in result.stderr
+    assert f"{own_dir} is a result directory, not a scenario file" in result.stderr
     assert f"weft run {own_dir}/scenario.toml -o {own_dir}" in result.stderr
     (tmp_path / "b.toml").write_text("")
     (tmp_path / "a.toml").write_text("")
@@ -232,7 +232,7 @@ def test_the_default_directory_is_that_of_the_help(weft, tiny, monkeypatch):
     tiny.rename("other.toml")
     assert weft("run", "other.toml", "-q").exit_code == 0
     assert (tiny.parent / "results" / "other" / "sweep.json").is_file()
-    assert "the file name" in " ".join(weft("run", "--help").stdout.replace("│", " ").split())
+    assert "results/NAME for NAME.toml" in " ".join(weft("run", "--help").stdout.replace("│", " ").split())
 
 
 def test_a_reader_that_stops_early_is_no_error(sample_dir):
@@ -249,7 +249,7 @@ def test_starters_are_written_once(weft, tmp_path):
         assert f'name = "{starter}"' in path.read_text()
         again = weft("new", path, "--from", starter)
         assert again.exit_code == 2
-        assert "exists already" in again.stderr
+        assert "already exists" in again.stderr
     assert 'file = "own-fabric.fabric.toml"' in (tmp_path / "own-fabric.toml").read_text()
 
 

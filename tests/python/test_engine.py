@@ -50,7 +50,7 @@ def test_the_same_command_again_runs_nothing_and_shows_the_table(weft, tiny, tmp
     weft("run", tiny, "-o", out)
     again = weft("run", tiny, "-o", out)
     assert again.exit_code == 0
-    assert "(4 were there before)" in again.stderr
+    assert "(4 already done)" in again.stderr
 
 
 def test_a_missing_run_is_the_only_one_done_again(tiny, tmp_path):
@@ -142,7 +142,7 @@ def test_the_baseline_of_a_run_is_that_of_its_summary_and_report(weft, tiny, tmp
 def test_the_baseline_that_a_scenario_has_already_changes_nothing(weft, tiny, tmp_path):
     own = ["run", tiny, "-o", tmp_path / "out", "--set", 'measure.baseline="spray"']
     assert weft(*own).exit_code == 0
-    assert "(4 were there before)" in weft(*own, "--baseline", "spray").stderr
+    assert "(4 already done)" in weft(*own, "--baseline", "spray").stderr
 
 
 def test_a_scheme_with_a_swept_parameter_can_be_the_baseline_of_the_table(weft, tiny, tmp_path):
@@ -244,7 +244,7 @@ def test_a_scenario_is_not_replaced_by_its_fabric(weft, tiny):
     before = tiny.read_text()
     result = weft("fabric", tiny, "--write", tiny)
     assert result.exit_code == 2
-    assert "name another file" in result.stderr
+    assert "give another output file" in result.stderr
     assert tiny.read_text() == before
 
 

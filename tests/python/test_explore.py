@@ -139,10 +139,10 @@ def test_without_a_choice_the_first_scheme_of_the_sweep_that_explores_is_run(wef
         (["--from", "h99", "--to", "h1"], "there is no host `h99`; the hosts are h0, h1, "),
         (["--from", "H0", "--to", "h8"], "there is no host `H0`: did you mean `h0`?"),
         (["--from", "h0", "--to", "h0"], "no flow goes from h0 to h0; flows from h0 go to h"),
-        (["--from", "h0"], "a flow has two ends: --to is missing\n  try: add --to HOST"),
-        (["--to", "h0"], "a flow has two ends: --from is missing"),
-        (["--sport", "80"], "--sport and --dport go with --from and --to"),
-        (["--flow", "1", "--from", "h0", "--to", "h8"], "--flow and --from name a flow in two ways"),
+        (["--from", "h0"], "a flow has two endpoints: --to is missing\n  try: add --to HOST"),
+        (["--to", "h0"], "a flow has two endpoints: --from is missing"),
+        (["--sport", "80"], "--sport and --dport require --from and --to"),
+        (["--flow", "1", "--from", "h0", "--to", "h8"], "--flow and --from both select a flow"),
         (["--set", "traffic.laod=1"], "did you mean `load`"),
         (["-o", "."], ". is a directory: give a file"),
     ],
@@ -201,7 +201,7 @@ duration = "20 ms"
     trace = follow(Scenario.from_text(text))
     assert len(trace.scenes) == 1
     assert "flow 0 (1000 bytes) ends before its path can be cut" in (trace.no_recovery or "")
-    assert "There is no recovery to see: flow 0 (1000 bytes) ends before" in render(trace)
+    assert "No recovery is shown: flow 0 (1000 bytes) ends before" in render(trace)
 
 
 @pytest.mark.parametrize("scheme", ["arp_path", "tcp_path", "tfe"])
@@ -213,13 +213,13 @@ def test_the_story_tells_every_late_copy_the_path_and_the_cut(traces, scheme):
     assert sum(line["kind"] == "late" for line in lines) == exploration.late > 0
     done = next(line for line in lines if line["kind"] == "done")
     route = trace.route(exploration.data["path"])
-    through = "data is through on the new path" if scheme == "tfe" else "the first data is through"
-    assert done["text"] == f"{through}, by {' → '.join(route)}"
+    through = "data is delivered on the new path" if scheme == "tfe" else "the first data is delivered"
+    assert done["text"] == f"{through}, via {' → '.join(route)}"
     assert (route[0], route[-1]) == trace.ends
     again = Story(trace, recovery).lines()
     failed = trace.route([recovery.data["failure"]["link"]])
     assert {line["where"] for line in again if line["kind"] == "break"} <= {"–".join(failed), "–".join(failed[::-1])}
-    assert any(line["kind"] == "done" and "data is through again" in line["text"] for line in again)
+    assert any(line["kind"] == "done" and "data is delivered again" in line["text"] for line in again)
 
 
 def test_a_flow_that_is_moved_has_sent_data_before(traces):

@@ -187,7 +187,7 @@ def test_the_second_scene_shows_the_break_the_recovery_and_what_was_lost(page, t
     assert kept(page) == cables(scene.data["path"])
     assert cut not in kept(page)
     assert count(page, "data lost") == scene.lost
-    assert "data is through again" in page.locator("#lines").text_content()
+    assert "data is delivered again" in page.locator("#lines").text_content()
 
 
 def test_the_scrubber_goes_anywhere_and_says_the_time(page, trace):

@@ -219,7 +219,7 @@ def test_a_fabric_refuses_ends_and_orders_that_there_are_not(campus):
     for arguments, message in (
         (("left", "rihgt"), "there is no node `rihgt`; did you mean `right`?"),
         (("left", "right", "shortest"), "`shortest` is not an order of paths: expected `paper` or `disjoint`"),
-        (("left", "right", "paper", 0), "a set has at least 1 path, not 0"),
+        (("left", "right", "paper", 0), "count must be at least 1, not 0"),
     ):
         with pytest.raises(api.ScenarioError) as error:
             fabric.path_set(*arguments)
@@ -244,10 +244,10 @@ def test_the_command_shows_a_path_set(weft, campus):
         ["1", "3", "–", "left", "north", "(1", "of", "3)", "south", "right"],
         ["2", "3", "2", "left", "north", "(3", "of", "3)", "south", "right"],
     ]
-    assert " ".join(note) == "shared: links in common with path 1; there are no more paths"
+    assert " ".join(note) == "shared: links in common with path 1; no further paths exist"
     shown = weft("fabric", campus, "--paths", "north", "both", "--order", "disjoint")
     assert "before" in shown.stdout.splitlines()[0].split()
-    assert "there is no path between left and alone" in weft("fabric", campus, "--paths", "left", "alone").stdout
+    assert "no path between left and alone" in weft("fabric", campus, "--paths", "left", "alone").stdout
 
 
 def test_the_command_prints_a_path_set_as_json(weft, campus):
@@ -267,8 +267,8 @@ def test_the_command_prints_a_path_set_as_json(weft, campus):
 def test_the_command_refuses_what_names_no_paths(weft, campus):
     for arguments, message in (
         (["--paths", "left", "rigth"], "error: there is no node `rigth`; did you mean `right`?"),
-        (["--count", 3], "error: --count is about paths\n  try: --paths A B --count 3"),
-        (["--order", "disjoint"], "error: --order is about paths\n  try: --paths A B --order disjoint"),
+        (["--count", 3], "error: --count requires --paths\n  try: --paths A B --count 3"),
+        (["--order", "disjoint"], "error: --order requires --paths\n  try: --paths A B --order disjoint"),
         (["--paths", "left", "right", "--order", "fair"], "'fair' is not one of 'paper'"),
         (["--paths", "left", "right", "--count", 0], "should be greater than or equal to 1"),
     ):

@@ -108,8 +108,8 @@ def test_every_flow_has_its_path_and_what_it_waited_for(results):
 def test_the_command_and_the_report_show_both_tables(results):
     runner = CliRunner()
     text = runner.invoke(app, ["summary", str(results.path)]).output
-    assert "How paths were chosen" in text
-    assert "What events cost" in text
+    assert "Path selection and its overhead" in text
+    assert "Impact of events" in text
     data = json.loads(runner.invoke(app, ["summary", str(results.path), "--json"]).output)
     assert {row["scheme"] for row in data["paths"]} == {"ecmp", "arp_path", "tfe", "tcp_path"}
     assert data["events"][0]["event"] == "0.015 s: fail l0-s0"

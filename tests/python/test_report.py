@@ -109,8 +109,8 @@ limit = "1 s"
 @pytest.mark.parametrize(
     ("start", "said", "over_time", "figures"),
     [
-        ("0 s", "No flow ended.", True, {"throughput-time", "out-of-order", "fabric", "queues"}),
-        ("2 s", "There is no flow in the measurement window.", False, {"fabric", "queues"}),
+        ("0 s", "No flow finished.", True, {"throughput-time", "out-of-order", "fabric", "queues"}),
+        ("2 s", "No flow started in the measurement window.", False, {"fabric", "queues"}),
     ],
 )
 def test_what_no_flow_has_is_said_and_not_drawn(weft, tmp_path, start, said, over_time, figures):
@@ -149,8 +149,8 @@ def test_an_axis_is_named_by_the_end_of_its_key_with_what_it_is_a_share_of(html,
 
 
 def test_what_differs_between_runs_is_given_as_a_range(html, tmp_path):
-    assert "1.10 s to 1.30 s simulated a run" in html
-    assert "<tr><th>Flows a run</th><td>400</td></tr>" in html
+    assert "1.10 s to 1.30 s simulated per run" in html
+    assert "<tr><th>Flows per run</th><td>400</td></tr>" in html
     assert "<tr><th>Offered load</th><td>19.6 % to 39.2 % of fabric-uplinks</td></tr>" in html
 
 

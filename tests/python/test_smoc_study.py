@@ -204,7 +204,7 @@ def test_the_growth_of_the_wide_area_is_measured_in_seconds():
     assert row.measured == pytest.approx(160 * (claims.GROWN * final - 0.002 - 0.3) / 0.6, abs=0.1)
     assert f"{50 * final:.1f} Mbps" in row.note
     quick = [wide(scheme, seed, 0.3, 4.0) for scheme in SCHEMES for seed in (1, 2, 3)]
-    assert "23 kB on the way for each of 48 subflows" in claims.wide_area(quick)[1].note
+    assert "23 kB in flight for each of 48 subflows" in claims.wide_area(quick)[1].note
     assert {row.verdict for row in claims.wide_area(grown[:1])} == {Verdict.not_measured}
 
 
@@ -366,7 +366,7 @@ def test_results_are_read_as_what_was_measured(jail, tmp_path):
         == "seed 1: 25 % over s1-s6-s2, 25 % over s1-s5-s2, 25 % over s1-s4-s2, 25 % over s1-s3-s2"
     )
     assert len(emulated.remarks(found)) == 4
-    assert emulated.shares([replace(first, subflow_bytes=(), subflow_paths=())]) == "subflows not seen"
+    assert emulated.shares([replace(first, subflow_bytes=(), subflow_paths=())]) == "subflows not observed"
 
 
 def subflow(source: str, acknowledged: int) -> mptcp.Subflow:
@@ -482,7 +482,7 @@ def test_runs_that_lack_columns_are_refused_plainly(jail, weft, tmp_path):
     for command in ("summary", "report"):
         refused = weft(command, tmp_path / "out")
         assert refused.exit_code == 2
-        assert "has no column `out_of_order`: an earlier version of Weft wrote it" in refused.output
+        assert "has no column `out_of_order`: it was written by an earlier version of Weft" in refused.output
         assert "delete the run" not in refused.output
 
 
@@ -501,7 +501,7 @@ def test_what_is_there_is_not_run_again(jail, tmp_path):
 
 def test_a_directory_of_other_runs_is_refused(jail, tmp_path):
     part().carry_out(tmp_path / "out", None, None)
-    with pytest.raises(OutputError, match="holds other runs, or those of another version"):
+    with pytest.raises(OutputError, match="contains other runs, or runs of another version"):
         part(rate=100_000_000).carry_out(tmp_path / "out", None, None)
 
 
@@ -595,7 +595,7 @@ def test_a_part_of_the_study_has_a_page_though_no_flow_ends(weft, browser, study
     assert page.complaints == []
     assert page.locator("#over-time svg .mark-line path").count() >= 1
     assert page.locator("svg.fabric .links line").count() >= 12
-    assert page.locator("#completion-section").inner_text().endswith("No flow ended.")
+    assert page.locator("#completion-section").inner_text().endswith("No flow finished.")
     assert page.locator("#throughput svg .mark-symbol path, #throughput svg .mark-rect path").count() >= 1
     assert page.locator("#throughput-section .tabs button").all_inner_texts()[0] == "Out of order"
     page.close()
@@ -628,7 +628,7 @@ def test_the_simulated_study_measures_every_claim_that_is_no_setting(study_dir, 
         "S5-growth": Verdict.did_not_hold,
     }
     assert found["S5-growth"].measured == pytest.approx(2.0)
-    assert "half of all paths take 0.6" in found["S4"].note
+    assert "the median is 0.6" in found["S4"].note
     spoken = "\n".join(outcome.remarks)
     assert "topology 1, ecmp, subflows 1, 2, 4, 8:" in spoken
     assert "0.0 Mbps in the first 2.5 s, all paths from 5.0 s on" in spoken

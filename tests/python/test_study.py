@@ -171,7 +171,7 @@ def test_ecmp_is_reported_beside_spraying():
 
 
 def test_what_explains_the_completion_times_is_said():
-    assert "1.5 packets of a short flow are sent again, 0.0 are lost" in row(world(), "P2").note
+    assert "per short flow, 1.5 packets are retransmitted and 0.0 lost" in row(world(), "P2").note
 
 
 def test_every_claim_states_its_rule():

@@ -82,7 +82,7 @@ def test_every_claim_holds_where_it_does():
     assert rows["G3"].measured == pytest.approx(8.0)
     assert rows["G3"].low < rows["G3"].measured < rows["G3"].high < 20
     assert (rows["G4"].measured, rows["G5"].measured) == (1.0, 5.0)
-    assert "by the program that forwards: 64 B 95.6" in rows["G1"].note
+    assert "already without tags: 64 B 95.6" in rows["G1"].note
     assert "es8 with QID 1, UP 48, DOWN 30, h15 without a tag" in rows["G5"].note
 
 
@@ -278,8 +278,8 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     assert rows["G1-tags"].verdict == Verdict.did_not_hold
     said = " ".join(study.remarks(runs))
     assert "flow table at every hop, segments 9.00 ±0.00 Gbit/s" in said
-    assert "tags beside a table of 200000 rules at every hop" in said
-    assert "packets a second of 64 B, 400 flows +0.0 [0.0, 0.0] %" in said
+    assert "gain of tags over a table of 200000 rules at every hop" in said
+    assert "packets per second of 64 B, 400 flows +0.0 [0.0, 0.0] %" in said
     written = figures.draw(runs, tmp_path / "figures", ["svg"])
     assert [file.name for file in written] == ["round-trips.svg", "packets.svg", "gates.svg"]
     assert all(file.stat().st_size > 1_000 for file in written)

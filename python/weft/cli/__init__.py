@@ -1,4 +1,4 @@
-"""The command `weft`: one file a group of commands, `shell` for output and errors.
+"""The command `weft`: one file per group of commands, `shell` for output and errors.
 
 Modules that take long to import (Polars, Altair, matplotlib) are imported by the commands that need them.
 """
@@ -42,7 +42,7 @@ def root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Carry the options that belong to no command."""
+    """Hold the options that belong to no command."""
 
 
 _SIMULATE, _CONTROL, _LOOK, _LIST = "Simulate", "Control real switches", "Look at results", "Reference"

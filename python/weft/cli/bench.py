@@ -1,4 +1,4 @@
-"""`weft bench`: how fast the engine is here."""
+"""`weft bench`: speed and memory of the engine on this machine."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def bench(
     """Measure the simulator: packet-hops per second on one core, peak memory, ratios to ns-3 and ECMP.
 
     Each case runs in its own process, to measure its peak memory. The ratio to ns-3 (same flows, a short slice) is
-    printed for TCP cases in a source checkout with libns3-dev; building its program takes a minute once. Cases of other
-    schemes alternate with the same case under ECMP; the ratio is processor time per packet-hop.
+    printed for TCP cases in a source checkout with libns3-dev; the ns-3 program is built once, in about a minute. Cases
+    of other schemes alternate with the same case under ECMP; the ratio is CPU time per packet-hop.
 
     [bold]Examples[/bold]
 
@@ -34,7 +34,7 @@ def bench(
     """
     known = _weft.bench_cases()
     if case is not None and case not in known:
-        raise shell.fail(f"there is no case `{case}`", f"one of {', '.join(known)}")
+        raise shell.fail(f"unknown case `{case}`", f"one of {', '.join(known)}")
     if case is not None:
         rows = [json.loads(_weft.bench(case, seconds))]
         program = ns3.find(build=False)
@@ -66,7 +66,7 @@ def bench(
         )
     shell.out.print(table)
     shell.out.print("hops: packet-hops (one packet crossing one link) on one core; memory: peak", style="dim")
-    shell.out.print("vs ns-3: speed ratio; vs ECMP: ratio of processor time per packet-hop", style="dim")
+    shell.out.print("vs ns-3: speed ratio; vs ECMP: ratio of CPU time per packet-hop", style="dim")
 
 
 def _in_process(case: str, seconds: float) -> dict[str, Any]:

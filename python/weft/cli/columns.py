@@ -1,4 +1,4 @@
-"""Tables with more columns than the terminal is wide: several below each other, so that no number is cut."""
+"""Splits tables wider than the terminal into several, one below the other, so that no number is cut off."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MEASURED = 10_000
-"""Columns of a terminal on which no table is too wide."""
+"""Terminal width at which every table fits."""
 
 
 def in_parts(console: Console, columns: Sequence[T], table: Callable[[Sequence[T]], Table]) -> list[Table]:
-    """The tables that show `columns`, as few as fit the terminal's width, with about as many columns in each.
+    """The fewest tables that show `columns` within the terminal's width, with about equally many columns each.
 
     Args:
         console: The terminal.
-        columns: What the tables show, in order.
-        table: Makes the table of some of the columns.
+        columns: The columns, in order.
+        table: Builds a table from some of the columns.
     """
     whole = console.options.update(width=_MEASURED)
     for number in range(1, len(columns) + 1):

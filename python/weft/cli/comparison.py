@@ -1,4 +1,4 @@
-"""The comparison table for the terminal: a table a point, grouped by class, a row a scheme."""
+"""The comparison for the terminal: one table per point, grouped by class, one row per scheme."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ..summary import Row, Summary
 
 _COLOURS = {"good": "green", "bad": "red", "": "dim"}
-"""Of a difference, by its verdict."""
+"""Colour of a difference, by its verdict."""
 
 
 def show_summary(console: Console, summary: Summary) -> None:
-    """Print the comparison; on a narrow terminal the metrics are split over two tables."""
+    """Print the comparison; on a narrow terminal the metrics are split over several tables."""
     if not summary.rows:
-        console.print("There is no flow in the measurement window, so there is nothing to compare.")
+        console.print("No flow started in the measurement window, so there is nothing to compare.")
         return
     lead = [key for key in summary.by if key not in ("scheme", "class")]
     for values, rows in groupby(summary.rows, key=lambda row: tuple(show(row.group[key]) for key in lead)):
@@ -45,7 +45,7 @@ def show_summary(console: Console, summary: Summary) -> None:
 
 
 def show_paths(console: Console, title: str, rows: Sequence[paths.Row], columns: Sequence[paths.Column]) -> None:
-    """Print how paths were chosen, or what events cost; columns that say nothing are left out."""
+    """Print path selection or the impact of events; columns without information are left out."""
     shown = paths.telling(rows, columns)
     for i, table in enumerate(in_parts(console, shown, partial(_paths_table, rows))):
         table.title = title if i == 0 else None
@@ -132,7 +132,7 @@ def _cell(row: Row, metric: Metric) -> Text:
 
 
 def _value(value: Estimate | None, kind: str) -> Text:
-    """A mean with half its interval below."""
+    """A mean, with half its interval on the line below."""
     if value is None:
         return Text(quantity.MISSING, style="dim")
     number, half = quantity.parts(kind, value.mean, value.half)

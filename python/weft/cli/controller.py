@@ -1,4 +1,4 @@
-"""`weft controller`: steers OpenFlow switches; `weft controller show`: what it has found and installed."""
+"""`weft controller`: controls OpenFlow switches; `weft controller show`: what it discovered and installed."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Forwarding(StrEnum):
 
 
 class Role(StrEnum):
-    """What a controller does while there is another one."""
+    """What a controller does while another one is connected."""
 
     master = "master"
     standby = "standby"
 
 
 class Order(StrEnum):
-    """In what order a path set has its paths."""
+    """Order of the paths in a path set."""
 
     paper = "paper"
     disjoint = "disjoint"
@@ -78,7 +78,7 @@ def controller(
             min=1,
             max=64,
             metavar="N",
-            help="Paths installed when a connection is seen; 1: when needed (default: 4, at most --paths).",
+            help="Paths installed when a connection starts; 1: only when needed (default: 4, at most --paths).",
         ),
     ] = None,
     order: Annotated[
@@ -88,7 +88,7 @@ def controller(
     idle_timeout: Annotated[
         int,
         typer.Option(
-            min=1, max=3600, metavar="SECONDS", help="Remove rules of a flow after this time without a packet."
+            min=1, max=3600, metavar="SECONDS", help="Remove a flow's rules after this time without a packet."
         ),
     ] = 10,
     role: Annotated[
@@ -103,7 +103,7 @@ def controller(
     ] = None,
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate of this controller (PEM).")] = None,
     tls_ca: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="CA certificates for the switches' certificates (PEM).")
+        Path | None, typer.Option(metavar="FILE", help="CA certificates that sign the switches' certificates (PEM).")
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Debug output.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings and errors.")] = False,

@@ -1,4 +1,4 @@
-"""`weft emulate`: a scenario with real TCP on the Linux switch, in network namespaces of this machine."""
+"""`weft emulate`: run a scenario with real TCP over the Linux switch, in network namespaces of this machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def emulate(
             "--out",
             "-o",
             metavar="DIR",
-            help="Result directory (default: results/, the file name without extension, and -emulated).",
+            help="Result directory (default: results/NAME-emulated for NAME.toml).",
         ),
     ] = None,
     sets: Sets = None,
@@ -39,7 +39,7 @@ def emulate(
     """Run a scenario with real TCP: hosts in network namespaces, Linux switches.
 
     Writes the same files, tables and figures as [bold]weft run[/bold]. Needs root and [bold]make emulation[/bold].
-    Runs one at a time, in real time.
+    Runs execute one at a time, in real time.
 
     [bold]Examples[/bold]
 
@@ -55,7 +55,7 @@ def emulate(
     plan = read(scenario).with_sets(sets or [])
     if seeds is not None:
         plan = plan.with_sets([f"run.seeds={list(range(1, seeds + 1))}"])
-    # A service manager's way of saying Ctrl-C.
+    # Service managers stop a process with SIGTERM; treat it as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = out if out is not None else Path("results") / f"{scenario.stem}-emulated"
     try:
@@ -82,22 +82,20 @@ def emulate(
 
 
 def _tell(outcome: object) -> None:
-    """Warn of results that are the machine's, or not whole."""
+    """Warn about results that are incomplete or limited by this machine."""
     from ..emulation.sweep import Emulated
 
     assert isinstance(outcome, Emulated)
     for label in outcome.saturated:
-        shell.warn(
-            f"{label or 'the run'}: this machine had no processor time left for a while; it may have set the pace"
-        )
+        shell.warn(f"{label or 'the run'}: this machine's CPU was saturated for a while; results may be CPU-bound")
     for label, remark in outcome.remarks:
         shell.warn(f"{label or 'the run'}: {remark}")
     for label, number in outcome.unfinished:
-        shell.warn(f"{label or 'the run'}: {plural(number, 'flow')} had not ended at the run's limit")
+        shell.warn(f"{label or 'the run'}: {plural(number, 'flow')} unfinished at the run's time limit")
 
 
 def _show(folder: Path, runs: int, before: int, *, as_json: bool) -> None:
-    """Print the comparison, and what can be done with the results."""
+    """Print the comparison and the next commands to type."""
     from ..results import Results
     from ..summary import summarise
     from .comparison import show_summary
@@ -107,7 +105,7 @@ def _show(folder: Path, runs: int, before: int, *, as_json: bool) -> None:
         shell.print_json(summary.as_dict(), indent=2)
         return
     show_summary(shell.out, summary)
-    kept = f" ({before} were there before)" if before else ""
+    kept = f" ({before} already done)" if before else ""
     shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}{kept}. Next:")
     shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
 
@@ -115,7 +113,7 @@ def _show(folder: Path, runs: int, before: int, *, as_json: bool) -> None:
 def _again(
     scenario: Path, out: Path | None, sets: list[str] | None, seeds: int | None, *, as_json: bool, keep: bool
 ) -> str:
-    """The command that was given, as it can be typed again."""
+    """The command line to repeat this command."""
     words = ["emulate", str(scenario)]
     words += ["-o", str(out)] if out is not None else []
     words += [word for change in sets or [] for word in ("--set", change)]

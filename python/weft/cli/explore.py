@@ -1,4 +1,4 @@
-"""`weft explore`: one exploration on a page that plays it."""
+"""`weft explore`: an animated page of one exploration."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def explore(
 
     ends = _ends(source, target, sport, dport)
     if ends is not None and flow is not None:
-        raise shell.fail("--flow and --from name a flow in two ways", "give one of them")
+        raise shell.fail("--flow and --from both select a flow", "give one of them")
     if out.is_dir():
         raise OutputError(f"{out} is a directory: give a file to write the page to")
     with shown(scenario.stem, shell.err) as (tracker, feed):
@@ -72,9 +72,9 @@ def explore(
 
 
 def chosen(scenario: Scenario, sets: list[str], seed: int | None) -> tuple[Scenario, list[Point]]:
-    """The scenario, and those of its points that `sets` and `seed` leave.
+    """The scenario, and its points that match `sets` and `seed`.
 
-    A change that names one of the values which the sweep has for the key chooses it there; others change the scenario.
+    A change to a swept key selects points if the sweep contains the value; other changes modify the scenario.
     """
     scenario = scenario if seed is None else scenario.set("run.seeds", [seed])
     points = scenario.points()
@@ -95,7 +95,7 @@ def chosen(scenario: Scenario, sets: list[str], seed: int | None) -> tuple[Scena
 
 
 def _is(value: Any, text: str) -> bool:
-    """Whether `text` of a ``--set`` means this value."""
+    """Whether `text`, the value of a ``--set``, equals `value`."""
     try:
         return bool(json.loads(text) == value)
     except ValueError:
@@ -105,19 +105,19 @@ def _is(value: Any, text: str) -> bool:
 def _ends(
     source: str | None, target: str | None, sport: int | None, dport: int | None
 ) -> tuple[str, str, int | None, int | None] | None:
-    """Hosts and ports, or None where no hosts are given."""
+    """Hosts and ports, or None if no hosts were given."""
     if source is None and target is None:
         if sport is not None or dport is not None:
-            raise shell.fail("--sport and --dport go with --from and --to", "name the two hosts as well")
+            raise shell.fail("--sport and --dport require --from and --to", "add --from HOST --to HOST")
         return None
     if source is None or target is None:
         missing = "--from" if source is None else "--to"
-        raise shell.fail(f"a flow has two ends: {missing} is missing", f"add {missing} HOST")
+        raise shell.fail(f"a flow has two endpoints: {missing} is missing", f"add {missing} HOST")
     return source, target, sport, dport
 
 
 class _Forward:
-    """Turns what the engine tells of the two runs into what a sweep of two would."""
+    """Converts the engine's events of the two runs to those of a sweep with two runs."""
 
     def __init__(self, feed: Any) -> None:
         self.feed = feed
@@ -132,7 +132,7 @@ class _Forward:
 
 
 def _tell(data: dict[str, Any], out: Path) -> None:
-    """What was followed, in a line or two, and where the page is."""
+    """Print which flow was followed and the path of the page."""
     nodes, flow = data["fabric"]["nodes"], data["flow"]
     between = f"{nodes[flow['from']]['name']} to {nodes[flow['to']]['name']}"
     label = f" ({data['label']})" if data["label"] and data["label"] != data["scheme"] else ""
@@ -142,5 +142,5 @@ def _tell(data: dict[str, Any], out: Path) -> None:
     )
     shell.say(escape(what))
     if data["no_recovery"]:
-        shell.warn(f"no recovery to see: {data['no_recovery']}")
+        shell.warn(f"the page shows no recovery: {data['no_recovery']}")
     shell.out.print(str(out), markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`weft fabric`: what a fabric is made of, a drawing of it, and paths between two of its nodes."""
+"""`weft fabric`: nodes and links of a fabric, a drawing of it, and paths between two nodes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def fabric(
     """
     for option, given in (("--order", order), ("--count", count)):
         if paths is None and given is not None:
-            raise shell.fail(f"{option} is about paths", f"--paths A B {option} {given}")
+            raise shell.fail(f"{option} requires --paths", f"--paths A B {option} {given}")
     with nullcontext() if paths else announced(f"{path}: counting paths and cuts; a large fabric takes a while"):
         graph = read_fabric(path, sets or [], measured=paths is None)
         if svg is not None:
@@ -94,7 +94,7 @@ def fabric(
 
 
 def show_facts(graph: Fabric) -> None:
-    """Print what is worth knowing."""
+    """Print the main properties of a fabric."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), title=graph.name, title_justify="left")
     table.add_column(style="dim")
     table.add_column(overflow="fold")
@@ -113,7 +113,7 @@ def show_paths(graph: Fabric, ends: tuple[str, str], order: Order, count: int, a
         shell.print_json(answer)
         return
     if not found:
-        shell.out.print(f"there is no path between {start} and {end}", markup=False)
+        shell.out.print(f"no path between {start} and {end}", markup=False)
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for head in ("", "hops", "shared"):
@@ -131,12 +131,12 @@ def show_paths(graph: Fabric, ends: tuple[str, str], order: Order, count: int, a
     if order is Order.disjoint:
         notes.append("before: links in common with the paths above, summed")
     if len(found) < count:
-        notes.append("there are no more paths")
+        notes.append("no further paths exist")
     shell.out.print("; ".join(notes), style="dim")
 
 
 def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
-    """What is worth knowing, as pairs of name and value."""
+    """The main properties of a fabric, as pairs of name and value."""
     tiers = Counter(node.tier for node in graph.nodes if not node.is_host)
     yield "hosts", f"{len(graph.hosts):,}"
     parts = [f"{count:,} {tier_name(tier, max(tiers))}" for tier, count in sorted(tiers.items())]
@@ -157,7 +157,7 @@ def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
 
 
 def _kind(link: Link) -> tuple[float, int]:
-    """What tells the directions of cables apart: rate and delay."""
+    """Rate and delay, in which the two directions of a link may differ."""
     return link.rate_bps, link.delay_ps
 
 
@@ -167,7 +167,7 @@ def _way(kind: tuple[float, int]) -> str:
 
 
 def _spelled(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """A measure in words: quantities by the unit their name ends with, nested ones one line each."""
+    """A measure as text: quantities with the unit that their name ends with, nested ones one line each."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             yield from _spelled(f"{name}, {key.replace('_', ' ')}", part)

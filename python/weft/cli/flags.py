@@ -1,4 +1,4 @@
-"""Help that shows a flag without the type of its value, since a flag takes none."""
+"""Help that shows flags without a value type, since they take no value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer.core import TyperCommand, TyperGroup
 
 
 def _bare(parameters: list[Any]) -> list[Any]:
-    """The parameters; flags among them get an empty name for their value instead of ``<bool>``."""
+    """The parameters, with an empty metavar for flags instead of ``<bool>``."""
     for parameter in parameters:
         if getattr(parameter, "is_flag", False) and parameter.metavar is None:
             parameter.metavar = ""
@@ -27,7 +27,7 @@ class _Group(TyperGroup):
 
 
 def without_types_of_flags(app: typer.Typer) -> None:
-    """Have every command of `app`, and of the applications within it, show its flags without a type."""
+    """Make every command of `app` and its sub-applications show flags without a type."""
     app.info.cls = _Group
     for command in app.registered_commands:
         command.cls = _Command

@@ -1,4 +1,4 @@
-"""`weft list`, `weft schemes` and `weft schema`: what there is to choose from."""
+"""`weft list`, `weft schemes` and `weft schema`: the available choices."""
 
 from __future__ import annotations
 

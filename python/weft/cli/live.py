@@ -1,4 +1,4 @@
-"""The live display of a sweep: one bar for all runs, one line for each run under way, rates and time left."""
+"""The live display of a sweep: one bar for all runs, one line per active run, rates and time left."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ..labels import plural, visible
 from ..progress import Tracker
 
 _PLAIN_SECONDS = 10.0
-"""How often a line is printed where there is no terminal to draw on."""
+"""Interval between lines when the output is not a terminal."""
 _BAR = 18
-"""Columns of a bar."""
+"""Width of a bar."""
 _LINES = 8
-"""Runs under way that are shown; more are counted."""
+"""Number of active runs shown; the rest are only counted."""
 PATIENCE = 2.0
-"""Seconds that nothing need be said."""
+"""Seconds before a slow operation prints a notice."""
 
 
 class View:
-    """Draws a `Tracker` whenever Rich asks."""
+    """Draws a `Tracker` on every refresh."""
 
     def __init__(self, title: str, tracker: Tracker, clock: Callable[[], float]) -> None:
         self.title = title
@@ -78,7 +78,7 @@ def shown(
 ) -> Iterator[tuple[Tracker, Callable[[dict[str, Any]], None]]]:
     """A tracker and the callback that feeds it, drawn on `console` while the block runs.
 
-    Without a terminal a line is printed at the start and now and then instead, so that a log stays readable.
+    Without a terminal, it prints a line at the start and every few seconds instead, so that logs stay readable.
     """
     tracker = Tracker(started=clock())
     view = View(title, tracker, clock)
@@ -105,9 +105,9 @@ def shown(
 
 @contextmanager
 def announced(text: str) -> Iterator[None]:
-    """Say `text` on standard error if the block takes longer than a moment.
+    """Print `text` on standard error if the block takes longer than `PATIENCE`.
 
-    A process of its own waits and says it: while the engine works on a fabric, no other thread of this one can.
+    A separate process prints it: while the engine works on a fabric, no other thread of this process can run.
     """
     say = "import sys, time; time.sleep(float(sys.argv[1])); print(sys.argv[2], file=sys.stderr)"
     command = [sys.executable, "-ISc", say, str(PATIENCE), visible(text)]

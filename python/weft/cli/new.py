@@ -1,4 +1,4 @@
-"""`weft new`: a first scenario to change."""
+"""`weft new`: write a starter scenario to edit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import shell
 
 
 class Starter(StrEnum):
-    """The scenarios there are to start from."""
+    """The available starter scenarios."""
 
     fat_tree = "fat-tree"
     spine_leaf = "spine-leaf"
@@ -43,7 +43,7 @@ def new(
         files = {path: files[path].replace("FABRIC", name), path.with_name(name): fabric}
     for file in files:
         if file.exists():
-            raise OutputError(f"{file} exists already: give another name or remove it")
+            raise OutputError(f"{file} already exists: give another name or remove it")
     for file, content in files.items():
         write_text(file, content)
         shell.out.print(str(file), markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`weft reproduce`: run a paper's study again and hold its claims against the results."""
+"""`weft reproduce`: repeat a paper's study and check the paper's claims against the results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STYLES = {Verdict.held: "green", Verdict.did_not_hold: "red", Verdict.not_measu
 @shell.guarded
 def reproduce(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study, see `weft list studies`.")],
-    size: Annotated[Size, typer.Option(help="Number of seeds and points, and length of runs.")] = Size.quick,
+    size: Annotated[Size, typer.Option(help="Number of seeds and points, and duration of runs.")] = Size.quick,
     emulated: Annotated[
         bool, typer.Option("--emulated", help="Also run on emulated hosts and switches (needs root).")
     ] = False,
@@ -32,12 +32,12 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Parallel runs (default: one per core).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON and nothing else.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only the rows, as JSON.")] = False,
 ) -> None:
     """Reproduce a paper: run its study and print, for each claim, the measurement and whether the claim held.
 
-    Simulated: quick takes a few minutes, standard under an hour, paper as many repetitions as the paper. Emulated runs
-    take place in real time, one at a time: smoc quick 11 minutes, standard 36. tag-and-forward is always emulated:
+    Simulated: quick takes a few minutes, standard under an hour; paper uses as many repetitions as the paper. Emulated
+    runs execute in real time, one at a time: smoc quick 11 minutes, standard 36. tag-and-forward is always emulated:
     quick 3 minutes, standard 15.
 
     [bold]Examples[/bold]
@@ -62,7 +62,7 @@ def reproduce(
     study = f"{study}-emulated" if emulated and not study.endswith("-emulated") else study
     found = next((candidate for candidate in registry.ALL if candidate.name == study), None)
     if found is None:
-        raise shell.fail(f"there is no study `{study}`", f"one of {', '.join(s.name for s in registry.ALL)}")
+        raise shell.fail(f"unknown study `{study}`", f"one of {', '.join(s.name for s in registry.ALL)}")
     folder = out if out is not None else Path("results") / f"{study}-{size.value}"
     parts = found.parts(size)
     runs = sum(part.runs() for part in parts)
@@ -83,11 +83,11 @@ def reproduce(
     shell.out.print(Text(found.chosen, style="dim"))
     shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}. Next:")
     shell.say(f"  {shell.command_line('plot', folder)}   the paper's figures from these runs")
-    shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a page on one of its parts")
+    shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a report on one part of the study")
 
 
 def resume_command(study: str, size: Size, out: Path | None, jobs: int | None, *, emulated: bool, as_json: bool) -> str:
-    """The command that was given, as it can be typed again."""
+    """The command line to repeat this command."""
     words = ["reproduce", study, *(["--emulated"] if emulated else []), "--size", size.value]
     words += ["-o", str(out)] if out is not None else []
     words += ["--jobs", str(jobs)] if jobs is not None else []
@@ -96,7 +96,7 @@ def resume_command(study: str, size: Size, out: Path | None, jobs: int | None, *
 
 
 def show(rows: list[StudyRow]) -> None:
-    """Print each row as a line with verdict and measurement, the claim and the note below it."""
+    """Print each row as a line with verdict and measurement, with the claim and the note below it."""
     width = max(len(row.verdict) for row in rows)
     for row in rows:
         head = Text.assemble(
@@ -117,5 +117,5 @@ def _measured(row: StudyRow) -> str:
 
 
 def _digits(value: float) -> str:
-    """One decimal, or two digits of what is smaller."""
+    """One decimal, or two significant digits below 0.1."""
     return f"{value:.1f}" if abs(value) >= 0.1 or value == 0 else f"{value:.2g}"

@@ -1,4 +1,4 @@
-"""`weft run` and `weft check`: a scenario to results."""
+"""`weft run` and `weft check`: run or check a scenario."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(
             "--out",
             "-o",
             metavar="DIR",
-            help="Result directory (default: results/ and the file name without extension).",
+            help="Result directory (default: results/NAME for NAME.toml).",
         ),
     ] = None,
     sets: Sets = None,
@@ -86,7 +86,7 @@ def run(
         return
     without = _show_table(folder, baseline)
     where, runs = escape(str(folder)), plural(outcome.done + outcome.skipped, "run")
-    kept = f" ({outcome.skipped} were there before)" if outcome.skipped else ""
+    kept = f" ({outcome.skipped} already done)" if outcome.skipped else ""
     shell.say(f"\n{runs} in {where}{kept}. Next:")
     shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
     if len(without) > 1:
@@ -95,13 +95,13 @@ def run(
 
 
 def read(path: Path) -> Scenario:
-    """The scenario of a file; a directory is answered with what to type instead."""
+    """The scenario in a file; the error for a directory shows what to type instead."""
     if not path.is_dir():
         return Scenario.from_file(path)
     if (path / "sweep.json").is_file():
         again = shell.typed("run", path / "scenario.toml", "-o", path)
-        hint = f"`{shell.typed('report', path)}` to see them, `{again}` to go on with them"
-        raise shell.fail(f"{path} is a directory of results, not a scenario file", hint)
+        hint = f"`{shell.typed('report', path)}` to view them, `{again}` to resume the run"
+        raise shell.fail(f"{path} is a result directory, not a scenario file", hint)
     files = sorted(path.glob("*.toml"))
     begin = f"`{shell.typed('new', 'mine.toml')}`, then `{shell.typed('run', 'mine.toml')}`"
     hint = shell.typed("run", files[0]) if files else begin
@@ -109,9 +109,9 @@ def read(path: Path) -> Scenario:
 
 
 def _compared(plan: Scenario, baseline: str) -> Scenario:
-    """The scenario with that baseline; refused if none of its runs has that scheme.
+    """The scenario with this baseline; an error if none of its runs uses that scheme.
 
-    A scheme with one of several values of a parameter is compared with in the table only: a scenario names a scheme.
+    A baseline with a parameter value affects the table only: the scenario's baseline is a scheme name.
     """
     from ..variants import compared_key, scheme_label
 
@@ -125,7 +125,7 @@ def _compared(plan: Scenario, baseline: str) -> Scenario:
 
 
 def _show_table(folder: Path, baseline: str | None) -> list[str]:
-    """Print the comparison; returns the schemes that could still be compared with, none if it has a baseline."""
+    """Print the comparison; return the schemes that could serve as baseline, none if there is one already."""
     from ..results import Results
     from ..summary import summarise
     from .comparison import show_summary
@@ -137,7 +137,7 @@ def _show_table(folder: Path, baseline: str | None) -> list[str]:
 
 
 def stopped(folder: Path, again: str) -> str:
-    """What is said after Ctrl-C: how much is there, and how to go on."""
+    """The message after Ctrl-C: how many runs finished, and how to resume."""
     counted = _finished(folder)
     there = (
         f"{counted[0]} of {plural(counted[1], 'run')} finished and kept in {folder}"
@@ -148,7 +148,7 @@ def stopped(folder: Path, again: str) -> str:
 
 
 def _finished(folder: Path) -> tuple[int, int] | None:
-    """How many runs of a result directory have finished, and of how many; None if it is not one yet."""
+    """Number of finished runs and of all runs in a result directory; None if it is not one yet."""
     from ..results import Results
 
     try:
@@ -168,7 +168,7 @@ def resume_command(
     *,
     quiet: bool,
 ) -> str:
-    """The command that was given, as it can be typed again."""
+    """The command line to repeat this command."""
     words = ["run", str(scenario)]
     words += ["-o", str(out)] if out is not None else []
     words += [word for change in sets or [] for word in ("--set", change)]
@@ -180,7 +180,7 @@ def resume_command(
 
 
 def _explained(error: OutputError, folder: Path) -> OutputError:
-    """The error with how many runs are there, if the disk was full."""
+    """The error; if the disk was full, with the number of finished runs."""
     return OutputError(f"the disk is full: {error}{_kept(folder)}") if shell.is_disk_full(error) else error
 
 

@@ -1,7 +1,7 @@
-"""Between commands and the terminal: where output goes, and what becomes of an error.
+"""Terminal output and error handling of all commands.
 
-Results go to standard output, everything else (progress, warnings, errors) to standard error. Exit codes: 0 done, 1 a
-run failed, 2 bad input or output, 130 stopped with Ctrl-C.
+Results go to standard output, everything else (progress, warnings, errors) to standard error. Exit codes: 0 success, 1
+a run failed, 2 bad input or output, 130 stopped with Ctrl-C.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _R = TypeVar("_R")
 
 
 def fail(message: str, hint: str | None = None, code: int = BAD_INPUT) -> typer.Exit:
-    """Print an error (and what to do about it); raise what this returns."""
+    """Print an error and a hint on how to fix it; the caller raises the returned exception."""
     text = message.rstrip()
     if not text.startswith("error"):
         err.print(Text.assemble(("error: ", "bold red"), text), soft_wrap=True)
@@ -50,7 +50,7 @@ def warn(message: str) -> None:
 
 
 def say(message: str) -> None:
-    """Print a remark that is not a result; Rich markup is understood."""
+    """Print a remark that is not a result; Rich markup is rendered."""
     err.print(message, soft_wrap=True)
 
 
@@ -60,7 +60,7 @@ def print_json(value: Any, indent: int | None = None) -> None:
 
 
 def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A command whose errors end in a message and an exit code, never in a traceback."""
+    """Wrap a command so that its errors become a message and an exit code, never a traceback."""
 
     @wraps(command)
     def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -72,7 +72,7 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             err.print("stopped")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            # The reader (head, less) has seen enough; keep the interpreter from complaining at exit.
+            # The reader (head, less) closed the pipe; avoid an error message from the interpreter at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(OK) from None
         except OutputError as error:
@@ -90,7 +90,7 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
                 ) from None
             raise fail(
                 f"internal error: {type(error).__name__}: {error}",
-                "set WEFT_TRACEBACK=1, run it again and report what it prints",
+                "run it again with WEFT_TRACEBACK=1 and report the traceback",
                 FAILED,
             ) from None
 
@@ -98,13 +98,13 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def is_disk_full(error: object) -> bool:
-    """Whether an error, or its message, says that there is no room left."""
+    """Whether an error, or its message, means a full disk or an exceeded quota."""
     return any(os.strerror(number) in str(error) for number in (errno.ENOSPC, errno.EDQUOT))
 
 
 def disk_full_hint() -> str:
     """What to do when the disk is full."""
-    return "free some space and give the same command again: what is finished stays readable and is not run again"
+    return "free some space and repeat the command: finished runs stay readable and are not repeated"
 
 
 def typed(*words: object) -> str:
@@ -113,7 +113,7 @@ def typed(*words: object) -> str:
 
 
 def program() -> str:
-    """How Weft is called: by name where the name is found, else in the way it was called now."""
+    """How to call Weft: `weft` if it is on the PATH, else the way it was called now."""
     called = Path(sys.argv[0])
     if shutil.which("weft"):
         return "weft"
@@ -123,5 +123,5 @@ def program() -> str:
 
 
 def command_line(*words: object) -> str:
-    """The same as Rich markup."""
+    """`typed` as Rich markup."""
     return f"[bold]{escape(typed(*words))}[/bold]"

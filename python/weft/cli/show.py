@@ -1,4 +1,4 @@
-"""`weft summary`, `report` and `plot`: results to tables, a page and figures."""
+"""`weft summary`, `report` and `plot`: tables, an HTML page and figures of results."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def summary(
         return
     show_summary(shell.out, table)
     if choices:
-        show_paths(shell.out, "How paths were chosen, and what that cost", choices, paths.COLUMNS)
+        show_paths(shell.out, "Path selection and its overhead", choices, paths.COLUMNS)
     if events:
-        show_paths(shell.out, "What events cost", events, paths.EVENT_COLUMNS)
+        show_paths(shell.out, "Impact of events", events, paths.EVENT_COLUMNS)
     missing = len(results.runs) - len(results.finished)
     if missing:
         have = "has" if missing == 1 else "have"
-        shell.warn(f"{missing} of {plural(len(results.runs), 'run')} {have} not finished: not in the table")
+        shell.warn(f"{missing} of {plural(len(results.runs), 'run')} {have} not finished; the table omits them")
 
 
 @shell.guarded

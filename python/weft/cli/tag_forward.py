@@ -34,7 +34,7 @@ app = typer.Typer(
 
 
 class Width(StrEnum):
-    """How tags divide their bits."""
+    """Bit layout of tags."""
 
     narrow = "narrow"
     wide = "wide"
@@ -84,7 +84,7 @@ def plan(
 ) -> None:
     """Show the gates of a fat-tree and the paths that tags select.
 
-    Contacts no switch. If the fabric is not wired as a fat-tree, the wrong links are named.
+    Contacts no switch. If the fabric is not wired as a fat-tree, the error names the wrong links.
 
     [bold]Examples[/bold]
 
@@ -101,7 +101,7 @@ def plan(
     with _explained():
         tree = _tree(fabric, sets, width, gates)
         if switch is not None and routes is not None:
-            raise TagForwardError("--switch and --routes show different things", "one of them")
+            raise TagForwardError("--switch and --routes cannot be combined", "one of them")
         if switch is not None:
             shown = tree.gates[tree.named(switch)]
             if as_json:
@@ -145,8 +145,8 @@ def provision(
     """Install gates on all switches of a fat-tree, and rules on those with hosts, in parallel.
 
     First compares the switches' neighbours with the fabric; if links are miswired, it names them and changes nothing.
-    Skips paths over links that are down, and switches whose daemon does not answer: the exit code is then 1; repeat the
-    command to complete it.
+    Skips paths over links that are down, and switches whose daemon does not respond; the exit code is then 1. Repeat
+    the command to complete the configuration.
 
     [bold]Examples[/bold]
 
@@ -199,7 +199,7 @@ def show(
 ) -> None:
     """Show the state of all switches of a fat-tree, and differences from the plan.
 
-    Paths over links that are down are not planned. The exit code is 1 if a switch differs or does not answer, or a link
+    The plan omits paths over links that are down. The exit code is 1 if a switch differs or does not respond, or a link
     is miswired. [bold]weftctl[/bold] shows the rules of one switch.
 
     [bold]Examples[/bold]
@@ -224,9 +224,9 @@ def show(
 
 
 def _tell(outcome: Outcome) -> None:
-    """Say what was done, how long it took, and what is missing."""
+    """Print what was installed, how long it took, and what is missing."""
     for port in outcome.silent:
-        shell.warn(f"{port}: no way leads over it")
+        shell.warn(f"{port}: not on any path")
     changed = ", ".join(f"{number:,} {what}" for what, number in outcome.rules.items() if number) or "none"
     shell.say(
         f"{plural(len(outcome.told), 'switch', 'switches')}: {plural(outcome.gates, 'gate')} in"
@@ -238,7 +238,7 @@ def _tell(outcome: Outcome) -> None:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Errors with what to do about them."""
+    """Reports errors with their hints."""
     try:
         yield
     except TagForwardError as error:
@@ -258,16 +258,16 @@ def _fleet(tree: FatTree, hosts: Path | None, directory: Path, on_demand: bool) 
     from ..tag_forward.fleet import Fleet
 
     addresses = inputs.addresses(tree.hosts, hosts)
-    # A daemon takes two.
+    # Two descriptors per daemon.
     files.allow_many()
     if not directory.is_dir():
-        raise TagForwardError(f"--sockets: there is no directory {directory}", "that of the daemons' `--run-dir`")
+        raise TagForwardError(f"--sockets: no such directory: {directory}", "the daemons' `--run-dir`")
     for switch in tree.switches:
-        # As crates/switchd/src/names.rs has them.
+        # Same rule as in crates/switchd/src/names.rs.
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", switch):
             raise TagForwardError(
-                f"--fabric: no weft-switchd can be called {switch!r}",
-                "names of switches are 1 to 32 letters, digits, `-` and `_`: files and pins are called by them",
+                f"--fabric: {switch!r} is not a valid switch name for weft-switchd",
+                "1 to 32 letters, digits, `-` and `_`: switch names are used for files and BPF pins",
             )
     sockets = {switch: directory / f"{switch}.sock" for switch in tree.switches}
     return Fleet(tree, addresses, sockets, on_demand=on_demand)
@@ -275,7 +275,7 @@ def _fleet(tree: FatTree, hosts: Path | None, directory: Path, on_demand: bool) 
 
 @contextmanager
 def _progress() -> Iterator[Told]:
-    """Draws how many switches have been told, where there is a terminal and while it takes a moment."""
+    """A progress bar of the switches configured, drawn only on a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(18), MofNCompleteColumn())
     with Progress(*columns, console=shell.err, transient=True, disable=not shell.err.is_terminal) as bars:
         task = bars.add_task("", total=None)

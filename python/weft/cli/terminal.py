@@ -1,7 +1,7 @@
-"""What is written to a terminal: names of others are shown there, never obeyed.
+"""Safe terminal output: control characters in user-supplied names are shown, never interpreted.
 
-A name in a scenario, a fabric file or a result directory may hold control characters, and a terminal would set colours,
-move its cursor or change its title by them.
+A name in a scenario, a fabric file or a result directory may contain control characters, with which a terminal would
+set colours, move its cursor or change its title.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ..labels import UNSEEN, visible
 
 
 class Terminal(Console):
-    """A console that spells control characters in whatever it prints."""
+    """A console that escapes control characters in everything it prints."""
 
     def __init__(self, **settings: Any) -> None:
-        """With the settings of a `rich.console.Console`; words between colons stay what they are."""
+        """Takes the settings of `rich.console.Console`; text between colons is not turned into emoji."""
         super().__init__(highlight=False, emoji=False, **settings)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of what is printed. Those that Rich itself controls the terminal by stay as they are."""
+        """The segments to print, escaped except for Rich's own control segments."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
 
 def as_json(value: Any, indent: int | None = None) -> str:
-    """JSON for a terminal or a program: readable, and whatever a terminal would obey as an escape of JSON."""
+    """JSON for a terminal or a program: readable, with control characters as JSON escapes."""
     return UNSEEN.sub(_escaped, json.dumps(value, indent=indent, ensure_ascii=False))
 
 

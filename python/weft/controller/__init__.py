@@ -1,12 +1,12 @@
-"""The OpenFlow 1.3 controller: what connects Weft's controller core to real switches.
+"""The OpenFlow 1.3 controller: connects Weft's controller core to real switches.
 
-The core (`weft._weft.Controller`) decides; this package tells it what happens in the network and does what it says.
-From the switch inwards: `connection` (bytes of a TCP connection), `switch` (one switch's handshake, roles, liveness),
-`codec` (what switches say), `discovery` and `lldp` (which port leads where), `service` (the one who owns all
-of it). What every path costs (packets up and down, rules, barriers) passes through them as bytes: the core reads and
-makes it. Beside them `control` and `metrics`, over which others look at it.
+The core (`weft._weft.Controller`) makes the decisions; this package passes it the network's events and carries out its
+decisions. From the switch inwards: `connection` (a TCP connection), `switch` (one switch's handshake, roles, liveness),
+`codec` (messages), `discovery` and `lldp` (links), `service` (owns them all). The messages of path setup (packet-ins,
+packet-outs, rules, barriers) pass through as bytes: the core encodes and decodes them. `control` and `metrics` serve
+status.
 
-One thread runs one event loop; everything here runs in it and nothing waits.
+One thread runs one event loop; everything here runs in it and never blocks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An address to listen on, as it is typed: `127.0.0.1:6653`, `[::1]:6653`, `:9100` for every address of the machine."""
+"""Listen addresses as typed: `127.0.0.1:6653`, `[::1]:6653`, `:9100` for all addresses of the machine."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Address:
     """An IP address and a TCP port.
 
     Attributes:
-        host: An IPv4 or IPv6 address; empty for every address of the machine.
-        port: From 1 to 65535, or 0 for any free one.
+        host: An IPv4 or IPv6 address; empty for all addresses of the machine.
+        port: 1 to 65535, or 0 for any free port.
     """
 
     host: str
@@ -25,16 +25,16 @@ class Address:
 
     @classmethod
     def parse(cls, text: str, option: str, usual: int) -> Address:
-        """Read what was given to `option`, whose port is `usual` in most networks.
+        """Parse the value of `option`; `usual` is the port to suggest in error messages.
 
         Raises:
-            ControllerError: It is not an address with a port.
+            ControllerError: The value is not an address with a port.
         """
         host, colon, port = text.rpartition(":")
         if not colon:
             host, port = "", text
         if not port.isascii() or not port.isdigit() or int(port) > 65535:
-            what = f"`{text}` has no port" if not colon and not port.isdigit() else f"`{port}` is no TCP port"
+            what = f"`{text}` has no port" if not colon and not port.isdigit() else f"`{port}` is not a valid TCP port"
             raise ControllerError(
                 f"{option}: {what} (0 to 65535)", f"{option} {_example(host if colon else text, usual)}"
             )
@@ -44,11 +44,12 @@ class Address:
                 version = ipaddress.ip_address(bare).version
             except ValueError:
                 raise ControllerError(
-                    f"{option}: `{host}` is no IP address", f"{option} 127.0.0.1:{port}, or {option} :{port} for all"
+                    f"{option}: `{host}` is not a valid IP address",
+                    f"{option} 127.0.0.1:{port}, or {option} :{port} for all",
                 ) from None
             if version == 6 and bare == host:
                 raise ControllerError(
-                    f"{option}: an IPv6 address stands in brackets before its port", f"{option} '[{bare}]:{port}'"
+                    f"{option}: an IPv6 address with a port needs brackets", f"{option} '[{bare}]:{port}'"
                 )
         return cls(bare, int(port))
 
@@ -56,30 +57,30 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def as_target(self, scheme: str = "tcp") -> str:
-        """As `ovs-vsctl set-controller` takes it; where it is every address of this machine, a word stands for one."""
+        """Target for `ovs-vsctl set-controller`; a placeholder stands for the wildcard address."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         if self.host in ("", "0.0.0.0", "::"):
             host = "ADDRESS-OF-THIS-MACHINE"
         return f"{scheme}:{host}:{self.port}"
 
     def refused(self, error: OSError, option: str) -> ControllerError:
-        """What it means that this address cannot be listened on."""
+        """The error for an address that cannot be listened on."""
         if error.errno == errno.EADDRINUSE:
             return ControllerError(
-                f"{option}: another program listens on {self}",
-                f"stop it (`ss -ltnp 'sport = :{self.port}'` names it), or {option} with another port",
+                f"{option}: {self} is already in use by another program",
+                f"stop that program (`ss -ltnp 'sport = :{self.port}'` shows it), or {option} with another port",
             )
         if error.errno == errno.EADDRNOTAVAIL:
             return ControllerError(
-                f"{option}: {self.host} is no address of this machine",
-                f"{option} :{self.port} for all of its addresses (`ip address` lists them)",
+                f"{option}: {self.host} is not an address of this machine",
+                f"{option} :{self.port} for all its addresses (`ip address` lists them)",
             )
         if error.errno == errno.EACCES:
             return ControllerError(
                 f"{option}: only root may listen on port {self.port}", f"{option} with a port above 1023"
             )
         reason = os.strerror(error.errno) if error.errno else str(error)
-        return ControllerError(f"{option}: {self} cannot be listened on: {reason}")
+        return ControllerError(f"{option}: cannot listen on {self}: {reason}")
 
 
 def _example(host: str, port: int) -> str:
@@ -91,7 +92,7 @@ def _example(host: str, port: int) -> str:
 
 
 def address_of(transport: asyncio.BaseTransport) -> tuple[str, str]:
-    """The address of the other side, and the address with its port, for people."""
+    """The peer's address, and its address with the port as text."""
     name = transport.get_extra_info("peername")
     if not isinstance(name, tuple):
         return ("an unknown address",) * 2

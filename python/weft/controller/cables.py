@@ -1,4 +1,4 @@
-"""Cables: two directions of a link are one, said when it comes and when it goes."""
+"""Full-duplex links, combined from the two directions that discovery reports; logs when they go up or down."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ _log = logging.getLogger(__name__)
 
 
 class Cables:
-    """Those that are up."""
+    """The links that are up."""
 
     def __init__(self, name: Callable[[int], str]) -> None:
-        """`name` says what a switch is called."""
+        """`name` returns the name of a switch."""
         self._name = name
         self._up: set[tuple[End, End]] = set()
 
     def changed(self, link: Link, *, both_ways: bool) -> None:
-        """A direction is new or lost; `both_ways` if the other is there."""
+        """A direction was found or lost; `both_ways` if the other direction is up."""
         cable = (min(link.source, link.target), max(link.source, link.target))
         if link.up and both_ways and cable not in self._up:
             self._up.add(cable)
-            _log.info("cable %s is up", self._ends(link))
+            _log.info("link %s is up", self._ends(link))
         elif not link.up and cable in self._up:
             self._up.remove(cable)
-            _log.warning("cable %s is down: %s", self._ends(link), link.why)
+            _log.warning("link %s is down: %s", self._ends(link), link.why)
 
     def _ends(self, link: Link) -> str:
         return " - ".join(f"{self._name(dpid)} port {port}" for dpid, port in (link.source, link.target))

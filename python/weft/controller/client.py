@@ -1,4 +1,4 @@
-"""Asking a running controller over its control socket; needs nothing of what the controller itself needs."""
+"""Queries a running controller over its control socket, without the controller's own dependencies."""
 
 from __future__ import annotations
 
@@ -15,30 +15,28 @@ from . import private
 from .errors import ControllerError
 
 _PATIENCE_S = 10.0
-"""Seconds that an answer may take."""
+"""Timeout of a response, in seconds."""
 
 
 def ask(path: Path, what: str, limit: int) -> dict[str, Any]:
-    """Ask a running controller.
+    """Query a running controller.
 
     Raises:
-        ControllerError: Nobody answers, or not this user, or not in time; or the socket may be somebody else's.
+        ControllerError: No response in time, permission denied, or the socket may belong to another user.
     """
     private.check(path.parent)
     try:
         status, said = asyncio.run(_ask(path, f"{what}?limit={limit}"))
     except TimeoutError:
         raise ControllerError(
-            f"the controller on {path} has not answered for {_PATIENCE_S:.0f} s", "its log says what holds it up"
+            f"the controller on {path} did not respond within {_PATIENCE_S:.0f} s", "check its log"
         ) from None
     except (aiohttp.ClientError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM):
-            raise ControllerError(
-                f"{path} may not be used by this user", "the same command as the controller's user"
-            ) from None
+            raise ControllerError(f"{path}: permission denied", "run this command as the controller's user") from None
         raise ControllerError(
-            f"no controller answers on {path} ({unix_http.reason(error)})",
-            "start one (`weft controller`), or say where it answers: --control PATH",
+            f"no controller responds on {path} ({unix_http.reason(error)})",
+            "start one (`weft controller`), or give its socket: --control PATH",
         ) from None
     if status != HTTPStatus.OK:
         raise ControllerError(str(said.get("error", status)))

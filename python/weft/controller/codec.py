@@ -1,8 +1,7 @@
-"""What switches say in OpenFlow 1.3, as plain values. `weft._weft` makes and reads the messages.
+"""OpenFlow 1.3 messages of switches, as plain values. `weft._weft` encodes and decodes them.
 
-The messages that every path costs are not among them: packets up and down, rules, barriers and rules that are gone are
-made and read where they are decided about, in `weft._weft.Controller`. Sections are those of the OpenFlow Switch
-Specification 1.3.5.
+The messages of the fast path are not here: `weft._weft.Controller` encodes and decodes packet-ins, packet-outs, flow
+mods, barriers and flow-removed messages itself. Section numbers refer to the OpenFlow Switch Specification 1.3.5.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ VERSION = 4
 HEADER = struct.Struct("!BBHI")
 """Version, type, length, transaction id (section 7.1)."""
 LONGEST = 0xFFFF
-"""Bytes that a message can have."""
+"""Maximum length of a message in bytes."""
 
 HELLO, ERROR, ECHO_REQUEST, ECHO_REPLY = 0, 1, 2, 3
 """Types of messages, section A.1."""
@@ -26,7 +25,7 @@ _VERSION_NAMES = {1: "1.0", 2: "1.1", 3: "1.2", 4: "1.3", 5: "1.4", 6: "1.5"}
 
 
 class Port(NamedTuple):
-    """A port of a switch; `up` when it is enabled and has a link, `address` 6 bytes."""
+    """A port of a switch; `up` if it is enabled and has link, `address` is 6 bytes."""
 
     number: int
     name: str
@@ -35,29 +34,29 @@ class Port(NamedTuple):
 
 
 class Features(NamedTuple):
-    """Of a switch; `auxiliary` is not 0 for connections beside the main one."""
+    """Features of a switch; `auxiliary` is nonzero for auxiliary connections."""
 
     dpid: int
     auxiliary: int
 
 
 class PortChange(NamedTuple):
-    """A port that is there now, or (`gone`) no more."""
+    """A port was added or changed, or (`gone`) removed."""
 
     port: Port
     gone: bool
 
 
 class Removed(NamedTuple):
-    """A rule that is no more."""
+    """A rule was removed."""
 
     cookie: int
 
 
 class Refused(NamedTuple):
-    """An error message: what it is about has the transaction id of the message.
+    """An error message; its transaction id is that of the failed request.
 
-    `is_version`: the switch does not speak OpenFlow 1.3. `is_role`: the switch has another master, or refuses a role.
+    `is_version`: the switch does not speak OpenFlow 1.3. `is_role`: the switch has another master or refuses a role.
     """
 
     reason: str
@@ -66,10 +65,10 @@ class Refused(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One message of a multipart reply, of which `more` are to come; one of the others is not None.
+    """One message of a multipart reply; `more` if others follow. One of the remaining fields is set.
 
-    `rules` is the message itself, which the core reads; `cookies` are those of its rules. `number` is how many rules
-    there are, where only that was asked.
+    `rules` is the message itself, which the core decodes; `cookies` are the cookies of its rules. `number` is the
+    number of rules in an aggregate reply.
     """
 
     more: bool
@@ -81,7 +80,7 @@ class Part(NamedTuple):
 
 
 class Role(NamedTuple):
-    """The role that a switch has given, and the last generation id that it has seen."""
+    """The role that the switch assigned, and the last generation id it has seen."""
 
     is_master: bool
     is_slave: bool
@@ -89,37 +88,37 @@ class Role(NamedTuple):
 
 
 class MalformedError(Exception):
-    """A message that is not what the specification says."""
+    """A message violates the specification."""
 
 
 def version_name(version: int) -> str:
-    """What people call a version."""
+    """The name of a version."""
     return f"OpenFlow {_VERSION_NAMES.get(version, f'(version {version:#04x})')}"
 
 
 def versions(hello: bytes) -> set[int]:
-    """The versions that a Hello offers: its bitmap's, else all up to that of its header (section 6.3.1).
+    """The versions that a Hello offers: those in its bitmap, else all up to the version in its header (section 6.3.1).
 
     Raises:
-        MalformedError: Its elements are not what they should be.
+        MalformedError: Its elements are malformed.
     """
     try:
         return set(OpenFlow.versions(hello))
     except ValueError as error:
-        raise MalformedError(f"its Hello cannot be read: {error}") from error
+        raise MalformedError(f"malformed Hello: {error}") from error
 
 
 def read(message: bytes) -> Any:
-    """What a message of version 1.3 says: one of this module's types; None for those that nobody needs.
+    """Decode a message of version 1.3 to one of this module's types; None for messages that are not used.
 
     Raises:
-        MalformedError: It cannot be read.
+        MalformedError: It cannot be decoded.
     """
     try:
         found = OpenFlow.read(message)
     except ValueError as error:
-        what = f"a message of type {message[1]} with {len(message)} bytes"
-        raise MalformedError(f"{what} cannot be read: {error}") from error
+        what = f"message of type {message[1]} with {len(message)} bytes"
+        raise MalformedError(f"malformed {what}: {error}") from error
     return None if found is None else _TYPES[found[0]](*found[1])
 
 
@@ -128,7 +127,7 @@ def _port(number: int, name: bytes, address: bytes, up: bool) -> Port:
 
 
 def _text(value: bytes) -> str:
-    """What a switch says of itself, for logs and tables: what cannot be printed stands there in hexadecimal."""
+    """A string from a switch, for logs and tables; unprintable characters are escaped in hexadecimal."""
     text = value.decode("utf-8", "replace")
     return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text.rstrip("\0")[:64])
 

@@ -1,7 +1,7 @@
-"""The TCP connection of a switch: bytes in, whole messages out of them; messages in, bytes out.
+"""The TCP connection of a switch: splits incoming bytes into messages, and sends messages.
 
-What one side sends is bounded on the other: a message says its length first, and a switch that does not read what it is
-sent is given up, so that it cannot fill this process's memory.
+Buffers are bounded in both directions: messages carry their length, and the connection to a switch that does not read
+is closed before it fills this process's memory.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ from . import codec
 from .address import address_of
 
 UNREAD = 32 << 20
-"""Bytes that may wait for a switch to read them; a thousand rules are about 100 kB."""
+"""Maximum bytes queued for a switch; a thousand rules take about 100 kB."""
 TLS_HELLO = b"\x16\x03"
-"""How a TLS handshake begins: a record of type 22, version 3.x (RFC 8446, section 5.1)."""
+"""First bytes of a TLS handshake: a record of type 22, version 3.x (RFC 8446, section 5.1)."""
 _XIDS = 2**31
-"""Transaction ids that are drawn here; those above are the core's."""
+"""Transaction ids below this are used here; those above belong to the core."""
 
 
 class Listener(Protocol):
-    """Whom a connection tells what happens."""
+    """Receives the events of a connection."""
 
     def take(self, data: bytes, place: int) -> int:
-        """Read messages from byte `place` on in one go, if there are any for it; returns how far it came."""
+        """Process a batch of messages from byte `place` on; returns the end of the last one processed."""
 
     def message(self, version: int, kind: int, xid: int, message: bytes) -> None:
-        """A whole message has come in, header included."""
+        """A complete message has arrived, including its header."""
 
     def encrypted(self) -> None:
-        """It begins with TLS, which is not expected here."""
+        """The peer starts a TLS handshake, but TLS is not configured."""
 
     def closed(self, why: str) -> None:
-        """The connection is gone."""
+        """The connection is closed."""
 
 
 class Connection(asyncio.Protocol):
     """One connection.
 
     Attributes:
-        peer: The switch's address and port, for people.
-        host: Its address alone.
-        arrived: When the last bytes came in.
+        peer: The switch's address and port, as text.
+        host: Its address.
+        arrived: Time of the last bytes received.
     """
 
     def __init__(self, clock: Callable[[], float], attach: Callable[[Connection], Listener]) -> None:
-        """`attach` is called once there is a connection, and says whom to tell."""
+        """`attach` is called when the connection is established and returns the listener."""
         self._clock = clock
         self._attach = attach
         self._listener: Listener | None = None
@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol):
         self.arrived = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Start the connection."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self.host, self.peer = address_of(transport)
@@ -70,11 +70,11 @@ class Connection(asyncio.Protocol):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._listener = self._attach(self)
         if self._rest:
-            # With TLS, messages may come in before those who agreed upon it have told.
+            # With TLS, messages may arrive before the handshake's completion is reported.
             self.data_received(b"")
 
     def data_received(self, data: bytes) -> None:
-        """Take messages apart; the rest waits for more."""
+        """Split the data into messages; keep an incomplete one until the rest arrives."""
         self.arrived = self._clock()
         buffer = self._rest + data if self._rest else data
         place, end = 0, len(buffer)
@@ -82,14 +82,14 @@ class Connection(asyncio.Protocol):
             self._begun = True
             if buffer.startswith(TLS_HELLO):
                 self._listener.encrypted()
-                self.close("it speaks TLS, and nobody has given this controller a key")
+                self.close("it speaks TLS, but this controller has no key")
         while self._listener is not None and not self._why:
             place = self._listener.take(buffer, place)
             if end - place < codec.HEADER.size:
                 break
             version, kind, length, xid = codec.HEADER.unpack_from(buffer, place)
             if length < codec.HEADER.size:
-                self.close(f"it sent a message of {length} bytes, shorter than a header: it does not speak OpenFlow")
+                self.close(f"it sent a message of {length} bytes, shorter than a header: not OpenFlow")
                 break
             if end - place < length:
                 break
@@ -100,7 +100,7 @@ class Connection(asyncio.Protocol):
         self._rest = buffer[place:]
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Tell why."""
+        """Report the reason to the listener."""
         listener, self._listener = self._listener, None
         if listener is not None:
             listener.closed(self._why or (str(error) if error else "it closed the connection"))
@@ -114,15 +114,15 @@ class Connection(asyncio.Protocol):
         return first
 
     def send(self, data: bytes) -> None:
-        """Send whole messages; they are lost if the connection is gone."""
+        """Send complete messages; they are dropped if the connection is closed."""
         if self._transport is None or self._transport.is_closing():
             return
         self._transport.write(data)
         if self._transport.get_write_buffer_size() > UNREAD:
-            self.close(f"it has not read {UNREAD >> 20} MiB that it was sent")
+            self.close(f"more than {UNREAD >> 20} MiB queued: it does not read")
 
     def close(self, why: str, *, at_once: bool = True) -> None:
-        """End the connection, with what was sent or without."""
+        """Close the connection: at once, or after sending queued data."""
         if self._transport is None or self._why:
             return
         self._why = why

@@ -1,6 +1,6 @@
-"""The control socket: HTTP over a Unix socket, as `weft-switchd` has it; `GET /v1/paths?limit=100` and its like.
+"""The control socket: HTTP over a Unix socket, as in `weft-switchd`, e.g. `GET /v1/paths?limit=100`.
 
-The socket is its owner's alone (mode 0600).
+Only the owner can access the socket (mode 0600).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from .service import Service
 from .settings import default_control
 
 _LIMIT = 1000
-"""Rows, if nothing else is asked for."""
+"""Default number of rows."""
 
 
 async def serve(service: Service, path: Path) -> asyncio.AbstractServer:
-    """Answer on the socket `path`.
+    """Serve requests on the socket `path`.
 
     Raises:
-        ControllerError: Another controller answers there, the socket cannot be made, or its directory is not there
-            (only the usual one is made).
+        ControllerError: Another controller uses the socket, it cannot be created, or its directory does not exist (only
+            the default one is created).
     """
     handlers = {f"/v1/{what}": partial(_show, service, what) for what in status.WHAT}
     try:
@@ -39,14 +39,14 @@ async def serve(service: Service, path: Path) -> asyncio.AbstractServer:
             private.check(path.parent)
         elif not path.parent.is_dir():
             raise ControllerError(
-                f"--control: there is no directory {path.parent}",
-                f"`mkdir -p {shlex.quote(str(path.parent))}` first, or --control with a path in one that is there",
+                f"--control: no such directory: {path.parent}",
+                f"`mkdir -p {shlex.quote(str(path.parent))}` first, or --control with a path in an existing directory",
             )
         if path.is_socket():
             if _answers(path):
                 raise ControllerError(
-                    f"--control: another controller answers on {path}",
-                    "stop it, or give this one another socket: --control PATH, here and for `weft controller show`",
+                    f"--control: another controller uses {path}",
+                    "stop it, or use another socket: --control PATH, here and for `weft controller show`",
                 )
             path.unlink()
         before = os.umask(0o177)
@@ -56,15 +56,15 @@ async def serve(service: Service, path: Path) -> asyncio.AbstractServer:
             os.umask(before)
     except OSError as error:
         raise ControllerError(
-            f"--control: the socket {path} cannot be made: {error.strerror or error}",
-            "--control with a path in a directory of yours",
+            f"--control: cannot create the socket {path}: {error.strerror or error}",
+            "--control with a path in a directory you own",
         ) from None
 
 
 def _show(service: Service, what: str, query: Mapping[str, list[str]]) -> site.Answer:
     text = query.get("limit", [str(_LIMIT)])[-1]
     if not text.isascii() or not text.isdigit():
-        return site.Answer.error(HTTPStatus.BAD_REQUEST, f"limit is a whole number, not `{text}`")
+        return site.Answer.error(HTTPStatus.BAD_REQUEST, f"limit must be a whole number, not `{text}`")
     return site.Answer.json(status.show(service, what, min(int(text), 10_000_000)))
 
 

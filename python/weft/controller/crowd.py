@@ -1,15 +1,15 @@
-"""How many connections there are, in all and of one address: nobody keeps others out."""
+"""Limits on the number of connections, in total and per address: no host can lock out others."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 MOST = 4096
-"""Connections that are taken at a time, ready or not."""
+"""Maximum concurrent connections, ready or not."""
 OF_ADDRESS = 1088
-"""Of them from one address: as many as there may be switches, and some that connect again."""
+"""Maximum from one address: the maximum number of switches, plus some that reconnect."""
 UNREADY_OF_ADDRESS = 256
-"""Of these such as cannot be steered yet."""
+"""Maximum from one address that have not completed the handshake."""
 
 
 class Crowd:
@@ -21,7 +21,7 @@ class Crowd:
         self._unready: Counter[str] = Counter()
 
     def enter(self, host: str) -> str:
-        """A connection has come in, which is not ready; returns why there are too many, empty if there are not."""
+        """A new connection, not ready yet; returns the limit it exceeds, or an empty string."""
         self._count += 1
         self._all[host] += 1
         self._unready[host] += 1
@@ -34,11 +34,11 @@ class Crowd:
         return ""
 
     def ready(self, host: str) -> None:
-        """One of them is ready."""
+        """A connection is ready."""
         self._drop(self._unready, host)
 
     def leave(self, host: str, *, was_ready: bool) -> None:
-        """One of them is gone."""
+        """A connection is closed."""
         self._count -= 1
         self._drop(self._all, host)
         if not was_ready:

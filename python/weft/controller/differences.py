@@ -1,4 +1,4 @@
-"""Where the fabric differs from the one that is expected: said once it has lasted, and again when it is gone."""
+"""Differences between the fabric and the expected one: logged once they persist, and when they are resolved."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import logging
 _log = logging.getLogger(__name__)
 
 _EVERY_S = 5.0
-"""Between two looks."""
+"""Interval between comparisons."""
 
 
 class Differences:
-    """Those that were found at the last looks."""
+    """The differences found by the last comparisons."""
 
     def __init__(self, now: float) -> None:
         self._looked = now
@@ -19,19 +19,19 @@ class Differences:
         self._said: set[str] = set()
 
     def is_due(self, now: float) -> bool:
-        """Whether it is time to look."""
+        """Whether the next comparison is due."""
         return now - self._looked >= _EVERY_S
 
     def look(self, now: float, found: set[str]) -> None:
-        """These are there now; those that were at the last look too have lasted."""
+        """Record the current differences; those also present at the last comparison persist."""
         self._looked = now
         lasting = found & self._found
         for difference in sorted(lasting - self._said):
-            _log.warning("not as in the fabric file: %s", difference)
+            _log.warning("differs from the fabric file: %s", difference)
         for difference in sorted(self._said - found):
-            _log.info("a difference from the fabric file is gone: `%s`", difference)
+            _log.info("difference from the fabric file resolved: `%s`", difference)
         self._found, self._said = found, lasting | (self._said & found)
 
     def forget(self) -> None:
-        """What was found cannot be seen any more, which does not mean that it is gone."""
+        """Forget all differences: they cannot be observed any more, but may persist."""
         self._found, self._said = set(), set()

@@ -1,14 +1,13 @@
-"""Which port leads where: when an LLDP frame is due on which port, and what those that come back say.
+"""Link discovery with LLDP: schedules a frame for each port, and derives links from the frames received.
 
-Knows no switch and no socket: times and frames come in, frames to send and links that are there or gone come out. A
-frame goes out of every port that is up, twice when it comes up and then once an interval; ports take turns within the
-interval. A link is lost when so many frames in a row have not come through, when one of its ports goes down, or when
-they come through elsewhere. What counts is frames sent and not seen again, not time: nothing is lost because this
-process was late.
+Sans I/O: times and frames in; frames to send and link changes out. Every port that is up sends two frames when it comes
+up and then one per interval; ports are spread over the interval. A link is down after `misses` lost frames in a row,
+when one of its ports goes down, or when its frames arrive at another port. Losses are counted in frames, not in time:
+no link is lost because this process was late.
 
-A frame that has not come through counts only if both switches have answered since it was sent: a switch that does not
-answer may have lost nothing but its connection, and forwards as before. Its links are unknown then, and stay as they
-were; so do those of a switch whose connection is gone, until it is back and can tell.
+A lost frame counts only if both switches have responded since it was sent: an unresponsive switch may only have lost
+its connection to the controller and forward as before. The state of its links is then unknown and left unchanged, as
+is that of a disconnected switch until it reconnects.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ End: TypeAlias = "tuple[int, int]"
 """A datapath id and a port."""
 
 _FIRST_S = (0.0, 0.25)
-"""When frames go out of a port that came up, before its regular ones; the second if the other end was not ready."""
+"""Times of the extra frames after a port comes up; the second in case the other end was not ready."""
 _SPREAD_S = 0.0005
-"""Between the first frames of ports that come up together."""
+"""Spacing of the first frames of ports that come up together."""
 _ANSWER_S = 0.1
-"""A port that hears another is sent from at once, unless it was within this time."""
+"""A port that receives a frame sends one at once, unless it sent one within this time."""
 _CURRENT = 2
-"""The last so many frames of a port are taken; who sends an older one has kept it."""
+"""Only this many latest frames of a port are accepted; older ones were replayed."""
 _GOLDEN = 0.6180339887498949
-"""Steps of this part of an interval spread any number of ports evenly over it."""
+"""Steps of this fraction of an interval spread any number of ports evenly over it."""
 _STRANGE = 3
-"""Frames of another controller that are a sign of one; fewer may be left over from a restart."""
+"""Frames from another controller before it is reported; fewer may be left over from a restart."""
 _STRANGERS = 64
-"""Other controllers that are told apart."""
+"""Maximum number of other controllers tracked."""
 
 
 @dataclass(eq=False)
@@ -49,13 +48,13 @@ class _Port:
     Attributes:
         end: The switch and the port's number.
         address: Its MAC address, 6 bytes.
-        number: Of the last frame that was sent.
-        sent_at: When that was.
-        unseen: Frames sent since one came through.
-        lost: Of these, such as both switches could have told of.
-        to: Where they come through.
-        is_up: Whether it still is.
-        is_silent: Whether its switch is not connected; nothing is sent then.
+        number: Sequence number of the last frame sent.
+        sent_at: Time of the last frame sent.
+        unseen: Frames sent since one was last received.
+        lost: Those of them that count as lost, because both switches responded since.
+        to: The port that receives them.
+        is_up: Whether it is still up.
+        is_silent: Whether its switch is disconnected; nothing is sent then.
     """
 
     end: End
@@ -71,7 +70,7 @@ class _Port:
 
 @dataclass(frozen=True)
 class Link:
-    """Frames of one port come through to another (`up`), or no more."""
+    """Frames of one port reach another (`up`), or no longer do."""
 
     up: bool
     source: End
@@ -81,7 +80,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Stranger:
-    """Another controller's frames come in at a port; said once a controller."""
+    """Another controller's frames arrive at a port; reported once per controller."""
 
     who: str
     at: End
@@ -92,10 +91,10 @@ class Discovery:
     """Ports, frames and links.
 
     Attributes:
-        interval_s: Between two frames of a port.
-        misses: Frames in a row that must be lost before a link is.
-        signer: Of the frames.
-        counts: Frames that were `sent`, and those that came in, by what they were.
+        interval_s: Interval between frames of a port.
+        misses: Consecutive lost frames after which a link is down.
+        signer: Signs the frames.
+        counts: Frames `sent`, and frames received by kind.
     """
 
     interval_s: float
@@ -112,23 +111,23 @@ class Discovery:
 
     @property
     def links(self) -> int:
-        """How many directions of links there are."""
+        """Number of links, counting directions separately."""
         return len(self._heard)
 
     def leads(self, end: End) -> End | None:
-        """Where frames of a port come through."""
+        """The port that receives a port's frames."""
         port = self._ports.get(end)
         return port.to if port is not None else None
 
     def port_up(self, now: float, end: End, address: bytes) -> None:
-        """A port is up; frames go out of it from now on."""
+        """A port is up; start sending frames from it."""
         before = self._ports.get(end)
         if before is not None and not before.is_silent:
             before.address = address
             return
         port = self._ports[end] = _Port(end, address)
         if before is not None:
-            # What was due of it before is not due any more.
+            # Cancels the frames that were scheduled for it before.
             before.is_up = False
             port.number, port.to = before.number, before.to
             if port.to is not None:
@@ -139,7 +138,7 @@ class Discovery:
         self._schedule(now + self.interval_s * (1 + len(self._ports) * _GOLDEN % 1), port, regular=True)
 
     def port_down(self, end: End) -> list[Link]:
-        """A port is down or gone; returns the links that it was an end of."""
+        """A port is down or removed; returns its lost links."""
         port = self._ports.pop(end, None)
         if port is None:
             return []
@@ -149,31 +148,31 @@ class Discovery:
         return lost + (self._lose(source, "its port went down") if source is not None else [])
 
     def answered(self, now: float, dpid: int) -> None:
-        """A switch has said something just now."""
+        """A message from a switch has arrived."""
         self._answered[dpid] = now
 
     def asked(self) -> set[int]:
-        """Switches of links whose frames were sent since this was last asked: an answer of theirs is wanted."""
+        """Switches of links whose frames were sent since the last call; they need to show that they respond."""
         asked, self._asked = self._asked, set()
         return asked
 
     def switch_down(self, dpid: int) -> None:
-        """A switch is not connected any more. Its links stay: it forwards as before, and cannot tell of them."""
+        """A switch has disconnected. Its links stay: it may forward as before but cannot report."""
         for port in self._of(dpid):
             port.is_silent = True
         self._answered.pop(dpid, None)
 
     def switch_up(self, dpid: int, ports: Container[int]) -> list[Link]:
-        """A switch is connected again with these ports up; returns the links of others, which went down meanwhile."""
+        """A switch has reconnected with these ports up; returns the links of the other ports, now down."""
         gone = [port.end for port in self._of(dpid) if port.end[1] not in ports]
         return [link for end in gone for link in self.port_down(end)]
 
     def next_due(self) -> float:
-        """When the next frame is due."""
+        """Time of the next frame."""
         return self._due[0][0] if self._due else math.inf
 
     def due(self, now: float) -> tuple[list[tuple[End, bytes]], list[Link]]:
-        """The frames to be sent now with the ports they leave from, and links that were lost."""
+        """The frames to send now, with their ports, and the links lost."""
         frames: list[tuple[End, bytes]] = []
         lost: list[Link] = []
         while self._due and self._due[0][0] <= now:
@@ -184,7 +183,7 @@ class Discovery:
                 port.lost += self._is_lost(port)
                 if port.lost >= self.misses:
                     lost += self._lose(port, f"{port.lost} LLDP frames in a row were lost")
-                # What was missed while this process was late is not made up for.
+                # Frames missed while this process was late are skipped.
                 turns = math.floor((now - at) / self.interval_s) + 1
                 self._schedule(at + turns * self.interval_s, port, regular=True)
             port.number += 1
@@ -198,7 +197,7 @@ class Discovery:
         return frames, lost
 
     def received(self, now: float, at: End, frame: bytes) -> list[Link | Stranger]:
-        """What an LLDP frame that came in at a port says: links that are new or lost, another controller."""
+        """Process an LLDP frame received at a port; returns link changes and other controllers."""
         said = lldp.read(frame)
         if said is None:
             return self._count("malformed")
@@ -219,7 +218,7 @@ class Discovery:
         return list(self._came_through(now, port, at))
 
     def _came_through(self, now: float, port: _Port, at: End) -> list[Link]:
-        """A frame of `port` has come in at another."""
+        """A frame of `port` has arrived at another port."""
         other = self._ports[at]
         if other.to is None and now - other.sent_at > _ANSWER_S:
             self._schedule(now, other, regular=False)
@@ -228,18 +227,18 @@ class Discovery:
             return []
         before = self._heard.get(at)
         if any(one.to is not None and one.unseen < 2 for one in (port, before) if one is not None):
-            # More than two ports on one medium; of a cable that was moved, a frame would be missing where it was.
+            # More than two ports on a shared medium; if a cable was moved, its old port would have missed a frame.
             self.counts["shared"] += 1
             return []
-        changed = self._lose(port, "its cable was moved")
+        changed = self._lose(port, "its link was moved")
         if before is not None:
-            changed += self._lose(before, "its cable was moved")
+            changed += self._lose(before, "its link was moved")
         port.to, port.unseen, port.lost = at, 0, 0
         self._heard[at] = port
         return [*changed, Link(True, port.end, at)]
 
     def _is_lost(self, port: _Port) -> bool:
-        """Whether the last frame of a port has not come through, and both switches have answered since."""
+        """Whether the last frame of a port was not received although both switches responded since."""
         if port.to is None or not port.unseen:
             return False
         ends = (port.end[0], port.to[0])
@@ -249,7 +248,7 @@ class Discovery:
         return [port for end, port in self._ports.items() if end[0] == dpid]
 
     def _lose(self, port: _Port, why: str) -> list[Link]:
-        """Nothing of a port comes through any more."""
+        """Remove the link from a port."""
         if port.to is None:
             return []
         target, port.to = port.to, None

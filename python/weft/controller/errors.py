@@ -1,4 +1,4 @@
-"""What can go wrong with a controller for reasons a user can mend."""
+"""Controller errors that a user can fix."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from ..errors import WeftError
 
 
 class ControllerError(WeftError):
-    """The controller cannot start, or cannot be asked.
+    """The controller cannot start or cannot be queried.
 
     Attributes:
-        hint: What to do instead, if there is anything.
+        hint: What to do instead, if known.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:

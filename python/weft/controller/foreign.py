@@ -1,10 +1,10 @@
-"""Rules that somebody else puts into a switch while it is connected, looked for every few seconds.
+"""Detects rules that others install in a connected switch, by polling every few seconds.
 
-A switch is asked how many rules it has, and how many of them have Weft's cookies: two short answers, however large the
-table. It is asked which the others are only where their number is not the known one, and every eighth time as long as
-it has any: one may have taken the place of another. A cookie mask matches equality only, so the cookies that are not
-Weft's are asked for in sixteen parts: those that differ from Weft's in the first bit, those that have it in common and
-differ in the second, and so on.
+Each poll requests the number of all rules and the number of rules with Weft's cookies: two short replies, whatever the
+table size. The foreign rules themselves are listed only if their number has changed, and on every eighth poll while
+there are any, since one may have replaced another. Cookie masks match only equality, so the foreign cookies are
+requested in sixteen parts: those that differ from Weft's in the first bit, those that share it and differ in the
+second, and so on.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from collections.abc import Callable
 from .._weft import OpenFlow
 
 PERIOD_S = 8.0
-"""Between two looks at a switch."""
+"""Interval between polls of a switch."""
 MARK = 0x5745
-"""The upper 16 bits of the cookies of all rules that are Weft's."""
+"""The upper 16 bits of the cookies of all Weft rules."""
 _FULL_EVERY = 8
-"""Of so many looks at a switch with rules of others, one asks which they are, although their number is the same."""
+"""While a switch has foreign rules, every so many polls list them even if their number is unchanged."""
 _PATIENCE_S = 60.0
-"""A look that was due so long ago and is not answered is given up, and the next one begins."""
+"""Timeout of a poll; the next one then starts."""
 _MOST = 10_000
-"""Rules of others that a switch may tell at one look; if there are more, the rest is not told apart."""
+"""Maximum number of foreign rules tracked per poll; the rest are only counted."""
 
 _OWN = (MARK << 48, 0xFFFF << 48)
 _OTHERS = [((MARK >> bit ^ 1) << bit + 48, 0xFFFF >> bit << bit + 48) for bit in range(16)]
-"""Together all cookies that are not Weft's, each once: values and masks."""
+"""Values and masks that together match every foreign cookie exactly once."""
 
 
 class Foreign:
-    """The looks at one switch, and what was found."""
+    """The polls of one switch, and their results."""
 
     def __init__(self, cookies: list[int], xids: Callable[[int], int], now: float) -> None:
-        """`cookies` are those of others' rules that the switch had when it connected; `xids` gives transaction ids."""
+        """`cookies` are those of the foreign rules at connection time; `xids` allocates transaction ids."""
         self._known = Counter(cookies)
         self._known_rules = len(cookies)
         self._short_looks = 0
@@ -46,7 +46,7 @@ class Foreign:
         self._told_rules = 0
 
     def ask(self, now: float) -> bytes:
-        """What the switch is to be sent now; nothing until the next look is due, or while one is being answered."""
+        """The requests to send now; empty until the next poll is due, and while one is in progress."""
         if now < self._due or (self._asked and now < self._due + _PATIENCE_S):
             return b""
         self._due = now + PERIOD_S
@@ -56,7 +56,7 @@ class Foreign:
         return OpenFlow.count_request(first, 0, 0) + OpenFlow.count_request(first + 1, *_OWN)
 
     def counted(self, xid: int, rules: int) -> bytes:
-        """The switch says how many rules it has; returns what it is to be sent then."""
+        """The switch reports a number of rules; returns the requests to send next."""
         if xid not in self._asked or xid not in self._counted:
             return b""
         self._asked.discard(xid)
@@ -77,7 +77,7 @@ class Foreign:
         return b"".join(OpenFlow.rules_request(first + number, *part) for number, part in enumerate(_OTHERS))
 
     def told(self, xid: int, cookies: list[int], *, more: bool) -> list[int]:
-        """The switch tells rules of others; returns the cookies of those that are new, once it has told all."""
+        """The switch lists foreign rules; returns the cookies of new ones once the list is complete."""
         if xid not in self._asked:
             return []
         self._told.update(cookies[: max(0, _MOST - self._told_rules)])
@@ -92,6 +92,6 @@ class Foreign:
         return list(new.elements())
 
     def refused(self, xid: int) -> None:
-        """The switch does not answer a question."""
+        """The switch rejected a request."""
         if xid in self._asked:
             self._asked, self._told = set(), Counter()

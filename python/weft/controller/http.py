@@ -1,7 +1,7 @@
-"""Answers to `GET` over HTTP/1.1, read and written by h11 in the controller's own event loop.
+"""Minimal HTTP/1.1 server for `GET`, with h11, in the controller's own event loop.
 
-The control socket and the metrics are asked a few times a minute, one request a connection; what answers must run in
-the thread that owns the core, and a server with threads of its own would need a lock there.
+The control socket and the metrics get a few requests a minute, one per connection. Handlers must run in the thread that
+owns the core; a server with its own threads would need a lock.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ try:
     import h11
 except ImportError as missing:
     raise ControllerError(
-        f"the controller needs the Python package h11, which is not here ({missing})",
+        f"the controller needs the Python package h11, which is not installed ({missing})",
         "`make controller` in Weft's directory, or `pip install 'weft[controller]'`",
     ) from None
 
 _log = logging.getLogger(__name__)
 
 LIMIT = 8192
-"""Bytes that a request may have; for `asyncio.start_server(limit=...)` too."""
+"""Maximum size of a request in bytes; also for `asyncio.start_server(limit=...)`."""
 _PATIENCE_S = 5.0
-"""Seconds that a request may take to come, and an answer to be read."""
+"""Timeout for receiving a request and sending the response, in seconds."""
 
 
 class Answer(NamedTuple):
-    """What is sent back."""
+    """A response."""
 
     status: HTTPStatus
     kind: str
@@ -46,16 +46,16 @@ class Answer(NamedTuple):
 
     @classmethod
     def error(cls, status: HTTPStatus, message: str) -> Answer:
-        """What is wrong."""
+        """An error message as JSON."""
         return cls.json({"error": message}, status)
 
 
 Handler = Callable[[Mapping[str, list[str]]], Answer]
-"""From the query of a request to its answer."""
+"""Maps the query of a request to its response."""
 
 
 class Site:
-    """Paths and who answers for them."""
+    """Paths and their handlers."""
 
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self._handlers = handlers
@@ -87,15 +87,15 @@ class Site:
             writer.close()
 
     def _answer(self, request: h11.Request) -> tuple[Answer, bool]:
-        """The answer to a request, and whether its body is sent too."""
+        """The response to a request, and whether to send its body."""
         method, target = request.method.decode("latin-1"), request.target.decode("latin-1")
         if method not in ("GET", "HEAD"):
-            return Answer.error(HTTPStatus.METHOD_NOT_ALLOWED, f"{method} is not understood, only GET"), True
+            return Answer.error(HTTPStatus.METHOD_NOT_ALLOWED, f"{method} is not supported, only GET"), True
         path, _, query = target.partition("?")
         handler = self._handlers.get(path)
         if handler is None:
             known = ", ".join(self._handlers)
-            return Answer.error(HTTPStatus.NOT_FOUND, f"there is no {path}, only {known}"), method == "GET"
+            return Answer.error(HTTPStatus.NOT_FOUND, f"no such path: {path}; available: {known}"), method == "GET"
         try:
             return handler(parse_qs(query)), method == "GET"
         except Exception as error:

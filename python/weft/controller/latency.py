@@ -1,4 +1,4 @@
-"""How long things took: a histogram for Prometheus, and the last few thousand for quantiles."""
+"""Latencies: a histogram for Prometheus, and the last few thousand values for quantiles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import bisect
 from collections import deque
 
 BUCKETS_S = (0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
-"""Upper bounds of the histogram; 10 ms and 30 ms are what half and 99 of 100 paths should keep below."""
+"""Upper bounds of the histogram; the targets for path setup are 10 ms (median) and 30 ms (99th percentile)."""
 _LAST = 4096
 
 
@@ -14,8 +14,8 @@ class Latency:
     """Durations.
 
     Attributes:
-        total: How many there were.
-        sum_s: How long they took together.
+        total: Number of values.
+        sum_s: Sum of all values.
     """
 
     def __init__(self) -> None:
@@ -25,14 +25,14 @@ class Latency:
         self._last: deque[float] = deque(maxlen=_LAST)
 
     def add(self, seconds: float) -> None:
-        """One more."""
+        """Add a value."""
         self.total += 1
         self.sum_s += seconds
         self._buckets[bisect.bisect_left(BUCKETS_S, seconds)] += 1
         self._last.append(seconds)
 
     def cumulative(self) -> list[tuple[str, float]]:
-        """How many were no longer than each bound, as Prometheus has it."""
+        """Cumulative counts per bound, in Prometheus' format."""
         rows, so_far = [], 0
         for bound, count in zip((*map(str, BUCKETS_S), "+Inf"), self._buckets, strict=True):
             so_far += count
@@ -40,11 +40,11 @@ class Latency:
         return rows
 
     def last(self, limit: int) -> list[float]:
-        """The last of them, at most `limit`, in seconds and in their order."""
+        """The last values, at most `limit`, in seconds, in order."""
         return list(self._last)[max(len(self._last) - limit, 0) :]
 
     def quantiles(self) -> dict[str, float] | None:
-        """Median, 99th percentile and maximum of the last few thousand, in seconds; None when there were none."""
+        """Median, 99th percentile and maximum of the last few thousand values, in seconds; None without values."""
         if not self._last:
             return None
         ordered = sorted(self._last)

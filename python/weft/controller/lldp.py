@@ -1,17 +1,17 @@
-"""LLDP frames of the controller's own (IEEE 802.1AB): which port sent it, and proof that this controller made it.
+"""The controller's LLDP frames (IEEE 802.1AB): the sending port, and proof that this controller created the frame.
 
 A frame carries the datapath id and port number it was sent from, as chassis and port id of subtype 7 (locally
 assigned), and one organisationally specific TLV:
 
     3 bytes   06:57:46, locally administered
     1         subtype, 1
-    8         id of the controller, drawn at random when it starts
-    8         number, counted up with every frame of the port
+    8         random id of the controller, drawn at startup
+    8         sequence number, incremented with every frame of the port
     16        the first 16 bytes of HMAC-SHA-256, under a key that only this controller knows, over datapath id (8
               bytes), port (4), id of the controller and number
 
-A host sees the frames that are sent to its port and can send one back from another place only while its number is
-current; it cannot make one of a port that it is not attached to.
+A host sees the frames sent to its port and can replay one elsewhere only while its sequence number is current; it
+cannot forge a frame of a port that it is not attached to.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ETHERTYPE = 0x88CC
 NEAREST_BRIDGE = bytes.fromhex("0180c200000e")
 """Not forwarded by bridges (IEEE 802.1Q, 8.6.3)."""
 LONGEST = 1518
-"""Bytes of a frame; a longer one is not read."""
+"""Maximum frame size in bytes; longer frames are ignored."""
 
 _ORGANISATION = bytes.fromhex("065746")
 _SUBTYPE = 1
@@ -37,29 +37,29 @@ _OWN = struct.Struct(f"!3sBQQ{_PROOF_BYTES}s")
 
 @dataclass(frozen=True)
 class Signer:
-    """Makes frames and tells its own from others'.
+    """Creates frames, and verifies that received frames are its own.
 
     Attributes:
         controller: The controller's id.
-        key: At least 16 bytes that nobody else knows.
+        key: At least 16 secret bytes.
     """
 
     controller: int
     key: bytes
 
     def proof(self, dpid: int, port: int, number: int) -> bytes:
-        """What only who has the key can say of these numbers."""
+        """The message authentication code of these numbers."""
         return hmac.digest(self.key, _PROOF.pack(dpid, port, self.controller, number), "sha256")[:_PROOF_BYTES]
 
     def frame(self, dpid: int, port: int, address: bytes, number: int, ttl_s: int) -> bytes:
-        """A frame to be sent out of a port.
+        """A frame to send from a port.
 
         Args:
             dpid: The switch.
             port: Its port.
             address: The port's MAC address, 6 bytes.
-            number: Higher than in all frames of the port before.
-            ttl_s: For how many seconds it holds.
+            number: Sequence number, higher than in all earlier frames of the port.
+            ttl_s: Lifetime in seconds.
         """
         own = _OWN.pack(_ORGANISATION, _SUBTYPE, self.controller, number, self.proof(dpid, port, number))
         parts = (
@@ -73,13 +73,13 @@ class Signer:
         return frame.ljust(60, b"\0")
 
     def knows(self, seen: Seen) -> bool:
-        """Whether a frame of this controller's id was made with its key."""
+        """Whether a frame with this controller's id was created with its key."""
         return hmac.compare_digest(seen.proof, self.proof(seen.dpid, seen.port, seen.number))
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a frame of a Weft controller says, not yet proven."""
+    """The contents of a Weft controller's frame, not yet verified."""
 
     dpid: int
     port: int
@@ -90,11 +90,11 @@ class Seen:
 
 @dataclass(frozen=True)
 class Foreign:
-    """A frame of somebody else's.
+    """A frame of another device.
 
     Attributes:
-        chassis: Its chassis id, as far as it can be printed.
-        is_controller: Whether it is one that OpenFlow controllers send, as far as one can tell.
+        chassis: Its chassis id in printable form.
+        is_controller: Whether it looks like a frame of another OpenFlow controller.
     """
 
     chassis: str
@@ -102,7 +102,7 @@ class Foreign:
 
 
 def read(frame: bytes) -> Seen | Foreign | None:
-    """What an LLDP frame says; None if it is not well-formed."""
+    """Parse an LLDP frame; None if it is malformed."""
     if len(frame) > LONGEST:
         return None
     parts = _parts(frame)
@@ -125,7 +125,7 @@ def read(frame: bytes) -> Seen | Foreign | None:
         if not 0 <= where[1] < 2**32:
             return None
         return Seen(*where, controller, number, proof)
-    # `dpid:` and 16 digits is what Ryu, os-ken and Faucet send; `of:` is ONOS, `openflow:` OpenDaylight.
+    # Ryu, os-ken and Faucet send `dpid:` and 16 digits, ONOS `of:`, OpenDaylight `openflow:`.
     text = "".join(one if one.isprintable() else "." for one in chassis[1:40].decode("latin-1"))
     return Foreign(text, text.startswith(("dpid:", "of:", "openflow:")))
 
@@ -135,7 +135,7 @@ def _tlv(kind: int, value: bytes) -> bytes:
 
 
 def _parts(frame: bytes) -> list[tuple[int, bytes]] | None:
-    """Type and value of each TLV before the end; None where one is longer than the frame, or too short to be one."""
+    """Type and value of each TLV before the end; None if one exceeds the frame or is too short."""
     parts: list[tuple[int, bytes]] = []
     place = 14
     while place + 2 <= len(frame):

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus over HTTP: counters and sizes of core and shell, and how long paths took to set up."""
+"""Prometheus metrics over HTTP: counters and sizes of the core and of this package, and path setup times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ try:
     from prometheus_client.registry import Collector, CollectorRegistry
 except ImportError as missing:
     raise ControllerError(
-        f"--metrics needs the Python package prometheus-client, which is not here ({missing})",
+        f"--metrics needs the Python package prometheus-client, which is not installed ({missing})",
         "`make controller` in Weft's directory, or `pip install 'weft[controller]'`",
     ) from None
 
@@ -27,7 +27,7 @@ _PREFIX = "weft_controller"
 
 
 class _Reader(Collector):
-    """Reads a service whenever it is asked."""
+    """Reads a service on every scrape."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -36,9 +36,7 @@ class _Reader(Collector):
         """All metrics."""
         service = self._service
         service.collect()
-        reasons = CounterMetricFamily(
-            f"{_PREFIX}_drops", "Frames that went no further or had no say, by reason", labels=["reason"]
-        )
+        reasons = CounterMetricFamily(f"{_PREFIX}_drops", "Frames dropped or ignored, by reason", labels=["reason"])
         for name, value in sorted(status.counters(service).items()):
             if name in _DROPS:
                 reasons.add_metric([name], value)
@@ -49,10 +47,10 @@ class _Reader(Collector):
                 yield CounterMetricFamily(f"{_PREFIX}_{name}", f"{_sentence(name)}, since the start", value=value)
         yield reasons
         ready = sum(switch.is_ready for switch in service.switches.values())
-        yield GaugeMetricFamily(f"{_PREFIX}_switches_ready", "Switches that can be steered", value=ready)
+        yield GaugeMetricFamily(f"{_PREFIX}_switches_ready", "Switches under control", value=ready)
         histogram = HistogramMetricFamily(
             f"{_PREFIX}_path_setup_seconds",
-            "From the packet that wants a path (the first SYN) to the last switch's confirmation of its rules",
+            "From the packet that needs a path (the first SYN) to the last switch's confirmation of its rules",
         )
         histogram.add_metric([], service.set_up.cumulative(), service.set_up.sum_s)
         yield histogram
@@ -65,14 +63,14 @@ _DROPS = frozenset(
         *("packet_ins_from_nowhere", "packet_ins_over_limit", "packet_outs_without_switch", "stations_refused"),
     )
 )
-"""Counters of frames that went no further, or had no say: the reasons of `drops`."""
+"""Counters of frames that were dropped or ignored: the reasons of `drops`."""
 
 
 async def serve(service: Service, address: Address) -> asyncio.AbstractServer:
-    """Answer `GET /metrics` on a TCP address.
+    """Serve `GET /metrics` on a TCP address.
 
     Raises:
-        ControllerError: It cannot be listened on.
+        ControllerError: Cannot listen on the address.
     """
     registry = CollectorRegistry()
     registry.register(_Reader(service))

@@ -1,7 +1,7 @@
-"""Ports whose hosts were stopped by a limit or a check, named in the log: each kind at most once in ten seconds.
+"""Logs ports whose hosts hit a rate limit or failed a check: each kind at most once in ten seconds.
 
-The counters say how much was dropped; an operator also needs to know where. Everything here is bounded, because hosts
-decide how often it happens.
+The counters show how much was dropped; an operator also needs to know where. All state is bounded, because hosts
+control how often this happens.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from typing import TypeAlias
 _log = logging.getLogger(__name__)
 
 Offence: TypeAlias = "tuple[str, int, int, str | None, str | None, int]"
-"""What was stopped, the switch, the port, the MAC and IP address that were claimed, and how many times."""
+"""Kind of offence, switch, port, the MAC and IP address claimed, and number of times."""
 
 _INTERVAL_S = 10.0
 _MOST = 4096
-"""Ports and kinds that are told apart; when there are more, those not seen for longest are forgotten."""
+"""Maximum number of ports and kinds tracked; beyond it, the least recently seen are evicted."""
 
 _TEXTS = {
-    "packets": "sends more packets to the controller than a port may; {times} dropped",
-    "lldp": "sends more LLDP frames than a port may; {times} dropped",
-    "flows": "opens more TCP connections than a port may; {times} sent without rules of their own",
-    "rules": "needs more rules than its switches confirm; {times} sent without rules of their own",
-    "floods": "sends more broadcasts and frames to unknown hosts than a port may; {times} dropped",
-    "addresses": "claims more new addresses than a port may; {times} not learned",
-    "moved": "claims the MAC address {mac}, whose host answers at another port; {claims} refuted",
-    "taken": "claims the address {address} from {mac}, but the host that has it answers; {claims} refuted",
-    "moved-unasked": "claims the MAC address {mac}, whose host cannot be asked now; {times} dropped",
-    "taken-unasked": "claims from {mac} the address {address}, whose host cannot be asked now; {times} dropped",
-    "forged": "claims the address {address} from {mac} in the name of another MAC address; {times} dropped",
+    "packets": "exceeds the rate limit of packets to the controller; {times} dropped",
+    "lldp": "exceeds the rate limit of LLDP frames; {times} dropped",
+    "flows": "exceeds the rate limit of new TCP connections; {times} forwarded without dedicated rules",
+    "rules": "needs more rules than its switches confirm; {times} forwarded without dedicated rules",
+    "floods": "exceeds the rate limit of broadcasts and frames to unknown hosts; {times} dropped",
+    "addresses": "exceeds the limit of new addresses; {times} not learned",
+    "moved": "claims the MAC address {mac}, whose host responds at another port; {claims} refuted",
+    "taken": "claims the address {address} from {mac}, but its current host responds; {claims} refuted",
+    "moved-unasked": "claims the MAC address {mac}, whose host cannot be probed now; {times} dropped",
+    "taken-unasked": "claims from {mac} the address {address}, whose host cannot be probed now; {times} dropped",
+    "forged": "claims the address {address} from {mac} on behalf of another MAC address; {times} dropped",
 }
 
 
 class Offenders:
-    """Writes them to the log, with how many were left out of it."""
+    """Logs offences, with the number of those suppressed."""
 
     def __init__(self, clock: Callable[[], float], port_name: Callable[[int, int], str]) -> None:
-        """`port_name` says what a port of a switch is called, ready for the log."""
+        """`port_name` returns the name of a switch's port for the log."""
         self._clock = clock
         self._port_name = port_name
         self._said: dict[tuple[int, int, str], tuple[float, Offence | None]] = {}
 
     def took(self, offences: Iterable[Offence]) -> None:
-        """Say what has happened since this was last called, and what is due of before; to be called once a second."""
+        """Log new offences and earlier ones that are due; call once a second."""
         now = self._clock()
         for offence in offences:
             kind, dpid, port = offence[:3]

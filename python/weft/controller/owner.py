@@ -1,4 +1,4 @@
-"""Who is told what switches do: what `switch.Switch` expects of `service.Service`."""
+"""The interface that `switch.Switch` expects of `service.Service`."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ if TYPE_CHECKING:
 
 
 class Owner(Protocol):
-    """Who is told what switches do."""
+    """Receives the events of switches."""
 
     def identified(self, switch: Switch) -> None:
         """Its datapath id is known."""
 
     def ready(self, switch: Switch, cookies: list[int], answers: list[bytes]) -> None:
-        """It can be steered; its rules have these cookies, and are told by these messages."""
+        """The handshake is complete; `cookies` are those of its rules, which `answers` list."""
 
     def gone(self, switch: Switch, why: str) -> None:
-        """Its connection is gone."""
+        """Its connection is closed."""
 
     def encrypted(self, switch: Switch) -> None:
-        """It speaks TLS, which this controller was not given the files for."""
+        """It speaks TLS, but this controller has no key."""
 
     def unsuited(self, switch: Switch, speaks: str) -> None:
-        """It cannot be steered, for it speaks other versions of OpenFlow."""
+        """It does not speak OpenFlow 1.3."""
 
     def demoted(self, switch: Switch, how: str) -> None:
         """Another controller has become its master."""
 
     def generation(self, switch: Switch, generation: int) -> None:
-        """Another controller may steer it, and this is the last generation id that it has seen."""
+        """Another controller may be its master; `generation` is the last generation id it has seen."""
 
     def port(self, switch: Switch, port: Port, *, up: bool) -> None:
-        """A port came up or went down, or is new or gone."""
+        """A port came up or went down, or was added or removed."""
 
     def received(self, switch: Switch, data: bytes, place: int) -> int:
-        """It can be steered, and messages have come in; returns behind those that were read."""
+        """It is ready, and messages have arrived; returns the end of those processed."""
 
     def refused(self, switch: Switch, xid: int, reason: str) -> None:
-        """It answered with an error."""
+        """It replied with an error."""
 
     def foreign_rules(self, switch: Switch, cookies: list[int]) -> None:
-        """It has rules that are not Weft's, and had not before."""
+        """It has new foreign rules."""
 
     def foreign_rule(self, switch: Switch, cookie: int) -> None:
-        """A rule that is not Weft's is no more."""
+        """A foreign rule was removed."""

@@ -1,7 +1,7 @@
-"""Two connections with one datapath id: the switch that is connected keeps its place if it answers.
+"""Two connections with the same datapath id: the connected switch keeps it if it responds.
 
-A datapath id is what somebody says of himself. A connection that says one that is taken waits until the one that has it
-has been asked whether it is there; only if that does not answer is the new one believed.
+Datapath ids are not authenticated. A new connection with an id in use waits while the existing connection is probed,
+and replaces it only if it does not respond.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Claim:
 
 
 class Rivals:
-    """Claims to datapath ids that are taken, one at a time for each."""
+    """Claims to datapath ids in use, one at a time for each id."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Rivals:
         refuse: Callable[[Switch, Switch], None],
         replace: Callable[[Switch, Switch], None],
     ) -> None:
-        """`refuse` and `replace` are told the new connection and the one that was there."""
+        """`refuse` and `replace` are called with the new and the existing connection."""
         self._loop = loop
         self._answer_s = answer_s
         self._refuse = refuse
@@ -40,7 +40,7 @@ class Rivals:
         self._claims: dict[int, _Claim] = {}
 
     def claim(self, new: Switch, before: Switch) -> None:
-        """A connection says a datapath id that is taken."""
+        """A connection claims a datapath id in use."""
         if new.dpid in self._claims:
             self._refuse(new, before)
             return
@@ -57,10 +57,10 @@ class Rivals:
         before.probe(lambda: ends(self._refuse))
 
     def gone(self, switch: Switch) -> Switch | None:
-        """A connection is gone; returns who has claimed what it had and need not wait any more."""
+        """A connection is closed; returns the connection that was waiting for its datapath id, if any."""
         claim = self._claims.get(switch.dpid)
         if claim is None or switch not in (claim.by, claim.before):
-            # A third one that was refused changes nothing: the claim neither ends nor waits anew.
+            # A third, refused connection: the claim neither ends nor restarts.
             return None
         claim.timer.cancel()
         del self._claims[switch.dpid]

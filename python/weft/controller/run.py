@@ -1,4 +1,4 @@
-"""From settings to a controller that runs until it is told to stop."""
+"""Starts a controller from its settings and runs it until it is stopped."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def run(settings: Settings) -> None:
     """Run until SIGINT or SIGTERM.
 
     Raises:
-        ControllerError: An address, a socket or a package that it needs is not to be had.
+        ControllerError: A required address, socket or package is not available.
     """
     asyncio.run(_run(settings))
 
 
 def _unexpected(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """An error that nobody has foreseen ends what it happened in, not the controller."""
+    """Log an unexpected error; it ends only the callback it occurred in, not the controller."""
     _log.error("internal error: %s; please report this", context.get("message"), exc_info=context.get("exception"))
 
 
@@ -46,7 +46,7 @@ async def _run(settings: Settings) -> None:
         )
 
     service = Service(settings, make_core, loop)
-    # What is there now stays: the collector need not look at it again while paths wait.
+    # Existing objects are permanent: keep the garbage collector from scanning them during path setup.
     gc.freeze()
     servers: list[asyncio.AbstractServer] = []
     try:
@@ -58,10 +58,10 @@ async def _run(settings: Settings) -> None:
             _log.info("metrics are at http://%s/metrics", settings.metrics)
         address = await service.listen()
         expected = "" if settings.fabric is None else f"; expecting {settings.fabric.name}"
-        waits = "" if service.is_leading else "; standing by until no other controller steers"
+        waits = "" if service.is_leading else "; standing by until no other controller is active"
         _log.info("%s forwarding, listening on %s%s%s", settings.forwarding, address, expected, waits)
         await stop.wait()
-        _log.info("stopping; switches keep their rules and go on with the paths they have")
+        _log.info("stopping; switches keep their rules")
     finally:
         service.close()
         for server in servers:

@@ -1,4 +1,4 @@
-"""Log lines that somebody outside can cause: each kind at most once a minute, with how many were left out."""
+"""Rate-limited log messages for externally triggered events: each kind at most once a minute, with a count."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Hashable
 
 _INTERVAL_S = 60.0
 _KINDS = 4096
-"""Kinds that are told apart; when there are more, all are forgotten."""
+"""Maximum number of kinds tracked; beyond it, all are forgotten."""
 
 
 class Seldom:
-    """Writes to a log, rarely."""
+    """A rate-limited log."""
 
     def __init__(self, log: logging.Logger, clock: Callable[[], float], interval_s: float = _INTERVAL_S) -> None:
         self._log = log
@@ -20,15 +20,15 @@ class Seldom:
         self._said: dict[Hashable, tuple[float, int]] = {}
 
     def info(self, kind: Hashable, text: str) -> None:
-        """What need not be looked after."""
+        """Log something that needs no attention."""
         self._say(logging.INFO, kind, text)
 
     def warning(self, kind: Hashable, text: str) -> None:
-        """What somebody should look after."""
+        """Log something that needs attention."""
         self._say(logging.WARNING, kind, text)
 
     def error(self, kind: Hashable, text: str) -> None:
-        """What does not work until somebody has looked after it."""
+        """Log something that does not work until it is fixed."""
         self._say(logging.ERROR, kind, text)
 
     def _say(self, level: int, kind: Hashable, text: str) -> None:
@@ -40,5 +40,5 @@ class Seldom:
             self._said[kind] = (last, left_out + 1)
             return
         self._said[kind] = (now, 0)
-        more = f" (and {left_out} times since this was last said)" if left_out else ""
+        more = f" ({left_out} more since the last message)" if left_out else ""
         self._log.log(level, "%s%s", text, more)

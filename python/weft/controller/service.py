@@ -1,7 +1,7 @@
-"""The one who owns core, switches and discovery: tells the core what happens, and has done what it says.
+"""The service owns core, switches and discovery: it passes events to the core and sends the core's messages.
 
-Everything runs in one event loop, so nothing is locked, and nothing waits: what takes long (rules that are installed)
-is remembered and gone on with when the answer comes.
+Everything runs in one event loop, without locks and without blocking: long operations (installing rules) are tracked
+as state and continued when the reply arrives.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _TICK_S = 1.0
-"""Between two looks at switches that may be silent."""
+"""Interval between liveness checks of switches."""
 
 
 class Service:
     """A running controller.
 
     Attributes:
-        core: What decides, and what makes and reads the messages that every path costs.
-        discovery: Which port leads where.
-        counts: What came of connections, and what was wrong.
-        set_up: How long paths took, from the packet that wanted one to the last switch's confirmation.
-        switches: Those whose datapath id is known.
-        unsuitable: Those that cannot be steered.
+        core: Makes the decisions, and encodes and decodes the messages of path setup.
+        discovery: The links.
+        counts: Counters of connections and errors.
+        set_up: Path setup times, from the packet that needed a path to the last switch's confirmation.
+        switches: Switches whose datapath id is known.
+        unsuitable: Switches with an unsupported OpenFlow version.
     """
 
     def __init__(
         self, settings: Settings, make_core: Callable[[], Controller], loop: asyncio.AbstractEventLoop
     ) -> None:
-        """`make_core` makes a core of which nothing is known yet."""
+        """`make_core` creates an empty core."""
         self.settings = settings
         self._make_core = make_core
         self.core = make_core()
@@ -86,13 +86,13 @@ class Service:
         self._ticking: asyncio.TimerHandle | None = None
         self._beating: asyncio.TimerHandle | None = None
 
-    # --- from outside ---------------------------------------------------------------------------------------------
+    # --- public ---------------------------------------------------------------------------------------------------
 
     async def listen(self) -> str:
-        """Take connections of switches from now on; returns the address.
+        """Start accepting connections of switches; returns the address.
 
         Raises:
-            ControllerError: The address cannot be listened on.
+            ControllerError: Cannot listen on the address.
         """
         address = self.settings.listen
         tls = None if self.settings.tls is None else self.settings.tls.context()
@@ -107,12 +107,11 @@ class Service:
             raise address.refused(error, "--listen") from None
         self._tick()
         self._beat()
-        # The port may be any free one. Of several sockets, one for each version of IP, none is more the address than
-        # the others: what was typed is.
+        # The port may have been 0. There may be one socket per IP version, so report the address as typed.
         return str(replace(address, port=self._server.sockets[0].getsockname()[1]))
 
     def close(self) -> None:
-        """End all connections; switches keep their rules."""
+        """Close all connections; switches keep their rules."""
         for timer in (self._timer, self._ticking, self._beating):
             if timer is not None:
                 timer.cancel()
@@ -122,14 +121,14 @@ class Service:
             securing.give_up()
         for switch in list(self._connections):
             switch.stage = Stage.GONE
-            switch.close("the controller ends")
+            switch.close("the controller is stopping")
 
     def name(self, dpid: int) -> str:
-        """What a switch is called in the log: as the expected fabric has it, else its datapath id."""
+        """The name of a switch in the log: that in the expected fabric, else its datapath id."""
         return self._names.get(dpid, f"{dpid:016x}")
 
     def _port_name(self, dpid: int, number: int) -> str:
-        """A switch and a port of it, for the log."""
+        """A switch's port, for the log."""
         switch = self.switches.get(dpid)
         port = switch.ports.get(number) if switch is not None else None
         name = f"switch {self.name(dpid)} port {number}"
@@ -137,13 +136,13 @@ class Service:
 
     @property
     def now(self) -> float:
-        """The time, in the core's terms."""
+        """The current time, on the clock that the core uses."""
         return self._loop.time()
 
-    # --- what switches do (`owner.Owner`) -------------------------------------------------------------------------
+    # --- events of switches (`owner.Owner`) -----------------------------------------------------------------------
 
     def identified(self, switch: Switch) -> None:
-        """A switch has said who it is; who is connected under this datapath id keeps it if he answers."""
+        """The datapath id of a switch is known; an existing connection with the same id keeps it if it responds."""
         before = self.switches.get(switch.dpid)
         if before is not None:
             self._rivals.claim(switch, before)
@@ -152,7 +151,7 @@ class Service:
         self._take_in(switch)
 
     def _take_in(self, switch: Switch) -> None:
-        """A switch has its datapath id to itself: this controller steers it, or stands by."""
+        """A switch's datapath id is undisputed: become its master, or stand by."""
         if self.is_leading:
             switch.lead(self._generations.of(switch.dpid))
         else:
@@ -160,17 +159,17 @@ class Service:
             switch.stand_by()
 
     def _admitted(self, switch: Switch) -> None:
-        """A connection is not among those any more that have still to say who they are."""
+        """A connection no longer counts as unready."""
         if switch not in self._ready:
             self._crowd.ready(switch.host)
             self._ready.add(switch)
 
     def generation(self, switch: Switch, generation: int) -> None:
-        """The last generation id that a switch has seen of which another controller may be the master."""
+        """The last generation id seen by a switch whose master may be another controller."""
         self._generations.saw(self.now, switch.dpid, generation)
 
     def ready(self, switch: Switch, cookies: list[int], answers: list[bytes]) -> None:
-        """A switch can be steered."""
+        """A switch is ready."""
         self._admitted(switch)
         own = sum(cookie >> 48 == MARK for cookie in cookies)
         ports = switch.ports_up()
@@ -187,7 +186,7 @@ class Service:
         self._arm()
 
     def gone(self, switch: Switch, why: str) -> None:
-        """A connection is no more."""
+        """A connection is closed."""
         self._left(switch)
         next_one = self._rivals.gone(switch)
         if self.switches.get(switch.dpid) is switch:
@@ -200,18 +199,18 @@ class Service:
             self.identified(next_one)
 
     def encrypted(self, switch: Switch) -> None:
-        """A switch speaks TLS, which this controller was not given the files for."""
+        """A switch speaks TLS, but this controller has no key."""
         self.counts["switches_with_tls"] += 1
         self._notices.encrypted(switch.host, switch.peer)
 
     def unsuited(self, switch: Switch, speaks: str) -> None:
-        """It cannot be steered, for it speaks other versions of OpenFlow."""
+        """A switch does not speak OpenFlow 1.3."""
         self.counts["switches_of_another_version"] += 1
         self.unsuitable.add(self.now, switch.host, switch.peer, switch.dpid, speaks)
         self._notices.unsuited(switch, speaks)
 
     def demoted(self, switch: Switch, how: str) -> None:
-        """Another controller has become its master."""
+        """Another controller has become a switch's master."""
         self.counts["switches_taken_over"] += 1
         if self.is_leading:
             self._notices.taken_over(switch, how)
@@ -232,7 +231,7 @@ class Service:
         self._arm()
 
     def received(self, switch: Switch, data: bytes, place: int) -> int:
-        """Messages have come in: those that every path costs are the core's, LLDP frames are for discovery."""
+        """Messages have arrived: the core processes those of path setup; LLDP frames go to discovery."""
         self.discovery.answered(switch.arrived, switch.dpid)
         while switch.is_ready:
             place, sends, found = self.core.received(switch.arrived, switch.dpid, data, place)
@@ -240,7 +239,7 @@ class Service:
             if found is None:
                 break
             if isinstance(found, str):
-                switch.nonsense(f"a message cannot be read: {found}")
+                switch.nonsense(f"malformed message: {found}")
             else:
                 port, frame = found
                 self._lldp((switch.dpid, port), frame)
@@ -248,7 +247,7 @@ class Service:
         return place
 
     def refused(self, switch: Switch, xid: int, reason: str) -> None:
-        """A switch has answered with an error."""
+        """A switch has replied with an error."""
         if switch.is_ready:
             self.counts["errors_received"] += 1
             self._notices.refused(switch, reason)
@@ -256,35 +255,35 @@ class Service:
             self._arm()
 
     def foreign_rules(self, switch: Switch, cookies: list[int]) -> None:
-        """A switch has rules that are not Weft's, and had not before."""
+        """A switch has new foreign rules."""
         self._foreign(switch, cookies)
 
     def foreign_rule(self, switch: Switch, cookie: int) -> None:
-        """A rule that is not Weft's is no more."""
+        """A foreign rule was removed."""
         self.counts["foreign_rules"] += 1
         self._notices.foreign_gone(switch, cookie)
 
     # --- switches and links ---------------------------------------------------------------------------------------
 
     def _attach(self, connection: Connection) -> Switch:
-        """A connection has come in."""
+        """Accept a connection."""
         switch = Switch(self, connection, self.now, self.settings.probe_s)
         self._connections.add(switch)
         if why := self._crowd.enter(switch.host):
             self.counts["connections_refused"] += 1
             self._notices.full(switch.host, switch.peer, why)
-            switch.close("there are too many connections")
+            switch.close("too many connections")
         return switch
 
     def _left(self, switch: Switch) -> None:
-        """A connection does not count any more."""
+        """Stop counting a connection."""
         if switch in self._connections:
             self._connections.discard(switch)
             self._crowd.leave(switch.host, was_ready=switch in self._ready)
             self._ready.discard(switch)
 
     def _admit(self, securing: Securing) -> bool:
-        """A connection has come in that is to agree upon TLS; whether it may."""
+        """Whether a new TLS connection may start its handshake."""
         if why := self._crowd.enter(securing.host):
             self._crowd.leave(securing.host, was_ready=False)
             self.counts["connections_refused"] += 1
@@ -294,7 +293,7 @@ class Service:
         return True
 
     def _secured(self, securing: Securing, why: str) -> None:
-        """A connection has agreed upon TLS, or (`why`) has not."""
+        """A TLS handshake has succeeded, or failed (`why`)."""
         self._securing.discard(securing)
         self._crowd.leave(securing.host, was_ready=False)
         if why:
@@ -302,13 +301,13 @@ class Service:
             self._notices.unsecured(securing.host, securing.peer, why)
 
     def _refuse_claim(self, switch: Switch, before: Switch) -> None:
-        """A connection says the datapath id of a switch that is connected and answers."""
+        """A connection claims the datapath id of a switch that is connected and responds."""
         self.counts["datapath_ids_disputed"] += 1
         self._notices.disputed(switch, before)
         switch.close("a switch with this datapath id is connected")
 
     def _replace(self, switch: Switch, before: Switch) -> None:
-        """A switch that was connected does not answer, and another connection has its datapath id."""
+        """A connected switch does not respond, and another connection has its datapath id."""
         self._notices.again(switch, before)
         self._left(before)
         before.stage = Stage.GONE
@@ -318,21 +317,21 @@ class Service:
         self._take_in(switch)
 
     def _down(self, switch: Switch, *, left_alone: bool = False) -> None:
-        """A switch can be steered no more; or not by this controller."""
+        """A switch is no longer ready, or (`left_alone`) now controlled by another controller."""
         self.discovery.switch_down(switch.dpid)
         self._generations.forget(switch.dpid)
         self._send(self.core.switch_down(self.now, switch.dpid, left_alone))
         self._arm()
 
     def _send(self, sends: list[tuple[int, bytes]]) -> None:
-        """Send switches what the core has for them."""
+        """Send the core's messages to their switches."""
         for dpid, data in sends:
             switch = self.switches.get(dpid)
             if switch is not None and switch.is_ready:
                 switch.send(data)
 
     def _lldp(self, end: End, frame: bytes) -> None:
-        """An LLDP frame has come up."""
+        """Process an LLDP frame."""
         for found in self.discovery.received(self.now, end, frame):
             if isinstance(found, Link):
                 self._link(found)
@@ -341,13 +340,13 @@ class Service:
                 self._notices.stranger(found)
 
     def _link(self, link: Link) -> None:
-        """A direction of a link is new or lost."""
+        """One direction of a link was found or lost."""
         self._cables.changed(link, both_ways=self.discovery.leads(link.target) == link.source)
         tell = self.core.link_up if link.up else self.core.link_down
         self._send(tell(self.now, *link.source, *link.target))
 
     def _foreign(self, switch: Switch, cookies: list[int]) -> None:
-        """Rules that are not Weft's."""
+        """Report foreign rules."""
         if not cookies:
             return
         self.counts["foreign_rules"] += len(cookies)
@@ -356,7 +355,7 @@ class Service:
     # --- time -----------------------------------------------------------------------------------------------------
 
     def _arm(self) -> None:
-        """Wake up when the first of all deadlines comes."""
+        """Set the timer to the earliest deadline."""
         at = min(self.core.next_deadline(), self.discovery.next_due())
         if self._timer is not None and not self._timer.cancelled():
             if self._timer.when() <= at:
@@ -370,7 +369,7 @@ class Service:
         frames, lost = self.discovery.due(now)
         if frames:
             self._send(self.core.frames([(*end, frame) for end, frame in frames]))
-            # Behind the frames: who answers has sent them.
+            # After the frames: a switch that replies has sent them.
             for dpid in self.discovery.asked():
                 if dpid in self.switches:
                     self.switches[dpid].ask()
@@ -390,7 +389,7 @@ class Service:
         self._ticking = self._loop.call_later(_TICK_S, self._tick)
 
     def _beat(self) -> None:
-        """Say that this controller steers, or see whether another one does."""
+        """Renew the master role, or poll for another master."""
         if self._generations.silent_s(self.now) > SILENCE_S:
             self._lead()
         self._generations.step()
@@ -399,12 +398,12 @@ class Service:
         self._beating = self._loop.call_later(BEAT_S, self._beat)
 
     def _lead(self) -> None:
-        """Take the place of a controller that says nothing any more."""
+        """Take over from a controller that stopped renewing its role."""
         waiting = [switch for switch in self.switches.values() if switch.stage is Stage.STANDBY]
-        _log.warning("no other controller steers %s any more: this one does now", plural(len(waiting), "switch"))
+        _log.warning("no other controller is active: taking over %s", plural(len(waiting), "switch"))
         self.counts["takeovers"] += 1
         if len(waiting) == len(self.switches):
-            # What was known is of the time before the other one steered.
+            # The state dates from before the other controller's time.
             self.core = self._make_core()
             before, self.discovery = self.discovery, Discovery(self.settings.lldp_interval_s, self.settings.lldp_misses)
             self.discovery.counts = before.counts
@@ -416,7 +415,7 @@ class Service:
             switch.lead(self._generations.of(switch.dpid))
 
     def collect(self) -> None:
-        """Take from the core what it keeps until it is asked: how long paths took, what went wrong."""
+        """Collect path setup times, errors and offences from the core."""
         for seconds in self.core.set_ups():
             self.set_up.add(seconds)
         for what, dpid, count in self.core.troubles():
@@ -425,5 +424,5 @@ class Service:
             elif what == "repaired":
                 self._notices.repaired(dpid, count)
             elif dpid in self.switches:
-                self.switches[dpid].close("it leaves too many barrier requests unanswered")
+                self.switches[dpid].close("too many unanswered barrier requests")
         self._offenders.took(self.core.offences())

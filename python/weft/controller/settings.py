@@ -1,4 +1,4 @@
-"""What a controller is told when it starts, and what of it the core is told."""
+"""Settings of a controller, and the part of them for its core."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ ORDERS = ("paper", "disjoint")
 MASTER = "master"
 ROLES = (MASTER, "standby")
 _PROACTIVE = 4
-"""Paths that are installed at once, where nothing else is asked for."""
+"""Default number of paths installed proactively."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a controller runs; what is left out has the default of the command line.
+    """Settings of a controller; defaults are those of the command line.
 
     Attributes:
-        listen: Where switches connect to.
-        control: The Unix socket over which `weft controller show` asks.
-        metrics: Where Prometheus asks; None for nowhere.
+        listen: Address that switches connect to.
+        control: The Unix socket for `weft controller show`.
+        metrics: Address for Prometheus metrics; None to disable.
         forwarding: One of `FORWARDING`.
-        paths: How many paths a set has.
-        proactive: How many of them are installed as soon as a connection is seen; None for 4, or all of fewer.
+        paths: Number of paths per set.
+        proactive: Number of them installed as soon as a connection is seen; None for 4 (at most `paths`).
         order: One of `ORDERS`.
-        idle_timeout_s: After how long without a packet a flow's rules go.
-        fabric: The network as it should be.
-        role: One of `ROLES`: `standby` waits until no other controller steers.
-        lldp_interval_s: Between two LLDP frames of a port.
-        lldp_misses: So many of them lost in a row, and the link counts as lost.
-        install_deadline_s: A switch that does not confirm rules for that long has failed to install them.
-        probe_s: A switch that is silent for that long is asked whether it is there, and given up after twice that.
-        packets_per_port_s: More packets a second from one port of a switch are dropped.
-        tls: The files of TLS; None for plain TCP.
-        answer_s: So long a connected switch has to show that it is there when another one has its datapath id.
+        idle_timeout_s: Idle timeout of a flow's rules.
+        fabric: The expected network.
+        role: One of `ROLES`: `standby` waits until no other controller is active.
+        lldp_interval_s: Interval between LLDP frames of a port.
+        lldp_misses: Consecutive lost LLDP frames after which a link is down.
+        install_deadline_s: Time within which a switch must confirm rules; after it, the installation has failed.
+        probe_s: The connection of a switch is closed after twice this time without a message.
+        packets_per_port_s: Maximum packets per second from one port of a switch; more are dropped.
+        tls: TLS files; None for plain TCP.
+        answer_s: Time within which a connected switch must respond when another one claims its datapath id.
     """
 
     listen: Address
@@ -69,19 +69,19 @@ class Settings:
     answer_s: float = 2.0
 
     def __post_init__(self) -> None:
-        """Check what must fit together.
+        """Check that the settings are consistent.
 
         Raises:
-            ControllerError: More paths are to be installed at once than a set has.
+            ControllerError: `proactive` exceeds `paths`.
         """
         if self.proactive is not None and self.proactive > self.paths:
             raise ControllerError(
-                f"--proactive {self.proactive}: a set has {plural(self.paths, 'path')} only",
+                f"--proactive {self.proactive}: a set has only {plural(self.paths, 'path')}",
                 f"--proactive {self.paths}, or --paths {self.proactive}",
             )
 
     def for_core(self) -> str:
-        """The settings of the core, as `weft._weft.Controller` takes them."""
+        """The core's settings, in the format of `weft._weft.Controller`."""
         return json.dumps(
             {
                 "controller": self.forwarding,
@@ -89,10 +89,10 @@ class Settings:
                 "proactive_paths": min(_PROACTIVE, self.paths) if self.proactive is None else self.proactive,
                 "order": self.order,
                 "idle_timeout_s": self.idle_timeout_s,
-                # The shell's deadline comes first and says which switch it was; the core's is for a shell that is late.
+                # The shell's deadline comes first and identifies the switch; the core's is a backstop.
                 "install_deadline_s": self.install_deadline_s + 1,
                 "hash_key": secrets.randbits(63),
-                # Cookies have room for eleven bits of it; two runs within a minute do not have the same.
+                # Cookies hold eleven bits of it; it differs between runs within a minute.
                 "epoch": int(time.time()) * 32 % 2048,
                 "fabric": None if self.fabric is None else self.fabric.for_core(),
             }
@@ -101,12 +101,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Expected:
-    """The network as a fabric file says it should be.
+    """The expected network, from a fabric file.
 
     Attributes:
-        name: Of the fabric.
+        name: Name of the fabric.
         switches: Datapath ids by name.
-        cables: Pairs of names of switches; parallel cables stand as often as there are.
+        cables: Links as pairs of switch names; parallel links are repeated.
     """
 
     name: str
@@ -118,28 +118,28 @@ class Expected:
         """Read a fabric file, or the fabric of a scenario.
 
         Raises:
-            ScenarioError: It cannot be read or describes no usable fabric.
-            ControllerError: A switch's name tells no datapath id, or two tell the same.
+            ScenarioError: The file cannot be read or is not a usable fabric.
+            ControllerError: A switch name implies no datapath id, or two imply the same one.
         """
         return cls.of(network(path), path)
 
     @classmethod
     def of(cls, fabric: Fabric, path: Path) -> Expected:
-        """The switches and the cables between them."""
+        """The switches of a fabric and the links between them."""
         names = [node.name for node in fabric.switches]
         if not names:
-            raise ControllerError(f"{path}: there is no switch in it", "a fabric file with at least one switch")
+            raise ControllerError(f"{path}: the fabric has no switches", "a fabric file with at least one switch")
         try:
             switches = dpids_of(names)
         except ControllerError as error:
             raise ControllerError(f"{path}: {error}", error.hint) from None
-        # Every cable stands in `links` once a direction, the two next to each other in no certain order.
+        # Every link is in `links` once per direction, adjacent, in either order.
         ends = [(link.source, link.target) for link in fabric.links if link.up]
         cables = [(a, b) for a, b in ends if a in switches and b in switches and a < b]
         return cls(fabric.name, switches, cables)
 
     def for_core(self) -> dict[str, Any]:
-        """As the settings of the core have it; any port will do."""
+        """The network in the format of the core's settings, with any ports."""
         return {
             "switches": [{"name": name, "dpid": dpid} for name, dpid in self.switches.items()],
             "cables": [{"a": {"switch": a, "port": None}, "b": {"switch": b, "port": None}} for a, b in self.cables],
@@ -149,12 +149,12 @@ class Expected:
 def dpids_of(names: Sequence[str]) -> dict[str, int]:
     """The datapath ids of all switches of a network, by name.
 
-    They are what `dpid_of` says if that is another one for each. Where it is not, as in Weft's own fabrics (`e0`, `a0`,
-    `c0`), and every name is of at most four letters and a number, the letters count too: their ASCII codes stand before
-    the number (`e3` is 0x65 and 3: 0000006500000003).
+    They are the results of `dpid_of` if these are distinct. Otherwise, as in Weft's own fabrics (`e0`, `a0`, `c0`), if
+    every name is at most four letters and a number, the letters' ASCII codes precede the number (`e3` is 0x65 and 3:
+    0000006500000003).
 
     Raises:
-        ControllerError: A name tells none, or two tell the same.
+        ControllerError: A name implies no datapath id, or two imply the same one.
     """
     plain = {name: dpid_of(name) for name in names}
     if None not in plain.values() and len(set(plain.values())) == len(names):
@@ -171,20 +171,20 @@ def dpids_of(names: Sequence[str]) -> dict[str, int]:
     for name, dpid in plain.items():
         if dpid is None:
             raise ControllerError(
-                f"the name of switch `{name}` tells no datapath id",
-                "end it with the number (`s1` is 1), or name the switch by its datapath id, 16 hexadecimal digits",
+                f"the switch name `{name}` implies no datapath id",
+                "end it with a number (`s1` is 1), or use the datapath id as the name, 16 hexadecimal digits",
             )
         if dpid in named:
             raise ControllerError(
                 f"switches `{named[dpid]}` and `{name}` have the same datapath id, {dpid:016x}",
-                "end their names with different numbers, or have all names be letters, at most four, and a number",
+                "end their names with different numbers, or use at most four letters and a number for all names",
             )
         named[dpid] = name
-    raise ControllerError("two switches have the same name", "a name of its own for each")
+    raise ControllerError("two switches have the same name", "a different name for each")
 
 
 def dpid_of(name: str) -> int | None:
-    """The datapath id that the name of a switch tells: itself, or the number at its end, which is Mininet's rule."""
+    """The datapath id implied by a switch name: the name itself, or the number at its end, as in Mininet."""
     if re.fullmatch(r"[0-9a-fA-F]{16}", name):
         return int(name, 16) or None
     digits = re.search(r"[0-9]+$", name)

@@ -1,4 +1,4 @@
-"""What a running controller tells about itself: what the core knows, and what the shell around it adds."""
+"""Status of a running controller: the core's state, and what the shell around it adds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from .service import Service
 
 WHAT = ("status", "switches", "connections", "paths", "stations")
-"""What can be asked for."""
+"""The available queries."""
 
 
 def show(service: Service, what: str, limit: int) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def counters(service: Service) -> dict[str, int]:
 
 
 def _add_connections(service: Service, shown: dict[str, Any]) -> None:
-    """To each switch of the core what is known of its connection."""
+    """Add the state of its connection to each of the core's switches."""
     for row in shown["switches"]:
         switch = service.switches.get(_dpid(row["dpid"]))
         row["connection"] = "none" if switch is None else switch.stage.value

@@ -1,10 +1,9 @@
-"""One switch: what is said before it can be steered, that it is still there, and who steers it.
+"""One switch: its handshake, liveness and role.
 
     hello  ->  features  ->  role, ports, description, rules  ->  ready
 
-A switch that is ready is told to its owner with its ports and its rules. From then on what it sends goes
-to the owner; what it answers when this controller says that it is its master (`roles`) shows both that it lives and
-whether another controller has become that.
+When a switch is ready, its owner gets its ports and rules, and from then on all its messages. Its replies to the
+periodic role requests (`roles`) show both that it is alive and whether another controller has become its master.
 """
 
 from __future__ import annotations
@@ -25,46 +24,46 @@ from .roles import UNKNOWN
 _log = logging.getLogger(__name__)
 
 _HANDSHAKE_S = 30.0
-"""Seconds from the connection until a switch must be ready, however much it says; a large table takes a while."""
+"""Timeout of the handshake in seconds; a large table takes a while."""
 _RESERVED = 0xFFFFFF00
-"""Ports above are not ports of the switch (OFPP_MAX)."""
+"""Port numbers from here on are reserved (OFPP_MAX)."""
 _MALFORMED = 10
-"""Messages that make no sense before a connection is given up."""
+"""Malformed messages after which a connection is closed."""
 _COOKIES = 4_000_000
-"""Rules that a switch may have when it connects."""
+"""Maximum number of rules when a switch connects."""
 _RULE_BYTES = 256 << 20
-"""Memory that the messages with which it tells them may take; a million of Weft's rules take about 150 MB."""
+"""Maximum memory for the messages that list them; a million Weft rules take about 150 MB."""
 _MESSAGE_BYTES = 64
-"""Of it, what every message takes beside its contents."""
+"""Memory overhead per message."""
 
 
 class Stage(enum.Enum):
-    """How far a switch has come."""
+    """Stage of a switch's connection."""
 
     HELLO = "hello"
     FEATURES = "features"
     CLAIMING = "claiming"
-    """Another connection has its datapath id."""
+    """Its datapath id may be in use by another connection."""
     DESCRIBING = "describing"
     READY = "ready"
     STANDBY = "standby"
-    """Another controller steers it."""
+    """Another controller is its master."""
     GONE = "gone"
 
 
 class Switch:
-    """A switch and what is known of it.
+    """A switch and its state.
 
     Attributes:
         dpid: Its datapath id, 0 until it is known.
-        stage: How far it has come.
+        stage: The stage of its connection.
         ports: Its ports by number.
-        software: What it says that it is.
-        since: When it connected.
+        software: The hardware and software it reports.
+        since: Time of its connection.
     """
 
     def __init__(self, owner: Owner, connection: Connection, now: float, probe_s: float) -> None:
-        """Begin with the hello."""
+        """Start by sending a Hello."""
         self._owner = owner
         self._connection = connection
         self._probe_s = probe_s
@@ -93,17 +92,17 @@ class Switch:
 
     @property
     def host(self) -> str:
-        """Its address alone."""
+        """Its address."""
         return self._connection.host
 
     @property
     def arrived(self) -> float:
-        """When the message that is being taken came in."""
+        """Arrival time of the message being processed."""
         return self._connection.arrived
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be steered."""
+        """Whether it can be controlled."""
         return self.stage is Stage.READY
 
     def ports_up(self) -> list[int]:
@@ -111,7 +110,7 @@ class Switch:
         return sorted(number for number, port in self.ports.items() if port.up)
 
     def send(self, data: bytes) -> None:
-        """Send whole messages."""
+        """Send complete messages."""
         self._connection.send(data)
 
     def xids(self, count: int) -> int:
@@ -119,44 +118,44 @@ class Switch:
         return self._connection.xids(count)
 
     def ask(self) -> None:
-        """Ask it whether it is there, unless that was asked and is not answered yet."""
+        """Send an echo request unless one is outstanding."""
         if self.is_ready and not self._is_asked:
             self._is_asked = True
             self.send(OpenFlow.echo_request(self.xids(1)))
 
     def close(self, why: str) -> None:
-        """End the connection; the owner is told."""
+        """Close the connection; the owner is notified."""
         self._connection.close(why)
 
     def tick(self, now: float) -> None:
-        """Time has passed; to be called about once a second."""
+        """Check timeouts; call about once a second."""
         silent = now - self._heard
         if self.stage in (Stage.HELLO, Stage.FEATURES, Stage.CLAIMING, Stage.DESCRIBING):
             if now - self.since > _HANDSHAKE_S:
-                self.close(f"it was not ready within {_HANDSHAKE_S:g} s of connecting")
+                self.close(f"handshake not complete within {_HANDSHAKE_S:g} s")
         elif silent > 2 * self._probe_s:
-            self.close(f"it was silent for {silent:.0f} s")
+            self.close(f"no message for {silent:.0f} s")
         elif self.is_ready and self._foreign is not None and (question := self._foreign.ask(now)):
             self.send(question)
 
     def beat(self, generation: int) -> None:
-        """Say that this controller is its master still, or ask whether there is another."""
+        """Renew the master role, or poll for another master."""
         if self.is_ready:
             self.send(OpenFlow.become_master(self.xids(1), generation))
         elif self.stage is Stage.STANDBY:
             self.send(OpenFlow.role_request(self.xids(1)))
 
     def probe(self, told: Callable[[], None]) -> None:
-        """Ask whether it is there; `told` is called when it answers this question, and no other."""
+        """Send an echo request; `told` is called on the reply to this request only."""
         self._echo, self._on_echo = self.xids(1), told
         self.send(OpenFlow.echo_request(self._echo))
 
     def encrypted(self) -> None:
-        """It speaks TLS, which is not expected."""
+        """It speaks TLS, but this controller has no key."""
         self._owner.encrypted(self)
 
     def lead(self, generation: int) -> None:
-        """Become its master, and look at what it has."""
+        """Become its master, and request its description, ports and rules."""
         self.stage = Stage.DESCRIBING
         self._cookies, self._answers, self._answer_bytes = [], [], 0
         first = self.xids(5)
@@ -170,19 +169,19 @@ class Switch:
         )
 
     def stand_by(self) -> None:
-        """Leave it to another controller, and watch."""
+        """Leave it to another controller, and monitor its role."""
         self.stage = Stage.STANDBY
         self._watches = False
-        _log.info("stands by at switch %016x: %s", self.dpid, self.peer)
+        _log.info("standing by for switch %016x: %s", self.dpid, self.peer)
         self.send(OpenFlow.role_request(self.xids(1)))
 
     def take(self, data: bytes, place: int) -> int:
-        """Messages have come in; those that every path costs are not looked at one by one."""
+        """Messages have arrived; the owner processes those of path setup in batches."""
         self._heard = self._connection.arrived
         return self._owner.received(self, data, place) if self.is_ready else place
 
     def message(self, version: int, kind: int, xid: int, message: bytes) -> None:
-        """A message has come in."""
+        """A message has arrived."""
         if kind == codec.HELLO and self.stage is Stage.HELLO:
             self._hello(message)
             return
@@ -190,7 +189,7 @@ class Switch:
             if kind == codec.ERROR and self.stage is Stage.HELLO:
                 self._other_version({version})
             else:
-                self.nonsense(f"it sent a message of {codec.version_name(version)} after 1.3 was agreed upon")
+                self.nonsense(f"it sent a message of {codec.version_name(version)} after negotiating 1.3")
             return
         if kind == codec.ECHO_REQUEST:
             self.send(OpenFlow.echo_reply(xid, message[codec.HEADER.size :]))
@@ -210,7 +209,7 @@ class Switch:
             self._take(kind, xid, said)
 
     def closed(self, why: str) -> None:
-        """The connection is gone."""
+        """The connection is closed."""
         if self.stage is not Stage.GONE:
             self.stage = Stage.GONE
             self._owner.gone(self, why)
@@ -244,14 +243,14 @@ class Switch:
     def _other_version(self, offered: set[int]) -> None:
         names = ", ".join(codec.version_name(version) for version in sorted(offered))
         self._owner.unsuited(self, names)
-        self.send(OpenFlow.hello_failed(self.xids(1), "Weft speaks OpenFlow 1.3 only"))
+        self.send(OpenFlow.hello_failed(self.xids(1), "Weft speaks only OpenFlow 1.3"))
         self._connection.close(f"it speaks only {names}", at_once=False)
 
     def _features(self, features: Features) -> None:
         if self.stage is not Stage.FEATURES:
             return
         if features.auxiliary:
-            self.close("it is an auxiliary connection, which is not needed")
+            self.close("auxiliary connections are not used")
             return
         self.dpid = features.dpid
         self.stage = Stage.CLAIMING
@@ -271,7 +270,7 @@ class Switch:
                 self._answers.append(part.rules)
                 self._answer_bytes += len(part.rules) + _MESSAGE_BYTES
             if len(self._cookies) > _COOKIES or self._answer_bytes > _RULE_BYTES:
-                self.close(f"it has more than {_COOKIES} rules, or tells more than {_RULE_BYTES >> 20} MiB of them")
+                self.close(f"it has more than {_COOKIES} rules, or more than {_RULE_BYTES >> 20} MiB of rules")
                 return
         elif part.software is not None:
             self.software = part.software
@@ -279,7 +278,7 @@ class Switch:
             self._answered(xid)
 
     def _look(self, foreign: Foreign, xid: int, part: Part) -> None:
-        """It answers which rules it has beside Weft's."""
+        """Process a reply about foreign rules."""
         if part.number is not None:
             if question := foreign.counted(xid, part.number):
                 self.send(question)
@@ -290,11 +289,11 @@ class Switch:
         if self.stage is Stage.STANDBY:
             self._owner.generation(self, role.generation)
             if not role.is_slave and not self._watches and role.generation != UNKNOWN:
-                # So it sends nothing up here.
+                # As a slave, this controller receives no packet-ins.
                 self._watches = True
                 self.send(OpenFlow.become_slave(self.xids(1), role.generation))
         elif role.is_slave:
-            self._demoted("it says so when asked")
+            self._demoted("it reports the slave role")
         elif self.stage is Stage.DESCRIBING and xid in self._asked:
             self._answered(xid)
 
@@ -325,10 +324,10 @@ class Switch:
             self._other_version({1})
             return
         if error.is_role:
-            self._demoted(f"it answered `{error.reason}`")
+            self._demoted(f"it replied `{error.reason}`")
         if self.stage is Stage.DESCRIBING and xid in self._asked:
-            # It has no roles, or does not describe itself: it can be steered all the same.
-            _log.debug("switch %016x does not answer a question: %s", self.dpid, error.reason)
+            # It lacks roles or a description, but can be controlled all the same.
+            _log.debug("switch %016x rejected a request: %s", self.dpid, error.reason)
             self._answered(xid)
             return
         if self._foreign is not None:
@@ -342,7 +341,7 @@ class Switch:
         self._owner.demoted(self, how)
 
     def nonsense(self, what: str) -> None:
-        """It sent what makes no sense; too often, and the connection ends."""
+        """Count a malformed message; after too many, close the connection."""
         self._malformed += 1
         if self._malformed >= _MALFORMED:
             self.close(f"{what}; that was the {self._malformed}th such message")

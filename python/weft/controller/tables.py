@@ -1,4 +1,4 @@
-"""What a controller tells, as tables for the terminal."""
+"""A controller's status as tables for the terminal."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..labels import plural
 Row = Mapping[str, Any]
 
 _WIDEST = 100_000
-"""Columns that no table has."""
+"""Width that no table exceeds."""
 
 
 def show(console: Console, what: str, shown: Mapping[str, Any]) -> None:
-    """Print what `client.ask` has returned."""
+    """Print the result of `client.ask`."""
     if what == "status":
         _status(console, shown)
         return
@@ -28,13 +28,13 @@ def show(console: Console, what: str, shown: Mapping[str, Any]) -> None:
     total = int(shown.get("total", len(rows)))
     console.print(Text(_note(what, len(rows), total, shown), style="dim"), soft_wrap=True)
     for difference in shown.get("differences", ()):
-        console.print(Text.assemble(("not as in the fabric file: ", "yellow"), str(difference)), soft_wrap=True)
+        console.print(Text.assemble(("differs from the fabric file: ", "yellow"), str(difference)), soft_wrap=True)
     for one in shown.get("refused", ()):
         console.print(Text.assemble(("refused: ", "red"), _refused(one)), soft_wrap=True)
 
 
 def _whole(console: Console, table: Table) -> None:
-    """Print a table with every row on one line, however wide the terminal: ids are there to be copied."""
+    """Print a table with each row on one line, whatever the terminal's width, so that ids can be copied."""
     wide = Console(width=_WIDEST)
     width = max(wide.measure(table).maximum, console.width)
     before, console.width = console.width, width
@@ -52,7 +52,7 @@ def _refused(one: Row) -> str:
 def _note(what: str, rows: int, total: int, shown: Mapping[str, Any]) -> str:
     noun = {"switches": "switch", "connections": "MPTCP connection"}.get(what, what.removesuffix("s"))
     many = f"{total:,} {noun}{'' if total == 1 else 'es' if noun.endswith('ch') else 's'}"
-    note = many if rows == total else f"{many}, {rows:,} of them shown (--limit N shows more)"
+    note = many if rows == total else f"{many}, {rows:,} shown (--limit N shows more)"
     if what == "connections" and "flows" in shown:
         note += f"; {plural(int(shown['flows']), 'flow')} of plain TCP"
     return note
@@ -120,7 +120,7 @@ def _paths(rows: Sequence[Row]) -> Table:
 
 
 def _stations(rows: Sequence[Row]) -> Table:
-    table = _table("station", "switch", "port", "addresses", "last heard", numbers=("port", "last heard"))
+    table = _table("station", "switch", "port", "addresses", "last seen", numbers=("port", "last seen"))
     for row in rows:
         heard = f"{row['seen_s']:.0f} s ago"
         table.add_row(row["mac"], str(row["switch"]), str(row["port"]), " ".join(row["addresses"]), heard)
@@ -137,11 +137,11 @@ def _status(console: Console, shown: Mapping[str, Any]) -> None:
     table.add_row("running for", f"{status['up_s']:.0f} s")
     table.add_row("switches ready", str(status["switches"]))
     table.add_row("links", f"{status['links']} directions")
-    table.add_row("being installed", plural(status["installing"], "transaction"))
+    table.add_row("in progress", plural(status["installing"], "transaction"))
     took = status["path_set_up"]
     if took:
         half, most, longest = (f"{took[key] * 1e3:.1f} ms" for key in ("p50_s", "p99_s", "max_s"))
-        table.add_row("path set-up", f"p50 {half}, p99 {most}, longest {longest} (last {took['count']:.0f})")
+        table.add_row("path setup", f"p50 {half}, p99 {most}, max {longest} (last {took['count']:.0f})")
     _whole(console, table)
     grid = _table("counter", "value", numbers=("value",))
     for name, value in sorted(counters.items()):

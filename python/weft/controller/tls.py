@@ -1,4 +1,4 @@
-"""OpenFlow over TLS: certificates on both sides, and what is said when a handshake fails."""
+"""OpenFlow over TLS: certificates on both sides, and error messages for failed handshakes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from .connection import Connection
 
 HANDSHAKE_S = 10.0
-"""Seconds from the connection until TLS must be agreed upon."""
+"""Timeout of the TLS handshake in seconds."""
 
 
 @dataclass(frozen=True)
 class Tls:
-    """The files that TLS needs.
+    """The TLS files.
 
     Attributes:
         key: The controller's private key, PEM.
-        certificate: Its certificate, PEM, with those between it and the root if there are any.
-        authority: The certificates of the authorities whose switches are let in, PEM.
+        certificate: Its certificate, PEM, with intermediate certificates if any.
+        authority: The CA certificates that sign the switches' certificates, PEM.
     """
 
     key: Path
@@ -35,7 +35,7 @@ class Tls:
 
     @classmethod
     def of(cls, key: Path | None, certificate: Path | None, authority: Path | None) -> Tls | None:
-        """What was given on the command line; None if nothing was.
+        """The files given on the command line; None if none were given.
 
         Raises:
             ControllerError: Only some of the three were given.
@@ -46,21 +46,21 @@ class Tls:
             return None
         if key is None or certificate is None or authority is None:
             raise ControllerError(
-                f"TLS needs a key, a certificate and the authority of the switches; missing: {', '.join(missing)}",
+                f"TLS needs a key, a certificate and a CA for the switches; missing: {', '.join(missing)}",
                 "--tls-key FILE --tls-cert FILE --tls-ca FILE",
             )
         return cls(key, certificate, authority)
 
     def context(self) -> ssl.SSLContext:
-        """For connections that come in: TLS 1.2 or later, and a switch shows a certificate of the authority.
+        """The context for incoming connections: TLS 1.2 or later, and switches need a certificate signed by the CA.
 
         Raises:
-            ControllerError: A file cannot be read, or is not what it should be.
+            ControllerError: A file cannot be read or is not valid.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.verify_mode = ssl.CERT_REQUIRED
-        # The password of an encrypted key would be asked for on the terminal, and nobody may be there.
+        # Without a callback, OpenSSL would prompt for the password of an encrypted key.
         try:
             context.load_cert_chain(self.certificate, self.key, password=lambda: "")
         except (OSError, ssl.SSLError) as error:
@@ -76,18 +76,18 @@ class Tls:
         named = " and ".join(f"{option} {path}" for option, path in zip(given[::2], given[1::2], strict=True))
         if isinstance(error, ssl.SSLError):
             reason = f"{error.reason or error}".replace("_", " ").lower()
-            hint = "PEM files without a password; the certificate is that of the key"
+            hint = "PEM files without a password, and a certificate that matches the key"
         else:
-            reason, hint = error.strerror or str(error), "name files that this user can read"
+            reason, hint = error.strerror or str(error), "give files that this user can read"
         raise ControllerError(f"{named}: {reason}", hint) from None
 
 
 class Securing(asyncio.Protocol):
-    """A connection until TLS is agreed upon; then it is the switch's.
+    """A connection during its TLS handshake, before it becomes a switch's.
 
     Attributes:
         host: Its address.
-        peer: Its address and port, for people.
+        peer: Its address and port, as text.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Securing(asyncio.Protocol):
         admit: Callable[[Securing], bool],
         ended: Callable[[Securing, str], None],
     ) -> None:
-        """`admit` says whether there may be another connection; `ended` is told the outcome, empty for success."""
+        """`admit` returns whether another connection is allowed; `ended` gets the error, empty on success."""
         self._context = context
         self._connection = connection
         self._admit = admit
@@ -106,18 +106,18 @@ class Securing(asyncio.Protocol):
         self.host = self.peer = "an unknown address"
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin the handshake."""
+        """Start the handshake."""
         assert isinstance(transport, asyncio.Transport)
         self.host, self.peer = address_of(transport)
         if not self._admit(self):
             transport.abort()
             return
-        # What comes in before TLS takes over would be lost.
+        # Data received before TLS takes over would be lost.
         transport.pause_reading()
         self._agreeing = asyncio.get_running_loop().create_task(self._agree(transport))
 
     def give_up(self) -> None:
-        """End the handshake."""
+        """Abort the handshake."""
         if self._agreeing is not None:
             self._agreeing.cancel()
 
@@ -142,15 +142,15 @@ class Securing(asyncio.Protocol):
 
 
 def _reason(error: OSError) -> str:
-    """Why a handshake failed, for people."""
+    """Why a handshake failed, as text."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is refused: {error.verify_message}"
+        return f"its certificate is not accepted: {error.verify_message}"
     if isinstance(error, ssl.SSLError):
         if error.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE"):
             return "it does not speak TLS; with Open vSwitch: ovs-vsctl set-controller BRIDGE ssl:ADDRESS:PORT"
         if error.reason == "PEER_DID_NOT_RETURN_A_CERTIFICATE":
-            return "it shows no certificate; with Open vSwitch: ovs-vsctl set-ssl KEY CERTIFICATE CA"
+            return "it sent no certificate; with Open vSwitch: ovs-vsctl set-ssl KEY CERTIFICATE CA"
         return (error.reason or str(error)).replace("_", " ").lower()
     if isinstance(error, ConnectionAbortedError | TimeoutError):
-        return f"it did not agree upon TLS within {HANDSHAKE_S:g} s"
-    return "it ended the connection before TLS was agreed upon: it may not trust this controller's certificate"
+        return f"no TLS handshake within {HANDSHAKE_S:g} s"
+    return "it closed the connection during the TLS handshake: it may not trust this controller's certificate"

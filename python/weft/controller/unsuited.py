@@ -1,4 +1,4 @@
-"""Switches that cannot be steered, because they speak another version of OpenFlow: what is known of them."""
+"""Switches that cannot be controlled because they speak another version of OpenFlow."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 _MOST = 64
-"""Of them are remembered; the one that was here longest ago makes room."""
+"""Maximum number remembered; the least recently seen is evicted."""
 _TRIES_S = 60.0
-"""Who has not been here for so long does not try any more."""
+"""A switch not seen for this long has stopped trying."""
 
 
 @dataclass
@@ -20,17 +20,17 @@ class _One:
 
 
 class Unsuited:
-    """Those that have been here.
+    """The switches seen.
 
-    Of those that have not said their datapath ids one a machine: such a switch comes from another port each time, and
-    cannot be told from others.
+    Switches with unknown datapath id count as one per machine: each attempt comes from another port, so they cannot be
+    distinguished.
     """
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, int], _One] = {}
 
     def add(self, now: float, host: str, address: str, dpid: int, speaks: str) -> None:
-        """One was here, from this address; its datapath id is 0 if it is not known."""
+        """A switch has tried to connect from this address; its datapath id is 0 if unknown."""
         before = self._seen.pop((host, dpid), None)
         times = before.times if before is not None else 0
         self._seen[host, dpid] = _One(address, speaks, times + 1, now)
@@ -38,7 +38,7 @@ class Unsuited:
             del self._seen[next(iter(self._seen))]
 
     def rows(self, now: float, limit: int) -> list[dict[str, Any]]:
-        """At most `limit` of them that still try, the last first."""
+        """At most `limit` of those that still try, most recent first."""
         return [
             {
                 "address": one.address,

@@ -1,8 +1,8 @@
-"""Whether this machine can carry a scenario, estimated before and measured while it runs.
+"""Whether this machine is fast enough for a scenario: estimated before the run and measured during it.
 
-An emulation goes by the real clock: on a machine that is too slow, hosts and switches wait for processors, and the
-result is one of that machine. So the work is estimated from the flows, a scenario far beyond the machine is refused,
-and what the processors did during the run goes into the result.
+Emulation runs in real time: on a machine that is too slow, hosts and switches wait for CPU time and results reflect the
+machine. So the load is estimated from the flows, a scenario far beyond the machine's capacity is refused, and the CPU
+usage of the run is part of the result.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from .plan import Plan
 from .shaping import path_cables
 
 FRAME_HOPS_PER_CORE = 48_000
-"""Frames times links that a processor core carries in a second: measured, see docs/emulate.md."""
+"""Frames x links that a CPU core forwards per second: measured, see docs/emulate.md."""
 _SEGMENT = 1448
 _ACKNOWLEDGED = 0.5
-"""ACKs a data segment."""
+"""ACKs per data segment."""
 _SWITCH_BYTES, _HOST_BYTES = 24_000_000, 3_000_000
-"""Memory of a switch with its tables, of a host, roughly."""
+"""Approximate memory of a switch with its tables, and of a host."""
 _WARN, _REFUSE = 0.5, 1.5
-"""Shares of the machine from which a run is warned of, and refused."""
+"""Shares of the machine's capacity above which a run gets a warning or is refused."""
 _FIRST = -20
-"""The highest of priorities (nice(2))."""
+"""The highest priority (nice(2))."""
 _BUSY = 0.9
-"""Share of the processors' time in use or stolen from which a sample counts as saturated."""
+"""Share of CPU time in use or stolen from which a sample counts as saturated."""
 _SATURATED = 0.05
-"""Share of such samples from which a run does."""
+"""Share of saturated samples from which a run counts as saturated."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run asks of the machine.
+    """The estimated load of a run.
 
     Attributes:
-        frame_hops: Frames times links in a second of the busiest stretch.
-        goodput_bps: What the flows ask for there.
-        share: Of what the machine is thought to carry.
+        frame_hops: Frames x links per second in the busiest interval.
+        goodput_bps: Offered load of the flows in it.
+        share: Share of the machine's estimated capacity.
     """
 
     frame_hops: float
@@ -52,7 +52,7 @@ class Estimate:
 
 
 def estimate(plan: Plan, cores: int | None = None) -> Estimate:
-    """The work of a run in its busiest tenth: what flows ask for, at most what senders' and receivers' links carry."""
+    """The load of a run in its busiest tenth: the offered load, limited by the senders' and receivers' links."""
     hops = path_cables(plan)
     span = max(plan.duration_ps / 1e12, 1e-3)
     width = span / 10
@@ -74,26 +74,26 @@ def judge(plan: Plan) -> list[str]:
     """Warnings about a run that may be too much for this machine.
 
     Raises:
-        EmulationError: It is far too much, or there is not memory enough.
+        EmulationError: It is far too much, or memory is insufficient.
     """
     asked = estimate(plan)
     room = _available_memory()
     wanted = len(plan.switches) * _SWITCH_BYTES + len(plan.hosts) * _HOST_BYTES
     if room is not None and wanted > room:
         raise EmulationError(
-            f"{len(plan.hosts)} hosts and {len(plan.switches)} switches take about {wanted / 1e6:,.0f} MB, this machine"
+            f"{len(plan.hosts)} hosts and {len(plan.switches)} switches need about {wanted / 1e6:,.0f} MB; this machine"
             f" has {room / 1e6:,.0f} MB free"
         )
     if asked.share <= _WARN:
         return []
     text = (
-        f"the flows ask for up to {rate(asked.goodput_bps)}, {asked.frame_hops:,.0f} frames a second over links,"
-        f" {percent(asked.share)} of what this machine's {os.cpu_count()} cores are thought to carry"
+        f"the flows offer up to {rate(asked.goodput_bps)}, {asked.frame_hops:,.0f} frame-hops per second:"
+        f" {percent(asked.share)} of the estimated capacity of this machine's {os.cpu_count()} cores"
     )
     if asked.share > _REFUSE:
         raise EmulationError(
             text,
-            "slower links (`--set 'fabric.rate=\"10 Mbps\"'`), a smaller fabric or less load; or `weft run`",
+            "slower links (`--set 'fabric.rate=\"10 Mbps\"'`), a smaller fabric or a lower load; or `weft run`",
         )
     return [text]
 
@@ -106,19 +106,19 @@ def _available_memory() -> int | None:
 
 
 def go_first() -> None:
-    """Have this process, and all that it starts, run before what else the machine does.
+    """Raise the priority of this process and its children above all others on the machine.
 
-    Where the kernel shares time between sessions first (`sched_autogroup_enabled`, sched(7)), that of this one is what
-    counts; only the session's processes then share by their own priorities.
+    With autogroups (`sched_autogroup_enabled`, sched(7)), the priority of the session counts; priorities of processes
+    then matter only within the session.
     """
     os.setpriority(os.PRIO_PROCESS, 0, _FIRST)
-    # It is not there in every kernel, and where it is, not every sandbox takes it: without it, the study is only later.
+    # Not in every kernel, and not writable in every sandbox; without it, the study only takes longer.
     with contextlib.suppress(OSError):
         Path("/proc/self/autogroup").write_text(str(_FIRST), encoding="ascii")
 
 
 class Processors:
-    """What the machine's processors do, by samples."""
+    """Samples of the machine's CPU usage."""
 
     def __init__(self) -> None:
         self._samples: list[tuple[float, float]] = []
@@ -126,11 +126,11 @@ class Processors:
         self.begin()
 
     def begin(self) -> None:
-        """Leave out what they have done since the last sample."""
+        """Ignore the usage since the last sample."""
         self._last, self._asked = _times(), (_waiting_s(), time.monotonic())
 
     def sample(self) -> None:
-        """Count what they did since the last sample."""
+        """Record the usage since the last sample."""
         now = _times()
         total = sum(now) - sum(self._last)
         if total > 0:
@@ -148,9 +148,9 @@ class Processors:
         return {"busy": busy, "stolen": stolen}
 
     def report(self) -> dict[str, Any]:
-        """Shares of time in use (mean, largest) and stolen by other machines, and whether the run was saturated.
+        """Shares of CPU time in use (mean, maximum) and stolen by the hypervisor, and whether the run was saturated.
 
-        Beside them, where the kernel counts it (CONFIG_PSI), the share in which something waited for a processor.
+        Also, if the kernel measures it (CONFIG_PSI), the share of time in which some task waited for a CPU.
         """
         busy = [sample[0] for sample in self._samples] or [0.0]
         stolen = [sample[1] for sample in self._samples] or [0.0]
@@ -168,7 +168,7 @@ class Processors:
 
 
 def _waiting_s() -> float | None:
-    """Seconds since the start in which something waited for a processor; None where the kernel does not count them."""
+    """Seconds since boot in which some task waited for a CPU; None if the kernel does not measure this."""
     with contextlib.suppress(OSError):
         words = Path("/proc/pressure/cpu").read_text(encoding="ascii").split()
         return int(words[4].removeprefix("total=")) / 1e6
@@ -176,7 +176,7 @@ def _waiting_s() -> float | None:
 
 
 def own_seconds() -> float:
-    """Processor time that the processes of this process namespace have had, those that have ended apart."""
+    """CPU time of the processes in this PID namespace, without those that have ended."""
     ticks = 0
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -189,6 +189,6 @@ def own_seconds() -> float:
 
 
 def _times() -> list[int]:
-    """The first eight counters of all processors: user, nice, system, idle, iowait, irq, softirq, steal (proc(5))."""
+    """The first eight counters of all CPUs: user, nice, system, idle, iowait, irq, softirq, steal (proc(5))."""
     line = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0]
     return [int(word) for word in line.split()[1:9]]

@@ -1,6 +1,6 @@
-"""`weft controller` over a fabric of Open vSwitches in a jail, waited for until it knows the network.
+"""Runs `weft controller` for a fabric of Open vSwitches in a jail, and waits until it has discovered the network.
 
-The controller is the one that users start, with its command line; it is asked over its control socket.
+The controller runs from the command line as for users, and is queried over its control socket.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from .errors import EmulationError
 from .openflow import OpenFlowNetwork
 
 LISTEN = "127.0.0.1:6653"
-"""In the jail, whose loopback is its own."""
+"""On the jail's own loopback interface."""
 _SOCKET = Path("/run/weft-controller.sock")
 _READY_S = 30.0
-"""Seconds that the controller has to answer, and to find out what all ports lead to."""
+"""Timeout in seconds for the controller to respond, and to discover the neighbours of all ports."""
 _END_S = 10.0
-"""Seconds that it has to end."""
+"""Timeout in seconds for the controller to stop."""
 _SETTLED_S = 1.5
-"""From when a port is up, until it surely counts as a host's: the core's `settle_s` is a second."""
+"""Time from a port coming up until it counts as a host port: the core's `settle_s` is a second."""
 _LOOK_S = 0.05
-"""Seconds between two looks."""
+"""Polling interval in seconds."""
 _LOG_LINES = 5
-"""Last lines of its log that an error quotes."""
+"""Number of last log lines quoted in an error."""
 _ALL_ROWS = 1_000_000
 
 
@@ -45,9 +45,9 @@ class Controller:
 
         Args:
             forwarding: `smoc` or `spanning-tree`.
-            fabric: The fabric file with the network as it should be.
-            log: Where what it says goes.
-            options: More of its command line.
+            fabric: The fabric file of the expected network.
+            log: Its log file.
+            options: Further command-line options.
 
         Raises:
             EmulationError: It does not start.
@@ -58,7 +58,7 @@ class Controller:
         with log.open("wb") as sink:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
         try:
-            self._wait("does not answer", self._answers)
+            self._wait("does not respond", self._answers)
         except EmulationError:
             self.stop()
             raise
@@ -70,7 +70,7 @@ class Controller:
         self.stop()
 
     def stop(self) -> None:
-        """End it; switches keep their rules."""
+        """Stop it; switches keep their rules."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -80,10 +80,10 @@ class Controller:
                 self.process.wait()
 
     def ask(self, what: str) -> dict[str, Any]:
-        """What `weft controller show WHAT --json` prints, with all its rows.
+        """The output of `weft controller show WHAT --json`, with all rows.
 
         Raises:
-            EmulationError: It does not answer.
+            EmulationError: It does not respond.
         """
         try:
             return client.ask(_SOCKET, what, _ALL_ROWS)
@@ -91,10 +91,10 @@ class Controller:
             raise EmulationError(f"{error}: {self.last_words()}", error.hint) from error
 
     def wait_for(self, network: OpenFlowNetwork) -> None:
-        """Wait until it knows what every port of every switch leads to.
+        """Wait until it knows the role of every port of every switch.
 
         Raises:
-            EmulationError: It does not in time, or takes a port for what it is not.
+            EmulationError: It does not in time, or assigns a wrong role.
         """
         expected = {name: _roles(network, name) for name in network.dpids}
         found: dict[str, dict[int, str]] = {}
@@ -120,7 +120,7 @@ class Controller:
 
     def _answers(self) -> bool:
         if self.process.poll() is not None:
-            raise EmulationError(f"weft controller ended with {self.process.returncode}: {self.last_words()}")
+            raise EmulationError(f"weft controller exited with code {self.process.returncode}: {self.last_words()}")
         try:
             client.ask(_SOCKET, "status", 0)
         except ControllerError:
@@ -136,12 +136,12 @@ class Controller:
 
 
 def _role(port: dict[str, Any]) -> str:
-    """The role of a port; `settling` is what one of a host is said to be until something happens after its time."""
+    """The role of a port; a host port stays `settling` until the first event after its settling time."""
     return "host" if port["role"] == "settling" else str(port["role"])
 
 
 def _roles(network: OpenFlowNetwork, switch: str) -> dict[int, str]:
-    """What each port of a switch should be taken for, as the core calls it."""
+    """The expected role of each port of a switch, in the core's terms."""
     roles = {}
     for cable in network.plan.cables:
         for end, other in (cable.ends, cable.ends[::-1]):

@@ -1,4 +1,4 @@
-"""What can go wrong with an emulation for reasons a user can mend."""
+"""Emulation errors that a user can fix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class EmulationError(WeftError):
     """This scenario cannot be emulated, or not on this machine.
 
     Attributes:
-        hint: What to do instead, if there is anything.
+        hint: What to do instead, if known.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:

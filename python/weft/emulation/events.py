@@ -1,8 +1,8 @@
-"""Links that fail and heal at their times.
+"""Link failures and repairs at their scheduled times.
 
-A cable is cut by taking the switches' ends down: both ends lose their carrier, and what is in their queues is lost. The
-end of a host stays up, so that the host keeps its address and routes, and sees no carrier, as with a pulled plug.
-Where switches are told their routes, they are told those of the new fabric at the same time.
+A link is cut by taking its switch ends down: both ends lose their carrier and the contents of their queues. A host's
+end stays up, so that the host keeps its address and routes and sees no carrier, as with an unplugged cable. Switches
+with configured routes get those of the new fabric at the same time.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from .requirements import program
 
 
 class Faults:
-    """Carries out the events of a plan on a network that runs."""
+    """Carries out the events of a plan on a running network."""
 
     def __init__(self, network: Network) -> None:
-        """For a network that is built."""
+        """Takes a network that is already built."""
         self._network = network
         self._plan = network.plan
 
     def begin(self) -> None:
-        """Take down the cables that are down from the start."""
+        """Take down the links that are down from the start."""
         self._set([number for number, cable in enumerate(self._plan.cables) if not cable.up], up=False)
 
     def happen(self, event: Event, started: float) -> dict[str, Any]:
-        """Carry out an event; returns what is recorded of it.
+        """Carry out an event; returns its record.
 
         Args:
-            event: Of the plan.
-            started: When the run started, by `time.monotonic()`.
+            event: An event of the plan.
+            started: Start of the run, in `time.monotonic()`.
         """
         self._set(event.cables, event.up)
         happened = time.monotonic() - started
@@ -60,4 +60,4 @@ class Faults:
         command = [str(program("ip")), "-batch", "-"]
         done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise EmulationError(f"links cannot be set {word}: {done.stderr.strip()}")
+            raise EmulationError(f"cannot set links {word}: {done.stderr.strip()}")

@@ -1,7 +1,7 @@
-"""What runs in the jail: `python -m weft.emulation.inside DIRECTORY` carries out the plan that lies there.
+"""The process in the jail: `python -m weft.emulation.inside DIRECTORY` carries out the plan in that directory.
 
-It reads `plan.json` and `options.json`, says on standard output how far it is (one JSON object a line) and leaves
-`records.jsonl` and `observed.json`, or `failed.json`. It is process 1 there: when it ends, so does all that it started.
+It reads `plan.json` and `options.json`, reports progress on standard output (one JSON object per line) and writes
+`records.jsonl` and `observed.json`, or `failed.json`. It is PID 1 there: all its children end with it.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from .traces import Traces, flows
 _AHEAD_S = 1.0
 """Seconds between starting the load generator and time 0 of the run."""
 _OVERTIME_S = 15.0
-"""Seconds after its limit that the load generator has to end."""
+"""Seconds after the run's limit for the load generator to end."""
 _SHORTEST_SAMPLE_S = 0.1
-"""A sample takes processes and time that the run needs itself."""
+"""Minimum sampling interval: a sample uses processes and CPU time that the run needs."""
 
 
 class Stopped(Exception):  # noqa: N818 (it is no error)
-    """The jail was asked to end."""
+    """The jail was asked to stop."""
 
 
 def say(event: str, **values: Any) -> None:
-    """Tell the outside; at a terminal only what is being done."""
+    """Report an event to the process outside; at a terminal, only the current stage."""
     if not sys.stdout.isatty():
         print(json.dumps({"event": event, **values}), flush=True)
     elif values.get("fraction") == 0.0:
@@ -50,18 +50,18 @@ def say(event: str, **values: Any) -> None:
 
 
 def main(directory: Path, run: Callable[[Path, dict[str, Any]], None]) -> int:
-    """Have `run` carry out what lies in `directory`, with its options; the exit code says whether that went well."""
+    """Let `run` carry out the plan in `directory`, with its options; returns the exit code."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise Stopped
 
     signal.signal(signal.SIGTERM, stop)
-    # The process outside ignores Ctrl-C while there is a prompt, and that is inherited.
+    # Inherited: the process outside ignores Ctrl-C while the prompt is open.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     options = json.loads((directory / "options.json").read_text(encoding="utf-8"))
     try:
         jail.furnish()
-        # A node takes some four.
+        # About four descriptors per node.
         files.allow_many()
         run(directory, options)
     except (Stopped, KeyboardInterrupt):
@@ -110,10 +110,10 @@ def run(directory: Path, options: dict[str, Any]) -> None:
 
 
 class Replay:
-    """The flows of a plan on a network that is ready, and what happens meanwhile."""
+    """Replays a plan's flows on a network that is ready, with its events and measurements."""
 
     def __init__(self, plan: Plan, network: Network, faults: Faults, directory: Path) -> None:
-        """For one run; files go to `directory`."""
+        """Takes one run; files go to `directory`."""
         self._plan, self._network, self._directory = plan, network, directory
         self._links = Links(plan, network.namespaces)
         self._faults = faults
@@ -128,7 +128,7 @@ class Replay:
         self._flows: list[dict[str, Any]] = []
         self._lost = 0
         self._load: dict[str, Any] = {}
-        self._said = "it said nothing"
+        self._said = "no output"
 
     def carry_out(self) -> None:
         """Replay the flows until all have ended or the limit has passed.
@@ -179,12 +179,12 @@ class Replay:
             told, self._lost = self._traces.end()
             self._flows = flows(plan, told)
         if generator.returncode != 0:
-            raise EmulationError(f"weft-loadgen ended with {generator.returncode}: {self._said}")
+            raise EmulationError(f"weft-loadgen exited with code {generator.returncode}: {self._said}")
         if self._errors:
             raise self._errors[0]
 
     def observed(self) -> dict[str, Any]:
-        """What links, switches and processors did."""
+        """The measurements of links, switches and CPUs."""
         switches = {name: self._network.ask(name, "counters") for name in self._network.switches}
         return {
             "end_ps": self._end_ps,
@@ -200,7 +200,7 @@ class Replay:
         }
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Do `work`, keeping what goes wrong for `carry_out` to raise."""
+        """Run `work`, keeping errors for `carry_out` to raise."""
         try:
             work()
         except EmulationError as error:
@@ -209,7 +209,7 @@ class Replay:
             self._errors.append(EmulationError(str(error)))
 
     def _until(self, at_s: float) -> bool:
-        """Wait until `at_s` seconds of the run; whether the run still goes on."""
+        """Wait until `at_s` seconds into the run; returns whether the run is still active."""
         return not self._over.wait(max(self._begin_s + at_s - time.monotonic(), 0.0))
 
     def _carry_out_events(self) -> None:
@@ -237,7 +237,7 @@ class Replay:
             self._series += self._tables(now_ps)
             self._processors.sample()
             last_ps = now_ps
-            # A sample that came late is not followed by one too soon.
+            # After a late sample, skip those that would follow too soon.
             number = max(number + 1, int(now_ps / 1e12 / interval))
             say(
                 "progress",
@@ -258,7 +258,7 @@ class Replay:
         return round((time.monotonic() - self._begin_s) * 1e12)
 
     def _tables(self, now_ps: int) -> list[dict[str, Any]]:
-        """Rows of `series` with how many entries the switches' tables have."""
+        """Rows of `series` with the sizes of the switches' tables."""
         if self._plan.scheme not in EXPLORING:
             return []
         rows = []
@@ -270,7 +270,7 @@ class Replay:
         return rows
 
     def _follow(self, generator: subprocess.Popen[bytes]) -> None:
-        """Read what the load generator says: how far it is, how late flows started, what is wrong."""
+        """Read the load generator's output: progress, lateness of flows, warnings and errors."""
         assert generator.stderr is not None
         for line in generator.stderr:
             try:
@@ -287,7 +287,7 @@ class Replay:
 
 
 def _keep_logs(network: Network, directory: Path) -> None:
-    """Copy what the switches logged out of the jail's /run."""
+    """Copy the switches' logs out of the jail's /run."""
     for name, switch in network.switches.items():
         (directory / f"{name}.log").write_bytes(switch.log_path.read_bytes())
 

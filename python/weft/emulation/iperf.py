@@ -1,7 +1,7 @@
-"""iperf3 between two emulated hosts: throughput over time, as the receiver sees it.
+"""iperf3 between two emulated hosts: throughput over time, measured at the receiver.
 
-With MPTCP what a sender's program has written says little: it fills buffers for all subflows first. So the intervals
-are those of the receiving side, and so is the sum.
+With MPTCP the sender's own numbers are misleading, because it first fills the buffers of all subflows. So intervals and
+totals are those of the receiver.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from .namespace import entered
 from .requirements import program
 
 PORT = 5201
-"""iperf3's own."""
+"""iperf3's default port."""
 INTERVAL_S = 0.1
-"""Between reports: iperf3 makes them no oftener."""
+"""Interval between reports, iperf3's minimum."""
 _BLOCK = "16K"
-"""Bytes read and written at a time: with iperf3's 128 kB an interval at 100 Mbps has room for ten."""
+"""Block size: with iperf3's default of 128 kB, an interval at 100 Mbps has room for only ten."""
 _READY_S = 10.0
-"""Seconds that a server has to listen."""
+"""Timeout in seconds for a server to listen."""
 _OVERTIME_S = 15.0
-"""Seconds that a transfer may take beyond what it was told."""
+"""Seconds that a transfer may take beyond its duration."""
 _LOOK_S = 0.02
 
 
 @dataclass(frozen=True)
 class Interval:
-    """What arrived in a stretch of time; seconds since the sender began to send."""
+    """Data received in an interval; times in seconds since the sender started."""
 
     begin_s: float
     end_s: float
@@ -41,21 +41,21 @@ class Interval:
 
     @property
     def throughput_bps(self) -> float:
-        """In bit/s."""
+        """Throughput in bit/s."""
         return self.bytes * 8 / (self.end_s - self.begin_s) if self.end_s > self.begin_s else 0.0
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """A transfer that has ended.
+    """A finished transfer.
 
     Attributes:
-        intervals: Each a tenth of a second, in order.
-        received_bytes: By the receiving program.
-        seconds: How long the receiver counted.
-        retransmissions: Segments that the sender sent again, of the first subflow only if there are several; None
-            where iperf3 does not say.
-        streams: Connections at a time.
+        intervals: Intervals of a tenth of a second, in order.
+        received_bytes: Bytes received by the receiving program.
+        seconds: Duration at the receiver.
+        retransmissions: Retransmitted segments, of the first subflow only if there are several; None if iperf3 does not
+            report them.
+        streams: Number of parallel connections.
     """
 
     intervals: list[Interval]
@@ -65,14 +65,14 @@ class Transfer:
     streams: int
 
     def mean_bps(self, begin_s: float = 0.0, end_s: float = float("inf")) -> float:
-        """Throughput over the intervals that lie within; 0 if none does."""
+        """Throughput over the intervals within the given times; 0 if there are none."""
         chosen = [one for one in self.intervals if one.begin_s >= begin_s - 1e-6 and one.end_s <= end_s + 1e-6]
         span = sum(one.end_s - one.begin_s for one in chosen)
         return sum(one.bytes for one in chosen) * 8 / span if span else 0.0
 
 
 def check() -> None:
-    """Refuse a machine without iperf3.
+    """Check that iperf3 is installed.
 
     Raises:
         EmulationError: It is not installed.
@@ -82,7 +82,7 @@ def check() -> None:
 
 
 def version() -> str:
-    """Of iperf3, e.g. `3.12`.
+    """The version of iperf3, e.g. `3.12`.
 
     Raises:
         EmulationError: It is not installed.
@@ -104,17 +104,17 @@ def transfer(
     wrap: Callable[[list[str]], list[str]] = list,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Transfer:
-    """Send for some seconds as fast as it goes.
+    """Send at full speed for some seconds.
 
     Args:
         source: Namespace of the sender, as a path.
         destination: Namespace of the receiver, as a path.
-        address: Of the receiver.
-        seconds: How long.
+        address: Address of the receiver.
+        seconds: Duration.
         congestion: The sender's congestion control.
-        streams: Connections at a time.
-        wrap: Makes of a command what is run instead, e.g. `mptcp.wrapped`.
-        meanwhile: Called once the sender runs; what it does must be done before that ends.
+        streams: Number of parallel connections.
+        wrap: Transforms the command to run, e.g. `mptcp.wrapped`.
+        meanwhile: Called while the sender runs; must return before the sender ends.
 
     Raises:
         EmulationError: iperf3 failed, or took too long.
@@ -140,7 +140,7 @@ def transfer(
             sent = _ended(client, limit, meanwhile)
             server.wait(_OVERTIME_S)
         except subprocess.TimeoutExpired as late:
-            raise EmulationError(f"iperf3 had not ended {late.timeout:g} s after it began") from late
+            raise EmulationError(f"iperf3 did not finish within {late.timeout:g} s") from late
         finally:
             if server.poll() is None:
                 server.kill()
@@ -149,10 +149,10 @@ def transfer(
 
 
 def read(sent: str, received: str) -> Transfer:
-    """The transfer that the JSON reports of both sides are about.
+    """Parse the JSON reports of both sides.
 
     Raises:
-        EmulationError: One of them reports an error, or is no report.
+        EmulationError: One of them reports an error or is not a valid report.
     """
     client, server = _report(sent, "sender"), _report(received, "receiver")
     try:
@@ -170,7 +170,7 @@ def read(sent: str, received: str) -> Transfer:
             len(server["start"]["connected"]),
         )
     except (KeyError, TypeError, ValueError) as wrong:
-        raise EmulationError(f"iperf3 reports other than expected: {type(wrong).__name__} {wrong}") from None
+        raise EmulationError(f"unexpected iperf3 report: {type(wrong).__name__} {wrong}") from None
 
 
 def _report(text: str, side: str) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def _report(text: str, side: str) -> dict[str, Any]:
     except ValueError:
         report = {}
     if not report:
-        raise EmulationError(f"the {side}'s iperf3 says no report: {text.strip()[-200:] or 'nothing'}")
+        raise EmulationError(f"no report from the {side}'s iperf3: {text.strip()[-200:] or 'no output'}")
     if "error" in report:
         raise EmulationError(f"the {side}'s iperf3: {report['error']}")
     return report
@@ -195,9 +195,11 @@ def _wait_until_it_listens(server: subprocess.Popen[bytes], namespace: str, said
         if listening:
             return
         if server.poll() is not None:
-            raise EmulationError(f"the receiver's iperf3 ended with {server.returncode}: {_text(said).strip()[-200:]}")
+            raise EmulationError(
+                f"the receiver's iperf3 exited with code {server.returncode}: {_text(said).strip()[-200:]}"
+            )
         if time.monotonic() > until:
-            raise EmulationError(f"the receiver's iperf3 does not listen after {_READY_S:g} s")
+            raise EmulationError(f"the receiver's iperf3 did not listen within {_READY_S:g} s")
         time.sleep(_LOOK_S)
 
 

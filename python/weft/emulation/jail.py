@@ -1,12 +1,12 @@
-"""A process in network, mount and process namespaces of its own, which end with it.
+"""A jail: a process in its own network, mount and PID namespaces, which end with it.
 
-Interfaces, namespaces, mounts, pinned eBPF programs and processes that an emulation makes live in namespaces that the
-kernel takes away with their last process; so nothing has to be cleaned up, however the emulation ends. Two emulations
-at a time do not see each other.
+Interfaces, namespaces, mounts, pinned eBPF programs and processes of an emulation live in namespaces that the kernel
+removes with their last process; so nothing needs cleaning up, however the emulation ends. Concurrent emulations do not
+see each other.
 
-`enter` is called outside. It starts `unshare`, which is killed with the process that called (`setpriv --pdeathsig`) and
-kills the first process of the jail with it (`--kill-child`); as that is process 1 there, the kernel kills all others.
-`furnish` is called by process 1.
+`Jail` is created outside. It starts `unshare`, which is killed with the calling process (`setpriv --pdeathsig`) and
+kills the first process of the jail (`--kill-child`); as that is PID 1 there, the kernel kills all others. PID 1 calls
+`furnish`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .errors import EmulationError
 from .requirements import program
 
 _GRACE = 10.0
-"""Seconds that a jail has to end by itself."""
+"""Timeout in seconds for a jail to stop before it is killed."""
 _MOUNTS = (
     ("sysfs", "/sys"),
     ("bpf", "/sys/fs/bpf"),
@@ -36,7 +36,7 @@ class Jail:
     """A running jail.
 
     Attributes:
-        process: `unshare`, which ends when the jail has.
+        process: The `unshare` process, which ends with the jail.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class Jail:
         """Start `python -m module arguments` in a jail.
 
         Its standard output is a pipe, its standard error `stderr`, its standard input a pipe if it `listens`; without
-        `stderr` it has the terminal of this process. To be called from the main thread: the kernel kills the jail when
-        the thread that started it ends.
+        `stderr` it uses this process's terminal. Call from the main thread: the kernel kills the jail when the thread
+        that started it ends.
         """
         command = [
             *(_path("setpriv"), "--pdeathsig", "KILL", "--"),
@@ -59,12 +59,12 @@ class Jail:
             stdin=subprocess.PIPE if listens else subprocess.DEVNULL if alone else None,
             stdout=subprocess.PIPE if alone else None,
             stderr=stderr,
-            # Ctrl-C at a terminal is for the process outside, which then ends the jail; at a prompt it is for both.
+            # Ctrl-C goes to the process outside, which then stops the jail; at a prompt it goes to both.
             start_new_session=alone,
         )
 
     def first_process(self) -> int | None:
-        """The process that is 1 inside, by its number outside; None when it has ended."""
+        """The outside PID of the jail's PID 1; None when it has ended."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         try:
             numbers = children.read_text(encoding="ascii").split()
@@ -73,7 +73,7 @@ class Jail:
         return int(numbers[0]) if numbers else None
 
     def end(self) -> None:
-        """Ask the jail to end, and make it after a while."""
+        """Ask the jail to stop; kill it after a timeout."""
         first = self.first_process()
         if first is not None:
             os.kill(first, signal.SIGTERM)
@@ -89,15 +89,15 @@ class Jail:
 
 
 def furnish() -> None:
-    """Mount what the jail's processes look at: /sys of its own network, a BPF file system, an empty /run.
+    """Mount the jail's file systems: /sys of its own network, a BPF file system, an empty /run.
 
     Raises:
-        EmulationError: The kernel refuses one of them.
+        EmulationError: A mount fails.
     """
     for kind, where in _MOUNTS:
         done = subprocess.run([_path("mount"), "-t", kind, kind, where], capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise EmulationError(f"{kind} cannot be mounted on {where} in the jail: {done.stderr.strip()}")
+            raise EmulationError(f"cannot mount {kind} on {where} in the jail: {done.stderr.strip()}")
 
 
 def _path(name: str) -> str:

@@ -1,7 +1,7 @@
-"""Doing things in another network namespace without a process for each: entering it, and its settings.
+"""Working in another network namespace without a separate process: entering it, and its settings.
 
-Python 3.11 has no `os.setns`, so the C library is asked. A namespace is entered by one thread; files below
-/proc/sys/net are then those of that namespace, and so are sockets and processes that the thread makes.
+Python 3.11 has no `os.setns`, so this calls the C library. A single thread enters a namespace; /proc/sys/net, sockets
+and child processes of that thread then belong to it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def path_of(process: int) -> str:
 
 @contextmanager
 def entered(path: str) -> Iterator[None]:
-    """Have this thread in the network namespace at `path` for the block."""
+    """Move this thread to the network namespace at `path` for the block."""
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
         there = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -51,15 +51,15 @@ def _set(namespace: int) -> None:
 
 
 def setting(name: str) -> Path:
-    """The file of a setting such as `net.ipv4.tcp_sack`, in the namespace that the thread is in."""
+    """The file of a setting such as `net.ipv4.tcp_sack`, in the thread's current namespace."""
     return Path("/proc/sys") / name.replace(".", "/")
 
 
 def runs(interface: str) -> bool:
-    """Whether an interface of the namespace that the thread is in passes frames.
+    """Whether an interface in the thread's current namespace passes frames.
 
-    It has a carrier before that: the kernel starts a device's queues later, in its own time (netdevice(7),
-    `IFF_RUNNING`), and until then what is sent is lost.
+    The carrier alone is not enough: the kernel starts a device's queues later, asynchronously (netdevice(7),
+    `IFF_RUNNING`), and until then frames are lost.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         request = struct.pack("16sh14x", interface.encode(), 0)

@@ -1,14 +1,13 @@
-"""What hosts know of each other's addresses.
+"""The hosts' neighbour tables.
 
-Where switches are told their routes, every host knows all it sends to: entries that stay. Where switches explore, hosts
-ask, and remember for the scheme's `arp_cache` as in the simulator: a flow whose source has not heard of its destination
-for that long asks anew. Linux remembers otherwise (an entry is used on, and confirmed by the connections that use it);
-so it is told to keep entries, and the one in question is deleted right before a flow for which it would be too old.
-What is left: other connections between the two hosts wait for the answer too, a millisecond or two.
+With configured routes, hosts have permanent entries for all their peers. With exploring switches, hosts use ARP and
+cache replies for the scheme's `arp_cache`, as in the simulator: a flow whose source has not learned about its
+destination within that time sends a new request. Linux caches differently (connections confirm the entries they use);
+so it is configured to keep entries, and an entry is deleted right before a flow for which it would be too old. One
+difference remains: other connections between the two hosts also wait for the reply, a millisecond or two.
 
-The kernel has one table for the hosts of all namespaces, this machine's own among them, and forgets entries, or refuses
-new ones, once there are 1024. So an entry is marked as kept by somebody (`NTF_EXT_LEARNED`) soon after it has come
-about: such ones do not count.
+The kernel has one table for all namespaces, including this machine's own, and evicts entries or refuses new ones beyond
+1024. So an entry is marked as externally learned (`NTF_EXT_LEARNED`) soon after its creation: these do not count.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from typing import Any
 from .namespace import entered
 
 SETTINGS = {
-    # Milliseconds, then seconds, each an hour: entries are not asked for again by themselves.
+    # One hour each, in milliseconds and seconds: the kernel does not revalidate entries on its own.
     "net.ipv4.neigh.{dev}.base_reachable_time_ms": "3600000",
     "net.ipv4.neigh.{dev}.delay_first_probe_time": "3600",
     "net.ipv4.neigh.{dev}.gc_stale_time": "3600",
 }
-"""How the hosts of an exploring fabric are told not to forget by themselves; before their interfaces are made."""
+"""Settings that keep neighbour entries in exploring fabrics; set before the interfaces are created."""
 LEAD_S = 0.002
-"""How long before a flow an entry that is too old is deleted, in seconds."""
+"""Seconds before a flow at which an entry that is too old is deleted."""
 LEARNT_S = 0.5
-"""How long after a flow's start its hosts are taken to know each other, in seconds."""
+"""Seconds after a flow's start at which its hosts are assumed to know each other."""
 _RTM_NEWNEIGH = 28
 _RTM_DELNEIGH = 29
 _NLM_F_REQUEST = 0x1
@@ -43,7 +42,7 @@ _NTF_EXT_LEARNED = 0x10
 
 
 def permanent(flows: Sequence[Mapping[str, Any]], macs: Mapping[str, str], addresses: Mapping[str, str]) -> Any:
-    """For each host, lines of `ip -batch` with entries for all hosts it has flows with; `{dev}` is its interface."""
+    """For each host, `ip -batch` lines with entries for all hosts it has flows with; `{dev}` is its interface."""
     partners: dict[str, set[str]] = {}
     for flow in flows:
         partners.setdefault(flow["src"], set()).add(flow["dst"])
@@ -59,7 +58,7 @@ def permanent(flows: Sequence[Mapping[str, Any]], macs: Mapping[str, str], addre
 
 @dataclass(frozen=True, order=True)
 class Change:
-    """At a time in seconds a host is to forget another's address, or what it has learnt of it is to be kept."""
+    """At a time in seconds, delete a host's entry for another, or mark it as kept."""
 
     at_s: float
     keeps: bool
@@ -68,10 +67,10 @@ class Change:
 
 
 def changes(flows: Sequence[Mapping[str, Any]], lifetime_s: float) -> list[Change]:
-    """What is to be changed, in order of time.
+    """The changes, in order of time.
 
-    The simulator's rule: a flow's source asks if it has not asked for the destination, or been asked by it, within
-    `lifetime_s`. The first question of a pair needs no forgetting; after each, both know each other.
+    The simulator's rule: a flow's source sends a request if it has neither sent one for the destination nor received
+    one from it within `lifetime_s`. The first request of a pair needs no deletion; after each, both know each other.
     """
     known_until: dict[tuple[str, str], float] = {}
     found = []
@@ -88,7 +87,7 @@ def changes(flows: Sequence[Mapping[str, Any]], lifetime_s: float) -> list[Chang
 
 
 class Memories:
-    """Changes what hosts know; keeps a socket in each host's namespace, so that none has to be entered."""
+    """Changes neighbour entries; keeps a socket open in each host's namespace, to avoid entering it each time."""
 
     def __init__(
         self,
@@ -97,7 +96,7 @@ class Memories:
         macs: Mapping[str, str],
         interfaces: Mapping[str, str],
     ) -> None:
-        """Open a socket for each host: by name the path of its namespace, its addresses, its interface."""
+        """Open a socket for each host; the arguments map host names to namespace paths, addresses and interfaces."""
         self._addresses = {name: socket.inet_aton(address) for name, address in addresses.items()}
         self._macs = {name: bytes.fromhex(mac.replace(":", "")) for name, mac in macs.items()}
         self._sockets: dict[str, tuple[socket.socket, int]] = {}
@@ -107,7 +106,7 @@ class Memories:
                 self._sockets[name] = (opened, socket.if_nametoindex(interfaces[name]))
 
     def change(self, change: Change) -> None:
-        """Carry a change out; nothing happens if the host does not know the other."""
+        """Apply a change; without effect if the host has no such entry."""
         address = _attribute(_NDA_DST, self._addresses[change.other])
         if change.keeps:
             mac = _attribute(_NDA_LLADDR, self._macs[change.other])
@@ -116,7 +115,7 @@ class Memories:
             self._send(change.host, _RTM_DELNEIGH, 0, (0, 0), address)
 
     def _send(self, host: str, kind: int, flags: int, state: tuple[int, int], attributes: bytes) -> None:
-        """A message about a neighbour (rtnetlink(7): nlmsghdr, ndmsg, attributes); nobody waits for the answer."""
+        """Send a neighbour message (rtnetlink(7): nlmsghdr, ndmsg, attributes) without waiting for a reply."""
         opened, index = self._sockets[host]
         body = struct.pack("=BxxxiHBB", socket.AF_INET, index, *state, 0) + attributes
         opened.send(struct.pack("=IHHII", 16 + len(body), kind, _NLM_F_REQUEST | flags, 0, 0) + body)

@@ -1,4 +1,4 @@
-"""The network of a plan, built and ready for flows: Linux switches, shaped links, hosts with their TCP."""
+"""The network of a plan, ready for flows: Linux switches, shaped links, hosts with their TCP."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Network(Nodes):
     """Built by `configure` and `start`, in a jail; its switches are `WeftSwitch`es.
 
     Attributes:
-        settings: What the hosts' settings were when read back.
-        route: What their routes carried then.
-        memories: Changes what hosts know of each other; None where they know all.
+        settings: The hosts' settings, read back.
+        route: The attributes of their routes, read back.
+        memories: Changes the hosts' neighbour entries; None if these are permanent.
     """
 
     def __init__(self, plan: Plan, stack: Stack, delays: bool) -> None:
-        """Make the nodes and cables; nothing forwards yet."""
+        """Create the nodes and links; nothing forwards yet."""
         find_mininet()
         from .topology import linux_switch
         from .weft_mininet import WeftSwitch
@@ -37,10 +37,10 @@ class Network(Nodes):
         self.memories: neighbours.Memories | None = None
 
     def configure(self, told: Callable[[float], None]) -> None:
-        """Shape all links and make the hosts' stacks; `told` hears how far it is, from 0 to 1.
+        """Shape all links and configure the hosts; `told` is called with the progress, from 0 to 1.
 
         Raises:
-            EmulationError: The kernel does not do what it is asked for.
+            EmulationError: The kernel rejects a setting.
         """
         shapes = shaping.shapes(self.plan, self._delays)
         hosts = self.plan.host_names
@@ -60,16 +60,18 @@ class Network(Nodes):
             self.memories = neighbours.Memories(self.namespaces, addresses, macs, devices)
 
     def _make_room(self) -> None:
-        """Let the cables between switches carry frames with tags."""
+        """Raise the MTU of links between switches for tagged frames."""
         hosts = self.plan.host_names
         between = [cable for cable in self.plan.cables if not hosts & {cable.a.node, cable.b.node}]
         ends = [self.plan.interface(end) for cable in between for end in cable.ends]
-        ip_batch([f"link set dev {name} mtu {MTU + TAG}" for name in ends], "switches' ports take no longer frames")
+        ip_batch(
+            [f"link set dev {name} mtu {MTU + TAG}" for name in ends], "cannot raise the MTU of the switches' ports"
+        )
 
     def _configure_host(
         self, name: str, shapes: Mapping[str, shaping.Shape], address: str, known: list[str], explores: bool
     ) -> None:
-        """What is done in a host's namespace."""
+        """Configure a host, in its namespace."""
         device = str(self.hosts[name].defaultIntf())
         wanted = dict(self.stack.settings)
         wanted[f"net.ipv4.conf.{device}.rp_filter"] = "0"
@@ -80,14 +82,14 @@ class Network(Nodes):
         offloads(device)
         shaping.apply(shapes)
         lines = [route_command(device, address, self.stack.route), *(line.format(dev=device) for line in known)]
-        ip_batch(lines, f"host {name} does not take its route or addresses")
+        ip_batch(lines, f"cannot set the route or neighbours of host {name}")
         self.route = route_there(device, self.stack.route)
 
     def ask(self, switch: str, what: str, method: str = "GET") -> Any:
-        """What the control socket of a switch answers.
+        """Query the control socket of a switch.
 
         Raises:
-            EmulationError: It refused, or nobody answers.
+            EmulationError: It refused, or does not respond.
         """
         from .weft_mininet import ControlError
 
@@ -97,7 +99,7 @@ class Network(Nodes):
             raise EmulationError(str(refusal)) from refusal
 
     def start(self) -> None:
-        """Start the switches and wait until they know what their ports lead to.
+        """Start the switches and wait until they know the roles of their ports.
 
         Raises:
             EmulationError: They do not in time.
@@ -112,18 +114,18 @@ class Network(Nodes):
         self._check_roles()
 
     def _check_roles(self) -> None:
-        """Check that each switch takes each of its ports for what it is."""
+        """Check that each switch has assigned the right role to each of its ports."""
         for name in self.switches:
             there = self.roles(name)
             for port, role in self._expected(name).items():
                 if there.get(port) != role:
                     raise EmulationError(
-                        f"{name} takes its port {port} for `{there.get(port)}`, it is `{role}`:"
+                        f"{name} assigned role `{there.get(port)}` to port {port}, expected `{role}`:"
                         f" {self.switches[name].last_words()}"
                     )
 
     def _expected(self, switch: str) -> dict[int, str]:
-        """The role of each port of a switch whose cable is not down from the start."""
+        """The role of each port of a switch whose link is not down from the start."""
         roles = {}
         for cable in self.plan.cables:
             for end, other in (cable.ends, cable.ends[::-1]):
@@ -132,6 +134,6 @@ class Network(Nodes):
         return roles
 
     def roles(self, switch: str) -> dict[int, str]:
-        """What a switch takes its ports for, by their number in the plan."""
+        """The roles that a switch assigned to its ports, by port number in the plan."""
         numbers = {intf.name: port for port, intf in self.switches[switch].ports_by_number.items()}
         return {numbers[port["interface"]]: port["role"] for port in self.ask(switch, "ports")}

@@ -1,4 +1,4 @@
-"""The nodes and cables of a plan on this machine, as Mininet makes them; others say what the switches are."""
+"""The nodes and links of a plan on this machine, created by Mininet, with any class of switches."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from .requirements import find_mininet
 from .stack import write
 
 _LINKS_S = 60.0
-"""Seconds that the kernel has to start all interfaces: it does so in its own time, later on a busy machine."""
+"""Timeout in seconds for all interfaces to start: the kernel does so asynchronously, later on a busy machine."""
 _LOOK_S = 0.05
-"""Seconds between two looks."""
+"""Polling interval in seconds."""
 _OWN = "/proc/self/ns/net"
-"""The namespace of switches that have none of their own."""
+"""The namespace of switches without their own."""
 
 
 class Nodes:
-    """Hosts in namespaces of their own, switches in that of this process unless told otherwise, cables between them.
+    """Hosts in their own namespaces, switches in this process's unless configured otherwise, and links between them.
 
     Nothing forwards yet.
 
     Attributes:
-        plan: What was built.
-        net: Mininet's.
+        plan: The plan.
+        net: The Mininet network.
         hosts: Mininet's hosts by their name in the plan.
         switches: Mininet's switches by their name in the plan.
     """
 
     def __init__(self, plan: Plan, switch: type, told: Callable[[SwitchNode], dict[str, Any]]) -> None:
-        """Make them, in a jail.
+        """Create them, in a jail.
 
         Args:
-            plan: The fabric, among others.
-            switch: Mininet's class of the switches.
-            told: The parameters of a switch.
+            plan: The plan with the fabric.
+            switch: Mininet class of the switches.
+            told: Returns the parameters of a switch.
 
         Raises:
             EmulationError: Mininet is not installed.
@@ -52,7 +52,7 @@ class Nodes:
         self.plan = plan
         setLogLevel("warning")
         write(dict.fromkeys(("net.ipv6.conf.all.disable_ipv6", "net.ipv6.conf.default.disable_ipv6"), "1"))
-        # What this would do is raise limits of the whole machine.
+        # Skips Mininet's initialisation, which raises limits of the whole machine.
         Mininet.inited = True
         self.net: Any = Mininet(
             topo=FabricTopo(plan=plan, told=told), switch=switch, host=QuietHost, controller=None, build=True
@@ -72,7 +72,7 @@ class Nodes:
         return path_of(there.pid) if there.inNamespace else _OWN
 
     def wait_for_links(self) -> None:
-        """Wait until every interface passes frames, those of cables that are down apart.
+        """Wait until every interface passes frames, except those of links that are down.
 
         Raises:
             EmulationError: One does not in time.
@@ -83,7 +83,7 @@ class Nodes:
             for end in cable.ends if cable.up else ():
                 while not _runs(places[end.node], self.plan.interface(end)):
                     if time.monotonic() > until:
-                        raise EmulationError(f"{self.plan.interface(end)} carries nothing after {_LINKS_S:g} s")
+                        raise EmulationError(f"{self.plan.interface(end)} is not running after {_LINKS_S:g} s")
                     time.sleep(_LOOK_S)
 
 

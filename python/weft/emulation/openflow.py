@@ -1,7 +1,7 @@
-"""A fabric of Open vSwitches under a controller, and hosts with Linux's TCP or MPTCP; to be built in a jail.
+"""A fabric of Open vSwitches under a controller, and hosts with Linux's TCP or MPTCP; runs in a jail.
 
-Node, cable and interface names are those of the plan. Port 0 of a switch in the plan is port 1 in OpenFlow, and so on;
-its datapath id follows from its name, as for `weft controller --fabric`.
+Node, link and interface names are those of the plan. Port 0 of a switch in the plan is port 1 in OpenFlow, and so on;
+its datapath id follows from its name, as in `weft controller --fabric`.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from .stack import Stack, choose, ip_batch, offloads, route_command, route_there
 from .sweep import planned
 
 _BURST_S = 0.25e-3
-"""What an idle link may pass at once, in seconds of its rate: a frame at 25 Mbps, three at 100."""
+"""Burst size of an idle link, in seconds of its rate: one frame at 25 Mbps, three at 100 Mbps."""
 _DIRECTORY = Path("/run/openvswitch")
-"""In a jail, where /run is its own."""
+"""In a jail, which has its own /run."""
 
 
 def plan_of(fabric: Path) -> Plan:
-    """A plan without anything to carry out, for a fabric file with at least two hosts.
+    """A plan with a dummy flow for a fabric file with at least two hosts.
 
     Raises:
-        ScenarioError: The file describes no usable fabric.
+        ScenarioError: The file is not a usable fabric.
         EmulationError: It has fewer than two hosts.
     """
     from ..topology import fabric as read_fabric
 
     hosts = [node.name for node in read_fabric(fabric).hosts]
     if len(hosts) < 2:
-        raise EmulationError(f"{fabric} has {len(hosts)} hosts: two at least send something to each other")
+        raise EmulationError(f"{fabric} has {len(hosts)} hosts: at least two are needed")
     text = f"""\
 [fabric]
 file = {json.dumps(fabric.name)}
@@ -55,10 +55,10 @@ name = "single_path"
 
 
 def datapath_ids(switches: Sequence[str]) -> dict[str, int]:
-    """The datapath ids of switches by name, as `weft controller --fabric` takes them from all their names.
+    """The datapath ids of switches by name, as `weft controller --fabric` derives them from all names.
 
     Raises:
-        EmulationError: A name tells none, or two tell the same.
+        EmulationError: A name implies no datapath id, or two imply the same one.
     """
     try:
         return dpids_of(switches)
@@ -67,29 +67,29 @@ def datapath_ids(switches: Sequence[str]) -> dict[str, int]:
 
 
 class OpenFlowNetwork(Nodes):
-    """Built by its constructor, forwarding as its controllers say from `start` on; a context manager does both.
+    """The constructor builds the network; from `start` on, it forwards under its controllers. A context manager.
 
     Attributes:
-        switch: Open vSwitch, with a bridge for every switch of the plan, called by its name.
+        switch: Open vSwitch, with a bridge for every switch of the plan, named after it.
         stack: The hosts' TCP.
-        warnings: What differs from the plan.
-        settings: What the hosts' settings were when read back.
-        route: What their routes carried then.
+        warnings: Differences from the plan.
+        settings: The hosts' settings, read back.
+        route: The attributes of their routes, read back.
     """
 
     def __init__(
         self, plan: Plan, *, controllers: Sequence[str] = (), subflows: int = 1, openers: Iterable[str] = ()
     ) -> None:
-        """Make nodes and cables, shape the links, give hosts their stack.
+        """Create nodes and links, shape the links, configure the hosts.
 
         Args:
-            plan: With the fabric and the transport.
-            controllers: Of all switches, e.g. `tcp:127.0.0.1:6653`; none: the switches have the rules they are given.
-            subflows: Of an MPTCP connection; 1 leaves MPTCP on, without further ones.
-            openers: Hosts that open them; the others accept.
+            plan: The plan with the fabric and the transport.
+            controllers: Controllers of all switches, e.g. `tcp:127.0.0.1:6653`; if empty, rules are added by hand.
+            subflows: Subflows per MPTCP connection; 1 leaves MPTCP on, without further subflows.
+            openers: Hosts that open subflows; the others accept them.
 
         Raises:
-            EmulationError: Something of it is missing on this machine, or the kernel does not do what it is asked for.
+            EmulationError: A requirement is missing on this machine, or the kernel rejects a setting.
         """
         find_mininet()
         from .topology import BridgeSwitch
@@ -108,8 +108,8 @@ class OpenFlowNetwork(Nodes):
         def told(switch: SwitchNode) -> dict[str, Any]:
             return {"dpid": f"{dpids[switch.name]:x}"}
 
-        # The way to controllers on this machine.
-        ip_batch(["link set dev lo up"], "the loopback interface cannot be used")
+        # For controllers on this machine.
+        ip_batch(["link set dev lo up"], "cannot set the loopback interface up")
         super().__init__(plan, BridgeSwitch, told)
         self.switch = OpenVSwitch(_DIRECTORY)
         self.dpids = dpids
@@ -124,13 +124,13 @@ class OpenFlowNetwork(Nodes):
     def _configure_host(
         self, name: str, address: str, shapes: dict[str, shaping.Shape], subflows: int, *, opens: bool
     ) -> None:
-        """What is done in a host's namespace."""
+        """Configure a host, in its namespace."""
         device = self.interface(name)
         there = write({**self.stack.settings, f"net.ipv4.conf.{device}.rp_filter": "0"})
         self.settings = {key: value for key, value in there.items() if device not in key}
         offloads(device)
         shaping.apply(shapes)
-        ip_batch([route_command(device, address, self.stack.route)], f"host {name} does not take its route")
+        ip_batch([route_command(device, address, self.stack.route)], f"cannot set the route of host {name}")
         self.route = route_there(device, self.stack.route)
         self.settings |= mptcp.configure(device, address, subflows, opens=opens)
 
@@ -149,27 +149,27 @@ class OpenFlowNetwork(Nodes):
         """The first address of a host.
 
         Raises:
-            KeyError: There is none of that name.
+            KeyError: There is no such host.
         """
         return {one.name: one.address for one in self.plan.hosts}[host]
 
     def port(self, switch: str, neighbour: str) -> int:
-        """The OpenFlow port of a switch that leads to a neighbour, the first of several.
+        """The OpenFlow port of a switch towards a neighbour, the first if there are several.
 
         Raises:
-            EmulationError: There is no cable between the two.
+            EmulationError: There is no link between the two.
         """
         for cable in self.plan.cables:
             for end, other in (cable.ends, cable.ends[::-1]):
                 if (end.node, other.node) == (switch, neighbour):
                     return end.port + 1
-        raise EmulationError(f"there is no cable between {switch} and {neighbour}")
+        raise EmulationError(f"no link between {switch} and {neighbour}")
 
     def start(self) -> None:
         """Start the switches and wait until all links carry frames and the controllers, if any, are connected.
 
         Raises:
-            EmulationError: They do not, or are not, in time.
+            EmulationError: A timeout.
         """
         self.switch.start()
         try:
@@ -191,6 +191,6 @@ class OpenFlowNetwork(Nodes):
             raise
 
     def stop(self) -> None:
-        """End switches and hosts; their interfaces go with them."""
+        """Stop switches and hosts; their interfaces are removed with them."""
         self.switch.stop()
         self.net.stop()

@@ -1,13 +1,12 @@
-"""Open vSwitch of an emulation's own: database and daemon in the jail, bridges that speak OpenFlow.
+"""A private Open vSwitch for an emulation: database and daemon in the jail, bridges that speak OpenFlow.
 
-Nothing of the machine's Open vSwitch is used or changed but its programs: database, sockets and logs are in a directory
-of the caller's. Frames are forwarded by the kernel where it has Open vSwitch's datapath, else by the daemon
-(`datapath`). One `OpenVSwitch` is one `ovs-vswitchd` in the network namespace of the thread that starts it, with any
-number of bridges; a namespace has room for one. A bridge that no controller has told anything forwards nothing
-(`fail_mode=secure`).
+It uses only the programs of the machine's Open vSwitch: database, sockets and logs are in the caller's directory. The
+kernel forwards frames if it has Open vSwitch's datapath, else the daemon does (`datapath`). An `OpenVSwitch` is one
+`ovs-vswitchd` in the network namespace of the thread that starts it, with any number of bridges; there can be one per
+namespace. Without rules from a controller, a bridge forwards nothing (`fail_mode=secure`).
 
-A daemon that forwards by itself sends the frames of all its ports through one socket, and a frame counts against that
-socket's buffer until it has left its link; where that is full, frames are dropped that a link's queue had room for. So
+A daemon that forwards itself sends the frames of all its ports through one socket, and a frame counts against that
+socket's buffer until it has left its link; when it is full, frames are dropped although the link's queue has room. So
 the buffers of these sockets are made larger than all queues together (`_widen`).
 """
 
@@ -32,31 +31,31 @@ from .errors import EmulationError
 from .requirements import program
 
 PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl", "ovs-appctl")
-"""Of Debian's and Ubuntu's packages openvswitch-switch and openvswitch-common."""
+"""From the Debian and Ubuntu packages openvswitch-switch and openvswitch-common."""
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
-"""Where those packages put the layout of the database."""
+"""The database schema installed by these packages."""
 KERNEL, USER_SPACE = "system", "netdev"
-"""What Open vSwitch calls forwarding by the kernel and by its daemon."""
+"""Open vSwitch's names for forwarding by the kernel and by its daemon."""
 _OWN_INTERFACES = {KERNEL: "ovs-system", USER_SPACE: "ovs-netdev"}
-"""Made by a daemon that has a bridge with that datapath."""
+"""Created by a daemon with a bridge of that datapath type."""
 _NOBODYS_FRAME = "ffffffffffff0657000000ff88b5" + 46 * "00"
-"""In hexadecimal; its EtherType is for experiments (IEEE 802), which nobody here listens to."""
+"""A frame in hexadecimal with an EtherType for experiments (IEEE 802), which is ignored here."""
 SEND_BUFFER, RECEIVE_BUFFER = 32 * 2**20, 2**20
-"""Bytes: more than the frames in all queues of an emulated fabric take; some 400 frames that a port's have to wait."""
+"""Bytes: more than all queues of an emulated fabric hold; about 400 frames waiting at a port."""
 _SO_SNDBUFFORCE, _SO_RCVBUFFORCE, _PIDFD_GETFD = 32, 33, 438
-"""Of <asm-generic/socket.h> and <asm-generic/unistd.h>; Python has no names for them."""
+"""From <asm-generic/socket.h> and <asm-generic/unistd.h>; Python does not define them."""
 _NETLINK_GENERIC, _NLM_F_REQUEST, _NLMSG_ERROR = 16, 1, 2
 _GENL_ID_CTRL, _CTRL_CMD_GETFAMILY, _CTRL_ATTR_FAMILY_NAME = 16, 3, 2
-"""Of <linux/netlink.h> and <linux/genetlink.h>."""
+"""From <linux/netlink.h> and <linux/genetlink.h>."""
 _libc = ctypes.CDLL(None, use_errno=True)
 _READY_S = 20.0
-"""Seconds that a daemon, a bridge or a command has."""
+"""Timeout of a daemon, a bridge or a command, in seconds."""
 _END_S = 5.0
-"""Seconds that a daemon has to end."""
+"""Timeout in seconds for a daemon to stop."""
 _LOOK_S = 0.02
-"""Seconds between two looks."""
+"""Polling interval in seconds."""
 _LOG_LINES = 5
-"""Last lines of a daemon's log that an error quotes."""
+"""Number of last log lines quoted in an error."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +63,12 @@ class Bridge:
     """A switch.
 
     Attributes:
-        name: Of at most 15 characters: an interface is called so.
+        name: At most 15 characters: an interface has the same name.
         dpid: Its datapath id.
         ports: Interfaces of the namespace by OpenFlow port number, from 1 to 65279 (0xfeff).
-        controllers: Where it connects to, e.g. `tcp:127.0.0.1:6653`.
-        protocols: Versions of OpenFlow that it offers.
-        probe_ms: An idle connection to a controller is tested after that long, 5000 or more; 0: never.
+        controllers: Its controllers, e.g. `tcp:127.0.0.1:6653`.
+        protocols: OpenFlow versions it offers.
+        probe_ms: Inactivity probe of controller connections, 5000 or more; 0: never.
     """
 
     name: str
@@ -85,7 +84,7 @@ class OpenVSwitch:
     """One `ovsdb-server` with one `ovs-vswitchd`; a context manager that starts and stops them.
 
     Attributes:
-        directory: For their files; made if missing, in a jail below /run.
+        directory: Directory of their files; created if missing, in a jail below /run.
     """
 
     directory: Path
@@ -108,8 +107,8 @@ class OpenVSwitch:
         check()
         for interface in {name for _, name in socket.if_nameindex()} & set(_OWN_INTERFACES.values()):
             raise EmulationError(
-                f"there is an interface {interface}: another ovs-vswitchd forwards in this network namespace",
-                "give it the bridges too, or start this one in another namespace",
+                f"interface {interface} exists: another ovs-vswitchd runs in this network namespace",
+                "add the bridges to it, or start this one in another namespace",
             )
         self._datapath = datapath()
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -124,11 +123,11 @@ class OpenVSwitch:
             raise
 
     def stop(self) -> None:
-        """End both daemons, the switch first, and take the bridges' interfaces away. Once more does nothing."""
+        """Stop both daemons, the switch first, and remove the bridges' interfaces. Idempotent."""
         while self._daemons:
             daemon = self._daemons.pop()
             if self._daemons:
-                # Told to end by a signal, it would leave interfaces behind.
+                # Stopped by a signal, it would leave interfaces behind.
                 command = [
                     _path("ovs-appctl"),
                     f"--target={self.directory}/ovs-vswitchd.ctl",
@@ -144,13 +143,13 @@ class OpenVSwitch:
                 daemon.wait()
 
     def crash(self) -> None:
-        """Kill the switch: bridges stay in the database, their rules are gone, nothing is forwarded."""
+        """Kill the switch: bridges stay in the database, rules are lost, and nothing is forwarded."""
         daemon = self._daemons.pop()
         daemon.kill()
         daemon.wait()
 
     def recover(self) -> None:
-        """Start the switch again after `crash`, and wait until it serves.
+        """Restart the switch after `crash`, and wait until it serves.
 
         Raises:
             EmulationError: It does not start.
@@ -160,21 +159,21 @@ class OpenVSwitch:
             self._widen()
 
     def add(self, bridges: Iterable[Bridge]) -> None:
-        """Make bridges and wait until they and all their ports are there; then they connect to their controllers.
+        """Create bridges and wait until they and all their ports exist; then they connect to their controllers.
 
         Raises:
-            EmulationError: A name or a port is not as it should be, or an interface is missing.
+            EmulationError: A name or port is not valid, or an interface is missing.
         """
         for bridge in bridges:
             _check(bridge)
             self._configure(*_words(bridge, self._datapath))
-            # ovs-vsctl may end well where an interface cannot be opened: the database says so.
+            # ovs-vsctl may succeed although an interface cannot be opened; only the database shows the error.
             wrong = self._port_errors(bridge)
             if wrong:
                 self.remove(bridge.name)
                 raise EmulationError(f"bridge {bridge.name}: {'; '.join(wrong)}")
             if self._datapath == USER_SPACE and bridge.ports:
-                # The socket that sends is made with the first frame.
+                # The sending socket is created with the first frame.
                 first = f"in_port=controller,packet={_NOBODYS_FRAME},actions=output:{min(bridge.ports)}"
                 _run([*self._ofctl("packet-out", bridge.name), first])
                 self._widen()
@@ -182,10 +181,10 @@ class OpenVSwitch:
                 self._configure(*_controller_words(bridge))
 
     def remove(self, name: str) -> None:
-        """Take a bridge away, as a switch that fails does: its ports stay as interfaces, without a switch.
+        """Remove a bridge, as if the switch failed: its ports stay as interfaces, without a switch.
 
         Raises:
-            EmulationError: There is none of that name.
+            EmulationError: There is no such bridge.
         """
         self._configure("del-br", name)
 
@@ -206,7 +205,7 @@ class OpenVSwitch:
             EmulationError: One is not within `limit_s` seconds.
         """
         for name in names:
-            _wait(f"switch {name} has no connection to its controller", lambda name=name: self.connected(name), limit_s)  # type: ignore[misc]
+            _wait(f"switch {name} not connected to its controller", lambda name=name: self.connected(name), limit_s)  # type: ignore[misc]
 
     def add_rules(self, bridge: str, rules: Iterable[str], limit_s: float = _READY_S) -> None:
         """Add rules as `ovs-ofctl add-flows` takes them, e.g. `priority=10,in_port=1,actions=output:2`.
@@ -217,7 +216,7 @@ class OpenVSwitch:
         _run([*self._ofctl("add-flows", bridge, limit_s), "-"], "\n".join(rules) + "\n", limit_s)
 
     def count(self, bridge: str) -> int:
-        """How many rules a bridge has.
+        """Number of rules of a bridge.
 
         Raises:
             EmulationError: There is no such bridge.
@@ -226,10 +225,10 @@ class OpenVSwitch:
         return int(said.rpartition("flow_count=")[2])
 
     def cached(self) -> int:
-        """How many flows the datapath of all bridges holds.
+        """Number of flows in the datapath of all bridges.
 
         Raises:
-            EmulationError: The switch does not answer.
+            EmulationError: The switch does not respond.
         """
         said = _run([_path("ovs-appctl"), f"--target={self.directory}/ovs-vswitchd.ctl", "dpctl/show"])
         match = re.search(r"^ *flows: (\d+)$", said, re.MULTILINE)
@@ -245,7 +244,7 @@ class OpenVSwitch:
         return [line.strip() for line in lines if "cookie=" in line]
 
     def set_port(self, bridge: str, port: int, *, up: bool) -> None:
-        """Take an OpenFlow port out of service or into it, as an administrator would; its cable keeps its carrier.
+        """Set an OpenFlow port administratively up or down; its link keeps its carrier.
 
         Raises:
             EmulationError: There is no such bridge or port.
@@ -253,14 +252,14 @@ class OpenVSwitch:
         _run([*self._ofctl("mod-port", bridge), str(port), "up" if up else "down"])
 
     def log(self) -> str:
-        """What the switch has logged."""
+        """The switch's log."""
         try:
             return (self.directory / "ovs-vswitchd.log").read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
 
     def _last_words(self) -> str:
-        return " / ".join(self.log().splitlines()[-_LOG_LINES:]) or "the switch said nothing"
+        return " / ".join(self.log().splitlines()[-_LOG_LINES:]) or "the switch logged nothing"
 
     @property
     def _socket(self) -> Path:
@@ -276,34 +275,34 @@ class OpenVSwitch:
     def _ofctl(self, what: str, bridge: str, limit_s: float = _READY_S) -> list[str]:
         control = self.directory / f"{bridge}.mgmt"
         if not control.is_socket():
-            raise EmulationError(f"there is no bridge {bridge} in {self.directory}")
+            raise EmulationError(f"no bridge {bridge} in {self.directory}")
         return [_path("ovs-ofctl"), "-O", "OpenFlow13", f"--timeout={limit_s:.0f}", what, f"unix:{control}"]
 
     def _datapath_types(self) -> str:
         return self._configure("--no-wait", "get", "Open_vSwitch", ".", "datapath_types").strip("[]\n ")
 
     def _port_errors(self, bridge: Bridge) -> list[str]:
-        """What is wrong with the ports of a bridge."""
+        """Errors of the ports of a bridge."""
         wrong = []
         for number, interface in bridge.ports.items():
             found = self._configure("get", "interface", interface, "ofport", "error").split("\n")
             if found[0] != str(number):
-                error = found[1].strip('[]"') or f"it is not there: {self._last_words()}"
+                error = found[1].strip('[]"') or f"does not exist: {self._last_words()}"
                 wrong.append(f"port {number} ({interface}): {error}")
         return wrong
 
     def _widen(self) -> None:
-        """Give the daemon's packet sockets the buffers that it has no setting for."""
+        """Enlarge the buffers of the daemon's packet sockets, for which it has no setting."""
         for packet_socket in _packet_sockets(self._daemons[-1].pid):
             with packet_socket:
                 packet_socket.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, SEND_BUFFER)
                 packet_socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, RECEIVE_BUFFER)
 
     def buffers(self) -> list[tuple[int, int]]:
-        """Bytes that the switch's packet sockets send from and receive into; none where the kernel forwards.
+        """Send and receive buffer sizes of the switch's packet sockets; empty if the kernel forwards.
 
         Raises:
-            EmulationError: The switch does not run, or its sockets are out of reach.
+            EmulationError: The switch does not run, or its sockets are not accessible.
         """
         found = []
         for packet_socket in _packet_sockets(self._daemons[-1].pid):
@@ -333,17 +332,17 @@ class OpenVSwitch:
         def there() -> bool:
             if daemon.poll() is not None:
                 said = " / ".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:])
-                raise EmulationError(f"{name} ended with {daemon.returncode}: {said or 'it said nothing'}")
+                raise EmulationError(f"{name} exited with code {daemon.returncode}: {said or 'no output'}")
             return serves()
 
         _wait(f"{name} does not serve", there, _READY_S)
 
 
 def check() -> None:
-    """Refuse a machine without Open vSwitch.
+    """Check that Open vSwitch is installed.
 
     Raises:
-        EmulationError: A program or the layout of its database is missing.
+        EmulationError: A program or the database schema is missing.
     """
     missing = [name for name in PROGRAMS if program(name) is None]
     if not SCHEMA.is_file():
@@ -356,12 +355,12 @@ def check() -> None:
 
 
 def datapath() -> str:
-    """`system` where the kernel has Open vSwitch's datapath (the module is loaded if there is one), else `netdev`."""
+    """`system` if the kernel has Open vSwitch's datapath (loading its module if needed), else `netdev`."""
     return KERNEL if sys.platform == "linux" and has_family("ovs_datapath") else USER_SPACE
 
 
 def has_family(name: str) -> bool:
-    """Whether the kernel knows a family of generic netlink, loading a module for it if it can."""
+    """Whether the kernel has a generic netlink family, loading its module if possible."""
     word = name.encode("ascii") + b"\0"
     attribute = struct.pack("=HH", 4 + len(word), _CTRL_ATTR_FAMILY_NAME) + word + b"\0" * (-len(word) % 4)
     payload = struct.pack("=BBH", _CTRL_CMD_GETFAMILY, 1, 0) + attribute
@@ -374,7 +373,7 @@ def has_family(name: str) -> bool:
 
 
 def version() -> str:
-    """Of Open vSwitch, e.g. `3.1.0`.
+    """The version of Open vSwitch, e.g. `3.1.0`.
 
     Raises:
         EmulationError: It is not installed.
@@ -385,7 +384,7 @@ def version() -> str:
 
 
 def _words(bridge: Bridge, datapath_type: str) -> list[str]:
-    """What `ovs-vsctl` is told to make a bridge, in one transaction."""
+    """Arguments of `ovs-vsctl` that create a bridge, in one transaction."""
     words = [
         "add-br",
         bridge.name,
@@ -397,13 +396,13 @@ def _words(bridge: Bridge, datapath_type: str) -> list[str]:
         "fail_mode=secure",
     ]
     words += [f"other-config:datapath-id={bridge.dpid:016x}", f"protocols={','.join(bridge.protocols)}"]
-    # Frames to an address of the bridge's own are none of the network's.
+    # No in-band control: frames to the bridge's own address are not part of the network.
     words += ["other-config:disable-in-band=true", "mcast_snooping_enable=false"]
     for number, interface in sorted(bridge.ports.items()):
         words += ["--", "add-port", bridge.name, interface, "--", "set", "interface", interface]
         words.append(f"ofport_request={number}")
     if bridge.ports:
-        # Without this the daemon takes away what `shaping` has put on an interface (ovs-vswitchd.conf.db(5), QoS).
+        # Without this the daemon removes the qdiscs of `shaping` from the interfaces (ovs-vswitchd.conf.db(5), QoS).
         words += ["--", "--id=@theirs", "create", "qos", "type=linux-noop"]
         words += [
             word for interface in bridge.ports.values() for word in ("--", "set", "port", interface, "qos=@theirs")
@@ -412,7 +411,7 @@ def _words(bridge: Bridge, datapath_type: str) -> list[str]:
 
 
 def _controller_words(bridge: Bridge) -> list[str]:
-    """What `ovs-vsctl` is told to have a bridge connect to its controllers."""
+    """Arguments of `ovs-vsctl` that connect a bridge to its controllers."""
     ids = [f"@controller{number}" for number in range(len(bridge.controllers))]
     words = ["set", "bridge", bridge.name, f"controller=[{','.join(ids)}]"]
     for ident, target in zip(ids, bridge.controllers, strict=True):
@@ -422,10 +421,10 @@ def _controller_words(bridge: Bridge) -> list[str]:
 
 
 def _packet_sockets(process: int) -> Iterator[socket.socket]:
-    """The packet sockets of another process, each as a second descriptor of the same socket (pidfd_getfd(2)).
+    """The packet sockets of another process, duplicated with pidfd_getfd(2).
 
     Raises:
-        EmulationError: The kernel gives no descriptors of others: it is older than 5.6, or this is not root.
+        EmulationError: The kernel refuses: it is older than 5.6, or the user is not root.
     """
     holder = os.pidfd_open(process)
     try:
@@ -437,11 +436,11 @@ def _packet_sockets(process: int) -> Iterator[socket.socket]:
                 continue
             found = _libc.syscall(_PIDFD_GETFD, holder, int(entry.name), 0)
             if found < 0 and ctypes.get_errno() == errno.EBADF:
-                # It has been closed meanwhile, as the one before.
+                # Closed in the meantime.
                 continue
             if found < 0:
                 reason = os.strerror(ctypes.get_errno())
-                raise EmulationError(f"a socket of ovs-vswitchd cannot be reached (pidfd_getfd): {reason}")
+                raise EmulationError(f"cannot access a socket of ovs-vswitchd (pidfd_getfd): {reason}")
             own = socket.socket(fileno=found)
             if own.family == socket.AF_PACKET:
                 yield own
@@ -453,12 +452,14 @@ def _packet_sockets(process: int) -> Iterator[socket.socket]:
 
 def _check(bridge: Bridge) -> None:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,14}", bridge.name):
-        raise EmulationError(f"`{bridge.name}` names no bridge: a letter, then at most 14 letters, digits or `_.-`")
+        raise EmulationError(
+            f"`{bridge.name}` is not a valid bridge name: a letter, then at most 14 letters, digits or `_.-`"
+        )
     if not 0 < bridge.dpid < 2**64:
-        raise EmulationError(f"bridge {bridge.name}: {bridge.dpid} is no datapath id: from 1 to 2^64 - 1")
+        raise EmulationError(f"bridge {bridge.name}: {bridge.dpid} is not a valid datapath id: must be 1 to 2^64 - 1")
     for number in bridge.ports:
         if not 1 <= number <= 0xFEFF:
-            raise EmulationError(f"bridge {bridge.name}: port {number} is not from 1 to 65279")
+            raise EmulationError(f"bridge {bridge.name}: port {number} must be 1 to 65279")
 
 
 def _wait(what: str, condition: Callable[[], bool], limit_s: float) -> None:
@@ -476,7 +477,7 @@ def _run(command: list[str], text: str | None = None, limit_s: float = _READY_S)
         raise EmulationError(f"{Path(command[0]).name} took more than {late.timeout:g} s") from late
     if done.returncode != 0:
         said = done.stderr.strip() or done.stdout.strip()
-        raise EmulationError(f"{Path(command[0]).name}: {said or f'ended with {done.returncode}'}")
+        raise EmulationError(f"{Path(command[0]).name}: {said or f'exit code {done.returncode}'}")
     return done.stdout
 
 

@@ -1,7 +1,7 @@
-"""The plan of one run, as the engine writes it: hosts, switches, cables, flows, events.
+"""The plan of one run, as the engine writes it: hosts, switches, links, flows, events.
 
-Numbers are as in the plan: ports from 0 in the order of a node's cables, times in picoseconds. What a node's port is
-called on Linux follows from them (`Plan.interface`), so that results, logs and `ip link` say the same.
+Numbers are those of the plan: ports from 0 in the order of a node's links, times in picoseconds. Linux interface names
+follow from them (`Plan.interface`), so results, logs and `ip link` use the same names.
 """
 
 from __future__ import annotations
@@ -14,38 +14,38 @@ from pathlib import Path
 from typing import Any
 
 EXPLORING = ("arp_path", "tcp_path", "tfe")
-"""Schemes whose switches find their paths, and whose hosts ask for addresses."""
+"""Schemes whose switches explore paths, and whose hosts use ARP."""
 ROUTED = ("single_path", "ecmp", "spray")
-"""Schemes whose switches are told their next hops; of a single path that is one for each host."""
+"""Schemes whose switches have configured next hops; with a single path, one per host."""
 TAGGED = ("tag_forward",)
-"""Schemes whose switches a control plane tells gates and rules."""
+"""Schemes whose switches get gates and rules from a control plane."""
 SCHEMES = (*EXPLORING, *ROUTED, *TAGGED)
-"""What `weft-switchd` can do."""
+"""Schemes that `weft-switchd` supports."""
 
 FRAMING = {"ethernet": 38, "ppp": 2, "none": 0}
 """Bytes that a link of a scenario adds to an IP packet."""
 HEADER = 14
-"""Bytes of an Ethernet header, which is what Linux counts beside the IP packet."""
+"""Bytes of an Ethernet header, which Linux counts in addition to the IP packet."""
 MTU = 1500
-"""Bytes of a packet that hosts send."""
+"""Maximum packet size of hosts in bytes."""
 TAG = 8
-"""Bytes by which a frame between switches is longer under Tag-and-Forward."""
+"""Bytes that Tag-and-Forward adds to frames between switches."""
 _LONGEST_NAME = 9
-"""Characters of a node's name that leave room for `-eth` and a port in an interface's 15."""
+"""Maximum length of a node's name, to leave room for `-eth` and a port in an interface name (15)."""
 
 
 @dataclass(frozen=True)
 class End:
-    """One end of a cable, with the direction that leaves it.
+    """One end of a link, with the direction that leaves it.
 
     Attributes:
         node: Name of the host or switch.
         port: Its port there.
-        rate_bps: Of the link, in bit/s, framing included.
+        rate_bps: Link rate in bit/s, including framing.
         delay_ps: Propagation delay.
-        queue_packets: What the queue before the link holds; None if that is counted in bytes.
-        queue_bytes: The same in bytes.
-        special: What else the queue is told to do (marking, several queues), if anything.
+        queue_packets: Queue capacity in packets; None if it is limited in bytes.
+        queue_bytes: Queue capacity in bytes.
+        special: Further queue options (marking, several queues), if any.
         overhead: Framing: `ethernet`, `ppp` or `none`.
     """
 
@@ -76,13 +76,13 @@ class End:
 
     @property
     def full_frame_ps(self) -> int:
-        """How long a frame with 1500 bytes of IP takes, in picoseconds."""
+        """Transmission time of a frame with a 1500-byte IP packet, in picoseconds."""
         return (MTU + FRAMING[self.overhead]) * 8 * 10**12 // self.rate_bps
 
 
 @dataclass(frozen=True)
 class Cable:
-    """A cable: two links, one from each end."""
+    """A full-duplex link: one direction from each end."""
 
     a: End
     b: End
@@ -90,7 +90,7 @@ class Cable:
 
     @property
     def ends(self) -> tuple[End, End]:
-        """Both."""
+        """Both ends."""
         return self.a, self.b
 
 
@@ -106,7 +106,7 @@ class Host:
 
 @dataclass(frozen=True)
 class SwitchNode:
-    """A switch: name, the id that its hash key is made of, tier (1 next to the hosts), how many ports it has."""
+    """A switch: name, id (from which its hash key derives), tier (1 next to the hosts), number of ports."""
 
     name: str
     id: str
@@ -120,7 +120,7 @@ Routes = dict[str, dict[str, list[int]]]
 
 @dataclass(frozen=True)
 class Event:
-    """Cables that go down or come up at a time, and the next hops from then on."""
+    """Links that go down or come up at a time, and the next hops from then on."""
 
     at_ps: int
     change: str
@@ -161,17 +161,17 @@ class Plan:
 
     @property
     def id(self) -> str:
-        """Of the point of the sweep."""
+        """Id of the sweep point."""
         return str(self.data["id"])
 
     @property
     def label(self) -> str:
-        """What people call the point."""
+        """Label of the sweep point."""
         return str(self.data["label"])
 
     @property
     def scheme(self) -> str:
-        """How switches choose paths."""
+        """Name of the scheme."""
         return str(self.data["scheme"]["name"])
 
     @property
@@ -181,7 +181,7 @@ class Plan:
 
     @property
     def flows(self) -> list[dict[str, Any]]:
-        """The flows, as a workload has them."""
+        """The flows, in the format of a workload."""
         return list(self.data["flows"])
 
     @property
@@ -191,17 +191,17 @@ class Plan:
 
     @property
     def duration_ps(self) -> int:
-        """Flows start for this long."""
+        """Time during which flows start."""
         return int(self.data["run"]["duration_ps"])
 
     @property
     def limit_ps(self) -> int:
-        """The run ends at this time at the latest."""
+        """Time limit of the run."""
         return int(self.data["run"]["limit_ps"])
 
     @property
     def interval_ps(self) -> int:
-        """Distance of samples."""
+        """Sampling interval."""
         return int(self.data["measure"]["interval_ps"])
 
     @property
@@ -212,7 +212,7 @@ class Plan:
 
     @property
     def routes(self) -> Routes | None:
-        """Next hops at the start, for the schemes whose switches are told them."""
+        """Initial next hops, for schemes with configured next hops."""
         return self.data.get("routes")
 
     @cached_property
@@ -222,7 +222,7 @@ class Plan:
 
     @cached_property
     def linux_names(self) -> dict[str, str]:
-        """What each node is called on Linux: its name, or `n` and its number where that would not do for interfaces."""
+        """Linux names of the nodes: their names, or `n` and a number if some name is unsuitable for interfaces."""
         nodes = [*(host.name for host in self.hosts), *(switch.name for switch in self.switches)]
         fits = re.compile(rf"[A-Za-z][A-Za-z0-9_]{{0,{_LONGEST_NAME - 1}}}")
         if all(fits.fullmatch(name) for name in nodes):
@@ -230,16 +230,16 @@ class Plan:
         return {name: f"n{number}" for number, name in enumerate(nodes)}
 
     def interface(self, end: End) -> str:
-        """The interface of that end of a cable, e.g. `l0-eth3`."""
+        """The interface of an end of a link, e.g. `l0-eth3`."""
         return f"{self.linux_names[end.node]}-eth{end.port}"
 
     def ports(self, node: str) -> list[End]:
-        """The ends of cables at a node, in order of port."""
+        """The ends of links at a node, in order of port."""
         ends = (end for cable in self.cables for end in cable.ends if end.node == node)
         return sorted(ends, key=lambda end: end.port)
 
     def link_name(self, cable: Cable, leaving: End) -> str:
-        """The direction of a cable that leaves that end, as results call it: `e0->a1`."""
+        """The name in results of the direction of a link that leaves an end: `e0->a1`."""
         other = cable.b if leaving is cable.a else cable.a
         return f"{leaving.node}->{other.node}"
 

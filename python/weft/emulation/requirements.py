@@ -1,4 +1,4 @@
-"""What an emulation needs of the machine, each refused with what to do about it."""
+"""Requirements of an emulation, with errors that say how to meet them."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from pathlib import Path
 from .errors import EmulationError
 
 SYSTEM_PROGRAMS = ("unshare", "setpriv", "mount", "mnexec", "ip", "tc", "ss", "nstat", "ethtool", "ifconfig")
-"""Of the system; `mnexec` comes with Mininet."""
+"""System programs; `mnexec` comes with Mininet."""
 OWN_PROGRAMS = ("weft-switchd", "weft-loadgen", "weft-pktgen")
-"""Built by `make emulation`, installed beside `weft`."""
+"""Built by `make emulation`, installed next to `weft`."""
 _EMULATES = ("weft-switchd", "weft-loadgen")
-"""Those of them that carry out a scenario."""
+"""Those needed to run a scenario."""
 _DEBIAN_PACKAGES = Path("/usr/lib/python3/dist-packages")
-"""Where Debian and Ubuntu install Mininet, which a virtual environment does not see."""
+"""Where Debian and Ubuntu install Mininet, outside of virtual environments."""
 _INSTALL = "`make emulation` in Weft's directory installs and builds what an emulation needs"
 
 
 def check(own: Sequence[str] = _EMULATES) -> None:
-    """Refuse a machine on which nothing can be emulated.
+    """Check that this machine can run emulations.
 
     Args:
-        own: Programs of Weft that are needed.
+        own: Weft programs that are needed.
 
     Raises:
         EmulationError: It is not Linux, the user is not root, or a program or Mininet is missing.
     """
     if sys.platform != "linux":
         raise EmulationError(
-            f"emulation needs Linux's network namespaces, this is {sys.platform}",
+            f"emulation needs Linux network namespaces, but this is {sys.platform}",
             "`weft run` simulates the same scenario here",
         )
     if os.geteuid() != 0:
         raise EmulationError(
-            "emulation makes network namespaces and loads eBPF programs, which only root may",
-            "the same command after `sudo`, or `weft run` to simulate",
+            "emulation needs root: it creates network namespaces and loads eBPF programs",
+            "the same command with `sudo`, or `weft run` to simulate",
         )
     missing = [name for name in (*SYSTEM_PROGRAMS, *own) if program(name) is None]
     if missing:
@@ -48,7 +48,7 @@ def check(own: Sequence[str] = _EMULATES) -> None:
 
 
 def program(name: str) -> str | None:
-    """The path of a program: beside this Python, then in `PATH`, then where the system's are; None if nowhere."""
+    """The path of a program: next to this Python, in `PATH`, or in the system's directories; None if not found."""
     beside = Path(sys.executable).parent / name
     if name in OWN_PROGRAMS and beside.is_file():
         return str(beside)
@@ -56,10 +56,10 @@ def program(name: str) -> str | None:
 
 
 def find_mininet() -> None:
-    """Make `import mininet` work: as it is, else with Debian's package and nothing else of its directory.
+    """Make `import mininet` work: unchanged, else with Debian's package, without the rest of its directory.
 
     Raises:
-        EmulationError: There is no Mininet.
+        EmulationError: Mininet is not installed.
     """
     if importlib.util.find_spec("mininet") is not None:
         return

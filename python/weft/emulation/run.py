@@ -1,4 +1,4 @@
-"""One run, from outside of the jail: what the jail is given, what it says, what it leaves."""
+"""One run, from outside the jail: its inputs, progress and results."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .plan import SCHEMES, TAGGED, Plan
 from .stack import Stack, choose
 
 Told = Callable[[dict[str, Any]], None]
-"""Hears the events of a run, as those of a simulation, and `stage` with what is being done and how far it is."""
+"""Receives the events of a run, as for a simulation, plus `stage` with the current stage and its progress."""
 
 _LOG_CHARACTERS = 2_000
-"""Of what a jail wrote to its standard error, how much an error quotes."""
+"""Number of last characters of a jail's standard error quoted in an error."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A plan that can be emulated here, and how.
+    """A plan that can be emulated here, with its settings.
 
     Attributes:
         plan: The plan.
         stack: The hosts' TCP.
-        delays: Whether links delay.
-        warnings: What differs from the scenario.
+        delays: Whether link delays are emulated.
+        warnings: Differences from the scenario.
     """
 
     plan: Plan
@@ -40,15 +40,15 @@ class Prepared:
 
 
 def prepare(plan: Plan) -> Prepared:
-    """Find out whether and how a plan can be emulated on this machine.
+    """Check whether a plan can be emulated on this machine, and how.
 
     Raises:
         EmulationError: It cannot, with the reason and what to do instead.
     """
     if plan.scheme not in SCHEMES:
         raise EmulationError(
-            f"scheme `{plan.scheme}` cannot be emulated: the Linux switch does {', '.join(SCHEMES)}",
-            "`weft run` simulates it; or `--set 'scheme.name=\"tcp_path\"'`, or a sweep of those",
+            f"scheme `{plan.scheme}` cannot be emulated: the Linux switch supports {', '.join(SCHEMES)}",
+            "`weft run` simulates it; or `--set 'scheme.name=\"tcp_path\"'`, or a sweep of supported schemes",
         )
     for host in plan.hosts:
         ports = len(plan.ports(host.name))
@@ -56,7 +56,7 @@ def prepare(plan: Plan) -> Prepared:
             raise EmulationError(f"host {host.name} has {ports} links; emulated hosts have one")
     most = max((switch.ports for switch in plan.switches), default=0)
     if most > 64:
-        raise EmulationError(f"a switch of this fabric has {most} ports, the Linux switch has at most 64")
+        raise EmulationError(f"a switch of this fabric has {most} ports; the Linux switch supports at most 64")
     if plan.scheme in TAGGED:
         tags.refuse(plan)
     warnings = shaping.refuse_special(plan)
@@ -70,19 +70,19 @@ def carry_out(prepared: Prepared, directory: Path, told: Told) -> None:
     """Emulate a plan; `directory` then holds `records.jsonl` and `observed.json`.
 
     Raises:
-        EmulationError: It did not work.
-        KeyboardInterrupt: Ctrl-C; nothing is left of the network.
+        EmulationError: The emulation failed.
+        KeyboardInterrupt: Ctrl-C; the network is removed.
     """
     _write(prepared, directory, prompt=False)
     follow("weft.emulation.inside", directory, told)
 
 
 def follow(module: str, directory: Path, told: Told) -> None:
-    """Have a module carry out in a jail what lies in `directory`, until it has left `observed.json` there.
+    """Run a module in a jail on the files in `directory`, until it has written `observed.json` there.
 
     Raises:
-        EmulationError: It did not work, with what `failed.json` or the log there say.
-        KeyboardInterrupt: Ctrl-C; nothing is left of the jail.
+        EmulationError: It failed; the message is from `failed.json` or the log.
+        KeyboardInterrupt: Ctrl-C; the jail is removed.
     """
     log_path = directory / "emulation.log"
     with log_path.open("wb") as log:
@@ -97,7 +97,7 @@ def follow(module: str, directory: Path, told: Told) -> None:
     _raise_failure(directory)
     if code != 0 or not (directory / "observed.json").is_file():
         said = log_path.read_text(encoding="utf-8", errors="replace").strip()[-_LOG_CHARACTERS:]
-        raise EmulationError(f"the emulation ended with {code}{': ' + said if said else ''}")
+        raise EmulationError(f"the emulation exited with code {code}{': ' + said if said else ''}")
 
 
 def prompt(prepared: Prepared, directory: Path) -> None:
@@ -107,7 +107,7 @@ def prompt(prepared: Prepared, directory: Path) -> None:
         EmulationError: It could not be built.
     """
     _write(prepared, directory, prompt=True)
-    # Ctrl-C at the prompt ends what runs there; Mininet's prompt says how to leave.
+    # Ctrl-C at the prompt interrupts commands there; Mininet's prompt shows how to leave.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         jail = Jail("weft.emulation.inside", [str(directory)], None)
@@ -119,11 +119,11 @@ def prompt(prepared: Prepared, directory: Path) -> None:
         signal.signal(signal.SIGINT, before)
     _raise_failure(directory)
     if code != 0:
-        raise EmulationError(f"the emulation ended with {code}")
+        raise EmulationError(f"the emulation exited with code {code}")
 
 
 def _raise_failure(directory: Path) -> None:
-    """Raise the error that the jail left, if it did."""
+    """Raise the error left by the jail, if any."""
     left = directory / "failed.json"
     if left.is_file():
         said = json.loads(left.read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
-"""What links and switches did, over time and in all.
+"""Link measurements over time and in total.
 
-The links' counters are tc's: bytes and frames that left, drops, backlog of every interface in one listing, so that a
-sample costs one process. Linux counts 14 bytes of each frame beside the IP packet; a scenario's link also
-carries preamble, check sequence and gap, which are added here so that utilisation means the same as in a simulation.
+The counters are tc's: bytes and frames sent, drops and backlog of all interfaces in one listing, so that a sample costs
+one process. Linux counts 14 bytes per frame in addition to the IP packet; a scenario's link also carries preamble,
+frame check sequence and gap, which are added here so that utilisation means the same as in a simulation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .requirements import program
 
 @dataclass(frozen=True)
 class Counters:
-    """Of a link's direction since it was shaped; bytes as the scenario's links count them."""
+    """Counters of a link direction since it was shaped; bytes include the scenario's framing."""
 
     bytes: int
     packets: int
@@ -30,10 +30,10 @@ class Counters:
 
 
 class Links:
-    """The directed links of a network: reads their counters, turns two readings into series."""
+    """The directed links of a network: reads their counters and computes series."""
 
     def __init__(self, plan: Plan, namespaces: Mapping[str, str]) -> None:
-        """For hosts in these namespaces, and switches in the one that the thread is in."""
+        """Takes the hosts' namespaces; switches are in the thread's current one."""
         self._plan = plan
         self._namespaces = namespaces
         self._ends: dict[str, tuple[str, End]] = {}
@@ -46,12 +46,12 @@ class Links:
         self._marks: list[tuple[int, dict[str, Counters]]] = []
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start counting."""
         self._zero = self._read(everywhere=True)
         self._last = {name: counters for name, counters in self._zero.items() if self._of_switch(name)}
 
     def sample(self, time_ps: int, since_ps: int) -> list[dict[str, Any]]:
-        """Rows of `series` for the time since the last sample; links that leave switches, those that are not idle."""
+        """Rows of `series` since the last sample, for links that leave switches and are not idle."""
         now = self._read(everywhere=False)
         rows = []
         for interface, counters in now.items():
@@ -75,19 +75,19 @@ class Links:
         return rows
 
     def mark(self, clock_ps: Callable[[], int]) -> None:
-        """An end of the measurement window has come: read the counters, and the run's time while that is done."""
+        """Read the counters at an end of the measurement window, with the time of the reading."""
         before = clock_ps()
         counters = self._read(everywhere=True)
         self._marks.append(((before + clock_ps()) // 2, counters))
 
     def window_ps(self) -> tuple[int, int]:
-        """When the counters were read for the two ends of the window; its own ends where the run was over before."""
+        """Times of the readings at both ends of the window; the planned times if the run ended earlier."""
         read = tuple(time for time, _ in self._marks)
         start, end = read + self._plan.window_ps[len(read) :]
         return start, end
 
     def totals(self) -> list[dict[str, Any]]:
-        """Of each directed link, in the plan's order: what left it since `begin`, and of that within the window."""
+        """For each directed link, in the plan's order: traffic since `begin`, and within the window."""
         now = self._read(everywhere=True)
         start, end = ([counters for _, counters in self._marks] + [now, now])[:2]
         rows = []
@@ -121,7 +121,7 @@ class Links:
 
 
 def counters_of(listing: list[dict[str, Any]], ends: Mapping[str, End]) -> dict[str, Counters]:
-    """The counters of each interface by tc: HTB's of what left, the queue's of what waits and what was dropped."""
+    """The counters of each interface, from tc: HTB's for traffic sent, the queue's for backlog and drops."""
     roots = {entry["dev"]: entry for entry in listing if entry.get("root") and entry["kind"] == "htb"}
     queues = {entry["dev"]: entry for entry in listing if entry.get("parent") == "1:1"}
     found = {}

@@ -1,11 +1,11 @@
-"""Links of a given rate and queue: HTB over a FIFO on every interface, set in one batch, read back and compared.
+"""Links with a given rate and queue: HTB over a FIFO on every interface, configured in one batch and read back.
 
-`burst 300b` makes the link busy after every frame, as a wire is: with an ordinary token bucket frames of a loaded link
-pass unqueued, and an exploration cannot see the load. `overhead` counts the bytes of preamble, check sequence and gap
-that Linux does not, so that a frame takes as long as in the simulator.
+`burst 300b` makes the link busy after every full frame, like a wire: with an ordinary token bucket, frames of a loaded link
+pass unqueued and explorations cannot see the load. `overhead` counts preamble, frame check sequence and gap, which
+Linux does not, so that a frame takes as long as in the simulator.
 
-tc accepts some options without doing them, and some kernels lack some disciplines; so what is there in the end is
-compared with what was asked for.
+tc accepts some options without applying them, and some kernels lack some disciplines; so the resulting configuration is
+compared with the requested one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .plan import FRAMING, HEADER, End, Plan
 from .requirements import program
 
 _NOTICEABLE = Fraction(1, 20)
-"""Share of a full frame's sending time below which the delay of a whole path is left out, with a warning."""
+"""Share of a full frame's transmission time below which the delay of a whole path is not emulated, with a warning."""
 _QUANTUM = 1514
 FRAME_BY_FRAME = 300
 """Bytes of a burst with which a link is busy after every full frame, and makes up for timers that are late by less.
@@ -31,21 +31,21 @@ With 100 bytes (8 us at 100 Mbps) a link of 100 Mbps carried 5 % too little; wit
 two at once.
 """
 _MINIMUM_MTU_FRAME = 1514
-"""Bytes of a full frame as Linux counts it."""
+"""Bytes of a full frame as counted by Linux."""
 _RATE_UNITS = {"bit": 1, "Kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "Tbit": 10**12}
 _RATE_PRECISION = 1e-3
-"""tc prints a rate with this relative precision at worst."""
+"""Worst relative precision of a rate printed by tc."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What the direction of a link that leaves an interface is to be.
+    """The shaping of a link direction, on the interface that sends.
 
     Attributes:
-        rate_bps: In bit/s.
-        overhead: Bytes that each frame counts beyond what Linux sees.
-        limit: `pfifo limit 100`, `bfifo limit 150000` or `netem ...` with what follows.
-        burst: Bytes that an idle link may pass at once.
+        rate_bps: Rate in bit/s.
+        overhead: Bytes per frame in addition to those that Linux counts.
+        limit: `pfifo limit 100`, `bfifo limit 150000` or `netem ...` with its options.
+        burst: Burst size of an idle link in bytes.
     """
 
     rate_bps: int
@@ -68,11 +68,10 @@ def shapes(plan: Plan, delays: bool, burst_s: float = 0.0) -> dict[str, dict[str
     """The shape of every interface: by node, then by interface.
 
     Args:
-        plan: With the links.
-        delays: Whether links delay (see `delay_matters`).
-        burst_s: Seconds' worth of its rate that an idle link may pass at once, at least a frame; 0 for links that are
-            busy after every frame. The kernel sets a timer a burst, which for frame by frame takes more of a processor
-            than anything else does where links are fast.
+        plan: The plan with the links.
+        delays: Whether link delays are emulated (see `delay_matters`).
+        burst_s: Burst size of an idle link in seconds of its rate, at least a frame; 0 for links that are busy after
+            every frame. The kernel sets a timer per burst; frame by frame, this dominates CPU usage on fast links.
     """
     wanted: dict[str, dict[str, Shape]] = {}
     for cable in plan.cables:
@@ -97,22 +96,22 @@ def _shape(end: End, delays: bool, burst_s: float) -> Shape:
 
 
 def refuse_special(plan: Plan) -> list[str]:
-    """Refuse queues that cannot be emulated; returns warnings.
+    """Check that all queues can be emulated; returns warnings.
 
     Raises:
-        EmulationError: A queue marks or has several classes.
+        EmulationError: A port marks packets or has several queues.
     """
     warnings = []
     for cable in plan.cables:
         for end in cable.ends:
             if "ecn_threshold" in end.special:
                 raise EmulationError(
-                    f"the queue of {plan.link_name(cable, end)} marks packets (`ecn_threshold`), emulated links do not",
+                    f"the queue of {plan.link_name(cable, end)} marks packets (`ecn_threshold`); emulated links cannot",
                     "`weft run` simulates it; without `fabric.ecn_threshold` it can be emulated",
                 )
             if end.special:
                 raise EmulationError(
-                    f"{plan.link_name(cable, end)} has several queues (`queues`), emulated links have one",
+                    f"{plan.link_name(cable, end)} has several queues (`queues`); emulated links have one",
                     "`weft run` simulates it; without `fabric.queues` it can be emulated",
                 )
     framings = {end.overhead for cable in plan.cables for end in cable.ends}
@@ -126,11 +125,10 @@ def refuse_special(plan: Plan) -> list[str]:
 
 
 def delay_matters(plan: Plan) -> tuple[bool, list[str]]:
-    """Whether the delays of links have to be emulated, and warnings.
+    """Whether link delays have to be emulated, and warnings.
 
-    They may be left out where those of a longest path together, there being at most six cables on it, are less than a
-    twentieth of what one full frame takes on the slowest link: below that they are lost in what the machine's own
-    scheduling adds.
+    They are not if the total delay of the longest path is less than a twentieth of a full frame's transmission time on
+    the fastest link: below that, the machine's scheduling jitter dominates.
 
     Raises:
         EmulationError: They matter and this kernel has no netem.
@@ -142,21 +140,21 @@ def delay_matters(plan: Plan) -> tuple[bool, list[str]]:
     path = path_cables(plan) * delay
     if Fraction(path, frame) < _NOTICEABLE:
         return False, [
-            f"links delay nothing here: {path / 1e6:g} us on a whole path are {path / frame * 100:.1f} % of what a full"
-            f" frame takes on one link ({frame / 1e6:g} us)"
+            f"link delays are not emulated: {path / 1e6:g} us on a whole path, {path / frame * 100:.1f} % of a full"
+            f" frame's transmission time on one link ({frame / 1e6:g} us)"
         ]
     if not has_netem():
         raise EmulationError(
-            f"a path of this scenario delays by {path / 1e6:g} us, {path / frame * 100:.0f} % of what a full"
-            " frame takes on one link; to emulate that this kernel would need sch_netem",
-            "a kernel with CONFIG_NET_SCH_NETEM; or `--set 'fabric.delay=\"0 s\"'`; or slower links, on which less than"
-            " 5 % is left out",
+            f"a path of this scenario has a delay of {path / 1e6:g} us, {path / frame * 100:.0f} % of a full"
+            " frame's transmission time on one link; to emulate it, the kernel needs sch_netem",
+            "a kernel with CONFIG_NET_SCH_NETEM; or `--set 'fabric.delay=\"0 s\"'`; or slower links: delays below 5 %"
+            " are not emulated",
         )
     return True, []
 
 
 def path_cables(plan: Plan) -> int:
-    """The cables of a longest shortest path between hosts that send to each other."""
+    """Number of links on the longest of the shortest paths between communicating hosts."""
     neighbours: dict[str, set[str]] = {}
     for cable in plan.cables:
         neighbours.setdefault(cable.a.node, set()).add(cable.b.node)
@@ -179,7 +177,7 @@ def _farthest(neighbours: Mapping[str, set[str]], source: str, targets: set[str]
 
 
 def has_netem() -> bool:
-    """Whether this kernel can delay frames; tried on a device of a namespace that is made for it."""
+    """Whether this kernel can delay frames; tried in a temporary namespace."""
     tc, unshare = program("tc"), program("unshare")
     if tc is None or unshare is None:
         return False
@@ -188,10 +186,10 @@ def has_netem() -> bool:
 
 
 def apply(wanted: Mapping[str, Shape]) -> None:
-    """Shape the interfaces of the namespace that the thread is in, in one batch, and check it.
+    """Shape interfaces of the thread's current namespace in one batch, and verify the result.
 
     Raises:
-        EmulationError: tc refuses it, or what is there then is not what was asked for.
+        EmulationError: tc fails, or the result differs from the request.
     """
     lines = [line for interface, shape in wanted.items() for line in shape.commands(interface)]
     done = subprocess.run(
@@ -201,17 +199,17 @@ def apply(wanted: Mapping[str, Shape]) -> None:
         raise EmulationError(f"tc cannot shape the links: {done.stderr.strip()}")
     wrong = differences(wanted, *reports(wanted))
     if wrong:
-        raise EmulationError(f"this kernel's links are not what was asked for: {'; '.join(wrong[:3])}")
+        raise EmulationError(f"the kernel did not shape links as requested: {'; '.join(wrong[:3])}")
 
 
 def reports(interfaces: Iterable[str]) -> tuple[str, list[str]]:
-    """What tc says of the namespace that the thread is in: all queues as JSON, and each interface's class as text."""
+    """Reports of tc for the thread's current namespace: all queues as JSON, and each interface's class as text."""
     queues = subprocess.run([str(program("tc")), "-j", "qdisc", "show"], capture_output=True, text=True, check=True)
     return queues.stdout, _classes(list(interfaces))
 
 
 def differences(wanted: Mapping[str, Shape], qdiscs: str, classes: Iterable[str]) -> list[str]:
-    """What tc's `qdisc show` (JSON) and `class show` (text) report other than wanted; empty if all is as wanted."""
+    """Differences of tc's `qdisc show` (JSON) and `class show` (text) from the requested shapes."""
     there: dict[str, dict[str, str]] = {}
     for entry in json.loads(qdiscs):
         options = entry.get("options", {})
@@ -237,7 +235,7 @@ def _said(kind: str, options: Mapping[str, object]) -> str:
 
 
 def _same_limit(found: str, wanted: str) -> bool:
-    """Whether two queues are the same: words equal, delays within a microsecond of tc's clock."""
+    """Whether two queues are the same: equal words, delays within a microsecond (tc's resolution)."""
     if not wanted.startswith("netem"):
         # tc prints the limit of a bfifo with its unit.
         return found.removesuffix("b") == wanted
@@ -249,7 +247,7 @@ def _same_limit(found: str, wanted: str) -> bool:
 
 
 def _class_differences(text: str, shape: Shape) -> list[str]:
-    """What the one class of an interface is other than wanted."""
+    """Differences of an interface's class from the requested shape."""
     if " 1:1 " not in text:
         return ["has no class"]
     wrong = []
@@ -257,7 +255,7 @@ def _class_differences(text: str, shape: Shape) -> list[str]:
         found = _rate(text, what)
         if found is None or abs(found - shape.rate_bps) > _RATE_PRECISION * shape.rate_bps:
             wrong.append(f"has {what} {found}, not {shape.rate_bps} bit/s")
-    # tc keeps a burst as a whole number of microseconds, and makes bytes of it again: rounded down both times.
+    # tc converts a burst to whole microseconds and back to bytes, rounding down both times.
     kept = 2 * shape.rate_bps / 8e6 + 1
     expected = {
         "burst": (shape.burst, kept),
@@ -279,7 +277,7 @@ def _rate(text: str, what: str) -> float | None:
 
 
 def _classes(interfaces: list[str]) -> list[str]:
-    """What tc says of the classes of each interface, which have one each."""
+    """Report of tc on the class of each interface."""
     script = "\n".join(f"class show dev {interface}" for interface in interfaces)
     command = [str(program("tc")), "-d", "-batch", "-"]
     said = subprocess.run(command, input=script, capture_output=True, text=True, check=True).stdout

@@ -1,8 +1,8 @@
-"""The hosts' TCP: Linux's settings that follow from a scenario's transport, set in each host's namespace, read back.
+"""The hosts' TCP: Linux settings derived from a scenario's transport, written in each host's namespace and read back.
 
-Which parameter of `[transport]` is which setting of Linux is the table `settings`; parameters that Linux has no setting
-for stay as Linux has them, and a run whose scenario changes one of them says so. The profiles named after ns-3 are no
-TCP that Linux could be: hosts then have the `linux` profile, with a warning.
+`settings` maps parameters of `[transport]` to Linux settings; parameters without a Linux setting keep Linux's
+behaviour, with a warning if the scenario changes them. Linux cannot behave like the profiles named after ns-3: hosts
+then use the `linux` profile, with a warning.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .plan import octets, seconds
 from .requirements import program
 
 _NATIVE = ("linux", "dctcp")
-"""Profiles that are Linux's TCP, or can be."""
+"""Profiles that Linux's TCP can implement."""
 _CARRIED = frozenset(
     (
         *("mss", "initial_window", "receive_buffer", "send_buffer", "congestion_control", "restart_after_idle", "ecn"),
@@ -29,26 +29,26 @@ _CARRIED = frozenset(
         "delayed_ack_segments",
     )
 )
-"""Parameters that hosts can be told, see `settings` and `route`."""
+"""Parameters that can be set on hosts, see `settings` and `route`."""
 _OFFLOADS = ("tso", "gso", "gro", "tx")
-"""Switched off on hosts: see `offloads`."""
+"""Disabled on hosts, see `offloads`."""
 _MOST_SEGMENTS = 65_535
-"""Of a packet that Linux cuts apart, by default."""
+"""Largest number of segments in a packet, by default."""
 _OWN_PORTS = 1_000
-"""Ports that programs at the prompt may have, away from those of the flows."""
+"""Number of ephemeral ports for programs at the prompt, apart from those of the flows."""
 _ROUTE_PREFIX = "10.0.0.0/8"
-"""Where all hosts are."""
+"""Network of all hosts."""
 _TIMESTAMP_OPTION = 12
-"""Bytes of a segment that timestamps take."""
+"""Bytes of the timestamps option in a segment."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """What the hosts of a run are told.
+    """The TCP configuration of a run's hosts.
 
     Attributes:
         settings: Settings below /proc/sys with their values.
-        route: What the route to the other hosts carries, as words of `ip route`.
+        route: Attributes of the route to the other hosts, in the syntax of `ip route`.
         congestion: The congestion control.
     """
 
@@ -66,17 +66,17 @@ def choose(transport: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> 
     profile, parameters, warnings = str(transport["profile"]), dict(transport["parameters"]), []
     profiles = {entry["name"]: entry["parameters"] for entry in json.loads(_weft.profiles())}
     if profile not in _NATIVE:
-        warnings.append(f"hosts have Linux's TCP, which cannot be made to be `{profile}`; they run as profile `linux`")
+        warnings.append(f"hosts use Linux's TCP, which cannot behave like `{profile}`: using profile `linux`")
         parameters = dict(profiles["linux"])
     else:
         changed = [name for name, value in parameters.items() if value != profiles[profile][name]]
         ignored = sorted(name for name in changed if name not in _CARRIED)
         if ignored:
             names = ", ".join(f"`transport.{name}`" for name in ignored)
-            warnings.append(f"Linux has no setting for {names}: hosts have Linux's own")
+            warnings.append(f"Linux has no setting for {names}: hosts use Linux's behaviour")
     if parameters["mptcp"] != "off":
         raise EmulationError(
-            "`weft emulate` has hosts with TCP, not with Multipath TCP (`transport.mptcp`)",
+            "`weft emulate` does not support Multipath TCP (`transport.mptcp`)",
             "`weft run` simulates them; `sudo weft reproduce smoc --emulated` runs the kernel's",
         )
     congestion = str(parameters["congestion_control"])
@@ -84,17 +84,16 @@ def choose(transport: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> 
     if congestion not in available:
         raise EmulationError(
             f"this kernel has no congestion control `{congestion}`, only {', '.join(sorted(available))}",
-            f"`modprobe tcp_{congestion}` where it is a module, or `--set 'transport.congestion_control=\"cubic\"'`",
+            f"`modprobe tcp_{congestion}` if it is a module, or `--set 'transport.congestion_control=\"cubic\"'`",
         )
     return Stack(settings(parameters, flows), route(parameters), congestion), warnings
 
 
 def settings(parameters: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The settings of Linux (Documentation/networking/ip-sysctl.rst) for a TCP's parameters.
+    """Linux settings (Documentation/networking/ip-sysctl.rst) for TCP parameters.
 
-    Beside those that the parameters ask for: no memory of earlier connections, no reverse path filter, no IPv6 (whose
-    router solicitations and listener reports would be traffic that the scenario does not have), and own ports of
-    programs where no flow has its.
+    In addition: no cached metrics of earlier connections, no reverse path filter, no IPv6 (whose router solicitations
+    and listener reports would be traffic outside the scenario), and an ephemeral port range that no flow uses.
     """
 
     def switch(name: str, on: int = 1) -> str:
@@ -118,17 +117,17 @@ def settings(parameters: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) 
         "net.ipv4.tcp_timestamps": switch("timestamps"),
         "net.ipv4.tcp_slow_start_after_idle": switch("restart_after_idle"),
         "net.ipv4.tcp_syn_retries": str(parameters["syn_retries"]),
-        # Linux keeps as much for its own records as for data (tcp_adv_win_scale), hence twice the window.
+        # Linux reserves half of the buffer for overhead (tcp_adv_win_scale), hence twice the window.
         "net.ipv4.tcp_rmem": f"4096\t131072\t{2 * receive}",
         "net.ipv4.tcp_wmem": f"4096\t16384\t{send}",
     }
 
 
 def route(parameters: Mapping[str, Any]) -> str:
-    """What a host's route carries: congestion control, initial window, segment size, least timeout, whether ACKs wait.
+    """Attributes of a host's route: congestion control, initial window, MSS, minimum RTO, delayed ACKs.
 
-    The congestion control is the route's because a namespace's default may only be one that the machine allows to
-    everybody (`tcp_allowed_congestion_control`).
+    The congestion control is set on the route because a namespace's default is restricted to
+    `tcp_allowed_congestion_control`.
     """
     option = _TIMESTAMP_OPTION if parameters["timestamps"] else 0
     words = [f"congctl {parameters['congestion_control']}", f"initcwnd {parameters['initial_window']}"]
@@ -140,10 +139,10 @@ def route(parameters: Mapping[str, Any]) -> str:
 
 
 def write(values: Mapping[str, str]) -> dict[str, str]:
-    """Change settings of the namespace that the thread is in; returns what they are then.
+    """Change settings of the thread's current namespace; returns the values read back.
 
     Raises:
-        EmulationError: The kernel does not take one of them.
+        EmulationError: The kernel rejects one of them.
     """
     there = {}
     for name, value in values.items():
@@ -154,17 +153,17 @@ def write(values: Mapping[str, str]) -> dict[str, str]:
             file.write_text(value, encoding="ascii")
             there[name] = file.read_text(encoding="ascii").strip()
         except OSError as error:
-            raise EmulationError(f"{name} cannot be set to {value!r}: {error.strerror}") from error
+            raise EmulationError(f"cannot set {name} to {value!r}: {error.strerror}") from error
         if there[name] != value:
-            raise EmulationError(f"{name} is {there[name]!r} after it was set to {value!r}")
+            raise EmulationError(f"{name} is {there[name]!r} after setting it to {value!r}")
     return there
 
 
 def ip_batch(lines: Sequence[str], failed: str) -> None:
-    """Have `ip` do all of `lines` in the namespace that the thread is in.
+    """Run `lines` with `ip -batch` in the thread's current namespace.
 
     Raises:
-        EmulationError: It does not; the message begins with `failed`.
+        EmulationError: It failed; the message starts with `failed`.
     """
     command = [str(program("ip")), "-batch", "-"]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
@@ -173,15 +172,15 @@ def ip_batch(lines: Sequence[str], failed: str) -> None:
 
 
 def route_command(interface: str, address: str, carried: str) -> str:
-    """What `ip` is told for the route of a host to all others."""
+    """The `ip` command for a host's route to all others."""
     return f"route replace {_ROUTE_PREFIX} dev {interface} proto kernel scope link src {address} {carried}"
 
 
 def route_there(interface: str, wanted: str) -> str:
-    """What the route of a host carries, read back, as `route` says it.
+    """Attributes of a host's route, read back, in the format of `route`.
 
     Raises:
-        EmulationError: It is not what was wanted.
+        EmulationError: They differ from `wanted`.
     """
     command = [str(program("ip")), "-j", "route", "show", "dev", interface]
     routes = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
@@ -192,39 +191,38 @@ def route_there(interface: str, wanted: str) -> str:
     there += "ms" if "rto_min" in metrics else ""
     there += " quickack 1" if metrics.get("quickack") else ""
     if there != wanted:
-        raise EmulationError(f"the route of {interface} carries `{there}`, not `{wanted}`")
+        raise EmulationError(f"the route of {interface} has `{there}`, expected `{wanted}`")
     return there
 
 
 def offloads(interface: str, *, on: bool = False) -> None:
-    """Have an interface of a host send frames as a wire would carry them; with `on`, as Linux does by itself.
+    """Disable offloads on a host's interface, so that it sends frames as on a wire; `on` restores Linux's default.
 
-    Segmentation in the kernel would put up to 64 kB into what a queue of 100 packets counts as one, and into what an
-    exploration races against as one; TCP builds such packets even without the offload, as many segments long as the
-    interface takes. Checksums left to a device that there is not would be wrong in frames that switches shorten or
-    wrap.
+    With segmentation offload, a packet of up to 64 kB would count as one in a queue of 100 packets and in explorations.
+    TCP builds such packets even without the offload, as long as the interface accepts; so it accepts single segments.
+    With checksum offload, checksums would be wrong in frames that switches shorten or wrap.
 
     Raises:
-        EmulationError: ethtool or ip refuses.
+        EmulationError: ethtool or ip fails.
     """
     value = "on" if on else "off"
     switches = [word for name in _OFFLOADS for word in (name, value)]
     command = [str(program("ethtool")), "-K", interface, *switches]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise EmulationError(f"ethtool cannot switch the offloads of {interface} {value}: {done.stderr.strip()}")
+        raise EmulationError(f"ethtool cannot turn the offloads of {interface} {value}: {done.stderr.strip()}")
     segments = _MOST_SEGMENTS if on else 1
     ip_batch([f"link set dev {interface} gso_max_segs {segments}"], f"{interface} does not take single segments")
 
 
 def versions() -> dict[str, str]:
-    """The kernel, and the programs that shape it, for the record."""
+    """Versions of the kernel and of iproute2, for the results."""
     tc = subprocess.run([str(program("tc")), "-V"], capture_output=True, text=True, check=False).stdout.strip()
     return {"kernel": Path("/proc/sys/kernel/osrelease").read_text(encoding="ascii").strip(), "iproute2": tc}
 
 
 def _free_ports(flows: Sequence[Mapping[str, Any]]) -> int:
-    """The first of a thousand ports that no flow has."""
+    """The first of a thousand ports that no flow uses."""
     used = {int(flow[key]) for flow in flows for key in ("sport", "dport")}
     for first in range(64_000, 1_000, -_OWN_PORTS):
         if not any(first <= port < first + _OWN_PORTS for port in used):

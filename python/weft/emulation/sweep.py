@@ -1,6 +1,6 @@
-"""All runs of a scenario, one after the other, into a result directory; those that are there are not done again.
+"""Emulates all runs of a scenario into a result directory, skipping those already done.
 
-One at a time, because an emulation goes by the clock and two would take each other's processors.
+One at a time, because emulation runs in real time and concurrent runs would compete for CPUs.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from .plan import Plan
 from .run import Prepared, carry_out, prepare, prompt
 
 KEPT = "emulation"
-"""The directory in a result's that `--keep` leaves working files in."""
+"""The directory for working files in the result directory, with `--keep`."""
 _BUILDING = 0.1
-"""Share of a run's bar that building the network takes."""
+"""Share of a run's progress bar for building the network."""
 
 
 @dataclass
 class Emulated:
-    """What `emulate` did.
+    """The outcome of `emulate`.
 
     Attributes:
-        done: Runs emulated now.
-        skipped: Runs that were there before.
-        failed: Runs that failed, each with `run_id`, `label`, `error` and `hint`.
-        saturated: Labels of runs during which the machine had no processor time left.
-        unfinished: Labels of runs with the number of flows that had not ended at the limit.
-        remarks: Labels of runs with what the load generator warned of.
+        done: Number of runs emulated now.
+        skipped: Number of runs that were already done.
+        failed: Failed runs, each with `run_id`, `label`, `error` and `hint`.
+        saturated: Labels of runs during which the machine's CPU was saturated.
+        unfinished: Labels of runs with the number of flows unfinished at the limit.
+        remarks: Labels of runs with warnings of the load generator.
     """
 
     done: int = 0
@@ -58,7 +58,7 @@ def planned(scenario: Scenario, point: Point) -> Plan:
 
 
 def check(scenario: Scenario) -> list[str]:
-    """Find out whether every run can be emulated here; returns warnings, each once.
+    """Check that every run can be emulated here; returns distinct warnings.
 
     Raises:
         EmulationError: One of them cannot, or this machine cannot emulate at all.
@@ -76,17 +76,17 @@ def check(scenario: Scenario) -> list[str]:
 
 
 def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None], *, keep: bool = False) -> Emulated:
-    """Emulate every run that `out` does not hold yet.
+    """Emulate all runs that `out` does not contain yet.
 
     Args:
-        scenario: What to emulate; `check` has found that it can be.
-        out: The result directory; made if missing, continued if it holds this scenario's results.
-        told: Called with events as `weft.progress` takes them.
-        keep: Whether working files (plan, workload, records, logs) stay in `out`.
+        scenario: The scenario, validated by `check`.
+        out: The result directory; created if missing, resumed if it contains this scenario's results.
+        told: Called with events in the format of `weft.progress`.
+        keep: Whether to keep working files (plan, workload, records, logs) in `out`.
 
     Raises:
-        OutputError: `out` holds something else, or cannot be written.
-        KeyboardInterrupt: Ctrl-C; finished runs stay.
+        OutputError: `out` contains something else, or cannot be written.
+        KeyboardInterrupt: Ctrl-C; finished runs are kept.
     """
     refuse_file(out)
     points, outcome = scenario.points(), Emulated()
@@ -128,7 +128,7 @@ def open_prompt(scenario: Scenario) -> None:
 
 
 def _there(scenario: Scenario, out: Path) -> set[str]:
-    """The runs whose results `out` has; it is made where there is none."""
+    """The runs with results in `out`, which is created if missing."""
     try:
         there = _weft.open_emulated(scenario.text, scenario.name, str(scenario.base_dir), list(scenario.sets), str(out))
     except OSError as error:
@@ -138,18 +138,18 @@ def _there(scenario: Scenario, out: Path) -> set[str]:
 
 @contextmanager
 def workshop(out: Path) -> Iterator[Path]:
-    """The directory in `out` that runs are carried out in, for as long as the block runs; nobody else has it.
+    """A working directory in `out` for the block, locked against other emulations.
 
     Raises:
-        OutputError: Another emulation has it, or it cannot be made.
+        OutputError: Another emulation holds the lock, or the directory cannot be created.
     """
     path = out / ".emulation"
     try:
         path.mkdir(exist_ok=True)
-        # Not through a symbolic link: what is in there is deleted.
+        # Not through a symbolic link: its contents are deleted.
         held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise OutputError(f"{path} cannot be made: {error.strerror}") from error
+        raise OutputError(f"cannot create {path}: {error.strerror}") from error
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -158,7 +158,7 @@ def workshop(out: Path) -> Iterator[Path]:
             f"another weft emulate is writing to {out}: wait for it, or choose another directory with -o"
         ) from None
     try:
-        # What a killed emulation has left.
+        # Left over from a killed emulation.
         clear(path)
         yield path
     finally:
@@ -173,7 +173,7 @@ def clear(path: Path) -> None:
 
 
 def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome: Emulated) -> None:
-    """Make a run's result of what the jail left."""
+    """Write a run's result from the jail's output files."""
     try:
         _weft.write_emulated(
             scenario.text,
@@ -199,7 +199,7 @@ def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome
 def _follower(
     point: Point, prepared: Prepared, outcome: Emulated, told: Callable[[dict[str, Any]], None]
 ) -> Callable[[dict[str, Any]], None]:
-    """Makes events of a sweep out of those of a run."""
+    """Converts the events of a run to those of a sweep."""
     duration, flows = prepared.plan.duration_ps / 1e12, len(prepared.plan.flows)
 
     def follow(event: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """The control plane of Tag-and-Forward over an emulated network: `weft tag-forward provision --watch`, in a thread.
 
-The switches are daemons in mode `tag-forward`, which know nothing until they are told over their control sockets; so
-what carries a scenario out is what would run a fabric of real switches. When a cable fails, their notices set off what
-follows, nothing here does.
+The switches are daemons in mode `tag-forward`, which have no configuration until they are provisioned over their
+control sockets, so this is the same control plane as for real switches. When a link fails, only their notices trigger
+the reaction.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .network import Network
 from .plan import Plan
 
 _PATIENCE_S = 60.0
-"""Seconds that provisioning may take."""
+"""Timeout of provisioning, in seconds."""
 
 _T = TypeVar("_T")
 
@@ -33,7 +33,7 @@ def fat_tree(plan: Plan) -> FatTree:
     """The fabric of a plan, with its gates.
 
     Raises:
-        EmulationError: It is no fat-tree, or the tags are too narrow for it.
+        EmulationError: It is not a fat-tree, or the tags are too narrow for it.
     """
     nodes: list[dict[str, Any]] = [{"id": host.name, "role": "host"} for host in plan.hosts]
     nodes += [{"id": switch.name, "role": "switch", "tier": switch.tier} for switch in plan.switches]
@@ -46,24 +46,24 @@ def fat_tree(plan: Plan) -> FatTree:
 
 
 def refuse(plan: Plan) -> None:
-    """Refuse a plan that switches with tags cannot carry out.
+    """Check that switches with tags can carry out a plan.
 
     Raises:
-        EmulationError: See `fat_tree`; or paths are chosen by what the switch's program cannot see.
+        EmulationError: See `fat_tree`; or path selection depends on queues that the switch cannot observe.
     """
     if plan.params["choice"] == "least-loaded":
         raise EmulationError(
-            "`scheme.choice` is least-loaded, and the Linux switch does not see the queues of its ports",
+            "`scheme.choice` is least-loaded, but the Linux switch cannot observe its ports' queues",
             "`weft run` simulates it; or `--set 'scheme.choice=\"spray\"'`, or ecmp",
         )
     fat_tree(plan)
 
 
 class ControlPlane:
-    """Provisions the switches of a network, and leads around cables that fail."""
+    """Provisions the switches of a network, and reroutes around failed links."""
 
     def __init__(self, network: Network) -> None:
-        """For a network whose switches answer."""
+        """Takes a network whose switches are running."""
         plan = network.plan
         tree = fat_tree(plan)
         sockets = {name: switch.socket_path for name, switch in network.switches.items()}
@@ -75,10 +75,10 @@ class ControlPlane:
         self._thread.start()
 
     def start(self) -> None:
-        """Give all switches gates and rules, and follow them from then on.
+        """Provision all switches and follow them from then on.
 
         Raises:
-            EmulationError: One of them does not take them.
+            EmulationError: A switch cannot be provisioned.
         """
         try:
             self._outcome = self._do(provision(self._fleet, lambda *_: None))
@@ -95,15 +95,15 @@ class ControlPlane:
         return following
 
     def end(self) -> dict[str, Any]:
-        """Follow no longer; what was done, for the result.
+        """Stop following; returns the outcome for the result.
 
         Raises:
-            EmulationError: Following has ended before, by a fault of this program.
+            EmulationError: The control plane failed during the run.
         """
         failure = self._do(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         if failure is not None:
-            raise EmulationError(f"the control plane has ended: {failure}")
+            raise EmulationError(f"the control plane failed: {failure}")
         outcome = self._outcome
         return {
             "gates": outcome.gates,

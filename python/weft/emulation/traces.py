@@ -1,7 +1,7 @@
-"""What the switches tell of explorations while a run goes on, and what follows for each flow.
+"""Traces of explorations from the switches during a run, and the results for each flow.
 
-Every switch's control socket gives its events as lines of JSON (`weftctl trace`, docs/switchd.md), with the time of the
-kernel's monotonic clock, which is that of the run.
+Every switch's control socket streams its events as JSON lines (`weftctl trace`, docs/switchd.md), with times of the
+kernel's monotonic clock, which is also the run's clock.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Flow = frozenset[tuple[str, int]]
 
 @dataclass(frozen=True)
 class Told:
-    """One event: when, in nanoseconds of the monotonic clock, where, what, of which flow (its two ends)."""
+    """One event: time in nanoseconds of the monotonic clock, switch, kind, and the flow's two ends."""
 
     time_ns: int
     switch: str
@@ -36,7 +36,7 @@ class Traces:
     """Follows the traces of all switches, one thread each."""
 
     def __init__(self, network: Network) -> None:
-        """For a network whose switches run."""
+        """Takes a network whose switches are running."""
         self._told: list[Told] = []
         self._lost = 0
         self._following: list[tuple[socket.socket, threading.Thread]] = []
@@ -50,7 +50,7 @@ class Traces:
         """Read one switch's events until its socket is shut down."""
         try:
             for line in lines:
-                # Late copies are most of what is told, and of no interest here.
+                # Late copies are most of the events, and are not needed here.
                 if b'"late"' in line:
                     continue
                 event = json.loads(line)
@@ -59,11 +59,11 @@ class Traces:
                 elif event["what"] in _WANTED:
                     self._told.append(_told(switch, event))
         except (OSError, ValueError, HTTPException):
-            # That is how an answer ends whose socket is shut down.
+            # The socket was shut down.
             return
 
     def end(self) -> tuple[list[Told], int]:
-        """Stop following; what was told, in order of time, and how many events were lost."""
+        """Stop following; returns the events in order of time, and the number of events lost."""
         for there, thread in self._following:
             there.shutdown(socket.SHUT_RDWR)
             thread.join()
@@ -76,10 +76,10 @@ def _told(switch: str, event: dict[str, Any]) -> Told:
 
 
 def flows(plan: Plan, told: Iterable[Told]) -> list[dict[str, Any]]:
-    """For each flow that the fabric was explored for: how long that took first, its last path, how often it moved.
+    """For each explored flow: duration of its first exploration, last path, number of path changes.
 
-    As in a simulation (docs/results.md): from the request's leaving the source's switch until the reply had come back
-    there. The switches of a path are those that confirmed it, which a reply does on its way from the destination to
+    As in a simulation (docs/results.md): from the request leaving the source's switch until the reply is back there.
+    The switches of a path are those that confirmed it, in reverse order, as the reply travels from the destination to
     the source.
     """
     macs = {host.name: host.mac for host in plan.hosts}
@@ -102,7 +102,7 @@ def flows(plan: Plan, told: Iterable[Told]) -> list[dict[str, Any]]:
 
 
 def _seen(events: list[Told], edge: str) -> dict[str, Any]:
-    """What a flow's events, in order of time, say of it; `edge` is its source's switch."""
+    """A flow's results from its events in order of time; `edge` is its source's switch."""
     since: int | None = None
     exploration_ps: int | None = None
     way: list[str] = []

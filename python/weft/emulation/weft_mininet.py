@@ -1,8 +1,8 @@
-"""`WeftSwitch`: the Linux switch for Mininet, any Mininet: `mn --custom weft_mininet.py --switch weft,mode=tcp-path`.
+"""`WeftSwitch`: the Linux switch for any Mininet: `mn --custom weft_mininet.py --switch weft,mode=tcp-path`.
 
-This file needs nothing but Mininet and Python's standard library, because `mn` reads it with the system's Python. Each
-switch is a `weft-switchd` of its own, with its socket, its log and its configuration in a directory of its run
-directory, and its programs pinned in a directory of its own.
+This file needs only Mininet and Python's standard library, because `mn` reads it with the system's Python. Each switch
+is a separate `weft-switchd`, with socket, log and configuration in the run directory, and its programs pinned in its
+own directory.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from mininet.log import error
 from mininet.node import Switch
 
 READY_S = 20.0
-"""Seconds that a daemon has to attach its program and answer."""
+"""Timeout in seconds for a daemon to attach its program and respond."""
 _LOOK_S = 0.05
-"""Seconds between two looks at a daemon that is not ready."""
+"""Polling interval for a daemon that is not ready, in seconds."""
 _END_S = 5.0
-"""Seconds that a daemon has to end."""
+"""Timeout in seconds for a daemon to stop."""
 _HELLO_KEYS = {"hello": "interval", "hold": "hold"}
-"""Parameters of schemes that have a section of their own in the daemon's configuration."""
+"""Scheme parameters that belong to the section `[hello]` of the daemon's configuration."""
 _LOG_LINES = 5
-"""Last lines of a daemon's log that an error quotes."""
+"""Number of last log lines quoted in an error."""
 
 
 class ControlError(Exception):
-    """A switch did not start, or refused what it was asked; the message says what it said."""
+    """A switch did not start, or refused a request; the message quotes it."""
 
 
 class Connection(http.client.HTTPConnection):
     """HTTP over the control socket of a switch."""
 
     def __init__(self, path: Path, timeout: float | None) -> None:
-        """To the socket at `path`."""
+        """Connects to the socket at `path`."""
         super().__init__("localhost", timeout=timeout)
         self._path = path
 
@@ -53,17 +53,17 @@ class Connection(http.client.HTTPConnection):
 
 
 class WeftSwitch(Switch):  # type: ignore[misc]
-    """A switch of an exploring fabric, or one that is told its routes.
+    """A switch of an exploring fabric, or one with configured routes.
 
     Args:
         mode: `arp-path`, `tcp-path`, `tfe`, `ecmp` or `spray`.
-        switch_id: 16 hexadecimal digits, different on every switch; none: made of an address.
-        tier: Of the switch, 1 next to the hosts; none: explorations go everywhere.
-        parameters: The scheme's parameters, by the names `weft schemes` lists; as an argument of `mn`, parameters of
-            their own (`--switch weft,mode=tcp-path,exploration=full`).
-        routes: For modes that are told them: for each host's MAC address the numbers of ports.
-        run_dir: Where the directory of sockets, logs and configuration is.
-        pin_dir: Where in a BPF file system maps and programs are pinned.
+        switch_id: 16 hexadecimal digits, different on every switch; default: derived from a MAC address.
+        tier: Tier of the switch, 1 next to the hosts; default: explorations are flooded everywhere.
+        parameters: The scheme's parameters, with the names in `weft schemes`; for `mn`, separate arguments
+            (`--switch weft,mode=tcp-path,exploration=full`).
+        routes: For modes with configured routes: port numbers for each host's MAC address.
+        run_dir: Directory for sockets, logs and configuration.
+        pin_dir: Directory in a BPF file system for pinned maps and programs.
     """
 
     def __init__(
@@ -91,22 +91,22 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         self.ports_by_number: dict[int, Any] = {}
 
     def defaultDpid(self, dpid: str | None = None) -> str:  # noqa: N802 (Mininet calls it)
-        """What Mininet wants of every switch; there is no OpenFlow here, so any name will do."""
+        """Required by Mininet; without OpenFlow, any value works."""
         return dpid or "0" * int(self.dpidLen)
 
     @classmethod
     def setup(cls) -> None:
-        """Refuse to go on without the daemon; Mininet calls it once."""
+        """Check that the daemon is installed; Mininet calls this once."""
         program("weft-switchd")
 
     @property
     def socket_path(self) -> Path:
-        """Of the control socket."""
+        """Path of the control socket."""
         return self.run_dir / f"{self.name}.sock"
 
     @property
     def log_path(self) -> Path:
-        """Of the daemon's log."""
+        """Path of the daemon's log."""
         return self.run_dir / f"{self.name}.log"
 
     def start(self, controllers: Any) -> None:
@@ -122,7 +122,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         command = [program("weft-switchd"), "--config", str(config)]
         command += ["--run-dir", str(self.run_dir), "--pin-dir", str(self.pin_dir)]
         with self.log_path.open("wb") as log:
-            # A process group of its own: Ctrl-C at Mininet's prompt is not for switches.
+            # A separate session, so that Ctrl-C at Mininet's prompt does not reach switches.
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
@@ -132,7 +132,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
 
     @classmethod
     def batchStartup(cls, switches: Any, run: Any = None) -> Any:  # noqa: N802 (Mininet calls it)
-        """Wait until every switch forwards, and knows what its ports lead to."""
+        """Wait until every switch forwards and knows the roles of its ports."""
         for switch in switches:
             switch.wait()
         for switch in switches:
@@ -140,17 +140,17 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         return switches
 
     def wait(self) -> None:
-        """Wait until the daemon answers, which it does once the data plane forwards.
+        """Wait until the daemon responds, which it does once the data plane forwards.
 
         Raises:
-            ControlError: It ended, or did not answer in time.
+            ControlError: It exited, or did not respond in time.
         """
         if self.process is None:
             return
         until = time.monotonic() + READY_S
         while True:
             if self.process.poll() is not None:
-                raise ControlError(f"weft-switchd of {self.name} ended at its start: {self.last_words()}")
+                raise ControlError(f"weft-switchd of {self.name} exited during startup: {self.last_words()}")
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
                 if probe.connect_ex(str(self.socket_path)) == 0:
                     return
@@ -159,15 +159,15 @@ class WeftSwitch(Switch):  # type: ignore[misc]
             time.sleep(_LOOK_S)
 
     def settle(self) -> None:
-        """Wait until it is known of each port whether a switch is behind it: until then a port carries nothing.
+        """Wait until it is known for each port whether a switch is behind it: until then it forwards nothing.
 
         Raises:
-            ControlError: That takes too long.
+            ControlError: A timeout.
         """
         until = time.monotonic() + READY_S
         while any(port["role"] == "listening" for port in self.ask("ports")):
             if time.monotonic() > until:
-                raise ControlError(f"ports of {self.name} still listen after {READY_S:g} s: {self.last_words()}")
+                raise ControlError(f"ports of {self.name} are still listening after {READY_S:g} s: {self.last_words()}")
             time.sleep(_LOOK_S)
 
     def connected(self) -> bool:
@@ -199,11 +199,11 @@ class WeftSwitch(Switch):  # type: ignore[misc]
 
     @property
     def routes_path(self) -> Path:
-        """Of the file with routes."""
+        """Path of the routes file."""
         return self.run_dir / f"{self.name}.routes.toml"
 
     def write_routes(self, routes: dict[str, list[int]]) -> None:
-        """Write next hops, ports by the hosts' MAC addresses; a running daemon reads them at `reload`."""
+        """Write next hops, ports by the hosts' MAC addresses; a running daemon reads them on `reload`."""
         tables = []
         for station, ports in routes.items():
             names = [self.ports_by_number[port].name for port in ports]
@@ -213,10 +213,10 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         temporary.replace(self.routes_path)
 
     def ask(self, what: str, method: str = "GET", timeout: float = 10.0) -> Any:
-        """What the control socket answers (docs/switchd.md), e.g. `net["s1"].ask("ports")`.
+        """Query the control socket (docs/switchd.md), e.g. `net["s1"].ask("ports")`.
 
         Raises:
-            ControlError: It refused, or nobody answers.
+            ControlError: It refused, or does not respond.
         """
         connection = Connection(self.socket_path, timeout)
         try:
@@ -232,10 +232,10 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         return json.loads(body) if body.strip() else None
 
     def follow(self, what: str) -> tuple[socket.socket, Any]:
-        """What the switch tells of `what` (`trace`), line by line, and the socket, which is shut down to end that.
+        """The switch's stream `what` (`trace`), line by line, and the socket, to be shut down to end it.
 
         Raises:
-            ControlError: It refused, or nobody answers.
+            ControlError: It refused, or does not respond.
         """
         connection = Connection(self.socket_path, None)
         try:
@@ -250,11 +250,11 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         return there, answer
 
     def drain(self, port: Any, undo: bool = False) -> Any:
-        """Move traffic away from a port, e.g. `s1-eth2`, or let it back."""
+        """Drain a port, e.g. `s1-eth2`, or undo it."""
         return self.ask(f"ports/{port}/drain", "DELETE" if undo else "POST")
 
     def stop(self, deleteIntfs: bool = True) -> None:  # noqa: N803 (Mininet names it)
-        """Take the data plane away and end the daemon."""
+        """Remove the data plane and stop the daemon."""
         if self.process is not None:
             if self.process.poll() is None:
                 try:
@@ -273,7 +273,7 @@ class WeftSwitch(Switch):  # type: ignore[misc]
         super().stop(deleteIntfs)
 
     def _detach(self) -> None:
-        """Have what a killed daemon has left removed by the program that knows which pins are its own."""
+        """Remove the leftovers of a killed daemon with the program that knows its pins."""
         command = [program("weft-switchd"), "--name", self.name, "--detach"]
         command += ["--run-dir", str(self.run_dir), "--pin-dir", str(self.pin_dir)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -282,27 +282,27 @@ class WeftSwitch(Switch):  # type: ignore[misc]
 
 
 _NODE_PARAMETERS = frozenset(("ip", "mac", "privateDirs", "waitExited", "name", "cls", "isSwitch"))
-"""What Mininet's nodes take, beside what they are told by name."""
+"""Parameters of Mininet's nodes, besides named arguments."""
 
 
 def program(name: str) -> str:
-    """The path of a program of Weft: in `PATH`, else in the environment that this file belongs to.
+    """The path of a Weft program: in `PATH`, else in the environment that this file belongs to.
 
     Raises:
-        ControlError: It is nowhere.
+        ControlError: It is not found.
     """
-    # `mn` reads this file by `exec`, so there is no `__file__`; its code knows where it comes from.
+    # `mn` runs this file with `exec`, so there is no `__file__`; the code object has the path.
     here = Path(program.__code__.co_filename).resolve()
     beside = [parent / folder for parent in here.parents for folder in ("bin", ".venv/bin")]
     places = [str(Path(sys.executable).parent), *map(str, beside), os.environ.get("PATH", ""), "/usr/sbin"]
     found = shutil.which(name, path=":".join(places))
     if found is None:
-        raise ControlError(f"{name} is not to be found: `make emulation` in Weft's directory builds it")
+        raise ControlError(f"{name} not found: `make emulation` in Weft's directory builds it")
     return found
 
 
 def _without_checksum_offload(intf: Any) -> None:
-    """Have the other end of a switch's port finish its checksums: there is no device here that would."""
+    """Disable checksum offload at the other end of a switch's port: no device here would compute checksums."""
     if intf.link is None:
         return
     other = intf.link.intf2 if intf.link.intf1 is intf else intf.link.intf1
@@ -311,7 +311,7 @@ def _without_checksum_offload(intf: Any) -> None:
 
 
 def _toml(value: Any) -> str:
-    """A parameter as TOML; `mn` gives text for what are numbers."""
+    """A parameter as TOML; `mn` passes numbers as text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     text = str(value)
@@ -319,4 +319,4 @@ def _toml(value: Any) -> str:
 
 
 switches = {"weft": WeftSwitch}
-"""What `mn --custom` looks for."""
+"""The dictionary that `mn --custom` reads."""

@@ -1,6 +1,7 @@
-"""One exploration as a page that plays it: request copies racing, locks, the path kept, and its recovery.
+"""An animated page of one exploration: racing request copies, locks, the chosen path, and its recovery.
 
-`trace` is what the engine saw, `story` says it in words, `stage` places the fabric, `page` puts them together.
+`trace` holds the engine's observations, `story` describes them in text, `stage` lays out the fabric, `page` assembles
+the page.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ __all__ = ["Trace", "follow", "write"]
 
 
 def write(trace: Trace, out: str | Path) -> Path:
-    """Write the page of `trace` and return where it is.
+    """Write the page of `trace` and return its path.
 
     Raises:
-        OutputError: It cannot be written; an earlier one is left as it was.
+        OutputError: It cannot be written; an existing page is left unchanged.
     """
     path = Path(out)
     write_text(path, render(trace))

@@ -1,4 +1,4 @@
-"""The page that plays an exploration; all of it is in one file, and it forbids itself any connection."""
+"""The animated page of an exploration: self-contained, with a policy that forbids all connections."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def render(trace: Trace) -> str:
             "<noscript>This page draws with JavaScript.</noscript>",
             _header(trace),
             f"<main>{_player(trace)}</main>",
-            f"<footer><main>Made by Weft {escape(__version__)}. This page needs no network.</main></footer>",
+            f"<footer><main>Made by Weft {escape(__version__)}. This page works offline.</main></footer>",
             data_block("trace", data),
             f"<script>{script}</script>",
             "</body></html>\n",
@@ -51,25 +51,27 @@ def _asset(name: str) -> str:
 
 
 def _links(trace: Trace) -> list[list[int]]:
-    """The two ends of every link, as numbers of nodes."""
+    """The two ends of every link, as node numbers."""
     numbers = {node.name: number for number, node in enumerate(trace.fabric.nodes)}
     return [[numbers[link.source], numbers[link.target]] for link in trace.fabric.links]
 
 
 def facts(trace: Trace, scene: Scene) -> list[tuple[str, str]]:
-    """What a scene comes to, as pairs of name and value."""
+    """The key figures of a scene, as pairs of name and value."""
     rows = [("begins at", f"{scene.data['begin_ps'] / 1e9:,.3f} ms of the run")]
     if failure := scene.data["failure"]:
         rows.append(("link cut", "–".join(trace.route([failure["link"]]))))
     rows += [("copies over links", f"{scene.copies:,}"), ("late copies dropped", f"{scene.late:,}")]
     if failure:
         rows.append(("data segments lost", f"{scene.lost:,}"))
-        rows.append(("data through again", "no" if scene.done is None else f"after {time(scene.done - failure['at'])}"))
+        rows.append(
+            ("data delivered again", "no" if scene.done is None else f"after {time(scene.done - failure['at'])}")
+        )
     elif scene.done is not None:
-        what = "data through on it" if scene.is_under_way else "first data through"
+        what = "data delivered on the new path" if scene.is_under_way else "first data delivered"
         rows.append((what, f"after {time(scene.done)}"))
     if scene.done is not None:
-        rows.append(("path taken" if failure else "path kept", " → ".join(trace.route(scene.data["path"]))))
+        rows.append(("new path" if failure else "chosen path", " → ".join(trace.route(scene.data["path"]))))
     return rows
 
 
@@ -84,14 +86,14 @@ def _header(trace: Trace) -> str:
     ]
     cut = any(scene.data["cut"] for scene in trace.scenes)
     remarks = [
-        *([f"There is no recovery to see: {trace.no_recovery}."] if trace.no_recovery else []),
-        *(["There were more frames than are shown: the last ones are left out."] if cut else []),
+        *([f"No recovery is shown: {trace.no_recovery}."] if trace.no_recovery else []),
+        *(["Too many frames to show all: the last ones are left out."] if cut else []),
     ]
     warnings = "".join(f"<p>{escape(text)}</p>" for text in remarks)
     return (
         f'<header class="top"><div><h1>How {escape(source)} finds a path to {escape(target)}</h1>'
-        f'<div class="meta">{escape(" · ".join(what))}<br>{escape(trace.data["name"])}: all other traffic runs '
-        "beside it and is not drawn</div>"
+        f'<div class="meta">{escape(" · ".join(what))}<br>{escape(trace.data["name"])}: all other traffic is '
+        "simulated but not drawn</div>"
         + (f'<div class="warn">{warnings}</div>' if warnings else "")
         + "</div></header>"
     )
@@ -99,12 +101,12 @@ def _header(trace: Trace) -> str:
 
 _LEGEND = (
     ("request", "copy of a request"),
-    ("waits", "waits in a queue"),
+    ("waits", "waiting in a queue"),
     ("reply", "reply"),
     ("fail", "Path Fail"),
     ("segment", "SYN, ACK"),
     ("data", "data"),
-    ("late", "late copy dies"),
+    ("late", "late copy dropped"),
     ("loss", "frame lost"),
     ("lock", "port locked"),
     ("keep", "port confirmed"),
@@ -125,11 +127,11 @@ def _player(trace: Trace) -> str:
     buttons = "".join(
         f'<button type="button" id="{ident}" aria-label="{label}" title="{label} ({key})">{face}</button>'
         for ident, label, key, face in (
-            ("first", "To the start", "Home", _icon("M4 3v10M13 3L6 8l7 5z")),
-            ("back", "Back one event", "←", _icon("M11 3L4 8l7 5z")),
+            ("first", "Go to start", "Home", _icon("M4 3v10M13 3L6 8l7 5z")),
+            ("back", "Previous event", "←", _icon("M11 3L4 8l7 5z")),
             ("play", "Play", "space", _icon("M4 2.5l9 5.5l-9 5.5z")),
-            ("next", "On one event", "→", _icon("M5 3l7 5l-7 5z")),
-            ("last", "To the end", "End", _icon("M12 3v10M3 3l7 5l-7 5z")),
+            ("next", "Next event", "→", _icon("M5 3l7 5l-7 5z")),
+            ("last", "Go to end", "End", _icon("M12 3v10M3 3l7 5l-7 5z")),
         )
     )
     speeds = "".join(
@@ -147,7 +149,7 @@ def _player(trace: Trace) -> str:
         f'<div class="legend">{legend}</div></div>'
         '<div class="right"><h2 id="title">What happens</h2><ol id="lines" aria-labelledby="title"></ol></div></div>'
         '<dl class="facts" id="facts"></dl>'
-        '<p class="caption">Time runs evenly where frames move; while all wait in queues, it is shown shorter. '
+        '<p class="caption">Time is uniform while frames move, and compressed while all wait in queues. '
         "Keys: space, ←, →, Home, End, 1, 2.</p></section>"
     )
 

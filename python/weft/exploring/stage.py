@@ -1,4 +1,4 @@
-"""Where the page draws nodes: tiers as rows, the flow's two hosts large, others small or, if there are many, not."""
+"""Layout of the page's drawing: tiers as rows, the flow's two hosts large, others small or, if many, omitted."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ WIDTH = 1000
 _LEFT, _RIGHT, _TOP, _BOTTOM = 104, 40, 34, 66
 _ROW = 176
 _PLAIN = 620
-"""Height of a drawing whose nodes are not in rows."""
+"""Height of a drawing without rows."""
 _LETTER = 8.6
-"""Width of a letter of a label, about."""
+"""Approximate width of a letter in a label."""
 
 
 def stage(fabric: Fabric, ends: tuple[str, str]) -> dict[str, Any]:
-    """Size, rows' names and, for each node of the fabric in its order, its place; None if it is not drawn."""
+    """Size, row labels and, for each node of the fabric in order, its position; None if it is not drawn."""
     drawn = [node for node in fabric.nodes if not node.is_host or draws_hosts(fabric) or node.name in ends]
     points = fabric.places()
     xs, ys = ([points[node.name][axis] for node in drawn] for axis in (0, 1))
@@ -61,7 +61,7 @@ def _node(
 
 
 def _rows(nodes: list[Node], places: dict[str, tuple[float, float]]) -> list[dict[str, Any]]:
-    """What the rows are called, where each tier is one."""
+    """Labels of the rows, if each tier is one row."""
     rows: dict[int, set[float]] = {}
     for node in nodes:
         rows.setdefault(node.tier, set()).add(round(places[node.name][1], 1))
@@ -71,7 +71,7 @@ def _rows(nodes: list[Node], places: dict[str, tuple[float, float]]) -> list[dic
 
 
 def _gap(places: list[tuple[float, float]]) -> float:
-    """The smallest horizontal distance between neighbours of a row."""
+    """The smallest horizontal distance between neighbours in a row."""
     rows: dict[float, list[float]] = {}
     for x, y in places:
         rows.setdefault(round(y, 1), []).append(x)

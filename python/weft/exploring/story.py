@@ -1,7 +1,6 @@
-"""A scene in words: what happens when and where, one line an event.
+"""A scene as text: one line per event, with time and place.
 
-Frames that move are the page's to draw; a line is for what they bring about, so that a flood of hundreds of copies
-stays readable.
+The page draws moving frames; lines describe only their effects, so that a flood of hundreds of copies stays readable.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from ..labels import plural
 from .trace import REPLIES, REQUESTS, Scene, Trace
 
 AT_ONCE = 1_000
-"""Copies of one flood leave a picosecond after another: within this many they are one event."""
+"""Copies of one flood leave a picosecond apart: within this many picoseconds they are one event."""
 
 LATE_LINES = 150
-"""Late copies that have a line each at most."""
+"""Maximum number of late copies with separate lines."""
 
 NAMES = {
     "arp_request": "ARP Request",
@@ -34,37 +33,37 @@ NAMES = {
     "fin": "FIN",
     "rst": "RST",
 }
-"""What frames are called."""
+"""Names of frames."""
 
 WHY = {
     "queue_full": "the queue is full",
     "link_down": "the link is down",
     "no_route": "no path is known",
-    "same_port": "it would go back where it came from",
-    "repairing": "a path is being looked for",
-    "stale": "its path is no more",
+    "same_port": "the next hop is the port it came from",
+    "repairing": "a path repair is in progress",
+    "stale": "its path no longer exists",
     "too_many_hops": "too many hops",
-    "dead_end": "nowhere to go on to",
-    "unknown_port": "it is not known what the port leads to",
-    "rate_limited": "its port has started too many floods",
-    "returned": "it came back to its own switch",
+    "dead_end": "no port to forward it to",
+    "unknown_port": "the port's role is not known yet",
+    "rate_limited": "the port exceeds its flood rate limit",
+    "returned": "it returned to its originating switch",
     "untrusted": "only switches may send it",
 }
-"""Reasons of drops in words."""
+"""Reasons for drops, as text."""
 
 
 CONTROL = (*REQUESTS, *REPLIES, "path_fail", "syn")
-"""Frames that make a switch send others on."""
+"""Frames that make a switch send other frames."""
 
 Line = tuple[int, str, str, str]
-"""When, what kind of event, where, and what."""
+"""Time, kind of event, place and text."""
 
 _ORDER = ("break", "fail", "forget", "request", "lock", "late", "segment", "reply", "keep", "loss", "done")
-"""Kinds of lines, in the order of those at one moment."""
+"""Kinds of lines, in their order within one instant."""
 
 
 def copies(number: int, which: str = "") -> str:
-    """So many copies."""
+    """A number of copies, as text."""
     return f"{number:,} {which}{'copy' if number == 1 else 'copies'}"
 
 
@@ -81,7 +80,7 @@ class Story:
         self.floods = self._floods()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Events in order of time: `at`, `kind` (what mark it has), `where` and `text`."""
+        """Events in order of time: `at`, `kind` (selects the mark), `where` and `text`."""
         parts = (self._failures, self._sent, self._tables, self._late, self._segments, self._losses, self._end)
         lines = [
             {"at": at, "kind": kind, "where": where, "text": text} for part in parts for at, kind, where, text in part()
@@ -92,7 +91,7 @@ class Story:
         return "–".join(self.names[end] for end in self.ends[link])
 
     def _floods(self) -> dict[tuple[int, int], tuple[str, int]]:
-        """Frames of switches by node and time: what is sent, and how many of it at once."""
+        """Frames sent by switches, by node and time: kind, and number of copies."""
         sent: dict[tuple[int, str], list[int]] = defaultdict(list)
         for _, hop in self.scene.hops():
             if hop["what"] in (*REQUESTS, "path_fail"):
@@ -106,23 +105,23 @@ class Story:
         return floods
 
     def _failures(self) -> Iterator[Line]:
-        """Links that fail or heal, each cable once."""
+        """Links that fail or recover, one line per link."""
         seen = set()
         for change in self.scene.data["links"]:
             cable = (change["at"], change["link"] // 2)
             if cable not in seen:
                 seen.add(cable)
-                text = "the link heals" if change["up"] else "the link fails: what is on it is lost"
+                text = "the link recovers" if change["up"] else "the link fails: frames on it are lost"
                 yield change["at"], "break", self._cable(change["link"]), text
 
     def _sent(self) -> Iterator[Line]:
-        """Frames of switches where they start; where they go on, the line of the lock says so."""
+        """Frames originated by switches; forwarded ones are mentioned in the line of the lock."""
         arrived = [hop for _, hop in self.scene.hops() if hop["what"] in CONTROL]
         passing = {(self.ends[hop["link"]][1], hop["arrived"]): self.ends[hop["link"]][0] for hop in arrived}
         locks = {(change["node"], change["at"]) for change in self.scene.data["kept"]}
         fails: dict[int, list[int]] = defaultdict(list)
         for (node, at), (what, number) in self.floods.items():
-            # What tables hold at the begin has no line of its own: that a flow is explored for has this one.
+            # Initial table entries have no lines, so the start of the exploration gets this one.
             begins = at == 0 and what == "recovery_request"
             if (node, at) in locks and what in REQUESTS and not begins:
                 continue
@@ -133,7 +132,7 @@ class Story:
                         at,
                         "lock",
                         self.names[node],
-                        f"first copy, from {way}: still locked to it, sends {copies(number)} on",
+                        f"first copy, from {way}: still locked to it, forwards {copies(number)}",
                     )
                 continue
             if what == "path_fail" and number == 1:
@@ -147,7 +146,7 @@ class Story:
             yield min(times), "fail", self.names[node], f"sends a Path Fail{again}"
 
     def _tables(self) -> Iterator[Line]:
-        """What switches lock, confirm and forget."""
+        """Locked, confirmed and removed entries of switches."""
         before: dict[int, dict[str, Any]] = {}
         for change in self.scene.data["kept"]:
             node, at = change["node"], change["at"]
@@ -162,12 +161,12 @@ class Story:
                 yield at, "lock", self.names[node], self._locked(change, sorted(locked)[-1])
             elif new:
                 ways = " and ".join(
-                    f"{self._end_of(end)} by {self._way(change[end])}" for end in sorted(new, reverse=True)
+                    f"{self._end_of(end)} via {self._way(change[end])}" for end in sorted(new, reverse=True)
                 )
                 yield at, "keep", self.names[node], f"confirmed: {ways}"
             if gone:
-                what = "the flow" if len(gone) == 2 or not new else f"the way to {self._end_of(gone.pop())}"
-                yield at, "forget", self.names[node], f"forgets {what}"
+                what = "the flow" if len(gone) == 2 or not new else f"the path to {self._end_of(gone.pop())}"
+                yield at, "forget", self.names[node], f"removes {what}"
 
     def _end_of(self, end: str) -> str:
         return self.trace.ends[end == "destination"]
@@ -177,15 +176,15 @@ class Story:
         return self.names[self.ends[link][1]]
 
     def _locked(self, change: dict[str, Any], end: str) -> str:
-        """What a switch does that locks one end of the flow to a port."""
+        """The text for a switch that locks one end of the flow to a port."""
         way = self._way(change[end])
         what, number = self.floods.get((change["node"], change["at"]), ("", 0))
         if self.nodes[self.ends[change[end]["link"]][1]].is_host:
             return f"locks to {way}" + (f", floods {copies(number)} of {_a(NAMES[what])}" if number else "")
-        return f"first copy, from {way}: locks to it" + (f", sends {copies(number)} on" if number else "")
+        return f"first copy, from {way}: locks to it" + (f", forwards {copies(number)}" if number else "")
 
     def _late(self) -> Iterator[Line]:
-        """Copies that lost the race: each, or where they are many those of a switch together."""
+        """Copies that lost the race: one line each, or one per switch if there are many."""
         late = [frame for frame in self.scene.frames if (frame["end"] or {}).get("reason") == "late_copy"]
         if len(late) > LATE_LINES:
             times: dict[int, list[int]] = defaultdict(list)
@@ -221,7 +220,7 @@ class Story:
                 previous = what
 
     def _losses(self) -> Iterator[Line]:
-        """Other frames that went no further: those of one kind at one place for one reason are one line."""
+        """Other dropped frames: one line for each kind, place and reason."""
         lost: dict[tuple[str, str, str], list[int]] = defaultdict(list)
         for frame in self.scene.frames:
             end = frame["end"]
@@ -236,18 +235,18 @@ class Story:
             yield min(times), "loss", place, f"{number}{NAMES[what]} lost: {why}{until}"
 
     def _end(self) -> Iterator[Line]:
-        """The end: data is through, and what becomes of the locks."""
+        """The end: data is delivered, and unconfirmed locks expire."""
         scene = self.scene
         if scene.done is None:
-            yield scene.data["end"], "loss", self.trace.ends[1], "no data came through again while it was watched"
+            yield scene.data["end"], "loss", self.trace.ends[1], "no data was delivered again within the time shown"
             return
         route = " → ".join(self.trace.route(scene.data["path"]))
-        way = "the first data is through" if not scene.is_under_way else "data is through on the new path"
-        first = "data is through again" if scene.is_recovery else way
-        yield scene.done, "done", self.trace.ends[1], f"{first}, by {route}"
+        way = "the first data is delivered" if not scene.is_under_way else "data is delivered on the new path"
+        first = "data is delivered again" if scene.is_recovery else way
+        yield scene.done, "done", self.trace.ends[1], f"{first}, via {route}"
         if scene.unconfirmed:
             lock = self.trace.data["lock_ps"] / 1e12
-            text = f"{plural(scene.unconfirmed, 'lock')} without a reply: forgotten after {lock:g} s"
+            text = f"{plural(scene.unconfirmed, 'lock')} without a reply: expired after {lock:g} s"
             yield scene.data["end"], "forget", "elsewhere", text
 
 
@@ -257,5 +256,5 @@ def _a(name: str) -> str:
 
 
 def time(ps: int) -> str:
-    """A time of a scene as the page shows it."""
+    """A time within a scene, as text."""
     return f"{ps / 1e6:,.1f} µs"

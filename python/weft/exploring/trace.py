@@ -1,4 +1,4 @@
-"""What the engine saw of one flow: frames with their hops and ends, and what switches kept, scene by scene."""
+"""The engine's trace of one flow: frames with their hops and ends, and table entries of switches, by scene."""
 
 from __future__ import annotations
 
@@ -13,62 +13,62 @@ from ..scenario import Point, Scenario
 from ..topology import Fabric
 
 REQUESTS = ("arp_request", "path_request", "recovery_request")
-"""Frames that are flooded to look for a path."""
+"""Frames flooded to explore paths."""
 REPLIES = ("arp_reply", "path_reply", "recovery_reply")
-"""Frames that come back over the path found."""
+"""Frames that return over the path found."""
 SEGMENTS = ("syn", "syn_ack", "data", "ack", "fin", "rst")
 """Frames of the connection itself."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A stretch of a run; times are picoseconds since its begin.
+    """A part of a run; times are picoseconds since its start.
 
     Attributes:
-        data: As the engine gives it: `frames`, `kept`, `links`, `path`, `done`, `failure`, `cut`.
+        data: The engine's data: `frames`, `kept`, `links`, `path`, `done`, `failure`, `cut`.
     """
 
     data: dict[str, Any]
 
     @property
     def is_recovery(self) -> bool:
-        """Whether the flow's path is cut in it."""
+        """Whether the flow's path fails in it."""
         return bool(self.data["kind"] == "recovery")
 
     @cached_property
     def is_under_way(self) -> bool:
-        """Whether the flow has sent data before: its path is cut, or it is explored for while it sends."""
+        """Whether the flow has already sent data: its path fails, or the exploration takes place while it sends."""
         return self.is_recovery or not any(hop["what"] in ("syn", "arp_request") for _, hop in self.hops())
 
     @property
     def frames(self) -> list[dict[str, Any]]:
-        """Its frames, each copy of a flood one."""
+        """Its frames; each copy of a flood is one."""
         return list(self.data["frames"])
 
     @property
     def done(self) -> int | None:
-        """When data had come through on the path found; None where it did not in time."""
+        """Time at which data was delivered on the path found; None if it was not in time."""
         return None if self.data["done"] is None else int(self.data["done"])
 
     def hops(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """Every frame with each link it was handed to."""
+        """Every frame with each of its hops."""
         for frame in self.frames:
             for hop in frame["hops"]:
                 yield frame, hop
 
     @cached_property
     def copies(self) -> int:
-        """Requests and Path Fails that links were handed."""
+        """Number of requests and Path Fails sent on links."""
         return sum(hop["what"] in (*REQUESTS, "path_fail") for _, hop in self.hops())
 
     @cached_property
     def late(self) -> int:
-        """Copies that came after another one and were dropped."""
+        """Number of copies that arrived after another one and were dropped."""
         return sum((frame["end"] or {}).get("reason") == "late_copy" for frame in self.frames)
 
     @cached_property
     def lost(self) -> int:
-        """Segments with data that did not reach their host."""
+        """Number of data segments that were lost."""
         return sum(
             (frame["end"] or {}).get("fate") == "dropped" and frame["hops"][-1]["what"] == "data"
             for frame in self.frames
@@ -76,7 +76,7 @@ class Scene:
 
     @cached_property
     def unconfirmed(self) -> int:
-        """Switches that are locked at the end and that no reply has reached."""
+        """Number of switches that are locked at the end without having received a reply."""
         last = {change["node"]: change for change in self.data["kept"]}
         return sum(
             change["source"] is not None and not change["source"]["confirmed"] and change["at"] > 0
@@ -86,10 +86,10 @@ class Scene:
 
 @dataclass(frozen=True)
 class Trace:
-    """An exploration followed.
+    """The trace of an exploration.
 
     Attributes:
-        data: As the engine gives it: `name`, `label`, `seed`, `scheme`, `flow`, `lock_ps`, `fabric`, `scenes`.
+        data: The engine's data: `name`, `label`, `seed`, `scheme`, `flow`, `lock_ps`, `fabric`, `scenes`.
     """
 
     data: dict[str, Any]
@@ -101,12 +101,12 @@ class Trace:
 
     @cached_property
     def scenes(self) -> list[Scene]:
-        """The exploration, and the recovery where there is one."""
+        """The exploration, and the recovery if there is one."""
         return [Scene(scene) for scene in self.data["scenes"]]
 
     @property
     def flow(self) -> dict[str, Any]:
-        """Number, ends (as numbers of nodes), TCP ports, bytes and start of the flow."""
+        """Number, ends (as node numbers), TCP ports, bytes and start of the flow."""
         return dict(self.data["flow"])
 
     @property
@@ -135,17 +135,17 @@ def follow(
     ends: tuple[str, str, int | None, int | None] | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> Trace:
-    """Run `scenario`, with all its traffic, as far as it takes to see one exploration.
+    """Run `scenario`, with all its traffic, until one exploration is complete.
 
     Args:
         scenario: The scenario.
-        points: Of its points the first whose scheme explores is run; default all.
-        flow: The number of the flow, as in ``flows.parquet``; default one that shows an exploration well.
-        ends: Names of source and destination and, or None, their TCP ports, instead of `flow`.
+        points: The candidates; the first whose scheme explores is run; default all.
+        flow: The number of the flow, as in ``flows.parquet``; default a suitable one.
+        ends: Names of source and destination, and their TCP ports or None, instead of `flow`.
         progress: Called a few times a second with `scene` (0 or 1) and `fraction`; may raise KeyboardInterrupt.
 
     Raises:
-        ScenarioError: The scenario is not valid, its scheme does not explore, or there is no such flow.
+        ScenarioError: The scenario is not valid, no scheme explores, or the flow does not exist.
     """
 
     def forward(event: str) -> None:

@@ -1,4 +1,4 @@
-"""Figures for papers: the report's contents as PDF and PNG, drawn with matplotlib from the same extracts."""
+"""Figures for papers: the report's figures as PDF and PNG, drawn with matplotlib from the same extracts."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _METRICS = {
 
 
 def write(results: Results, out: str | Path | None = None, formats: Sequence[str] = ("pdf", "png")) -> list[Path]:
-    """Write all figures of a result directory, without those about what no flow has, such as an end.
+    """Write all figures of a result directory for which there is data.
 
     Args:
-        results: What to draw.
+        results: The results to draw.
         out: A directory; default ``figures`` in the result directory.
-        formats: File types, of `weft.figures.style.FORMATS`: pdf, png, svg, jpg, tif, webp.
+        formats: File types from `weft.figures.style.FORMATS`: pdf, png, svg, jpg, tif, webp.
 
     Returns:
         The files written.
 
     Raises:
-        ResultsError: There is no finished run.
+        ResultsError: No run has finished.
         OutputError: A file cannot be written.
     """
     from . import comparison

@@ -1,4 +1,4 @@
-"""Ratios of emulated to simulated means, with their intervals and the band within which they agree."""
+"""Ratios of emulated to simulated means, with their intervals and the tolerance band."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def draw(
     found: Sequence[Cell], same: float, labels: Mapping[str, str], path: Path, formats: Sequence[str]
 ) -> list[Path]:
-    """A row of panels a measure, a column a class: a ratio each point and scheme.
+    """One row of panels per measure, one column per class: the ratio for each point and scheme.
 
     Args:
-        found: What was compared.
-        same: Share by which means may differ and still agree; drawn as a band.
-        labels: Measures and what they are called.
-        path: Where to, without suffix.
-        formats: File types, of `weft.figures.style.FORMATS`.
+        found: The comparisons.
+        same: Relative tolerance within which means agree; drawn as a band.
+        labels: Measures and their labels.
+        path: Output path without suffix.
+        formats: File types from `weft.figures.style.FORMATS`.
     """
     classes = list(dict.fromkeys(cell.klass for cell in found))
     points = list(dict.fromkeys(cell.point for cell in found))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def by_class(content: Content, metric: str, path: Path, formats: Sequence[str]) -> list[Path]:
-    """A metric with its interval for each scheme: a column of panels a class, a row for what else the sweep varies."""
+    """A metric with its interval for each scheme: one column of panels per class, one row per further swept value."""
     data = content.intervals().filter(pl.col("metric") == metric)
     kind = next(m for m in METRICS if m.key == metric)
     rows = data["panels"].unique(maintain_order=True).to_list() if content.others else [None]
@@ -46,7 +46,7 @@ def by_class(content: Content, metric: str, path: Path, formats: Sequence[str]) 
 
 
 def _errors(frame: pl.DataFrame) -> Any:
-    """Lengths of the error bars; an absent interval has none."""
+    """Lengths of the error bars; zero without an interval."""
     below, above = pl.col("mean") - pl.col("low"), pl.col("high") - pl.col("mean")
     return frame.select(below.fill_null(0).alias("below"), above.fill_null(0).alias("above")).to_numpy().T
 
@@ -89,7 +89,7 @@ def _bars(ax: Any, frame: pl.DataFrame, schemes: Sequence[str], points: Sequence
 
 
 def curves(content: Content, frame: pl.DataFrame, point: str, path: Path, formats: Sequence[str]) -> list[Path]:
-    """FCT distributions at a point, a panel a class."""
+    """FCT distributions at a point, one panel per class."""
     data = frame.filter(pl.col("point") == point)
     with panels(len(content.classes)) as (figure, axes):
         for ax, name in zip(axes[0], content.classes, strict=True):
@@ -108,7 +108,7 @@ def curves(content: Content, frame: pl.DataFrame, point: str, path: Path, format
 
 
 def over_time(content: Content, frame: pl.DataFrame, point: str, path: Path, formats: Sequence[str]) -> list[Path]:
-    """Delivered bytes over time at a point, a panel a class."""
+    """Delivered bytes over time at a point, one panel per class."""
     data = frame.filter(pl.col("point") == point)
     names = [*content.classes, "all"] if len(content.classes) > 1 else content.classes
     with panels(len(names)) as (figure, axes):
@@ -124,7 +124,7 @@ def over_time(content: Content, frame: pl.DataFrame, point: str, path: Path, for
 def queues(
     content: Content, largest: pl.DataFrame, exceedance: pl.DataFrame, point: str, path: Path, formats: Sequence[str]
 ) -> list[Path]:
-    """The fullest queue over time beside the distribution of occupancy."""
+    """The fullest queue over time next to the distribution of occupancy."""
     with panels(2, width=3.6) as (figure, axes):
         left, right = axes[0]
         _series(left, largest.filter(pl.col("point") == point), "bytes", content.schemes)
@@ -154,7 +154,7 @@ def _series(ax: Any, frame: pl.DataFrame, value: str, schemes: Sequence[str]) ->
 
 
 def fabric(content: Content, point: str, path: Path, formats: Sequence[str]) -> list[Path]:
-    """The fabric with the utilisation of its links, a panel a scheme."""
+    """The fabric with its link utilisation, one panel per scheme."""
     drawn = content.fabric
     places = drawn.places()
     use = extracts.link_use(content.results).filter(pl.col("point") == point)
@@ -169,7 +169,7 @@ def fabric(content: Content, point: str, path: Path, formats: Sequence[str]) -> 
             part = use.filter(pl.col("scheme") == scheme)
             measured = part.drop_nulls("utilisation")
             share = {(a, b): u for a, b, u in measured.select("from", "to", "utilisation").iter_rows()}
-            # The busier direction of a cable on top, so that a hot link is never hidden by its idle reverse.
+            # The busier direction of a link is drawn on top, so that the idle one never hides it.
             links = sorted(drawn.links, key=lambda link: share.get((link.source, link.target), 0.0))
             values = [share.get((link.source, link.target), 0.0) for link in links]
             shown = LineCollection(

@@ -1,4 +1,4 @@
-"""How the paper figures look: sizes, type and the helpers that every figure uses."""
+"""Style of the paper figures: sizes, fonts and the helpers that all figures use."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FORMATS: dict[str, dict[str, None] | None] = {
     "tif": None,
     "webp": None,
 }
-"""File types that figures are written as, with what keeps the time out of each (None: it has no metadata)."""
+"""File types of figures, with the metadata that keeps the time stamp out of each (None: no metadata)."""
 
 _SETTINGS: Any = {
     "font.size": 8.5,
@@ -60,10 +60,10 @@ _SETTINGS: Any = {
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
     "savefig.dpi": 200,
-    # Names are shown as they are; otherwise dollars make formulas of them.
+    # Show names literally; otherwise dollar signs turn them into formulas.
     "text.parse_math": False,
     "pdf.fonttype": 42,
-    # Without it the names within an SVG are drawn at random.
+    # Without it, the ids in an SVG are random.
     "svg.hashsalt": "weft",
     "figure.constrained_layout.use": True,
 }
@@ -84,7 +84,7 @@ def panels(
 
 
 def save(figure: Figure, path: Path, formats: Sequence[str]) -> list[Path]:
-    """Write the figure once for each format; the files carry no time stamp, so the same data gives the same bytes.
+    """Write the figure in each format; without time stamps, so the same data gives the same bytes.
 
     Raises:
         OutputError: A file cannot be written, or the format is unknown.
@@ -102,7 +102,7 @@ def save(figure: Figure, path: Path, formats: Sequence[str]) -> list[Path]:
 
 
 def label_with(axis: Any, spell: Callable[[float], str]) -> None:
-    """Label an axis with one of `weft.quantity`'s formatters, without trailing zeros and without a unit at zero."""
+    """Label an axis with a formatter of `weft.quantity`, without trailing zeros and without a unit at zero."""
 
     def label(value: float, _: int) -> str:
         return "0" if value == 0 else re.sub(r"(\.\d*?)0+(?!\d)", r"\1", spell(value)).replace(". ", " ").rstrip(".")
@@ -113,7 +113,7 @@ def label_with(axis: Any, spell: Callable[[float], str]) -> None:
 def intervals(
     axes: Axes, values: Iterable[tuple[float, Estimate | None]], color: str, marker: str, label: str, **line: Any
 ) -> None:
-    """A line of means with their intervals over the places that they are given for; none if nothing is known."""
+    """A line of means with their intervals at the given positions; nothing if all values are None."""
     found = [(place, value) for place, value in values if value is not None]
     if not found:
         return

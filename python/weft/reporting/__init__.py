@@ -1,7 +1,7 @@
-"""The report: one HTML page with everything in it, readable without a network.
+"""The report: one self-contained HTML page that works offline.
 
-`content` gathers what a result directory has to show, `charts`, `drawing`, `tables` and `findings` turn parts of it
-into Vega-Lite, SVG, HTML and words, and `page` puts them together.
+`content` collects the data of a result directory; `charts`, `drawing`, `tables` and `findings` turn it into Vega-Lite,
+SVG, HTML and text; `page` assembles them.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 def write(results: Results, out: str | Path | None = None, *, baseline: str | None = None) -> Path:
-    """Write the report of `results` and return where it is.
+    """Write the report of `results` and return its path.
 
     Args:
-        results: What to report.
+        results: The results to report.
         out: The page; default ``report.html`` in the result directory.
         baseline: The scheme to compare with; default the scenario's, else `ecmp`, else the first.
 
     Raises:
-        ResultsError: There is nothing to report, or there is no such baseline.
-        OutputError: The page cannot be written; an earlier one is left as it was.
+        ResultsError: No run has finished, or the baseline does not exist.
+        OutputError: The page cannot be written; an existing one is left unchanged.
     """
     path = Path(out) if out is not None else results.path / "report.html"
     write_text(path, render(results, baseline=baseline))

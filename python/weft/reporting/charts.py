@@ -1,7 +1,7 @@
 """The report's charts as Vega-Lite specifications, built with Altair from the extracts.
 
-Every chart takes its colours from `weft.palette`, so a scheme looks the same in each. Two parameters are set from
-the page's controls: `point` (which point of the sweep the time series and distributions show) and `metric`.
+All charts take their colours from `weft.palette`, so a scheme looks the same everywhere. The page's controls set two
+parameters: `point` (the point of the sweep that time series and distributions show) and `metric`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _HEADER = 240
-"""Width of a name above a panel, from which on it is cut."""
+"""Maximum width of a panel's name; longer names are truncated."""
 PAGE_WIDTH = 1120
-"""Width in pixels that a row of panels may take, axes included."""
+"""Maximum width of a row of panels in pixels, including axes."""
 _AXIS, _UNTITLED, _GAP = 92, 74, 22
-"""Width of a panel's value axis, of one without a title, the space between panels."""
+"""Width of a panel's value axis, of one without a title, and of the gap between panels."""
 
 SECONDS = (
     "datum.value == 0 ? '0' : abs(datum.value) >= 1 ? format(datum.value, '.3~r') + ' s' "
@@ -44,7 +44,7 @@ PERCENT = "format(datum.value * 100, '.3~r') + ' %'"
 
 
 def _spelled(expression: str, field: str) -> str:
-    """The text of a field by the expression that labels an axis with it."""
+    """An axis-label expression, applied to a field."""
     return expression.replace("datum.value", f"datum.{field}")
 
 
@@ -61,15 +61,15 @@ def _scheme_shape(schemes: Sequence[str]) -> alt.Shape:
 
 
 def _panel_width(panels: int, axes: int | None = None, axis: int = _AXIS) -> int:
-    """Width of each of `panels` side by side, of which `axes` (all by default) have a value axis of their own."""
+    """Width of each of `panels` side by side, of which `axes` (default: all) have their own value axis."""
     taken = axis * (panels if axes is None else axes) + _GAP * (panels - 1)
     return max(120, min(480, (PAGE_WIDTH - taken) // panels))
 
 
 def _data(frame: pl.DataFrame, points: Sequence[str] | None = None) -> alt.InlineData:
-    """A frame as CSV inside the specification, a third of the size of rows of JSON.
+    """A frame as CSV inside the specification, a third of the size of JSON rows.
 
-    With `points`, the column `point` becomes the number of the point, as the parameter `point` has it.
+    With `points`, the column `point` becomes the index of the point, as in the parameter `point`.
     """
     if points is not None:
         numbers = {name: number for number, name in enumerate(points)}
@@ -79,7 +79,7 @@ def _data(frame: pl.DataFrame, points: Sequence[str] | None = None) -> alt.Inlin
 
 
 def _types(frame: pl.DataFrame) -> dict[str, str]:
-    """How the columns are read back; without this a class called `1` would become a number."""
+    """Types for parsing the columns; without them a class named `1` would become a number."""
     return {name: "number" if kind.is_numeric() else "string" for name, kind in frame.schema.items()}
 
 
@@ -117,14 +117,14 @@ def _spec(
 def by_class(
     frame: pl.DataFrame, *, metrics: Sequence[str], label: str, x: tuple[str, str] | None, row: str | None
 ) -> dict[str, Any]:
-    """A panel a class: the metric with its interval over `x` for each scheme, or bars where there is no axis.
+    """One panel per class: the metric with its interval over `x` for each scheme, or bars without `x`.
 
     Args:
-        frame: `weft.extracts.intervals` with the columns `scheme`, `class`, `point` and those that `x` and `row` name.
-        metrics: What the control may choose from; the first is shown at the start.
+        frame: `weft.extracts.intervals` with the columns `scheme`, `class`, `point` and those named by `x` and `row`.
+        metrics: The metrics to choose from; the first is shown initially.
         label: Vega expression for the labels of the value axis.
-        x: Numeric swept key for the horizontal axis and its title, None to compare schemes at each point with bars.
-        row: Column whose values get a row of panels each, named above it.
+        x: Numeric swept key for the horizontal axis and its title; None for bars that compare schemes at each point.
+        row: Column with one row of panels per value, labelled with it.
     """
     frame = frame.filter(frame["metric"].is_in(metrics))
     schemes = frame["scheme"].unique(maintain_order=True).to_list()
@@ -205,9 +205,9 @@ def _lines(
     y: tuple[alt.Y, str],
     **mark: Any,
 ) -> Any:
-    """A line a scheme, of the chosen point, with both values in the tooltips of its points.
+    """One line per scheme for the chosen point, with both values in the tooltips.
 
-    Each axis comes with the Vega expression that spells its values.
+    Each axis comes with the Vega expression that formats its values.
     """
     chart = alt.Chart(_data(frame, points)).transform_filter("datum.point == point")
     (across, spell_x), (up, spell_y) = x, y
@@ -218,13 +218,13 @@ def _lines(
         places = places.transform_calculate(f"spelled_{name}", _spelled(spell, axis["field"]))
         tooltip.append(alt.Tooltip(f"spelled_{name}:N", title=axis["title"]))
     lines = chart.mark_line(**mark).encode(across, up, _scheme_color(schemes))
-    # A line has one tooltip for all of it; these are its points, which nobody sees.
+    # A line mark has a single tooltip; invisible points give one per value.
     unseen = places.mark_point(filled=True, size=50, opacity=0).encode(across, up, tooltip=tooltip)
     return alt.layer(lines.properties(name="lines"), unseen)
 
 
 def _by_class(chart: alt.LayerChart, classes: Sequence[str], own: str, width: int, height: int) -> dict[str, Any]:
-    """The chart as a panel a class, each with its own scale of the channel `own`."""
+    """The chart as one panel per class, each with its own scale of the channel `own`."""
     panels = chart.properties(width=width, height=height).facet(
         column=alt.Column("class:N", sort=list(classes), title=None), spacing=_GAP
     )
@@ -233,12 +233,12 @@ def _by_class(chart: alt.LayerChart, classes: Sequence[str], own: str, width: in
 
 
 def _point() -> alt.Parameter:
-    """The point of the sweep that is shown, by its place."""
+    """The index of the sweep point shown."""
     return alt.param(name="point", value=0)
 
 
 def _time_axis(ticks: int) -> tuple[alt.X, str]:
-    """Simulated time."""
+    """Time since the start of the run."""
     axis = alt.Axis(labelExpr=SECONDS, tickCount=ticks, grid=False, labelOverlap=True)
     return alt.X("time_s:Q", title="time in the run", axis=axis), SECONDS
 
@@ -246,7 +246,7 @@ def _time_axis(ticks: int) -> tuple[alt.X, str]:
 def completion(
     frame: pl.DataFrame, classes: Sequence[str], schemes: Sequence[str], points: Sequence[str]
 ) -> dict[str, Any]:
-    """Distributions of the FCT, a panel a class, on a logarithmic axis."""
+    """FCT distributions, one panel per class, on a logarithmic axis."""
     x = alt.X(
         "fct_s:Q",
         title="flow completion time",
@@ -264,7 +264,7 @@ def completion(
 def throughput(
     frame: pl.DataFrame, classes: Sequence[str], schemes: Sequence[str], points: Sequence[str]
 ) -> dict[str, Any]:
-    """Delivered application bytes over time, a panel a class and one for the sum."""
+    """Delivered application bytes over time, one panel per class and one for the sum."""
     names = [*classes, "all"] if len(classes) > 1 else list(classes)
     shown = frame.filter(frame["class"].is_in(names))
     y = alt.Y("bps:Q", title="delivered", axis=alt.Axis(labelExpr=RATE, tickCount=5))
@@ -275,7 +275,7 @@ def throughput(
 def queues(
     largest: pl.DataFrame, exceedance: pl.DataFrame, schemes: Sequence[str], points: Sequence[str]
 ) -> dict[str, Any]:
-    """The fullest port over time beside the complementary CDF of queue occupancy."""
+    """The fullest port over time next to the complementary CDF of queue occupancy."""
     size = {"width": _panel_width(2), "height": 210}
     y = alt.Y("bytes:Q", title="queued bytes", axis=alt.Axis(labelExpr=BYTES, tickCount=5))
     over_time = _lines(largest, points, schemes, _time_axis(6), (y, BYTES), strokeWidth=1.4, opacity=0.9)
@@ -285,5 +285,5 @@ def queues(
     axis = alt.Axis(labelExpr=PERCENT_LOG)
     y = alt.Y("share:Q", title="share of samples", scale=alt.Scale(type="log"), axis=axis)
     share = _lines(exceedance, points, schemes, (x, BYTES), (y, PERCENT), strokeWidth=1.8, interpolate="step-before")
-    share = share.properties(title="share of samples (all switch ports) with at least that much queued", **size)
+    share = share.properties(title="share of samples (all switch ports) with at least this much queued", **size)
     return _spec(alt.hconcat(over_time, share, spacing=_GAP).add_params(_point()))

@@ -1,7 +1,7 @@
-"""The fabric as SVG: tiers as rows, each cable as two lines, one a direction, coloured by how busy it is.
+"""The fabric as SVG: tiers as rows, each link as two lines, one per direction, coloured by utilisation.
 
-The colour is a CSS class (`u0` idle … `u20` full), so the report's script can show another scheme by changing classes
-alone, and the drawing is right without any script.
+The colour is a CSS class (`u0` idle … `u20` full): the report's script switches schemes by changing classes only, and
+the drawing also works without scripts.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ..topology import Fabric, Link, Node, tier_name
 from .markup import escape
 
 STEPS = 20
-"""Steps of the colour scale between idle and full."""
+"""Steps of the colour scale from idle to full."""
 WIDTH = 1120
 HOSTS_DRAWN = 160
-"""Above this many hosts only the switches are drawn: the hosts would be a grey band."""
+"""With more hosts than this, only switches are drawn: the hosts would be a grey band."""
 DENSE = 1000
-"""Above this many links the idle ones are drawn faintly, or they would hide the busy ones."""
+"""With more links than this, idle links are drawn faintly so as not to hide busy ones."""
 _MARGIN_X, _MARGIN_Y, _ROW = 46, 34, 118
 
 
@@ -65,12 +65,12 @@ def shade(utilisation: float) -> str:
 
 
 def draws_hosts(fabric: Fabric) -> bool:
-    """Whether the hosts are drawn."""
+    """Whether hosts are drawn."""
     return len(fabric.hosts) <= HOSTS_DRAWN or not fabric.switches
 
 
 def drawn_links(fabric: Fabric) -> list[int]:
-    """The indices of the links that the drawing shows, in drawing order."""
+    """Indices of the drawn links, in drawing order."""
     if draws_hosts(fabric):
         return list(range(len(fabric.links)))
     switches = {node.name for node in fabric.switches}
@@ -81,8 +81,8 @@ def draw(fabric: Fabric, utilisation: Sequence[float | None] | None = None) -> s
     """The drawing as one SVG element with its own style sheet.
 
     Args:
-        fabric: What to draw; nodes are placed by their coordinates, higher tiers on top.
-        utilisation: Share of each link's rate that was used, in the order of `fabric.links`; None to draw them alike.
+        fabric: The fabric; nodes are placed by their coordinates, higher tiers on top.
+        utilisation: Used share of each link's rate, in the order of `fabric.links`; None to draw all links alike.
     """
     nodes = fabric.nodes if draws_hosts(fabric) else fabric.switches
     places, height = _places(fabric, nodes)
@@ -138,7 +138,7 @@ def _tier_labels(nodes: Sequence[Node], places: dict[str, _Place]) -> list[str]:
 def _line(link: Link, places: dict[str, _Place], utilisation: float | None) -> str:
     a, b = places[link.source], places[link.target]
     length = math.hypot(b.x - a.x, b.y - a.y) or 1.0
-    # Each direction keeps to its right-hand side, so that the two lines of a cable never cover each other.
+    # Each direction is shifted to its right, so that the two lines of a link never overlap.
     dx, dy = -(b.y - a.y) / length * 2.0, (b.x - a.x) / length * 2.0
     kind = "l down" if not link.up else "l" if utilisation is None else f"l u{step(utilisation)}"
     return (
@@ -148,7 +148,7 @@ def _line(link: Link, places: dict[str, _Place], utilisation: float | None) -> s
 
 
 def title(link: Link, utilisation: float | None) -> str:
-    """What hovering over a link says."""
+    """The tooltip of a link."""
     text = f"{link.source} → {link.target}: {quantity.rate(link.rate_bps)}, {quantity.seconds(link.delay_ps / 1e12)}"
     if not link.up:
         return f"{text}, down"
@@ -156,7 +156,7 @@ def title(link: Link, utilisation: float | None) -> str:
 
 
 def _gap(places: Iterable[_Place]) -> float:
-    """The smallest horizontal distance between neighbours of a row."""
+    """The smallest horizontal distance between neighbours in a row."""
     rows: dict[float, list[float]] = {}
     for place in places:
         rows.setdefault(round(place.y, 1), []).append(place.x)

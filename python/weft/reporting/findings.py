@@ -1,6 +1,6 @@
-"""What stands out: the largest significant differences from the baseline, in words.
+"""Key findings: the largest significant differences from the baseline, as sentences.
 
-Pure: a summary in, sentences out. Nothing is said that the paired differences do not support.
+Pure: a summary in, sentences out. Every sentence is backed by a paired difference.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ..summary import Row, Summary
 
 WORTH_SAYING = 0.02
-"""Relative differences below this are not mentioned, however certain."""
+"""Smaller relative differences are not mentioned, however significant."""
 PER_SCHEME = 2
-"""Findings about one scheme: one bad scheme must not hide what the others do."""
+"""Maximum number of findings per scheme: one bad scheme must not hide the others."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence, and which scheme it is about."""
+    """One sentence and the scheme it is about."""
 
     scheme: str
     text: str
@@ -32,7 +32,7 @@ class Finding:
 
 
 def findings(summary: Summary, limit: int = 4) -> list[Finding]:
-    """The most telling differences in mean FCT, at most one for each scheme and class."""
+    """The largest differences in mean FCT, at most one for each scheme and class."""
     best: dict[tuple[str, str], Finding] = {}
     for row in summary.rows:
         found = row.differences.get("mean_fct_s")

@@ -1,8 +1,8 @@
-"""Text of others in a page: names, titles and data as HTML, SVG and script elements can hold them.
+"""Escaping of user-supplied text: names, titles and data for HTML, SVG and script elements.
 
-Whatever is not written in this package goes through here on its way into a page. A name may be anything: it may
-look like markup, end a script element (``</script>``) or keep it from ending (``<!--<script>``), or hold what a browser
-obeys instead of showing.
+All text from outside this package passes through here before it enters a page. A name may be anything: it may look
+like markup, end a script element (``</script>``), keep it from ending (``<!--<script>``), or contain control
+characters.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ def escape(text: object) -> str:
 
 
 def data_block(ident: str, data: Any) -> str:
-    """Data for the page's script, as JSON without a character that HTML would take for markup."""
+    """Data for the page's script, as JSON without characters that HTML would treat as markup."""
     text = json.dumps(_shown(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f'<script type="application/json" id="{ident}">{text.translate(_IN_SCRIPT)}</script>'
 
 
 def closed(script: str) -> str:
-    """A library's script, whose texts and patterns neither end the element that holds it nor keep it from ending."""
+    """A library's script, escaped so that its strings and patterns cannot affect where the script element ends."""
     return _ENDS.sub(r"\\x3c\1", script)
 
 
 def _shown(data: Any) -> Any:
-    """The same data with all text `visible`, so that scripts find names as the page's markup has them."""
+    """The same data with all text made `visible`, so that names match those in the page's markup."""
     if isinstance(data, str):
         return visible(data)
     if isinstance(data, dict):

@@ -1,6 +1,6 @@
-"""The page itself: head, controls and sections in reading order.
+"""The page: head, controls and sections in reading order.
 
-The page forbids itself any connection by its content security policy; all scripts, styles and data are in it.
+All scripts, styles and data are inline; the content security policy forbids every connection.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def render(results: Results, *, baseline: str | None = None) -> str:
             _header(content),
             _bar(content),
             f"<main>{body}</main>",
-            f"<footer><main>Made by Weft {escape(results.version)}. This page needs no network.</main></footer>",
+            f"<footer><main>Made by Weft {escape(results.version)}. This page works offline.</main></footer>",
             data_block("page-data", data),
             data_block("tsv", tables.tsv(content.summary)),
             *(f"<script>{script}</script>" for script in scripts),
@@ -81,11 +81,11 @@ def _header(content: Content) -> str:
     facts = [
         f"{', '.join(dict.fromkeys(str(fabric.get('name', 'fabric')) for fabric in fabrics))}, {hosts} hosts",
         f"transport {', '.join(profiles)}",
-        f"{simulated} {'emulated' if any('emulated' in s for s in content.summaries) else 'simulated'} a run",
+        f"{simulated} {'emulated' if any('emulated' in s for s in content.summaries) else 'simulated'} per run",
     ]
     missing = len(results.runs) - len(results.finished)
     if missing:
-        facts.append(f"{plural(missing, 'run')} still missing")
+        facts.append(f"{plural(missing, 'run')} not finished")
     colors = styles(content.schemes)
     items = "".join(
         f'<li style="--c:{colors[f.scheme].color}"><b>{escape(f.scheme)}:</b> {escape(f.text)}</li>'
@@ -108,5 +108,5 @@ def _bar(content: Content) -> str:
     chooser = ""
     if len(content.points) > 1:
         options = "".join(f'<option value="{escape(p)}">{escape(p)}</option>' for p in content.points)
-        chooser = f'<label>Fabric, distributions and time series at <select id="point">{options}</select></label>'
+        chooser = f'<label>Fabric, distributions and time series for <select id="point">{options}</select></label>'
     return f'<div class="bar"><div><div class="legend">{legend}</div>{chooser}</div></div>'

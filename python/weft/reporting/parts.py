@@ -1,4 +1,4 @@
-"""Small pieces of HTML that the sections are made of."""
+"""HTML building blocks of the sections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def asset(name: str) -> str:
 
 
 def style() -> str:
-    """The style sheet that pages share."""
+    """The style sheet shared by all pages."""
     return asset("page.css")
 
 
@@ -33,7 +33,7 @@ def policy(*scripts: str, evaluates: bool = False) -> str:
 
 
 def chart(ident: str, spec: dict[str, Any], label: str) -> str:
-    """The place of a chart and its Vega-Lite specification."""
+    """The container of a chart, with its Vega-Lite specification."""
     return (
         f'<div class="chart" id="{ident}" data-spec="{ident}-spec" role="figure" aria-label="{escape(label)}"></div>'
         + data_block(f"{ident}-spec", spec)
@@ -41,7 +41,7 @@ def chart(ident: str, spec: dict[str, Any], label: str) -> str:
 
 
 def tabs(sets: str, choices: Sequence[tuple[str, str]]) -> str:
-    """A segmented control; `sets` says to the script what it changes. Nothing if there is no choice."""
+    """A segmented control; `sets` is what the script changes with it. Empty if there is only one choice."""
     if len(choices) < 2:
         return ""
     buttons = "".join(
@@ -53,7 +53,7 @@ def tabs(sets: str, choices: Sequence[tuple[str, str]]) -> str:
 
 
 def section(title: str, caption: str, body: str, ident: str, *, controls: str = "") -> str:
-    """A section with heading, caption and, at the right of the heading, its controls."""
+    """A section with heading, caption and, to the right of the heading, controls."""
     return (
         f'<section id="{ident}"><div class="head"><h2>{escape(title)}</h2>{controls}</div>'
         f'<p class="caption">{caption}</p>{body}</section>'
@@ -74,5 +74,5 @@ _MARKS = {
 
 
 def mark(style: Style) -> str:
-    """The mark of a scheme as it is in the charts."""
+    """The marker of a scheme, as in the charts."""
     return f'<svg viewBox="0 0 16 16" aria-hidden="true"><path d="{_MARKS[style.shape]}" fill="{style.color}"/></svg>'

@@ -1,4 +1,4 @@
-"""The sections of the report: what each shows, its caption and its controls."""
+"""The sections of the report, with their captions and controls."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _THROUGHPUT = (
     ("retransmissions", "Retransmissions"),
     ("drops", "Drops"),
 )
-_NONE_ENDED = "<p>No flow ended.</p>"
-_NO_FLOW = "<p>There is no flow in the measurement window.</p>"
-_UNTIL = "Time ends with the measurement window, unless most was delivered after it."
+_NONE_ENDED = "<p>No flow finished.</p>"
+_NO_FLOW = "<p>No flow started in the measurement window.</p>"
+_UNTIL = "The time axis ends with the measurement window, unless most data was delivered after it."
 
 
 def fabric(content: Content) -> str:
@@ -38,13 +38,13 @@ def fabric(content: Content) -> str:
     shares = [by_link.get(i, 0) / 1000 for i in range(len(content.fabric.links))]
     stops = ", ".join(drawing.shade(i / 10) for i in range(11))
     caption = (
-        "Each link is two lines, one for each direction. The colour shows the share of the link's rate that was used "
-        "during the measurement window, averaged over seeds. Hover over a line for its numbers; dashed lines are down."
+        "Each link is drawn as two lines, one per direction. The colour shows the share of the link's rate that was "
+        "used in the measurement window, averaged over seeds. Hover over a line for details; dashed links are down."
     )
     if not drawing.draws_hosts(content.fabric):
-        caption += f" The {len(content.fabric.hosts):,} hosts and their links are left out."
+        caption += f" The {len(content.fabric.hosts):,} hosts and their links are not drawn."
     if content.fabrics > 1:
-        caption += f" The sweep has {content.fabrics} fabrics; this is the first run's."
+        caption += f" The sweep has {content.fabrics} fabrics; this is that of the first run."
     scale = f'<div class="scale">idle <i style="background:linear-gradient(90deg,{stops})"></i> fully used</div>'
     return section(
         "Fabric and link utilisation",
@@ -79,7 +79,7 @@ def _by_class(
 
 
 def _none(content: Content) -> str:
-    """What stands where a figure about flows would, if no flow has what it shows."""
+    """The placeholder for a figure about flows that has no data."""
     return _NONE_ENDED if content.classes else _NO_FLOW
 
 
@@ -104,8 +104,8 @@ def completion(content: Content) -> str:
         content,
         "completion",
         "Flow completion time by class",
-        "From opening the connection to the last byte at the receiving application. Slowdown is relative to the same "
-        f"flow alone on the idle fabric. {_interval_note(content)}",
+        "From connection setup to delivery of the last byte to the receiving application. Slowdown is relative to the "
+        f"same flow on an otherwise idle fabric. {_interval_note(content)}",
         _FCT,
         label,
     )
@@ -121,15 +121,16 @@ def throughput(content: Content) -> str:
         content,
         "throughput",
         "Throughput, reordering and loss by class",
-        "Throughput is flow size over completion time, averaged over flows. Out of order counts first transmissions "
-        "that arrive behind a later one. Retransmissions and drops are counts per run. " + _interval_note(content),
+        "Throughput is flow size divided by completion time, averaged over flows. Out of order is the share of first "
+        "transmissions that arrive after a later one. Retransmissions and drops are per run. "
+        + _interval_note(content),
         _THROUGHPUT,
         label,
     )
 
 
 def _figure(name: str, title: str, caption: str, body: str | dict[str, Any]) -> str:
-    """A section that is one chart, or what stands in its place."""
+    """A section with one chart, or its placeholder."""
     shown = body if isinstance(body, str) else chart(name, body, title)
     return section(title, caption, shown, ident=f"{name}-section")
 
@@ -140,7 +141,7 @@ def curves(content: Content) -> str:
     return _figure(
         "curves",
         "Distribution of flow completion times",
-        "Share of flows that completed within the time, all seeds together.",
+        "Cumulative share of flows by completion time, all seeds pooled.",
         _none(content)
         if frame.is_empty()
         else charts.completion(frame, content.classes, content.schemes, content.points),
@@ -163,14 +164,14 @@ def queues(content: Content) -> str:
     """Queue occupancy, over time and as a distribution."""
     exceedance = extracts.queue_exceedance(content.results)
     if exceedance.is_empty():
-        body = "<p>No queue was found occupied when it was sampled, or the fabric is too large for its links to be.</p>"
+        body = "<p>All sampled queues were empty, or the fabric is too large to sample its links.</p>"
     else:
         largest = extracts.largest_queue(content.results)
         spec = charts.queues(largest, exceedance, content.schemes, content.points)
         body = chart("queues", spec, "Queue occupancy")
     return section(
         "Queues",
-        f"Left: the fullest queue of the whole fabric, averaged over seeds. {_UNTIL} Right: complementary CDF of queue "
+        f"Left: the fullest queue in the fabric, averaged over seeds. {_UNTIL} Right: complementary CDF of queue "
         "occupancy (all switch ports, samples in the measurement window); lower and further left is better.",
         body,
         ident="queues-section",
@@ -178,7 +179,7 @@ def queues(content: Content) -> str:
 
 
 def table(content: Content) -> str:
-    """The comparison as a table to copy."""
+    """The comparison as a table that can be copied."""
     baseline = content.summary.baseline
     note = (
         f" Coloured: difference from <b>{escape(baseline)}</b> with the same flows (same seeds), green if better, red "
@@ -198,24 +199,24 @@ def table(content: Content) -> str:
 
 
 def paths_chosen(content: Content) -> str:
-    """How schemes that explore chose paths, and what events cost; nothing where there is neither."""
+    """Path selection of exploring schemes and the impact of events; empty if there is neither."""
     choices, events = paths.choices(content.results), paths.events(content.results)
     blocks = ""
     if choices:
         blocks += section(
-            "How paths were chosen, and what that cost",
-            "Each number is one value per run, averaged over the seeds. Path evenness is Jain's index of the bytes on "
-            "the uplinks of the lowest switches in the measurement window: 1 if all carry the same. Exploration and "
-            "broadcast traffic is relative to all other bytes into the lowest switches. Flow entries are averaged over "
+            "Path selection and its overhead",
+            "Each number is one value per run, averaged over the seeds. Path evenness is Jain's fairness index of the "
+            "bytes on the lowest switches' uplinks in the measurement window: 1 if all carry the same. Exploration and "
+            "broadcast traffic is relative to all other bytes into these switches. Flow entries are averaged over "
             f"switches and over the samples in the measurement window. {_plus_minus(content)}",
             f'<div class="scroll">{tables.paths(choices, paths.COLUMNS, "paths")}</div>',
             ident="paths-section",
         )
     if events:
         blocks += section(
-            "What events cost",
-            "From each event until the next one: frames of flows lost on links that went down or because there was no "
-            "path, how long switches took to replace broken paths, and how long until the flows' data arrived again. "
+            "Impact of events",
+            "From each event until the next: flows' frames lost on failed links or for lack of a path, the time until "
+            "switches had replaced broken paths, and the time until the affected flows' data arrived again. "
             f"Each number is one value per run, averaged over the seeds. {_plus_minus(content)}",
             f'<div class="scroll">{tables.paths(events, paths.EVENT_COLUMNS, "events")}</div>',
             ident="events-section",
@@ -239,7 +240,7 @@ def setup(content: Content) -> str:
         ("Weft", [results.version]),
         ("Seeds", [", ".join(str(seed) for seed in results.seeds)]),
         ("Runs", [f"{len(results.finished)} of {len(results.runs)}"]),
-        ("Flows a run", [quantity.span((t.get("flows") for t in traffic), quantity.count)]),
+        ("Flows per run", [quantity.span((t.get("flows") for t in traffic), quantity.count)]),
         ("Mean flow size", [quantity.span((t.get("mean_bytes") for t in traffic), quantity.size)]),
         *([("Offered load", [offered])] if (offered := _offered_load(traffic)) else []),
     ]
@@ -248,20 +249,20 @@ def setup(content: Content) -> str:
         ("Versions and seeds", tables.properties(facts)),
         ("Packets, total over all runs", tables.properties(packets)),
         (
-            "Notes of the traffic generator",
+            "Notes from the traffic generator",
             "".join(f'<p class="caption">{escape(note)}</p>' for note in notes),
         ),
     ]
     right = "".join(f"<h3>{title}</h3>{block}" for title, block in blocks if block)
     body = (
         f'<div class="columns"><div>{_what_was_run(content)}</div><div>{right}</div></div>'
-        f"<h3>Transport, every parameter</h3>{tables.transports(summaries)}"
+        f"<h3>Transport: all parameters</h3>{tables.transports(summaries)}"
     )
-    return section("Set-up", "Everything needed to run this again.", body, "setup")
+    return section("Setup", "Everything needed to repeat these runs.", body, "setup")
 
 
 def _what_was_run(content: Content) -> str:
-    """The scenario; of runs without one, what the first of them was told."""
+    """The scenario; for runs without one, the settings of the first run."""
     if content.results.has_scenario:
         return f"<h3>Scenario, exactly as run</h3><pre>{escape(content.results.scenario_text)}</pre>"
     told = json.dumps(content.summaries[0].get("setup") or {}, indent=2)
@@ -269,7 +270,7 @@ def _what_was_run(content: Content) -> str:
 
 
 def _offered_load(traffic: Sequence[Mapping[str, Any]]) -> str:
-    """The least and the largest load that was offered, and of what; empty where none was asked for."""
+    """The smallest and largest offered load, and its reference; empty if no load was set."""
     loads = [t["offered_load"] for t in traffic if t.get("offered_load") is not None]
     of = dict.fromkeys(str(t["load_of"]) for t in traffic if t.get("load_of"))
     return f"{quantity.span(loads, quantity.percent)} of {', '.join(of) or 'capacity'}" if loads else ""

@@ -1,4 +1,4 @@
-"""The report's tables as HTML, and the comparison as tab-separated text to paste elsewhere."""
+"""The report's tables as HTML, and the comparison as tab-separated text for the clipboard."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def tsv(summary: Summary) -> str:
-    """The comparison with raw numbers (s, bit/s, shares), one row a group."""
+    """The comparison with raw numbers (s, bit/s, shares), one row per group."""
     frame = summary.frame()
     return frame.write_csv(separator="\t")
 
@@ -48,7 +48,7 @@ def comparison(summary: Summary) -> str:
 
 
 def paths(rows: Sequence[PathRow], columns: Sequence[Column], ident: str) -> str:
-    """How paths were chosen, or what events cost: a row a point, event and scheme; empty columns are left out."""
+    """Path selection or the impact of events: one row per point, event and scheme, without empty columns."""
     shown, leads = telling(rows, columns), lead_keys(rows)
     chosen = styles(row.scheme for row in rows)
     head = "".join(f"<th>{key}</th>" for key in (*leads, "scheme"))
@@ -112,7 +112,7 @@ def properties(rows: Iterable[tuple[str, Sequence[str]]], heads: Sequence[str] =
 
 
 def transports(summaries: Sequence[Mapping[str, Any]]) -> str:
-    """Every transport that was used, side by side, with every parameter."""
+    """All transports used, side by side, with all parameters."""
     distinct: dict[str, Mapping[str, Any]] = {}
     for summary in summaries:
         transport = summary.get("transport") or {}

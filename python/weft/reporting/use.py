@@ -1,4 +1,4 @@
-"""How busy every link was at each point with each scheme, as the drawing needs it."""
+"""Link utilisation for each point and scheme, in the form that the drawing needs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..content import Content
 from . import drawing
 
 _MAX_DETAILS = 40_000
-"""Links times points times schemes above which hovering shows utilisation only, to keep the page small."""
+"""Links x points x schemes above which tooltips show only utilisation, to keep the page small."""
 
 
 def link_use(content: Content) -> dict[str, dict[str, dict[str, list[Any]]]]:
-    """For each point and scheme, each drawn link's utilisation (per mille) and what hovering shows."""
+    """For each point and scheme, the utilisation (per mille) and tooltip data of each drawn link."""
     use = extracts.link_use(content.results)
     shown = drawing.drawn_links(content.fabric)
     names = [(content.fabric.links[i].source, content.fabric.links[i].target) for i in shown]

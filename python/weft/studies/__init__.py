@@ -1,6 +1,6 @@
-"""The studies: papers whose scenarios are run again and whose claims are held against the results.
+"""The studies: reproductions of papers, whose claims are checked against the results.
 
-`registry` has all of them; they take long to import.
+`registry` lists all of them; importing it is slow.
 """
 
 from __future__ import annotations

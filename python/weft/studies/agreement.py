@@ -1,4 +1,4 @@
-"""Simulation against emulation: the same flows, one by one, under both.
+"""Simulation compared with emulation: the same flows, one by one.
 
 A scenario with a seed gives the simulator and the emulated hosts the same list of flows, so each flow is compared with
 itself. What is compared is the ratio of means, emulated over simulated. Its interval is that of a ratio estimator over
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from ..results import Results
 
 CELL = ("point", "scheme", "class")
-"""What is compared at a time."""
+"""Columns that identify a comparison."""
 
 LABELS = {"fct_s": "completion time", "throughput_bps": "throughput"}
-"""Columns of flows whose means are compared, and what they are called."""
+"""Columns of flows whose means are compared, and their labels."""
 
 SAME = 0.10
-"""Means that differ by no more than this share agree."""
+"""Relative tolerance within which means agree."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One point, scheme and class: how many flows ended in both, and in one only; means and ratios by measure."""
+    """One point, scheme and class: number of flows finished in both, and in only one; means and ratios by measure."""
 
     point: str
     scheme: str
@@ -50,9 +50,9 @@ class Cell:
 
 
 def pairs(simulated: Results, emulated: Results) -> pl.DataFrame:
-    """The measured flows of both, one row a flow: `CELL`, seed, flow, and each measure with and without ``_emulated``.
+    """The measured flows of both, one row each: `CELL`, seed, flow, and each measure with and without ``_emulated``.
 
-    A flow that did not end has nulls on that side.
+    An unfinished flow has nulls on that side.
     """
     keys = [*CELL, "seed", "flow"]
     one, other = (part.scan_flows(measured=True).select(*keys, *LABELS).collect() for part in (simulated, emulated))
@@ -61,7 +61,7 @@ def pairs(simulated: Results, emulated: Results) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Ran:
-    """An emulated run: its id, its seed, and whether the machine was saturated meanwhile."""
+    """An emulated run: its id, its seed, and whether the machine was saturated during it."""
 
     id: str
     seed: int
@@ -77,7 +77,7 @@ def ran(emulated: Results) -> list[Ran]:
 
 
 def compared(found: Sequence[Cell]) -> set[tuple[str, str, str]]:
-    """The cells in which flows ended in both."""
+    """The cells in which flows finished in both."""
     return {(cell.point, cell.scheme, cell.klass) for cell in found if cell.flows}
 
 
@@ -104,7 +104,7 @@ def _cell(point: str, scheme: str, klass: str, rows: pl.DataFrame) -> Cell:
 
 
 def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> Estimate | None:
-    """The ratio of the means of pairs with its 95 % interval; None without pairs or with a mean of zero below."""
+    """The ratio of the means of pairs with its 95 % interval; None without pairs or if the denominator is zero."""
     n = len(denominator)
     below = float(denominator.mean()) if n else 0.0
     if below == 0:
@@ -125,10 +125,10 @@ def above(one: Estimate) -> Estimate:
 
 
 def describe(cell: Cell) -> str:
-    """A cell in a line."""
+    """A cell as one line of text."""
     each = [
         f"{LABELS[name]} {100 * (one.mean - 1):+.0f} %" + ("" if one.half is None else f" ±{100 * one.half:.0f}")
         for name, one in cell.ratios.items()
     ]
-    alone = f", {cell.unpaired} that did not end in both" if cell.unpaired else ""
+    alone = f", {cell.unpaired} not finished in both" if cell.unpaired else ""
     return f"{cell.point}, {cell.scheme}, {cell.klass}: {', '.join(each)} ({cell.flows} flows{alone})"

@@ -1,7 +1,7 @@
-"""What every study is: scenarios to run, claims to hold against the results, figures to draw.
+"""Base classes of studies: scenarios to run, claims to check against the results, figures to draw.
 
-A study's size changes how many seeds and points it runs, never the physics. Its verdicts come from decision rules that
-are written down with each claim; a claim that does not hold is reported as such.
+A study's size changes the number of seeds and points, never the model. Verdicts follow from decision rules that are
+documented with each claim; a claim that does not hold is reported as such.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ..results import Results
 
 INDEX = "study.json"
-"""The file that makes a directory that of a study."""
+"""The file that marks a study's directory."""
 
 
 class Size(StrEnum):
-    """How much of a study is run."""
+    """Number of seeds and points of a study, and duration of its runs."""
 
     quick = "quick"
     standard = "standard"
@@ -34,7 +34,7 @@ class Size(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the data say to a claim."""
+    """The verdict on a claim."""
 
     held = "held"
     did_not_hold = "did not hold"
@@ -43,10 +43,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A claim and what was measured.
+    """A claim and its measurement.
 
-    `measured`, `low` and `high` (the 95 % interval) are in `unit`; all three are None if there is no figure. A claim
-    that is not measured may have figures beside: what was seen where the claim could not be held against it.
+    `measured`, `low` and `high` (the 95 % interval) are in `unit`; all three are None without a measurement. A claim
+    with the verdict "not measured" may have values that do not suffice for a verdict.
     """
 
     id: str
@@ -61,32 +61,32 @@ class StudyRow:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study found: the claims in the order of the paper, and what else is worth saying."""
+    """The outcome of a study: the claims in the order of the paper, and further remarks."""
 
     rows: list[StudyRow]
     remarks: list[str]
 
 
 class Observed(Protocol):
-    """A run, as far as it matters whether its figures are those of the study or of the machine."""
+    """A run whose results may be limited by the machine."""
 
     @property
     def saturated(self) -> bool:
-        """Whether the machine had no processor time left meanwhile; never true of a simulation."""
+        """Whether the machine's CPU was saturated during the run; never true for a simulation."""
 
 
 Run = TypeVar("Run", bound=Observed)
 
 
 def settled(judge: Callable[[Sequence[Run]], Sequence[StudyRow]], runs: Sequence[Run]) -> list[StudyRow]:
-    """The rows of `judge`, none of which says that a claim did not hold because the machine was saturated.
+    """The rows of `judge`, such that no claim fails because the machine was saturated.
 
-    Runs during which it was are left out where the others suffice for a verdict. Where they do not, all count, and a
-    claim that does not hold then is not measured: its figures stay, beside the reason.
+    Saturated runs are left out if the others suffice for a verdict. Otherwise all runs count, and a claim that does not
+    hold then becomes "not measured": its values stay, with the reason.
 
     Args:
-        judge: Gives the same rows for any of the runs, those that lack runs as not measured.
-        runs: All of them.
+        judge: Returns the same rows for any subset of the runs; rows without enough runs are "not measured".
+        runs: All runs.
     """
     rows = list(judge(runs))
     quiet = [run for run in runs if not run.saturated]
@@ -97,13 +97,13 @@ def settled(judge: Callable[[Sequence[Run]], Sequence[StudyRow]], runs: Sequence
 
 
 def saturation(runs: Sequence[Observed]) -> list[str]:
-    """That the machine was saturated, and in how many runs; nothing if it never was."""
+    """A remark with the number of saturated runs; empty if there are none."""
     number = sum(run.saturated for run in runs)
     return [f"the machine was saturated in {number} of {len(runs)} runs"] if number else []
 
 
 def _settled(row: StudyRow, alone: StudyRow, said: str) -> StudyRow:
-    """A row of all runs, and the same one of those alone during which the machine was not saturated."""
+    """Merge the row of all runs with the row (`alone`) of the runs without saturation."""
     if alone.verdict is not Verdict.not_measured:
         return replace(alone, note=_notes(alone.note, f"{said}, which are left out"))
     if row.verdict is Verdict.did_not_hold:
@@ -118,25 +118,25 @@ def _notes(*notes: str) -> str:
 
 
 class Part(ABC):
-    """Some runs of a study, with a directory of their own."""
+    """A part of a study's runs, with its own directory."""
 
     name: str
 
     @abstractmethod
     def runs(self) -> int:
-        """How many there are."""
+        """Number of runs."""
 
     @abstractmethod
     def check(self) -> None:
-        """Refuse what cannot be run on this machine, before anything is run.
+        """Check that this machine can carry out the runs.
 
         Raises:
-            EmulationError: A run is to be emulated and this machine cannot.
+            EmulationError: A run needs emulation, which this machine does not support.
         """
 
     @abstractmethod
     def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
-        """Run what `out` does not hold yet; runs may tell `progress` how far they are.
+        """Run what `out` does not contain yet; runs may report to `progress`.
 
         Raises:
             OutputError: `out` cannot be used, or a run failed.
@@ -144,7 +144,7 @@ class Part(ABC):
 
 
 class Simulated(Part):
-    """The runs of a scenario, in the simulator."""
+    """The runs of a scenario in the simulator."""
 
     def __init__(self, name: str, scenario: Scenario) -> None:
         self.name = name
@@ -155,10 +155,10 @@ class Simulated(Part):
         return len(self.scenario.points())
 
     def check(self) -> None:
-        """Whatever is valid can be simulated."""
+        """Nothing to check: any valid scenario can be simulated."""
 
     def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
-        """As many at a time as `jobs` says."""
+        """Run `jobs` runs in parallel."""
         return self.scenario.run(out, jobs=jobs, progress=progress)
 
 
@@ -166,13 +166,13 @@ class Emulated(Simulated):
     """The runs of a scenario, on real hosts and Linux switches."""
 
     def check(self) -> None:
-        """Every run, and the machine."""
+        """Check every run, and the machine."""
         from ..emulation import sweep
 
         sweep.check(self.scenario)
 
     def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
-        """One at a time: they go by the clock."""
+        """Run one at a time, in real time."""
         from ..emulation import sweep
         from ..results import Results
 
@@ -185,20 +185,20 @@ class Emulated(Simulated):
 
 
 class Study(ABC):
-    """A study of a paper; one subclass each."""
+    """Base class of the studies; one subclass per paper."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
     chosen: ClassVar[str]
-    """What the paper leaves open and this study had to choose."""
+    """Choices of this study where the paper gives no details."""
 
     @abstractmethod
     def parts(self, size: Size) -> Sequence[Part]:
-        """What is run at a size."""
+        """The parts to run for a size."""
 
     @abstractmethod
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """The claims held against the results of the parts, by part name."""
+        """Check the claims against the results of the parts, given by part name."""
 
     @abstractmethod
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
@@ -212,11 +212,11 @@ class Study(ABC):
         jobs: int | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> Outcome:
-        """Run what `out` does not hold yet, judge the claims and write them to ``study.json``.
+        """Run what `out` does not contain yet, judge the claims and write them to ``study.json``.
 
         Raises:
             OutputError: `out` belongs to another study or size, cannot be written, or a run failed.
-            EmulationError: A part is to be emulated and this machine cannot.
+            EmulationError: A part needs emulation, which this machine does not support.
         """
         self._claim_directory(out, size)
         parts = self.parts(size)
@@ -234,15 +234,15 @@ class Study(ABC):
         """Draw the paper's figures from the directory of a study.
 
         Args:
-            directory: What `run` wrote.
-            out: Where to; default ``figures`` in the directory.
-            formats: File types, of `weft.figures.style.FORMATS`.
+            directory: The directory written by `run`.
+            out: Output directory; default ``figures`` in the directory.
+            formats: File types from `weft.figures.style.FORMATS`.
         """
         results = self.results(directory, Size(read_index(directory)["size"]))
         return self.draw(results, out if out is not None else directory / "figures", formats)
 
     def results(self, directory: Path, size: Size) -> dict[str, Results]:
-        """What `run` wrote of each part.
+        """The results of each part, as written by `run`.
 
         Raises:
             ResultsError: The directory lacks a part.
@@ -256,11 +256,11 @@ class Study(ABC):
             index = read_index(out)
             if (index.get("study"), index.get("size")) != (self.name, size):
                 raise OutputError(
-                    f"{out} holds the study {index.get('study')} at size {index.get('size')}: give another directory"
+                    f"{out} contains study {index.get('study')} at size {index.get('size')}: give another directory"
                 )
             return
         if out.is_dir() and any(not entry.name.startswith(".") for entry in out.iterdir()):
-            raise OutputError(f"{out} is not empty and holds no study: give a new or empty directory")
+            raise OutputError(f"{out} is not empty and contains no study: give a new or empty directory")
         write_text(out / INDEX, json.dumps({"study": self.name, "size": size, "rows": []}) + "\n")
 
 
@@ -280,13 +280,13 @@ def read_index(directory: Path) -> dict[str, Any]:
 
 
 def as_dict(study: str, size: Size, outcome: Outcome) -> dict[str, Any]:
-    """What ``weft reproduce --json`` prints."""
+    """The output of ``weft reproduce --json``."""
     rows = [asdict(row) for row in outcome.rows]
     return {"study": study, "size": size.value, "rows": rows, "remarks": outcome.remarks}
 
 
 def _named(part: str, progress: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-    """Events of a part as events of the study: run ids made unique, totals left to the caller."""
+    """Converts events of a part to events of the study: unique run ids, without totals."""
 
     def forward(event: dict[str, Any]) -> None:
         own = {key: value for key, value in event.items() if key != "total"}

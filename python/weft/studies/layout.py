@@ -1,6 +1,6 @@
-"""The result directory of runs that no scenario describes: written by the study itself, in the layout of all others.
+"""Result directories of runs without a scenario: written by the study itself, in the usual layout.
 
-docs/results.md has the layout; what nobody saw of a flow or a class is null.
+docs/results.md describes the layout; unknown values of flows or classes are null.
 """
 
 from __future__ import annotations
@@ -69,30 +69,30 @@ OF_CLASSES = (
     "retransmissions",
     "timeouts",
 )
-"""What a summary says of a class."""
+"""Entries of a class in a summary."""
 
 
 def of_class(**known: Any) -> dict[str, Any]:
-    """What a summary says of a class of which only this is known."""
+    """A class's entries in a summary, of which only these are known."""
     return dict.fromkeys(OF_CLASSES) | known
 
 
 def claim(out: Path, index: Mapping[str, Any]) -> None:
-    """Write `sweep.json` with this and Weft's version, or find that it is that of these runs.
+    """Write `sweep.json` with this index and Weft's version, or check that an existing one is identical.
 
     Raises:
-        OutputError: `out` holds other runs, or cannot be written.
+        OutputError: `out` contains other runs, or cannot be written.
     """
     file = out / "sweep.json"
     wanted = json.dumps({**index, "version": version(), "emulated": True}, indent=2) + "\n"
     if file.is_file():
         if file.read_text(encoding="utf-8") != wanted:
-            raise OutputError(f"{out} holds other runs, or those of another version: give another directory with -o")
+            raise OutputError(f"{out} contains other runs, or runs of another version: give another directory with -o")
         return
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{out} cannot be made: {error.strerror}") from error
+        raise OutputError(f"cannot create {out}: {error.strerror}") from error
     write_text(file, wanted)
 
 
@@ -103,14 +103,14 @@ def write(
     fabric: str,
     summary: Callable[[Fabric], Mapping[str, Any]],
 ) -> None:
-    """Write a run's directory; it appears all at once.
+    """Write a run's directory atomically.
 
     Args:
         target: The directory.
         flows: Rows with some of `FLOWS`; the rest is null.
-        series: Rows as `SERIES`.
+        series: Rows with the columns of `SERIES`.
         fabric: The text of the fabric file.
-        summary: Makes `summary.json`, from the fabric.
+        summary: Returns `summary.json` for the fabric.
 
     Raises:
         OutputError: It cannot be written.

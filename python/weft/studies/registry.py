@@ -1,4 +1,4 @@
-"""All studies. Importing them takes most of a second: Polars, SciPy."""
+"""All studies. Importing them takes most of a second (Polars, SciPy)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ ALL: tuple[Study, ...] = (
     TcpPath(),
     TcpPathEmulated(),
 )
-"""Every study there is."""
+"""All studies."""
 
 
 def of_directory(directory: Path) -> Study | None:
-    """The study whose results a directory holds, None if it is not that of a study."""
+    """The study whose results are in a directory, or None."""
     if not (directory / INDEX).is_file():
         return None
     name = read_index(directory).get("study")

@@ -1,11 +1,10 @@
-"""The control plane of Tag-and-Forward for switches that run: gates and rules to the daemons of a whole fat-tree.
+"""The control plane of Tag-and-Forward for running switches: installs gates and rules on all daemons of a fat-tree.
 
-What is decided (gates, ways, rules) is the core's (`weft._weft.GatePlan`, `Provisioner`). This package reads what
-people give (`inputs`), asks daemons over their control sockets (`client`, `fleet`), holds what they hear of each other
-against the fabric (`wiring`), tells them what to do (`provisioning`), follows what becomes of cables (`watch`) and
-finds out how all are (`state`).
+The core (`weft._weft.GatePlan`, `Provisioner`) computes gates, paths and rules. This package reads the user's files
+(`inputs`), queries daemons over their control sockets (`client`, `fleet`), compares their neighbours with the fabric
+(`wiring`), provisions them (`provisioning`), follows link changes (`watch`) and reports their state (`state`).
 
-One thread runs one event loop; a daemon that does not answer holds nobody up.
+One thread runs one event loop; an unresponsive daemon never delays the others.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The control socket of a daemon, asked from an event loop: HTTP with JSON over a Unix socket (docs/switchd.md).
+"""Asynchronous client of a daemon's control socket: HTTP with JSON over a Unix socket (docs/switchd.md).
 
-Questions are asked one after another; what a daemon tells by itself comes over a connection that stays.
+Requests to a daemon are sent one at a time; its notices arrive over a persistent connection.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .. import unix_http
 from .errors import RefusedError, UnreachableError
 
 PATIENCE_S = 30.0
-"""Seconds that an answer may take: a daemon needs some for hundreds of thousands of rules."""
+"""Timeout of a response in seconds: hundreds of thousands of rules take a daemon some time."""
 PROMPT_S = 5.0
-"""Seconds that an answer may take which asks nothing of a daemon but to be there."""
+"""Timeout of a response that needs no work, in seconds."""
 _MOST = 1 << 30
-"""Bytes of an answer at most."""
+"""Maximum size of a response in bytes."""
 
 
 class Daemon:
@@ -29,7 +29,7 @@ class Daemon:
 
     Attributes:
         switch: The switch's name.
-        path: Of the socket.
+        path: Path of its control socket.
     """
 
     def __init__(self, switch: str, path: Path) -> None:
@@ -37,11 +37,11 @@ class Daemon:
         self._turn = asyncio.Lock()
 
     async def ask(self, method: str, what: str, body: str | None = None, patience: float = PATIENCE_S) -> Any:
-        """What the daemon answers to a request within `patience` seconds; `what` is behind ``/v1/``.
+        """The daemon's response to a request, within `patience` seconds; `what` is the path after ``/v1/``.
 
         Raises:
-            UnreachableError: Nobody answers, or not in time.
-            RefusedError: The daemon refuses it.
+            UnreachableError: No response, or not in time.
+            RefusedError: The daemon refused the request.
         """
         async with self._turn:
             try:
@@ -50,10 +50,10 @@ class Daemon:
                     async for part in reply.content.iter_any():
                         content += part
                         if len(content) > _MOST:
-                            raise ValueError(f"an answer of more than {_MOST} bytes is too long")
+                            raise ValueError(f"response larger than {_MOST} bytes")
                 answer = json.loads(content) if content.strip() else None
             except TimeoutError:
-                raise UnreachableError(f"{self.switch} has not answered for {patience:g} s ({self.path})") from None
+                raise UnreachableError(f"{self.switch} did not respond within {patience:g} s ({self.path})") from None
             except (aiohttp.ClientError, ValueError) as wrong:
                 raise self._unreachable(wrong) from None
         if not 200 <= status < 300:
@@ -62,11 +62,11 @@ class Daemon:
         return answer
 
     async def follow(self, what: str) -> AsyncGenerator[Any, None]:
-        """What the daemon tells of `what`, an object a line, until it ends.
+        """The daemon's stream `what`, one object per line, until it ends.
 
         Raises:
-            UnreachableError: Nobody answers.
-            RefusedError: The daemon refuses it.
+            UnreachableError: No response.
+            RefusedError: The daemon refused the request.
         """
         try:
             async with unix_http.request(self.path, "GET", what) as reply:
@@ -78,4 +78,4 @@ class Daemon:
             raise self._unreachable(wrong) from None
 
     def _unreachable(self, wrong: Exception) -> UnreachableError:
-        return UnreachableError(f"{self.switch} does not answer on {self.path}: {unix_http.reason(wrong)}")
+        return UnreachableError(f"{self.switch} does not respond on {self.path}: {unix_http.reason(wrong)}")

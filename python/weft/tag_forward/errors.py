@@ -1,4 +1,4 @@
-"""What can go wrong between a fat-tree's plan and its switches for reasons a user can mend."""
+"""Errors of plans and provisioning that a user can fix."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from ..errors import WeftError
 
 
 class TagForwardError(WeftError):
-    """There is no plan, or the switches are not those of the plan.
+    """The plan cannot be made, or the switches do not match it.
 
     Attributes:
-        hint: What to do instead, if there is anything.
+        hint: What to do instead, if known.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:
@@ -18,18 +18,18 @@ class TagForwardError(WeftError):
 
 
 class DaemonError(TagForwardError):
-    """One switch cannot be told; the others can."""
+    """One switch cannot be provisioned; the others can."""
 
 
 class UnreachableError(DaemonError):
-    """Its daemon does not answer."""
+    """Its daemon does not respond."""
 
 
 class RefusedError(DaemonError):
-    """Its daemon has refused a request.
+    """Its daemon refused a request.
 
     Attributes:
-        status: HTTP's.
+        status: HTTP status.
     """
 
     def __init__(self, message: str, status: int) -> None:

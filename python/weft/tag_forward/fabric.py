@@ -1,4 +1,4 @@
-"""The fat-tree as its switches are to be: where each port leads, by what the plan and the fabric say."""
+"""The fat-tree as planned: its gates, and the node that each port connects to."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FatTree:
 
     @cached_property
     def gates(self) -> dict[str, dict[str, Any]]:
-        """What each switch is told, as `GatePlan.json` has it, in the fabric's order."""
+        """The gates of each switch, in the format of `GatePlan.json`, in the fabric's order."""
         return {switch["switch"]: switch for switch in self.data["switches"]}
 
     @cached_property
@@ -55,7 +55,7 @@ class FatTree:
 
     @cached_property
     def leads_to(self) -> dict[End, End]:
-        """The other end of the cable at each port of a switch."""
+        """The other end of the link at each port of a switch."""
         found: dict[End, End] = {}
         for node, port, other, other_port in self.plan.cables():
             a, b = End(node, port), End(other, other_port)
@@ -63,31 +63,31 @@ class FatTree:
         return {end: other for end, other in found.items() if end.node in self.gates}
 
     def cable(self, end: End) -> str:
-        """The cable at a port as the fabric names it, ``a0-c1``: the end that comes first there stands first."""
+        """The name of the link at a port, such as ``a0-c1``, with the ends in the fabric's order."""
         order = [*self.hosts, *self.switches]
         return "-".join(sorted((end.node, self.leads_to[end].node), key=order.index))
 
     def ports(self, switch: str) -> list[End]:
-        """The ports of a switch that have a cable."""
+        """The ports of a switch that have a link."""
         return [End(switch, gate["port"]) for gate in self.gates[switch]["gates"]]
 
     def named(self, switch: str) -> str:
-        """The name of a switch as somebody typed it.
+        """Check the name of a switch and return it.
 
         Raises:
-            TagForwardError: There is no such switch; the message has the nearest name.
+            TagForwardError: The switch does not exist; the message suggests the nearest name.
         """
         if switch in self.gates:
             return switch
         nearest = _weft.nearest(switch, self.switches)
-        what = "is a host" if switch in self.hosts else "is no switch of this fabric"
+        what = "is a host" if switch in self.hosts else "is not a switch of this fabric"
         raise TagForwardError(f"`{switch}` {what}" + (f": did you mean `{nearest}`?" if nearest else ""))
 
     def routes(self, source: str, destination: str) -> list[dict[str, Any]]:
-        """All ways from a host to another: ``up`` and ``down`` of the tag, ``hops`` of switch, port and gate.
+        """All paths between two hosts: ``up`` and ``down`` of the tag, ``hops`` with switch, port and gate.
 
         Raises:
-            TagForwardError: There is no such host, or no way.
+            TagForwardError: A host does not exist, or there is no path.
         """
         found = []
         try:
@@ -98,7 +98,7 @@ class FatTree:
         except ValueError as wrong:
             raise TagForwardError(str(wrong)) from None
         if not found:
-            raise TagForwardError(f"tags lead nothing from {source} to {destination}")
+            raise TagForwardError(f"no tag selects a path from {source} to {destination}")
         return found
 
     def is_host(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The daemons of a fat-tree's switches: who they are, what they hear, what they are told."""
+"""The daemons of a fat-tree's switches: their identity, neighbours, gates and rules."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .fabric import End, FatTree
 from .wiring import Port, Wiring
 
 MODE = "tag-forward"
-"""The mode of a daemon that can be told gates and rules of tags."""
+"""The daemon mode that supports gates and tag rules."""
 PRIORITY = 1000
-"""The priority of the provisioner's rules; those of others are not touched."""
+"""The priority of the provisioner's rules; rules with other priorities are left unchanged."""
 ALL_RULES = 10_000_000
-"""More rules than a switch has."""
+"""A limit above the number of rules of any switch."""
 _AT_ONCE = 64
-"""Daemons that are talked to at a time."""
+"""Maximum number of concurrent requests to daemons."""
 _LOOK_S = 0.1
-"""Seconds between two looks at ports that listen."""
+"""Polling interval for listening ports, in seconds."""
 _SPARE_S = 2.0
-"""Seconds beyond what a port listens at most."""
+"""Seconds added to the hold time when waiting for listening ports."""
 
 Told = Callable[[str, int, int], None]
-"""Hears what is being done, of how many switches it is done, and of how many it is to be."""
+"""Progress callback: stage, number of switches done, total number."""
 
 
 class Fleet:
@@ -37,12 +37,12 @@ class Fleet:
 
     Attributes:
         tree: The fabric and its gates.
-        daemons: By switch.
-        provisioner: What they are to be told; it knows which cables work.
-        wiring: What they hear of each other.
-        held_ms: By switch, for how long one of its ports listens at most.
-        pairs: By switch, the sources and destinations that have a rule there, and when it was made; None where all
-            destinations have one.
+        daemons: Daemons by switch.
+        provisioner: Computes gates and rules; tracks which links work.
+        wiring: The neighbours that switches report.
+        held_ms: Hello hold time by switch: how long a port listens at most.
+        pairs: By switch, the (source, destination) pairs that have a rule there, with the time of its installation;
+            None if all destinations have one.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Fleet:
     ) -> None:
         """A fat-tree with the addresses of its hosts and the control sockets of its switches.
 
-        `on_demand`: switches have rules only for the pairs that were asked for.
+        `on_demand`: install rules only for pairs that have sent packets.
         """
         self.pairs: dict[str, dict[tuple[str, str], float]] | None = {} if on_demand else None
         self.tree = tree
@@ -66,65 +66,67 @@ class Fleet:
         self._down: set[End] = set()
 
     async def meet(self, switch: str) -> None:
-        """Ask a daemon who it is and how its ports are.
+        """Query a daemon's identity and ports.
 
         Raises:
-            DaemonError: It does not answer, or is not one that can be told.
+            DaemonError: It does not respond, or cannot be provisioned.
         """
         status = await self.daemons[switch].ask("GET", "status", patience=PROMPT_S)
         try:
             mode, id_, ports = status["mode"], status["switch_id"], int(status["ports"])
             self.held_ms[switch] = int(status["hello_hold_ms"])
         except (KeyError, TypeError, ValueError):
-            raise DaemonError(f"what answers on {self.daemons[switch].path} is no weft-switchd") from None
+            raise DaemonError(f"the process on {self.daemons[switch].path} is not a weft-switchd") from None
         if mode != MODE:
-            raise DaemonError(f"{switch} runs in mode {mode}, not {MODE}: its configuration says `mode`")
+            raise DaemonError(f"{switch} runs in mode {mode}, not {MODE}: set `mode` in its configuration")
         number = len(self.tree.ports(switch))
         if ports < number:
             raise DaemonError(
-                f"{switch} has {ports} ports, the fabric {number}: all are to be in `ports` of its configuration, in"
+                f"{switch} has {ports} ports, but {number} in the fabric: list all in `ports` of its configuration, in"
                 " the fabric's order"
             )
         self.wiring.met(switch, id_)
         await self.look(switch)
 
     async def look(self, switch: str) -> None:
-        """Ask a daemon how its ports are."""
+        """Query the ports of a daemon."""
         ports = await self.daemons[switch].ask("GET", "ports", patience=PROMPT_S)
         if not isinstance(ports, list):
-            raise DaemonError(f"what answers on {self.daemons[switch].path} is no weft-switchd")
+            raise DaemonError(f"the process on {self.daemons[switch].path} is not a weft-switchd")
         for number, port in enumerate(ports):
             self.wiring.learn(End(switch, number), Port.from_json(port))
 
     async def settle(self, switches: Iterable[str], told: Told) -> None:
-        """Wait until it is known what is behind every port of these switches, for as long as that may take."""
+        """Wait until the neighbours of all ports of these switches are known, at most their hold time."""
         left = [switch for switch in switches if self.wiring.settling(switch)]
         until = time.monotonic() + max((self.held_ms[switch] for switch in left), default=0) / 1000 + _SPARE_S
         number = len(left)
         while left and time.monotonic() < until:
-            told("waiting until it is known what is behind ports", number - len(left), number)
+            told("waiting for neighbours", number - len(left), number)
             await asyncio.sleep(_LOOK_S)
             failed = await each(left, self.look)
             left = [switch for switch in left if switch not in failed and self.wiring.settling(switch)]
 
     def check(self) -> None:
-        """Refuse a fabric in which cables are elsewhere.
+        """Check the wiring.
 
         Raises:
-            TagForwardError: With all that are; or switches cannot be told apart.
+            TagForwardError: Links are miswired (the message lists them all), or switches have the same id.
         """
         twins = self.wiring.twins()
         if twins:
-            raise TagForwardError(f"switches have the same id: {'; '.join(twins)}", "a `switch_id` in a configuration")
+            raise TagForwardError(
+                f"switches have the same id: {'; '.join(twins)}", "a different `switch_id` in each configuration"
+            )
         mistakes = self.wiring.mistakes()
         if mistakes:
             raise TagForwardError(
-                f"the switches are not wired as the fabric says: {'; '.join(mistakes)}",
-                "the cables put right, or a fabric file that has them as they are; nothing was changed",
+                f"the switches are not wired as in the fabric: {'; '.join(mistakes)}",
+                "fix the wiring or the fabric file; nothing was changed",
             )
 
     def follow(self, end: End) -> list[tuple[str, int, str]]:
-        """Take in whether the link that leaves a port works; which switches are to be told what, as `Provisioner`."""
+        """Update the state of the link at a port; returns the resulting changes, as in `Provisioner.link_changed`."""
         works = self.wiring.works(end)
         if works is (end not in self._down) or end not in self.tree.leads_to:
             return []
@@ -132,15 +134,15 @@ class Fleet:
         return self.provisioner.link_changed(end.node, end.port, works)
 
     def is_down(self, end: End) -> bool:
-        """Whether a port's link was found not to work."""
+        """Whether a port's link is down."""
         return end in self._down
 
     async def put_gates(self, switch: str) -> None:
-        """Have a switch take its gates."""
+        """Install the gates of a switch."""
         await self.daemons[switch].ask("PUT", "gates", self.provisioner.gates(switch))
 
     async def put_flows(self, switch: str) -> dict[str, int]:
-        """Have a switch take its groups and rules; how many rules were added, replaced, removed, kept."""
+        """Install the groups and rules of a switch; returns the numbers of rules added, replaced, removed, kept."""
         if self.pairs is None:
             body = self.provisioner.flows(switch)
         else:
@@ -152,23 +154,23 @@ class Fleet:
         return {what: int(number) for what, number in answer.items()}
 
     async def post_flows(self, switch: str, changes: Iterable[str]) -> None:
-        """Have a switch change its groups and rules."""
+        """Change groups and rules of a switch."""
         await self.daemons[switch].ask("POST", "flows", f'{{"changes":[{",".join(changes)}]}}')
 
     async def _pairs_there(self, switch: str) -> list[tuple[str, str]]:
-        """The pairs that a switch has rules for, from an earlier time."""
+        """The pairs that a switch already has rules for."""
         there = await self.daemons[switch].ask("GET", f"flows?limit={ALL_RULES}")
         own = (pair_of(match_of(rule)) for rule in there["rules"] if rule["priority"] == PRIORITY)
         return [pair for pair in own if pair is not None]
 
 
 def match_of(rule: dict[str, Any]) -> tuple[str, str]:
-    """The source's and the destination's network of a rule."""
+    """The source and destination networks of a rule."""
     return rule["matches"]["source"], rule["matches"]["destination"]
 
 
 def pair_of(match: tuple[str, str]) -> tuple[str, str] | None:
-    """The two addresses that a rule is for; None where it is for networks."""
+    """The two addresses that a rule matches; None if it matches networks."""
     source, destination = map(ipaddress.ip_network, match)
     if source.prefixlen != source.max_prefixlen or destination.prefixlen != destination.max_prefixlen:
         return None
@@ -180,7 +182,7 @@ async def each(
     work: Callable[[str], Awaitable[Any]],
     told: Callable[[int], None] = lambda _: None,
 ) -> dict[str, DaemonError]:
-    """Do `work` for all of `switches` at once; what went wrong, by switch."""
+    """Run `work` for all `switches` concurrently; returns the errors by switch."""
     failed: dict[str, DaemonError] = {}
     room, done = asyncio.Semaphore(_AT_ONCE), 0
 

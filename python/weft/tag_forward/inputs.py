@@ -1,4 +1,4 @@
-"""What people give: a fabric, perhaps gates, perhaps the addresses of hosts."""
+"""User input: a fabric, optional gates and host addresses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..topology import read_text, scenario_text
 from .errors import TagForwardError
 
 _FIRST = ipaddress.IPv4Address("10.0.0.1")
-"""The address of the first host where none is given, as in emulations and simulations."""
+"""The default address of the first host, as in emulations and simulations."""
 
 
 def plan(path: Path, width: str, sets: Sequence[str] = (), gates: Path | None = None) -> GatePlan:
@@ -20,18 +20,18 @@ def plan(path: Path, width: str, sets: Sequence[str] = (), gates: Path | None = 
 
     Args:
         path: The file. A TOML file with a table ``[fabric]`` is a scenario.
-        width: Of the tags: ``narrow`` or ``wide``.
+        width: Tag width: ``narrow`` or ``wide``.
         sets: ``key=value`` changes to a scenario.
-        gates: A file with gates to use instead of those that would be computed: a JSON list of switches, or an object
-            with such a list as ``switches``.
+        gates: A file with gates to use instead of the computed ones: a JSON list of switches, or an object with such a
+            list as ``switches``.
 
     Raises:
-        TagForwardError: The fabric is no fat-tree, the tag is too narrow, or given gates break a property.
+        TagForwardError: The fabric is not a fat-tree, the tag is too narrow, or the given gates violate a property.
         ScenarioError: A file cannot be read.
     """
     text = scenario_text(path) if path.suffix.lower() == ".toml" else None
     if text is None and sets:
-        raise ScenarioError(f"{path}: --set changes a scenario, and this is a fabric file")
+        raise ScenarioError(f"{path}: --set works only with a scenario, and this is a fabric file")
     try:
         if text is not None:
             computed = GatePlan.of_scenario(text, path.name, str(path.parent), list(sets), width)
@@ -45,7 +45,7 @@ def plan(path: Path, width: str, sets: Sequence[str] = (), gates: Path | None = 
 
 
 def _switches(path: Path) -> str:
-    """The list of switches in a file of gates, as JSON."""
+    """The list of switches in a gates file, as JSON."""
     try:
         given = json.loads(read_text(path))
     except ValueError as wrong:
@@ -54,15 +54,15 @@ def _switches(path: Path) -> str:
 
 
 def addresses(hosts: Sequence[str], path: Path | None) -> dict[str, list[str]]:
-    """The addresses of hosts: 10.0.0.1 and on in the fabric's order, or what a file says.
+    """The addresses of hosts: from a file, or from 10.0.0.1 on in the fabric's order.
 
     Args:
         hosts: Their names.
-        path: A file in the format of ``/etc/hosts`` (hosts(5)): an IPv4 or IPv6 address a line, then names. A host may
-            have several; names that are none of `hosts` are left out.
+        path: A file in the format of ``/etc/hosts`` (hosts(5)): an IPv4 or IPv6 address per line, then names. A host
+            may have several addresses; names not in `hosts` are ignored.
 
     Raises:
-        TagForwardError: A host has no address there, two have the same, or a line begins with none.
+        TagForwardError: A host has no address, two have the same one, or a line does not start with an address.
     """
     if path is None:
         return {host: [str(_FIRST + number)] for number, host in enumerate(hosts)}
@@ -75,13 +75,13 @@ def addresses(hosts: Sequence[str], path: Path | None) -> dict[str, list[str]]:
         try:
             address = str(ipaddress.ip_address(words[0]))
         except ValueError:
-            raise TagForwardError(f"{path}:{number}: `{words[0]}` is no IP address") from None
+            raise TagForwardError(f"{path}:{number}: `{words[0]}` is not a valid IP address") from None
         for name in words[1:]:
             if name not in found:
                 continue
             owner = owners.setdefault(address, name)
             if owner != name:
-                raise TagForwardError(f"{path}:{number}: {address} is given to {name}, and {owner} has it")
+                raise TagForwardError(f"{path}:{number}: {address} is assigned to both {owner} and {name}")
             if address not in found[name]:
                 found[name].append(address)
     without = [host for host, given in found.items() if not given]

@@ -1,4 +1,4 @@
-"""`provision`: gates and rules to all switches of a fat-tree at once; those that do not answer hold nobody up."""
+"""`provision`: installs gates and rules on all switches of a fat-tree in parallel, skipping unresponsive ones."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .fleet import Fleet, Told, each
 
 @dataclass
 class Outcome:
-    """What became of a fat-tree's switches.
+    """The outcome of provisioning a fat-tree.
 
     Attributes:
-        told: Switches that have their gates and rules.
-        failed: Why others have not.
-        silent: Ports that no frames are led through, as their cables do not work.
-        gates: Gates that were set.
-        gates_s: Seconds that took, all switches together.
-        rules: Rules that were added, replaced, removed and kept.
-        rules_s: Seconds that took, all switches together.
+        told: Provisioned switches.
+        failed: Errors of the other switches.
+        silent: Ports that are on no path because their links are down.
+        gates: Number of gates installed.
+        gates_s: Seconds for installing all gates.
+        rules: Numbers of rules added, replaced, removed and kept.
+        rules_s: Seconds for installing all rules.
     """
 
     told: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Outcome:
     rules_s: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """As an object for JSON."""
+        """The outcome as plain data for JSON."""
         return {
             "told": self.told,
             "failed": {switch: str(error) for switch, error in self.failed.items()},
@@ -48,13 +48,13 @@ class Outcome:
 
 
 async def provision(fleet: Fleet, told: Told) -> Outcome:
-    """Give every switch of a fleet its gates, then its groups and rules.
+    """Install gates, then groups and rules on every switch of a fleet.
 
-    What the switches hear of each other is held against the fabric before: nothing is changed where cables are
-    elsewhere. Ways over cables that do not work are left out. Switches that have it all already keep it.
+    First compares the switches' neighbours with the fabric; if links are miswired, changes nothing. Skips paths over
+    links that are down. Switches that are already provisioned stay unchanged.
 
     Raises:
-        TagForwardError: Cables are elsewhere.
+        TagForwardError: Links are miswired.
     """
     outcome = Outcome()
     left = fleet.tree.switches
@@ -64,7 +64,7 @@ async def provision(fleet: Fleet, told: Told) -> Outcome:
         outcome.failed |= failed
         left[:] = [switch for switch in left if switch not in failed]
 
-    go_on(await each(left, fleet.meet, lambda done: told("asking switches", done, number)))
+    go_on(await each(left, fleet.meet, lambda done: told("querying switches", done, number)))
     await fleet.settle(left, told)
     fleet.check()
     for end in fleet.tree.leads_to:
@@ -73,12 +73,12 @@ async def provision(fleet: Fleet, told: Told) -> Outcome:
     outcome.silent = fleet.wiring.silent()
 
     started = time.perf_counter()
-    go_on(await each(left, fleet.put_gates, lambda done: told("setting gates", done, number)))
+    go_on(await each(left, fleet.put_gates, lambda done: told("installing gates", done, number)))
     outcome.gates_s = time.perf_counter() - started
     outcome.gates = sum(len(fleet.tree.ports(switch)) for switch in left)
 
     started = time.perf_counter()
-    go_on(await each(left, partial(_put_flows, fleet, outcome), lambda done: told("setting rules", done, number)))
+    go_on(await each(left, partial(_put_flows, fleet, outcome), lambda done: told("installing rules", done, number)))
     outcome.rules_s = time.perf_counter() - started
     outcome.told = left
     return outcome

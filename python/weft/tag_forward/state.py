@@ -1,4 +1,4 @@
-"""How the switches of a fat-tree are, and where that differs from the plan."""
+"""The state of a fat-tree's switches, and its differences from the plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .fabric import End
 from .fleet import ALL_RULES, PRIORITY, Fleet, each, match_of, pair_of
 
 _NAMED = 4
-"""Gates that are other than planned and named one by one."""
+"""Maximum number of wrong gates listed individually."""
 
 
 @dataclass
@@ -21,16 +21,16 @@ class SwitchState:
     Attributes:
         switch: Its name.
         layer: ``edge``, ``aggregation`` or ``core``.
-        error: Why its daemon cannot be asked; None if it can.
-        gates: Gates that it has.
-        rules: Rules of the control plane's priority.
-        others: Rules of other priorities.
-        groups: Groups of ways.
-        packets: Packets that its rules were for.
-        bytes: Their bytes.
-        cables: Ports with a cable.
-        working: Those of them that lead where they should.
-        differs: What is other than planned.
+        error: Why its daemon cannot be queried; None if it can.
+        gates: Number of gates.
+        rules: Number of rules with the control plane's priority.
+        others: Number of rules with other priorities.
+        groups: Number of groups (sets of paths).
+        packets: Packets matched by its rules.
+        bytes: Bytes matched by its rules.
+        cables: Number of ports with a link.
+        working: Number of these that connect to the planned port.
+        differs: Differences from the plan.
     """
 
     switch: str
@@ -52,9 +52,9 @@ class State:
     """A fat-tree.
 
     Attributes:
-        switches: In the fabric's order.
-        mistakes: Cables that are elsewhere.
-        silent: Ports whose cable does not work.
+        switches: States of the switches, in the fabric's order.
+        mistakes: Miswired links.
+        silent: Ports whose link is down.
     """
 
     switches: list[SwitchState]
@@ -63,16 +63,16 @@ class State:
 
     @property
     def as_planned(self) -> bool:
-        """Whether every switch answers and has what the plan says, over cables that are where they should be."""
+        """Whether every switch responds and matches the plan, and no link is miswired."""
         return not self.mistakes and all(not one.differs and one.error is None for one in self.switches)
 
     def as_dict(self) -> dict[str, Any]:
-        """As an object for JSON."""
+        """The state as plain data for JSON."""
         return {"as_planned": self.as_planned, **asdict(self)}
 
 
 async def state(fleet: Fleet) -> State:
-    """Ask all switches of a fleet."""
+    """Query all switches of a fleet."""
     states = {name: SwitchState(name, gates["layer"]) for name, gates in fleet.tree.gates.items()}
     failed = await each(states, fleet.meet)
     for switch in states.keys() - failed.keys():
@@ -95,7 +95,7 @@ async def state(fleet: Fleet) -> State:
 
 
 def _gates(fleet: Fleet, found: SwitchState, there: dict[str, Any]) -> None:
-    """Hold the gates of a switch against the plan's."""
+    """Compare the gates of a switch with the plan."""
     planned = fleet.tree.gates[found.switch]
     found.gates = len(there["gates"])
     if not there["gates"]:
@@ -105,7 +105,7 @@ def _gates(fleet: Fleet, found: SwitchState, there: dict[str, Any]) -> None:
         found.differs.append(f"its tags are {there['width']}, expected {fleet.tree.data['width']}")
     for key, name in (("down_divisor", "DOWN"), ("up_divisor", "UP")):
         if there[key] != planned[key]:
-            found.differs.append(f"its {name} gates are {there[key]} apart, expected {planned[key]}")
+            found.differs.append(f"its {name} divisor is {there[key]}, expected {planned[key]}")
     here = {gate["port"]: _gate(gate) for gate in there["gates"]}
     wanted = {gate["port"]: _gate(gate) for gate in planned["gates"]}
     wrong = [port for port in sorted(here.keys() | wanted.keys()) if here.get(port) != wanted.get(port)]
@@ -113,17 +113,17 @@ def _gates(fleet: Fleet, found: SwitchState, there: dict[str, Any]) -> None:
         said = (gates.get(port, "none") for gates in (here, wanted))
         found.differs.append("the gate of {} is {}, expected {}".format(End(found.switch, port), *said))
     if len(wrong) > _NAMED:
-        found.differs.append(f"{len(wrong) - _NAMED} more gates are other than planned")
+        found.differs.append(f"{len(wrong) - _NAMED} more gates differ from the plan")
 
 
 def _gate(gate: dict[str, Any]) -> str:
-    """A gate as people call it: daemons write flags otherwise than plans."""
+    """A gate as text; normalises flags, which daemons and plans write differently."""
     flag = gate.get("flag")
     return f"{gate['gate']} {gate['direction']}" + (f" {flag.lower().removeprefix('g_')}" if flag else "")
 
 
 def _flows(fleet: Fleet, found: SwitchState, there: dict[str, Any]) -> None:
-    """Hold the rules and groups of a switch against those that it should have while cables are as they are."""
+    """Compare the rules and groups of a switch with those planned for the current link states."""
     own = {match_of(rule): rule["action"] for rule in there["rules"] if rule["priority"] == PRIORITY}
     found.rules, found.others = len(own), len(there["rules"]) - len(own)
     found.groups = len(there["groups"])
@@ -135,14 +135,14 @@ def _flows(fleet: Fleet, found: SwitchState, there: dict[str, Any]) -> None:
     extra = {match: action for match, action in own.items() if match not in wanted}
     pairs = json.loads(fleet.provisioner.flows(found.switch, [pair for match in extra if (pair := pair_of(match))]))
     asked = {match_of(rule): rule["action"] for rule in pairs["rules"]}
-    # On demand those of pairs are all that there are.
+    # On demand, there are only rules for pairs.
     missing = wanted.keys() - own.keys() if fleet.pairs is None else set()
     wrong = sum(own[match] != wanted[match] for match in wanted.keys() & own.keys())
     wrong += sum(asked.get(match) != action for match, action in extra.items())
     ways = {group["id"]: group["ways"] for group in there["groups"]}
     groups = sum(ways.get(group["id"]) != group["ways"] for group in planned["groups"])
-    for number, what in ((len(missing), "missing"), (wrong, "other than planned")):
+    for number, what in ((len(missing), "missing"), (wrong, "wrong")):
         if number:
             found.differs.append(f"{plural(number, 'rule is', 'rules are')} {what}")
     if groups:
-        found.differs.append(f"{plural(groups, 'group is', 'groups are')} other than planned")
+        found.differs.append(f"{plural(groups, 'group is', 'groups are')} wrong")

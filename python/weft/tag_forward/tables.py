@@ -14,23 +14,23 @@ from .fabric import FatTree
 from .state import State, SwitchState
 
 _SHORT = 6
-"""Gates of a direction that a table shows one by one."""
+"""Maximum number of gates per direction listed individually."""
 _COUNTED = frozenset(
-    ("", "DOWN apart", "UP apart", "port", "gate", "UP", "DOWN", "gates", "rules", "groups", "packets")
+    ("", "DOWN divisor", "UP divisor", "port", "gate", "UP", "DOWN", "gates", "rules", "groups", "packets")
 )
-"""Heads of columns that have numbers."""
+"""Headings of numeric columns."""
 
 
 def show_plan(out: Console, tree: FatTree) -> None:
-    """The gates of all switches, a line a switch."""
+    """Print the gates of all switches, one line per switch."""
     data, ((down, down_bits), (up, up_bits)) = tree.data, tree.plan.bits()
     gates = sum(len(switch["gates"]) for switch in tree.gates.values())
     out.print(
         f"fat-tree of k = {data['k']}: {plural(len(tree.gates), 'switch', 'switches')},"
         f" {plural(len(tree.hosts), 'host')}, {plural(gates, 'gate')};"
-        f" {data['width']} tag: DOWN takes {down} of {down_bits} bits, UP {up} of {up_bits}"
+        f" {data['width']} tag: DOWN uses {down} of {down_bits} bits, UP {up} of {up_bits}"
     )
-    table = _table("switch", "layer", "DOWN apart", "UP apart", "DOWN gates", "UP gates")
+    table = _table("switch", "layer", "DOWN divisor", "UP divisor", "DOWN gates", "UP gates")
     for name, switch in tree.gates.items():
         table.add_row(
             name,
@@ -44,10 +44,10 @@ def show_plan(out: Console, tree: FatTree) -> None:
 
 
 def show_gates(out: Console, tree: FatTree, switch: str) -> None:
-    """The gates of one switch, a line a port."""
+    """Print the gates of one switch, one line per port."""
     gates = tree.gates[switch]
     out.print(
-        f"{switch}: {gates['layer']}; DOWN gates are {gates['down_divisor']} apart, UP gates {gates['up_divisor']}",
+        f"{switch}: {gates['layer']}; DOWN divisor {gates['down_divisor']}, UP divisor {gates['up_divisor']}",
         markup=False,
     )
     table = _table("port", "gate", "direction", "flag", "leads to")
@@ -57,18 +57,18 @@ def show_gates(out: Console, tree: FatTree, switch: str) -> None:
 
 
 def show_routes(out: Console, routes: list[dict[str, Any]]) -> None:
-    """The ways between two hosts, a line a way: the tag and the gates that it leads through."""
+    """Print the paths between two hosts, one line per path: the tag and the gates it passes."""
     table = _table("", "UP", "DOWN", "through")
     for number, route in enumerate(routes):
         hops = " ".join(f"{switch}:{gate}" for switch, _, gate in route["hops"])
         table.add_row(str(number), str(route["up"]), str(route["down"]), hops)
     out.print(table)
-    out.print("through: each switch with the gate by which frames leave it", style="dim")
+    out.print("through: each switch and its outgoing gate", style="dim")
 
 
 def show_state(out: Console, state: State) -> None:
-    """How all switches are, a line a switch, then what differs from the plan."""
-    table = _table("switch", "layer", "gates", "rules", "groups", "packets", "cables", "")
+    """Print the state of all switches, one line per switch, then the differences from the plan."""
+    table = _table("switch", "layer", "gates", "rules", "groups", "packets", "links", "")
     for one in state.switches:
         rules = f"{one.rules:,}" + (f" + {one.others:,}" if one.others else "")
         cells = [str(one.gates), rules, str(one.groups), f"{one.packets:,}", f"{one.working} of {one.cables}"]
@@ -77,7 +77,9 @@ def show_state(out: Console, state: State) -> None:
         table.add_row(one.switch, one.layer, *cells, _verdict(one))
     out.print(table)
     if any(one.others for one in state.switches):
-        out.print("rules + rules of other priorities, which `weft tag-forward` leaves alone", style="dim", markup=False)
+        out.print(
+            "rules + rules with other priorities, which `weft tag-forward` does not change", style="dim", markup=False
+        )
     lines = [f"{one.switch}: {what}" for one in state.switches for what in one.differs]
     lines += [one.error for one in state.switches if one.error is not None]
     for line in (*lines, *state.mistakes, *state.silent):

@@ -1,8 +1,8 @@
-"""`Watch`: keeps a fat-tree provisioned while cables fail, daemons restart and hosts ask for pairs that have no rule.
+"""`Watch`: keeps a fat-tree provisioned while links fail, daemons restart and new pairs of hosts communicate.
 
-Every daemon is followed over a connection of its own: it tells how its ports are, and of first packets without a rule.
-What the other switches are to be told because of that is sent at once, to all of them together, the newest of a group
-only. A daemon that was gone is told everything anew when it is back; what it has already stays.
+Each daemon sends notices over its own connection: changes of its ports, and first packets without a rule. The resulting
+changes are sent to all affected switches at once, only the latest for each group. A daemon that comes back is fully
+provisioned again; rules it already has stay unchanged.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from .wiring import Port
 _log = logging.getLogger(__name__)
 
 _AGAIN_S = (0.05, 2.0)
-"""Seconds until a daemon that is gone is tried again: at first, and at most."""
+"""Initial and maximum retry interval for an unreachable daemon, in seconds."""
 _MADE_S = 2.0
-"""Seconds after which a rule that was made is there, if nobody has taken it out."""
+"""Seconds after which a rule is installed, unless someone removed it."""
 _QUIET_S = 10.0
-"""Seconds without a notice after which a daemon is asked whether it is there."""
+"""Seconds without a notice after which a daemon is probed."""
 
 
 @dataclass
 class Reaction:
-    """What was set off by one cable.
+    """The changes caused by one link change.
 
     Attributes:
-        what: The cable, and what became of it.
-        down: Whether it works no more.
-        began: When that was heard of, in seconds of the monotonic clock.
+        what: The link and its new state.
+        down: Whether it is down.
+        began: Time of the notice, in seconds of the monotonic clock.
         waiting: Switches that have not confirmed yet.
-        switches: Switches that were told.
-        groups: Groups that were changed, all switches together.
+        switches: Number of switches changed.
+        groups: Number of groups changed, over all switches.
     """
 
     what: str
@@ -58,14 +58,14 @@ class Reaction:
 
 @dataclass
 class Outbox:
-    """What a switch is still to be told.
+    """Pending changes for a switch.
 
     Attributes:
-        groups: Changes of groups, the newest of each.
-        rules: Rules of pairs.
-        reactions: What waits for that.
-        whole: Whether it is to be told everything.
-        busy: Whether it is being told.
+        groups: The latest change of each group.
+        rules: Rules for pairs.
+        reactions: Reactions waiting for these changes.
+        whole: Whether to send all groups and rules.
+        busy: Whether changes are being sent.
     """
 
     groups: dict[int, str] = field(default_factory=dict)
@@ -76,16 +76,16 @@ class Outbox:
 
 
 class Watch:
-    """Follows the daemons of a fleet that was provisioned.
+    """Follows the daemons of a provisioned fleet.
 
     Attributes:
-        reactions: What cables set off, and how many seconds it took until the last switch had confirmed.
-        asked: Rules that were made for first packets.
-        begun: Set once every daemon is followed, or is not there to be.
+        reactions: Reactions to link changes, with the seconds until the last switch confirmed.
+        asked: Number of rules installed on demand.
+        begun: Set once every daemon is being followed or was found unreachable.
     """
 
     def __init__(self, fleet: Fleet, provisioned: list[str]) -> None:
-        """`provisioned` are the switches that have everything; others are told when they answer."""
+        """`provisioned` are the switches already provisioned; others follow when they respond."""
         self.reactions: list[tuple[Reaction, float]] = []
         self.asked = 0
         self.begun = asyncio.Event()
@@ -97,13 +97,13 @@ class Watch:
         self._group: asyncio.TaskGroup
 
     async def run(self) -> None:
-        """Follow all daemons until it is cancelled."""
+        """Follow all daemons until cancelled."""
         async with asyncio.TaskGroup() as self._group:
             for switch in self._fleet.tree.switches:
                 self._group.create_task(self._keep(switch))
 
     async def _keep(self, switch: str) -> None:
-        """Follow a daemon, again and again."""
+        """Follow a daemon, with retries."""
         wait = _AGAIN_S[0]
         while True:
             try:
@@ -114,7 +114,7 @@ class Watch:
                     async for notice in self._heard(switch, notices):
                         self._take(switch, notice)
                         self._begin(switch)
-                raise DaemonError(f"{switch} tells no more: its daemon has ended")
+                raise DaemonError(f"{switch} closed its notices: its daemon has stopped")
             except DaemonError as error:
                 self._there.discard(switch)
                 outbox = self._outboxes[switch]
@@ -128,12 +128,12 @@ class Watch:
             wait = min(2 * wait, _AGAIN_S[1])
 
     async def _heard(self, switch: str, notices: AsyncGenerator[Any, None]) -> AsyncIterator[Any]:
-        """The notices of a daemon, which is asked whether it is there where none come.
+        """The notices of a daemon; probes it while none arrive.
 
-        A connection that leads over a tunnel does not end with the daemon.
+        A connection through a tunnel may outlive the daemon.
 
         Raises:
-            DaemonError: It is not.
+            DaemonError: It does not respond.
         """
         while True:
             coming = asyncio.ensure_future(anext(notices, None))
@@ -149,16 +149,16 @@ class Watch:
             yield notice
 
     def _begin(self, switch: str) -> None:
-        """A daemon is followed, or is not there to be; say so when that holds for all."""
+        """Record that a daemon is being followed or unreachable; log once this holds for all."""
         if not self.begun.is_set():
             self._tried.add(switch)
             if len(self._tried) == len(self._fleet.tree.switches):
                 self.begun.set()
                 number = len(self._tried) - len(self._wrong)
-                _log.info("following %s; Ctrl-C ends that, and switches keep gates and rules", _switches(number))
+                _log.info("following %s; stop with Ctrl-C: switches keep gates and rules", _switches(number))
 
     async def _provision(self, switch: str) -> None:
-        """See to it that a switch has everything."""
+        """Provision a switch unless it is already provisioned."""
         fleet, outbox = self._fleet, self._outboxes[switch]
         await fleet.meet(switch)
         for end in fleet.tree.ports(switch):
@@ -174,7 +174,7 @@ class Watch:
         self._send(switch)
 
     def _take(self, switch: str, notice: dict[str, Any]) -> None:
-        """Take in what a daemon tells."""
+        """Process a notice."""
         match notice:
             case {"what": "port", "port": int(port), "interface": str(), "role": str()}:
                 end = End(switch, port)
@@ -183,10 +183,10 @@ class Watch:
             case {"what": "miss", "source": str(source), "destination": str(destination)}:
                 self._ask(switch, source, destination)
             case {"what": "lost"}:
-                # It may have been about ports: a look at them is as good.
+                # A port notice may have been lost, so query the ports.
                 self._group.create_task(self._look(switch))
             case _:
-                _log.debug("%s tells what is not understood: %s", switch, notice)
+                _log.debug("%s sent an unknown notice: %s", switch, notice)
 
     async def _look(self, switch: str) -> None:
         try:
@@ -198,7 +198,7 @@ class Watch:
             self._follow(end)
 
     def _follow(self, end: End) -> None:
-        """Tell switches what follows from how a port is now."""
+        """Send the changes that result from the state of a port."""
         fleet, began = self._fleet, time.monotonic()
         other = fleet.tree.leads_to.get(end)
         if other is None:
@@ -210,10 +210,10 @@ class Watch:
             return
         said = fleet.wiring.about(end) or fleet.wiring.about(other)
         became = f"is down ({said})" if is_down else "is up"
-        reaction = Reaction(f"cable {fleet.tree.cable(end)} {became}", is_down, began)
+        reaction = Reaction(f"link {fleet.tree.cable(end)} {became}", is_down, began)
         for switch, group, change in changes:
             self._outboxes[switch].groups[group] = change
-            # The others are told everything when they are back.
+            # The others are fully provisioned when they come back.
             if switch in self._there and switch not in reaction.waiting:
                 self._outboxes[switch].reactions.append(reaction)
                 reaction.waiting.add(switch)
@@ -224,13 +224,13 @@ class Watch:
             self._send(switch)
 
     def _ask(self, switch: str, source: str, destination: str) -> None:
-        """Have a rule for the pair whose first packet has come."""
+        """Install a rule for the pair of a first packet."""
         if self._fleet.pairs is None:
             return
         pair, pairs = (source, destination), self._fleet.pairs.setdefault(switch, {})
         made = pairs.get(pair)
         if made is not None:
-            # Somebody has taken the rule out, unless it is on its way.
+            # The rule was removed by someone else, unless it is still being installed.
             if time.monotonic() - made > _MADE_S:
                 pairs[pair] = time.monotonic()
                 self._outboxes[switch].whole = True
@@ -247,14 +247,14 @@ class Watch:
         self._send(switch)
 
     def _send(self, switch: str) -> None:
-        """See to it that a switch is told, if it answers; else it is told everything when it does."""
+        """Start sending changes to a switch if it responds; otherwise it is fully provisioned when it does."""
         outbox = self._outboxes[switch]
         if switch in self._there and not outbox.busy:
             outbox.busy = True
             self._group.create_task(self._empty(switch, outbox))
 
     async def _empty(self, switch: str, outbox: Outbox) -> None:
-        """Tell a switch all that there is to tell it."""
+        """Send all pending changes to a switch."""
         while switch in self._there and (outbox.groups or outbox.rules or outbox.whole):
             groups, rules, reactions, whole = outbox.groups, outbox.rules, outbox.reactions, outbox.whole
             outbox.groups, outbox.rules, outbox.reactions, outbox.whole = {}, {}, [], False
@@ -264,7 +264,7 @@ class Watch:
                 else:
                     await self._fleet.post_flows(switch, [*groups.values(), *rules.values()])
             except DaemonError as error:
-                _log.warning("%s; it is told everything anew", error)
+                _log.warning("%s; sending all its rules again", error)
                 outbox.whole = True
                 if isinstance(error, RefusedError) and not whole:
                     outbox.reactions = reactions + outbox.reactions
@@ -278,14 +278,14 @@ class Watch:
         outbox.busy = False
 
     def _done(self, switch: str, reactions: list[Reaction]) -> None:
-        """A switch has confirmed what it was told because of cables, or is given up for now."""
+        """A switch has confirmed the changes of these reactions, or is skipped for now."""
         for reaction in reactions:
             reaction.waiting.discard(switch)
             if not reaction.waiting:
                 self._say(reaction)
 
     def _say(self, reaction: Reaction) -> None:
-        """Say what a cable has set off."""
+        """Log a reaction to a link change."""
         took = time.monotonic() - reaction.began
         self.reactions.append((reaction, took))
         _log.log(
@@ -303,7 +303,7 @@ def _switches(number: int) -> str:
 
 
 async def watch(fleet: Fleet, provisioned: list[str]) -> None:
-    """Follow a fleet until SIGINT or SIGTERM; `provisioned` are the switches that have everything."""
+    """Follow a fleet until SIGINT or SIGTERM; `provisioned` are the switches already provisioned."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)

@@ -1,7 +1,7 @@
-"""What the switches hear of each other, held against the fabric: cables that are elsewhere, and cables that work.
+"""Compares the switches' neighbours with the fabric: miswired links, and links that work.
 
-A switch knows of each port whether another's Hellos come in there, whose, and from which port of it. It does not know
-which host is behind a port: of those it says only that no switch is.
+For each port, a switch knows whether it receives Hellos, and from which switch and port. It does not know which host is
+behind a port, only that no switch is.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .fabric import End, FatTree
 
 @dataclass(frozen=True)
 class Port:
-    """What a daemon says of a port.
+    """A port as its daemon reports it.
 
     Attributes:
-        interface: Its name on Linux.
+        interface: Its Linux interface name.
         role: ``fabric``, ``unheard``, ``host``, ``listening``, ``silent``, ``looped``, ``down``.
-        neighbour: The id of the switch whose Hellos come in, and its port there.
-        unfit: Why the daemon does not use the interface, if it does not.
+        neighbour: Id and port of the switch whose Hellos it receives.
+        unfit: Why the daemon does not use the interface, if so.
     """
 
     interface: str
@@ -32,10 +32,10 @@ class Port:
 
     @classmethod
     def from_json(cls, port: Mapping[str, Any]) -> Port:
-        """A port as ``GET /v1/ports`` has it (``switch_id``), or a notice (``switch``).
+        """A port in the format of ``GET /v1/ports`` (``switch_id``) or of a notice (``switch``).
 
         Raises:
-            DaemonError: It is neither.
+            DaemonError: It has neither format.
         """
         try:
             heard = port["neighbour"]
@@ -43,11 +43,11 @@ class Port:
             neighbour = None if id_ is None else (id_, int(heard["port"]))
             return cls(str(port["interface"]), str(port["role"]), neighbour, port.get("unfit"))
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise DaemonError(f"a daemon says of a port what is not understood: {port}") from None
+            raise DaemonError(f"a daemon reported a malformed port: {port}") from None
 
 
 class Wiring:
-    """What is known of all ports of a fat-tree's switches; fed with what daemons say."""
+    """The state of all ports of a fat-tree's switches, as reported by their daemons."""
 
     def __init__(self, tree: FatTree) -> None:
         self.tree = tree
@@ -56,7 +56,7 @@ class Wiring:
         self._ports: dict[End, Port] = {}
 
     def met(self, switch: str, id_: str) -> None:
-        """A daemon has said its id."""
+        """A daemon has reported its id."""
         self._ids[switch] = id_
         self._names = {known: name for name, known in self._ids.items()}
 
@@ -69,27 +69,27 @@ class Wiring:
         return [f"{' and '.join(switches)} ({id_})" for id_, switches in same.items() if len(switches) > 1]
 
     def learn(self, end: End, port: Port) -> None:
-        """A daemon has said how a port is."""
+        """A daemon has reported the state of a port."""
         self._ports[end] = port
 
     def settling(self, switch: str) -> bool:
-        """Whether it is not known yet of a port of a switch what is behind it."""
+        """Whether the neighbour of some port of a switch is not known yet."""
         return any(self._ports[end].role == "listening" for end in self._known(switch))
 
     def works(self, end: End) -> bool:
-        """Whether the link that leaves a port of a switch leads where it should, as far as its daemon knows."""
+        """Whether the link at a port of a switch connects to the planned port, as far as its daemon knows."""
         port, expected = self._ports.get(end), self.tree.leads_to.get(end)
         if port is None or expected is None:
             return False
         if self.tree.is_host(expected.node):
             return port.role == "host"
-        # An unheard switch still forwards: its daemon hangs.
+        # An unheard switch still forwards: only its daemon hangs.
         return port.role in ("fabric", "unheard") and self._mistake(end, port, expected) is None
 
     def mistakes(self) -> list[str]:
-        """Where cables lead elsewhere than they should, such as ``as3-eth2 goes to cs4, expected cs1``.
+        """Miswired links, such as ``as3-eth2 goes to cs4, expected cs1``.
 
-        A cable is named once, by the switch that comes first in the fabric.
+        Each link is listed once, at the switch that comes first in the fabric.
         """
         found: dict[End, str] = {}
         for switch in self.tree.switches:
@@ -104,7 +104,7 @@ class Wiring:
         return list(found.values())
 
     def silent(self) -> list[str]:
-        """Ports whose cable does not work, though its switch answers: ``e0-eth2 is down, expected a0``."""
+        """Ports of responding switches whose link does not work, such as ``e0-eth2 is down, expected a0``."""
         found = []
         for switch in self.tree.switches:
             for end in self._known(switch):
@@ -114,14 +114,14 @@ class Wiring:
         return found
 
     def about(self, end: End) -> str | None:
-        """Why the link that leaves a port does not work; None where it does, or nothing is known of it."""
+        """Why the link at a port does not work; None if it does or is unknown."""
         port, expected = self._ports.get(end), self.tree.leads_to.get(end)
         if port is None or expected is None or self.works(end):
             return None
         mistake = self._mistake(end, port, expected)
         if mistake is not None:
             return f"{self._named(end, port)} {mistake}"
-        what = "hears no switch" if port.role == "host" else f"is {port.role}"
+        what = "receives no Hellos" if port.role == "host" else f"is {port.role}"
         unfit = f" ({port.unfit})" if port.unfit else ""
         return f"{self._named(end, port)} {what}{unfit}, expected {expected.node}"
 
@@ -129,23 +129,23 @@ class Wiring:
         return sorted(end for end in self._ports if end.node == switch)
 
     def _other(self, port: Port) -> End | None:
-        """The end that a port hears, if it is one of a switch that has said its id."""
+        """The end whose Hellos a port receives, if the id of its switch is known."""
         if port.neighbour is None:
             return None
         name = self._names.get(port.neighbour[0])
         return None if name is None else End(name, port.neighbour[1])
 
     def _mistake(self, end: End, port: Port, expected: End | None) -> str | None:
-        """What is wrong with where a port leads; None if nothing is, or nothing is known."""
+        """How a port is miswired; None if it is not, or unknown."""
         if port.role != "fabric" or port.neighbour is None:
             return None
         other = self._other(port)
-        wanted = "no cable" if expected is None else expected.node
+        wanted = "no link" if expected is None else expected.node
         if other is None:
-            # Whose id that is nobody says; it may be the one that should be there.
+            # No responding switch has this id; it may belong to the expected switch.
             if expected is not None and not self.tree.is_host(expected.node) and expected.node not in self._ids:
                 return None
-            return f"goes to a switch of id {port.neighbour[0]}, expected {wanted}"
+            return f"goes to a switch with id {port.neighbour[0]}, expected {wanted}"
         if other == expected:
             return None
         if expected is not None and other.node == expected.node:

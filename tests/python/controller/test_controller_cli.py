@@ -37,12 +37,12 @@ def listening():
     ("arguments", "message", "hint"),
     [
         (["--listen", "127.0.0.1"], "--listen: `127.0.0.1` has no port", "try: --listen 127.0.0.1:6653"),
-        (["--metrics", "everywhere:9100"], "--metrics: `everywhere` is no IP address", "--metrics :9100 for all"),
-        (["--listen", "192.0.2.1:6653"], "192.0.2.1 is no address of this machine", "--listen :6653"),
+        (["--metrics", "everywhere:9100"], "--metrics: `everywhere` is not a valid IP address", "--metrics :9100"),
+        (["--listen", "192.0.2.1:6653"], "192.0.2.1 is not an address of this machine", "--listen :6653"),
         (["--fabric", "none.toml"], "none.toml", "No such file"),
-        (["--paths", "2", "--proactive", "4"], "--proactive 4: a set has 2 paths only", "--proactive 2, or --paths 4"),
+        (["--paths", "2", "--proactive", "4"], "--proactive 4: a set has only 2 paths", "--proactive 2, or --paths 4"),
         (["--metrics", "x"], "--metrics: `x` has no port", "try: --metrics 127.0.0.1:9100"),
-        (["--control", "/nope/x.sock"], "--control: there is no directory /nope", "`mkdir -p /nope` first"),
+        (["--control", "/nope/x.sock"], "--control: no such directory: /nope", "`mkdir -p /nope` first"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_to_type(weft, core, tmp_path, arguments, message, hint):
@@ -58,7 +58,7 @@ def test_a_port_in_use_is_said_with_how_to_find_who_uses_it(weft, core, tmp_path
     with server:
         done = weft("controller", "--control", tmp_path / "c.sock", "--listen", address)
     assert done.exit_code == 2
-    assert f"another program listens on {address}" in done.output
+    assert f"{address} is already in use by another program" in done.output
     assert "ss -ltnp" in done.output
     assert not (tmp_path / "c.sock").exists()
 
@@ -107,7 +107,7 @@ def test_it_runs_until_ctrl_c_and_can_be_asked_meanwhile(weft, core, tmp_path):
 def test_show_without_a_controller_says_what_to_do(weft, tmp_path):
     done = weft("controller", "show", "paths", "--control", tmp_path / "c.sock")
     assert done.exit_code == 2
-    assert "no controller answers on" in done.output and "weft controller" in done.output
+    assert "no controller responds on" in done.output and "weft controller" in done.output
 
 
 @pytest.mark.parametrize("words", [("controller", "--help"), ("controller", "show", "--help")])

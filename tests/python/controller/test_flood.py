@@ -51,7 +51,7 @@ def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floo
     assert seen["per_s"] > RATE / 2
     assert "is down" not in seen["log"], seen["log"]
     # The log names this port, and no other.
-    named = [line for line in seen["log"].splitlines() if " than a port may; " in line or " than its switches " in line]
+    named = [line for line in seen["log"].splitlines() if " exceeds the " in line or " than its switches " in line]
     assert named and all(seen["hostile"] in line for line in named), (seen["hostile"], seen["log"])
     assert len(named) <= 3 * 3, named
     assert seen["rise"]["transactions_late"] == 0

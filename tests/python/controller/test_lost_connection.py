@@ -27,7 +27,7 @@ def test_transfers_and_pings_of_an_edge_switch_go_on_without_its_management_conn
                     relay.lose()
                     time.sleep(20)
                     during = found()
-                    gone = "switch s1 is gone" in controller.log()
+                    gone = "switch s1 disconnected" in controller.log()
                     relay.find()
                     until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 3)
                     time.sleep(2)

@@ -152,10 +152,10 @@ def test_an_openflow_1_0_switch_two_controllers_and_a_wrong_fabric_file_are_said
     assert (seen["alone"], seen["both"], seen["five"]) == (5, 5, 5), seen["log"]
     assert any("s3" in difference for difference in seen["differences"])
     assert any("s2" in difference for difference in seen["differences"])
-    assert "not as in the fabric file: " in seen["log"] and "not as in the fabric file" not in seen["second"]
+    assert "differs from the fabric file: " in seen["log"] and "differs from the fabric file" not in seen["second"]
     assert seen["taken"] == 6
-    assert seen["log"].count("another controller steers switch s1 now") == 1
-    assert seen["log"].count("speaks OpenFlow 1.0 and not OpenFlow 1.3") == 1
+    assert seen["log"].count("another controller has taken over switch s1") == 1
+    assert seen["log"].count("speaks OpenFlow 1.0, not OpenFlow 1.3") == 1
     assert "ovs-vsctl set bridge BRIDGE protocols=OpenFlow13" in seen["log"]
     assert seen["unsuited"] > 1
 

@@ -20,7 +20,7 @@ def test_each_port_and_kind_is_named_at_once_and_then_every_ten_seconds_with_wha
         offences = [("packets", 1, 3, None, None, 5000)] if second < 12 else []
         some.took(offences)
     warnings = [(record.levelno, record.getMessage()) for record in caplog.records]
-    text = "switch s1 port 3 sends more packets to the controller than a port may; {} frames were dropped"
+    text = "switch s1 port 3 exceeds the rate limit of packets to the controller; {} frames were dropped"
     counts = ("5,000", "50,000", "5,000")
     assert warnings == [(logging.WARNING, text.format(count)) for count in counts]
 
@@ -37,15 +37,15 @@ def test_claims_are_named_with_their_addresses_and_ports_do_not_silence_each_oth
         ]
     )
     assert [record.getMessage() for record in caplog.records] == [
-        "switch s1 port 3 claims the MAC address 02:00:00:00:00:01, whose host answers at another port; "
+        "switch s1 port 3 claims the MAC address 02:00:00:00:00:01, whose host responds at another port; "
         "1 claim was refuted",
-        "switch s1 port 3 claims the address 10.0.0.2 from 02:00:00:00:00:03, but the host that has it answers; "
+        "switch s1 port 3 claims the address 10.0.0.2 from 02:00:00:00:00:03, but its current host responds; "
         "2 claims were refuted",
-        "switch s1 port 4 claims the address fd00::2 from 02:00:00:00:00:04, but the host that has it answers; "
+        "switch s1 port 4 claims the address fd00::2 from 02:00:00:00:00:04, but its current host responds; "
         "1 claim was refuted",
-        "switch s1 port 5 claims the MAC address 02:00:00:00:00:01, whose host cannot be asked now; "
+        "switch s1 port 5 claims the MAC address 02:00:00:00:00:01, whose host cannot be probed now; "
         "3 frames were dropped",
-        "switch s1 port 5 claims from 02:00:00:00:00:05 the address 10.0.0.2, whose host cannot be asked now; "
+        "switch s1 port 5 claims from 02:00:00:00:00:05 the address 10.0.0.2, whose host cannot be probed now; "
         "1 frame was dropped",
     ]
 

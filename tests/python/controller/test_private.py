@@ -35,7 +35,7 @@ def test_a_directory_of_ones_own_is_taken_and_so_is_one_that_is_not_there(folder
 
 def test_a_directory_that_others_may_write_to_is_refused(folder: Path) -> None:
     folder.chmod(0o777)
-    with pytest.raises(ControllerError, match=r"may be written to by others \(mode 0777, expected 0700\)"):
+    with pytest.raises(ControllerError, match=r"is writable by others \(mode 0777, expected 0700\)"):
         private.check(folder)
     with pytest.raises(ControllerError) as refused:
         client.ask(folder / "weft-controller.sock", "switches", 1)

@@ -86,7 +86,7 @@ def test_a_controller_that_stands_by_takes_over_within_three_seconds(lab):
             second = Controller("--fabric", str(FABRIC), "--role", "standby", port=PORT + 1)
             with steady(first, controllers=(PORT, PORT + 1)) as net:
                 # A switch that was refused tries again after eight seconds at most.
-                waits = lambda one: one.log().count("stands by at switch") >= 6
+                waits = lambda one: one.log().count("standing by for switch") >= 6
                 flows = subflows_of(first)
                 took, probes, used = [], [], []
                 waited = second.counter("takeovers")

@@ -59,11 +59,11 @@ def test_an_address_is_read(text, host, port):
     ("text", "message", "hint"),
     [
         ("127.0.0.1", "has no port", "--listen 127.0.0.1:6653"),
-        ("127.0.0.1:", "is no TCP port", "--listen 127.0.0.1:6653"),
-        ("127.0.0.1:99999", "is no TCP port", "--listen 127.0.0.1:6653"),
-        ("127.0.0.1:x", "is no TCP port", "--listen 127.0.0.1:6653"),
-        ("controller:6653", "is no IP address", "--listen 127.0.0.1:6653"),
-        ("::1:6653", "in brackets", "--listen '[::1]:6653'"),
+        ("127.0.0.1:", "is not a valid TCP port", "--listen 127.0.0.1:6653"),
+        ("127.0.0.1:99999", "is not a valid TCP port", "--listen 127.0.0.1:6653"),
+        ("127.0.0.1:x", "is not a valid TCP port", "--listen 127.0.0.1:6653"),
+        ("controller:6653", "is not a valid IP address", "--listen 127.0.0.1:6653"),
+        ("::1:6653", "needs brackets", "--listen '[::1]:6653'"),
         ("", "has no port", "--listen 127.0.0.1:6653"),
     ],
 )
@@ -93,8 +93,8 @@ def test_what_a_switch_is_to_be_told_names_an_address(listen, target):
 @pytest.mark.parametrize(
     ("number", "message", "hint"),
     [
-        (errno.EADDRINUSE, "another program listens on 127.0.0.1:6653", "ss -ltnp 'sport = :6653'"),
-        (errno.EADDRNOTAVAIL, "127.0.0.1 is no address of this machine", "--listen :6653"),
+        (errno.EADDRINUSE, "127.0.0.1:6653 is already in use by another program", "ss -ltnp 'sport = :6653'"),
+        (errno.EADDRNOTAVAIL, "127.0.0.1 is not an address of this machine", "--listen :6653"),
         (errno.EACCES, "only root may listen", "a port above 1023"),
     ],
 )
@@ -147,7 +147,7 @@ def test_a_fabric_file_needs_no_hosts_and_other_commands_do(tmp_path, weft):
     done = weft("fabric", path)
     assert done.exit_code == 2 and "the fabric has no hosts" in done.output
     path.write_text("")
-    with pytest.raises(ControllerError, match="there is no switch in it"):
+    with pytest.raises(ControllerError, match="the fabric has no switches"):
         Expected.read(path)
 
 
@@ -158,7 +158,7 @@ def test_paths_are_installed_at_once_as_asked_for_or_four_of_them(paths, given, 
 
 
 def test_more_paths_at_once_than_there_are_is_refused():
-    with pytest.raises(ControllerError, match="--proactive 4: a set has 2 paths only") as refused:
+    with pytest.raises(ControllerError, match="--proactive 4: a set has only 2 paths") as refused:
         Settings(Address("", 0), Path("x"), paths=2, proactive=4)
     assert refused.value.hint == "--proactive 2, or --paths 4"
 
@@ -166,7 +166,7 @@ def test_more_paths_at_once_than_there_are_is_refused():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("s2", "edge"), "`edge` tells no datapath id"),
+        (("s2", "edge"), "`edge` implies no datapath id"),
         (("s2", "rack-1"), "`s1` and `rack-1` have the same datapath id, 0000000000000001"),
     ],
 )
@@ -187,7 +187,7 @@ def test_what_others_can_cause_is_logged_once_a_minute(caplog):
     now[0] = 61.0
     seldom.warning("a", "it happened")
     said = [record.message for record in caplog.records]
-    assert said == ["it happened", "that too", "it happened (and 4 times since this was last said)"]
+    assert said == ["it happened", "that too", "it happened (4 more since the last message)"]
     for kind in range(10_000):
         seldom.warning(kind, "flood")
     assert len(seldom._said) <= 4096

@@ -51,6 +51,6 @@ def test_refused_switches_and_differences_stand_below_the_others():
     shown = {"switches": [], "total": 0, "differences": ["s1 " + "x" * 90], "refused": [refused]}
     tables.show(Console(file=out, width=80), "switches", shown)
     assert out.getvalue().splitlines()[1:] == [
-        "not as in the fabric file: s1 " + "x" * 90,
+        "differs from the fabric file: s1 " + "x" * 90,
         "refused: the switch at 127.0.0.1:5 speaks OpenFlow 1.0 (3 times, last 2 s ago)",
     ]

@@ -33,12 +33,12 @@ def test_a_run_far_beyond_the_machine_is_refused_with_the_numbers(monkeypatch):
     flows = [flow(0, "h0", "h1", 0.0, 10**10)]
     plan = plan_of(flows=flows, end={"rate_bps": 10**10})
     with pytest.raises(
-        EmulationError, match=r"ask for up to 10.0 Gbps.*frames a second.*this machine's 2 cores"
+        EmulationError, match=r"offer up to 10.0 Gbps.*frame-hops per second.*this machine's 2 cores"
     ) as refused:
         capacity.judge(plan)
     assert "fabric.rate" in str(refused.value.hint)
     near = plan_of(flows=flows, end={"rate_bps": 300 * 10**6})
-    assert "cores are thought to carry" in capacity.judge(near)[0]
+    assert "of the estimated capacity of this machine" in capacity.judge(near)[0]
 
 
 def test_a_machine_without_time_left_is_found_out(monkeypatch):

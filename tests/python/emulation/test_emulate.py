@@ -347,14 +347,14 @@ def refused(weft, tmp_path, monkeypatch):
     [
         (
             ("--set", 'scheme.name="spanning_tree"'),
-            "scheme `spanning_tree` cannot be emulated: the Linux switch does arp_path",
+            "scheme `spanning_tree` cannot be emulated: the Linux switch supports arp_path",
         ),
         (
             ("--set", 'fabric.delay="1 ms"'),
-            "a path of this scenario delays by 4000 us, 325 % of what a full frame takes",
+            "a path of this scenario has a delay of 4000 us, 325 % of a full frame's transmission time",
         ),
         (("--set", 'fabric.ecn_threshold="20 packets"'), "marks packets (`ecn_threshold`)"),
-        (("--set", 'fabric.rate="100 Gbps"'), "this kernel would need sch_netem"),
+        (("--set", 'fabric.rate="100 Gbps"'), "the kernel needs sch_netem"),
     ],
 )
 def test_what_cannot_be_emulated_is_refused_with_the_reason(refused, monkeypatch, words, said):
@@ -365,7 +365,7 @@ def test_what_cannot_be_emulated_is_refused_with_the_reason(refused, monkeypatch
 def test_without_root_it_says_so_and_what_to_do(refused, monkeypatch):
     monkeypatch.setattr(requirements.os, "geteuid", lambda: 1000)
     said = refused(SPINE_LEAF + LONG)
-    assert "only root may" in said
+    assert "emulation needs root" in said
     assert "sudo" in said
     assert "weft run" in said
 

@@ -35,12 +35,12 @@ def test_a_transfer_is_what_the_receiver_counted():
 @pytest.mark.parametrize(
     ("sent", "received", "said"),
     [
-        ("", json.dumps(RECEIVED), "the sender's iperf3 says no report: nothing"),
-        (json.dumps(SENT), "{ half of it", "the receiver's iperf3 says no report: { half of it"),
+        ("", json.dumps(RECEIVED), "no report from the sender's iperf3: no output"),
+        (json.dumps(SENT), "{ half of it", "no report from the receiver's iperf3: { half of it"),
         (json.dumps({"error": "unable to connect"}), "{}", "the sender's iperf3: unable to connect"),
-        (json.dumps(SENT), json.dumps({"intervals": [{}]}), "iperf3 reports other than expected: KeyError 'sum'"),
-        (json.dumps(SENT), json.dumps(RECEIVED | {"end": {}}), "other than expected: KeyError 'sum_received'"),
-        (json.dumps(SENT), json.dumps(RECEIVED | {"end": []}), "other than expected: TypeError"),
+        (json.dumps(SENT), json.dumps({"intervals": [{}]}), "unexpected iperf3 report: KeyError 'sum'"),
+        (json.dumps(SENT), json.dumps(RECEIVED | {"end": {}}), "unexpected iperf3 report: KeyError 'sum_received'"),
+        (json.dumps(SENT), json.dumps(RECEIVED | {"end": []}), "unexpected iperf3 report: TypeError"),
     ],
 )
 def test_reports_that_are_none_are_refused(sent, received, said):

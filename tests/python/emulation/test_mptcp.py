@@ -43,8 +43,8 @@ def test_every_further_subflow_has_an_address_of_its_own():
 @pytest.mark.parametrize(
     ("address", "subflows", "said"),
     [
-        ("10.0.0.1", 0, "0 subflows: Linux takes 1 to 8 of a connection"),
-        ("10.0.0.1", 9, "9 subflows: Linux takes 1 to 8 of a connection"),
+        ("10.0.0.1", 0, "0 subflows: Linux supports 1 to 8 per connection"),
+        ("10.0.0.1", 9, "9 subflows: Linux supports 1 to 8 per connection"),
         ("10.1.0.1", 2, "host address 10.1.0.1 is not in 10.0.0.0/16"),
     ],
 )

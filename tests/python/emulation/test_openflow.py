@@ -128,10 +128,10 @@ def test_a_network_that_cannot_be_built_says_why(installed):
             """,
         )
     )
-    assert said["no number"] == "the name of switch `core` tells no datapath id"
+    assert said["no number"] == "the switch name `core` implies no datapath id"
     assert said["the same number"] == "switches `s5` and `rack-5` have the same datapath id, 0000000000000005"
-    assert said["one host"].endswith("has 1 hosts: two at least send something to each other")
-    assert said["nine"] == "9 subflows: Linux takes 1 to 8 of a connection"
+    assert said["one host"].endswith("has 1 hosts: at least two are needed")
+    assert said["nine"] == "9 subflows: Linux supports 1 to 8 per connection"
 
 
 @pytest.mark.parametrize(("name", "number"), [("s1", 1), ("leaf-0012", 12)])
@@ -141,5 +141,5 @@ def test_the_datapath_id_is_the_number_at_the_end_of_the_name(name, number):
 
 @pytest.mark.parametrize("name", ["core", "switch0", "1s", ""])
 def test_a_name_without_a_number_tells_no_datapath_id(name):
-    with pytest.raises(EmulationError, match="tells no datapath id"):
+    with pytest.raises(EmulationError, match="implies no datapath id"):
         openflow.datapath_ids([name])

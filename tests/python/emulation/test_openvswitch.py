@@ -110,7 +110,7 @@ def test_a_bridge_connects_to_each_of_its_controllers_with_the_version_it_was_gi
     )
     # Version 4 is OpenFlow 1.3, type 0 is Hello.
     assert seen["hello"] == [[4, 0], [4, 0]]
-    assert seen["failed"] == "switch s2 has no connection to its controller after 0.2 s"
+    assert seen["failed"] == "switch s2 not connected to its controller after 0.2 s"
 
 
 def test_what_is_wrong_with_a_bridge_is_said_and_the_bridge_is_not_there(installed):
@@ -146,10 +146,10 @@ def test_what_is_wrong_with_a_bridge_is_said_and_the_bridge_is_not_there(install
     )
     expected = (
         "bridge s1: port 2 (missing): could not open network device missing (No such device)",
-        "`a-name-that-is-too-long` names no bridge",
-        "bridge s1: 0 is no datapath id: from 1 to 2^64 - 1",
-        "bridge s1: port 0 is not from 1 to 65279",
-        "there is no bridge s1 in /run/ovs",
+        "`a-name-that-is-too-long` is not a valid bridge name",
+        "bridge s1: 0 is not a valid datapath id: must be 1 to 2^64 - 1",
+        "bridge s1: port 0 must be 1 to 65279",
+        "no bridge s1 in /run/ovs",
         "no bridge named s1",
         "must specify an action",
     )
@@ -187,5 +187,5 @@ def test_a_second_switch_in_a_namespace_is_refused_and_nothing_runs_on(installed
             """,
         )
     )
-    assert "there is an interface ovs-netdev: another ovs-vswitchd" in seen["said"]
+    assert "interface ovs-netdev exists: another ovs-vswitchd" in seen["said"]
     assert seen["processes"] == []

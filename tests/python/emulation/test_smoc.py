@@ -97,8 +97,8 @@ def test_a_controller_that_does_not_start_or_does_not_find_the_network_is_quoted
             """
         )
     )
-    assert "weft controller ended with 2" in said[0]
+    assert "weft controller exited with code 2" in said[0]
     assert "random" in said[0]
     assert "weft controller does not know all ports after 4 s" in said[1]
     assert "s1 has {1: 'host', 2: 'down'" in said[1]
-    assert said[2] == "there is no cable between s1 and s2"
+    assert said[2] == "no link between s1 and s2"

@@ -66,11 +66,11 @@ def test_a_parameter_of_routes_goes_to_the_route(parameter, value, word):
 
 def test_a_parameter_that_linux_has_no_setting_for_is_named():
     _, warnings = stack.choose(transport("linux", cubic_beta=0.5, sack=False), FLOWS)
-    assert warnings == ["Linux has no setting for `transport.cubic_beta`: hosts have Linux's own"]
+    assert warnings == ["Linux has no setting for `transport.cubic_beta`: hosts use Linux's behaviour"]
 
 
 def test_hosts_with_multipath_tcp_are_refused_with_what_has_them():
-    with pytest.raises(EmulationError, match=r"has hosts with TCP, not with Multipath TCP") as refused:
+    with pytest.raises(EmulationError, match=r"does not support Multipath TCP") as refused:
         stack.choose(transport("linux", mptcp="ndiffports"), FLOWS)
     assert "weft reproduce smoc --emulated" in refused.value.hint
 
@@ -78,7 +78,7 @@ def test_hosts_with_multipath_tcp_are_refused_with_what_has_them():
 def test_a_profile_that_linux_cannot_be_runs_as_linux_with_a_warning():
     chosen, warnings = stack.choose(transport("ns3-3.26"), FLOWS)
     assert chosen == stack.choose(transport("linux"), FLOWS)[0]
-    assert "cannot be made to be `ns3-3.26`" in warnings[0]
+    assert "cannot behave like `ns3-3.26`" in warnings[0]
 
 
 def test_a_congestion_control_that_the_kernel_lacks_is_refused_with_those_it_has(monkeypatch, tmp_path):
@@ -102,5 +102,5 @@ def test_a_setting_that_the_kernel_changes_is_an_error(root, tmp_path, monkeypat
     file.write_text("")
     assert stack.write({"net.a": "1"}) == {"net.a": "1"}
     monkeypatch.setattr(type(file), "read_text", lambda *_, **__: "7\n")
-    with pytest.raises(EmulationError, match=r"net\.a is '7' after it was set to '1'"):
+    with pytest.raises(EmulationError, match=r"net\.a is '7' after setting it to '1'"):
         stack.write({"net.a": "1"})

@@ -231,4 +231,4 @@ def test_what_switches_cannot_see_or_have_no_gates_for_is_refused(weft, tmp_path
     scenario.write_text(EMULATED)
     refused = weft("emulate", scenario, "--set", 'sweep={"scheme.choice"=["least-loaded"]}')
     assert refused.exit_code == 2
-    assert "the Linux switch does not see the queues of its ports" in refused.output
+    assert "the Linux switch cannot observe its ports' queues" in refused.output

@@ -48,7 +48,7 @@ def test_without_some_daemons_the_others_are_provisioned_and_a_second_run_comple
     done = provision(weft, fabric)
     assert done.exit_code == 1
     assert "2 switches of 20 not provisioned: es8, as3" in done.output
-    assert "as3 does not answer on " in done.output
+    assert "as3 does not respond on " in done.output
     assert sum(daemon.gates is not None for daemon in daemons.by_name.values()) == 18
     daemons.start("as3")
     daemons.start("es8")
@@ -76,7 +76,7 @@ def test_cables_that_are_elsewhere_are_named_and_nothing_is_changed(weft, fabric
     [
         (0, {"role": "fabric", "neighbour": {"switch_id": "cs2", "port": 9}}, "es1-eth0 goes to cs2, expected h0"),
         (2, {"neighbour": {"switch_id": "as1", "port": 1}}, "es1-eth2 goes to port 1 of as1, expected port 0"),
-        (2, {"neighbour": {"switch_id": "f" * 16, "port": 0}}, f"goes to a switch of id {'f' * 16}, expected as1"),
+        (2, {"neighbour": {"switch_id": "f" * 16, "port": 0}}, f"goes to a switch with id {'f' * 16}, expected as1"),
         (2, {"interface": "ens3", "neighbour": {"switch_id": "as2", "port": 0}}, "es1-eth2 (ens3) goes to as2"),
     ],
 )
@@ -103,8 +103,8 @@ def test_ways_over_cables_that_do_not_work_are_left_out(weft, fabric, daemons):
     daemons["as8"].ports[2] |= {"role": "down", "neighbour": None, "unfit": "its MTU is 1500, 1508 are needed"}
     done = provision(weft, fabric)
     assert done.exit_code == 0
-    assert "es1-eth2 is down, expected as1: no way leads over it" in done.output
-    assert "as8-eth2 is down (its MTU is 1500, 1508 are needed), expected cs3: no way leads over it" in done.output
+    assert "es1-eth2 is down, expected as1: not on any path" in done.output
+    assert "as8-eth2 is down (its MTU is 1500, 1508 are needed), expected cs3: not on any path" in done.output
     assert daemons["es1"].groups[7] == [{"gate": 56, "up": 56}]
     assert daemons["es3"].groups[7] == [{"gate": 48, "up": 44}, {"gate": 56, "up": 56}]
 
@@ -117,7 +117,7 @@ def test_a_switch_that_cannot_be_told_is_named_with_the_reason(weft, fabric, dae
     assert done.exit_code == 1
     for said in (
         "as1 runs in mode tcp-path, not tag-forward",
-        "cs3 has 4 ports, the fabric 5",
+        "cs3 has 4 ports, but 5 in the fabric",
         "es1 refused PUT /v1/gates (409): gate 2 is wrong",
     ):
         assert said in done.output
@@ -150,4 +150,4 @@ def test_addresses_are_those_of_a_hosts_file(weft, fabric, tree, daemons, tmp_pa
 def test_a_directory_that_is_not_there_is_refused(weft, fabric):
     refused = provision(weft, fabric)
     assert refused.exit_code == 2
-    assert "--sockets: there is no directory" in refused.output
+    assert "--sockets: no such directory" in refused.output

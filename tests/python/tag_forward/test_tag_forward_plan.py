@@ -13,7 +13,7 @@ from weft.tag_forward import TagForwardError, inputs
 def test_the_plan_of_the_paper_is_shown(weft, fabric):
     shown = weft("tag-forward", "plan", fabric)
     assert shown.exit_code == 0
-    assert "k = 4: 20 switches, 20 hosts, 84 gates; narrow tag: DOWN takes 6 of 13 bits" in shown.output
+    assert "k = 4: 20 switches, 20 hosts, 84 gates; narrow tag: DOWN uses 6 of 13 bits" in shown.output
     rows = {line.split()[0]: line.split()[1:] for line in shown.output.splitlines()[2:]}
     assert rows["es8"] == ["edge", "2", "8", "30", "32", "48", "56"]
     assert rows["as1"] == ["aggregation", "4", "4", "4", "8", "44", "48"]
@@ -35,12 +35,12 @@ def test_one_switch_and_the_ways_of_one_pair_are_shown(weft, fabric):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--switch", "es10"), "`es10` is no switch of this fabric: did you mean `es1`?"),
+        (("--switch", "es10"), "`es10` is not a switch of this fabric: did you mean `es1`?"),
         (("--switch", "h1"), "`h1` is a host"),
         (("--routes", "h0", "h99"), "did you mean `h9`"),
-        (("--routes", "x0", "x1"), "tags lead nothing from x0 to x1"),
-        (("--switch", "es1", "--routes", "h0", "h1"), "--switch and --routes show different things"),
-        (("--set", "fabric.k=8"), "--set changes a scenario, and this is a fabric file"),
+        (("--routes", "x0", "x1"), "no tag selects a path from x0 to x1"),
+        (("--switch", "es1", "--routes", "h0", "h1"), "--switch and --routes cannot be combined"),
+        (("--set", "fabric.k=8"), "--set works only with a scenario, and this is a fabric file"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_with_what_to_type(weft, fabric, arguments, said):
@@ -82,8 +82,8 @@ def test_hosts_have_the_addresses_of_a_file_or_those_of_emulations(tmp_path):
     assert inputs.addresses(["a", "b"], path) == {"a": ["10.0.0.9", "fd00::1"], "b": ["10.0.0.8"]}
     for text, said in [
         ("10.0.0.1 a", "has no address for b"),
-        ("10.0.0.1 a\n10.0.0.1 b", "hosts:2: 10.0.0.1 is given to b, and a has it"),
-        ("10.0.0.256 a", "hosts:1: `10.0.0.256` is no IP address"),
+        ("10.0.0.1 a\n10.0.0.1 b", "hosts:2: 10.0.0.1 is assigned to both a and b"),
+        ("10.0.0.256 a", "hosts:1: `10.0.0.256` is not a valid IP address"),
     ]:
         path.write_text(text)
         with pytest.raises(TagForwardError, match=said):

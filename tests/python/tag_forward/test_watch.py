@@ -75,7 +75,7 @@ def test_a_cable_that_fails_is_led_around_and_comes_back(fabric, daemons):
     with watching(fabric, "--watch") as watch:
         posts = {switch: daemon.asked.count("POST flows") for switch, daemon in daemons.by_name.items()}
         daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="down", up=False, neighbour=None)
-        watch.until("cable as1-cs1 is down (as1-eth2 is down, expected cs1): ")
+        watch.until("link as1-cs1 is down (as1-eth2 is down, expected cs1): ")
         assert daemons["es1"].groups[7] == ALL[1:]
         assert daemons["es8"].groups[0] == ALL[1:]
         # Edges of the pod have seven places: six in other pods; the others have the pod's two; cs1 and its router.
@@ -90,7 +90,7 @@ def test_a_cable_that_fails_is_led_around_and_comes_back(fabric, daemons):
         assert daemons["es1"].groups[7] == ALL[1:], "both directions must work"
         heard = {"switch_id": daemons["as1"].id, "port": 2}
         daemons.notice("cs1", what="port", port=0, interface="cs1-eth0", role="fabric", up=True, neighbour=heard)
-        watch.until("cable as1-cs1 is up: ")
+        watch.until("link as1-cs1 is up: ")
         assert daemons["es1"].groups[7] == ALL
         assert watch.stop() == 0
         assert "stopped; switches keep gates and rules" in watch.said
@@ -100,14 +100,14 @@ def test_a_cable_that_is_put_elsewhere_is_named_and_not_used(fabric, daemons):
     with watching(fabric, "--watch") as watch:
         heard = {"switch_id": daemons["cs4"].id, "port": 0}
         daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="fabric", up=True, neighbour=heard)
-        watch.until("cable as1-cs1 is down (as1-eth2 goes to cs4, expected cs1)")
+        watch.until("link as1-cs1 is down (as1-eth2 goes to cs4, expected cs1)")
         watch.until(lambda: daemons["es1"].groups[7] == ALL[1:])
 
 
 def test_a_daemon_that_restarts_is_told_what_it_missed(fabric, daemons):
     with watching(fabric, "--watch") as watch:
         daemons.stop("es1")
-        watch.until("es1 does not answer on ")
+        watch.until("es1 does not respond on ")
         daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="down", up=False, neighbour=None)
         watch.until(lambda: daemons["es8"].groups[0] == ALL[1:])
         assert daemons["es1"].groups[7] == ALL
@@ -121,7 +121,7 @@ def test_a_daemon_that_is_not_there_at_first_is_told_when_it_comes(fabric, daemo
     daemons.stop("cs1")
     with watching(fabric, "--watch") as watch:
         watch.until("following 19 switches")
-        assert "cs1 does not answer" in watch.said
+        assert "cs1 does not respond" in watch.said
         assert daemons["cs1"].gates is None
         daemons.start("cs1")
         watch.until("cs1 is provisioned: rules 16 added")
@@ -131,11 +131,11 @@ def test_a_daemon_that_is_not_there_at_first_is_told_when_it_comes(fabric, daemo
 def test_notices_that_make_no_sense_are_ignored_or_end_the_connection_alone(fabric, daemons):
     with watching(fabric, "--watch", "--verbose") as watch:
         daemons.notice("es1", what="weather", sky="clear")
-        watch.until("es1 tells what is not understood: ")
+        watch.until("es1 sent an unknown notice: ")
         daemons.notice("es1", what="miss", source=7)
         for follower in daemons["es1"].followers:
             daemons.tell(follower, {"what": "port", "port": 0, "interface": "", "role": "host", "neighbour": 7})
-        watch.until("a daemon says of a port what is not understood")
+        watch.until("a daemon reported a malformed port")
         daemons.notice("as1", what="port", port=2, interface="as1-eth2", role="down", up=False, neighbour=None)
         watch.until(lambda: daemons["es1"].groups[7] == ALL[1:])
 
@@ -212,7 +212,7 @@ def test_a_daemon_that_falls_silent_is_given_up_and_told_when_it_answers(fabric,
         following = asyncio.create_task(Watch(fleet, []).run())
         await until("following 20 switches")
         daemons["es1"].deaf = True
-        await until("es1 has not answered for 0.3 s")
+        await until("es1 did not respond within 0.3 s")
         daemons["es1"].deaf = False
         daemons["es1"].rules.popitem()
         await until("es1 is provisioned: rules 1 added, 19 kept")

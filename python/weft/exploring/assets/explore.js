@@ -1,5 +1,5 @@
 "use strict";
-// Plays the scenes of an exploration on the drawn fabric. All data is in the page; times are picoseconds.
+// Animates the scenes of an exploration on the fabric's drawing. All data is inline; times are picoseconds.
 (() => {
   const data = JSON.parse(document.getElementById("trace").textContent);
   const { stage, links } = data, { nodes } = stage;
@@ -13,7 +13,7 @@
     parent?.append(element);
     return element;
   };
-  // Every kind of frame and event has a shape beside its colour.
+  // Every kind of frame and event has both a shape and a colour.
   const shapes = {
     request: "M6.5 0a6.5 6.5 0 1 1-13 0a6.5 6.5 0 1 1 13 0z",
     reply: "M0-8.5L8.5 0L0 8.5L-8.5 0z",
@@ -36,7 +36,7 @@
   const look = (hop) => looks[hop.what] ?? "segment";
   for (const place of document.querySelectorAll("[data-mark]")) mark(place.dataset.mark, place);
 
-  // Where switches are narrow, everything is small.
+  // Scale marks with the width of switches.
   const scale = Math.min(Math.max(stage.half / 22, 0.5), 1);
   const spot = (x, y) => `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${scale})`;
 
@@ -46,14 +46,14 @@
   const shown = (link) => nodes[links[link][0]] && nodes[links[link][1]];
   const radius = (node) => (node.role === "switch" ? 0 : node.role === "host" ? 4 : 11);
   const end = (node, other, more) => {
-    // Where the line from a node to another leaves its box, and `more` beyond.
+    // The point where the line to another node leaves this node's box, `more` further out.
     const [dx, dy] = [other.x - node.x, other.y - node.y], length = Math.hypot(dx, dy) || 1;
     const box = Math.min(stage.half / Math.abs(dx || 1e-9), 17 / Math.abs(dy || 1e-9)) * length;
     const out = Math.min((radius(node) || box) + more, length / 2) / length;
     return [node.x + dx * out, node.y + dy * out];
   };
   const lanes = links.map(([from, to], link) => {
-    // A direction keeps to its right-hand side.
+    // Each direction is shifted to its right.
     if (!shown(link)) return null;
     const [a, b] = [nodes[from], nodes[to]], length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
     const [x, y] = [-(b.y - a.y) / length * 5, (b.x - a.x) / length * 5];
@@ -90,7 +90,7 @@
     text.textContent = `${node.name}, ${node.role}`;
   });
 
-  // A scene made ready: instants in order, how long each is shown, what every node keeps when.
+  // Prepare a scene: sorted instants, their display times, and table entries of each node over time.
   const middle = (values) => values.sort((a, b) => a - b)[values.length >> 1];
   const prepare = (scene) => {
     const hops = scene.frames.flatMap((frame) => frame.hops);
@@ -111,14 +111,14 @@
     const ends = (wanted) => scene.frames.filter((frame) => frame.end && wanted(frame)).map((frame) => frame.end.at).sort((a, b) => a - b);
     const late = ends((frame) => frame.end.reason === "late_copy");
     const lost = ends((frame) => frame.end.fate === "dropped" && frame.hops.at(-1).what === "data");
-    // Seconds of the whole scene at speed 1.
+    // Duration of the whole scene at speed 1.
     const told = scene.lines.map((line) => line.at);
     const seconds = Math.min(Math.max(length * 0.5, 9), 32);
     return { ...scene, unit, times, places, length, kept, crossings, late, lost, told, seconds };
   };
   const scenes = data.scenes.map(prepare);
 
-  // The last place in `sorted` that is not above `value`, or -1.
+  // Index of the last element of `sorted` that is <= `value`, or -1.
   const below = (sorted, value) => {
     let [low, high] = [0, sorted.length];
     while (low < high) { const half = (low + high) >> 1; if (sorted[half] <= value) low = half + 1; else high = half; }
@@ -135,7 +135,7 @@
   const state = { scene: scenes[0], time: 0, line: -1, playing: false, speed: 1, dots: [], crosses: [], shown: null, told: null };
 
   const place = (frame, time, waiting) => {
-    // Where a frame is; null where it is nowhere.
+    // Position of a frame; null if it is not in flight.
     if (frame.end && time >= frame.end.at) return null;
     let hop = null;
     for (const next of frame.hops) { if (next.sent > time) break; hop = next; }
@@ -199,8 +199,8 @@
     }
     return down;
   };
-  // The confirmed way from source to destination, as cables; empty where it is not whole. While a path is looked for,
-  // what switches kept before is none: the reply has to have come by.
+  // The confirmed path from source to destination, as links; empty if incomplete. During an exploration, older entries
+  // do not count: the reply must have passed the switch.
   const wholePath = (kept, broken) => {
     const first = links.findIndex(([from]) => from === data.from), path = [];
     for (let link = first, left = nodes.length; left > 0; left--) {
@@ -226,7 +226,7 @@
     for (const [number, change] of kept) {
       const node = nodes[number];
       if (!node) continue;
-      // What was there before the exploration, and is not on the path, others have made.
+      // Entries that existed before the exploration and are not on the path belong to other flows.
       const [start] = scene.kept.get(number), same = (a, b) => a && b && a.link === b.link && a.confirmed === b.confirmed;
       const old = (side) => scene.kind === "exploration" && !route.has(number) && start.at === 0 && same(start[side], change[side]);
       const sides = ["source", "destination"].filter((side) => change[side]), fresh = sides.filter((side) => !old(side));
@@ -286,7 +286,7 @@
       const what = scene.lines[line], where = document.createElement("b");
       where.textContent = what.where;
       told.append(where, ` ${what.text}`);
-    } else told.textContent = scene.under_way ? "The flow is under way on its path." : "Nothing has been sent yet.";
+    } else told.textContent = scene.under_way ? "The flow is sending on its path." : "Nothing has been sent yet.";
   };
 
   const draw = () => { drawTables(); drawFrames(); tell(); };
@@ -302,13 +302,13 @@
     seek(line < 0 ? 0 : state.scene.lines[line].at, line);
   };
 
-  // Playing: evenly, or, where motion is not wanted, event by event.
+  // Playback: continuous, or event by event if the user prefers reduced motion.
   let request = 0, timer = 0;
   const face = (playing) => {
     const button = at("play"), label = playing ? "Pause" : "Play";
     button.setAttribute("aria-label", label);
     button.title = `${label} (space)`;
-    // Lines that go by are not read out.
+    // During playback, screen readers do not announce lines.
     at("now").setAttribute("aria-live", playing ? "off" : "polite");
     button.querySelector("path").setAttribute("d", playing ? "M4 3h2.5v10H4zM9.500 3H12v10H9.500z" : "M4 2.5l9 5.5l-9 5.5z");
   };

@@ -1,5 +1,5 @@
 "use strict";
-// Draws the charts and connects the page's controls to them. All data is in the page.
+// Draws the charts and connects the page's controls to them. All data is inline.
 (() => {
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
   const page = read("page-data");
@@ -14,7 +14,7 @@
     }
   };
 
-  // The fabric: links change their class, nothing is drawn anew.
+  // The fabric: only the classes of the lines change; nothing is redrawn.
   const lines = document.querySelectorAll(".fabric .links line");
   const paint = () => {
     const use = page.use[state.point]?.[state.scheme];

@@ -1,8 +1,8 @@
-"""Packet spraying against a single path, after Kaymak and Rojas-Cessa (2016).
+"""Packet spraying compared with a single path, after Kaymak and Rojas-Cessa (2016).
 
-The paper is "Packet-Based Load Balancing in Data Center Networks". `scenarios` has the set-up of its section 2.2,
-`table` gathers what the claims are about, `claims` the rows P1 to P7 with their decision rules, `figures` the paper's
-figures 2 to 9.
+The paper is "Packet-Based Load Balancing in Data Center Networks". `scenarios` has the setup of its section 2.2,
+`table` collects the data for the claims, `claims` has the rows P1 to P7 with their decision rules, `figures` the
+paper's figures 2 to 9.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class PacketSpraying(Study):
     """The study of random packet spraying on a small fat-tree."""
 
     name = "packet-spraying"
-    summary = "random packet spraying against a single path on a k=4 fat-tree, long and short flows"
+    summary = "random packet spraying compared with a single path on a k=4 fat-tree, long and short flows"
     chosen = scenarios.CHOSEN
 
     def parts(self, size: Size) -> Sequence[Part]:

@@ -1,12 +1,12 @@
 """The claims P1 to P7 and how each is decided: pure functions of `table.SCHEMA`.
 
 All intervals are 95 % Student t intervals over seeds, of differences taken seed by seed: the same seed gives both
-schemes the same flows. Where a claim is about several numbers of long flows, a seed's value is the mean over them, so
-every number counts alike. A claim about "above", "below", "rises" or "falls" holds only if the whole interval is on
-that side; an interval that includes zero means that nothing was shown, and the claim did not hold.
+schemes the same flows. If a claim covers several numbers of long flows, a seed's value is the mean over them, so every
+number has equal weight. A claim about "above", "below", "rises" or "falls" holds only if the whole interval is on that
+side; with an interval that includes zero, the claim did not hold.
 
-The rows are decided with the transport the paper most likely used; the note says what today's Linux transport makes of
-the claim, and what per-flow ECMP does in place of spraying.
+The rows are decided with the transport that the paper most likely used; the note gives the results with today's Linux
+transport, and with per-flow ECMP instead of spraying.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..base import StudyRow, Verdict
 from .scenarios import LINK_BPS, PACKET_ON_WIRE, SEGMENT, TRANSPORTS
 
 SLIGHT = 0.25
-"""A difference above this share is no longer "slight" (P1, P7)."""
+"""Maximum share for a "slight" difference (P1, P7)."""
 CLEAR = 0.05
 """A difference whose interval is above this share is "clear" (P4)."""
 BOUND_SLACK = 1.05
@@ -30,14 +30,14 @@ BOUND_SLACK = 1.05
 CONSTANT = 0.05
 """Out-of-order shares that differ by less than this (five percentage points) are "about constant" (P3)."""
 ABOUT_20 = (0.15, 0.25)
-"""What counts as "about 20 %" (P6)."""
+"""Range for "about 20 %" (P6)."""
 
 THROUGHPUT, FCT, DISORDER = "long_throughput_bps", "short_fct_s", "out_of_order_share"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one transport says to a claim: the measured value as a share, its interval, whether the claim holds."""
+    """The result of a claim for one transport: the measured value as a share, its interval, whether the claim holds."""
 
     value: Estimate
     holds: bool
@@ -59,7 +59,7 @@ class Claim:
     rule: Callable[[pl.DataFrame, str], Finding | None]
     """Takes the rows of one transport and the scheme to judge; None if the data do not suffice."""
     versus_ecmp: bool = True
-    """Whether asking the same of ECMP says something."""
+    """Whether the comparison with ECMP is meaningful."""
 
 
 def _row(table: pl.DataFrame, claim: Claim) -> StudyRow:
@@ -160,7 +160,7 @@ def _by_seed(values: Points) -> tuple[list[int], dict[int, list[float]]]:
 
 
 def static_throughput(table: pl.DataFrame, scheme: str) -> Finding | None:
-    """P1 holds if the long flows' mean throughput is above single-path's by at most `SLIGHT`, and nobody's is unfair.
+    """P1 holds if the long flows' mean throughput is above single-path's by at most `SLIGHT`, and all are bounded.
 
     Measured is the relative difference, averaged over one to five long flows; its whole interval must lie above zero
     and its mean at or below `SLIGHT`. Bounded means: no scheme's mean at any number n of long flows exceeds
@@ -222,12 +222,12 @@ def static_completion(table: pl.DataFrame, scheme: str) -> Finding | None:
 
 
 def _loss(table: pl.DataFrame, scheme: str) -> str:
-    """What explains a long FCT: packets sent again though few or none were lost, because they were overtaken."""
+    """An explanation of long FCTs: spurious retransmissions due to reordering, with few or no losses."""
     part = table.filter((pl.col("kind") == "static") & (pl.col("scheme") == scheme) & (pl.col("long") > 0))
     again, lost = (estimate(part[column]) for column in ("short_retransmissions", "short_drops"))
     if again is None or lost is None:
         return "retransmissions were not measured"
-    return f"{again.mean:.1f} packets of a short flow are sent again, {lost.mean:.1f} are lost"
+    return f"per short flow, {again.mean:.1f} packets are retransmitted and {lost.mean:.1f} lost"
 
 
 def static_disorder(table: pl.DataFrame, scheme: str) -> Finding | None:

@@ -1,9 +1,9 @@
-"""Packet spraying on real Linux TCP: the static scenario on an emulated k=4 fat-tree, beside the simulator.
+"""Packet spraying on real Linux TCP: the static scenario on an emulated k=4 fat-tree, compared with the simulator.
 
-The paper simulated an old TCP, for which each gap of three segments is a loss; Linux's RACK (RFC 8985) waits for a
-part of the round-trip time before it takes a gap for one. Links are slower than the paper's, since two processors have
-to carry all of them, and have no delay but what the kernel takes. The same flows are simulated with the paper's
-transport and with the profile `linux`, and emulated.
+The paper simulated an old TCP, which treats each gap of three segments as a loss; Linux's RACK (RFC 8985) first waits
+for a fraction of the round-trip time. Links are slower than in the paper, since two CPU cores have to carry all of
+them, and have no delay except the kernel's processing. The same flows are simulated with the paper's transport and with
+the profile `linux`, and emulated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RATE = "100 Mbps"
 
 @dataclass(frozen=True)
 class Extent:
-    """What a size runs: seeds, and numbers of long flows."""
+    """Extent of a size: seeds, and numbers of long flows."""
 
     seeds: int
     long: tuple[int, ...]
@@ -45,7 +45,7 @@ EXTENTS = {
 
 
 def scenario(size: Size, profile: str) -> Scenario:
-    """What is run on both sides: one short flow and some long ones towards one server."""
+    """The scenario for simulation and emulation: one short flow and some long ones towards one server."""
     extent = EXTENTS[size]
     text = f"""\
 name = "packet-spraying, emulation"
@@ -96,13 +96,13 @@ baseline = "single_path"
 
 
 class PacketSprayingEmulated(Study):
-    """Spraying with Linux's TCP, which nobody has published."""
+    """Spraying with Linux's TCP; not in the paper."""
 
     name = "packet-spraying-emulated"
-    summary = "packet spraying on an emulated k=4 fat-tree with real Linux TCP, beside the simulator"
+    summary = "packet spraying on an emulated k=4 fat-tree with real Linux TCP, compared with the simulator"
     chosen = (
-        f"Links of {RATE} with queues of 100 packets; simulated ones have 1 us of delay, emulated ones what the kernel "
-        "takes. Segments are not coalesced (hosts and links have no GSO)."
+        f"Links of {RATE} with queues of 100 packets; simulated links have 1 us of delay, emulated ones only the "
+        "kernel's processing delay. Segments are not coalesced (hosts and links have no GSO)."
     )
 
     def parts(self, size: Size) -> list[Part]:
@@ -115,12 +115,12 @@ class PacketSprayingEmulated(Study):
         ]
 
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """What spraying does to short and long flows in each part, and whether simulation and emulation agree."""
+        """The effect of spraying on short and long flows in each part, and agreement of simulation and emulation."""
         simulated, emulated = results[SIMULATED], results[EMULATED]
         found, runs = cells(pairs(simulated, emulated)), ran(emulated)
 
         def judge(chosen: Sequence[Ran]) -> list[StudyRow]:
-            # A mean over the numbers of long flows takes all runs of a seed.
+            # A mean over the numbers of long flows needs all runs of a seed.
             partly = {run.seed for run in runs if run not in chosen}
             whole = [run.id for run in chosen if run.seed not in partly]
             part = emulated.only(whole)
@@ -152,9 +152,9 @@ _TITLES = {PAPER: "simulated, the paper's TCP", SIMULATED: "simulated, Linux's T
 def _change(kind: str, name: str, part: Results | None) -> StudyRow:
     """Holds if spraying's mean completion time is below that of a single path, with the whole interval."""
     ident = f"{'S' if kind == 'short' else 'L'}-{name}"
-    claim = f"spraying shortens {kind} flows against a single path: {_TITLES[name]}"
+    claim = f"spraying shortens {kind} flows compared with a single path: {_TITLES[name]}"
     unit = "% mean completion time"
-    few = StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, "two seeds at least are needed")
+    few = StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, "at least two seeds are needed")
     if part is None:
         return few
     flows = part.scan_flows(measured=True).filter(pl.col("class") == kind)
@@ -175,23 +175,23 @@ def _change(kind: str, name: str, part: Results | None) -> StudyRow:
 
 def _agreement(found: list[Cell]) -> StudyRow:
     """Holds if every mean completion time of the emulation is within `SAME` of the simulated one."""
-    claim, unit = "simulation and emulation agree", "% emulated above simulated, the farthest"
+    claim, unit = "simulation and emulation agree", "% emulated above simulated, largest"
     judged = [(cell, cell.ratios["fct_s"]) for cell in found if "fct_s" in cell.ratios]
     if not judged:
-        return StudyRow("E", claim, Verdict.not_measured, None, None, None, unit, "no flow ended in both")
+        return StudyRow("E", claim, Verdict.not_measured, None, None, None, unit, "no flow finished in both")
     cell, worst = max(judged, key=lambda item: abs(item[1].mean - 1))
     within = sum(abs(one.mean - 1) <= SAME for _, one in judged)
     value = above(worst)
-    note = f"{within} of {len(judged)} within {100 * SAME:.0f} %; farthest: {cell.klass}, {cell.scheme}, {cell.point}"
+    note = f"{within} of {len(judged)} within {100 * SAME:.0f} %; largest: {cell.klass}, {cell.scheme}, {cell.point}"
     verdict = Verdict.held if within == len(judged) else Verdict.did_not_hold
     return StudyRow("E", claim, verdict, value.mean, value.low, value.high, unit, note)
 
 
 def _reordering(name: str, part: Results) -> str:
-    """Segments sent again, and those that arrived out of order, as shares of those sent, by scheme.
+    """Out-of-order and retransmitted segments as shares of those sent, by scheme.
 
-    Linux counts a segment that arrives while an earlier one is missing, whether that was late or lost; the simulator
-    counts first transmissions that a later one has overtaken.
+    Linux counts segments that arrive while an earlier one is missing, whether late or lost; the simulator counts first
+    transmissions that arrive after a later one.
     """
     sums = part.scan_flows(measured=True).group_by("scheme").agg(pl.col("retransmissions", "packets_sent").sum())
     late: dict[str, float] = {}
@@ -207,4 +207,4 @@ def _reordering(name: str, part: Results) -> str:
         for scheme, again, sent in sums.sort("scheme").collect().iter_rows()
         if sent
     ]
-    return f"{_TITLES[name]}, segments out of order and sent again: {', '.join(each)}"
+    return f"{_TITLES[name]}, segments out of order and retransmitted: {', '.join(each)}"

@@ -1,4 +1,4 @@
-"""The paper's figures 2 to 9 from our data, one panel a transport, all with the same vertical axis."""
+"""The paper's figures 2 to 9 from our data, one panel per transport, with a shared vertical axis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .scenarios import SCHEMES, TRANSPORTS
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of the paper: what it shows of which scenario."""
+    """One figure of the paper: its scenario and measure."""
 
     number: int
     kind: str

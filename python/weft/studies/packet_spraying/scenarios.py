@@ -1,9 +1,9 @@
 """The paper's two scenarios: fixed pairs towards one server, and random pairs.
 
-From the paper: fat-tree k=4, 1 Gbps, 25 us a link, 1000 packets a queue, 0 to 5 long flows of 10 MB, short ones of
-200 kB, packets of 1500 bytes (1448 of data with timestamps). What it does not say and is chosen here: all flows start
-within the same millisecond, each at a random time in it; every host's own queue is as long as a switch's; frames are
-ns-3's (`ppp`). The same set-up, to run by hand, is in the scenarios `packet-spraying-static` and `-random`.
+From the paper: fat-tree k=4, 1 Gbps, 25 us per link, 1000 packets per queue, 0 to 5 long flows of 10 MB, short ones of
+200 kB, packets of 1500 bytes (1448 of data with timestamps). Chosen here, as the paper gives no details: all flows
+start at random times within the same millisecond; hosts have the same queue length as switches; framing as in ns-3
+(`ppp`). The same setup, for manual runs, is in the scenarios `packet-spraying-static` and `-random`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from ...scenario import Scenario
 from ..base import Simulated, Size
 
 CHOSEN = (
-    "Where the paper is silent: all flows start within one millisecond, each at a random time in it; hosts queue as "
-    "much as switches; frames are ns-3's (2 bytes around the IP packet)."
+    "Where the paper gives no details: all flows start at random times within one millisecond; hosts have the same "
+    "queue length as switches; framing as in ns-3 (2 bytes around the IP packet)."
 )
 SCHEMES = ("single_path", "ecmp", "spray")
 TRANSPORTS = ("ns3-3.23", "linux")
-"""The transport the paper most likely used, and today's."""
+"""The transport that the paper most likely used, and today's."""
 LINK_BPS = 1e9
 SEGMENT, PACKET_ON_WIRE = 1448, 1502
-"""Application bytes of a full packet, and what it takes on a point-to-point link (1500 and 2 of PPP)."""
+"""Application bytes of a full packet, and its bytes on a point-to-point link (1500 and 2 of PPP)."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What a size runs: how many seeds, and which numbers of long flows."""
+    """Extent of a size: seeds, and numbers of long flows."""
 
     seeds: int
     static_long: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What the claims are about, as one table: a row for each scenario, transport, scheme and seed."""
+"""The data for the claims, as one table: a row for each scenario, transport, scheme and seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCHEMA = {
     "short_retransmissions": pl.Float64,
     "short_drops": pl.Float64,
 }
-"""Mean throughput of the long flows; of the short ones FCT, out-of-order share, packets sent again and dropped."""
+"""Mean throughput of the long flows; FCT, out-of-order share, retransmissions and drops of the short ones."""
 
 
 def gather(results: dict[str, Results]) -> pl.DataFrame:

@@ -1,7 +1,7 @@
-"""The claims S1 to S5 and how each is decided: pure functions of `table.Measured`, simulated and emulated runs alike.
+"""Decision rules of the claims S1 to S5: pure functions of `table.Measured`, for simulated and emulated runs.
 
-Intervals are 95 % Student t intervals over runs. Throughput is what the receiving program got from the second second
-on, as a share of the links' rate: of a link's IP packets of 1500 bytes TCP leaves 1448 to the program, MPTCP 1428.
+Intervals are 95 % Student t intervals over runs. Throughput is that of the receiving program from the second second on,
+as a share of the links' rate: of 1500-byte IP packets, 1448 bytes are application data with TCP, 1428 with MPTCP.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from .table import REACHED, Measured
 from .topologies import LOCAL, ROUND_TRIP_S, SHAPES, Topology
 
 ABOUT_95 = (0.90, 0.97)
-"""What counts as "about 95 of 100" of a link (S1)."""
+"""Range for "about 95 of 100" of a link (S1)."""
 USED = 0.8
-"""A path of which every link is busy for this share of the time is used (S2)."""
+"""A path is used if each of its links is busy for this share of the time (S2)."""
 AT_ONCE_S = 1.0
-"""By then all paths are to be used."""
+"""Time by which all paths have to be used."""
 HALF_S, MOST_S = 0.010, 0.030
-"""What half of all paths, and 99 of 100, may take to be set up: the paper's took 2 to 3 s (S4)."""
+"""Limits for the median and the 99th percentile of path setup times: the paper's took 2 to 3 s (S4)."""
 
 EARLY_S, LATE_S = 10.0, 150.0
-"""What counts as the start, and the time from which on the rate counts as final (S5)."""
+"""End of the start phase, and the time from which the rate counts as final (S5)."""
 GROWN, GROWING_S = 0.9, 80.0
-"""Share of the final rate that ends the growth, and how long that is to take: half of the paper's 160 s (S5)."""
+"""Share of the final rate at which growth ends, and its minimum duration: half of the paper's 160 s (S5)."""
 S5_CLAIM = "wide area: smoc above spanning tree from the start"
 S5_UNIT = "Mbps above spanning tree in the first 10 s"
 S5_GROWTH_CLAIM = "wide area: smoc's throughput grows for about 160 s as windows open"
@@ -34,7 +34,7 @@ S5_GROWTH_UNIT = f"s until {100 * GROWN:.0f} % of the final rate"
 
 
 def judge(runs: Sequence[Measured]) -> list[StudyRow]:
-    """The rows S1 to S4, and how soon S2 and S3 hold; `wide_area` is S5."""
+    """The rows S1 to S4, and the times until S2 and S3 hold; `wide_area` is S5."""
     return [
         _one_path(runs),
         _all_paths(
@@ -78,26 +78,26 @@ def _above(runs: Sequence[Measured]) -> StudyRow:
     }
     above = paired_difference(early[SMOC], early[SPANNING_TREE])
     if above is None or above.low is None:
-        return not_measured("S5", S5_CLAIM, S5_UNIT, "two runs under both are needed")
+        return not_measured("S5", S5_CLAIM, S5_UNIT, "two runs of each scheme are needed")
     return _row("S5", S5_CLAIM, above.low > 0, above.scaled(1e-6), S5_UNIT, [])
 
 
 def _growth(runs: Sequence[Measured]) -> StudyRow:
-    """Holds if every run under smoc takes longer than `GROWING_S` to `GROWN` of its final rate, by the interval too."""
+    """Holds if runs under smoc take longer than `GROWING_S` to reach `GROWN` of the final rate, with the interval."""
     found = chosen(runs, Topology.wide, SMOC)
     times = [run.grown_s(GROWN, run.mean_bps(LATE_S)) for run in found]
     mean, final = estimate(times), _estimate(found, lambda run: run.mean_bps(LATE_S))
     if mean is None or mean.low is None or final is None:
         return not_measured("S5-growth", S5_GROWTH_CLAIM, S5_GROWTH_UNIT, "two runs under smoc are needed")
     holds = mean.low >= GROWING_S and None not in times
-    notes = [f"the paper's takes about 160 s; the final rate is that from {LATE_S:.0f} s on, {mbps(final.mean)}"]
+    notes = [f"the paper: about 160 s; the final rate is the mean from {LATE_S:.0f} s on, {mbps(final.mean)}"]
     if not holds:
         setup = found[0].setup
         subflows = setup.streams * setup.subflows
         each = setup.capacity_bps * ROUND_TRIP_S / 8 / subflows
         notes.append(
-            f"{each / 1e3:.0f} kB on the way for each of {subflows} subflows fill both paths,"
-            f" which slow start needs a few round trips of {ROUND_TRIP_S:g} s for"
+            f"{each / 1e3:.0f} kB in flight for each of {subflows} subflows fill both paths,"
+            f" which slow start reaches in a few round trips of {ROUND_TRIP_S:g} s"
         )
     return _row("S5-growth", S5_GROWTH_CLAIM, holds, mean, S5_GROWTH_UNIT, notes)
 
@@ -117,7 +117,7 @@ def chosen(runs: Iterable[Measured], topology: Topology, scheme: str, subflows: 
 
 
 def mbps(value: float) -> str:
-    """A rate in Mbit/s, in words."""
+    """A rate in Mbit/s, as text."""
     return f"{value / 1e6:.1f} Mbps"
 
 
@@ -136,7 +136,7 @@ def _one_path(runs: Sequence[Measured]) -> StudyRow:
 
 
 def _all_paths(runs: Sequence[Measured], ident: str, claim: str, topology: Topology) -> StudyRow:
-    """Holds if the whole interval is above `REACHED` of the paths' capacity, and no path that can be is left unused."""
+    """Holds if the whole interval is above `REACHED` of the paths' capacity, and (S2) all paths are used."""
     found = chosen(runs, topology, SMOC)
     unit = f"% of {SHAPES[topology].capacity} links"
     mean = _estimate(found, lambda run: run.share)
@@ -147,16 +147,16 @@ def _all_paths(runs: Sequence[Measured], ident: str, claim: str, topology: Topol
     holds = mean.low >= REACHED and min(used) >= wanted
     notes = [
         f"{mbps(mean.mean * found[0].setup.capacity_bps)} of {mbps(found[0].setup.capacity_bps)}"
-        f", that is {mean.mean * 100 * SHAPES[topology].capacity:.0f} of {100 * SHAPES[topology].capacity} Mbps"
+        f", equivalent to {mean.mean * 100 * SHAPES[topology].capacity:.0f} of {100 * SHAPES[topology].capacity} Mbps"
     ]
     if wanted:
-        notes.append(f"paths whose links are busy for {100 * USED:.0f} % of the time: {min(used)} at least")
+        notes.append(f"paths whose links are busy for {100 * USED:.0f} % of the time: at least {min(used)}")
     notes.append(_share_of_machine(found))
     return _row(ident, claim, holds, mean.scaled(100), unit, notes)
 
 
 def _soon(runs: Sequence[Measured], ident: str, topology: Topology) -> StudyRow:
-    """Holds if the interval of the times at which all of it is reached ends before `AT_ONCE_S`, and every run did."""
+    """Holds if every run reaches the capacity, and the interval of these times ends before `AT_ONCE_S`."""
     links = SHAPES[topology].capacity
     claim = f"smoc, topology {topology:d}: {100 * links * REACHED:.0f} of {100 * links} Mbps within 1 s of the start"
     found = chosen(runs, topology, SMOC)
@@ -170,25 +170,25 @@ def _soon(runs: Sequence[Measured], ident: str, topology: Topology) -> StudyRow:
     holds = mean.high <= AT_ONCE_S and None not in times
     missed = sum(time is None for time in times)
     first = _estimate(found, lambda run: run.mean_bps(0.0, 1.0) / run.setup.capacity_bps)
-    notes = [f"{missed} of {len(times)} runs never did"] if missed else []
+    notes = [f"{missed} of {len(times)} runs never reached it"] if missed else []
     if first is not None:
         notes.append(f"mean of the first second: {_spelled(first)} %")
     return _row(ident, claim, holds, mean, "s", notes)
 
 
 def _set_up(runs: Sequence[Measured]) -> StudyRow:
-    """S4 holds if half of all paths are there within `HALF_S`, 99 of 100 within `MOST_S`."""
+    """S4 holds if half of all paths are set up within `HALF_S`, and 99 of 100 within `MOST_S`."""
     claim = "a path is set up at least 100 times faster than the paper's 2-3 s: half in 10 ms, 99 of 100 in 30 ms"
     found = [run for run in runs if run.setup.scheme == SMOC and run.set_up_s]
     took = sorted(seconds for run in found for seconds in run.set_up_s)
     if not took:
-        return not_measured("S4", claim, "ms, the median", "no run said how long its paths took")
+        return not_measured("S4", claim, "ms, the median", "no run recorded path setup times")
     median, most = quantile(took, 0.5), quantile(took, 0.99)
     each = estimate(quantile(run.set_up_s, 0.5) for run in found)
     low, high = (None, None) if each is None else (each.low, each.high)
     value = Estimate(median, low, high, len(took)).scaled(1e3)
     notes = [
-        f"{len(took)} paths, the 99th percentile {1e3 * most:.1f} ms, the longest {1e3 * took[-1]:.1f} ms",
+        f"{len(took)} paths, 99th percentile {1e3 * most:.1f} ms, maximum {1e3 * took[-1]:.1f} ms",
         "the interval is that of the runs' medians",
     ]
     return _row("S4", claim, median < HALF_S and most < MOST_S, value, "ms, the median", notes)
@@ -210,12 +210,12 @@ def _row(ident: str, claim: str, holds: bool, value: Estimate, unit: str, notes:
 
 
 def _spelled(found: Estimate) -> str:
-    """In per cent."""
+    """An estimate in per cent, as text."""
     interval = "" if found.low is None or found.high is None else f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
     return f"{100 * found.mean:.1f}{interval}"
 
 
 def _share_of_machine(runs: Sequence[Measured]) -> str:
-    """What a run took of the machine; above some four fifths it is the machine that is measured."""
+    """CPU usage of the runs; above about four fifths, the machine limits the results."""
     shares = [run.own_share for run in runs if run.own_share is not None]
-    return f"switches and hosts took {100 * max(shares):.0f} % of the processors at most" if shares else ""
+    return f"switches and hosts used at most {100 * max(shares):.0f} % of the CPU" if shares else ""

@@ -1,7 +1,7 @@
 """The study on real hosts: the kernel's MPTCP through Open vSwitch under `weft controller`.
 
-Open vSwitch without its kernel module forwards in a single thread, which does not carry 400 Mbps over three switches
-(docs/smoc-study.md has the figures). So links have 25 Mbps there, and 100 where the kernel forwards.
+Open vSwitch without its kernel module forwards in a single thread, which cannot carry 400 Mbps over three switches
+(docs/smoc-study.md has the measurements). So links have 25 Mbps in that case, and 100 Mbps if the kernel forwards.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from ...results import Results
 
 RATES_BPS = {openvswitch.KERNEL: 100_000_000, openvswitch.USER_SPACE: 25_000_000}
-"""Of links between switches, by who forwards."""
+"""Rates of links between switches, by datapath."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What a size runs: repetitions, seconds of each, and both of the wide area."""
+    """Extent of a size: repetitions and seconds of each, also for the wide area."""
 
     seeds: int
     seconds: float
@@ -48,15 +48,15 @@ class SmocEmulated(Study):
     """S1 to S5 with the kernel's MPTCP."""
 
     name = "smoc-emulated"
-    summary = "smoc against spanning tree: the kernel's MPTCP through Open vSwitch, topologies 1 and 2"
+    summary = "smoc compared with spanning tree: the kernel's MPTCP through Open vSwitch, topologies 1 and 2"
     chosen = (
-        "Links of 100 Mbps where the kernel has Open vSwitch's datapath, of 25 Mbps where that forwards in user space, "
-        "with queues of 100 packets and no delay. Further subflows come from alias addresses. Every run has a new "
-        "network and controller."
+        "Links of 100 Mbps if the kernel has Open vSwitch's datapath, of 25 Mbps if it forwards in user space, with "
+        "queues of 100 packets and no delay. Further subflows use alias addresses. Every run has a new network and "
+        "controller."
     )
 
     def parts(self, size: Size) -> Sequence[Part]:
-        """A part for each topology; the wide area where the kernel can delay frames."""
+        """A part for each topology; the wide area only if the kernel can delay frames."""
         extent, rate = EXTENTS[size], RATES_BPS[openvswitch.datapath()]
         parts = [Transfers(_name(topology), setups(topology, extent.seeds, rate, extent.seconds)) for topology in LOCAL]
         if shaping.has_netem():
@@ -64,14 +64,14 @@ class SmocEmulated(Study):
         return parts
 
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """S1 to S5; then throughput by number of subflows, and how subflows shared what there is."""
+        """S1 to S5; then throughput by number of subflows, and the subflows' shares."""
         runs = gather(list(results.values()))
         local = [run for run in runs if run.setup.topology in LOCAL]
         rows = [*settled(claims.judge, local), *_s5(runs)]
         return Outcome(rows, [_network(list(results.values())), *saturation(runs), *remarks(local)])
 
     def results(self, directory: Path, size: Size) -> dict[str, Results]:
-        """Those that are there: whether there is a wide area depends on the machine that ran it."""
+        """The existing parts: whether the wide area was run depends on the machine."""
         from ...results import Results
 
         there = [_name(topology) for topology in Topology if (directory / _name(topology)).is_dir()]
@@ -85,7 +85,7 @@ class SmocEmulated(Study):
 
 
 def remarks(runs: Sequence[Measured]) -> list[str]:
-    """For each topology throughput by number of subflows, and the shares and paths of subflows of one run."""
+    """For each topology, throughput by number of subflows, and shares and paths of the subflows of one run."""
     lines = []
     for topology in LOCAL:
         kinds = [(SPANNING_TREE, SUBFLOWS), *((SMOC, count) for count in COUNTS)]
@@ -103,10 +103,10 @@ def remarks(runs: Sequence[Measured]) -> list[str]:
 
 
 def shares(runs: Sequence[Measured]) -> str:
-    """What part each subflow carried, and where it went, of the first run whose subflows were seen."""
+    """Share and path of each subflow of the first run whose subflows were observed."""
     run = next((run for run in runs if sum(run.subflow_bytes)), None)
     if run is None:
-        return "subflows not seen"
+        return "subflows not observed"
     total = sum(run.subflow_bytes)
     each = sorted(zip(run.subflow_bytes, run.subflow_paths, strict=True), key=lambda one: -one[0])
     return f"seed {run.setup.seed}: " + ", ".join(
@@ -116,20 +116,20 @@ def shares(runs: Sequence[Measured]) -> str:
 
 def _s5(runs: Sequence[Measured]) -> list[StudyRow]:
     if not any(run.setup.topology is Topology.wide for run in runs):
-        why = "this kernel has no netem, so links cannot delay; `weft reproduce smoc` simulates it"
+        why = "this kernel has no netem, so links have no delay; `weft reproduce smoc` simulates it"
         return claims.wide_area_not_measured(why)
     return settled(claims.wide_area, [run for run in runs if run.setup.topology is Topology.wide])
 
 
 def _network(results: Sequence[Results]) -> str:
-    """Who forwarded, and what else the figures depend on."""
+    """The datapath, and the other versions that the results depend on."""
     for part in results:
         for summary in part.summaries():
             versions, busy = summary["emulated"]["versions"], summary["emulated"]["processors"]
             where = "in user space" if versions["datapath"] == openvswitch.USER_SPACE else "in the kernel"
             return (
                 f"Open vSwitch {versions['openvswitch']} forwarding {where} (datapath {versions['datapath']}), Linux"
-                f" {versions['kernel']}, iperf3 {versions['iperf3']}, {busy['cores']} processors"
+                f" {versions['kernel']}, iperf3 {versions['iperf3']}, {busy['cores']} CPU cores"
             )
     return "no run has finished"
 

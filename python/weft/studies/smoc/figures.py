@@ -1,4 +1,4 @@
-"""The paper's figure from our data: throughput over time, smoc against spanning tree; and by number of subflows."""
+"""The paper's figure from our data: throughput over time, smoc and spanning tree; and by number of subflows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TITLES = {
 
 
 _ROOM = 1.25
-"""Of a panel above what all paths carry together: what arrives after a loss was mended comes at once."""
+"""Height of a panel relative to the total capacity: data held back by a loss is delivered in a burst."""
 
 
 def draw(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Path]:

@@ -1,6 +1,6 @@
 """One run of the study in its jail: `python -m weft.studies.smoc.inside DIRECTORY`.
 
-It reads `options.json`, says on standard output how far it is and leaves `observed.json`, or `failed.json`.
+It reads `options.json`, reports progress on standard output and writes `observed.json`, or `failed.json`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from .setup import Setup
 from .topologies import RECEIVER, SENDER, fabric
 
 _SAMPLE_S = 0.5
-"""Distance of samples of links and processors; one takes a process."""
+"""Sampling interval of links and CPUs; a sample costs a process."""
 _LAST_S = 0.2
-"""Before the end, when the sender is asked about its subflows for the last time: afterwards there are none."""
-NONE_SEEN = "no subflow was seen while the transfer lasted: what each carried and its path are not known"
-"""The warning of such a run."""
+"""Time before the end of the last query of the sender's subflows: afterwards there are none."""
+NONE_SEEN = "no subflow was observed during the transfer: their shares and paths are unknown"
+"""The warning of a run without observed subflows."""
 
 
 def run(directory: Path, options: dict[str, Any]) -> None:
-    """Build, wait until the controller knows the network, send, and write down what was seen."""
+    """Build, wait until the controller knows the network, send, and record the observations."""
     setup = Setup.from_json(options["setup"])
     go_first()
     say("stage", stage="building", fraction=0.0)
@@ -52,10 +52,10 @@ def run(directory: Path, options: dict[str, Any]) -> None:
 
 
 class Transfer:
-    """The transfer of a run on a network that is ready, and what is seen of it."""
+    """The transfer of a run on a network that is ready, with its measurements."""
 
     def __init__(self, setup: Setup, network: OpenFlowNetwork, controller: Controller) -> None:
-        """For one run."""
+        """Takes one run."""
         self._setup, self._network, self._controller = setup, network, controller
         self._links = Links(network.plan, network.namespaces)
         self._processors = Processors()
@@ -66,10 +66,10 @@ class Transfer:
         self._found: iperf.Transfer | None = None
 
     def carry_out(self) -> None:
-        """Send, and look meanwhile.
+        """Send, and measure during the transfer.
 
         Raises:
-            EmulationError: It did not work.
+            EmulationError: The transfer failed.
         """
         network, setup = self._network, self._setup
         self._links.begin()
@@ -85,7 +85,7 @@ class Transfer:
         )
 
     def observed(self) -> dict[str, Any]:
-        """What was seen."""
+        """The measurements."""
         found, network = self._found, self._network
         assert found is not None
         counters = {}
@@ -112,9 +112,9 @@ class Transfer:
         }
 
     def _look(self) -> None:
-        """Sample until shortly before the end, then ask the controller about the paths of subflows.
+        """Sample until shortly before the end, then query the controller for the paths of subflows.
 
-        The sender is asked with every sample: on a busy machine the last may come when the transfer is over.
+        The sender is queried with every sample: on a busy machine, the last one may come after the transfer.
         """
         setup = self._setup
         begin, before = time.monotonic(), own_seconds()
@@ -137,7 +137,7 @@ class Transfer:
 
 
 def fuller(kept: list[mptcp.Subflow], seen: list[mptcp.Subflow]) -> list[mptcp.Subflow]:
-    """The later of two looks at the subflows, unless what carried data is gone from it."""
+    """The later of two snapshots of the subflows, unless it lacks those that carried data."""
     return seen if _acknowledged(seen) >= _acknowledged(kept) else kept
 
 

@@ -1,4 +1,4 @@
-"""What one run of the study is, whoever carries it out: topology, forwarding, subflows, rate, length."""
+"""One run of the study, simulated or emulated: topology, forwarding, subflows, rate, duration."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .topologies import SHAPES, Topology
 
 SMOC, SPANNING_TREE = "smoc", "spanning_tree"
 SCHEMES = (SMOC, SPANNING_TREE)
-"""As results call them."""
+"""Names in results."""
 ECMP = "ecmp"
-"""Beside them in simulation: each subflow on a path that a hash draws."""
+"""Additional scheme in simulation: each subflow on a path selected by a hash."""
 SUBFLOWS = 4
-"""Of a connection, where nothing else is said: as many as topology 1 has paths."""
+"""Default number of subflows per connection: the number of paths in topology 1."""
 COUNTS = (1, 2, 4, 8)
 """Numbers of subflows that are compared."""
 WIDE_STREAMS = 12
-"""Connections at a time in the wide area (the paper's `iperf -P 12`)."""
+"""Parallel connections in the wide area (the paper's `iperf -P 12`)."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class Setup:
     """One run.
 
     Attributes:
-        topology: Which fabric.
-        scheme: How switches forward.
-        subflows: Of a connection.
-        seed: Tells repetitions apart; a real network draws its own random numbers.
-        rate_bps: Of the links between switches.
-        seconds: How long is sent.
-        streams: Connections at a time.
+        topology: The fabric.
+        scheme: The forwarding scheme.
+        subflows: Number of subflows per connection.
+        seed: Number of the repetition; a real network has its own randomness.
+        rate_bps: Rate of links between switches.
+        seconds: Duration of the transfer.
+        streams: Number of parallel connections.
     """
 
     topology: Topology
@@ -45,22 +45,22 @@ class Setup:
 
     @property
     def id(self) -> str:
-        """Of the run, among those of its topology."""
+        """Id of the run within its topology."""
         return f"{self.scheme}-subflows-{self.subflows}-seed{self.seed}"
 
     @property
     def label(self) -> str:
-        """For people."""
+        """Label of the run."""
         return f"{self.scheme}, subflows={self.subflows}, seed {self.seed}"
 
     @property
     def overrides(self) -> dict[str, Any]:
-        """What tells it from other runs of the part, the seed apart, as a sweep would name it."""
+        """What distinguishes it from other runs of the part except the seed, as the overrides of a sweep."""
         return {"scheme.name": self.scheme, "transport.subflows": self.subflows}
 
     @property
     def capacity_bps(self) -> int:
-        """What the topology's paths carry together."""
+        """Total capacity of the topology's paths."""
         return SHAPES[self.topology].capacity * self.rate_bps
 
     def as_json(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Setup:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Setup:
-        """What `as_json` gave."""
+        """The inverse of `as_json`."""
         return cls(**(data | {"topology": Topology(data["topology"])}))
 
 
@@ -78,7 +78,7 @@ def setups(
 ) -> list[Setup]:
     """The runs of a topology: both schemes with `SUBFLOWS`, smoc with the other counts; all of a seed together.
 
-    What the machine does meanwhile changes slowly, so what is compared is run one after the other.
+    The machine's background load changes slowly, so runs that are compared follow each other.
     """
     kinds = [(scheme, SUBFLOWS) for scheme in SCHEMES] + [(SMOC, count) for count in counts if count != SUBFLOWS]
     return [

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from ...results import Results
 
 SLOW = "slow-controller"
-"""The part in which the controller takes as long as the paper's."""
+"""The part with a controller as slow as the paper's."""
 SLOW_S = 2.5
-"""As long: the paper says 2 to 3 s."""
+"""Its delay: 2 to 3 s according to the paper."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What a size runs: seeds and simulated seconds, and both of the wide area."""
+    """Extent of a size: seeds and simulated seconds, also for the wide area."""
 
     seeds: int
     seconds: int
@@ -80,11 +80,11 @@ class Smoc(Study):
     """S1 to S5, simulated."""
 
     name = "smoc"
-    summary = "smoc against spanning tree and ECMP: Multipath TCP on the paper's topologies 1, 2 and wide area"
+    summary = "smoc compared with spanning tree and ECMP: Multipath TCP on the paper's topologies 1, 2 and wide area"
     chosen = (
-        "Links of 100 Mbps whose bytes count as those of IP packets, queues of 100 packets; in the wide area a round"
-        " trip of 180 ms and queues of half of what it holds. TCP as Linux has it, each subflow with CUBIC of its own."
-        " A rule takes a switch 150 us, a message to or from the controller 100 us."
+        "Links of 100 Mbps, counting only IP packets; queues of 100 packets; in the wide area a round-trip time of"
+        " 180 ms and queues of half the bandwidth-delay product. Linux's TCP, with uncoupled CUBIC on each subflow."
+        " Installing a rule takes a switch 150 us, a message to or from the controller 100 us."
     )
 
     def parts(self, size: Size) -> Sequence[Simulated]:
@@ -103,7 +103,7 @@ class Smoc(Study):
         return [*local, wide, Simulated(SLOW, delayed)]
 
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """S1 to S5; S4 is what the settings say and is measured by the emulated study."""
+        """S1 to S5; S4 depends on settings here and is measured by the emulated study."""
         runs = gather([part for name, part in results.items() if name != SLOW])
         local = [run for run in runs if run.setup.topology in LOCAL]
         rows = [_setting(local, row) if row.id == "S4" else row for row in claims.judge(local)]
@@ -117,7 +117,7 @@ class Smoc(Study):
 
 
 def remarks(runs: Sequence[Measured]) -> list[str]:
-    """For each topology throughput by scheme and number of subflows."""
+    """For each topology, throughput by scheme and number of subflows."""
     lines = []
     for topology in LOCAL:
         for scheme in (SPANNING_TREE, ECMP, SMOC):
@@ -138,20 +138,20 @@ def remarks(runs: Sequence[Measured]) -> list[str]:
 
 def _setting(runs: Sequence[Measured], row: StudyRow) -> StudyRow:
     took = sorted(seconds for run in runs for seconds in run.set_up_s)
-    why = "how long rules take is a setting of a simulation; `weft reproduce smoc --emulated` measures it"
+    why = "installation delays are a setting of the simulation; `weft reproduce smoc --emulated` measures them"
     if took:
-        why += f"; as set, half of all paths take {1e3 * quantile(took, 0.5):.2f} ms"
+        why += f"; with these settings, the median is {1e3 * quantile(took, 0.5):.2f} ms"
     return claims.not_measured(row.id, row.claim, row.unit, why)
 
 
 def _slow(runs: Sequence[Measured]) -> list[str]:
-    """What a controller as slow as the paper's makes of topology 1."""
+    """The effect of a controller as slow as the paper's on topology 1."""
     first = estimate(run.mean_bps(0.0, SLOW_S) for run in runs)
     reached = estimate(run.reached_s for run in runs)
     if first is None or reached is None:
         return []
     return [
-        f"topology 1, smoc with a controller that takes {SLOW_S} s as the paper's: {claims.mbps(first.mean)} in the"
+        f"topology 1, smoc with a controller delay of {SLOW_S} s as in the paper: {claims.mbps(first.mean)} in the"
         f" first {SLOW_S} s, all paths from {reached.mean:.1f} s on"
     ]
 
@@ -175,7 +175,7 @@ def _part(
         seconds=seconds,
         seeds=seeds,
         baseline=baseline,
-        # Over a long way data waits for what was lost before it, and comes to the program in bursts.
+        # With long delays, data held back by losses reaches the program in bursts.
         interval="2 s" if topology is Topology.wide else "100 ms",
     )
     text += f'"scheme.name" = {json.dumps(list(schemes))}\n"transport.subflows" = {json.dumps(list(counts))}\n'

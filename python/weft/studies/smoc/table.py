@@ -1,6 +1,6 @@
-"""What the claims are about, read from results: of each run its throughput over time and what its links carried.
+"""The data for the claims, read from results: each run's throughput over time and link utilisation.
 
-`Measured` is the same for simulated and for emulated runs; what one of them cannot know is None.
+`Measured` is the same for simulated and emulated runs; values that are unknown for one kind are None.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .setup import Setup
 from .topologies import SHAPES, Topology, name
 
 REACHED = 370 / 400
-"""Share of what all paths carry together that counts as all of it: what TCP leaves of a link, and a little."""
+"""Share of the total capacity that counts as all of it: TCP's share of a link, with some tolerance."""
 _WINDOW_S = 1.0
-"""Over how long throughput has to have the mean that is to be reached."""
+"""Interval over which mean throughput has to reach `REACHED`."""
 _LASTING_S = 10.0
-"""Over how long throughput has to have a share of its final rate that is to be reached for good."""
+"""Interval over which throughput has to stay at a share of its final rate."""
 STEADY_S = 1.0
-"""From then on a transfer's throughput counts as that of the transfer; before, windows open."""
+"""Start of a transfer's steady state; before it, windows open."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class Measured:
     """A run.
 
     Attributes:
-        setup: What was run.
-        times_s: Ends of the intervals in which the receiver counted.
-        throughput_bps: In each of them.
-        path_use: For each path of the topology the least share of the time that one of its links was busy, by bytes.
-        subflow_bytes: Of each subflow, in order of their sources; empty where nobody counted.
-        subflow_paths: Of each its switches, `s1 s3 s2`; None where nobody said.
-        set_up_s: How long each path took from the packet that wanted it until it was there.
-        own_share: Of the processors' time, what switches, hosts' programs and controller took; None of a simulation.
-        saturated: Whether the machine had no processor time left meanwhile.
+        setup: The run.
+        times_s: Ends of the receiver's intervals.
+        throughput_bps: Throughput in each interval.
+        path_use: For each path of the topology, the lowest utilisation of its links.
+        subflow_bytes: Bytes of each subflow, in order of their sources; empty if unknown.
+        subflow_paths: Switches of each subflow, `s1 s3 s2`; None if unknown.
+        set_up_s: Setup time of each path, from the packet that needed it.
+        own_share: Share of CPU time used by switches, hosts' programs and controller; None for a simulation.
+        saturated: Whether the machine's CPU was saturated during the run.
     """
 
     setup: Setup
@@ -53,7 +53,7 @@ class Measured:
     saturated: bool = False
 
     def mean_bps(self, begin_s: float = STEADY_S, end_s: float = float("inf")) -> float:
-        """Throughput from one time to another."""
+        """Mean throughput between two times."""
         begins = (0.0, *self.times_s)
         parts = [
             (end - begin, value)
@@ -65,21 +65,21 @@ class Measured:
 
     @property
     def share(self) -> float:
-        """Of what all paths of the topology carry together, from `STEADY_S` on."""
+        """Throughput as a share of the total capacity, from `STEADY_S` on."""
         return self.mean_bps() / self.setup.capacity_bps
 
     @property
     def reached_s(self) -> float | None:
-        """When the second begins whose mean throughput is `REACHED` of what all paths carry; None if none does."""
+        """Start of the first second with a mean throughput of `REACHED` of the total capacity; None without one."""
         wanted = REACHED * self.setup.capacity_bps
         last = self.times_s[-1] if self.times_s else 0.0
         starts = [start for start in (0.0, *self.times_s) if start + _WINDOW_S <= last + 1e-6]
         return next((start for start in starts if self.mean_bps(start, start + _WINDOW_S) >= wanted), None)
 
     def grown_s(self, share: float, final_bps: float) -> float | None:
-        """When the first interval begins that has this share of a final rate, and `_LASTING_S` from then on too.
+        """Start of the first interval with this share of a final rate, if the next `_LASTING_S` have it too.
 
-        None if none does. An interval alone may be a burst: what waited for a lost segment arrives at once.
+        None if there is none. A single interval may be a burst of data held back by a lost segment.
         """
         wanted = share * final_bps
         last = self.times_s[-1] if self.times_s else 0.0
@@ -92,7 +92,7 @@ class Measured:
 
 
 def gather(results: Sequence[Results]) -> list[Measured]:
-    """Every finished run of the parts of a study."""
+    """All finished runs of a study's parts."""
     return [run for part in results for run in _part(part)]
 
 
@@ -132,7 +132,7 @@ def _run(summary: dict[str, Any], arrived: pl.DataFrame, flows: pl.DataFrame) ->
 
 
 def _simulated(summary: dict[str, Any]) -> Setup:
-    """What a simulated run was, from what its summary says of every run."""
+    """The setup of a simulated run, from its summary."""
     topology = next(one for one in Topology if summary["fabric"]["name"] == name(one))
     between = [link["rate_bps"] for link in summary["links"] if link["from"][0] == link["to"][0] == "s"]
     return Setup(

@@ -1,10 +1,10 @@
 """The paper's three topologies as fabric files, with links of a given rate.
 
-Hosts `a` and `b` at switches `s1` and `s2`: in topology 1 four paths without a common link, in topology 2 three, of
-which two share the link s6-s2, in the wide area two of long delay. The same fabrics, to look at or to run by hand, are
-in `scenarios/smoc/`, which says what of them the paper does not say.
+Hosts `a` and `b` are at switches `s1` and `s2`: with four disjoint paths in topology 1, three paths in topology 2, two
+of which share the link s6-s2, and two paths with long delays in the wide area. The same fabrics, for manual runs, are
+in `scenarios/smoc/`, which lists details not given in the paper.
 
-A link's rate is that of its IP packets (`overhead = "none"`): the paper's links are tunnels of limited rate, no wires.
+A link's rate counts only IP packets (`overhead = "none"`): the paper's links are rate-limited tunnels, not wires.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from enum import IntEnum
 from pathlib import Path
 
 HOST_RATE_BPS = 1_000_000_000
-"""Of the links to the hosts, which are not to be what limits."""
+"""Rate of the hosts' links, which must not be the bottleneck."""
 FABRICS = Path(__file__).parent / "fabrics"
-"""What `fabric` says of links of 100 Mbps, in files for scenarios: `topology1`, `topology2`, `topology-wan`."""
+"""The fabrics with links of 100 Mbps, as files for scenarios: `topology1`, `topology2`, `topology-wan`."""
 SENDER, RECEIVER = "a", "b"
 _HOST_CABLES = (("a", "s1"), ("b", "s2"))
 _LOCAL_QUEUE = 100
@@ -24,7 +24,7 @@ _LOCAL_QUEUE = 100
 
 
 class Topology(IntEnum):
-    """By the paper's number; its wide area has none."""
+    """The paper's topologies by number; its wide area has none."""
 
     isolated = 1
     shared = 2
@@ -36,13 +36,13 @@ LOCAL = (Topology.isolated, Topology.shared)
 
 @dataclass(frozen=True)
 class Shape:
-    """What follows from a topology alone.
+    """Properties of a topology.
 
     Attributes:
-        cables: Between switches, in the order of their ports.
-        paths: Between the hosts' switches.
-        capacity: How many links' rates the paths carry together.
-        delays_ms: Of cables between switches that have one.
+        cables: Links between switches, in the order of their ports.
+        paths: Paths between the hosts' switches.
+        capacity: Total capacity of the paths, in link rates.
+        delays_ms: Delays of links between switches, if any.
     """
 
     cables: tuple[tuple[str, str], ...]
@@ -52,12 +52,12 @@ class Shape:
 
     @property
     def switches(self) -> list[str]:
-        """In order of their numbers."""
+        """The switches, in order of their numbers."""
         return sorted({switch for cable in self.cables for switch in cable})
 
 
 ROUND_TRIP_S = 0.18
-"""On either path of the wide area."""
+"""Round-trip time of both paths of the wide area."""
 _WIDE_DELAYS_MS = {("s1", "s2"): 90, ("s1", "s3"): 5, ("s3", "s4"): 55, ("s4", "s2"): 30}
 SHAPES = {
     Topology.isolated: Shape(
@@ -75,14 +75,14 @@ SHAPES = {
 
 
 def name(topology: Topology) -> str:
-    """What its fabric is called."""
+    """The name of its fabric."""
     return "smoc, wide area" if topology is Topology.wide else f"smoc, topology {topology:d}"
 
 
 def fabric(topology: Topology, rate_bps: int) -> str:
     """The text of a fabric file with this rate between switches.
 
-    Queues hold 100 packets, on links that delay half of what a round trip of `ROUND_TRIP_S` has on the way.
+    Queues hold 100 packets, or half the bandwidth-delay product of `ROUND_TRIP_S` on links with delay.
     """
     shape = SHAPES[topology]
     queue = max(round(rate_bps * ROUND_TRIP_S / 2 / 12_000), _LOCAL_QUEUE) if shape.delays_ms else _LOCAL_QUEUE

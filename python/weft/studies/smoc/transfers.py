@@ -1,8 +1,8 @@
-"""The emulated runs of a topology as a part of the study: which are there, which are to be carried out.
+"""The emulated runs of a topology as a part of the study.
 
-A run's directory has what that of any run has (docs/results.md), written here, since no scenario says "send for so many
-seconds": `series.parquet` with the receiver's throughput and the links, `flows.parquet` with a row for every subflow of
-the transfer, `summary.json`.
+A run's directory has the usual layout (docs/results.md) but is written here, since a scenario cannot express "send for
+so many seconds": `series.parquet` with the receiver's throughput and the links, `flows.parquet` with a row for every
+subflow of the transfer, `summary.json`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from .setup import Setup
 from .topologies import RECEIVER, SENDER, fabric
 
 CLASS = "transfer"
-"""Of the flows, and the entity of the series of throughput."""
+"""Class of the flows, and entity of the throughput series."""
 _SHORTEST_S = 0.05
-"""Half of iperf3's interval: what it reports after the end is shorter."""
+"""Half of iperf3's interval: shorter intervals are reports after the end."""
 _INTERVAL_PS = round(iperf.INTERVAL_S * 1e12)
 _BUILDING = 0.3
-"""Share of a run's bar that building the network takes."""
+"""Share of a run's progress bar for building the network."""
 
 
 class Transfers(Part):
@@ -47,11 +47,11 @@ class Transfers(Part):
         self.setups = setups
 
     def runs(self) -> int:
-        """How many there are."""
+        """Number of runs."""
         return len(self.setups)
 
     def check(self) -> None:
-        """Refuse a machine without what the runs need."""
+        """Check that this machine meets the runs' requirements."""
         requirements.check(())
         try:
             import_module("weft.controller.http")
@@ -62,7 +62,7 @@ class Transfers(Part):
         iperf.check()
 
     def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
-        """One at a time: they go by the clock."""
+        """Run one at a time, in real time."""
         told = progress if progress is not None else lambda _: None
         layout.claim(out, self._index())
         failed = []
@@ -107,7 +107,7 @@ class Transfers(Part):
 
 
 def write(setup: Setup, directory: Path, target: Path) -> None:
-    """Make a run's result of what the jail has left; it appears all at once.
+    """Write a run's result from the jail's output, atomically.
 
     Raises:
         OutputError: It cannot be written.
@@ -123,7 +123,7 @@ def write(setup: Setup, directory: Path, target: Path) -> None:
 
 
 def flows(observed: dict[str, Any]) -> list[dict[str, Any]]:
-    """The subflows that carried the transfer, without those of the control connection; `bytes` were acknowledged."""
+    """The subflows of the transfer, without the control connection's; `bytes` are those acknowledged."""
     carried: Counter[str] = Counter()
     for one in observed["subflows"]:
         carried[one["connection"]] += one["acknowledged_bytes"]
@@ -158,7 +158,7 @@ def flows(observed: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def series(setup: Setup, observed: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """What arrived over time while something was sent, the links, and the subflows, which send all the time."""
+    """The receiver's throughput over time while data was sent, the links, and the always active subflows."""
     arrived = [
         (round(one["end_s"] * 1e12), "throughput_bps", CLASS, one["bytes"] * 8 / (one["end_s"] - one["begin_s"]))
         for one in observed["transfer"]["intervals"]
@@ -172,7 +172,7 @@ def series(setup: Setup, observed: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def summary(setup: Setup, observed: dict[str, Any], built: Fabric) -> dict[str, Any]:
-    """`summary.json`, with what is known of what others have in theirs."""
+    """`summary.json`, with the known part of the usual entries."""
     rates = {(link.source, link.target): link.rate_bps for link in built.links}
     links = [
         {
@@ -224,13 +224,13 @@ def summary(setup: Setup, observed: dict[str, Any], built: Fabric) -> dict[str, 
 
 
 def _class(sent: list[dict[str, Any]]) -> dict[str, Any]:
-    """What is known of all subflows together: none of them ends before the transfer is cut off."""
+    """The class's entries: no subflow finishes before the transfer is stopped."""
     retransmissions = sum(row["retransmissions"] for row in sent)
     return layout.of_class(flows=len(sent), finished=0, retransmissions=retransmissions)
 
 
 def _follower(setup: Setup, told: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
-    """Makes events of a study out of those of a run."""
+    """Converts the events of a run to those of a study."""
 
     def follow(event: dict[str, Any]) -> None:
         if event.get("event") == "stage":

@@ -1,8 +1,8 @@
-"""The claims G1 to G5 and how each is decided: pure functions of `table.Measured`.
+"""Decision rules of the claims G1 to G5: pure functions of `table.Measured`.
 
-A gain is the ratio of what was measured in the same round, its geometric mean over rounds; intervals are 95 % ones of
-Student's t over the rounds' logarithms, and 90 % ones, as the paper's, in the notes. What is due to whom: `-tags` rows
-compare tags with the same program that looks its table up at every hop, the others compare with Open vSwitch.
+A gain is the geometric mean over rounds of the ratio of measurements in the same round; intervals are 95 % Student t
+intervals of the rounds' logarithms, and 90 % ones, as in the paper, in the notes. Rows `-tags` compare tags with the
+same program with a table lookup at every hop, the others compare with Open vSwitch.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from .table import Measured, by_round, of_peer
 AS_PAPER = 0.90
 """The paper's confidence."""
 BELOW_MTU, ABOVE_MTU = 0.61, 0.56
-"""By how much round trips were shorter in the paper, at least (G1)."""
+"""Minimum reduction of round-trip times in the paper (G1)."""
 MORE = 0.40
-"""How many packets more were forwarded in the paper, about (G2)."""
+"""Approximate gain in forwarded packets in the paper (G2)."""
 SMALL = tuple(size for size in ECHO_SIZES if size <= MTU)
 LARGE = tuple(size for size in ECHO_SIZES if size > MTU)
 
 IN_USER_SPACE = (
-    "this kernel has no Open vSwitch datapath, so Open vSwitch forwards in user space, and the paper compares two data"
-    " planes in the kernel; the figures are tags in the kernel beside Open vSwitch in user space"
+    "this kernel has no Open vSwitch datapath, so Open vSwitch forwards in user space, but the paper compares two data"
+    " planes in the kernel; the values compare tags in the kernel with Open vSwitch in user space"
 )
-"""Why the comparison with Open vSwitch is not the paper's."""
+"""Why the comparison with Open vSwitch differs from the paper's."""
 
-_LOWER, _MORE_UNIT = "% shorter, the size with the least", "% more, the size with the least"
+_LOWER, _MORE_UNIT = "% shorter, minimum over sizes", "% more, minimum over sizes"
 
 
 def judge(runs: Sequence[Measured]) -> list[StudyRow]:
-    """The rows, in the order of the paper; where others had the machine, none says that a claim did not hold."""
+    """The rows, in the order of the paper; no claim fails because other programs used the machine."""
     return [
         *settled(measured, runs),
         provisioned.setting(runs),
@@ -47,7 +47,7 @@ def judge(runs: Sequence[Measured]) -> list[StudyRow]:
 
 
 def measured(runs: Sequence[Measured]) -> list[StudyRow]:
-    """The rows that depend on how fast frames are."""
+    """The rows that depend on forwarding speed."""
     return [
         _at_every_size(
             runs,
@@ -68,16 +68,16 @@ def measured(runs: Sequence[Measured]) -> list[StudyRow]:
         _by_tags(
             runs,
             "G1-tags",
-            "tags shorten round trips: beside the same switch with a table at every hop",
+            "tags shorten round trips: compared with the same switch with a table at every hop",
             "round_trip_s",
         ),
         _at_every_size(
-            runs, "G2", "40 % more packets a second are forwarded than by Open vSwitch", "carried", LOAD_SIZES, MORE
+            runs, "G2", "40 % more packets per second are forwarded than by Open vSwitch", "carried", LOAD_SIZES, MORE
         ),
         _by_tags(
             runs,
             "G2-tags",
-            "tags let more packets through: beside the same switch with a table at every hop",
+            "tags forward more packets: compared with the same switch with a table at every hop",
             "carried",
         ),
         _few(runs),
@@ -94,13 +94,13 @@ def gain(
     rules: int = RULES,
     confidence: float = CONFIDENCE,
 ) -> Estimate | None:
-    """By how much a peer is better than `base`, as a share: round trips shorter, or packets more."""
+    """The gain of a peer over `base`, as a share: shorter round trips, or more packets."""
     one, other = (by_round(runs, name, what, size, rules) for name in (peer, base))
     return _gained(paired_ratio(one, other, confidence), what)
 
 
 def _gained(ratio: Estimate | None, what: str) -> Estimate | None:
-    """A ratio as a gain: less is better of round trips, more of all else."""
+    """A ratio as a gain: lower is better for round trips, higher for everything else."""
     if ratio is None:
         return None
     ends = [None if end is None else end - 1 for end in (ratio.low, ratio.high)]
@@ -112,8 +112,8 @@ def _at_every_size(
 ) -> StudyRow:
     """Holds if at every size the whole interval is at `least` or above; the size with the least gain is reported.
 
-    The paper compares two data planes in the kernel. Where Open vSwitch forwards in user space that is not measured,
-    and the figures beside are those of another comparison.
+    The paper compares two data planes in the kernel. If Open vSwitch forwards in user space, the claim is not measured,
+    and the values are those of a different comparison.
     """
     unit = _LOWER if what == "round_trip_s" else _MORE_UNIT
     gains = {size: gain(runs, what, size, OVS) for size in sizes}
@@ -135,15 +135,15 @@ def _at_every_size(
 
 
 def in_user_space(run: Measured) -> bool:
-    """Whether its Open vSwitch has no datapath in the kernel."""
+    """Whether its Open vSwitch forwards in user space."""
     return bool(run.emulated["versions"].get("datapath") == openvswitch.USER_SPACE)
 
 
 def _due(runs: Sequence[Measured], what: str, sizes: Sequence[int]) -> list[str]:
-    """How much of it a switch in the kernel with a table at every hop has already."""
+    """The part of the gain that a kernel switch with a table at every hop also achieves."""
     gains = {size: gain(runs, what, size, OVS, peer=FLOW_TABLE) for size in sizes}
     shares = [f"{size} B {spelled(one)}" for size, one in gains.items() if one is not None]
-    return [f"of that without tags, by the program that forwards: {', '.join(shares)}"] if shares else []
+    return [f"of this, already without tags: {', '.join(shares)}"] if shares else []
 
 
 def _by_tags(runs: Sequence[Measured], ident: str, claim: str, what: str) -> StudyRow:
@@ -160,7 +160,7 @@ def _by_tags(runs: Sequence[Measured], ident: str, claim: str, what: str) -> Stu
 
 
 def few_gain(runs: Sequence[Measured], rules: int = RULES) -> Estimate | None:
-    """By how many packets of few flows tags let more through than a table at every hop, as a share."""
+    """The gain in packets of few flows of tags over a table at every hop, as a share."""
     one, other = (
         {run.round: run.few for run in of_peer(runs, peer) if run.rules == rules} for peer in (TAG_FORWARD, FLOW_TABLE)
     )
@@ -169,7 +169,7 @@ def few_gain(runs: Sequence[Measured], rules: int = RULES) -> Estimate | None:
 
 def _few(runs: Sequence[Measured]) -> StudyRow:
     """Holds if the gain's interval is above zero."""
-    claim = f"tags let more packets through of {FEW} flows, too"
+    claim = f"tags also forward more packets of {FEW} flows"
     found, unit = few_gain(runs), f"% more, {LOAD_SIZES[0]} B"
     if found is None or found.low is None:
         return not_measured("G2-few", claim, unit, "two rounds with tags and with a table at every hop are needed")
@@ -177,7 +177,7 @@ def _few(runs: Sequence[Measured]) -> StudyRow:
 
 
 def _over_sizes(runs: Sequence[Measured], peer: str, what: str, sizes: Sequence[int]) -> dict[int, float]:
-    """By round the geometric mean over all sizes, of rounds that have them all."""
+    """By round, the geometric mean over all sizes, for rounds with all sizes."""
     each = [by_round(runs, peer, what, size) for size in sizes]
     rounds = set.intersection(*(set(one) for one in each))
     return {number: geometric_mean(one[number] for one in each) for number in rounds}

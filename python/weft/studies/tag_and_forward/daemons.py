@@ -1,7 +1,7 @@
-"""Weft's own switch as a peer: with tags, and with a flow table that is looked up at every hop.
+"""Weft's own switch as a peer: with tags, and with a flow-table lookup at every hop.
 
-Both are the same daemon, told the same gates and rules of the same kind through its control socket; without tags every
-switch on the way has the rule of a flow, with tags the first one.
+Both are the same daemon, with the same gates and the same kind of rules; without tags, every switch on the path has the
+rule of a flow, with tags only the first one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Daemons(Forwarder):
     """A `weft-switchd` for each switch."""
 
     def __init__(self, directory: Path, peer: str) -> None:
-        """Make the testbed; `directory` is for files, `peer` one of `FLOW_TABLE` and `TAG_FORWARD`."""
+        """Create the testbed; `directory` is for files, `peer` is `FLOW_TABLE` or `TAG_FORWARD`."""
         find_mininet()
         from ...emulation.topology import HELLO
         from ...emulation.weft_mininet import WeftSwitch
@@ -51,14 +51,14 @@ class Daemons(Forwarder):
         self._own: dict[str, list[str]] = {name: [] for name in SWITCHES}
 
     def start(self, told: Callable[[float], None]) -> None:
-        """The daemons, and their gates."""
+        """Start the daemons, and set their gates."""
         from ...emulation.weft_mininet import ControlError
 
         switches = [self.testbed.switches[name] for name in SWITCHES]
         try:
             for number, switch in enumerate(switches, 1):
                 switch.start(())
-                # Programs are attached one switch at a time: on a busy machine the last of twenty would give up.
+                # Attach programs one switch at a time: on a busy machine, the last of twenty would time out.
                 switch.wait()
                 told(0.8 * number / len(switches))
             for switch in switches:
@@ -71,13 +71,13 @@ class Daemons(Forwarder):
         told(1.0)
 
     def carry(self, flows: Sequence[Flow], told: Callable[[float], None], *, fill: int = 0) -> None:
-        """Rules match both addresses and lead to a gate."""
+        """Install rules that match both addresses and select a gate."""
         passing = at_switches(flows)
         for number, name in enumerate(SWITCHES, 1):
             own = self._own[name]
             own += [_rule(one) for one in passing.get(name, ()) if one.is_first or not self._tags]
             if own:
-                # What is nobody's goes where the first flow goes.
+                # Filler rules use the first flow's action.
                 action = own[0].partition('"action":')[2]
                 rest = (_text(source, destination, action) for source, destination in filling(fill - len(own)))
                 body = f'{{"priority":{_PRIORITY},"rules":[{",".join((*own, *rest))}],"groups":[]}}'
@@ -85,15 +85,15 @@ class Daemons(Forwarder):
             told(number / len(SWITCHES))
 
     def stop(self) -> None:
-        """Mininet ends the daemons."""
+        """Mininet stops the daemons."""
         self._loop.close()
 
     def rules(self) -> dict[str, int]:
-        """As each daemon counts."""
+        """Number of rules as counted by each daemon."""
         return {name: int(self._asked(name, "flows?limit=0")["total"]) for name in SWITCHES}
 
     def report(self) -> dict[str, Any]:
-        """Which mode, and how many gates there are."""
+        """Version, mode and number of gates."""
         return {
             "weft": version(),
             "mode": self._asked(SWITCHES[0], "status")["mode"],
@@ -101,11 +101,11 @@ class Daemons(Forwarder):
         }
 
     def set_gates(self, *, at_once: bool) -> dict[str, Any]:
-        """Take all gates away, then set them; how long that took, and by switch, in seconds.
+        """Remove all gates, then set them; returns the time in total and by switch, in seconds.
 
         Args:
-            at_once: All switches at a time, as `weft tag-forward provision` does; else one after the other, as in the
-                paper, the cores first.
+            at_once: All switches in parallel, as `weft tag-forward provision` does; else one after the other, as in the
+                paper, cores first.
         """
         self._done(self._at_once(self._take_gates))
         took: dict[str, float] = {}
@@ -142,7 +142,7 @@ class Daemons(Forwarder):
 
 
 async def _in_turn(work: Callable[[str], Awaitable[None]]) -> None:
-    """For one switch after the other, from the cores down as in the paper's Figure 2c."""
+    """One switch after the other, from the cores down as in the paper's Figure 2c."""
     for name in reversed_layers(SWITCHES):
         await work(name)
 
@@ -154,7 +154,7 @@ def reversed_layers(switches: Iterable[str]) -> list[str]:
 
 
 def _rule(one: Passing) -> str:
-    """A flow's rule at a switch, as JSON; without tags only the gate counts."""
+    """A flow's rule at a switch, as JSON; without tags only the gate matters."""
     flow, way = one.flow, one.flow.way
     to = f'{{"way":{{"gate":{one.hop.gate},"up":{way.up}}}}}'
     action = f'{{"queue":{flow.queue},"down":{way.down},"to":{to}}}}}'

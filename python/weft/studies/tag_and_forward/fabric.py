@@ -1,4 +1,4 @@
-"""The paper's Figure 1: the fat-tree of k = 4, its names, and the ways through it.
+"""The paper's Figure 1: the fat-tree of k = 4, its names, and the paths through it.
 
 Edge switches are es1 to es8, aggregation switches as1 to as8, cores cs1 to cs4, as in the paper; servers are h1 to
 h16, two to an edge switch, and what hangs on the external links of a core are x1 to x8, two to each.
@@ -21,12 +21,12 @@ AGGREGATIONS = tuple(f"as{number}" for number in range(1, PODS * HALF + 1))
 CORES = tuple(f"cs{number}" for number in range(1, HALF**2 + 1))
 SWITCHES = (*EDGES, *AGGREGATIONS, *CORES)
 GATES = 4 * len(EDGES) + 4 * len(AGGREGATIONS) + 6 * len(CORES)
-"""Interfaces of switches; the paper counts those of the 16 servers, too: 104."""
+"""Switch interfaces; the paper's 104 include those of the 16 servers."""
 FILE = "figure1.fabric.toml"
 
 
 def fabric() -> str:
-    """The text of its fabric file. Rates say nothing here: links are as fast as the machine."""
+    """The text of its fabric file. Rates are irrelevant here: links are as fast as the machine."""
     lines = ['name = "tag-and-forward, figure 1"', ""]
     roles = [
         *((name, "host", "host") for name in (*SERVERS, *OUTSIDE)),
@@ -67,7 +67,7 @@ def gates() -> GatePlan:
 
 @dataclass(frozen=True)
 class Hop:
-    """A switch of a way, and the port and gate by which packets leave it; ports count from 0."""
+    """A switch of a path, with its outgoing port and gate; ports count from 0."""
 
     switch: str
     port: int
@@ -76,7 +76,7 @@ class Hop:
 
 @dataclass(frozen=True)
 class Way:
-    """How packets get from a server to another: `gate` is that of the first hop."""
+    """A path between two servers: `gate` is that of the first hop."""
 
     hops: tuple[Hop, ...]
     gate: int
@@ -86,7 +86,7 @@ class Way:
 
 @cache
 def way(source: str, destination: str, choice: int) -> Way:
-    """One of the ways between two servers, `choice` modulo how many there are."""
+    """One of the paths between two servers, `choice` modulo their number."""
     plan = gates()
     chosen = choice % plan.choices(source, destination)
     steering, route = plan.steering(source, destination, chosen), plan.route(source, destination, chosen)

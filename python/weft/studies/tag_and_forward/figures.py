@@ -1,4 +1,4 @@
-"""The paper's figures from our data: round trips and packets a second by packet size, and how long gates take."""
+"""The paper's figures from our data: round trips and packets per second by packet size, and times to set gates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draw(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Pa
 
 
 def _round_trips(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Path]:
-    """All peers, and once more those that forward in the same program."""
+    """All peers, and separately those that use the same program."""
     with panels(2, width=3.0, height=2.8) as (sheet, axes):
         for ax, peers in zip(axes[0], (PEERS, (FLOW_TABLE, TAG_FORWARD)), strict=True):
             _lines(ax, runs, "round_trip_s", ECHO_SIZES, peers)
@@ -55,7 +55,7 @@ def _packets(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> lis
 
 
 def _gates(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Path]:
-    """How long each switch takes for its gates, and all up to it, one after the other; and all at once."""
+    """Time to set the gates of each switch, cumulative over switches one after the other, and of all in parallel."""
     emulated = next((run.emulated for run in of_peer(runs, TAG_FORWARD) if "gates_in_turn" in run.emulated), None)
     if emulated is None:
         return []
@@ -64,9 +64,9 @@ def _gates(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[
     each = [fmean(one["switches"][name] for one in in_turn) for name in names]
     with panels(1, width=4.4, height=2.8) as (sheet, axes):
         ax = axes[0][0]
-        ax.plot(names, list(accumulate(each)), marker="s", color="#4d4d4d", label="all so far")
-        ax.plot(names, each, marker="o", color="#0072B2", label="the switch")
-        ax.axhline(fmean(one["seconds"] for one in at_once), color="#D55E00", linestyle="--", label="all at once")
+        ax.plot(names, list(accumulate(each)), marker="s", color="#4d4d4d", label="cumulative")
+        ax.plot(names, each, marker="o", color="#0072B2", label="per switch")
+        ax.axhline(fmean(one["seconds"] for one in at_once), color="#D55E00", linestyle="--", label="all in parallel")
         ax.tick_params(axis="x", labelrotation=90)
         ax.set_ylim(bottom=0)
         ax.set_ylabel("setting gates")
@@ -76,7 +76,7 @@ def _gates(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[
 
 
 def _lines(ax: Any, runs: Sequence[Measured], what: str, sizes: Sequence[int], peers: Sequence[str]) -> None:
-    """A line for each peer: the mean over rounds with its interval, by packet size."""
+    """One line per peer: the mean over rounds with its interval, by packet size."""
     chosen = styles(PEERS)
     for peer in peers:
         style = chosen[peer]

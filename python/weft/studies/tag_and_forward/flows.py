@@ -1,8 +1,8 @@
 """The flows of the study, and the flow tables that carry them.
 
-Every flow is of two addresses, and a rule matches exactly these, as in the paper. Servers have one address each; the
-load is of `LOAD` flows between servers of different pods, each with addresses of its own, as of virtual machines, so
-that every flow needs a rule of its own. What a table holds beyond is for addresses that nobody has.
+A flow is a pair of addresses, and a rule matches exactly these, as in the paper. Servers have one address each; the
+load consists of `LOAD` flows between servers of different pods, each with its own addresses, like virtual machines, so
+that every flow needs its own rule. Filler rules are for unused addresses.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _SOURCES, _DESTINATIONS = (int(ipaddress.IPv4Address(first)) for first in ("172.
 EXAMPLE = ("172.31.0.1", "172.31.0.2")
 """Addresses of the paper's example."""
 _NOBODY, _NOWHERE = (int(ipaddress.IPv4Address(first)) for first in ("100.64.0.0", "100.96.0.0"))
-"""Where filling rules lead from and to: space that is shared by providers (RFC 6598)."""
+"""Addresses of filler rules: shared address space (RFC 6598)."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Packets from an address to another, between two servers, and their way."""
+    """Packets between two addresses of two servers, and their path."""
 
     source: str
     destination: str
@@ -37,19 +37,19 @@ class Flow:
 
 @dataclass(frozen=True)
 class Passing:
-    """A flow at a switch of its way."""
+    """A flow at a switch of its path."""
 
     flow: Flow
     hop: Hop
 
     @property
     def is_first(self) -> bool:
-        """Whether it is the switch of the source."""
+        """Whether it is the source's switch."""
         return self.hop is self.flow.way.hops[0]
 
 
 def of_servers(addresses: dict[str, str]) -> list[Flow]:
-    """One from each server to every other, spread evenly over all ways, as `_weft.tag_forward_state` counts."""
+    """One from each server to every other, spread evenly over all paths, as counted by `_weft.tag_forward_state`."""
     place = {server: number for number, server in enumerate(SERVERS)}
     return [
         Flow(addresses[a], addresses[b], a, b, way(a, b, place[a] + place[b] // 2)) for a, b in permutations(SERVERS, 2)
@@ -57,7 +57,7 @@ def of_servers(addresses: dict[str, str]) -> list[Flow]:
 
 
 def of_load() -> list[Flow]:
-    """The load: as many from each server as from any other, spread evenly over servers of other pods and over cores."""
+    """The load: equally many from each server, spread evenly over servers of other pods and over cores."""
     pairs = [(a, b) for a, b in permutations(SERVERS, 2) if pod(a) != pod(b)]
     return [
         Flow(
@@ -68,13 +68,13 @@ def of_load() -> list[Flow]:
 
 
 def example() -> Flow:
-    """That of section IV: from the first server of es1 to the first of es8 over cs2, in queue 1."""
+    """The flow of section IV: from the first server of es1 to the first of es8 over cs2, in queue 1."""
     source, destination = EXAMPLE
     return Flow(source, destination, SERVERS[0], SERVERS[-2], way(SERVERS[0], SERVERS[-2], 1), 1)
 
 
 def at_switches(flows: Sequence[Flow]) -> dict[str, list[Passing]]:
-    """By switch the flows that pass it."""
+    """The flows that pass each switch."""
     passing: dict[str, list[Passing]] = {}
     for flow in flows:
         for hop in flow.way.hops:

@@ -1,4 +1,4 @@
-"""What a peer is, in its jail: switches that forward, tables that can be filled."""
+"""Interface of a peer in its jail: switches that forward, tables that can be filled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .testbed import Testbed
 
 
 class Forwarder(ABC):
-    """What forwards on all switches of a testbed.
+    """The forwarders on all switches of a testbed.
 
     Attributes:
         testbed: Hosts and cables.
@@ -24,7 +24,7 @@ class Forwarder(ABC):
 
     @abstractmethod
     def start(self, told: Callable[[float], None]) -> None:
-        """Start the switches, with empty tables; `told` hears how far it is, from 0 to 1.
+        """Start the switches, with empty tables; `told` is called with the progress, from 0 to 1.
 
         Raises:
             EmulationError: They do not start.
@@ -32,7 +32,7 @@ class Forwarder(ABC):
 
     @abstractmethod
     def carry(self, flows: Sequence[Flow], told: Callable[[float], None], *, fill: int = 0) -> None:
-        """Put the rules of flows into the tables, and rules of nobody until those that have any have `fill`.
+        """Install the rules of flows, and fill nonempty tables with unused rules up to `fill`.
 
         Raises:
             EmulationError: A switch refuses one.
@@ -40,25 +40,25 @@ class Forwarder(ABC):
 
     @abstractmethod
     def stop(self) -> None:
-        """End them."""
+        """Stop them."""
 
     @abstractmethod
     def rules(self) -> dict[str, int]:
-        """How many each switch has."""
+        """Number of rules by switch."""
 
     @abstractmethod
     def report(self) -> dict[str, Any]:
-        """What else is to be known, for the record."""
+        """Further information for the results."""
 
 
 @contextmanager
 def started(forwarder: Forwarder, rules: int, told: Callable[[str, float], None]) -> Iterator[None]:
-    """The switches forward all flows of the study, from full tables, for as long as the block runs.
+    """The switches forward all flows of the study, with full tables, during the block.
 
     Args:
-        forwarder: Which.
-        rules: In a table.
-        told: Hears what is done and how far it is.
+        forwarder: The forwarder.
+        rules: Rules per table.
+        told: Called with the stage and its progress.
 
     Raises:
         EmulationError: They do not start, or refuse a rule.

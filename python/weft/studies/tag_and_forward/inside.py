@@ -1,7 +1,7 @@
 """A peer in its jail: `python -m weft.studies.tag_and_forward.inside DIRECTORY`.
 
-It reads `options.json`, builds, and answers requests, a line of JSON each, until its standard input ends. What it does
-between requests is nothing, so peers take turns without disturbing each other.
+It reads `options.json`, builds the peer, and answers requests, one JSON line each, until its standard input ends. It is
+idle between requests, so peers do not disturb each other.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from .setup import FLOW_TABLE, OVS, TAG_FORWARD
 from .watching import watched
 
 _NOBODY = "02:00:00:00:ff:ff"
-"""Where the load goes to in Ethernet's terms: hosts count it and do no more."""
+"""Destination MAC address of the load: hosts count such frames and drop them."""
 _PORTS = (10_000, 9)
-"""Of the load's flows: any, and that of `discard` (RFC 863)."""
+"""Ports of the load's flows: an arbitrary one, and `discard` (RFC 863)."""
 _CONGESTION = "cubic"
 _QUIET_S, _QUIET, _PATIENCE_S = 0.1, 32, 3.0
-"""Nothing of a load is on the way any more when fewer packets have arrived in that time (switches say Hello to hosts,
-too); how long that is waited for."""
+"""A load is drained when fewer packets than this arrive in this time (switches also send Hellos to hosts); and the
+timeout for this."""
 _LIMIT_S = 60.0
-"""Seconds that a request may take beyond what it says."""
+"""Seconds that a request may take beyond its duration."""
 
 MAKERS: dict[str, Callable[[Path], Forwarder]] = {
     OVS: OpenVSwitches,
@@ -49,7 +49,7 @@ MAKERS: dict[str, Callable[[Path], Forwarder]] = {
 
 
 def run(directory: Path, options: dict[str, Any]) -> None:
-    """Build the peer, then answer."""
+    """Build the peer, then answer requests."""
     go_first()
     say("stage", stage="building", fraction=0.0)
     forwarder = MAKERS[options["peer"]](directory)
@@ -66,24 +66,24 @@ def run(directory: Path, options: dict[str, Any]) -> None:
 
 
 class Answers:
-    """What a peer can be asked; each method is a request by that name."""
+    """The requests that a peer answers, one method each."""
 
     def __init__(self, forwarder: Forwarder, directory: Path) -> None:
-        """For a peer that forwards."""
+        """Takes a running forwarder."""
         self._forwarder, self._testbed, self._directory = forwarder, forwarder.testbed, directory
         self._load = of_load()
 
     def echo(self, source: str, destination: str, size: int, count: int, warm: int) -> dict[str, Any]:
-        """Round trips between two servers, one after the other: `rtt_ns` of each, and how many were `lost`."""
+        """Sequential round trips between two servers: `rtt_ns` of each, and the number `lost`."""
         testbed = self._testbed
         words = [testbed.addresses[destination], "--netns", testbed.namespaces[source], "--size", str(size)]
         return _pktgen("echo", *words, "--count", str(count), "--warm", str(warm))
 
     def load(self, size: int, packets_per_s: float, seconds: float, flows: int) -> dict[str, Any]:
-        """The first flows of the load at a rate (0: as fast as one core makes packets): what was `sent` and `received`.
+        """Send the first flows of the load at a rate (0: at one core's full speed); packets `sent` and `received`.
 
-        What arrives `late`, after the last has been sent, has waited in front of a switch. `processor_s` is what
-        sender, switches and the kernel on their behalf took of the processors until then.
+        Packets that arrive `late`, after the last was sent, were queued at a switch. `processor_s` is the CPU time of
+        sender and switches, including the kernel's on their behalf, until then.
         """
         testbed, place = self._testbed, {server: number for number, server in enumerate(SERVERS)}
         sport, dport = _PORTS
@@ -124,7 +124,7 @@ class Answers:
         return sum(self._testbed.received().values())
 
     def _drained(self) -> int:
-        """What has arrived once nothing does any more."""
+        """The number of packets received once the load is drained."""
         until, now = time.monotonic() + _PATIENCE_S, self._arrived()
         while time.monotonic() < until:
             time.sleep(_QUIET_S)
@@ -134,9 +134,9 @@ class Answers:
         return now
 
     def transfer(self, source: str, destination: str, seconds: float, segments: bool) -> dict[str, float]:
-        """What one TCP connection carries, in bit/s: `throughput_bps`.
+        """Throughput of one TCP connection in bit/s: `throughput_bps`.
 
-        With `segments` hosts hand the kernel up to 64 kB at once, as Linux does by itself (GSO); without, packets.
+        With `segments`, hosts send up to 64 kB at once, Linux's default (GSO); otherwise packets.
         """
         testbed = self._testbed
         ends = {host: testbed.interface(host) for host in (source, destination)}
@@ -153,32 +153,32 @@ class Answers:
         return {"throughput_bps": found.mean_bps(seconds / 4)}
 
     def fill(self, rules: int) -> dict[str, int]:
-        """Fill tables anew, each up to so many rules; how many each switch has then."""
+        """Refill all tables up to this number of rules; returns the number of rules by switch."""
         self._forwarder.carry([], lambda _: None, fill=rules)
         return self._forwarder.rules()
 
     def gates(self, at_once: bool) -> dict[str, Any]:
-        """Set all gates anew: `seconds`, and those of each of the `switches`."""
+        """Remove and set all gates: `seconds` in total, and of each of the `switches`."""
         forwarder = self._forwarder
         assert isinstance(forwarder, Daemons)
         return forwarder.set_gates(at_once=at_once)
 
     def example(self) -> list[dict[str, Any]]:
-        """Where a packet of the paper's example comes to, and with what tag."""
+        """The nodes that a packet of the paper's example reaches, with its tags."""
         return watched(self._testbed, example())
 
     def report(self) -> dict[str, Any]:
-        """What forwards, its rules by switch, and those for the flows between servers alone (`state`)."""
+        """Versions, rules by switch, and rules for flows between servers alone (`state`)."""
         own = self._forwarder
         return {"versions": stack.versions() | own.report(), "rules": own.rules(), "state": own.state}
 
 
 def _pktgen(*words: str, limit_s: float = _LIMIT_S) -> dict[str, Any]:
-    """What `weft-pktgen` measures."""
+    """The measurements of `weft-pktgen`."""
     command = [str(program("weft-pktgen")), *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
     if done.returncode != 0:
-        raise EmulationError(done.stderr.strip() or f"weft-pktgen ended with {done.returncode}")
+        raise EmulationError(done.stderr.strip() or f"weft-pktgen exited with code {done.returncode}")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

@@ -1,4 +1,4 @@
-"""The peers from outside: a jail for each, asked one at a time."""
+"""The peers from outside: one jail each, queried one at a time."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ...emulation.errors import EmulationError
 from ...emulation.jail import Jail
 
 _LOG_CHARACTERS = 2_000
-"""Of what a jail wrote to its standard error, how much an error quotes."""
+"""Number of last characters of a jail's standard error quoted in an error."""
 
 
 class Peer:
     """A peer in its jail."""
 
     def __init__(self, name: str, rules: int, directory: Path) -> None:
-        """Begin to build it; `directory` is for its files."""
+        """Start building it; `directory` is for its files."""
         self.name = name
         self.built_s = 0.0
         self._directory = directory
@@ -29,7 +29,7 @@ class Peer:
             self._jail = Jail("weft.studies.tag_and_forward.inside", [str(directory)], log, listens=True)
 
     def wait(self, told: Callable[[float], None]) -> None:
-        """Wait until it forwards; `told` hears how far it is, from 0 to 1.
+        """Wait until it forwards; `told` is called with the progress, from 0 to 1.
 
         Raises:
             EmulationError: It could not be built.
@@ -37,10 +37,10 @@ class Peer:
         self.built_s = float(self._until("ready", told)["seconds"])
 
     def ask(self, what: str, **values: Any) -> Any:
-        """What `inside.Answers` says.
+        """Send a request to `inside.Answers`.
 
         Raises:
-            EmulationError: It refused, or has ended.
+            EmulationError: It refused, or has exited.
         """
         asking = self._jail.process.stdin
         assert asking is not None
@@ -52,17 +52,17 @@ class Peer:
         return self._until("answer", lambda _: None)["answer"]
 
     def fill(self, rules: int) -> None:
-        """Have its tables filled with so many rules, unless they are.
+        """Fill its tables with this number of rules, unless they already are.
 
         Raises:
-            EmulationError: It refused, or has ended.
+            EmulationError: It refused, or has exited.
         """
         if rules != self._rules:
             self.ask("fill", rules=rules)
             self._rules = rules
 
     def end(self) -> None:
-        """End it."""
+        """Stop it."""
         self._jail.end()
 
     def _until(self, wanted: str, told: Callable[[float], None]) -> dict[str, Any]:
@@ -82,10 +82,10 @@ class Peer:
         raise self._failure()
 
     def _failure(self) -> EmulationError:
-        """What a jail that has ended says of it."""
+        """The error of a jail that has exited."""
         left = self._directory / "failed.json"
         if left.is_file():
             said = json.loads(left.read_text(encoding="utf-8"))
             return EmulationError(f"{self.name}: {said['error']}", said["hint"])
         log = (self._directory / "emulation.log").read_text(encoding="utf-8", errors="replace")
-        return EmulationError(f"{self.name} has ended: {log.strip()[-_LOG_CHARACTERS:]}")
+        return EmulationError(f"{self.name} exited: {log.strip()[-_LOG_CHARACTERS:]}")

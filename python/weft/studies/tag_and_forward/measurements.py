@@ -1,8 +1,8 @@
-"""The measured runs as a part of the study: a run is what was seen of one peer in one round.
+"""The measured runs as a part of the study: a run is one peer in one round.
 
-All peers are built once, each in a jail of its own, and take turns: in a round echo requests of every size go through
-each, in an order drawn anew, between two servers of different pods that are drawn for the round; then, in some rounds,
-the load. So what else the machine does meanwhile slows each alike, and a round's figures are compared with each other.
+All peers are built once, each in its own jail, and are measured in turn: in a round, echo requests of every size go
+through each peer in random order, between two random servers of different pods; then, in some rounds, the load. So the
+machine's background load affects all peers alike, and values of the same round are compared.
 
 An echo is a flow of the result: its class is the packets' size, its completion time the round trip.
 """
@@ -49,12 +49,12 @@ from .setup import (
 )
 
 _WARM = 3
-"""Echoes before those that count: the first one makes entries in caches."""
+"""Warm-up echoes: the first one fills caches."""
 _TRANSFER_S = 1.0
 _PAUSE_S = 0.1
-"""How long nothing is asked now and then: what the processors do then they do for others."""
+"""Duration of pauses without requests, in which CPU usage is due to other programs."""
 _STEPS = 6
-"""How often the interval is halved that a rate is looked for in."""
+"""Steps of the bisection for a rate."""
 
 Told = Callable[[dict[str, Any]], None]
 
@@ -68,11 +68,11 @@ class Measurements(Part):
         self.setups = extent.setups()
 
     def runs(self) -> int:
-        """How many there are."""
+        """Number of runs."""
         return len(self.setups)
 
     def check(self) -> None:
-        """Refuse a machine without what the peers need."""
+        """Check that this machine meets the peers' requirements."""
         requirements.check(("weft-switchd", "weft-pktgen"))
         openvswitch.check()
         iperf.check()
@@ -94,7 +94,7 @@ class Measurements(Part):
         return Results(out)
 
     def _carry_out(self, out: Path, pending: list[list[Setup]], peers: dict[str, Peer], told: Told) -> None:
-        """Rounds with peers that are there; each is written when it has ended."""
+        """Run the rounds with built peers; each is written when it has finished."""
         once = {name: self._once(peer) for name, peer in peers.items()}
         for group in pending:
             chosen = {setup.peer: peers[setup.peer] for setup in group}
@@ -106,7 +106,7 @@ class Measurements(Part):
                 told({"event": "run_done", "run_id": setup.id, "label": setup.label, "fraction": 1.0})
 
     def _once(self, peer: Peer) -> dict[str, Any]:
-        """What is measured once of a peer: what it is, and of those with gates how long setting them takes."""
+        """One-time measurements of a peer: its description, and for tags the time to set gates."""
         report: dict[str, Any] = peer.ask("report")
         if peer.name == OVS:
             return report
@@ -121,7 +121,7 @@ class Measurements(Part):
 
     @contextmanager
     def _built(self, first: list[Setup], told: Told) -> Iterator[dict[str, Peer]]:
-        """All peers, built side by side; they end with the block."""
+        """All peers, built in parallel; they are stopped after the block."""
         with tempfile.TemporaryDirectory(prefix="weft-") as directory:
             peers: dict[str, Peer] = {}
             try:
@@ -153,10 +153,10 @@ class Measurements(Part):
 
 
 class Round:
-    """One round, of peers that are there."""
+    """One round, with built peers."""
 
     def __init__(self, peers: dict[str, Peer], extent: Extent, setups: list[Setup], told: Told) -> None:
-        """What is drawn follows from the round's number."""
+        """Random choices are seeded with the round's number."""
         self._processors = Processors()
         self._peers, self._extent, self._setups, self._told = peers, extent, setups, told
         self._draw = random.Random(setups[0].round)
@@ -164,10 +164,10 @@ class Round:
         self.destination = self._draw.choice([one for one in SERVERS if pod(one) != pod(self.source)])
 
     def carry_out(self) -> dict[str, dict[str, Any]]:
-        """What was seen, by peer.
+        """The measurements, by peer.
 
         Raises:
-            EmulationError: A peer has ended, or refuses.
+            EmulationError: A peer has exited, or refused a request.
         """
         found: dict[str, dict[str, Any]] = {
             name: {"source": self.source, "destination": self.destination, "echoes": {}, "loads": {}, "transfers": {}}
@@ -207,14 +207,14 @@ class Round:
         return found
 
     def _transfers(self) -> list[tuple[str, str]]:
-        """Connections of each peer; with segments only where switches take them."""
+        """Connections of each peer; with segments only for switches that accept them."""
         kinds = [(PACKETS, name) for name in self._peers] + [
             (SEGMENTS, name) for name in self._peers if name == FLOW_TABLE
         ]
         return self._draw.sample(kinds, len(kinds))
 
     def _turns(self, sizes: tuple[int, ...]) -> list[tuple[int, str]]:
-        """Each size with each peer: sizes in an order that is drawn, and for each size the peers."""
+        """Each size with each peer: sizes in random order, and for each size the peers in random order."""
         return [
             (size, name)
             for size in self._draw.sample(sizes, len(sizes))
@@ -223,9 +223,9 @@ class Round:
 
 
 def pause(processors: Processors) -> None:
-    """Sample what the processors do while no peer is asked anything: that is what others have them do.
+    """Sample the CPU usage while no peer has a request: it is due to other programs.
 
-    While peers are asked, all processors may be busy with them on purpose: a load is as much as one of them sends.
+    During requests, peers may use all CPUs on purpose: a load is as much as one CPU can send.
     """
     processors.begin()
     time.sleep(_PAUSE_S)
@@ -235,8 +235,7 @@ def pause(processors: Processors) -> None:
 def carried(peer: Peer, size: int, seconds: float, flows: int = LOAD) -> dict[str, Any]:
     """The highest rate at which all but `MISSING` of the packets arrive while they are sent, with all trials.
 
-    First as fast as one core sends; if that is too much, the rate is looked for by halving the interval between
-    nothing and twice of what arrived.
+    First at one core's full speed; if that is too much, by bisection between zero and twice the rate received.
     """
 
     def trial(rate: float) -> dict[str, Any]:

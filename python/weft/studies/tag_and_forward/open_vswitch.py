@@ -18,18 +18,18 @@ from .testbed import Testbed
 
 _PRIORITY = 1000
 _RULES_S = 120.0
-"""Seconds that a switch has to take its rules."""
+"""Timeout in seconds for a switch to install its rules."""
 
 
 class OpenVSwitches(Forwarder):
-    """Open vSwitch with a table at every hop: a daemon for each switch, in a namespace of its own, as on real ones.
+    """Open vSwitch with a table at every hop: one daemon per switch, in its own namespace, as on real switches.
 
     One daemon for all, as Mininet has it, forwards half as many packets in user space and takes three times as long
     for a round trip: its one thread looks after all switches in turn.
     """
 
     def __init__(self, directory: Path) -> None:
-        """Make the testbed; `directory` is for files."""
+        """Create the testbed; `directory` is for files."""
         find_mininet()
         from ...emulation.topology import BridgeSwitch
 
@@ -37,7 +37,7 @@ class OpenVSwitches(Forwarder):
         self._switches: dict[str, OpenVSwitch] = {}
 
     def start(self, told: Callable[[float], None]) -> None:
-        """A daemon each, with one bridge."""
+        """Start one daemon per switch, with one bridge."""
         plan = self.testbed.plan
         for number, name in enumerate(SWITCHES, 1):
             ports = {end.port + 1: plan.interface(end) for end in plan.ports(name)}
@@ -50,7 +50,7 @@ class OpenVSwitches(Forwarder):
         self.testbed.wait_for_links()
 
     def carry(self, flows: Sequence[Flow], told: Callable[[float], None], *, fill: int = 0) -> None:
-        """Rules match both addresses and lead to a port."""
+        """Install rules that match both addresses and output to a port."""
         passing = at_switches(flows)
         for number, (name, switch) in enumerate(self._switches.items(), 1):
             own = [_rule(one.flow.source, one.flow.destination, one.hop.port + 1) for one in passing.get(name, ())]
@@ -60,16 +60,16 @@ class OpenVSwitches(Forwarder):
             told(number / len(SWITCHES))
 
     def stop(self) -> None:
-        """All daemons."""
+        """Stop all daemons."""
         for switch in self._switches.values():
             switch.stop()
 
     def rules(self) -> dict[str, int]:
-        """As each bridge counts."""
+        """Number of rules as counted by each bridge."""
         return {name: switch.count(name) for name, switch in self._switches.items()}
 
     def report(self) -> dict[str, Any]:
-        """Who forwards, and how many flows its caches hold."""
+        """Version, datapath, and number of flows in its caches."""
         return {
             "openvswitch": openvswitch.version(),
             "datapath": openvswitch.datapath(),
@@ -78,5 +78,5 @@ class OpenVSwitches(Forwarder):
 
 
 def _rule(source: str, destination: str, port: int) -> str:
-    """As ovs-ofctl has it."""
+    """A rule in the syntax of ovs-ofctl."""
     return f"priority={_PRIORITY},ip,nw_src={source},nw_dst={destination},actions=output:{port}"

@@ -1,4 +1,4 @@
-"""The claims G3 to G5, about what switches are told: gates, rules, and the worked example."""
+"""The claims G3 to G5, about provisioning: gates, rules, and the worked example."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .setup import LABELS, PEERS, TAG_FORWARD
 from .table import Measured, of_peer
 
 SOON_S = 0.020
-"""What setting all gates may take (G3)."""
+"""Limit for setting all gates (G3)."""
 EXAMPLE_ROUTE = ("es1", "as1", "cs2", "as7", "es8")
 EXAMPLE_GATES = (48, 48, 32, 32, 30)
 EXAMPLE_UP, EXAMPLE_DOWN = 48, 30
@@ -28,18 +28,18 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Gates:
-    """When gates were set, which is before all rounds."""
+    """The measurement of setting gates, before all rounds."""
 
     emulated: dict[str, Any]
 
     @property
     def saturated(self) -> bool:
-        """Whether others left the machine no processor time meanwhile."""
+        """Whether other programs saturated the machine's CPU during it."""
         return bool(self.emulated.get("gates_processors", {}).get("saturated", False))
 
 
 def setting(runs: Sequence[Measured]) -> StudyRow:
-    """Holds if all gates are set in less than `SOON_S`, by the interval too."""
+    """Holds if all gates are set in less than `SOON_S`, with the whole interval."""
     emulated = _first(run.emulated for run in of_peer(runs, TAG_FORWARD) if "gates_at_once" in run.emulated)
     return settled(_setting, [] if emulated is None else [Gates(emulated)])[0]
 
@@ -55,7 +55,7 @@ def _set(emulated: dict[str, Any] | None) -> StudyRow:
     found = estimate(one["seconds"] for one in emulated["gates_at_once"])
     in_turn = estimate(one["seconds"] for one in emulated["gates_in_turn"])
     if found is None or found.high is None or in_turn is None:
-        return not_measured("G3", claim, "ms", "gates have to be set twice at least")
+        return not_measured("G3", claim, "ms", "gates have to be set at least twice")
     each = {
         layer: estimate(
             took
@@ -75,9 +75,9 @@ def _set(emulated: dict[str, Any] | None) -> StudyRow:
 
 
 def state(runs: Sequence[Measured]) -> StudyRow:
-    """Holds if switches have the rules of the flows that begin there and no others, as `_weft` counts them."""
-    claim = "state for a flow only at the source's edge switch, none at the other four of a way between pods"
-    unit = "rules of a flow, in all switches"
+    """Holds if switches have only the rules of flows that start there, as counted by `_weft`."""
+    claim = "state for a flow only at the source's edge switch, none at the other four of a path between pods"
+    unit = "rules per flow, over all switches"
     states = {peer: _first(run.emulated["state"] for run in of_peer(runs, peer)) for peer in PEERS}
     own = states[TAG_FORWARD]
     if own is None:
@@ -107,7 +107,7 @@ def _by_layer(state: Mapping[str, int], layers: Mapping[str, Sequence[str]]) -> 
 def example(runs: Sequence[Measured]) -> StudyRow:
     """Holds if the plan's gates are the paper's, and the packet was seen at each switch with the paper's tag."""
     claim = "the worked example: gates, UP = 48, DOWN = 30, and the route es1-as1-cs2-as7-es8"
-    unit = "of 5 places a packet was seen at as in the paper"
+    unit = "of 5 places where the packet was observed as in the paper"
     seen = _first(run.emulated.get("example") for run in of_peer(runs, TAG_FORWARD))
     if seen is None:
         return not_measured("G5", claim, unit, "no run with tags has finished")
@@ -121,7 +121,7 @@ def example(runs: Sequence[Measured]) -> StudyRow:
     holds = planned and seen == wanted
     notes = [
         f"gates {', '.join(str(hop.gate) for hop in flow.way.hops)} planned",
-        "seen: " + ", ".join(_place(one) for one in seen),
+        "observed: " + ", ".join(_place(one) for one in seen),
     ]
     verdict = Verdict.held if holds else Verdict.did_not_hold
     return StudyRow("G5", claim, verdict, right, right, right, unit, "; ".join(notes))

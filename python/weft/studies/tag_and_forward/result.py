@@ -1,4 +1,4 @@
-"""What was seen of a peer in a round, as the directory of a run.
+"""The measurements of a peer in a round, as a run's directory.
 
 An echo is a flow of the result: its class is the packets' size, its completion time the round trip.
 """
@@ -18,12 +18,12 @@ from .setup import Setup
 _HOPS = 6
 """Links between servers of different pods."""
 _UNKNOWN = ("bytes", "window_bytes", "packets", "drops", "max_queue_bytes", "utilisation")
-"""Of links: reading their counters would take time that peers need. Their rate is what a fabric file says by default;
-nothing limits them to it."""
+"""Unknown values of links: reading their counters would take CPU time from peers. Their rate is the fabric file's
+default and is not enforced."""
 
 
 def write(setup: Setup, found: dict[str, Any], report: dict[str, Any], target: Path) -> None:
-    """Make a run's result of what was seen.
+    """Write a run's result.
 
     Raises:
         OutputError: It cannot be written.
@@ -32,7 +32,7 @@ def write(setup: Setup, found: dict[str, Any], report: dict[str, Any], target: P
 
 
 def flows(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """A row for each echo, lost ones without an end."""
+    """A row for each echo; lost ones have no end."""
     source, destination = found["source"], found["destination"]
     rows: list[dict[str, Any]] = []
     for klass, echoes in found["echoes"].items():
@@ -57,7 +57,7 @@ def flows(found: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def series(found: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """The rates that were carried, by size."""
+    """The carried rates, by size."""
     return [
         (0, metric, klass, load[metric])
         for klass, load in found["loads"].items()
@@ -67,7 +67,7 @@ def series(found: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def summary(setup: Setup, found: dict[str, Any], report: dict[str, Any], built: Fabric) -> dict[str, Any]:
-    """`summary.json`, with what is known of what others have in theirs."""
+    """`summary.json`, with the known part of the usual entries."""
     classes = {
         klass: layout.of_class(flows=len(echoes["rtt_ns"]) + echoes["lost"], finished=len(echoes["rtt_ns"]))
         for klass, echoes in found["echoes"].items()

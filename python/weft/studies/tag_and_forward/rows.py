@@ -15,7 +15,7 @@ def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:
 
 
 def beside(ident: str, claim: str, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:
-    """A row without a verdict, with a figure beside; the first note is the reason."""
+    """A row without a verdict but with a value; the first note is the reason."""
     return replace(row(ident, claim, True, value, unit, notes), verdict=Verdict.not_measured)
 
 
@@ -28,6 +28,6 @@ def row(ident: str, claim: str, holds: bool, value: Estimate, unit: str, notes: 
 
 
 def spelled(found: Estimate, sign: str = "") -> str:
-    """In per cent; `sign` as in format specifications."""
+    """An estimate in per cent, as text; `sign` as in format specifications."""
     interval = "" if found.low is None or found.high is None else f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
     return f"{100 * found.mean:{sign}.1f}{interval}"

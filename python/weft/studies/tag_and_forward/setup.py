@@ -1,4 +1,4 @@
-"""What is compared, at which packet sizes, and how often."""
+"""The comparisons: peers, packet sizes and repetitions."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any
 
 OVS, FLOW_TABLE, TAG_FORWARD = "ovs", "flow_table", "tag_forward"
 PEERS = (OVS, FLOW_TABLE, TAG_FORWARD)
-"""Open vSwitch; Weft's switch with a table at every hop, and with tags: the same program but for those."""
+"""Open vSwitch; Weft's switch with a table at every hop, and with tags: otherwise the same program."""
 LABELS = {OVS: "Open vSwitch", FLOW_TABLE: "flow table at every hop", TAG_FORWARD: "tags"}
-"""What people call them."""
+"""Labels of the peers."""
 ECHO_SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
-"""Bytes of the IP packet of an echo request; what is larger than `MTU` comes in fragments."""
+"""Bytes of the IP packet of an echo request; packets larger than `MTU` are fragmented."""
 MTU = 1500
 LOAD_SIZES = (64, 512, 1500)
 """Bytes of the IP packets of the load."""
 FEW = 400
-"""Flows of a load beside that: about 100 at each switch."""
+"""Flows of an additional load: about 100 at each switch."""
 FEW_CLASS = f"{LOAD_SIZES[0]} B, {FEW} flows"
 PACKETS, SEGMENTS = "packets", "segments"
-"""What hosts hand the kernel of a TCP connection: packets, or segments of up to 64 kB, which no tag can be put on."""
+"""What hosts pass to the kernel: packets, or segments of up to 64 kB, which cannot be tagged."""
 RULES = 40_000
 """Rules in a table: a fifth of 200 000, as in the paper."""
 MISSING = 0.01
-"""Share of packets that may be lost, or still wait when the last is sent, where a rate counts as carried."""
+"""Maximum share of packets lost or queued when the last is sent, for a rate to count as carried."""
 
 
 def spelled(size: int) -> str:
@@ -33,16 +33,16 @@ def spelled(size: int) -> str:
 
 @dataclass(frozen=True)
 class Extent:
-    """How much of it is run.
+    """Extent of the study.
 
     Attributes:
-        rounds: In each every peer is asked for echoes of every size.
-        echoes: Of a size, peer and round.
-        loads: Rounds that have load as well, the first ones.
-        trial_s: How long a load is sent to find out whether it is carried.
+        rounds: Number of rounds, each with echoes of every size through every peer.
+        echoes: Echoes per size, peer and round.
+        loads: Number of (first) rounds that also have load.
+        trial_s: Duration of a load trial.
         settings: How often all gates are set.
-        tables: Other numbers of rules in a table, of Weft's switches only, each for `loads` rounds with load.
-        rules: In a table of every peer, before.
+        tables: Further numbers of rules per table, for Weft's switches only, each for `loads` rounds with load.
+        rules: Rules per table of every peer otherwise.
     """
 
     rounds: int
@@ -54,7 +54,7 @@ class Extent:
     rules: int = RULES
 
     def setups(self) -> list[Setup]:
-        """All runs, what is compared one after the other."""
+        """All runs; those that are compared follow each other."""
         most = [
             Setup(peer, self.rules, number, number <= self.loads)
             for number in range(1, self.rounds + 1)
@@ -71,13 +71,13 @@ class Extent:
 
 @dataclass(frozen=True)
 class Setup:
-    """One run: what is measured of a peer in a round.
+    """One run: the measurements of a peer in a round.
 
     Attributes:
-        peer: Which.
-        rules: In each of its tables.
-        round: Its number.
-        loaded: Whether there is load as well.
+        peer: The peer.
+        rules: Rules in each of its tables.
+        round: Number of the round.
+        loaded: Whether the round has load.
     """
 
     peer: str
@@ -87,15 +87,15 @@ class Setup:
 
     @property
     def id(self) -> str:
-        """Of the run."""
+        """Id of the run."""
         return f"{self.peer}-rules{self.rules}-round{self.round}"
 
     @property
     def label(self) -> str:
-        """For people."""
+        """Label of the run."""
         return f"{self.peer}, {self.rules} rules, round {self.round}"
 
     @property
     def overrides(self) -> dict[str, Any]:
-        """What tells it from other runs, the round apart, as a sweep would name it."""
+        """What distinguishes it from other runs except the round, as the overrides of a sweep."""
         return {"scheme.name": self.peer, "tables.rules": self.rules}

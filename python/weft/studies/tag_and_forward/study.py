@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...results import Results
 
 NAME = "fabric"
-"""The part."""
+"""The name of the part."""
 EXTENTS = {
     Size.quick: Extent(rounds=10, echoes=10, loads=4, trial_s=0.3, settings=10),
     Size.standard: Extent(rounds=100, echoes=20, loads=8, trial_s=1.0, settings=100, tables=(200_000,)),
@@ -31,11 +31,11 @@ class TagAndForward(Study):
 
     name = "tag-and-forward"
     summary = (
-        "Tag-and-Forward against Open vSwitch and against a flow table at every hop: the paper's fat-tree, emulated"
+        "Tag-and-Forward compared with Open vSwitch and with a flow table at every hop: the paper's fat-tree, emulated"
     )
     chosen = (
-        "The fat-tree of Figure 1 in namespaces of one machine, links without limits of their own,"
-        f" {RULES} rules in each table, one for each of 8000 UDP flows of the load among them."
+        "The fat-tree of Figure 1 in namespaces of one machine, links without rate limits,"
+        f" {RULES} rules in each table, including one for each of the load's 8000 UDP flows."
         " Peers take turns within a round."
     )
 
@@ -44,19 +44,19 @@ class TagAndForward(Study):
         return [Measurements(NAME, EXTENTS[size])]
 
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """G1 to G5; then who forwarded."""
+        """G1 to G5; then the datapath and further measurements."""
         runs = gather(results[NAME])
         return Outcome(claims.judge(runs), [*remarks(runs), *saturation(runs)])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
-        """Round trips and packets a second by packet size, and how long gates take."""
+        """Round trips and packets per second by packet size, and the time to set gates."""
         from . import figures
 
         return figures.draw(gather(results[NAME]), out, formats)
 
 
 def remarks(runs: Sequence[Measured]) -> list[str]:
-    """Who forwarded, what TCP carries, and what larger tables change."""
+    """The datapath, TCP throughput, and the effect of larger tables."""
     found = of_peer(runs, OVS)
     if not found:
         return ["no run has finished"]
@@ -65,14 +65,14 @@ def remarks(runs: Sequence[Measured]) -> list[str]:
     lost = sum(run.lost for run in runs)
     return [
         f"Open vSwitch {versions['openvswitch']} forwarding {where} (datapath {versions['datapath']}),"
-        f" a daemon for each switch, Linux {versions['kernel']}; {lost} echoes were not answered",
+        f" one daemon per switch, Linux {versions['kernel']}; {lost} echoes without a reply",
         *_transfers(runs),
         *_tables(runs),
     ]
 
 
 def _transfers(runs: Sequence[Measured]) -> list[str]:
-    """TCP through each peer: tags need hosts that cut their segments themselves."""
+    """TCP through each peer: tags need hosts that segment in software."""
     parts = []
     for peer in PEERS:
         for how in (PACKETS, SEGMENTS):
@@ -85,15 +85,15 @@ def _transfers(runs: Sequence[Measured]) -> list[str]:
 
 
 def _tables(runs: Sequence[Measured]) -> list[str]:
-    """What tags gain over a table at every hop, by rules in a table."""
+    """The gain of tags over a table at every hop, by number of rules."""
     lines, size = [], LOAD_SIZES[0]
     for rules in sorted({run.rules for run in runs}):
         found = {
             f"round trips of {size} B": claims.gain(runs, "round_trip_s", size, FLOW_TABLE, rules=rules),
-            f"packets a second of {size} B": claims.gain(runs, "carried", size, FLOW_TABLE, rules=rules),
-            f"packets a second of {FEW_CLASS}": claims.few_gain(runs, rules),
+            f"packets per second of {size} B": claims.gain(runs, "carried", size, FLOW_TABLE, rules=rules),
+            f"packets per second of {FEW_CLASS}": claims.few_gain(runs, rules),
         }
         gains = [f"{what} {spelled(one, '+')} %" for what, one in found.items() if one is not None]
         if gains:
-            lines.append(f"tags beside a table of {rules} rules at every hop, better by: {', '.join(gains)}")
+            lines.append(f"gain of tags over a table of {rules} rules at every hop: {', '.join(gains)}")
     return lines

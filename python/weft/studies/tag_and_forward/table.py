@@ -1,4 +1,4 @@
-"""What the claims are about, read from results: of each run its round trips, the load it carried, and its rules."""
+"""The data for the claims, read from results: each run's round trips, carried load and rules."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ class Measured:
     """A run: one peer in one round.
 
     Attributes:
-        peer: Which.
-        rules: In each of its tables.
-        round: Its number; what is compared has the same.
-        round_trip_s: By packet size, the median of the round's echoes: a process that others hold up for a while does
-            not count.
-        lost: Echoes without an answer.
-        carried: By packet size, packets a second; no size whose every rate was too much, none at all in rounds without
+        peer: The peer.
+        rules: Rules in each of its tables.
+        round: Number of the round; runs of the same round are compared.
+        round_trip_s: By packet size, the median of the round's echoes, which is robust against short interruptions.
+        lost: Echoes without a reply.
+        carried: Packets per second by packet size, without sizes whose every rate was too high; empty in rounds without
             load.
-        by_processor: By packet size, packets for a second of processor time at that rate, that of the sender included.
-        few: Packets a second of the smallest size and of few flows; None where that was not measured.
-        transfers_bps: Throughput of a TCP connection, by what hosts hand the kernel.
-        emulated: What else the run's summary has of how it came about.
+        by_processor: By packet size, packets per second of CPU time at that rate, including the sender's.
+        few: Packets per second of the smallest size with few flows; None if not measured.
+        transfers_bps: Throughput of a TCP connection, with packets and with segments.
+        emulated: The entry `emulated` of the run's summary.
     """
 
     peer: str
@@ -43,12 +42,12 @@ class Measured:
 
     @property
     def saturated(self) -> bool:
-        """Whether others left the machine no processor time meanwhile."""
+        """Whether other programs saturated the machine's CPU during the run."""
         return bool(self.emulated.get("processors", {}).get("saturated", False))
 
 
 def gather(results: Results) -> list[Measured]:
-    """Every finished run."""
+    """All finished runs."""
     if not results.finished:
         return []
     times: dict[tuple[str, str], list[float | None]] = {}
@@ -91,7 +90,7 @@ def of_peer(runs: Iterable[Measured], peer: str) -> list[Measured]:
 
 
 def by_round(runs: Sequence[Measured], peer: str, what: str, size: int, rules: int = RULES) -> dict[int, float]:
-    """One of a run's attributes that are by size, by round."""
+    """An attribute of runs for one size, by round."""
     return {
         run.round: getattr(run, what)[size]
         for run in of_peer(runs, peer)

@@ -1,8 +1,7 @@
-"""The network of one peer, in a jail: hosts, cables without limits, and nothing that forwards yet.
+"""The network of one peer, in a jail: hosts and links without rate limits; nothing forwards yet.
 
-Links are not shaped, so that only what forwards and what sends limits anything. Hosts have an MTU of 1500, the
-interfaces of switches `ROOM` more, under every peer alike. Hosts know each other's MAC addresses, and cut segments
-themselves.
+Links are not shaped, so that only forwarders and senders limit throughput. Hosts have an MTU of 1500, switch interfaces
+`ROOM` more, for every peer. Hosts know each other's MAC addresses, and segment in software.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ ROOM = 8
 
 
 class Testbed(Nodes):
-    """Hosts that are ready, switches that are not."""
+    """Configured hosts, and switches that are not started."""
 
     def __init__(self, directory: Path, switch: type, told: Callable[[SwitchNode], dict[str, Any]]) -> None:
-        """Make nodes and cables; `directory` is for the fabric file.
+        """Create nodes and links; `directory` is for the fabric file.
 
         Raises:
-            EmulationError: Something is missing on this machine, or the kernel does not do what it is asked for.
+            EmulationError: A requirement is missing on this machine, or the kernel rejects a setting.
         """
         file = directory / FILE
         file.write_text(fabric(), encoding="utf-8")
@@ -39,7 +38,7 @@ class Testbed(Nodes):
             with entered(self.place(one.name)):
                 ports = [self.plan.interface(end) for end in self.plan.ports(one.name)]
                 ip_batch(
-                    [f"link set dev {port} mtu {_MTU + ROOM}" for port in ports], f"{one.name} takes no larger MTU"
+                    [f"link set dev {port} mtu {_MTU + ROOM}" for port in ports], f"cannot raise the MTU of {one.name}"
                 )
         for host in self.plan.hosts:
             with entered(self.namespaces[host.name]):
@@ -47,7 +46,7 @@ class Testbed(Nodes):
 
     @property
     def addresses(self) -> dict[str, str]:
-        """Of the servers."""
+        """Addresses of the servers."""
         return {host.name: host.address for host in self.plan.hosts if host.name in SERVERS}
 
     def interface(self, host: str) -> str:
@@ -59,7 +58,7 @@ class Testbed(Nodes):
         return next(one.mac for one in self.plan.hosts if one.name == host)
 
     def received(self) -> dict[str, int]:
-        """Packets that have come in, by server."""
+        """Number of packets received, by server."""
         return {server: self._counter(server, 1) for server in SERVERS}
 
     def _counter(self, host: str, column: int) -> int:
@@ -71,12 +70,12 @@ class Testbed(Nodes):
         return int(words[column])
 
     def _configure(self, name: str) -> None:
-        """What is done in a host's namespace."""
+        """Configure a host, in its namespace."""
         device = self.interface(name)
         offloads(device)
         write({"net.ipv4.conf.all.rp_filter": "0", f"net.ipv4.conf.{device}.rp_filter": "0"})
         others = [host for host in self.plan.hosts if host.name != name]
         ip_batch(
             [f"neigh replace {host.address} lladdr {host.mac} dev {device} nud permanent" for host in others],
-            f"host {name} does not take its neighbours",
+            f"cannot set the neighbours of host {name}",
         )

@@ -1,4 +1,4 @@
-"""The example of section IV on the wire: which switches its packet comes to, and with what tag."""
+"""The example of section IV on the wire: the switches that its packet reaches, and its tags."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TAG = 0xFF1F
 _IPV4, _UDP, _EVERYTHING = 0x0800, 17, 0x0003
 _PORT = 9
 _PATIENCE_S = 1.0
-"""Seconds that a packet may take."""
+"""Timeout for a packet, in seconds."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A packet at the place it has come to; without a tag the last three are None."""
+    """A packet at a node it has reached; without a tag the last three are None."""
 
     at: str
     queue: int | None
@@ -31,9 +31,9 @@ class Seen:
 
 
 def watched(testbed: Testbed, flow: Flow) -> list[dict[str, object]]:
-    """Sends a packet of a flow; where it came to, in the order of the flow's way.
+    """Send a packet of a flow; returns the nodes it reached, in the order of the flow's path.
 
-    Switches have to be in the namespace of this process, as Weft's own are.
+    Switches have to be in the namespace of this process, like Weft's own.
     """
     frame = _frame(testbed, flow)
     with ExitStack() as stack:
@@ -59,7 +59,7 @@ def read(frame: bytes, whole: bytes) -> tuple[int | None, int | None, int | None
 
 
 def _arrivals(testbed: Testbed, flow: Flow) -> list[tuple[str, str]]:
-    """Where packets of a flow come in: the nodes behind its hops, and their interfaces."""
+    """Where packets of a flow arrive: the nodes after its hops, and their interfaces."""
     behind = {}
     for cable in testbed.plan.cables:
         for end, other in (cable.ends, cable.ends[::-1]):
@@ -68,7 +68,7 @@ def _arrivals(testbed: Testbed, flow: Flow) -> list[tuple[str, str]]:
 
 
 def _seen(at: str, there: socket.socket, whole: bytes) -> Seen | None:
-    """What comes in of the packet."""
+    """The packet as received, or None."""
     until = time.monotonic() + _PATIENCE_S
     while (left := until - time.monotonic()) > 0:
         there.settimeout(left)
@@ -89,7 +89,7 @@ def _packet_socket(interface: str) -> socket.socket:
 
 
 def _frame(testbed: Testbed, flow: Flow) -> bytes:
-    """A packet of a flow, longer than what Ethernet pads."""
+    """A packet of a flow, long enough to need no Ethernet padding."""
     source, destination = map(socket.inet_aton, EXAMPLE)
     data = bytes(range(64))
     udp = struct.pack("!HHHH", _PORT, _PORT, 8 + len(data), 0) + data
@@ -101,7 +101,7 @@ def _frame(testbed: Testbed, flow: Flow) -> bytes:
 
 
 def _checksum(header: bytes) -> int:
-    """Of RFC 1071."""
+    """The Internet checksum (RFC 1071)."""
     total: int = sum(struct.unpack(f"!{len(header) // 2}H", header))
     total = (total & 0xFFFF) + (total >> 16)
     return ~(total + (total >> 16)) & 0xFFFF

@@ -1,7 +1,7 @@
-"""TCP-Path and TFE against ECMP, after Alvarez-Horcajo et al. (IEEE Access 2019).
+"""TCP-Path and TFE compared with ECMP, after Alvarez-Horcajo et al. (IEEE Access 2019).
 
-The paper is "Improving multipath routing of TCP flows by network exploration". `scenarios` has the set-up of its
-section V-B, `table` gathers what the claims are about, `measures` reads it, `claims` has the rows T1 to T10,
+The paper is "Improving multipath routing of TCP flows by network exploration". `scenarios` has the setup of its
+section V-B, `table` collects the data for the claims, `measures` reads it, `claims` has the rows T1 to T10,
 `performance` and `scalability` their decision rules, `equations` the paper's equations and Table 2, `figures` its
 figures 7 to 12 and 14 to 17.
 """
@@ -23,15 +23,17 @@ class TcpPath(Study):
     """The study of path exploration on a spine-leaf fabric."""
 
     name = "tcp-path"
-    summary = "TCP-Path, TFE and ARP-Path against ECMP on 4-4-20 and a three-layer fabric, web search and data mining"
+    summary = (
+        "TCP-Path, TFE and ARP-Path compared with ECMP on 4-4-20 and a three-layer fabric, web search and data mining"
+    )
     chosen = scenarios.CHOSEN
 
     def parts(self, size: Size) -> Sequence[Part]:
-        """One scenario for each distribution and set-up, and one for each size of mesh."""
+        """One scenario for each distribution and setup, and one for each mesh size."""
         return scenarios.parts(size)
 
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """T1 to T10, and what the paper's whole evaluation would take on this machine, from what these runs took."""
+        """T1 to T10, and an estimate of the time for the paper's whole evaluation on this machine."""
         from . import claims, cost
         from .table import gather
 

@@ -1,9 +1,9 @@
 """The claims T1 to T10: pure functions of the tables of `table`.
 
 All intervals are 95 % Student t intervals over seeds, of differences or ratios taken seed by seed: the same seed gives
-all schemes the same flows. A row's value is the mean over both distributions unless it says otherwise; its note has
-each. Nothing is rounded in a claim's favour: the limits in `performance` and `scalability` are what the paper's words
-were read as, before anything was run.
+all schemes the same flows. A row's value is the mean over both distributions unless stated otherwise; its note has
+each. Nothing is rounded in a claim's favour: the limits in `performance` and `scalability` interpret the paper's
+wording and were fixed before any run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def judge(tables: Tables) -> list[StudyRow]:
     rows = []
     for ident, text, unit, rule in CLAIMS:
         if rule is None:
-            note = "it takes real hosts: weft reproduce tcp-path --emulated"
+            note = "needs real hosts: weft reproduce tcp-path --emulated"
             rows.append(StudyRow(ident, text, Verdict.not_measured, None, None, None, unit, note))
             continue
         found = rule(tables)
@@ -94,4 +94,4 @@ CLAIMS: tuple[tuple[str, str, str, Rule | None], ...] = (
         over_time,
     ),
 )
-"""Id, text, unit and rule of each, in the order of the paper; no rule where simulation alone says nothing."""
+"""Id, text, unit and rule of each claim, in the order of the paper; no rule if simulation alone is not enough."""

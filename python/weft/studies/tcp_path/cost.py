@@ -1,4 +1,4 @@
-"""What the paper's evaluation at 1 Gbps would take, from what the study's runs of it took."""
+"""An estimate of the time for the paper's evaluation at 1 Gbps, from the study's runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECONDS, SEEDS, CORES = 1800, 10, 2
 
 
 def estimate(tables: Tables) -> list[str]:
-    """One line: hours on two processors for 3 schemes, 2 distributions, 4 loads and 10 seeds of 1800 s."""
+    """One line: hours on two CPU cores for 3 schemes, 2 distributions, 4 loads and 10 seeds of 1800 s."""
     measured = tables.runs.filter(
         (pl.col("part") == MAIN)
         & pl.col("scheme").is_in(PAPER_SCHEMES)
@@ -24,6 +24,6 @@ def estimate(tables: Tables) -> list[str]:
     hours = float(cells["seconds_per_second"].sum()) * SECONDS * SEEDS / CORES / 3600
     evaluation = f"3 schemes x 2 distributions x 4 loads x {SEEDS} seeds x {SECONDS} s"
     return [
-        f"The paper's evaluation at 1 Gbps ({evaluation}) would take about {hours:.1f} hours on {CORES} processors "
-        f"like those of this machine, at the mean pace of {len(measured)} runs."
+        f"The paper's evaluation at 1 Gbps ({evaluation}) would take about {hours:.1f} hours on {CORES} CPU cores "
+        f"like those of this machine, at the mean speed of {len(measured)} runs."
     ]

@@ -1,7 +1,7 @@
 """Claim T9: the spine-leaf at 10 Mbps simulated, and emulated with real Linux hosts and switches.
 
 4-4-20 with links of 10 Mbps, web search at 10 to 40 % load, the paper's schemes, on the same flows; the simulator's
-hosts have the profile `linux`. The paper compared ns-3 and Mininet by eye; here a class agrees where the ratio of the
+hosts have the profile `linux`. The paper compared ns-3 and Mininet by eye; here a class agrees if the ratio of the
 means, emulated over simulated, is within `SAME` of 1.
 """
 
@@ -25,7 +25,7 @@ SIMULATED, EMULATED = "simulated", "emulated"
 
 @dataclass(frozen=True)
 class Extent:
-    """What a size runs: loads, seeds, and seconds in which flows start; emulation takes as long as it says."""
+    """Extent of a size: loads, seeds, and seconds in which flows start, which emulation takes in real time."""
 
     loads: tuple[float, ...]
     seeds: int
@@ -37,12 +37,12 @@ EXTENTS = {
     Size.standard: Extent((0.1, 0.2, 0.4), 1, 240),
     Size.paper: Extent((0.1, 0.2, 0.4), 10, 1800),
 }
-"""The paper: 10 runs of 1800 s, of which 800 to 1400 s count. Without hosts that warm up, the shorter ones count
-from the first fifth on."""
+"""The paper: 10 runs of 1800 s, of which 800 to 1400 s count. The shorter runs here count from the first fifth on,
+since hosts need no warm-up."""
 
 
 def scenario(size: Size) -> Scenario:
-    """What is run on both sides."""
+    """The scenario for simulation and emulation."""
     extent = EXTENTS[size]
     setup = Setup(
         what="emulation",
@@ -62,10 +62,10 @@ class TcpPathEmulated(Study):
     """Claim T9, with real hosts."""
 
     name = "tcp-path-emulated"
-    summary = "TCP-Path, TFE and ECMP on 4-4-20 at 10 Mbps: real Linux hosts and switches beside the simulator"
+    summary = "TCP-Path, TFE and ECMP on 4-4-20 at 10 Mbps: real Linux hosts and switches compared with the simulator"
     chosen = (
         "Hosts cache addresses. Queues of 100 packets, segments are not coalesced (hosts and links have no GSO). "
-        "Simulated links have 1 us of delay, emulated ones what the kernel takes."
+        "Simulated links have 1 us of delay, emulated ones only the kernel's processing delay."
     )
 
     def parts(self, size: Size) -> list[Part]:
@@ -82,7 +82,7 @@ class TcpPathEmulated(Study):
             if not chosen:
                 return _rows([])
             part = cells(pairs(simulated, emulated.only({run.id for run in chosen})))
-            # A claim about all loads and schemes is not held against some of them.
+            # A claim about all loads and schemes is not judged on a subset.
             return _rows(part if compared(part) == compared(found) else [])
 
         return Outcome(settled(judge, runs), [*saturation(runs), *(describe(cell) for cell in found)])
@@ -109,7 +109,7 @@ _PLURALS = {"mouse": "mice", "rabbit": "rabbits", "elephant": "elephants"}
 
 
 def _row(ident: str, claim: str, classes: tuple[str, ...], found: list[Cell]) -> StudyRow:
-    """T9 holds if all ratios of its classes are within `SAME` of 1, T9b if emulated mice complete sooner by more."""
+    """T9 holds if all ratios of its classes are within `SAME` of 1, T9b if emulated mice are faster by more."""
     judged = [
         (cell, name, one)
         for cell in found
@@ -117,9 +117,9 @@ def _row(ident: str, claim: str, classes: tuple[str, ...], found: list[Cell]) ->
         for name, one in cell.ratios.items()
         if cell.flows > 1
     ]
-    unit = "% emulated above simulated, the farthest"
+    unit = "% emulated above simulated, largest"
     if not judged:
-        return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, "no flow of these classes ended")
+        return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, "no flow of these classes finished")
     cell, name, worst = max(judged, key=lambda item: abs(item[2].mean - 1))
     if ident == "T9":
         holds = all(abs(one.mean - 1) <= SAME for _, _, one in judged)
@@ -129,7 +129,7 @@ def _row(ident: str, claim: str, classes: tuple[str, ...], found: list[Cell]) ->
     within = sum(abs(one.mean - 1) <= SAME for _, _, one in judged)
     note = (
         f"{within} of {len(judged)} means within {100 * SAME:.0f} %; "
-        f"farthest: {LABELS[name]} of {_PLURALS[cell.klass]}, {cell.scheme}, {cell.point}"
+        f"largest: {LABELS[name]} of {_PLURALS[cell.klass]}, {cell.scheme}, {cell.point}"
     )
     verdict = Verdict.held if holds else Verdict.did_not_hold
     return StudyRow(ident, claim, verdict, off.mean, off.low, off.high, unit, note)

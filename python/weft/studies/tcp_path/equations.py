@@ -1,4 +1,4 @@
-"""The paper's equations (1) to (3) and its Table 2: what exploring costs at a leaf, in theory."""
+"""The paper's equations (1) to (3) and its Table 2: the theoretical cost of exploration at a leaf."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 REQUEST_BYTES = 64
 """Length of the request frame, L_B."""
 MEAN_FLOW_BYTES = {"web-search": 1.90e6, "data-mining": 2.97e6}
-"""Mean lengths of flows as the paper states them, L_F."""
+"""Mean flow sizes stated in the paper, L_F."""
 ELEPHANT_SHARE = 0.05
 """Share of the flows that TFE explores for."""
 
@@ -39,7 +39,7 @@ class Cell:
 
 
 def table_2() -> list[Cell]:
-    """Table 2 as the equations give it."""
+    """Table 2 according to the equations."""
     cells = []
     for sizes, flow_bytes in MEAN_FLOW_BYTES.items():
         for n in (4, 16, 64, 128):
@@ -49,7 +49,7 @@ def table_2() -> list[Cell]:
 
 
 def implied_mean(spines: int, leaves: int, printed_percent: float) -> float:
-    """The mean flow length in bytes with which equation (3) gives a printed ratio of TCP-Path."""
+    """The mean flow size in bytes for which equation (3) gives a printed ratio of TCP-Path."""
     return spines * (leaves - 1) / 2 * REQUEST_BYTES / (printed_percent / 100)
 
 
@@ -63,4 +63,4 @@ PRINTED = {
     ("data-mining", 64): (4.8, 0.24),
     ("data-mining", 128): (19.3, 0.96),
 }
-"""Table 2 as the paper prints it, in percent: TCP-Path, TFE."""
+"""Table 2 as printed in the paper, in percent: TCP-Path, TFE."""

@@ -1,4 +1,4 @@
-"""The paper's figures 7 to 12 and 14 to 17 from our data: one column of panels a distribution."""
+"""The paper's figures 7 to 12 and 14 to 17 from our data: one column of panels per distribution."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLASSES = ("elephant", "rabbit", "mouse")
 RATES = {"10mbps": ("10 Mbps", 1e7), "100mbps": ("100 Mbps", 1e8), MAIN: ("1 Gbps", 1e9)}
 
 Value = Callable[[str, str, str, float], "Estimate | None"]
-"""Distribution, class, scheme and load to a value."""
+"""Maps distribution, class, scheme and load to a value."""
 
 
 def draw(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
@@ -33,9 +33,9 @@ def draw(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
     rivals = [scheme for scheme in SCHEMES if scheme != "ecmp"]
     by_class = [
         _bars(7, SCHEMES, mean("throughput_bps"), "mean throughput", quantity.FORMATS["bps"], LOADS[:3]),
-        _bars(8, rivals, gain("throughput_bps"), "throughput against ECMP", quantity.FORMATS["share"], LOADS),
+        _bars(8, rivals, gain("throughput_bps"), "throughput relative to ECMP", quantity.FORMATS["share"], LOADS),
         _bars(9, SCHEMES, mean("fct_s"), "mean FCT", quantity.FORMATS["s"], LOADS[:3]),
-        _bars(10, rivals, gain("fct_s"), "FCT against ECMP", quantity.FORMATS["share"], LOADS),
+        _bars(10, rivals, gain("fct_s"), "FCT relative to ECMP", quantity.FORMATS["share"], LOADS),
     ]
     files = [file for figure in by_class for file in figure(out, formats)]
     files += _over_time(11, tables, MAIN, out, formats)
@@ -57,7 +57,7 @@ def _bars(
     spell: Callable[[float], str],
     loads: Sequence[float] = LOADS,
 ) -> Callable[[Path, Sequence[str]], list[Path]]:
-    """A figure of grouped bars over the load, a row a class and a column a distribution."""
+    """A figure of grouped bars over the load, one row per class and one column per distribution."""
 
     def write(out: Path, formats: Sequence[str]) -> list[Path]:
         with panels(len(DISTRIBUTIONS), len(CLASSES), width=3.3, height=1.75) as (sheet, axes):
@@ -81,7 +81,7 @@ def _bars(
 def _group(
     ax: Any, schemes: Sequence[str], loads: Sequence[float], value: Callable[[str, float], Estimate | None]
 ) -> None:
-    """Bars of all schemes at each load that any has a value at, with 95 % intervals."""
+    """Bars of all schemes at each load with a value, with 95 % intervals."""
     shown = [load for load in loads if any(value(scheme, load) for scheme in schemes)]
     width = 0.8 / len(schemes)
     for at, (scheme, style) in enumerate(styles(schemes).items()):
@@ -108,7 +108,7 @@ def _over_time(number: int, tables: Tables, part: str, out: Path, formats: Seque
                 points = measures.evolution(tables.time, part, sizes, scheme)
                 ax.plot([t for t, _ in points], [v for _, v in points], color=style.color, label=scheme)
             ax.set_title(f"{sizes}, {RATES[part][0]}, 40 %")
-            ax.set_xlabel("elephants started from here on (s)")
+            ax.set_xlabel("start time of elephants, at or after (s)")
         axes[0][0].set_ylim(bottom=0)
         axes[0][0].set_ylabel("mean throughput")
         label_with(axes[0][0].yaxis, quantity.FORMATS["bps"])
@@ -117,7 +117,7 @@ def _over_time(number: int, tables: Tables, part: str, out: Path, formats: Seque
 
 
 def _rates(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
-    """Figure 14: throughput as a share of the link's rate, so that a perfect scale is a flat line."""
+    """Figure 14: throughput as a share of the link's rate, so that perfect scaling is a flat line."""
     with panels(len(DISTRIBUTIONS), len(CLASSES), width=3.3, height=1.75) as (sheet, axes):
         for row, klass in enumerate(CLASSES):
             for column, sizes in enumerate(DISTRIBUTIONS):
@@ -155,7 +155,7 @@ def _entries(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
             )
             ax.set_title(sizes)
             ax.set_xlabel("offered load")
-        axes[0][0].set_ylabel("entries for flows in a switch")
+        axes[0][0].set_ylabel("flow entries per switch")
         legend(sheet, axes[0][0])
         return save(sheet, out / "figure-16", formats)
 
@@ -179,6 +179,6 @@ def _broadcasts(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]
             ax.set_yscale("log")
             ax.set_ylim(1e-6, 2e-3)
             label_with(ax.yaxis, lambda value: f"{100 * value:g} %")
-        axes[0][0].set_ylabel("explorations to data at a leaf")
+        axes[0][0].set_ylabel("exploration-to-data ratio at a leaf")
         legend(sheet, axes[0][0])
         return save(sheet, out / "figure-17", formats)

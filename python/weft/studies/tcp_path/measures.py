@@ -16,7 +16,7 @@ BySeed = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Finding:
-    """What the data say to a claim: the value as it is shown, whether the claim holds, and the details."""
+    """The result for a claim: the displayed value, whether the claim holds, and details."""
 
     value: Estimate | None
     holds: bool
@@ -44,7 +44,7 @@ def runs(tables: Tables, part: str, sizes: str, scheme: str, load: float, column
 
 
 def change(treated: BySeed, baseline: BySeed) -> dict[int, float]:
-    """By seed, the difference as a share of the baseline with that seed."""
+    """By seed, the difference as a share of the baseline's value."""
     shared = sorted(treated.keys() & baseline.keys())
     return {seed: treated[seed] / baseline[seed] - 1 for seed in shared if baseline[seed]}
 
@@ -60,15 +60,15 @@ def improvement(
     column: str = "throughput_bps",
     baseline: str = "ecmp",
 ) -> Estimate | None:
-    """The change of a class's mean from the baseline to a scheme, as a share."""
+    """The relative change of a class's mean from the baseline to a scheme."""
     found = change(*(values(tables, part, sizes, s, load, klass, column) for s in (scheme, baseline)))
     return estimate(found.values())
 
 
 def pooled(each: Sequence[Estimate | None]) -> Estimate | None:
-    """The mean of estimates, with the interval it has if they are independent.
+    """The mean of estimates, with its interval assuming independence.
 
-    Both distributions are run with the same seeds, which give them different flows.
+    Both distributions use the same seeds, but these give them different flows.
     """
     known = [one for one in each if one is not None]
     if not known or len(known) < len(each) or any(one.half is None for one in known):
@@ -87,20 +87,20 @@ def percent(value: Estimate | None) -> str:
 
 
 def each(spell: Callable[[str], str]) -> str:
-    """Both distributions with what `spell` says of them."""
+    """Both distributions with the text that `spell` returns."""
     return ", ".join(f"{sizes} {spell(sizes)}" for sizes in DISTRIBUTIONS)
 
 
 def unfinished(tables: Tables, part: str, load: float) -> str:
-    """How many flows of a part never ended, by scheme: means leave them out."""
+    """Number of unfinished flows of a part by scheme, which means exclude."""
     rows = tables.classes.filter((pl.col("part") == part) & (pl.col("load") == load))
     counts = rows.group_by("scheme", maintain_order=True).agg(pl.col("unfinished").sum(), pl.col("flows").sum())
     spelled = ", ".join(f"{scheme} {open_:,}" for scheme, open_, _ in counts.sort("scheme").iter_rows())
-    return f"never finished, of {int(counts['flows'].sum()):,} flows: {spelled}" if len(counts) else ""
+    return f"unfinished, of {int(counts['flows'].sum()):,} flows: {spelled}" if len(counts) else ""
 
 
 def beside(tables: Tables, load: float, klass: str, column: str, parts: Sequence[str]) -> list[str]:
-    """The same improvement with another transport, with the published sizes."""
+    """The same improvement with another transport, and with the published sizes."""
     notes = []
     for part in parts:
         found = {s: improvement(tables, part, s, load, klass, column=column) for s in DISTRIBUTIONS}
@@ -110,7 +110,7 @@ def beside(tables: Tables, load: float, klass: str, column: str, parts: Sequence
 
 
 STABLE = 0.15
-"""A mean over what is still to come that stays within this share of its final level is stable (T10)."""
+"""A mean over the remaining elephants is stable if it stays within this share of its final level (T10)."""
 
 BATCHES = 36
 """Points over a run: the paper's 50 s of 1800 s."""
@@ -131,7 +131,7 @@ def evolution(time: pl.DataFrame, part: str, sizes: str, scheme: str, load: floa
 
 
 def settled(time: pl.DataFrame, part: str, sizes: str, scheme: str) -> float | None:
-    """From when on `evolution` stays within `STABLE` of its value at half the time, until two thirds of it."""
+    """The time from which `evolution` stays within `STABLE` of its value at half time, until two thirds of the run."""
     points = evolution(time, part, sizes, scheme)
     if not points:
         return None

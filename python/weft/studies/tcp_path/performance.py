@@ -1,4 +1,4 @@
-"""How the claims about throughput and completion times are decided: T1 to T4, T7, T8 and T10."""
+"""Decision rules of the claims about throughput and completion times: T1 to T4, T7, T8 and T10."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .scenarios import DISTRIBUTIONS, MAIN, PAPER_SCHEMES, VARIANTS
 from .table import Tables
 
 ABOUT_50 = (0.35, 0.65)
-"""What counts as "about 50 %" (T1 at 40 % load)."""
+"""Range for "about 50 %" (T1 at 40 % load)."""
 UP_TO_70 = (0.5, 0.9)
-"""Where the larger of the two improvements at 60 % load has to lie for "up to 70 %" (T1)."""
+"""Range of the larger improvement at 60 % load for "up to 70 %" (T1)."""
 NEGLIGIBLE = 0.05
 """A difference whose mean is at most this is negligible (T2)."""
 TEN_TO_TWENTY = (0.05, 0.25)
-"""What counts as "10 to 20 %" (T2)."""
+"""Range for "10 to 20 %" (T2)."""
 OVER_60 = -0.6
-"""How mice's completion times have to change (T3)."""
+"""Required change of mice's completion times (T3)."""
 CLOSE = 0.1
 """TFE is close to TCP-Path if its elephants' throughput is at most this share below (T4)."""
 SAME = 0.15
@@ -90,7 +90,7 @@ def mice(tables: Tables) -> Finding | None:
     ]
     notes = [
         *spelled,
-        f"mice at 40 % with ARP's round trip, which ECMP's hosts are spared here: {percent(with_arp)}; "
+        f"mice at 40 % including ARP's round trip, which ECMP's hosts do not need here: {percent(with_arp)}; "
         f"their median: {percent(median)}",
         *(f"{note} (mice, 40 %)" for note in beside(tables, 0.4, "mouse", "fct_s", ("linux", "published"))),
     ]
@@ -121,7 +121,7 @@ def tfe(tables: Tables) -> Finding | None:
 
 
 def _beyond(tables: Tables) -> list[str]:
-    """Beyond the paper: the variants that move flows under way, against ECMP on the same flows."""
+    """Beyond the paper: variants that move active flows, compared with TCP-Path on the same flows."""
     notes = []
     for load in (0.4, 0.6):
         found = {}
@@ -134,7 +134,7 @@ def _beyond(tables: Tables) -> list[str]:
             found[scheme] = pooled(each)
         if any(found.values()):
             spelled = ", ".join(f"{s} {percent(e)}" for s, e in found.items() if s != "tcp_path")
-            notes.append(f"beyond the paper, elephants against TCP-Path at {100 * load:.0f} %: {spelled}")
+            notes.append(f"beyond the paper, elephants compared with TCP-Path at {100 * load:.0f} %: {spelled}")
     moved = tables.classes.filter(
         (pl.col("part") == "beyond") & (pl.col("class") == "elephant") & (pl.col("moves") > 0)
     )
@@ -143,7 +143,7 @@ def _beyond(tables: Tables) -> list[str]:
             moved.group_by("scheme").agg(pl.col("moves").mean(), pl.col("out_of_order_per_move").mean()).sort("scheme")
         )
         notes.append(
-            "moves an elephant and segments out of order a move: "
+            "path changes per elephant, and out-of-order segments per change: "
             + ", ".join(f"{s} {m:.1f} and {o:.1f}" for s, m, o in means.iter_rows())
         )
     return notes
@@ -218,7 +218,7 @@ def three_layer(tables: Tables) -> Finding | None:
 def over_time(tables: Tables) -> Finding | None:
     """T10 holds if the mean of elephants is stable from the start at 1 Gbps, and not before 400 s at 10 Mbps.
 
-    The mean at t is over those that start at t or later; `settled` says from when on it is stable.
+    The mean at t covers elephants that start at t or later; `settled` returns the time from which it is stable.
     """
     found = {
         part: [settled(tables.time, part, s, scheme) for s in DISTRIBUTIONS for scheme in PAPER_SCHEMES]

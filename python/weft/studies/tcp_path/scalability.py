@@ -1,4 +1,4 @@
-"""How the claims about tables and floods are decided: T5 and T6."""
+"""Decision rules of the claims about tables and floods: T5 and T6."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .scenarios import DISTRIBUTIONS, LOADS, MAIN
 from .table import Tables
 
 ABOUT_TABLE = 0.01
-"""How far a share of table entries may be from the paper's 5.6 and 5.1 % (T5)."""
+"""Tolerance for the paper's shares of table entries, 5.6 and 5.1 % (T5)."""
 RATIO_FACTOR = 2.0
 """A measured ratio of bytes within this factor of the equation's is "close to it" (T6)."""
 
@@ -38,7 +38,7 @@ def tables_of_switches(found: Tables) -> Finding | None:
     return Finding(
         both.scaled(100),
         holds,
-        f"% at {loads} % load: {each(spelled)}; entries of TCP-Path in a switch at 40 %: {counts}; locks that lose the "
+        f"% at {loads} % load: {each(spelled)}; entries of TCP-Path per switch at 40 %: {counts}; locks that lose the "
         "race stay for 3 s and count, entries of finished flows for 10 s",
     )
 
@@ -46,7 +46,7 @@ def tables_of_switches(found: Tables) -> Finding | None:
 def broadcasts(tables: Tables) -> Finding | None:
     """T6 holds if explorations measured at 4-4-20 and 40 % load are within `RATIO_FACTOR` of equation (3).
 
-    Both schemes have to be, with both distributions. The paper's own measurement has ARP's broadcasts in it.
+    This applies to both schemes and distributions. The paper's own measurement includes ARP broadcasts.
     """
     measured = {
         (s, scheme): estimate(runs(tables, MAIN, s, scheme, 0.4, "exploration_ratio").values())
@@ -70,14 +70,14 @@ def broadcasts(tables: Tables) -> Finding | None:
     arp = {s: estimate(runs(tables, MAIN, s, "tcp_path", 0.4, "broadcast_ratio").values()) for s in DISTRIBUTIONS}
     with_arp = ", ".join(f"{s} {100 * one.mean:.4f} %" for s, one in arp.items() if one)
     notes = [
-        f"measured {spelled}; with the ARP Requests too: {with_arp}",
+        f"measured {spelled}; including ARP Requests: {with_arp}",
         *_meshes(tables),
     ]
     return Finding(value.scaled(100), close, "; ".join(notes))
 
 
 def table_2(_: Tables) -> Finding:
-    """T6b holds if equation (3), the length of the request and the stated means give every cell as it is printed."""
+    """T6b holds if equation (3), the request length and the stated means reproduce every printed cell."""
     cells = [
         f"{cell.sizes} {cell.spines}x{cell.leaves} {100 * cell.tcp_path:.3g} / {100 * cell.tfe:.3g} %"
         f" (printed {printed[0]:g} / {printed[1]:g})"
@@ -90,13 +90,13 @@ def table_2(_: Tables) -> Finding:
         mean = equations.implied_mean(128, 128, equations.PRINTED[sizes, 128][0])
         stated = equations.MEAN_FLOW_BYTES[sizes]
         notes.append(
-            f"{sizes} is printed as with a mean of {mean / 1e6:.2f} MB, not the {stated / 1e6:.2f} MB of the text"
+            f"the printed values of {sizes} imply a mean of {mean / 1e6:.2f} MB, not the stated {stated / 1e6:.2f} MB"
         )
     return Finding(None, not wrong, "; ".join(notes))
 
 
 def _misprints() -> list[equations.Cell]:
-    """The cells of Table 2 that the equations do not give."""
+    """The cells of Table 2 that the equations do not reproduce."""
     return [
         cell
         for cell in equations.table_2()
@@ -106,7 +106,7 @@ def _misprints() -> list[equations.Cell]:
 
 
 def _prints_as(ours: float, theirs: float) -> bool:
-    """Whether `ours` rounds to what the paper prints; its smallest digit may be rounded up."""
+    """Whether `ours` rounds to the printed value; its last digit may be rounded up."""
     digits = len(f"{theirs:g}".partition(".")[2])
     return abs(ours - theirs) <= 0.75 / 10.0**digits
 
@@ -121,7 +121,7 @@ def _meshes(tables: Tables) -> list[str]:
         expected = {s: equations.ratio(n, n, frame, mean) for s, mean in equations.MEAN_FLOW_BYTES.items()}
         spelled = ", ".join(f"{s} {100 * shares[s]:.3g} % (equation {100 * expected[s]:.3g} %)" for s in shares)
         notes.append(
-            f"explorations simulated on {n}x{n}: {copies:.2f} copies a leaf of {frame:.0f} bytes: {spelled}, "
-            f"each over in {1e6 * took:.1f} us"
+            f"explorations simulated on {n}x{n}: {copies:.2f} copies of {frame:.0f} bytes per leaf: {spelled}, "
+            f"each taking {1e6 * took:.1f} us"
         )
     return notes

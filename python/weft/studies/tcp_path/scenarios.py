@@ -1,9 +1,9 @@
-"""The paper's set-up: what is run at which size, and what the paper leaves open.
+"""The paper's setup: the scenarios of each size, and choices where the paper gives no details.
 
 From the paper: spine-leaf 4-4-20 and a three-layer fabric with four disjoint paths between ToRs, links of one rate,
 random pairs of different leaves, Poisson arrivals, web search and data mining with means of 1.90 and 2.97 MB, loads of
-10, 20, 40 and 60 % of the links, mice below 10 kB and elephants above 10 MB, entries that age in 10 s, ARP-Path as the
-default forwarding, elephants told by a range of source ports; at 10 Mbps flows that start from 800 s to 1400 s count.
+10, 20, 40 and 60 % of the links, mice below 10 kB and elephants above 10 MB, a lifetime of entries of 10 s, ARP-Path as
+default forwarding, elephants marked by a range of source ports; at 10 Mbps flows that start from 800 s to 1400 s count.
 From the authors' code: valley-free exploration, ports 3500 to 4500.
 """
 
@@ -17,7 +17,7 @@ from ...scenario import Scenario
 from ..base import Simulated, Size
 
 CHOSEN = (
-    "Where the paper is silent: delays of 1 us a link; queues of 100 packets, ns-3.26's; ns-3.26's TCP as it comes "
+    "Where the paper gives no details: delays of 1 us per link; queues of 100 packets and TCP as in ns-3.26 "
     "(segments of 536 bytes, initial window 1); hosts without an ARP cache, the paper's worst case. Completion times "
     "count from the SYN, since ECMP's hosts need no ARP here; the notes give them with ARP where it matters. Flows of "
     "the first fifth and the last tenth of a run do not count, but at 10 Mbps those of 800 to 1400 s do. No "
@@ -29,15 +29,15 @@ CHOSEN = (
 DISTRIBUTIONS = ("web-search", "data-mining")
 LOADS = (0.1, 0.2, 0.4, 0.6)
 SCHEMES = ("ecmp", "arp_path", "tfe", "tcp_path")
-"""The paper's three, and ARP-Path alone."""
+"""The paper's three schemes, and ARP-Path alone."""
 PAPER_SCHEMES = ("ecmp", "tfe", "tcp_path")
 MAIN = "gigabit"
 """The part that the paper's section V-C is about."""
 PAPER_RULES = "\n".join(('on_unknown = "repair"', 'announce = "off"', 'learnt = "10 s"', 'attached = "300 s"'))
-"""The default forwarding as the papers have it: a frame to an unknown station is lost and starts a repair, nobody
-announces stations, and they age as flows do."""
+"""Default forwarding as in the papers: a frame to an unknown station is lost and starts a repair, stations are not
+announced, and their entries age like those of flows."""
 REFRESH = "200 ms"
-"""After how long the refreshing variants look for a better path; an elephant takes 80 ms and more at 1 Gbps."""
+"""Interval at which the refreshing variants explore again; an elephant takes at least 80 ms at 1 Gbps."""
 
 _MINING_POINTS = (
     (180, 0.1),
@@ -52,19 +52,19 @@ _MINING_POINTS = (
     (3_160_000, 0.95),
     (100_000_000, 1.0),
 )
-"""VL2's table without what is above 100 MB, the last probability raised to 1."""
+"""VL2's table up to 100 MB, with the last probability raised to 1."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """One scenario of the study: the sizes of flows and what else differs from the main part."""
+    """One scenario of the study: flow sizes and other differences from the main part."""
 
     what: str
-    """What makes the part: ``gigabit``, ``10mbps``, ``three-layer``, ..."""
+    """Name of the variant: ``gigabit``, ``10mbps``, ``three-layer``, ..."""
     sizes: str
     seeds: int
     seconds: float
-    """Simulated time in which flows start, were the links 1 Gbps."""
+    """Simulated time in which flows start, scaled to 1 Gbps."""
     schemes: tuple[str, ...] = PAPER_SCHEMES
     loads: tuple[float, ...] = (0.4,)
     mbps: int = 1000
@@ -83,7 +83,7 @@ class Setup:
 
     @property
     def window(self) -> tuple[float, float]:
-        """From when to when flows count, as if at 1 Gbps: the paper's 800 to 1400 s at 10 Mbps where there is time."""
+        """Measurement window, scaled to 1 Gbps: the paper's 800 to 1400 s at 10 Mbps if the run is long enough."""
         if self.mbps == 10 and self.seconds >= 18:
             return (8.0, 14.0)
         return (0.2 * self.seconds, 0.9 * self.seconds)
@@ -91,7 +91,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Extent:
-    """What a size runs: seeds and simulated seconds (at 1 Gbps) of the main part and of the others."""
+    """Extent of a size: seeds and simulated seconds (at 1 Gbps) of the main part and of the others."""
 
     seeds: int
     seconds: float
@@ -99,7 +99,7 @@ class Extent:
     other_seconds: float
     other_loads: tuple[float, ...]
     meshes: tuple[int, ...]
-    """Spines, and leaves, of the fabrics whose explorations are measured."""
+    """Number of spines (and of leaves) of the fabrics whose explorations are measured."""
 
 
 EXTENTS = {
@@ -107,7 +107,7 @@ EXTENTS = {
     Size.standard: Extent(5, 20.0, 3, 18.0, (0.2, 0.4), (4, 16, 64)),
     Size.paper: Extent(10, 1800.0, 10, 180.0, LOADS, (4, 16, 64)),
 }
-"""The paper: 10 runs of 1800 s, which are 180 s of 1 Gbps at 100 Mbps, and 18 s at 10 Mbps."""
+"""The paper: 10 runs of 1800 s; scaled to 1 Gbps, 180 s at 100 Mbps and 18 s at 10 Mbps."""
 
 VARIANTS = {
     "queue-1000": {"queue": "1000 packets"},
@@ -123,11 +123,11 @@ VARIANTS = {
     "shared-hash": {"scheme_keys": ('exploration = "valley-free"', 'arp_cache = "0 s"', 'hash_seed = "shared"')},
     "segments-1448": {"segment": 1448},
 }
-"""What may explain a claim that does not hold: each changes one thing of the main part, at 40 % load."""
+"""Possible explanations of claims that do not hold: each changes one aspect of the main part, at 40 % load."""
 
 
 def setups(size: Size) -> list[Setup]:
-    """Every scenario of a size, explorations of meshes apart."""
+    """All scenarios of a size, except explorations of meshes."""
     return list(_setups(EXTENTS[size]))
 
 
@@ -143,7 +143,7 @@ def _setups(extent: Extent) -> Iterator[Setup]:
             seconds=extent.other_seconds,
         )
         yield replace(other, what="100mbps", mbps=100)
-        # Whether 800 s of warming up are needed shows in 1800 s only.
+        # Only 1800 s show whether 800 s of warm-up are needed.
         yield replace(other, what="10mbps", mbps=10, seconds=18.0)
         yield replace(other, what="three-layer", mbps=10, seconds=min(other.seconds, 18.0), three_layer=True)
         yield replace(other, what="linux", profile="linux", loads=(*extent.other_loads, 0.6))
@@ -169,7 +169,7 @@ def parts(size: Size) -> list[Simulated]:
 
 
 def text(setup: Setup) -> str:
-    """The scenario of a set-up."""
+    """The scenario of a setup."""
     slower = 1000 / setup.mbps
     start, end = (f'"{second * slower:g} s"' for second in setup.window)
     counts = (
@@ -219,7 +219,7 @@ baseline = "{setup.schemes[0]}"
 
 
 def sizes(setup: Setup) -> str:
-    """The lines that say how large flows are."""
+    """The lines with the flow sizes."""
     if setup.published:
         return f'sizes = "{setup.sizes}"'
     if setup.sizes == "web-search":
@@ -231,7 +231,7 @@ def sizes(setup: Setup) -> str:
 MESH_FLOWS = 400
 """Flows whose explorations are measured on each mesh."""
 MESH_BYTES = 1000
-"""Their size: one segment or two, so that nothing but explorations loads the fabric."""
+"""Their size: one or two segments, so that only explorations load the fabric."""
 
 
 def mesh_name(n: int) -> str:
@@ -240,7 +240,7 @@ def mesh_name(n: int) -> str:
 
 
 def mesh(n: int) -> str:
-    """Short flows, far apart, over `n` spines and `n` leaves."""
+    """Short, widely spaced flows over `n` spines and `n` leaves."""
     return f"""\
 name = "tcp-path, explorations {n}x{n}"
 

@@ -21,8 +21,8 @@ KEYS: dict[str, Any] = {
     "load": pl.Float64,
     "seed": pl.Int64,
 }
-"""What tells runs apart. `part` is a set-up's `what`; `scheme` is ``tfe-auto`` where it classifies by bytes, and ends
-with ``-refresh`` where it looks for better paths."""
+"""Key columns of runs. `part` is a setup's `what`; `scheme` is ``tfe-auto`` if it classifies by bytes, and ends with
+``-refresh`` if it explores for better paths."""
 
 CLASSES = KEYS | {
     "class": pl.String,
@@ -35,7 +35,7 @@ CLASSES = KEYS | {
     "moves": pl.Float64,
     "out_of_order_per_move": pl.Float64,
 }
-"""Means over the flows of a class; throughput and FCT from the SYN on, but where the name says otherwise."""
+"""Means over the flows of a class; throughput and FCT from the SYN on, unless the name says otherwise."""
 
 RUNS = KEYS | {
     "flow_entries": pl.Float64,
@@ -43,11 +43,11 @@ RUNS = KEYS | {
     "broadcast_ratio": pl.Float64,
     "seconds_per_second": pl.Float64,
 }
-"""Mean entries for flows in a switch; bytes of explorations, and of explorations and ARP, over those of all else at the
-leaves; processor seconds a second."""
+"""Mean flow entries per switch; bytes of explorations, and of explorations and ARP, over all other bytes at the leaves;
+CPU seconds per simulated second."""
 
 TIME = KEYS | {"start_s": pl.Float64, "throughput_bps": pl.Float64}
-"""One row an elephant, whether it counts otherwise or not."""
+"""One row per elephant, inside and outside the measurement window."""
 
 MESHES = {
     "leaves": pl.Int64,
@@ -56,12 +56,12 @@ MESHES = {
     "frame_bytes": pl.Float64,
     "exploration_s": pl.Float64,
 }
-"""Copies of a request that a leaf has to process, their length on the wire, and how long an exploration takes."""
+"""Copies of a request that a leaf has to process, their length on the wire, and duration of an exploration."""
 
 
 @dataclass(frozen=True)
 class Tables:
-    """All of them."""
+    """All tables of the study."""
 
     classes: pl.DataFrame
     runs: pl.DataFrame
