@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -239,7 +240,6 @@ pub fn run_sweep(
     let pool = pool.map_err(|error| SweepError::Threads { threads, why: error.to_string() })?;
     let active: Mutex<Vec<Arc<Active<'_>>>> = Mutex::default();
     let ended: Mutex<Vec<Ended<'_>>> = Mutex::default();
-    let left = AtomicUsize::new(missing.len());
     let one = |point| -> Result<Option<Timing>, String> {
         let plan = scenario.plan(point, &load).map_err(|error| error.to_string())?;
         let (started, worked) = (Instant::now(), ThreadTime::now());
@@ -252,7 +252,6 @@ pub fn run_sweep(
         lock(&active).push(Arc::clone(&run));
         run.progress.stop.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
         let outcome = run_to_directory(&plan, &target(point), scenario.text(), &run.progress);
-        lock(&active).retain(|other| !Arc::ptr_eq(other, &run));
         let report = outcome.map_err(|error| {
             // The results of the other runs would not fit either.
             stop.fetch_or(error.is_disk_full(), Ordering::Relaxed);
@@ -267,19 +266,19 @@ pub fn run_sweep(
     };
     let mut timings = Vec::new();
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let workers = scope.spawn(|| {
             pool.install(|| {
                 missing.par_iter().with_max_len(1).for_each(|point| {
                     if !stop.load(Ordering::Relaxed) {
-                        let ends = one(point).transpose().map(|outcome| (*point, outcome));
+                        let ends = guarded(|| one(point)).transpose().map(|outcome| (*point, outcome));
+                        lock(&active).retain(|run| run.point.id != point.id);
                         lock(&ended).extend(ends);
                     }
-                    left.fetch_sub(1, Ordering::Release);
                 });
             });
         });
         loop {
-            let last = left.load(Ordering::Acquire) == 0;
+            let last = workers.is_finished();
             for (point, outcome) in std::mem::take(&mut *lock(&ended)) {
                 let event = match &outcome {
                     Ok(timing) => Event::RunDone { point, packet_hops: timing.packet_hops },
@@ -330,8 +329,20 @@ pub fn run_sweep(
         }
     });
     report.stopped = stop.load(Ordering::Relaxed);
-    write_timings(directory, &timings)?;
-    Ok(report)
+    match write_timings(directory, &timings) {
+        // On a full disk the report of the runs that failed says more.
+        Err(error) if report.failed.is_empty() => Err(error),
+        _ => Ok(report),
+    }
+}
+
+/// The outcome of a run; a panic is an error of that run, and the others go on.
+fn guarded<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Err(format!("internal error, please report it with the scenario: {text}"))
+    })
 }
 
 /// How the results of a sweep are produced.
@@ -578,4 +589,16 @@ fn replace(path: &Path, value: &Value) -> Result<(), SweepError> {
 
 fn write_all(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), SweepError> {
     write(path).map_err(|source| SweepError::Io(ResultError { path: path.to_owned(), source }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::guarded;
+
+    #[test]
+    fn a_panic_is_an_error_of_its_run() {
+        let error = guarded::<()>(|| panic!("port {} is missing", 7)).unwrap_err();
+        assert_eq!(error, "internal error, please report it with the scenario: port 7 is missing");
+        assert_eq!(guarded(|| Ok(1)), Ok(1));
+    }
 }

@@ -1,7 +1,7 @@
 """Links with a given rate and queue: HTB over a FIFO on every interface, configured in one batch and read back.
 
-`burst 300b` makes the link busy after every full frame, like a wire: with an ordinary token bucket, frames of a loaded link
-pass unqueued and explorations cannot see the load. `overhead` counts preamble, frame check sequence and gap, which
+`burst 300b` makes the link busy after every full frame, like a wire: with an ordinary token bucket, frames of a loaded
+link pass unqueued and explorations cannot see the load. `overhead` counts preamble, frame check sequence and gap, which
 Linux does not, so that a frame takes as long as in the simulator.
 
 tc accepts some options without applying them, and some kernels lack some disciplines; so the resulting configuration is

@@ -89,7 +89,7 @@ fn a_window_ends_with_the_run_at_the_latest() {
 }
 
 /// The copies of a Hello message that is due with a sample leave a picosecond apart, the later ones after the sample: no
-/// link may seem to have sent less than before (which panics where overflow is checked, as in tests).
+/// link may seem to have sent less than before.
 #[test]
 fn a_sample_is_taken_while_switches_send_hello_messages() {
     let text = TEXT
