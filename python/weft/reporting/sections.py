@@ -182,7 +182,7 @@ def table(content: Content) -> str:
     """The comparison as a table that can be copied."""
     baseline = content.summary.baseline
     note = (
-        f" Coloured: difference from <b>{escape(baseline)}</b> with the same flows (same seeds), green if better, red "
+        f" Coloured: difference from <b>{escape(baseline)}</b> paired by seed, green if better, red "
         f"if worse; {NOT_SIGNIFICANT} means no significant difference (the 95 % interval contains zero). Hover over a "
         "difference for its interval."
         if baseline

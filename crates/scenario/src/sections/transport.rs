@@ -116,7 +116,11 @@ fn refuse(
             }
             (None, _) => {
                 let why = refusal(fields, key, node.to_json()).unwrap_or_default();
-                why.split_once(", expected ").map_or(why.clone(), |(_, what)| format!("expected {what}"))
+                // Serde repeats the value, which the message shows already.
+                match why.split_once(", expected ") {
+                    Some((start, what)) if start.starts_with("invalid ") => format!("expected {what}"),
+                    _ => why,
+                }
             }
         },
     };
