@@ -12,8 +12,8 @@ PROGRAMS := weft-switchd weftctl weft-loadgen weft-pktgen
 BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-# Python tests on real networks that measure times: run one at a time.
-NETWORKS := controller emulation parity tag_forward
+# Python tests on real networks: most of them wait most of the time.
+NETWORKS := controller emulation tag_forward
 
 # Tests that need root, a kernel with BPF, tshark or systemd-analyze are marked `#[ignore]`. They run as root and under CI,
 # where a test that cannot run fails; for other users they are reported as ignored.
@@ -100,8 +100,9 @@ test-rust: $(VENV)/.test | system-oracles ## the tests of all crates
 	@$(if $(NEEDS),,echo "tests that need root were ignored; to include them: sudo make test")
 
 test-python: $(VENV)/.test | system-test ## the Python tests: command line, report, docs
-	$(PYTHON) -m pytest $(addprefix tests/python/,$(NETWORKS))
-	$(PYTHON) -m pytest --numprocesses 2 $(addprefix --ignore=tests/python/,$(NETWORKS))
+	$(PYTHON) -m pytest tests/python/parity
+	$(PYTHON) -m pytest --numprocesses 4 $(addprefix tests/python/,$(NETWORKS))
+	$(PYTHON) -m pytest --numprocesses 2 $(addprefix --ignore=tests/python/,parity $(NETWORKS))
 
 test-all: test ## `make test`, then the long tests: all ns-3 cases, conformance and hostile (root), Rust doc examples, long Python tests
 	cargo test --workspace --doc --quiet

@@ -19,7 +19,6 @@ MEASURING = (
     "emulation/test_smoc.py",
     "emulation/test_tag_forward_rounds.py",
     "emulation/test_validation_mptcp.py",
-    "parity/",
 )
 ALONE = (
     "controller/test_flood.py",
@@ -36,7 +35,7 @@ ALONE = (
     "emulation/test_openflow.py",
     "emulation/test_openvswitch.py",
 )
-EMULATED = re.compile(r"\[(spine-leaf|fat-tree)-|\[(spine-leaf|fat-tree)\]")
+EMULATED = re.compile(r"\[(spine-leaf|fat-tree)[-\]]")
 """Tests of one emulation, made by a fixture."""
 
 
@@ -49,7 +48,7 @@ def group(test: str) -> str:
     if not place.startswith(ALONE):
         return file
     emulated = EMULATED.search(place)
-    return f"{file}{emulated[0]}" if emulated else place
+    return f"{file}[{emulated[1]}]" if emulated else place
 
 
 class Spreading(LoadScopeScheduling):

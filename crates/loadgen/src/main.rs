@@ -63,8 +63,15 @@ fn send(arguments: &Arguments) -> Result<ExitCode, String> {
     let text = fs::read(&arguments.workload).map_err(|error| format!("cannot read {path}: {error}"))?;
     let workload = Workload::read(&text).map_err(|error| format!("{path}: {error}"))?;
     let here = workload.here(&arguments.hosts).map_err(|error| error.to_string())?;
-    let records = File::create(&arguments.records)
-        .map_err(|error| format!("cannot write {}: {error}", arguments.records.display()))?;
+    let unwritable = |error| format!("cannot write {}: {error}", arguments.records.display());
+    // Records of an earlier run are kept if this one cannot start.
+    let records = File::options()
+        .create(true)
+        .write(true)
+        .truncate(false)
+        .open(&arguments.records)
+        .map_err(unwritable)?;
+    let kept = records.try_clone().map_err(unwritable)?;
     let style = match arguments.progress {
         Some(How::Json) => Style::Json,
         Some(How::Line) => Style::Line,
@@ -72,6 +79,9 @@ fn send(arguments: &Arguments) -> Result<ExitCode, String> {
         None => Style::of_stderr(),
     };
     let generator = Generator::open(&workload, here, BufWriter::new(records), style);
-    let outcome = generator.and_then(Generator::run).map_err(|error| error.to_string())?;
+    let generator = generator.map_err(|error| error.to_string())?;
+    // A device, such as /dev/stdout, has no length.
+    let _ = kept.set_len(0);
+    let outcome = generator.run().map_err(|error| error.to_string())?;
     Ok(ExitCode::from(if outcome.interrupted { 130 } else { 0 }))
 }

@@ -27,6 +27,25 @@ pub trait Recorder {
     }
 }
 
+/// A recorder that keeps everything in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// The flows, in the order in which they ended.
+    pub flows: Vec<FlowRecord>,
+    /// The samples, in order of time.
+    pub samples: Vec<Sample>,
+}
+
+impl Recorder for Kept {
+    fn flow(&mut self, record: &FlowRecord) {
+        self.flows.push(record.clone());
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        self.samples.push(*sample);
+    }
+}
+
 /// One flow.
 #[derive(Clone, Debug)]
 pub struct FlowRecord {

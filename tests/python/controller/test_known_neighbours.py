@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 STALL_S = 2.0
 """A busy machine may delay a segment; failed address resolution delays it by ten seconds or more."""
 
 
+@pytest.mark.long
 def test_hosts_of_a_switch_without_its_management_connection_go_on_finding_each_other(lab):
     seen = json.loads(
         lab(

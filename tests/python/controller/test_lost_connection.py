@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from steady_limits import BUSY, uninterrupted
 
 
+@pytest.mark.long
 def test_transfers_and_pings_of_an_edge_switch_go_on_without_its_management_connection(lab):
     seen = json.loads(
         lab(

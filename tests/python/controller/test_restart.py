@@ -26,7 +26,9 @@ def as_the_first_layout_had_it(net):
 """
 
 
-@pytest.mark.parametrize("how", ["killed", pytest.param("ended", marks=pytest.mark.long), "upgraded"])
+@pytest.mark.parametrize(
+    "how", ["killed", *(pytest.param(how, marks=pytest.mark.long) for how in ("ended", "upgraded"))]
+)
 def test_a_controller_that_is_started_again_costs_no_frame_and_every_path_goes_on(lab, how):
     seen = json.loads(
         lab(
@@ -76,6 +78,7 @@ with steady(controller) as net:
     assert "rules found" in seen["log"]
 
 
+@pytest.mark.long
 def test_a_controller_that_stands_by_takes_over_within_three_seconds(lab):
     seen = json.loads(
         lab(

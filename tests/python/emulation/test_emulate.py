@@ -77,10 +77,7 @@ def finish(process: subprocess.Popen[str], code: int = 0) -> str:
     return said
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("spine-leaf", "fat-tree")],
-)
+@pytest.fixture(scope="module", params=["spine-leaf", pytest.param("fat-tree", marks=pytest.mark.long)])
 def emulated(switches, request, tmp_path_factory) -> Results:
     """All schemes on a fabric."""
     folder = tmp_path_factory.mktemp(request.param)

@@ -169,3 +169,21 @@ fn an_interrupted_run_leaves_a_record_of_every_flow() {
             && records[1]["error"] == json!("the run was interrupted before the flow started")
     );
 }
+
+#[test]
+fn a_run_that_cannot_start_keeps_the_records_of_the_one_before() {
+    let addresses = addresses();
+    let directory = std::env::temp_dir().join(format!("weft-loadgen-late-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let (input, output) = (directory.join("workload.json"), directory.join("records.jsonl"));
+    let hosts =
+        [json!({"name": "h0", "address": addresses[0]}), json!({"name": "h1", "address": addresses[1]})];
+    let text = json!({"hosts": hosts, "flows": [], "limit_ps": 10_000_000_000_000_u64, "start_at_ns": 1});
+    std::fs::write(&input, text.to_string()).unwrap();
+    std::fs::write(&output, "of before\n").unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_weft-loadgen"));
+    let done = command.arg(&input).arg("--records").arg(&output).output().unwrap();
+    let kept = std::fs::read_to_string(&output).unwrap();
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!((done.status.code(), kept.as_str()), (Some(2), "of before\n"), "{done:?}");
+}

@@ -42,8 +42,17 @@ pub fn read(table: Table<'_>, scheme: &str, interval: Duration, hold: Duration) 
             *place = value;
         }
     };
-    set(&mut config.broadcast_lock, table.duration("broadcast_lock"));
-    set(&mut config.repair, table.duration("repair"));
+    // Without the memory of broadcasts a loop would carry them for ever.
+    let above_zero = |key: &'static str| {
+        let (time, span) = table.duration(key)?;
+        if time == Duration::ZERO {
+            table.problem(span, format!("`{key}` is 0"), "expected a time above 0".to_owned());
+            return None;
+        }
+        Some((time, span))
+    };
+    set(&mut config.broadcast_lock, above_zero("broadcast_lock"));
+    set(&mut config.repair, above_zero("repair"));
     if let Some((floods, _)) = table.number("flood_table", 1..MOST_ENTRIES) {
         config.floods = floods as usize;
     }

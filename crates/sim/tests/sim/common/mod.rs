@@ -12,7 +12,7 @@ use weft_fabric::Fabric;
 use weft_sim::engine::{Progress, Setup};
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::probe::Probe;
-use weft_sim::record::{FlowRecord, LinkReport, Metric, Recorder, RunReport, Sample};
+use weft_sim::record::{FlowRecord, Kept, LinkReport, Metric, RunReport, Sample};
 use weft_sim::run::run_setup;
 use weft_switching::{DropReason, ParamValue, SchemeSpec, stream};
 use weft_traffic::Flow;
@@ -143,7 +143,7 @@ impl<'a> Trial<'a> {
 
     /// Runs the trial and checks that every packet is accounted for.
     pub fn run(&self) -> Outcome {
-        let mut seen = Seen::default();
+        let mut seen = Kept::default();
         let links = (0..self.fabric.links().len() as u32).map(LinkId).collect();
         let setup = Setup {
             fabric: self.fabric,
@@ -170,23 +170,6 @@ impl<'a> Trial<'a> {
 /// The link named by a text such as `e0-a1`, in that direction.
 pub fn link(fabric: &Fabric, cable: &str) -> LinkId {
     fabric.link_named(cable).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// Everything that a run recorded.
-#[derive(Default)]
-struct Seen {
-    flows: Vec<FlowRecord>,
-    samples: Vec<Sample>,
-}
-
-impl Recorder for Seen {
-    fn flow(&mut self, record: &FlowRecord) {
-        self.flows.push(record.clone());
-    }
-
-    fn sample(&mut self, sample: &Sample) {
-        self.samples.push(*sample);
-    }
 }
 
 /// The outcome of a [`Trial`]: its report, its flows in order of ID, its samples.

@@ -3,7 +3,7 @@
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec, build};
 use weft_scenario::Scenario;
 use weft_sim::engine::Progress;
-use weft_sim::record::{FlowRecord, Recorder, Sample};
+use weft_sim::record::Kept;
 use weft_sim::run::run;
 use weft_switching::DropReason;
 use weft_units::{Duration, Rate};
@@ -115,14 +115,6 @@ fn the_ideal_is_over_the_paths_that_there_are_when_the_flow_starts() {
     assert_eq!(ideal(&cut_off), (0, Duration::ZERO), "there was no path");
 }
 
-/// A recorder that discards everything.
-struct Nobody;
-
-impl Recorder for Nobody {
-    fn flow(&mut self, _record: &FlowRecord) {}
-    fn sample(&mut self, _sample: &Sample) {}
-}
-
 /// Whether links are up at the end of a run on a k = 4 fat-tree with these events.
 fn up_at_the_end(failed: &str, events: &[(&str, &str)], cables: &[&str]) -> Vec<bool> {
     let mut text = format!(
@@ -135,7 +127,7 @@ fn up_at_the_end(failed: &str, events: &[(&str, &str)], cables: &[&str]) -> Vec<
     let scenario = Scenario::parse(&text, "events.toml").unwrap_or_else(|error| panic!("{error}"));
     let no_files = |name: &str| Err(format!("no file {name}"));
     let plan = scenario.plan(&scenario.points()[0], &no_files).unwrap_or_else(|error| panic!("{error}"));
-    let report = run(&plan, &Progress::default(), &mut Nobody).unwrap();
+    let report = run(&plan, &Progress::default(), &mut Kept::default()).unwrap();
     cables.iter().map(|cable| report.links[link(&plan.fabric, cable).index()].up).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use weft_scenario::Scenario;
 use weft_sim::engine::Progress;
-use weft_sim::record::{FlowRecord, Recorder, Sample};
+use weft_sim::record::{FlowRecord, Kept};
 use weft_sim::run::run;
 
 /// Four hosts per side, and a bottleneck as fast as a host link.
@@ -15,26 +15,15 @@ rate = "1 Gbps"
 queue = "200 packets"
 "#;
 
-#[derive(Default)]
-struct Flows(Vec<FlowRecord>);
-
-impl Recorder for Flows {
-    fn flow(&mut self, record: &FlowRecord) {
-        self.0.push(record.clone());
-    }
-
-    fn sample(&mut self, _sample: &Sample) {}
-}
-
 /// The flows of the only run of a scenario; every file that it names contains `file`.
 fn flows(scenario: &str, file: &str) -> Vec<FlowRecord> {
     let text = format!("{scenario}\n[scheme]\nname = \"ecmp\"\n");
     let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
     let load = |_: &str| Ok(file.as_bytes().to_vec());
     let plan = scenario.plan(&scenario.points()[0], &load).unwrap_or_else(|error| panic!("{error}"));
-    let mut flows = Flows::default();
-    run(&plan, &Progress::default(), &mut flows).unwrap();
-    flows.0
+    let mut kept = Kept::default();
+    run(&plan, &Progress::default(), &mut kept).unwrap();
+    kept.flows
 }
 
 /// The slowdowns of the flows with this DSCP over [`FABRIC`].

@@ -3,7 +3,7 @@
 use weft_scenario::{Plan, Scenario};
 use weft_sim::engine::Progress;
 use weft_sim::explore::{Choice, Explored, Fate, MOST_FRAMES, Scene, Watch, explore};
-use weft_sim::record::{FlowRecord, Recorder, Sample};
+use weft_sim::record::{FlowRecord, Kept, Recorder, Sample};
 use weft_sim::run::run;
 use weft_sim::trace::TraceEvent;
 use weft_switching::DropReason;
@@ -74,22 +74,10 @@ fn scenes() -> Vec<(Plan, Explored)> {
         .collect()
 }
 
-/// Keeps everything.
-#[derive(Default)]
-struct Plain(Vec<FlowRecord>);
-
-impl Recorder for Plain {
-    fn flow(&mut self, record: &FlowRecord) {
-        self.0.push(record.clone());
-    }
-
-    fn sample(&mut self, _: &Sample) {}
-}
-
 /// Counts trace events.
 #[derive(Default)]
 struct Counting {
-    plain: Plain,
+    plain: Kept,
     arrived: u64,
     copied: u64,
     taken_in: u64,
@@ -124,11 +112,11 @@ fn a_trace_tells_of_every_frame_and_changes_nothing() {
             .map(|(at, cable)| [(at, format!("fail = {cable:?}")), (at + 9, format!("heal = {cable:?}"))]);
         let events: String = changes.into_iter().flatten().map(event).collect();
         let plan = plan(&format!("{LOADED}{events}"), scheme);
-        let (mut plain, mut counting) = (Plain::default(), Counting::default());
+        let (mut plain, mut counting) = (Kept::default(), Counting::default());
         let untraced = run(&plan, &Progress::default(), &mut plain).unwrap();
         let traced = run(&plan, &Progress::default(), &mut counting).unwrap();
         assert_eq!(format!("{untraced:?}"), format!("{traced:?}"), "{scheme}");
-        assert_eq!(format!("{:?}", plain.0), format!("{:?}", counting.plain.0), "{scheme}");
+        assert_eq!(format!("{:?}", plain.flows), format!("{:?}", counting.plain.flows), "{scheme}");
         let counters = &traced.counters;
         assert_eq!(counting.arrived, counters.packet_hops, "{scheme}");
         assert_eq!(counting.copied, counters.packets_copied, "{scheme}");
@@ -203,9 +191,9 @@ fn the_path_kept_is_the_one_that_data_takes() {
         let ends = route(&plan, &scene.path);
         assert_eq!((ends[0].as_str(), ends[ends.len() - 1].as_str()), (source, target));
         // The path in the results: of the flow's first data, or of the first after its only path change.
-        let mut plain = Plain::default();
+        let mut plain = Kept::default();
         run(&plan, &Progress::default(), &mut plain).unwrap();
-        let record = plain.0.iter().find(|record| record.flow.id == explored.flow.id).unwrap();
+        let record = plain.flows.iter().find(|record| record.flow.id == explored.flow.id).unwrap();
         assert_eq!(record.moves, u32::from(plan.scheme.name == "tfe"), "{}", plan.scheme.name);
         assert_eq!(route(&plan, &record.path), route(&plan, &scene.path), "{}", plan.scheme.name);
     }
@@ -219,7 +207,7 @@ fn every_late_copy_of_a_lone_flow_is_in_its_scene() {
     let is_late =
         |end: Option<(Time, Fate)>| end.is_some_and(|(_, fate)| fate == Fate::Dropped(DropReason::LateCopy));
     let late = scene.frames.iter().filter(|frame| is_late(frame.end)).count() as u64;
-    let report = run(&plan, &Progress::default(), &mut Plain::default()).unwrap();
+    let report = run(&plan, &Progress::default(), &mut Kept::default()).unwrap();
     assert_eq!(late, report.counters.packets_dropped[DropReason::LateCopy as usize]);
     assert!(late > 0);
 }

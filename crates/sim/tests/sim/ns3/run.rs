@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weft_sim::engine::{Progress, Setup};
 use weft_sim::probe::Probe;
-use weft_sim::record::{FlowRecord, Recorder, Sample};
+use weft_sim::record::{FlowRecord, Kept};
 use weft_sim::run::run_setup;
 use weft_switching::SchemeSpec;
 use weft_transport::{Config, CongestionControl};
@@ -47,22 +47,12 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         faults: &[],
     };
     let scheme = SchemeSpec { name: input.scheme.clone(), params: BTreeMap::new() };
-    let mut outcomes = Outcomes(BTreeMap::new());
-    run_setup(setup, &scheme, &Progress::default(), &mut outcomes).unwrap();
-    outcomes.0
-}
-
-struct Outcomes(BTreeMap<FlowId, Outcome>);
-
-impl Recorder for Outcomes {
-    fn flow(&mut self, record: &FlowRecord) {
-        let outcome = Outcome {
-            fct: record.end.map(|end| end.saturating_since(record.flow.start)),
-            retransmitted: record.retransmissions,
-            timeouts: record.timeouts,
-        };
-        self.0.insert(record.flow.id, outcome);
-    }
-
-    fn sample(&mut self, _sample: &Sample) {}
+    let mut kept = Kept::default();
+    run_setup(setup, &scheme, &Progress::default(), &mut kept).unwrap();
+    let outcome = |record: &FlowRecord| Outcome {
+        fct: record.end.map(|end| end.saturating_since(record.flow.start)),
+        retransmitted: record.retransmissions,
+        timeouts: record.timeouts,
+    };
+    kept.flows.iter().map(|record| (record.flow.id, outcome(record))).collect()
 }

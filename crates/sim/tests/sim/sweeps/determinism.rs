@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use weft_sim::engine::Progress;
-use weft_sim::record::{FlowRecord, Recorder, Sample};
+use weft_sim::record::{FlowRecord, Kept};
 use weft_traffic::Flow;
 
 use crate::common::directory::Scratch;
@@ -74,20 +74,19 @@ fn a_summary_accounts_for_every_packet_and_says_how_the_run_came_about() {
 }
 
 /// The planned flows, and the sum of the completion times, which differs between schemes.
-#[derive(Default)]
 struct Sent {
     flows: BTreeMap<u32, Flow>,
     sum: u64,
 }
 
-impl Recorder for Sent {
-    fn flow(&mut self, record: &FlowRecord) {
-        let flow = &record.flow;
-        self.flows.insert(flow.id.0, *flow);
-        self.sum += record.end.map_or(0, |end| (end - flow.start).ps());
+impl From<Kept> for Sent {
+    fn from(kept: Kept) -> Self {
+        let took = |record: &FlowRecord| record.end.map_or(0, |end| (end - record.flow.start).ps());
+        Self {
+            flows: kept.flows.iter().map(|record| (record.flow.id.0, record.flow)).collect(),
+            sum: kept.flows.iter().map(took).sum(),
+        }
     }
-
-    fn sample(&mut self, _sample: &Sample) {}
 }
 
 #[test]
@@ -95,10 +94,10 @@ fn every_scheme_is_given_the_same_flows_and_every_seed_others() {
     let scenario = scenario();
     let mut by_seed: BTreeMap<u64, Vec<Sent>> = BTreeMap::new();
     for point in scenario.points() {
-        let mut sent = Sent::default();
+        let mut kept = Kept::default();
         let plan = plan(&scenario, point).unwrap_or_else(|error| panic!("{error}"));
-        weft_sim::run::run(&plan, &Progress::default(), &mut sent).unwrap();
-        by_seed.entry(point.seed).or_default().push(sent);
+        weft_sim::run::run(&plan, &Progress::default(), &mut kept).unwrap();
+        by_seed.entry(point.seed).or_default().push(kept.into());
     }
     for (seed, runs) in &by_seed {
         assert!(runs[0].flows.len() > 50, "seed {seed}");

@@ -35,7 +35,7 @@ fn a_port_to_a_switch_has_room_for_tags_or_carries_nothing_and_says_what_it_need
     for part in [
         "`f1` leads to a switch",
         "its MTU is 1500",
-        "need 1508",
+        "need at least 1508",
         "ip link set dev f1 mtu 1508",
         "`mtu = 1492`",
     ] {
@@ -52,7 +52,7 @@ fn a_port_to_a_switch_has_room_for_tags_or_carries_nothing_and_says_what_it_need
     netns.ip("link set dev f1 mtu 1500");
     switch.wait_roles(&[("f1", "down")]);
     let why = switch.ask("show ports")[1]["unfit"].as_str().unwrap_or_default().to_owned();
-    assert!(why.contains("need 1508"), "{why}");
+    assert!(why.contains("need at least 1508"), "{why}");
     netns.ip("link set dev f1 mtu 1508");
     switch.wait_roles(&[("f1", "fabric")]);
     // A port that turns out to lead to a switch by a Hello.

@@ -72,6 +72,11 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
         &["`tier` is not set", "tier = 1"],
     ),
     (
+        "broadcasts that are not remembered",
+        "mode = \"tcp-path\"\nports = [\"eth1\"]\n[exploration]\nbroadcast_lock = \"0 s\"",
+        &[":4:18", "`broadcast_lock` is 0", "above 0"],
+    ),
+    (
         "unknown fabric port",
         "mode = \"tcp-path\"\nports = [\"eth1\"]\nfabric_ports = [\"eth2\"]",
         &["\"eth2\" is not a port", "did you mean `eth1`?"],
