@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use smallvec::SmallVec;
 use weft_wire::{Mac, NeighborOperation};
 
+use crate::cookie::Cookie;
 use crate::ids::PortNo;
 use crate::tag_forward::FlowChange;
 
@@ -103,6 +104,13 @@ pub struct Rule {
     pub idle_timeout_s: u16,
     /// Whether the switch reports the removal.
     pub notify_removed: bool,
+}
+
+impl Rule {
+    /// A rule without a timeout.
+    pub(crate) const fn lasting(cookie: Cookie, priority: u16, matches: Match, actions: Actions) -> Self {
+        Self { cookie: cookie.bits(), priority, matches, actions, idle_timeout_s: 0, notify_removed: false }
+    }
 }
 
 /// A change of a switch's flow table.

@@ -8,9 +8,6 @@ use weft_wire::{
     NeighborOperation, Tcp, TcpFlags, TcpOption, Udp,
 };
 
-/// LLDP's EtherType.
-pub const LLDP: EtherType = EtherType(0x88cc);
-
 /// All match fields of a frame received on `in_port`. Fields that cannot be parsed are absent.
 pub fn fields(in_port: PortNumber, frame: &[u8]) -> Match {
     let mut fields = Match { in_port: Some(in_port), ..Match::default() };

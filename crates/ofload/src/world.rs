@@ -12,7 +12,7 @@ use weft_wire::{Arp, ArpOperation, EtherType, Ethernet};
 use crate::agent::{Agent, Effect};
 use crate::connections::{Connections, SubflowId};
 use crate::counts::Counts;
-use crate::frame::{self, LLDP, Station};
+use crate::frame::{self, Station};
 use crate::network::{Network, Peer};
 use crate::table::{Expiry, RuleId};
 
@@ -115,7 +115,8 @@ impl World {
         let agent = &mut self.agents[switch];
         agent.message(self.now, bytes, &mut self.counts, &mut self.effects);
         let mut effects = std::mem::take(&mut self.effects);
-        let is_lldp = matches!(&effects[..], [Effect::Send { frame, .. }] if ethertype(frame) == Some(LLDP));
+        let is_lldp =
+            matches!(&effects[..], [Effect::Send { frame, .. }] if ethertype(frame) == Some(EtherType::LLDP));
         if is_lldp {
             self.counts.packet_outs_of_lldp += 1;
         } else if !bytes.get(1).is_some_and(|kind| PERIODIC.contains(&MessageType(*kind))) {
@@ -283,7 +284,7 @@ impl World {
             None => self.counts.misdirected += 1,
             Some(Peer::Host(host)) => self.deliver(host, &frame, way.path),
             Some(Peer::Switch { switch, port: other }) => {
-                if ethertype(&frame) == Some(LLDP) {
+                if ethertype(&frame) == Some(EtherType::LLDP) {
                     self.crossed.insert((way.switch, port));
                 }
                 let (hops, path) = (way.hops, way.path);
@@ -295,7 +296,7 @@ impl World {
     /// Sends a packet-in.
     fn ask(&mut self, way: &Way, frame: &[u8], max_len: u16) {
         self.counts.packet_ins += 1;
-        if ethertype(frame) == Some(LLDP) {
+        if ethertype(frame) == Some(EtherType::LLDP) {
             self.counts.packet_ins_of_lldp += 1;
         } else if self.connections.asked(self.now, &frame::fields(way.in_port, frame)) {
             self.counts.packet_ins_of_syns += 1;

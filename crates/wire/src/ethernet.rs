@@ -24,6 +24,8 @@ impl EtherType {
     pub const IPV6: Self = Self(0x86dd);
     /// The outer of two VLAN tags (IEEE 802.1ad S-tag).
     pub const SERVICE_VLAN: Self = Self(0x88a8);
+    /// LLDP (IEEE 802.1AB).
+    pub const LLDP: Self = Self(0x88cc);
     /// Hello, unless configured otherwise.
     pub const HELLO: Self = Self(0xff70);
     /// Path frames, unless configured otherwise.

@@ -9,6 +9,7 @@ use crate::ids::PortNo;
 use crate::label::Label;
 use crate::rule::{Match, Rule, RuleAction, priority};
 use crate::slab::NONE;
+use weft_wire::EtherType;
 
 /// Where a rule leads.
 #[derive(Debug)]
@@ -138,7 +139,7 @@ impl Smoc {
 pub(super) fn is_sound(rule: &Rule) -> bool {
     let found = rule.matches;
     let Some((mac, _)) = found.eth_dst else { return false };
-    let is_six = found.eth_type == Some(0x86dd);
+    let is_six = found.eth_type == Some(EtherType::IPV6.0);
     match rule.priority {
         priority::STATION => found == Match::to(mac),
         priority::CROWD => {

@@ -1,11 +1,13 @@
 //! Creating flows, connections and routes from rules found in switches.
 
 use crate::clock::Time;
+use weft_wire::EtherType;
 use weft_wire::mptcp::Version;
 
 use super::Smoc;
 use super::install::Draft;
 use super::rules::claim_of;
+use super::tcp::MAX_SUBFLOWS;
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::cookie::{Cookie, FlowCookie, Part, flow_direction};
@@ -15,9 +17,6 @@ use crate::routes::From;
 use crate::rule::{Match, Rule, RuleAction, RuleChange, priority};
 use crate::slab::{Handle, NONE};
 use crate::transactions::Resumed;
-
-/// Maximum number of subflows of a connection created from rules.
-const MAX_SUBFLOWS: u32 = 64;
 
 /// A found rule of a flow or a route, and where it leads.
 #[derive(Debug)]
@@ -173,7 +172,7 @@ impl Smoc {
             _ => {
                 let ports = &self.net.topology.switches[switch as usize].ports;
                 let &port = ports.get(&rule.matches.in_port?)?;
-                From::Crowd { port, six: rule.matches.eth_type? == 0x86dd }
+                From::Crowd { port, six: rule.matches.eth_type? == EtherType::IPV6.0 }
             }
         };
         if let Some(route) = self.routes.find(from, to) {

@@ -14,13 +14,10 @@ use crate::routes::{From, Kind};
 use crate::rule::{
     ADVERTISEMENT, Actions, EXACT, Match, Rule, RuleAction, RuleChange, SOLICITATION, priority,
 };
-use weft_wire::Mac;
+use weft_wire::{EtherType, Mac};
 
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
 const TCP: u8 = 6;
 const ICMPV6: u8 = 58;
-const ARP: u16 = 0x0806;
 /// Idle timeout of claim rules in seconds: hosts verify reachability every 15 to 45 seconds (RFC 4861, section 6.3.2), and
 /// wait a few more.
 const CLAIM_S: u16 = 120;
@@ -28,30 +25,29 @@ const CLAIM_S: u16 = 120;
 /// Rule changes, each with its switch.
 pub(super) type Changes = Vec<(SwitchId, RuleChange)>;
 
-/// A rule without a timeout.
-fn lasting(cookie: Cookie, priority: u16, matches: Match, actions: Actions) -> Rule {
-    Rule { cookie: cookie.bits(), priority, matches, actions, idle_timeout_s: 0, notify_removed: false }
-}
-
 /// TCP of one address family.
 pub(super) fn tcp(six: bool) -> Match {
-    Match { eth_type: Some(if six { IPV6 } else { IPV4 }), ip_proto: Some(TCP), ..Match::ALL }
+    Match {
+        eth_type: Some(if six { EtherType::IPV6.0 } else { EtherType::IPV4.0 }),
+        ip_proto: Some(TCP),
+        ..Match::ALL
+    }
 }
 
 /// Frames of one EtherType.
-fn of_type(eth_type: u16) -> Match {
-    Match { eth_type: Some(eth_type), ..Match::ALL }
+fn of_type(eth_type: EtherType) -> Match {
+    Match { eth_type: Some(eth_type.0), ..Match::ALL }
 }
 
 /// A message of neighbour discovery.
 fn neighbour(kind: u8) -> Match {
-    Match { ip_proto: Some(ICMPV6), icmpv6_type: Some(kind), ..of_type(IPV6) }
+    Match { ip_proto: Some(ICMPV6), icmpv6_type: Some(kind), ..of_type(EtherType::IPV6) }
 }
 
 /// A station's claim to its own address, sent to another station, with its own MAC address in every field.
 fn claim(port: PortNo, [from, to]: [Mac; 2], address: IpAddr, kind: Kind) -> Match {
     let (message, told) = match kind {
-        Kind::Arp(_) => (of_type(ARP), from),
+        Kind::Arp(_) => (of_type(EtherType::ARP), from),
         Kind::Solicitation(_) => (neighbour(SOLICITATION), from),
         Kind::Answer => (neighbour(ADVERTISEMENT), Mac::default()),
         Kind::Advertisement => (neighbour(ADVERTISEMENT), from),
@@ -89,19 +85,19 @@ pub(super) fn base() -> Vec<Rule> {
     let up: Actions = smallvec![RuleAction::Controller { max_len: u16::MAX }];
     let rules = [
         (priority::MISS, Match::ALL, up.clone()),
-        (priority::LLDP, of_type(0x88cc), up.clone()),
+        (priority::LLDP, of_type(EtherType::LLDP), up.clone()),
         (priority::NO_LABEL, Label::any(), Actions::new()),
         (priority::LINK_LOCAL, Match { eth_dst: Some(link_local), ..Match::ALL }, Actions::new()),
         (priority::ASK, tcp(false), up.clone()),
         (priority::ASK, tcp(true), up.clone()),
-        (priority::ASK, of_type(ARP), up.clone()),
+        (priority::ASK, of_type(EtherType::ARP), up.clone()),
         (priority::ASK, neighbour(SOLICITATION), up.clone()),
         (priority::ASK, neighbour(ADVERTISEMENT), up),
     ];
     let numbered = (0..).zip(rules);
     numbered
         .map(|(number, (priority, matches, actions))| {
-            lasting(Cookie::Base(number), priority, matches, actions)
+            Rule::lasting(Cookie::Base(number), priority, matches, actions)
         })
         .collect()
 }
@@ -109,7 +105,7 @@ pub(super) fn base() -> Vec<Rule> {
 /// Drops labels from a port that does not lead to a switch.
 pub(super) fn guard(port: PortNo) -> Rule {
     let matches = Match { in_port: Some(port), ..Label::any() };
-    lasting(Cookie::Guard(port.0), priority::GUARD, matches, Actions::new())
+    Rule::lasting(Cookie::Guard(port.0), priority::GUARD, matches, Actions::new())
 }
 
 /// Removes a rule.
@@ -119,7 +115,7 @@ pub(super) fn removal(rule: &Rule) -> RuleChange {
 
 /// The rule that delivers to a station, given the numbers of its switch and itself in labels.
 pub(super) fn delivery(end: u32, number: u32, actions: Actions) -> Rule {
-    lasting(Cookie::Station(end, number), priority::LABEL, Label::at_end(end, number), actions)
+    Rule::lasting(Cookie::Station(end, number), priority::LABEL, Label::at_end(end, number), actions)
 }
 
 impl Smoc {
@@ -138,7 +134,10 @@ impl Smoc {
             let cookie = Cookie::Label(label.bits());
             for (switch, cable) in path.steps(direction).skip(1) {
                 let output = RuleAction::Output(self.net.topology.end_at(cable, switch));
-                rules.push((switch, lasting(cookie, priority::LABEL, label.on_path(), smallvec![output])));
+                rules.push((
+                    switch,
+                    Rule::lasting(cookie, priority::LABEL, label.on_path(), smallvec![output]),
+                ));
             }
         }
         rules

@@ -18,7 +18,7 @@ use crate::routes::From;
 use crate::slab::NONE;
 
 /// Maximum number of confirmed subflows per connection.
-const MAX_SUBFLOWS: u32 = 64;
+pub(super) const MAX_SUBFLOWS: u32 = 64;
 /// Maximum number of unverified joins per connection and port.
 const MAX_UNPROVEN: usize = 8;
 /// How long segments sent up before a rule was installed may still arrive.

@@ -19,8 +19,8 @@ mod session;
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
+use weft_wire::Error;
 use weft_wire::openflow::{Header, MessageType, VERSION};
-use weft_wire::{Error, EtherType};
 
 use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut};
@@ -34,9 +34,6 @@ use counts::Counts;
 use open::Open;
 use port_limit::PortLimit;
 use session::Session;
-
-/// LLDP frames go to the caller, which discovers links.
-const LLDP: EtherType = EtherType(0x88cc);
 
 /// A core that can be passed between threads.
 pub type Core = Box<dyn Controller + Send + Sync>;

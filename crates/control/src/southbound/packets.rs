@@ -1,10 +1,10 @@
 //! Packet-ins, packet-outs and removed rules.
 
 use smallvec::SmallVec;
-use weft_wire::Ethernet;
 use weft_wire::openflow::{Action, FlowRemoved, List, Message, PacketOut, PortNumber, RemovedReason};
+use weft_wire::{EtherType, Ethernet};
 
-use super::{LLDP, Southbound, Stop, encode};
+use super::{Southbound, Stop, encode};
 use crate::clock::Time;
 use crate::command::MadeFrame;
 use crate::cookie;
@@ -25,7 +25,8 @@ impl Southbound {
             Err(error) => return Some(Stop::Malformed(error)),
         };
         let at = SwitchPort { switch, port: PortNo(packet.in_port.0) };
-        if Ethernet::parse(packet.data).is_ok_and(|frame| frame.ethertype() == LLDP) {
+        // LLDP frames go to the caller, which discovers links.
+        if Ethernet::parse(packet.data).is_ok_and(|frame| frame.ethertype() == EtherType::LLDP) {
             if !self.lldp.may(now, at) {
                 self.counts.lldp_over_limit += 1;
                 self.offences.add(at, OffenceKind::Lldp);

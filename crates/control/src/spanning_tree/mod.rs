@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use smallvec::{SmallVec, smallvec};
-use weft_wire::Mac;
+use weft_wire::{EtherType, Mac};
 
 use crate::clock::Time;
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};
@@ -75,12 +75,12 @@ impl SpanningTree {
     fn constant_rules(&self, switch: u32, now: Time) -> Vec<Rule> {
         let up: Actions = smallvec![RuleAction::Controller { max_len: u16::MAX }];
         let link_local = (Mac([0x01, 0x80, 0xc2, 0, 0, 0]), Mac([0xff, 0xff, 0xff, 0xff, 0xff, 0xf0]));
-        let lldp = Match { eth_type: Some(0x88cc), ..Match::ALL };
+        let lldp = Match { eth_type: Some(EtherType::LLDP.0), ..Match::ALL };
         let to_neighbour = Match { eth_dst: Some(link_local), ..Match::ALL };
         let mut rules = vec![
-            lasting(Cookie::Base(0), priority::MISS, Match::ALL, up.clone()),
-            lasting(Cookie::Base(1), priority::LLDP, lldp, up),
-            lasting(Cookie::Base(3), priority::LINK_LOCAL, to_neighbour, Actions::new()),
+            Rule::lasting(Cookie::Base(0), priority::MISS, Match::ALL, up.clone()),
+            Rule::lasting(Cookie::Base(1), priority::LLDP, lldp, up),
+            Rule::lasting(Cookie::Base(3), priority::LINK_LOCAL, to_neighbour, Actions::new()),
         ];
         for (&number, &port) in &self.net.topology.switches[switch as usize].ports {
             let from = Match { in_port: Some(number), ..Match::ALL };
@@ -88,9 +88,9 @@ impl SpanningTree {
             if self.tree.has(cable) {
                 let ports = self.flood_ports(switch, Some(number), now);
                 let actions = ports.into_iter().map(RuleAction::Output).collect();
-                rules.push(lasting(Cookie::Flood(number.0), priority::FLOOD, from, actions));
+                rules.push(Rule::lasting(Cookie::Flood(number.0), priority::FLOOD, from, actions));
             } else if self.net.topology.leads_to_switch(port) {
-                rules.push(lasting(Cookie::Guard(number.0), priority::GUARD, from, Actions::new()));
+                rules.push(Rule::lasting(Cookie::Guard(number.0), priority::GUARD, from, Actions::new()));
             }
         }
         rules
@@ -312,11 +312,6 @@ impl SpanningTree {
         out.extend(open.frame.map(Command::Forget));
         Some(open)
     }
-}
-
-/// A rule without a timeout.
-fn lasting(cookie: Cookie, priority: u16, matches: Match, actions: Actions) -> Rule {
-    Rule { cookie: cookie.bits(), priority, matches, actions, idle_timeout_s: 0, notify_removed: false }
 }
 
 impl Controller for SpanningTree {

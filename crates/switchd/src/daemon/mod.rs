@@ -178,7 +178,6 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     }
     // Before anyone can see that the daemon runs, and stop it.
     let signals = Signals::catch().map_err(Refusal::system("catching signals"))?;
-    let control = socket.serve(&shared)?;
     {
         let switch = shared.lock();
         tracing::info!(
@@ -187,6 +186,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
         );
         unkeyed::warn(&switch);
     }
+    let control = socket.serve(&shared)?;
     let sweeping = tokio::spawn(background::sweep(shared.clone()));
     let moving = tokio::spawn(moves::watch(shared.clone()));
     let limiting = tokio::spawn(excess::watch(shared.clone()));
