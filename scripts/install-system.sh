@@ -71,7 +71,7 @@ install_rust() {
 install_openvswitch() {
     command -v ovs-vswitchd >/dev/null || [ -x /usr/sbin/ovs-vswitchd ] || {
         apt_install openvswitch-switch
-        ! command -v systemctl >/dev/null || systemctl disable --quiet --now openvswitch-switch 2>/dev/null || true
+        ! command -v systemctl >/dev/null || $sudo systemctl disable --quiet --now openvswitch-switch 2>/dev/null || true
     }
 }
 
@@ -129,9 +129,10 @@ oracles)
     [ -z "$missing" ] || apt_install $missing
     ;;
 test)
-    # Debian has a headless Chromium, which renders at half the cost; Ubuntu has only the full browser.
+    # Debian has a headless Chromium, which renders at half the cost; elsewhere there is only the full browser.
     command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null ||
-        apt_install chromium-headless-shell || apt_install chromium
+        command -v chromium-browser >/dev/null ||
+        (apt_install chromium-headless-shell) 2>"$scratch/headless" || apt_install chromium
     ;;
 *)
     echo "usage: $0 build|bpf|emulation|bench|oracles|test" >&2

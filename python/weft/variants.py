@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SCHEME_KEY = "scheme.name"
-_CHANGES_FLOWS = ("transport", "fabric", "traffic")
-"""Tables of a scenario, in the order of how much the flows depend on them; any other comes first."""
+_TABLES = ("transport", "fabric", "traffic")
+"""Tables of a scenario whose keys are compared first, in the order of how much the flows depend on them."""
 
 
 def compared_key(points: Sequence[Mapping[str, Any]]) -> str | None:
     """The key that is compared in a sweep over several keys with a single scheme; None in any other sweep.
 
-    The comparison is the fairer the less the key changes the flows, and easier to read with names than with numbers and
-    with few values; the other keys remain for axes and panels.
+    The less the key changes the flows, the fairer is the comparison. Names are easier to compare than numbers, and few
+    values easier than many. The other keys remain for axes and panels.
 
     Args:
         points: The overrides of each run.
@@ -33,7 +33,7 @@ def compared_key(points: Sequence[Mapping[str, Any]]) -> str | None:
 
     def rank(key: str) -> tuple[int, bool, int]:
         table = key.partition(".")[0]
-        place = _CHANGES_FLOWS.index(table) if table in _CHANGES_FLOWS else -1
+        place = _TABLES.index(table) if table in _TABLES else len(_TABLES)
         return place, all(isinstance(value, (int, float)) for value in varied[key]), len(varied[key])
 
     return min(varied, key=rank)
@@ -42,6 +42,21 @@ def compared_key(points: Sequence[Mapping[str, Any]]) -> str | None:
 def dimensions(overrides: Mapping[str, Any], compared: str | None) -> dict[str, Any]:
     """The overrides of a run that make its point of the sweep: all that are not compared."""
     return {key: value for key, value in overrides.items() if not _of_scheme(key) and key != compared}
+
+
+def label_of(baseline: str, schemes: Sequence[str], compared: str | None) -> str | None:
+    """The scheme that a user means, by its label or, where a key is compared, by its value alone; None if none fits.
+
+    Args:
+        baseline: As the user wrote it, e.g. ``ecmp profile=dctcp``, ``profile=dctcp`` or ``dctcp``.
+        schemes: The labels.
+        compared: See `compared_key`.
+    """
+    if baseline in schemes:
+        return baseline
+    ends = (f" {baseline}", f"={baseline}")
+    found = [label for label in schemes if label.endswith(ends)] if compared is not None else []
+    return found[0] if len(found) == 1 else None
 
 
 def scheme_label(overrides: Mapping[str, Any], default: str, compared: str | None = None) -> str:

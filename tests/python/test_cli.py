@@ -255,7 +255,14 @@ def test_starters_are_written_once(weft, tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--version"], ["check", "quickstart.toml"], ["fabric", "quickstart.toml"], ["schemes"], ["list", "profiles"]],
+    [
+        ["--version"],
+        ["check", "quickstart.toml"],
+        ["fabric", "quickstart.toml"],
+        ["schemes"],
+        ["list", "profiles"],
+        ["explore", "--help"],
+    ],
     ids=" ".join,
 )
 def test_a_command_that_neither_draws_nor_reads_results_imports_nothing_that_takes_long(arguments, monkeypatch):

@@ -44,6 +44,7 @@ def drawn(monkeypatch):
             {
                 "labels": [list(shown(axis)) for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)],
                 "heights": {ax.get_ylim() for ax in figure.axes},
+                "cut": [one for one in figure.legends if not within(one.get_window_extent(), figure.bbox)],
                 "reach": max((line.get_ydata().max() for ax in figure.axes for line in ax.lines), default=0.0),
             }
         )
@@ -51,6 +52,18 @@ def drawn(monkeypatch):
 
     monkeypatch.setattr(Figure, "savefig", savefig)
     return seen
+
+
+def within(inner, outer):
+    return inner.x0 >= outer.x0 and inner.x1 <= outer.x1
+
+
+def test_a_legend_of_long_names_is_not_cut(tmp_path, drawn):
+    sizes = [{"fixed": "100 kB"}, {"fixed": "50 kB"}, "web-search"]
+    sweep = {"traffic.sizes": sizes, "traffic.load": [0.2, 0.4]}
+    plot(Results(sample.write_results(tmp_path / "r", sweep, seeds=1, flows=60, samples=4)), tmp_path / "f", ("svg",))
+    assert len(drawn) > 5
+    assert all(not figure["cut"] for figure in drawn)
 
 
 def shown(axis):

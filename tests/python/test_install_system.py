@@ -149,6 +149,13 @@ def test_an_installation_that_fails_says_why_and_what_root_can_do(machine: Machi
     assert "apt-get update && apt-get install --no-install-recommends gcc libc6-dev" in done.stderr
 
 
+def test_without_a_headless_browser_the_full_one_is_installed(machine: Machine) -> None:
+    machine.has("apt-get", 'case "$*" in *headless*) echo "E: Unable to locate package" >&2; exit 100 ;; esac')
+    done = machine.install("test")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert machine.calls("apt-get")[-1].endswith("chromium")
+
+
 def test_package_lists_that_cannot_be_renewed_may_still_do(machine: Machine) -> None:
     (machine.root / "bin" / "cc").unlink()
     machine.has("apt-get", '[ "$2" = install ] || { echo "E: The repository has no Release file." >&2; exit 100; }')

@@ -81,7 +81,9 @@ fn send(arguments: &Arguments) -> Result<ExitCode, String> {
     let generator = Generator::open(&workload, here, BufWriter::new(records), style);
     let generator = generator.map_err(|error| error.to_string())?;
     // A device, such as /dev/stdout, has no length.
-    let _ = kept.set_len(0);
+    if kept.metadata().is_ok_and(|about| about.is_file()) {
+        kept.set_len(0).map_err(unwritable)?;
+    }
     let outcome = generator.run().map_err(|error| error.to_string())?;
     Ok(ExitCode::from(if outcome.interrupted { 130 } else { 0 }))
 }

@@ -330,7 +330,7 @@ pub fn run_sweep(
     });
     report.stopped = stop.load(Ordering::Relaxed);
     match write_timings(directory, &timings) {
-        // On a full disk the report of the runs that failed says more.
+        // If runs have failed, their errors say more than this one.
         Err(error) if report.failed.is_empty() => Err(error),
         _ => Ok(report),
     }

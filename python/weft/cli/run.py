@@ -113,12 +113,18 @@ def _compared(plan: Scenario, baseline: str) -> Scenario:
 
     A baseline with a parameter value affects the table only: the scenario's baseline is a scheme name.
     """
-    from ..variants import compared_key, scheme_label
+    from ..variants import compared_key, label_of, scheme_label
 
     name, _, parameters = baseline.partition(" ")
+    points = [point.overrides for point in plan.points()]
+    if (key := compared_key(points)) is not None:
+        schemes = list(dict.fromkeys(scheme_label(point, name if parameters else "scheme", key) for point in points))
+        if label_of(baseline, schemes, key) is None:
+            values = ", ".join(label.rpartition("=")[2] for label in schemes)
+            raise shell.fail(f"no value `{baseline}` of {key} in this scenario", f"one of {values}")
+        return plan
     named = plan.with_sets([f"measure.baseline={json.dumps(name)}"])
-    points = [point.overrides for point in named.points()]
-    schemes = dict.fromkeys(scheme_label(point, name, compared_key(points)) for point in points)
+    schemes = list(dict.fromkeys(scheme_label(point.overrides, name) for point in named.points()))
     if baseline not in schemes:
         raise shell.fail(f"no scheme `{baseline}` in this scenario", f"one of {', '.join(schemes)}")
     return plan if parameters or plan.baseline == name else named

@@ -131,7 +131,10 @@ def intervals(
 
 
 def legend(figure: Figure, axes: Axes) -> None:
-    """One legend above all panels, from the entries of one of them."""
+    """One legend above all panels, from the entries of one of them, in as many columns as the figure is wide."""
     handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 6))
+    for columns in range(min(len(labels), 6), 0, -1):
+        drawn = figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+        if columns == 1 or drawn.get_window_extent().width <= figure.bbox.width:
+            return
+        drawn.remove()

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..files import write_text
-from .page import render
 
 if TYPE_CHECKING:
     from ..results import Results
@@ -28,6 +27,9 @@ def write(results: Results, out: str | Path | None = None, *, baseline: str | No
         ResultsError: No run has finished, or the baseline does not exist.
         OutputError: The page cannot be written; an existing one is left unchanged.
     """
+    # Not above: `weft.exploring` uses parts of this package and needs no charts.
+    from .page import render
+
     path = Path(out) if out is not None else results.path / "report.html"
     write_text(path, render(results, baseline=baseline))
     return path

@@ -11,7 +11,9 @@ from jails import in_jail
 NETWORK = """
 import json, re, subprocess, sys, time
 from pathlib import Path
+from weft.emulation.namespace import entered
 from weft.emulation.requirements import program
+from weft.emulation.stack import offloads
 
 def sh(command):
     return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
@@ -21,8 +23,9 @@ for number in (1, 2):
     sh(f"ip link add p{number} type veth peer name eth0 netns h{number}")
     sh(f"ip -n h{number} link set eth0 address 02:00:00:00:00:0{number} up")
     sh(f"ip -n h{number} addr add 10.0.0.{number}/24 dev eth0")
-    sh(f"ip netns exec h{number} ethtool -K eth0 tso off gso off gro off tx off")
-    sh(f"ip -n h{number} link set dev eth0 gso_max_segs 1")
+    with entered(f"/run/netns/h{number}"):
+        offloads("eth0")
+    assert '"gso_max_segs":1,' in sh(f"ip -n h{number} -d -j link show eth0")
     sh(f"ip link set p{number} mtu 1520 up")
 # The bottleneck is the switch's port to the receiver.
 sh("tc qdisc add dev p2 root tbf rate 2mbit burst 2000 limit 200000")

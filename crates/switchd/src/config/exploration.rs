@@ -42,7 +42,7 @@ pub fn read(table: Table<'_>, scheme: &str, interval: Duration, hold: Duration) 
             *place = value;
         }
     };
-    // Without the memory of broadcasts a loop would carry them for ever.
+    // Without `broadcast_lock` a loop would carry broadcasts forever, and without `repair` every frame would start one.
     let above_zero = |key: &'static str| {
         let (time, span) = table.duration(key)?;
         if time == Duration::ZERO {
