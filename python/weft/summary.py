@@ -2,7 +2,8 @@
 
 Only flows that started in the measurement window count; FCT, slowdown and throughput are over the finished ones. A
 run's value is a mean, a quantile, a share, a count or a sum over its flows; the table shows the mean of these values
-over the seeds, for counts too.
+over the seeds, for counts too. If a group has several runs of a seed (grouped without a swept key), the seed's value is
+the mean over these runs. A run without flows in the group has no value.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from .difference import Difference, difference
 from .errors import ResultsError
 from .labels import column
 from .statistics import QUANTILE, Estimate, estimate
+from .variants import label_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,14 +77,14 @@ class Row:
 
     group: dict[str, Any]
     seeds: list[int]
-    flows: int
-    """Measured flows, over all seeds."""
-    finished: int
+    flows: float
+    """Measured flows, over all seeds; with several runs per seed, each seed counts with the mean over its runs."""
+    finished: float
     estimates: dict[str, Estimate | None]
     differences: dict[str, Difference | None]
     """How each metric differs from the baseline's; empty without a baseline."""
 
-    def per_run(self, count: int) -> float:
+    def per_run(self, count: float) -> float:
         """A count over all seeds as the mean per run."""
         return count / len(self.seeds)
 
@@ -94,6 +96,12 @@ class Summary:
     by: list[str]
     baseline: str | None
     rows: list[Row]
+    several_runs: bool
+    """Whether some group has several runs of one seed."""
+    same_flows: bool
+    """Whether runs that are compared have the same flows; else only their seed is the same."""
+    without_flows: list[str]
+    """The finished points without any measured flow."""
 
     def frame(self) -> pl.DataFrame:
         """As a wide table: for each metric `<key>`, `<key>_low` and `<key>_high`.
@@ -165,19 +173,33 @@ def _interval(value: Estimate | None) -> dict[str, float | None]:
 def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
     """One row per group and seed: `flows`, `finished` and one column for each of `METRICS`.
 
-    Groups are in the order of the sweep; `by` defaults to every swept key, the class and the scheme.
+    Each is the value of the run; if a group has several runs of the seed, the mean over those that have a value. Groups
+    are in the order of the sweep; `by` defaults to every swept key, the class and the scheme.
     """
     keys = group_keys(results, by)
+    return _over_runs(_per_run(results, keys), keys)
+
+
+def _per_run(results: Results, keys: Sequence[str]) -> pl.DataFrame:
+    """One row per group and run, with the columns of `per_seed` and `run`."""
     _check_columns(results)
     aggregates = [metric.aggregate.alias(metric.key) for metric in METRICS]
     return (
         results.scan_flows()
         .rename({column(key): key for key in results.keys})
-        .group_by([*keys, "seed"], maintain_order=True)
+        .group_by([*keys, "seed", "run"], maintain_order=True)
         .agg(pl.len().alias("flows"), pl.col("fct_ps").count().alias("finished"), *aggregates)
         .collect()
         .with_columns(pl.col(key).fill_nan(None) for key in _METRIC_KEYS)
     )
+
+
+def _over_runs(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The rows of `_per_run` as one row per group and seed; counts of single runs remain integers."""
+    group = [*keys, "seed"]
+    if not runs.select(group).is_duplicated().any():
+        return runs.drop("run")
+    return runs.group_by(group, maintain_order=True).agg(pl.col("flows", "finished", *_METRIC_KEYS).mean())
 
 
 def _check_columns(results: Results) -> None:
@@ -214,18 +236,24 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
     Args:
         results: The results to summarise.
         by: Columns to group by; default all swept keys, the class and the scheme.
-        baseline: The scheme to compare with; default the scenario's baseline, if any.
+        baseline: The scheme to compare with, for which `by` must include the scheme; default the scenario's baseline,
+            if any.
 
     Raises:
-        ResultsError: The scheme or column does not exist, or no run has finished.
+        ResultsError: The scheme or column does not exist, `by` leaves out the scheme of a given baseline, or no run has
+            finished.
     """
-    baseline = baseline if baseline is not None else results.baseline
-    if baseline is not None and baseline not in results.schemes:
-        raise ResultsError(f"no scheme `{baseline}` in {results.path}: choose from {', '.join(results.schemes)}")
+    given, named = baseline, baseline if baseline is not None else results.baseline
+    baseline = None if named is None else label_of(named, results.schemes, results.compared)
+    if named is not None and baseline is None:
+        raise ResultsError(f"no scheme `{named}` in {results.path}: choose from {', '.join(results.schemes)}")
     keys = group_keys(results, by)
     if "scheme" not in keys:
+        if given is not None:
+            raise ResultsError("`--baseline` needs `scheme` among the columns to group by: add it to --by")
         baseline = None
-    table = per_seed(results, by)
+    runs = _per_run(results, keys)
+    table = _over_runs(runs, keys)
     order = _sweep_order(results, keys)
     groups: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
     for record in table.iter_rows(named=True):
@@ -240,15 +268,38 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
                 tuple(baseline if k == "scheme" else v for k, v in zip(keys, values, strict=True)), {}
             )
         rows.append(_row(group, seeds, reference))
-    return Summary(keys, baseline, rows)
+    same_flows = _same_flows(results)
+    return Summary(
+        by=keys,
+        baseline=baseline,
+        rows=rows,
+        several_runs=len(table) < len(runs),
+        same_flows=same_flows,
+        without_flows=_without_flows(results, set(runs["run"]), same_flows=same_flows),
+    )
+
+
+def _same_flows(results: Results) -> bool:
+    """Whether the flows depend only on the point and the seed: not on the value that is compared, if any."""
+    return results.compared is None or results.compared.startswith("transport.")
+
+
+def _without_flows(results: Results, runs: set[str], *, same_flows: bool) -> list[str]:
+    """The finished points without a run in `runs`; with the compared value where it changes the flows."""
+    points: dict[str, bool] = {}
+    for run in results.finished:
+        name = run.point if same_flows else f"{run.point}, {run.scheme}"
+        points[name] = points.get(name, False) or run.id in runs
+    return [name for name, there in points.items() if not there]
 
 
 def _row(group: dict[str, Any], seeds: dict[int, dict[str, Any]], reference: Mapping[int, dict[str, Any]]) -> Row:
     row = Row(
         group=group,
         seeds=sorted(seeds),
-        flows=sum(record["flows"] for record in seeds.values()),
-        finished=sum(record["finished"] for record in seeds.values()),
+        # Rounded, as sums of means are not exact; integers stay integers.
+        flows=round(sum(record["flows"] for record in seeds.values()), 6),
+        finished=round(sum(record["finished"] for record in seeds.values()), 6),
         estimates={},
         differences={},
     )

@@ -193,6 +193,10 @@ def test_values_that_are_compared_are_compared_in_pairs(tmp_path):
     compared = {row.group["scheme"] for row in rows if row.differences}
     assert compared == {"ecmp profile=dctcp"}
     assert {row.group["traffic.load"] for row in rows} == {0.2, 0.4}
+    for name in ("ecmp profile=dctcp", "profile=dctcp", "dctcp"):
+        assert summarise(found, baseline=name).baseline == "ecmp profile=dctcp"
+    with pytest.raises(ResultsError, match="no scheme `reno`"):
+        summarise(found, baseline="reno")
 
 
 def test_runs_that_have_not_finished_are_left_out(tmp_path):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _COLOURS = {"good": "green", "bad": "red", "": "dim"}
 """Colour of a difference, by its verdict."""
+_NAMED = 5
+"""Maximum number of points without flows that are named."""
 
 
 def show_summary(console: Console, summary: Summary) -> None:
@@ -41,6 +43,8 @@ def show_summary(console: Console, summary: Summary) -> None:
             table.title = visible(title) if i == 0 and title else None
             console.print(table)
             console.print()
+    for line in _missing(summary.without_flows):
+        console.print(Text(line, style="yellow"))
     console.print(Text(_note(summary), style="dim"))
 
 
@@ -75,15 +79,24 @@ def _empty() -> Table:
     return Table(title_justify="left", title_style="bold", box=None, padding=(0, 1), pad_edge=False)
 
 
+def _missing(points: Sequence[str]) -> list[str]:
+    """One line for each point without flows, up to a maximum."""
+    lines = [f"{visible(point)}: no flow started in the measurement window" for point in points[:_NAMED]]
+    return [*lines, f"and {len(points) - _NAMED} more"] if len(points) > _NAMED else lines
+
+
 def _note(summary: Summary) -> str:
     seeds = {len(row.seeds) for row in summary.rows}
     if max(seeds, default=0) < 2:
-        note = "One seed: no confidence intervals (run with --seeds 5 or more)."
+        note = "One value per run, averaged over the runs of the seed. " if summary.several_runs else ""
+        note += "One seed: no confidence intervals (run with --seeds 5 or more)."
     else:
         several = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else str(max(seeds))
-        note = f"One value per run, averaged over {several} seeds. ±: half the 95 % confidence interval (Student t)."
+        over = "the runs of a seed, then over " if summary.several_runs else ""
+        note = f"One value per run, averaged over {over}{several} seeds."
+        note += " ±: half the 95 % confidence interval (Student t)."
     if summary.baseline:
-        note += f" Signed: difference from {summary.baseline}, same flows"
+        note += f" Signed: difference from {summary.baseline}, same {'flows' if summary.same_flows else 'seed'}"
         note += f"; {NOT_SIGNIFICANT}: no significant difference." if max(seeds, default=0) > 1 else "."
     return note
 

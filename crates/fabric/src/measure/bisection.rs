@@ -57,6 +57,7 @@ impl fmt::Display for BisectionMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TierCut => f.write_str("exact, the narrowest tier of a regular fabric"),
+            Self::Exhaustive { halvings: 1 } => f.write_str("exact, the only halving"),
             Self::Exhaustive { halvings } => write!(f, "exact, the narrowest of all {halvings} halvings"),
             Self::Search { halvings } => {
                 write!(f, "an upper bound, the narrowest of {halvings} likely halvings")

@@ -1,0 +1,217 @@
+"""The summary of groups with several runs per seed, its captions, and points without flows."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import sample
+from weft import Results, ResultsError, quantity
+from weft.difference import difference
+from weft.summary import METRICS, per_seed, summarise
+
+SMALL = {"flows": 60, "samples": 4}
+
+
+def rewrite(results, change, **overrides):
+    """Change the flows of the finished runs with these values of the sweep's keys, named without dots."""
+    for run in results.finished:
+        if all(run.overrides[key.replace("__", ".")] == value for key, value in overrides.items()):
+            file = run.path / "flows.parquet"
+            pl.read_parquet(file).with_columns(change).write_parquet(file)
+
+
+def text_of(result):
+    return " ".join(result.stdout.split())
+
+
+@pytest.fixture
+def unequal(tmp_path):
+    """A sweep over the load, with a third as many flows at load 0.2 as at 0.4."""
+    found = Results(sample.write_results(tmp_path / "r", flows=300, samples=4, baseline="ecmp"))
+    third = pl.col("measured") & (pl.col("flow") % 3 == 0)
+    rewrite(found, third.alias("measured"), traffic__load=0.2)
+    return found
+
+
+def by_hand(results, scheme, kind, seed, value):
+    """The mean over the runs of a seed of `value`, a function of a run's finished flows."""
+    each = []
+    for run in results.finished:
+        if (run.scheme, run.seed) == (scheme, seed):
+            flows = pl.read_parquet(run.path / "flows.parquet").filter(
+                pl.col("measured") & (pl.col("class").cast(pl.String) == kind)
+            )
+            each.append(value(flows))
+    assert len(each) == 2
+    return float(np.mean(each))
+
+
+VALUES = {
+    "mean_fct_s": lambda flows: flows["fct_ps"].mean() / 1e12,
+    "p99_fct_s": lambda flows: np.quantile(flows["fct_ps"].drop_nulls().to_numpy() / 1e12, 0.99),
+    "out_of_order_share": lambda flows: flows["out_of_order"].sum() / flows["first_transmissions_received"].sum(),
+    "retransmissions": lambda flows: flows["retransmissions"].sum(),
+}
+
+
+def test_runs_of_a_seed_are_averaged_and_not_pooled(unequal):
+    rows = {(row.group["class"], row.group["scheme"]): row for row in summarise(unequal, by=["class", "scheme"]).rows}
+    for metric, value in VALUES.items():
+        own, other = (
+            {seed: by_hand(unequal, scheme, "rabbit", seed, value) for seed in (1, 2, 3)}
+            for scheme in ("spray", "ecmp")
+        )
+        got = rows["rabbit", "spray"].estimates[metric]
+        data = list(own.values())
+        low, high = stats.t.interval(0.95, 2, loc=np.mean(data), scale=stats.sem(data))
+        assert (got.mean, got.low, got.high) == pytest.approx((np.mean(data), low, high)), metric
+        paired = difference(own, other)
+        found = rows["rabbit", "spray"].differences[metric]
+        assert found.absolute.mean == pytest.approx(paired.absolute.mean), metric
+        assert (found.ratio is None) == (paired.ratio is None), metric
+
+
+def test_the_flows_of_a_group_are_counted_per_run(unequal):
+    flows, finished = (
+        np.mean([by_hand(unequal, "ecmp", "mouse", seed, count) for seed in (1, 2, 3)])
+        for count in (len, lambda flows: flows["fct_ps"].count())
+    )
+    (row,) = (
+        row
+        for row in summarise(unequal, by=["class", "scheme"]).rows
+        if (row.group["class"], row.group["scheme"]) == ("mouse", "ecmp")
+    )
+    assert row.per_run(row.flows) == pytest.approx(flows)
+    assert row.per_run(row.finished) == pytest.approx(finished)
+    assert flows > finished, "one flow in each run has not finished"
+
+
+def test_a_group_of_one_run_per_seed_has_the_values_of_that_run(unequal):
+    default = summarise(unequal)
+    assert all(isinstance(row.flows, int) and isinstance(row.finished, int) for row in default.rows)
+    assert not default.several_runs
+    whole = {
+        (row.group["traffic.load"], row.group["class"]): row for row in default.rows if row.group["scheme"] == "ecmp"
+    }
+    rows = [row for row in summarise(unequal, by=["class", "scheme"]).rows if row.group["scheme"] == "ecmp"]
+    for row in rows:
+        parts = [whole[load, row.group["class"]] for load in (0.2, 0.4)]
+        for metric in METRICS:
+            values = [part.estimates[metric.key].mean for part in parts]
+            assert row.estimates[metric.key].mean == pytest.approx(np.mean(values)), metric.key
+
+
+def test_a_run_without_a_value_does_not_count_and_a_seed_without_any_has_none(tmp_path):
+    sweep = {"scheme.name": ["ecmp"], "traffic.load": [0.2, 0.4]}
+    found = Results(sample.write_results(tmp_path / "r", sweep, seeds=2, **SMALL))
+    unended = pl.lit(None, pl.Int64).alias("fct_ps")
+    rewrite(found, unended, traffic__load=0.2)
+    for run in found.finished:
+        if (run.overrides["traffic.load"], run.seed) == (0.4, 2):
+            file = run.path / "flows.parquet"
+            pl.read_parquet(file).with_columns(unended).write_parquet(file)
+    values = {
+        record["seed"]: record
+        for record in per_seed(found, ["class"]).iter_rows(named=True)
+        if record["class"] == "elephant"
+    }
+    (only,) = (
+        record["mean_fct_s"]
+        for record in per_seed(found).iter_rows(named=True)
+        if (record["class"], record["traffic.load"], record["seed"]) == ("elephant", 0.4, 1)
+    )
+    assert values[1]["mean_fct_s"] == only > 0
+    assert values[2]["mean_fct_s"] is None
+    assert values[2]["finished"] == 0
+    drops = per_seed(found).filter(pl.col("class") == "elephant", pl.col("seed") == 2)["drops"]
+    assert len(drops) == 2
+    assert drops.min() > 0
+    assert values[2]["drops"] == drops.mean()
+
+
+def test_the_caption_names_the_runs_of_a_seed(weft, unequal, tmp_path):
+    text = text_of(weft("summary", unequal.path, "--by", "class,scheme"))
+    assert "One value per run, averaged over the runs of a seed, then over 3 seeds." in text
+    for columns in ("class,scheme,load", "point,scheme"):
+        text = text_of(weft("summary", unequal.path, "--by", columns))
+        assert "One value per run, averaged over 3 seeds." in text
+    one = sample.write_results(tmp_path / "one", seeds=1, **SMALL)
+    text = text_of(weft("summary", one, "--by", "class,scheme"))
+    assert "One value per run, averaged over the runs of the seed. One seed: no confidence intervals" in text
+    assert "runs of the seed" not in text_of(weft("summary", one))
+
+
+def test_the_table_takes_counts_that_are_not_whole(weft, unequal):
+    flows = {row.group["scheme"]: row.per_run(row.flows) for row in summarise(unequal, by=["scheme"]).rows}
+    assert not float(flows["ecmp"]).is_integer()
+    assert f" {quantity.count(flows['ecmp'])} " in text_of(weft("summary", unequal.path, "--by", "scheme"))
+    frame = unequal.summary(by=["scheme"])
+    assert frame.schema["flows"] == pl.Float64
+
+
+def test_a_given_baseline_needs_the_scheme_among_the_columns(weft, unequal):
+    said = "`--baseline` needs `scheme` among the columns to group by: add it to --by"
+    with pytest.raises(ResultsError, match=said):
+        summarise(unequal, by=["class"], baseline="spray")
+    refused = weft("summary", unequal.path, "--by", "class", "--baseline", "spray")
+    assert refused.exit_code == 2
+    assert said in " ".join(refused.stderr.split())
+    # The scenario's own baseline is left out without a word.
+    assert unequal.baseline == "ecmp"
+    assert summarise(unequal, by=["class"]).baseline is None
+
+
+@pytest.mark.parametrize(
+    ("sweep", "said"),
+    [
+        (
+            {"traffic.load": [0.2, 0.4], "traffic.sizes": ["web-search", "data-mining"]},
+            "ecmp sizes=web-search, same seed",
+        ),
+        ({"traffic.load": [0.2, 0.4], "fabric.queue": ["9 kB", "99 kB"]}, "ecmp queue=9 kB, same seed"),
+        ({"traffic.load": [0.2, 0.4], "transport.profile": ["linux", "dctcp"]}, "ecmp profile=linux, same flows"),
+        ({"traffic.load": [0.2, 0.4], "scheme.name": ["ecmp", "spray"]}, "ecmp, same flows"),
+    ],
+)
+def test_the_same_flows_are_claimed_only_where_the_flows_are_the_same(weft, tmp_path, sweep, said):
+    directory = sample.write_results(tmp_path / "r", sweep, seeds=2, baseline="ecmp", **SMALL)
+    assert f"Signed: difference from {said};" in text_of(weft("summary", directory))
+
+
+def test_a_point_without_flows_is_named(weft, tmp_path):
+    found = Results(sample.write_results(tmp_path / "r", seeds=2, **SMALL))
+    none = pl.lit(value=False).alias("measured")
+    rewrite(found, none, traffic__load=0.2, scheme__name="spray")
+    assert "no flow started" not in weft("summary", found.path).output, "another scheme has flows there"
+    rewrite(found, none, traffic__load=0.2)
+    lines = weft("summary", found.path).stdout.splitlines()
+    assert lines.count("load 0.2: no flow started in the measurement window") == 1
+    rewrite(found, none)
+    everything = weft("summary", found.path).stdout
+    assert "there is nothing to compare" in everything
+    assert "load 0.2" not in everything
+
+
+def test_five_points_without_flows_are_named_and_the_others_counted(weft, tmp_path):
+    sweep = {"traffic.load": [round(0.1 * step, 1) for step in range(1, 9)]}
+    found = Results(sample.write_results(tmp_path / "r", sweep, seeds=1, **SMALL))
+    for load in sweep["traffic.load"][:5]:
+        rewrite(found, pl.lit(value=False).alias("measured"), traffic__load=load)
+    text = weft("summary", found.path).stdout
+    assert (text.count("no flow started"), "more" in text.replace("or more", "")) == (5, False)
+    rewrite(found, pl.lit(value=False).alias("measured"), traffic__load=0.6)
+    rewrite(found, pl.lit(value=False).alias("measured"), traffic__load=0.7)
+    lines = weft("summary", found.path).stdout.splitlines()
+    assert sum("no flow started" in line for line in lines) == 5
+    assert "and 2 more" in lines
+
+
+def test_where_the_compared_value_changes_the_flows_a_point_is_named_with_it(weft, tmp_path):
+    sweep = {"traffic.load": [0.2, 0.4], "traffic.sizes": ["web-search", "data-mining"]}
+    found = Results(sample.write_results(tmp_path / "r", sweep, seeds=1, **SMALL))
+    rewrite(found, pl.lit(value=False).alias("measured"), traffic__load=0.2, traffic__sizes="data-mining")
+    said = "load 0.2, ecmp sizes=data-mining: no flow started in the measurement window"
+    assert said in weft("summary", found.path).stdout.splitlines()
