@@ -49,7 +49,7 @@ def fabric(content: Content) -> str:
     return section(
         "Fabric and link utilisation",
         caption,
-        drawing.draw(content.fabric, shares) + scale,
+        f'<div class="drawing">{drawing.draw(content.fabric, shares)}</div>{scale}',
         controls=tabs("scheme", [(name, name) for name in content.schemes]),
         ident="fabric",
     )
