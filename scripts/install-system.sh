@@ -130,9 +130,10 @@ oracles)
     ;;
 test)
     # Debian has a headless Chromium, which renders at half the cost; elsewhere there is only the full browser.
+    browser=chromium
+    ! apt-cache show chromium-headless-shell >/dev/null 2>&1 || browser=chromium-headless-shell
     command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null ||
-        command -v chromium-browser >/dev/null ||
-        (apt_install chromium-headless-shell) 2>"$scratch/headless" || apt_install chromium
+        command -v chromium-browser >/dev/null || apt_install $browser
     ;;
 *)
     echo "usage: $0 build|bpf|emulation|bench|oracles|test" >&2

@@ -127,6 +127,9 @@ class Summary:
         return {
             "by": self.by,
             "baseline": self.baseline,
+            "same_flows": self.same_flows,
+            "several_runs": self.several_runs,
+            "without_flows": self.without_flows,
             "rows": [
                 {
                     **row.group,
@@ -168,6 +171,10 @@ def _interval(value: Estimate | None) -> dict[str, float | None]:
         "low": value.low if value else None,
         "high": value.high if value else None,
     }
+
+
+_Runs = dict[tuple[int, str], dict[str, Any]]
+"""The runs of a group, by seed and point."""
 
 
 def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
@@ -252,22 +259,30 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
         if given is not None:
             raise ResultsError("`--baseline` needs `scheme` among the columns to group by: add it to --by")
         baseline = None
+    if baseline is not None and results.compared in keys:
+        if given is not None:
+            raise ResultsError(f"remove `{results.compared}` from --by: the scheme's label contains it")
+        baseline = None
     runs = _per_run(results, keys)
     table = _over_runs(runs, keys)
     order = _sweep_order(results, keys)
     groups: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
     for record in table.iter_rows(named=True):
         groups.setdefault(tuple(record[key] for key in keys), {})[record["seed"]] = record
+    points = {run.id: run.point for run in results.finished}
+    single: dict[tuple[Any, ...], _Runs] = {}
+    for record in runs.iter_rows(named=True):
+        place = record["seed"], points[record["run"]]
+        single.setdefault(tuple(record[key] for key in keys), {})[place] = record
     rows = []
     for values in sorted(groups, key=lambda v: tuple(order[key](x) for key, x in zip(keys, v, strict=True))):
         group = dict(zip(keys, values, strict=True))
-        seeds = groups[values]
-        reference: Mapping[int, dict[str, Any]] = {}
+        reference: _Runs = {}
         if baseline is not None and group["scheme"] != baseline:
-            reference = groups.get(
+            reference = single.get(
                 tuple(baseline if k == "scheme" else v for k, v in zip(keys, values, strict=True)), {}
             )
-        rows.append(_row(group, seeds, reference))
+        rows.append(_row(group, groups[values], single[values], reference))
     same_flows = _same_flows(results)
     return Summary(
         by=keys,
@@ -293,7 +308,7 @@ def _without_flows(results: Results, runs: set[str], *, same_flows: bool) -> lis
     return [name for name, there in points.items() if not there]
 
 
-def _row(group: dict[str, Any], seeds: dict[int, dict[str, Any]], reference: Mapping[int, dict[str, Any]]) -> Row:
+def _row(group: dict[str, Any], seeds: Mapping[int, dict[str, Any]], own: _Runs, reference: _Runs) -> Row:
     row = Row(
         group=group,
         seeds=sorted(seeds),
@@ -304,12 +319,22 @@ def _row(group: dict[str, Any], seeds: dict[int, dict[str, Any]], reference: Map
         differences={},
     )
     for metric in METRICS:
-        own = {seed: record[metric.key] for seed, record in seeds.items()}
-        row.estimates[metric.key] = estimate(own.values())
+        row.estimates[metric.key] = estimate(record[metric.key] for record in seeds.values())
         if reference:
-            other = {seed: record[metric.key] for seed, record in reference.items()}
-            row.differences[metric.key] = difference(own, other)
+            row.differences[metric.key] = difference(*_alike(own, reference, metric.key))
     return row
+
+
+def _alike(own: _Runs, reference: _Runs, key: str) -> tuple[dict[int, float], dict[int, float]]:
+    """Both sides' means for each seed, over the points at which both have a value."""
+    both: dict[int, list[tuple[float, float]]] = {}
+    for (seed, point), record in own.items():
+        other = reference.get((seed, point), {}).get(key)
+        if record[key] is not None and other is not None:
+            both.setdefault(seed, []).append((record[key], other))
+    return tuple(
+        {seed: sum(pair[side] for pair in pairs) / len(pairs) for seed, pairs in both.items()} for side in (0, 1)
+    )  # type: ignore[return-value]
 
 
 def _sweep_order(results: Results, keys: Sequence[str]) -> dict[str, Any]:

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 SCHEME_KEY = "scheme.name"
 _TABLES = ("transport", "fabric", "traffic")
-"""Tables of a scenario whose keys are compared first, in the order of how much the flows depend on them."""
+"""Tables of a scenario whose keys are compared first: that on which the flows depend least comes first."""
 
 
 def compared_key(points: Sequence[Mapping[str, Any]]) -> str | None:
     """The key that is compared in a sweep over several keys with a single scheme; None in any other sweep.
 
-    The less the key changes the flows, the fairer is the comparison. Names are easier to compare than numbers, and few
+    The less the key changes the flows, the fairer the comparison. Names are easier to compare than numbers, and few
     values easier than many. The other keys remain for axes and panels.
 
     Args:
@@ -54,8 +54,10 @@ def label_of(baseline: str, schemes: Sequence[str], compared: str | None) -> str
     """
     if baseline in schemes:
         return baseline
-    ends = (f" {baseline}", f"={baseline}")
-    found = [label for label in schemes if label.endswith(ends)] if compared is not None else []
+    found = []
+    if compared is not None:
+        tails = {label: label.partition(" ")[2] for label in schemes}
+        found = [label for label, tail in tails.items() if baseline in (tail, tail.partition("=")[2])]
     return found[0] if len(found) == 1 else None
 
 

@@ -13,6 +13,7 @@ import pytest
 import typer
 
 import sample
+from tiny import TINY
 from weft.cli import app, shell
 from weft.emulation import sweep
 from weft.scenario import Scenario
@@ -275,3 +276,20 @@ def test_a_command_that_neither_draws_nor_reads_results_imports_nothing_that_tak
     command = [sys.executable, "-c", script, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("baseline", "said"),
+    [
+        ("nonsense profile=dctcp", "the baseline `nonsense` is not one of this scenario's schemes"),
+        ("cubic", "no value `cubic` of transport.profile in this scenario"),
+    ],
+)
+def test_a_baseline_that_a_compared_key_does_not_have_is_refused_before_the_runs(weft, tmp_path, baseline, said):
+    path = tmp_path / "two.toml"
+    sweep = '[sweep]\n"transport.profile" = ["linux", "dctcp"]\n"traffic.load" = [0.2, 0.4]\n'
+    path.write_text(TINY.partition("[sweep]")[0] + sweep)
+    refused = weft("run", path, "-o", tmp_path / "results", "--baseline", baseline)
+    assert refused.exit_code != 0
+    assert said in " ".join(refused.stderr.split())
+    assert not (tmp_path / "results").exists()

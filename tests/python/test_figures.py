@@ -55,7 +55,7 @@ def drawn(monkeypatch):
 
 
 def within(inner, outer):
-    return inner.x0 >= outer.x0 and inner.x1 <= outer.x1
+    return inner.x0 >= outer.x0 and inner.x1 <= outer.x1 and inner.y0 >= outer.y0 and inner.y1 <= outer.y1
 
 
 def test_a_legend_of_long_names_is_not_cut(tmp_path, drawn):

@@ -199,6 +199,14 @@ def test_values_that_are_compared_are_compared_in_pairs(tmp_path):
         summarise(found, baseline="reno")
 
 
+def test_a_part_of_a_value_is_no_baseline(tmp_path):
+    sweep = {"fabric.queue": ["100 packets", "1 MB"], "traffic.load": [0.2, 0.4]}
+    found = Results(sample.write_results(tmp_path / "r", sweep, seeds=1, flows=50, samples=4))
+    assert summarise(found, baseline="1 MB").baseline == "ecmp queue=1 MB"
+    with pytest.raises(ResultsError, match="no scheme `MB`"):
+        summarise(found, baseline="MB")
+
+
 def test_runs_that_have_not_finished_are_left_out(tmp_path):
     found = Results(sample.write_results(tmp_path / "r", missing=5, seeds=2, flows=50, samples=4))
     assert (len(found.runs), len(found.finished)) == (12, 7)

@@ -10,6 +10,7 @@ from scipy import stats
 import sample
 from weft import Results, ResultsError, quantity
 from weft.difference import difference
+from weft.reporting import write
 from weft.summary import METRICS, per_seed, summarise
 
 SMALL = {"flows": 60, "samples": 4}
@@ -37,7 +38,7 @@ def unequal(tmp_path):
 
 
 def by_hand(results, scheme, kind, seed, value):
-    """The mean over the runs of a seed of `value`, a function of a run's finished flows."""
+    """The mean over the runs of a seed of `value`, a function of a run's measured flows."""
     each = []
     for run in results.finished:
         if (run.scheme, run.seed) == (scheme, seed):
@@ -72,6 +73,8 @@ def test_runs_of_a_seed_are_averaged_and_not_pooled(unequal):
         found = rows["rabbit", "spray"].differences[metric]
         assert found.absolute.mean == pytest.approx(paired.absolute.mean), metric
         assert (found.ratio is None) == (paired.ratio is None), metric
+        if paired.ratio:
+            assert found.ratio.mean == pytest.approx(paired.ratio.mean), metric
 
 
 def test_the_flows_of_a_group_are_counted_per_run(unequal):
@@ -89,7 +92,7 @@ def test_the_flows_of_a_group_are_counted_per_run(unequal):
     assert flows > finished, "one flow in each run has not finished"
 
 
-def test_a_group_of_one_run_per_seed_has_the_values_of_that_run(unequal):
+def test_a_group_of_several_runs_is_the_mean_of_its_points(unequal):
     default = summarise(unequal)
     assert all(isinstance(row.flows, int) and isinstance(row.finished, int) for row in default.rows)
     assert not default.several_runs
@@ -152,6 +155,51 @@ def test_the_table_takes_counts_that_are_not_whole(weft, unequal):
     assert frame.schema["flows"] == pl.Float64
 
 
+@pytest.mark.parametrize("gap", ["a run is missing", "no flow of a run has finished"])
+def test_only_runs_at_points_of_both_schemes_are_compared(unequal, gap):
+    gone = next(
+        run for run in unequal.finished if (run.scheme, run.seed, run.overrides["traffic.load"]) == ("spray", 2, 0.4)
+    )
+    if gap == "a run is missing":
+        (gone.path / "summary.json").unlink()
+    else:
+        file = gone.path / "flows.parquet"
+        pl.read_parquet(file).with_columns(pl.lit(None, pl.Int64).alias("fct_ps")).write_parquet(file)
+    found = Results(unequal.path)
+    part = {
+        (record["scheme"], record["traffic.load"], record["seed"]): record["mean_fct_s"]
+        for record in per_seed(found).iter_rows(named=True)
+        if record["class"] == "rabbit"
+    }
+    own, other = (
+        {seed: np.mean([part[scheme, load, seed] for load in loads]) for seed, loads in LOADS.items()}
+        for scheme in ("spray", "ecmp")
+    )
+    (row,) = (
+        row
+        for row in summarise(found, by=["class", "scheme"]).rows
+        if (row.group["class"], row.group["scheme"]) == ("rabbit", "spray")
+    )
+    assert row.differences["mean_fct_s"].absolute.mean == pytest.approx(difference(own, other).absolute.mean)
+
+
+LOADS = {1: (0.2, 0.4), 2: (0.2,), 3: (0.2, 0.4)}
+"""Where both schemes have values."""
+
+
+def test_a_compared_key_among_the_columns_leaves_nothing_to_compare_with(weft, tmp_path):
+    sweep = {"transport.profile": ["linux", "dctcp"], "traffic.load": [0.2, 0.4]}
+    directory = sample.write_results(tmp_path / "r", sweep, seeds=2, baseline="ecmp", **SMALL)
+    refused = weft("summary", directory, "--by", "profile,scheme", "--baseline", "dctcp")
+    assert refused.exit_code == 2
+    assert "remove `transport.profile` from --by" in text_of_error(refused)
+    assert "Signed" not in weft("summary", directory, "--by", "profile,scheme").stdout
+
+
+def text_of_error(result):
+    return " ".join(result.stderr.split())
+
+
 def test_a_given_baseline_needs_the_scheme_among_the_columns(weft, unequal):
     said = "`--baseline` needs `scheme` among the columns to group by: add it to --by"
     with pytest.raises(ResultsError, match=said):
@@ -189,6 +237,7 @@ def test_a_point_without_flows_is_named(weft, tmp_path):
     rewrite(found, none, traffic__load=0.2)
     lines = weft("summary", found.path).stdout.splitlines()
     assert lines.count("load 0.2: no flow started in the measurement window") == 1
+    assert "load 0.2: no flow started in the measurement window" in write(found, tmp_path / "page").read_text()
     rewrite(found, none)
     everything = weft("summary", found.path).stdout
     assert "there is nothing to compare" in everything
@@ -206,7 +255,7 @@ def test_five_points_without_flows_are_named_and_the_others_counted(weft, tmp_pa
     rewrite(found, pl.lit(value=False).alias("measured"), traffic__load=0.7)
     lines = weft("summary", found.path).stdout.splitlines()
     assert sum("no flow started" in line for line in lines) == 5
-    assert "and 2 more" in lines
+    assert "and 2 more points without flows" in lines
 
 
 def test_where_the_compared_value_changes_the_flows_a_point_is_named_with_it(weft, tmp_path):

@@ -82,7 +82,7 @@ def _empty() -> Table:
 def _missing(points: Sequence[str]) -> list[str]:
     """One line for each point without flows, up to a maximum."""
     lines = [f"{visible(point)}: no flow started in the measurement window" for point in points[:_NAMED]]
-    return [*lines, f"and {len(points) - _NAMED} more"] if len(points) > _NAMED else lines
+    return [*lines, f"and {len(points) - _NAMED} more points without flows"] if len(points) > _NAMED else lines
 
 
 def _note(summary: Summary) -> str:
@@ -95,7 +95,9 @@ def _note(summary: Summary) -> str:
         over = "the runs of a seed, then over " if summary.several_runs else ""
         note = f"One value per run, averaged over {over}{several} seeds."
         note += " ±: half the 95 % confidence interval (Student t)."
-    if summary.baseline:
+    if summary.several_runs:
+        note += " Runs without flows of the group do not count."
+    if any(row.differences for row in summary.rows):
         note += f" Signed: difference from {summary.baseline}, same {'flows' if summary.same_flows else 'seed'}"
         note += f"; {NOT_SIGNIFICANT}: no significant difference." if max(seeds, default=0) > 1 else "."
     return note

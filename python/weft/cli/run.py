@@ -120,8 +120,10 @@ def _compared(plan: Scenario, baseline: str) -> Scenario:
     if (key := compared_key(points)) is not None:
         schemes = list(dict.fromkeys(scheme_label(point, name if parameters else "scheme", key) for point in points))
         if label_of(baseline, schemes, key) is None:
-            values = ", ".join(label.rpartition("=")[2] for label in schemes)
+            values = ", ".join(label.partition("=")[2] for label in schemes)
             raise shell.fail(f"no value `{baseline}` of {key} in this scenario", f"one of {values}")
+        if baseline in schemes:
+            plan.with_sets([f"measure.baseline={json.dumps(name)}"]).points()
         return plan
     named = plan.with_sets([f"measure.baseline={json.dumps(name)}"])
     schemes = list(dict.fromkeys(scheme_label(point.overrides, name) for point in named.points()))

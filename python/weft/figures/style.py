@@ -131,7 +131,7 @@ def intervals(
 
 
 def legend(figure: Figure, axes: Axes) -> None:
-    """One legend above all panels, from the entries of one of them, in as many columns as the figure is wide."""
+    """One legend above all panels, from the entries of one of them, in as many columns as fit, at most six."""
     handles, labels = axes.get_legend_handles_labels()
     for columns in range(min(len(labels), 6), 0, -1):
         drawn = figure.legend(handles, labels, loc="outside upper center", ncols=columns)

@@ -188,11 +188,15 @@ def table(content: Content) -> str:
         if baseline
         else ""
     )
+    missing = "".join(
+        f'<p class="caption">{escape(point)}: no flow started in the measurement window.</p>'
+        for point in content.summary.without_flows
+    )
     return section(
         "All numbers",
         f"Each number is one value per run (a mean, quantile, share or count over its flows), averaged over the seeds. "
         f"{_plus_minus(content)}{note} Copying gives tab-separated raw numbers (seconds, bit/s, shares).",
-        f'<div class="scroll">{tables.comparison(content.summary)}</div>' if content.classes else _NO_FLOW,
+        f'<div class="scroll">{tables.comparison(content.summary)}</div>{missing}' if content.classes else _NO_FLOW,
         controls='<button type="button" class="copy" id="copy">Copy table</button>' if content.classes else "",
         ident="table",
     )

@@ -42,7 +42,8 @@ pub fn read(table: Table<'_>, scheme: &str, interval: Duration, hold: Duration) 
             *place = value;
         }
     };
-    // Without `broadcast_lock` a loop would carry broadcasts forever, and without `repair` every frame would start one.
+    // Without `broadcast_lock` a loop would carry broadcasts forever; without `repair` every frame to an unknown station
+    // would start a repair.
     let above_zero = |key: &'static str| {
         let (time, span) = table.duration(key)?;
         if time == Duration::ZERO {

@@ -178,6 +178,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     }
     // Before anyone can see that the daemon runs, and stop it.
     let signals = Signals::catch().map_err(Refusal::system("catching signals"))?;
+    // Logged before the control socket answers: a client that sees the daemon finds these lines.
     {
         let switch = shared.lock();
         tracing::info!(

@@ -77,6 +77,11 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
         &[":4:18", "`broadcast_lock` is 0", "above 0"],
     ),
     (
+        "repairs without a pause",
+        "mode = \"tcp-path\"\nports = [\"eth1\"]\n[exploration]\nrepair = \"0 s\"",
+        &[":4:10", "`repair` is 0", "above 0"],
+    ),
+    (
         "unknown fabric port",
         "mode = \"tcp-path\"\nports = [\"eth1\"]\nfabric_ports = [\"eth2\"]",
         &["\"eth2\" is not a port", "did you mean `eth1`?"],
