@@ -332,9 +332,8 @@ def _alike(own: _Runs, reference: _Runs, key: str) -> tuple[dict[int, float], di
         other = reference.get((seed, point), {}).get(key)
         if record[key] is not None and other is not None:
             both.setdefault(seed, []).append((record[key], other))
-    return tuple(
-        {seed: sum(pair[side] for pair in pairs) / len(pairs) for seed, pairs in both.items()} for side in (0, 1)
-    )  # type: ignore[return-value]
+    means = {seed: [sum(side) / len(pairs) for side in zip(*pairs, strict=True)] for seed, pairs in both.items()}
+    return {seed: mean for seed, (mean, _) in means.items()}, {seed: mean for seed, (_, mean) in means.items()}
 
 
 def _sweep_order(results: Results, keys: Sequence[str]) -> dict[str, Any]:

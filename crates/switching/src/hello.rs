@@ -308,25 +308,12 @@ impl Ports {
 mod tests {
     use super::*;
     use crate::exploration::Exploration;
-    use crate::{Action, Stream, stream};
-
-    struct Ctx(Time, Stream);
-
-    impl Context for Ctx {
-        fn now(&self) -> Time {
-            self.0
-        }
-        fn queue_bytes(&self, _port: PortId) -> u64 {
-            0
-        }
-        fn random(&mut self) -> &mut Stream {
-            &mut self.1
-        }
-    }
+    use crate::switch::Idle;
+    use crate::{Action, stream};
 
     fn flooded(ports: &mut Ports, now: Time) -> Vec<u16> {
         let mut out = Actions::default();
-        let mut ctx = Ctx(now, stream(1, "hello", 0));
+        let mut ctx = Idle(now, stream(1, "hello", 0));
         ports.flood(&mut ctx, &Exploration::default(), PortId(0), true, &mut out);
         let port = |action| match action {
             Action::Send(port) => port.0,

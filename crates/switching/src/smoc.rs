@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use weft_control::{Match, PortNo, RuleAction, RuleChange, Settings, SwitchId};
 use weft_fabric::Fabric;
 use weft_units::{HostId, NodeId, PortId, Time};
-use weft_wire::Mac;
+use weft_wire::{EtherType, Mac};
 
 use crate::action::{Report, Rewrite};
 use crate::header::{Header, Kind};
@@ -168,8 +168,8 @@ fn fields(ingress: PortId, header: &Header) -> Match {
         eth_src: Some(header.src),
         eth_dst: Some((header.label(), weft_control::EXACT)),
         eth_type: Some(match header.kind {
-            Kind::Tcp => 0x0800,
-            Kind::ArpRequest | Kind::ArpReply => 0x0806,
+            Kind::Tcp => EtherType::IPV4.0,
+            Kind::ArpRequest | Kind::ArpReply => EtherType::ARP.0,
             _ => 0x88b5,
         }),
         ip_proto: is_tcp.then_some(6),
@@ -235,23 +235,8 @@ impl Switch for SmocSwitch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, Stream, stream};
-
-    struct Ctx(Time, Stream);
-
-    impl Context for Ctx {
-        fn now(&self) -> Time {
-            self.0
-        }
-
-        fn queue_bytes(&self, _port: PortId) -> u64 {
-            0
-        }
-
-        fn random(&mut self) -> &mut Stream {
-            &mut self.1
-        }
-    }
+    use crate::switch::Idle;
+    use crate::{Action, stream};
 
     #[test]
     fn a_frame_that_a_rule_would_send_back_is_dropped() {
@@ -266,7 +251,7 @@ mod tests {
             notify_removed: false,
         };
         switch.apply(Time::ZERO, &RuleChange::Add(rule));
-        let mut ctx = Ctx(Time::ZERO, stream(1, "smoc", 0));
+        let mut ctx = Idle(Time::ZERO, stream(1, "smoc", 0));
         for (ingress, action) in [(1, Action::Drop(DropReason::SamePort)), (0, Action::Send(PortId(1)))] {
             let mut out = Actions::default();
             switch.receive(&mut ctx, PortId(ingress), &Header::default(), &mut out);

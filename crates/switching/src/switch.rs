@@ -79,3 +79,22 @@ pub struct TableEntries {
     /// Station entries.
     pub stations: usize,
 }
+
+/// A context for tests with empty queues: the time and the random stream.
+#[cfg(test)]
+pub(crate) struct Idle(pub(crate) Time, pub(crate) Stream);
+
+#[cfg(test)]
+impl Context for Idle {
+    fn now(&self) -> Time {
+        self.0
+    }
+
+    fn queue_bytes(&self, _port: PortId) -> u64 {
+        0
+    }
+
+    fn random(&mut self) -> &mut Stream {
+        &mut self.1
+    }
+}

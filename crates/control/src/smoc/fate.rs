@@ -1,6 +1,7 @@
 //! Tracing where rules found in switches lead.
 
 use rustc_hash::FxHashMap;
+use weft_wire::EtherType;
 
 use super::Smoc;
 use super::rules::{claim_of, tcp};
@@ -9,7 +10,6 @@ use crate::ids::PortNo;
 use crate::label::Label;
 use crate::rule::{Match, Rule, RuleAction, priority};
 use crate::slab::NONE;
-use weft_wire::EtherType;
 
 /// Where a rule leads.
 #[derive(Debug)]
