@@ -1,9 +1,9 @@
-"""Requirements of controller tests with real switches; tests are skipped if they are missing."""
+"""Requirements of controller tests with real switches, which are skipped without them; and tests as coroutines."""
 
 from __future__ import annotations
 
-import os
-import subprocess
+import asyncio
+import inspect
 import sys
 from pathlib import Path
 
@@ -11,31 +11,34 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "emulation"))
 
+import needs
 from jails import in_jail
-from weft.emulation import iperf, mptcp, openvswitch, requirements
-from weft.emulation.errors import EmulationError
+from weft.emulation import iperf, mptcp, openvswitch
 
 HERE = Path(__file__).parent
+PROLOGUE = f"""
+import re
+sys.path[:0] = {[str(HERE), str(HERE.parents[2])]}
+from benches.controller.lab import *
+from probing import Probing, subflows_of
+from steady import Pinging, Relay, rules, steady, steered
+"""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run a test that is a coroutine, for at most 20 seconds."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    wanted = inspect.signature(pyfuncitem.obj).parameters
+    asyncio.run(asyncio.wait_for(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in wanted}), 20))
+    return True
 
 
 @pytest.fixture(scope="session")
 def lab():
-    """Runs Python in a jail, with `lab`'s names imported."""
-    if sys.platform != "linux":
-        pytest.skip("network namespaces need Linux")
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
+    """Runs Python in a jail, with `lab`'s names imported; returns what it `tell`s."""
+    needs.root()
     pytest.importorskip("h11", reason="the Python package h11 is not installed (`make controller`)")
-    if subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode != 0:
-        pytest.skip("this system does not allow network namespaces")
-    missing = [name for name in requirements.SYSTEM_PROGRAMS if requirements.program(name) is None]
-    if missing:
-        pytest.skip(f"not installed: {', '.join(missing)}; run `make emulation`")
-    for module in (openvswitch, mptcp, iperf):
-        try:
-            module.check()
-        except EmulationError as error:
-            pytest.skip(f"{error}; {error.hint}")
-    places = [str(HERE), str(HERE.parents[2])]
-    prologue = f"import sys; sys.path[:0] = {places}\nfrom benches.controller.lab import *\n"
-    return lambda code, limit_s=90.0: in_jail(prologue, code, limit_s=limit_s)
+    needs.passed(openvswitch.check, mptcp.check, iperf.check)
+    return lambda *code, limit_s=90.0: in_jail(PROLOGUE, *code, limit_s=limit_s)

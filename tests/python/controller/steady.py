@@ -1,4 +1,4 @@
-"""Helpers for stability tests in a jail: a connection of four subflows, and control connections that can be cut."""
+"""Controllers with a network for tests in a jail: an idle connection of four subflows, connections that can be cut."""
 
 from __future__ import annotations
 
@@ -10,32 +10,31 @@ import subprocess
 import threading
 import time
 
-from benches.controller.lab import MIDDLE, PORT, Connected, network, pings, until
-from probing import Probing, subflows_of
-
-__all__ = ["Pinging", "Probing", "Relay", "known", "re", "rules", "steady", "subflows_of"]
+from benches.controller.lab import FABRIC, MIDDLE, PORT, Connected, Controller, network, pings, until
 
 
 @contextlib.contextmanager
-def known(controller, **settings):
-    """The network, once the controller knows it and its hosts."""
+def steered(controller=None, **settings):
+    """A controller that was given the fabric's file, by default a new one, and the network, once it is found."""
+    controller = controller or Controller("--fabric", str(FABRIC))
     with network(**settings) as net:
         controller.ready()
-        pings(net)
-        yield net
+        yield controller, net
 
 
 @contextlib.contextmanager
-def steady(controller, controllers=(PORT,)):
-    """The network and an idle connection from a, once its four subflows have a path each.
+def steady(controller=None, controllers=(PORT,)):
+    """`steered`, with an idle connection from a, once its four subflows have a path each.
 
     Hosts still exchange ARP now and then, as usual.
     """
-    with known(controller, controllers=controllers) as net, Connected(net):
-        until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
-        # Rules for the handshake's segments are replaced once the path is complete.
-        time.sleep(1)
-        yield net
+    with steered(controller, controllers=controllers) as (controller, net):
+        pings(net)
+        with Connected(net):
+            until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
+            # Rules for the handshake's segments are replaced once the path is complete.
+            time.sleep(1)
+            yield controller, net
 
 
 class Relay:

@@ -1,9 +1,8 @@
-"""The controller's external interfaces: control socket, metrics, tables."""
+"""The controller's external interfaces: control socket and metrics."""
 
 from __future__ import annotations
 
 import asyncio
-import io
 import stat
 
 import pytest
@@ -11,56 +10,11 @@ import pytest
 pytest.importorskip("h11", reason="the Python package h11 is not installed")
 pytest.importorskip("prometheus_client", reason="the Python package prometheus-client is not installed")
 
-from rich.console import Console
-
 from fake import running
-from weft.controller import client, control, http, metrics, tables
+from weft.controller import client, control, http, metrics
 from weft.controller.address import Address
 from weft.controller.errors import ControllerError
 from weft.controller.latency import Latency
-
-CONNECTIONS = {
-    "connections": [
-        {
-            "id": 1,
-            "version": 1,
-            "initiator": "10.0.0.1:40000",
-            "listener": "10.0.0.2:5001",
-            "state": "established",
-            "initiator_token": "00000001",
-            "listener_token": "00000002",
-            "age_s": 3.0,
-            "subflows": [
-                {"source": "10.0.0.1:40000", "destination": "10.0.0.2:5001", "kind": "initial", "state": "active",
-                 "confirmed": True, "path": 1, "switches": ["s1", "s3", "s2"]},
-                {"source": "10.0.0.1:40001", "destination": "10.0.0.2:5001", "kind": "join", "state": "installing",
-                 "confirmed": False, "path": 2, "switches": ["s1", "s4", "s2"]},
-            ],
-        }
-    ],
-    "total": 5,
-    "flows": 7,
-}  # fmt: skip
-PATHS = {
-    "paths": [
-        {
-            "id": 1,
-            "switches": ["s1", "s3", "s2"],
-            "cables": ["s1:3-s3:1", "s3:2-s2:3"],
-            "labels": [],
-            "state": "installed",
-            "subflows": 2,
-            "other": 1,
-        }
-    ],
-    "total": 1,
-}
-STATIONS = {
-    "stations": [
-        {"mac": "02:00:00:00:00:01", "switch": "s1", "port": 1, "addresses": ["10.0.0.1", "fd00::1"], "seen_s": 3.2}
-    ],
-    "total": 1,
-}
 
 
 async def fetch(address, request):
@@ -78,43 +32,37 @@ async def asked(path, what, limit=10):
     return await asyncio.to_thread(client.ask, path, what, limit)
 
 
-def test_the_control_socket_tells_what_there_is_and_belongs_to_its_user(tmp_path):
-    async def test():
-        async with running(tmp_path) as network:
-            path = tmp_path / "run" / "c.sock"
-            path.parent.mkdir()
-            server = await control.serve(network.service, path)
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600
-            await network.switch(1)
-            shown = await asked(path, "switches")
-            (switch,) = shown["switches"]
-            assert (switch["connection"], switch["software"]) == ("ready", "Open vSwitch 3.1")
-            assert switch["address"].startswith("127.0.0.1:")
-            status = await asked(path, "status")
-            assert status["status"]["switches"] == 1 and status["counters"]["packets"] == 3
-            assert (await asked(path, "paths"))["paths"] == []
-            with pytest.raises(ControllerError, match="no such path: /v1/nothing; available: /v1/status"):
-                await asked(path, "nothing")
-            with pytest.raises(ControllerError, match="another controller uses"):
-                await control.serve(network.service, path)
-            server.close()
-
-    asyncio.run(test())
+async def test_the_control_socket_tells_what_there_is_and_belongs_to_its_user(tmp_path):
+    async with running(tmp_path) as network:
+        path = tmp_path / "run" / "c.sock"
+        path.parent.mkdir()
+        server = await control.serve(network.service, path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        await network.switch(1)
+        shown = await asked(path, "switches")
+        (switch,) = shown["switches"]
+        assert (switch["connection"], switch["software"]) == ("ready", "Open vSwitch 3.1")
+        assert switch["address"].startswith("127.0.0.1:")
+        status = await asked(path, "status")
+        assert status["status"]["switches"] == 1 and status["counters"]["packets"] == 3
+        assert (await asked(path, "paths"))["paths"] == []
+        with pytest.raises(ControllerError, match="no such path: /v1/nothing; available: /v1/status"):
+            await asked(path, "nothing")
+        with pytest.raises(ControllerError, match="another controller uses"):
+            await control.serve(network.service, path)
+        server.close()
 
 
-def test_a_socket_that_a_killed_controller_left_is_taken_over(tmp_path):
-    async def test():
-        async with running(tmp_path) as network:
-            path = tmp_path / "c.sock"
-            server = await control.serve(network.service, path)
-            server.close()
-            await server.wait_closed()
-            assert path.is_socket()
-            server = await control.serve(network.service, path)
-            assert (await asked(path, "paths"))["paths"] == []
-            server.close()
-
-    asyncio.run(test())
+async def test_a_socket_that_a_killed_controller_left_is_taken_over(tmp_path):
+    async with running(tmp_path) as network:
+        path = tmp_path / "c.sock"
+        server = await control.serve(network.service, path)
+        server.close()
+        await server.wait_closed()
+        assert path.is_socket()
+        server = await control.serve(network.service, path)
+        assert (await asked(path, "paths"))["paths"] == []
+        server.close()
 
 
 def test_where_no_controller_is_the_client_says_what_to_do(tmp_path):
@@ -123,31 +71,28 @@ def test_where_no_controller_is_the_client_says_what_to_do(tmp_path):
     assert "weft controller" in str(refused.value.hint)
 
 
-def test_metrics_have_the_histogram_counters_and_drops_by_reason(tmp_path):
-    async def test():
-        async with running(tmp_path) as network:
-            server = await metrics.serve(network.service, Address("127.0.0.1", 0))
-            address = ":".join(map(str, server.sockets[0].getsockname()))
-            await network.switch(1)
-            network.core.took = [0.003]
-            answer = await fetch(address, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert answer.startswith("HTTP/1.1 200 OK")
-            for line in (
-                "weft_controller_path_setup_seconds_count 1.0",
-                'weft_controller_path_setup_seconds_bucket{le="+Inf"} 1.0',
-                'weft_controller_drops_total{reason="frames_without_path"} 2.0',
-                "weft_controller_connections 1.0",
-                "weft_controller_packets_total 3.0",
-                "weft_controller_transactions 4.0",
-                "weft_controller_switches_ready 1.0",
-                "weft_controller_links 0.0",
-            ):
-                assert line in answer, line
-            with pytest.raises(ControllerError, match=r"--metrics: .* is already in use by another program"):
-                await metrics.serve(network.service, Address("127.0.0.1", int(address.rpartition(":")[2])))
-            server.close()
-
-    asyncio.run(test())
+async def test_metrics_have_the_histogram_counters_and_drops_by_reason(tmp_path):
+    async with running(tmp_path) as network:
+        server = await metrics.serve(network.service, Address("127.0.0.1", 0))
+        address = ":".join(map(str, server.sockets[0].getsockname()))
+        await network.switch(1)
+        network.core.took = [0.003]
+        answer = await fetch(address, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert answer.startswith("HTTP/1.1 200 OK")
+        for line in (
+            "weft_controller_path_setup_seconds_count 1.0",
+            'weft_controller_path_setup_seconds_bucket{le="+Inf"} 1.0',
+            'weft_controller_drops_total{reason="frames_without_path"} 2.0',
+            "weft_controller_connections 1.0",
+            "weft_controller_packets_total 3.0",
+            "weft_controller_transactions 4.0",
+            "weft_controller_switches_ready 1.0",
+            "weft_controller_links 0.0",
+        ):
+            assert line in answer, line
+        with pytest.raises(ControllerError, match=r"--metrics: .* is already in use by another program"):
+            await metrics.serve(network.service, Address("127.0.0.1", int(address.rpartition(":")[2])))
+        server.close()
 
 
 @pytest.mark.parametrize(
@@ -161,54 +106,23 @@ def test_metrics_have_the_histogram_counters_and_drops_by_reason(tmp_path):
         (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\n\r\n", "431"),
     ],
 )
-def test_what_is_no_request_is_refused(tmp_path, request_, status):
-    async def test():
-        async with running(tmp_path) as network:
-            server = await metrics.serve(network.service, Address("127.0.0.1", 0))
-            address = ":".join(map(str, server.sockets[0].getsockname()))
-            assert (await fetch(address, request_)).startswith(f"HTTP/1.1 {status} ")
-            server.close()
-
-    asyncio.run(test())
+async def test_what_is_no_request_is_refused(tmp_path, request_, status):
+    async with running(tmp_path) as network:
+        server = await metrics.serve(network.service, Address("127.0.0.1", 0))
+        address = ":".join(map(str, server.sockets[0].getsockname()))
+        assert (await fetch(address, request_)).startswith(f"HTTP/1.1 {status} ")
+        server.close()
 
 
-def test_who_does_not_finish_a_request_is_cut_off(tmp_path, monkeypatch):
+async def test_who_does_not_finish_a_request_is_cut_off(tmp_path, monkeypatch):
     monkeypatch.setattr(http, "_PATIENCE_S", 0.1)
 
-    async def test():
-        async with running(tmp_path) as network:
-            server = await metrics.serve(network.service, Address("127.0.0.1", 0))
-            address = ":".join(map(str, server.sockets[0].getsockname()))
-            assert await fetch(address, b"GET /metrics HTTP/1.1\r\n") == ""
-            assert (await fetch(address, b"HEAD /metrics HTTP/1.0\r\n\r\n")).endswith("close\r\n\r\n")
-            server.close()
-
-    asyncio.run(test())
-
-
-def test_the_tables_show_what_there_is():
-    out = io.StringIO()
-    console = Console(file=out, width=160)
-    tables.show(console, "connections", CONNECTIONS)
-    tables.show(console, "paths", PATHS)
-    tables.show(console, "stations", STATIONS)
-    port = {"port": 1, "name": "s1-eth1", "role": "switch", "to": {"switch": "s3", "port": 2}}
-    switch = {"dpid": 1, "name": "s1", "connection": "ready", "address": "127.0.0.1:1", "ports": [port]}
-    tables.show(console, "switches", {"switches": [switch], "total": 1, "differences": ["no cable s1 - s2"]})
-    text = out.getvalue()
-    for part in (
-        "10.0.0.1:40000 - 10.0.0.2:5001",
-        "established, v1",
-        "join installing",
-        "s1 s4 s2",
-        "5 MPTCP connections, 1 shown (--limit N shows more); 7 flows of plain TCP",
-        "1 path",
-        "10.0.0.1 fd00::1",
-        "1 s1-eth1 switch -> s3 port 2",
-        "1 switch",
-        "differs from the fabric file: no cable s1 - s2",
-    ):
-        assert part in text, part
+    async with running(tmp_path) as network:
+        server = await metrics.serve(network.service, Address("127.0.0.1", 0))
+        address = ":".join(map(str, server.sockets[0].getsockname()))
+        assert await fetch(address, b"GET /metrics HTTP/1.1\r\n") == ""
+        assert (await fetch(address, b"HEAD /metrics HTTP/1.0\r\n\r\n")).endswith("close\r\n\r\n")
+        server.close()
 
 
 def test_latency_has_quantiles_and_the_buckets_of_prometheus():

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import json
-
 from steady_limits import MIDDLES, uninterrupted
 
 
 def test_a_subflow_that_had_to_share_a_path_moves_back_when_the_link_is_healed_and_no_frame_is_lost(lab):
-    seen = json.loads(
-        lab(
-            """
-            from steady import *
-
-            controller = Controller("--fabric", str(FABRIC))
-            with steady(controller) as net:
-                flows = subflows_of(controller)
-                device = interface(net, "s4", "s1")
-                sh(f"ip link set {device} down")
-                until("no subflow over s4", lambda: "s4" not in controller.middles(), 5)
-                shared = controller.middles()
+    seen = lab(
+        """
+        with steady() as (controller, net):
+            flows = subflows_of(controller)
+            device = interface(net, "s4", "s1")
+            sh(f"ip link set {device} down")
+            until("no subflow over s4", lambda: "s4" not in controller.middles(), 5)
+            shared = controller.middles()
+            time.sleep(1)
+            with Probing(net, flows) as probing:
                 time.sleep(1)
-                with Probing(net, flows) as probing:
-                    time.sleep(1)
-                    sh(f"ip link set {device} up")
-                    took = until("a path for each", lambda: controller.middles() == list(MIDDLE), 20)
-                    time.sleep(2)
-                with Probing(net, flows) as later:
-                    time.sleep(8)
-                tell(shared=shared, took=took, moving=probing.row(), later=later.row(),
-                     spread=controller.counter("flows_spread"), log=controller.log())
-            """,
-            limit_s=120,
-        )
+                sh(f"ip link set {device} up")
+                took = until("a path for each", lambda: controller.middles() == list(MIDDLE), 20)
+                time.sleep(2)
+            with Probing(net, flows) as later:
+                time.sleep(8)
+            tell(shared=shared, took=took, moving=probing.row(), later=later.row(),
+                 spread=controller.counter("flows_spread"), log=controller.log())
+        """,
+        limit_s=120,
     )
     assert len(seen["shared"]) == 4 and "s4" not in seen["shared"], seen["log"]
     assert seen["spread"] == 1

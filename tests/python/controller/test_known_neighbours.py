@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 STALL_S = 2.0
@@ -12,39 +10,34 @@ STALL_S = 2.0
 
 @pytest.mark.long
 def test_hosts_of_a_switch_without_its_management_connection_go_on_finding_each_other(lab):
-    seen = json.loads(
-        lab(
-            """
-            from neighbours import Talking, Trickle, ask_often
-            from steady import Relay, rules
+    seen = lab(
+        """
+        from neighbours import Talking, Trickle, ask_often
 
-            controller = Controller("--fabric", str(FABRIC))
-            relay = Relay(PORT + 10, PORT)
-            with network() as net:
-                controller.ready()
-                net.switch._configure("set-controller", "s1", f"tcp:127.0.0.1:{PORT + 10}")
-                until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 2)
-                controller.ready()
-                ask_often(net)
-                pings(net)
-                with Trickle(net) as trickle, Talking(net) as talking:
-                    # Long enough for every host to have asked from each of its addresses.
-                    time.sleep(10)
-                    before = controller.show("status")["counters"]
-                    known = [rule for one in ("s1", "s2") for rule in rules(net, one) if "priority=22000" in rule]
-                    relay.lose()
-                    time.sleep(20)
-                    gone = "switch s1 disconnected" in controller.log()
-                    relay.find()
-                    until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 3)
-                    time.sleep(2)
-                after = controller.show("status")["counters"]
-                changed = {name: after[name] - before[name] for name in ("rules_stale", "flows_moved", "flows_cut")}
-                tell(gone=gone, sent=talking.sent, lost=talking.lost, stall=trickle.stall_s, changed=changed,
-                     known=known, counters=after, log=controller.log())
-            """,
-            limit_s=120,
-        )
+        relay = Relay(PORT + 10, PORT)
+        with steered() as (controller, net):
+            net.switch._configure("set-controller", "s1", f"tcp:127.0.0.1:{PORT + 10}")
+            until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 2)
+            controller.ready()
+            ask_often(net)
+            pings(net)
+            with Trickle(net) as trickle, Talking(net) as talking:
+                # Long enough for every host to have asked from each of its addresses.
+                time.sleep(10)
+                before = controller.show("status")["counters"]
+                known = [rule for one in ("s1", "s2") for rule in rules(net, one) if "priority=22000" in rule]
+                relay.lose()
+                time.sleep(20)
+                gone = "switch s1 disconnected" in controller.log()
+                relay.find()
+                until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 3)
+                time.sleep(2)
+            after = controller.show("status")["counters"]
+            changed = {name: after[name] - before[name] for name in ("rules_stale", "flows_moved", "flows_cut")}
+            tell(gone=gone, sent=talking.sent, lost=talking.lost, stall=trickle.stall_s, changed=changed,
+                 known=known, counters=after, log=controller.log())
+        """,
+        limit_s=120,
     )
     assert seen["gone"], seen["log"]
     assert min(seen["sent"].values()) > 100, seen["sent"]
@@ -54,47 +47,42 @@ def test_hosts_of_a_switch_without_its_management_connection_go_on_finding_each_
 
 
 def test_a_host_that_has_rules_for_its_own_address_cannot_claim_anothers(lab):
-    seen = json.loads(
-        lab(
-            """
-            from forged import advertisement, arp_reply
-            from neighbours import Hearing, Liar, address, ask_often
-            from steady import rules
+    seen = lab(
+        """
+        from forged import advertisement, arp_reply
+        from neighbours import Hearing, Liar, address, ask_often
 
-            controller = Controller("--fabric", str(FABRIC))
-            with network() as net:
-                controller.ready()
-                ask_often(net)
-                liar = Liar(net)
-                until("the liar's port is a host's", lambda: liar.ping(net.address("b")) == 3)
-                six = liar.ping(address("six", 1, "b"))
-                # The controller knows whose the addresses are that are claimed below.
-                a, b = net.hosts["a"].MAC(), net.hosts["b"].MAC()
-                ours, theirs = (net.address("a"), address("six", 1, "a")), (net.address("b"), address("six", 1, "b"))
-                known = [pings(net, more=f"-I {ours[0]}"), pings(net, theirs[1], more=f"-6 -I {ours[1]}")]
-                four, of_six = (b, theirs[0]), (b, theirs[1])
-                true = [arp_reply(liar.MAC, four, liar.ADDRESS), advertisement(liar.MAC, of_six, liar.SIX)]
-                false = [
-                    arp_reply(liar.MAC, four, ours[0]),
-                    arp_reply(liar.MAC, four, liar.ADDRESS, a),
-                    advertisement(liar.MAC, of_six, ours[1], liar.MAC),
-                    advertisement(liar.MAC, of_six, ours[1]),
-                    advertisement(liar.MAC, of_six, liar.SIX, a),
-                ]
-                with Hearing(net) as honest:
-                    liar.say(true)
-                own = [rule for rule in rules(net, "s1") if "priority=22000" in rule and liar.MAC in rule]
-                with Hearing(net) as heard:
-                    # Once: when its owner does not defend it in time, an address is the liar's.
-                    liar.say(false)
-                counters = controller.show("status")["counters"]
-                of_liar = lambda frames: [frame.hex() for frame in frames if frame[6:12].hex() == "026666666666"]
-                tell(six=six, known=known, true=[frame.hex() for frame in true], honest=of_liar(honest.frames),
-                     false=[frame.hex() for frame in false], heard=of_liar(heard.frames), own=own,
-                     counters=counters, log=controller.log())
-            """,
-            limit_s=90,
-        )
+        with steered() as (controller, net):
+            ask_often(net)
+            liar = Liar(net)
+            until("the liar's port is a host's", lambda: liar.ping(net.address("b")) == 3)
+            six = liar.ping(address("six", 1, "b"))
+            # The controller knows whose the addresses are that are claimed below.
+            a, b = net.hosts["a"].MAC(), net.hosts["b"].MAC()
+            ours, theirs = (net.address("a"), address("six", 1, "a")), (net.address("b"), address("six", 1, "b"))
+            known = [pings(net, more=f"-I {ours[0]}"), pings(net, theirs[1], more=f"-6 -I {ours[1]}")]
+            four, of_six = (b, theirs[0]), (b, theirs[1])
+            true = [arp_reply(liar.MAC, four, liar.ADDRESS), advertisement(liar.MAC, of_six, liar.SIX)]
+            false = [
+                arp_reply(liar.MAC, four, ours[0]),
+                arp_reply(liar.MAC, four, liar.ADDRESS, a),
+                advertisement(liar.MAC, of_six, ours[1], liar.MAC),
+                advertisement(liar.MAC, of_six, ours[1]),
+                advertisement(liar.MAC, of_six, liar.SIX, a),
+            ]
+            with Hearing(net) as honest:
+                liar.say(true)
+            own = [rule for rule in rules(net, "s1") if "priority=22000" in rule and liar.MAC in rule]
+            with Hearing(net) as heard:
+                # Once: when its owner does not defend it in time, an address is the liar's.
+                liar.say(false)
+            counters = controller.show("status")["counters"]
+            of_liar = lambda frames: [frame.hex() for frame in frames if frame[6:12].hex() == "026666666666"]
+            tell(six=six, known=known, true=[frame.hex() for frame in true], honest=of_liar(honest.frames),
+                 false=[frame.hex() for frame in false], heard=of_liar(heard.frames), own=own,
+                 counters=counters, log=controller.log())
+        """,
+        limit_s=90,
     )
     assert (seen["six"], seen["known"]) == (3, [5, 5]), seen["log"]
     # Announcements of its own address are forwarded by rules.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from steady_limits import BUSY, uninterrupted
@@ -11,40 +9,35 @@ from steady_limits import BUSY, uninterrupted
 
 @pytest.mark.long
 def test_transfers_and_pings_of_an_edge_switch_go_on_without_its_management_connection(lab):
-    seen = json.loads(
-        lab(
-            """
-            from steady import *
-
-            controller = Controller("--fabric", str(FABRIC))
-            relay = Relay(PORT + 10, PORT)
-            with steady(controller) as net:
-                net.switch._configure("set-controller", "s1", f"tcp:127.0.0.1:{PORT + 10}")
-                until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 2)
-                flows = subflows_of(controller)
-                of_flows = lambda one: [rule for rule in rules(net, one) if "priority=30000" in rule]
-                found = lambda: {one: of_flows(one) for one in ("s1", "s2")}
-                with Probing(net, flows) as probing, Pinging(net) as pinging:
-                    time.sleep(2)
-                    before, counted = found(), controller.show("status")["counters"]
-                    relay.lose()
-                    time.sleep(20)
-                    during = found()
-                    gone = "switch s1 disconnected" in controller.log()
-                    relay.find()
-                    until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 3)
-                    time.sleep(2)
-                    after = found()
-                counters = controller.show("status")["counters"]
-                changed = {name: counters[name] - counted[name] for name in
-                           ("cables_down", "flows_moved", "flows_cut", "rules_stale", "rules_missing")}
-                after_all = carried(net)
-                tell(before=before, during=during, after=after, gone=gone, sent=pinging.sent, row=pinging.row,
-                     missing=pinging.missing, probes=probing.row(), changed=changed, carried=after_all,
-                     differences=controller.show("switches")["differences"], log=controller.log())
-            """,
-            limit_s=120,
-        )
+    seen = lab(
+        """
+        relay = Relay(PORT + 10, PORT)
+        with steady() as (controller, net):
+            net.switch._configure("set-controller", "s1", f"tcp:127.0.0.1:{PORT + 10}")
+            until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 2)
+            flows = subflows_of(controller)
+            of_flows = lambda one: [rule for rule in rules(net, one) if "priority=30000" in rule]
+            found = lambda: {one: of_flows(one) for one in ("s1", "s2")}
+            with Probing(net, flows) as probing, Pinging(net) as pinging:
+                time.sleep(2)
+                before, counted = found(), controller.show("status")["counters"]
+                relay.lose()
+                time.sleep(20)
+                during = found()
+                gone = "switch s1 disconnected" in controller.log()
+                relay.find()
+                until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 3)
+                time.sleep(2)
+                after = found()
+            counters = controller.show("status")["counters"]
+            changed = {name: counters[name] - counted[name] for name in
+                       ("cables_down", "flows_moved", "flows_cut", "rules_stale", "rules_missing")}
+            after_all = carried(net)
+            tell(before=before, during=during, after=after, gone=gone, sent=pinging.sent, row=pinging.row,
+                 missing=pinging.missing, probes=probing.row(), changed=changed, carried=after_all,
+                 differences=controller.show("switches")["differences"], log=controller.log())
+        """,
+        limit_s=120,
     )
     assert seen["gone"], seen["log"]
     uninterrupted(seen["probes"])
@@ -56,20 +49,16 @@ def test_transfers_and_pings_of_an_edge_switch_go_on_without_its_management_conn
 
 
 def test_a_cable_that_is_cut_silently_is_still_found_by_its_missing_lldp(lab):
-    seen = json.loads(
-        lab(
-            """
-            from steady import known
-
-            controller = Controller("--fabric", str(FABRIC))
-            with known(controller) as net:
-                # Everything that leaves s1 for s4 is lost, and no port goes down.
-                switch = "unix:/run/openvswitch/s4.mgmt"
-                sh(f"ovs-ofctl -O OpenFlow13 mod-port {switch} {net.port('s4', 's1')} no-receive")
-                lost = lambda: "LLDP frames in a row were lost" in controller.log()
-                took = until("the cable is down", lost, 15)
-                tell(took=took, log=controller.log())
-            """
-        )
+    seen = lab(
+        """
+        with steered() as (controller, net):
+            pings(net)
+            # Everything that leaves s1 for s4 is lost, and no port goes down.
+            switch = "unix:/run/openvswitch/s4.mgmt"
+            sh(f"ovs-ofctl -O OpenFlow13 mod-port {switch} {net.port('s4', 's1')} no-receive")
+            lost = lambda: "LLDP frames in a row were lost" in controller.log()
+            took = until("the cable is down", lost, 15)
+            tell(took=took, log=controller.log())
+        """
     )
     assert seen["took"] < 6.5, seen["log"]

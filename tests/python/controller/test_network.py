@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-import json
-
 BUSY = 1.2e6
 """Bit/s above which a link of 2 Mbps counts as used; LLDP takes 1000."""
 
 
 def test_everything_goes_through_and_nothing_storms(lab):
-    seen = json.loads(
-        lab(
-            """
-            controller = Controller("--fabric", str(FABRIC))
-            with network() as net:
-                controller.ready()
-                before = frames(net)
-                time.sleep(2)
-                idle = sum(frames(net).values()) - sum(before.values())
-                before = frames(net)
-                first = pings(net)
-                nobody = pings(net, "10.0.0.99", count=3, patience_s=2)
-                asked = sum(frames(net).values()) - sum(before.values())
-                tcp = exchanged(net, socket.AF_INET, socket.SOCK_STREAM, net.address("b"), 4000)
-                udp = exchanged(net, socket.AF_INET, socket.SOCK_DGRAM, net.address("b"), 4000)
-                back = pings(net, "a", source="b")
-                for number, host in enumerate("ab", 1):
-                    device = net.interface(host)
-                    run_in(net, host, "sysctl -qw net.ipv6.conf.all.disable_ipv6=0")
-                    run_in(net, host, f"sysctl -qw net.ipv6.conf.{device}.disable_ipv6=0")
-                    run_in(net, host, f"ip address add fd00::{number}/64 dev {device} nodad")
-                ping6 = pings(net, "fd00::2", more="-6")
-                tcp6 = exchanged(net, socket.AF_INET6, socket.SOCK_STREAM, "fd00::2", 4000)
-                udp6 = exchanged(net, socket.AF_INET6, socket.SOCK_DGRAM, "fd00::2", 4000)
-                tell(idle=idle, asked=asked, first=first, nobody=nobody, back=back, ping6=ping6,
-                     through=[tcp, udp, tcp6, udp6], differences=controller.show("switches")["differences"],
-                     flows=controller.show("connections")["flows"], ended=controller.stop(2), log=controller.log())
-            """
-        )
+    seen = lab(
+        """
+        with steered() as (controller, net):
+            before = frames(net)
+            time.sleep(2)
+            idle = sum(frames(net).values()) - sum(before.values())
+            before = frames(net)
+            first = pings(net)
+            nobody = pings(net, "10.0.0.99", count=3, patience_s=2)
+            asked = sum(frames(net).values()) - sum(before.values())
+            tcp = exchanged(net, socket.AF_INET, socket.SOCK_STREAM, net.address("b"), 4000)
+            udp = exchanged(net, socket.AF_INET, socket.SOCK_DGRAM, net.address("b"), 4000)
+            back = pings(net, "a", source="b")
+            for number, host in enumerate("ab", 1):
+                device = net.interface(host)
+                run_in(net, host, "sysctl -qw net.ipv6.conf.all.disable_ipv6=0")
+                run_in(net, host, f"sysctl -qw net.ipv6.conf.{device}.disable_ipv6=0")
+                run_in(net, host, f"ip address add fd00::{number}/64 dev {device} nodad")
+            ping6 = pings(net, "fd00::2", more="-6")
+            tcp6 = exchanged(net, socket.AF_INET6, socket.SOCK_STREAM, "fd00::2", 4000)
+            udp6 = exchanged(net, socket.AF_INET6, socket.SOCK_DGRAM, "fd00::2", 4000)
+            tell(idle=idle, asked=asked, first=first, nobody=nobody, back=back, ping6=ping6,
+                 through=[tcp, udp, tcp6, udp6], differences=controller.show("switches")["differences"],
+                 flows=controller.show("connections")["flows"], ended=controller.stop(2), log=controller.log())
+        """
     )
     assert (seen["first"], seen["back"], seen["ping6"], seen["nobody"]) == (5, 5, 5, 0), seen["log"]
     assert seen["through"] == [True] * 4, seen["log"]
@@ -51,33 +45,29 @@ def test_everything_goes_through_and_nothing_storms(lab):
 
 
 def test_four_subflows_take_four_paths_and_move_when_a_cable_is_cut(lab):
-    seen = json.loads(
-        lab(
-            """
-            controller = Controller("--fabric", str(FABRIC))
-            with network() as net:
-                controller.ready()
-                pings(net)
-                during = []
-                transfer(net, 6, lambda: (time.sleep(2.5), during.extend([controller.middles(), rates(net, 3)])))
-                shown = controller.show("connections")["connections"]
-                moved = []
+    seen = lab(
+        """
+        with steered() as (controller, net):
+            pings(net)
+            during = []
+            transfer(net, 6, lambda: (time.sleep(2.5), during.extend([controller.middles(), rates(net, 3)])))
+            shown = controller.show("connections")["connections"]
+            moved = []
 
-                def cut():
-                    time.sleep(2)
-                    sh(f"ip link set {interface(net, 's4', 's1')} down")
-                    took = until("no subflow over s4", lambda: "s4" not in controller.middles(), 5)
-                    moved.append([took, controller.middles()])
-                    time.sleep(1)
-                    moved.append(rates(net, 2))
+            def cut():
+                time.sleep(2)
+                sh(f"ip link set {interface(net, 's4', 's1')} down")
+                took = until("no subflow over s4", lambda: "s4" not in controller.middles(), 5)
+                moved.append([took, controller.middles()])
+                time.sleep(1)
+                moved.append(rates(net, 2))
 
-                cut_one = transfer(net, 8, cut)
-                status = controller.show("status")
-                tell(during=during, states=[one["state"] for one in shown],
-                     moved=moved, went_on=cut_one.mean_bps(), set_up=status["status"]["path_set_up"],
-                     log=controller.log())
-            """
-        )
+            cut_one = transfer(net, 8, cut)
+            status = controller.show("status")
+            tell(during=during, states=[one["state"] for one in shown],
+                 moved=moved, went_on=cut_one.mean_bps(), set_up=status["status"]["path_set_up"],
+                 log=controller.log())
+        """
     )
     middles, rates = seen["during"]
     assert middles == ["s3", "s4", "s5", "s6"], seen["log"]
@@ -94,23 +84,19 @@ def test_four_subflows_take_four_paths_and_move_when_a_cable_is_cut(lab):
 
 
 def test_switches_that_crash_are_set_up_again_and_traffic_goes_on(lab):
-    seen = json.loads(
-        lab(
-            """
-            controller = Controller("--fabric", str(FABRIC))
-            with network() as net:
-                controller.ready()
-                before = pings(net)
-                began = time.monotonic()
-                net.switch.crash()
-                net.switch.recover()
-                until("a ping comes back", lambda: pings(net, count=1, patience_s=1) == 1)
-                controller.ready()
-                after = pings(net)
-                took = time.monotonic() - began
-                tell(before=before, took=took, after=after, rates=carried(net), log=controller.log())
-            """
-        )
+    seen = lab(
+        """
+        with steered() as (controller, net):
+            before = pings(net)
+            began = time.monotonic()
+            net.switch.crash()
+            net.switch.recover()
+            until("a ping comes back", lambda: pings(net, count=1, patience_s=1) == 1)
+            controller.ready()
+            after = pings(net)
+            took = time.monotonic() - began
+            tell(before=before, took=took, after=after, rates=carried(net), log=controller.log())
+        """
     )
     assert (seen["before"], seen["after"]) == (5, 5), seen["log"]
     assert seen["took"] < 20
@@ -119,35 +105,33 @@ def test_switches_that_crash_are_set_up_again_and_traffic_goes_on(lab):
 
 
 def test_an_openflow_1_0_switch_two_controllers_and_a_wrong_fabric_file_are_said(lab):
-    seen = json.loads(
-        lab(
-            """
-            wrong = Path("/run/wrong.fabric.toml")
-            wrong.write_text(fabric(Topology.isolated, RATE_BPS).replace('["s1", "s3"]', '["s1", "s2"]'))
-            first = Controller("--fabric", str(wrong))
-            with network(controllers=(PORT, PORT + 1)) as net:
-                first.ready()
-                time.sleep(3.5)
-                differences = first.show("switches")["differences"]
-                alone = pings(net)
-                second = Controller("--fabric", str(FABRIC), port=PORT + 1)
-                second.ready()
-                time.sleep(6)
-                both = pings(net)
-                taken = first.counter("switches_taken_over")
-                second.stop()
-                first.stop()
-                net.switch._configure("set", "bridge", "s6", "protocols=OpenFlow10")
-                first.start()
-                until("the old switch is seen", lambda: "OpenFlow 1.0" in first.log())
-                first.ready(5, 12)
-                time.sleep(8)
-                five = pings(net)
-                tell(differences=differences, alone=alone, both=both, taken=taken, five=five, log=first.log(),
-                     second=second.log(), unsuited=first.counter("switches_of_another_version"))
-            """,
-            limit_s=120,
-        )
+    seen = lab(
+        """
+        wrong = Path("/run/wrong.fabric.toml")
+        wrong.write_text(fabric(Topology.isolated, RATE_BPS).replace('["s1", "s3"]', '["s1", "s2"]'))
+        first = Controller("--fabric", str(wrong))
+        with network(controllers=(PORT, PORT + 1)) as net:
+            first.ready()
+            time.sleep(3.5)
+            differences = first.show("switches")["differences"]
+            alone = pings(net)
+            second = Controller("--fabric", str(FABRIC), port=PORT + 1)
+            second.ready()
+            time.sleep(6)
+            both = pings(net)
+            taken = first.counter("switches_taken_over")
+            second.stop()
+            first.stop()
+            net.switch._configure("set", "bridge", "s6", "protocols=OpenFlow10")
+            first.start()
+            until("the old switch is seen", lambda: "OpenFlow 1.0" in first.log())
+            first.ready(5, 12)
+            time.sleep(8)
+            five = pings(net)
+            tell(differences=differences, alone=alone, both=both, taken=taken, five=five, log=first.log(),
+                 second=second.log(), unsuited=first.counter("switches_of_another_version"))
+        """,
+        limit_s=120,
     )
     assert (seen["alone"], seen["both"], seen["five"]) == (5, 5, 5), seen["log"]
     assert any("s3" in difference for difference in seen["differences"])
@@ -161,54 +145,50 @@ def test_an_openflow_1_0_switch_two_controllers_and_a_wrong_fabric_file_are_said
 
 
 def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else(lab):
-    seen = json.loads(
-        lab(
-            """
-            import threading
+    seen = lab(
+        """
+        import threading
 
-            controller = Controller("--fabric", str(FABRIC))
-            with network() as net:
-                controller.ready()
-                pings(net)
-                with entered(net.namespaces["b"]):
-                    server = socket.create_server((net.address("b"), 4000), backlog=500)
-                stop, failed, took = threading.Event(), [], []
+        with steered() as (controller, net):
+            pings(net)
+            with entered(net.namespaces["b"]):
+                server = socket.create_server((net.address("b"), 4000), backlog=500)
+            stop, failed, took = threading.Event(), [], []
 
-                def connect():
-                    with entered(net.namespaces["a"]):
-                        while not stop.is_set():
-                            try:
-                                with socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262) as one:
-                                    # The kernel sends a SYN again after 1, 3, 7 and 15 s.
-                                    one.settimeout(20)
-                                    began = time.monotonic()
-                                    one.connect((net.address("b"), 4000))
-                                    took.append(time.monotonic() - began)
-                                # So that no port is wanted again before it is free, a minute later.
-                                time.sleep(0.005)
-                            except OSError as error:
-                                failed.append(str(error))
+            def connect():
+                with entered(net.namespaces["a"]):
+                    while not stop.is_set():
+                        try:
+                            with socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262) as one:
+                                # The kernel sends a SYN again after 1, 3, 7 and 15 s.
+                                one.settimeout(20)
+                                began = time.monotonic()
+                                one.connect((net.address("b"), 4000))
+                                took.append(time.monotonic() - began)
+                            # So that no port is wanted again before it is free, a minute later.
+                            time.sleep(0.005)
+                        except OSError as error:
+                            failed.append(str(error))
 
-                def accept():
-                    while True:
-                        server.accept()[0].close()
+            def accept():
+                while True:
+                    server.accept()[0].close()
 
-                threading.Thread(target=accept, daemon=True).start()
-                connecting = threading.Thread(target=connect)
-                connecting.start()
-                for middle in ("s3", "s4"):
-                    time.sleep(0.7)
-                    net.switch._configure("del-port", "s1", interface(net, "s1", middle))
-                    net.switch._configure("del-port", interface(net, middle, "s2"))
-                time.sleep(2)
-                stop.set()
-                connecting.join()
-                after = pings(net)
-                tell(failed=failed, took=[len(took), max(took)], after=after, rates=carried(net),
-                     alive=controller.process.poll() is None,
-                     counters=controller.show("status")["counters"], log=controller.log())
-            """
-        )
+            threading.Thread(target=accept, daemon=True).start()
+            connecting = threading.Thread(target=connect)
+            connecting.start()
+            for middle in ("s3", "s4"):
+                time.sleep(0.7)
+                net.switch._configure("del-port", "s1", interface(net, "s1", middle))
+                net.switch._configure("del-port", interface(net, middle, "s2"))
+            time.sleep(2)
+            stop.set()
+            connecting.join()
+            after = pings(net)
+            tell(failed=failed, took=[len(took), max(took)], after=after, rates=carried(net),
+                 alive=controller.process.poll() is None,
+                 counters=controller.show("status")["counters"], log=controller.log())
+        """
     )
     assert seen["alive"] and seen["after"] == 5, seen["log"]
     # The kernel retries a connection whose SYN went to the missing port.
@@ -219,43 +199,39 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
 
 
 def test_malformed_options_are_forwarded_as_plain_tcp_and_counted(lab):
-    seen = json.loads(
-        lab(
-            """
-            import struct
-            from segments import syn
+    seen = lab(
+        """
+        import struct
+        from segments import syn
 
-            # Too short, cut, of lengths that MP_CAPABLE and MP_JOIN never have, past the end, without length.
-            BAD = ("1e02", "1e0301", "1e070181010203", "1e280181", "1e05100001", "1e000000")
-            controller = Controller("--fabric", str(FABRIC))
-            with network() as net:
-                controller.ready()
-                pings(net)
-                with entered(net.namespaces["b"]):
-                    hearing = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
-                    hearing.bind((net.interface("b"), 0))
-                    hearing.settimeout(0.2)
-                with entered(net.namespaces["a"]):
-                    raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-                    raw.bind((net.interface("a"), 0))
-                macs = [net.hosts[host].MAC() for host in "ab"]
-                addresses = [net.address(host) for host in "ab"]
-                made = [syn(macs, addresses, (41000 + n, 4000), bytes.fromhex(bad)) for n, bad in enumerate(BAD)]
-                sent = {frame[34:36] for frame in made}
-                for frame in made:
-                    raw.send(frame)
-                heard, end = set(), time.monotonic() + 3
-                while time.monotonic() < end and heard < sent:
-                    try:
-                        frame = hearing.recv(2000)
-                    except TimeoutError:
-                        continue
-                    if frame[23] == 6 and frame[36:38] == struct.pack("!H", 4000):
-                        heard.add(frame[34:36])
-                tell(sent=len(sent), heard=len(heard), counters=controller.show("status")["counters"],
-                     connections=controller.show("connections")["total"], after=pings(net), log=controller.log())
-            """
-        )
+        # Too short, cut, of lengths that MP_CAPABLE and MP_JOIN never have, past the end, without length.
+        BAD = ("1e02", "1e0301", "1e070181010203", "1e280181", "1e05100001", "1e000000")
+        with steered() as (controller, net):
+            pings(net)
+            with entered(net.namespaces["b"]):
+                hearing = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+                hearing.bind((net.interface("b"), 0))
+                hearing.settimeout(0.2)
+            with entered(net.namespaces["a"]):
+                raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+                raw.bind((net.interface("a"), 0))
+            macs = [net.hosts[host].MAC() for host in "ab"]
+            addresses = [net.address(host) for host in "ab"]
+            made = [syn(macs, addresses, (41000 + n, 4000), bytes.fromhex(bad)) for n, bad in enumerate(BAD)]
+            sent = {frame[34:36] for frame in made}
+            for frame in made:
+                raw.send(frame)
+            heard, end = set(), time.monotonic() + 3
+            while time.monotonic() < end and heard < sent:
+                try:
+                    frame = hearing.recv(2000)
+                except TimeoutError:
+                    continue
+                if frame[23] == 6 and frame[36:38] == struct.pack("!H", 4000):
+                    heard.add(frame[34:36])
+            tell(sent=len(sent), heard=len(heard), counters=controller.show("status")["counters"],
+                 connections=controller.show("connections")["total"], after=pings(net), log=controller.log())
+        """
     )
     assert seen["heard"] == seen["sent"] == 6, seen["log"]
     assert seen["connections"] == 0
@@ -264,16 +240,14 @@ def test_malformed_options_are_forwarded_as_plain_tcp_and_counted(lab):
 
 
 def test_a_spanning_tree_uses_one_path(lab):
-    seen = json.loads(
-        lab(
-            """
-            controller = Controller("--forwarding", "spanning-tree")
-            with network() as net:
-                controller.ready()
-                first = pings(net)
-                tell(first=first, rates=carried(net), log=controller.log())
-            """
-        )
+    seen = lab(
+        """
+        controller = Controller("--forwarding", "spanning-tree")
+        with network() as net:
+            controller.ready()
+            first = pings(net)
+            tell(first=first, rates=carried(net), log=controller.log())
+        """
     )
     assert seen["first"] == 5, seen["log"]
     rates = sorted(seen["rates"].values())

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from steady_limits import BUSY, MIDDLES, uninterrupted
 
 OLD_LAYOUT = """
-from steady import *
-
 def as_the_first_layout_had_it(net):
     # The same rules with the cookies of Weft 0.1: kinds 0 to 5, nothing of connections.
     for switch in ("s1", "s2", "s3", "s4", "s5", "s6"):
@@ -30,39 +26,37 @@ def as_the_first_layout_had_it(net):
     "how", ["killed", *(pytest.param(how, marks=pytest.mark.long) for how in ("ended", "upgraded"))]
 )
 def test_a_controller_that_is_started_again_costs_no_frame_and_every_path_goes_on(lab, how):
-    seen = json.loads(
-        lab(
-            OLD_LAYOUT
-            + f"how = {how!r}\n"
-            + """
-controller = Controller("--fabric", str(FABRIC))
-with steady(controller) as net:
-    # Of the subflows and of their paths; those of pings idle out.
-    of_flows = lambda switch: [rule for rule in rules(net, switch) if re.search("priority=(30000,tcp|50000)", rule)]
-    bare = lambda rule: re.sub("cookie=[^,]*,", "", rule)
-    found = lambda: {switch: sorted(map(bare, of_flows(switch))) for switch in net.dpids}
-    before = found()
-    with Probing(net, subflows_of(controller)) as probing:
-        time.sleep(2)
-        controller.stop(15 if how == "ended" else 9)
-        if how == "upgraded":
-            as_the_first_layout_had_it(net)
-        time.sleep(2)
-        controller.start()
-        controller.ready()
-        # Ten seconds after the last switch is there, what is of no use is removed.
-        time.sleep(12)
-    kept = found()
-    counters, middles = controller.show("status")["counters"], controller.middles()
-    after = carried(net)
-    old = [rule for switch in net.dpids for rule in rules(net, switch) if re.search(r"cookie=0x5745[0-7]", rule)]
-    new = []
-    transfer(net, 4, lambda: (time.sleep(3), new.extend(controller.middles())))
-    tell(probes=probing.row(), before=before, kept=kept, after=after, middles=middles, counters=counters, old=old,
-         new=new, log=controller.log())
-""",
-            limit_s=150,
-        )
+    seen = lab(
+        OLD_LAYOUT,
+        f"how = {how!r}\n",
+        """
+        with steady() as (controller, net):
+            # Of the subflows and of their paths; those of pings idle out.
+            wanted = "priority=(30000,tcp|50000)"
+            of_flows = lambda switch: [rule for rule in rules(net, switch) if re.search(wanted, rule)]
+            bare = lambda rule: re.sub("cookie=[^,]*,", "", rule)
+            found = lambda: {switch: sorted(map(bare, of_flows(switch))) for switch in net.dpids}
+            before = found()
+            with Probing(net, subflows_of(controller)) as probing:
+                time.sleep(2)
+                controller.stop(15 if how == "ended" else 9)
+                if how == "upgraded":
+                    as_the_first_layout_had_it(net)
+                time.sleep(2)
+                controller.start()
+                controller.ready()
+                # Ten seconds after the last switch is there, what is of no use is removed.
+                time.sleep(12)
+            kept = found()
+            counters, middles = controller.show("status")["counters"], controller.middles()
+            after = carried(net)
+            old = [one for switch in net.dpids for one in rules(net, switch) if re.search(r"cookie=0x5745[0-7]", one)]
+            new = []
+            transfer(net, 4, lambda: (time.sleep(3), new.extend(controller.middles())))
+            tell(probes=probing.row(), before=before, kept=kept, after=after, middles=middles, counters=counters,
+                 old=old, new=new, log=controller.log())
+        """,
+        limit_s=150,
     )
     uninterrupted(seen["probes"])
     assert seen["kept"] == seen["before"], "rules are unchanged except for their cookies"
@@ -80,45 +74,41 @@ with steady(controller) as net:
 
 @pytest.mark.long
 def test_a_controller_that_stands_by_takes_over_within_three_seconds(lab):
-    seen = json.loads(
-        lab(
-            """
-            from steady import *
-
-            first = Controller("--fabric", str(FABRIC))
-            second = Controller("--fabric", str(FABRIC), "--role", "standby", port=PORT + 1)
-            with steady(first, controllers=(PORT, PORT + 1)) as net:
-                # A switch that was refused tries again after eight seconds at most.
-                waits = lambda one: one.log().count("standing by for switch") >= 6
-                flows = subflows_of(first)
-                took, probes, used = [], [], []
-                waited = second.counter("takeovers")
-                for number in (9, 19):
-                    master, standby = (first, second) if number == 9 else (second, first)
-                    with Probing(net, flows) as probing:
-                        until("the other stands by", lambda: waits(standby))
-                        time.sleep(2)
-                        master.process.send_signal(number)
-                        led = lambda: standby.show("status")["status"]["switches"] == 6
-                        took.append(until("the other steers", led, 20))
-                        standby.ready()
-                        time.sleep(12)
-                    probes.append(probing.row())
-                    used.append([carried(net), standby.middles()])
-                    if number == 9:
-                        master.process.wait()
-                        master.log_file.rename("/run/killed.log")
-                        first = Controller("--fabric", str(FABRIC), "--role", "standby")
-                    else:
-                        master.process.send_signal(18)
-                        time.sleep(5)
-                        stood_by = master.show("status")["status"]["switches"]
-                after = pings(net)
-                tell(waited=waited, took=took, probes=probes, used=used, stood_by=stood_by, after=after,
-                     log=first.log() + second.log())
-            """,
-            limit_s=200,
-        )
+    seen = lab(
+        """
+        first = Controller("--fabric", str(FABRIC))
+        second = Controller("--fabric", str(FABRIC), "--role", "standby", port=PORT + 1)
+        with steady(first, controllers=(PORT, PORT + 1)) as (_, net):
+            # A switch that was refused tries again after eight seconds at most.
+            waits = lambda one: one.log().count("standing by for switch") >= 6
+            flows = subflows_of(first)
+            took, probes, used = [], [], []
+            waited = second.counter("takeovers")
+            for number in (9, 19):
+                master, standby = (first, second) if number == 9 else (second, first)
+                with Probing(net, flows) as probing:
+                    until("the other stands by", lambda: waits(standby))
+                    time.sleep(2)
+                    master.process.send_signal(number)
+                    led = lambda: standby.show("status")["status"]["switches"] == 6
+                    took.append(until("the other steers", led, 20))
+                    standby.ready()
+                    time.sleep(12)
+                probes.append(probing.row())
+                used.append([carried(net), standby.middles()])
+                if number == 9:
+                    master.process.wait()
+                    master.log_file.rename("/run/killed.log")
+                    first = Controller("--fabric", str(FABRIC), "--role", "standby")
+                else:
+                    master.process.send_signal(18)
+                    time.sleep(5)
+                    stood_by = master.show("status")["status"]["switches"]
+            after = pings(net)
+            tell(waited=waited, took=took, probes=probes, used=used, stood_by=stood_by, after=after,
+                 log=first.log() + second.log())
+        """,
+        limit_s=200,
     )
     assert seen["waited"] == 0, seen["log"]
     assert max(seen["took"]) < 3, (seen["took"], seen["log"])
@@ -133,26 +123,22 @@ def test_a_controller_that_stands_by_takes_over_within_three_seconds(lab):
 
 
 def test_rules_that_somebody_deletes_are_there_again_within_ten_seconds(lab):
-    seen = json.loads(
-        lab(
-            """
-            from steady import *
-
-            controller = Controller("--fabric", str(FABRIC))
-            with known(controller) as net:
-                transfer(net, 2)
-                lasting = lambda switch: [rule for rule in rules(net, switch) if "idle_timeout" not in rule]
-                before = {switch: lasting(switch) for switch in net.dpids}
-                for switch in net.dpids:
-                    sh(f"ovs-ofctl -O OpenFlow13 del-flows unix:/run/openvswitch/{switch}.mgmt")
-                took = until("the rules are back", lambda: all(lasting(one) == before[one] for one in net.dpids), 30)
-                again = pings(net)
-                time.sleep(4)
-                tell(took=took, again=again, rates=carried(net), repaired=controller.counter("rules_repaired"),
-                     down=controller.counter("cables_down"), log=controller.log())
-            """,
-            limit_s=120,
-        )
+    seen = lab(
+        """
+        with steered() as (controller, net):
+            pings(net)
+            transfer(net, 2)
+            lasting = lambda switch: [rule for rule in rules(net, switch) if "idle_timeout" not in rule]
+            before = {switch: lasting(switch) for switch in net.dpids}
+            for switch in net.dpids:
+                sh(f"ovs-ofctl -O OpenFlow13 del-flows unix:/run/openvswitch/{switch}.mgmt")
+            took = until("the rules are back", lambda: all(lasting(one) == before[one] for one in net.dpids), 30)
+            again = pings(net)
+            time.sleep(4)
+            tell(took=took, again=again, rates=carried(net), repaired=controller.counter("rules_repaired"),
+                 down=controller.counter("cables_down"), log=controller.log())
+        """,
+        limit_s=120,
     )
     assert seen["took"] < 10, seen["log"]
     assert seen["again"] == 5

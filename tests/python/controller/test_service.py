@@ -32,22 +32,8 @@ CONTROLLER = 0xFFFFFFFD
 FOREIGN = 0x1
 
 
-@pytest.fixture
-def network(tmp_path):
-    """Runs a coroutine test with its own controller."""
-
-    def run(test, **settings):
-        async def whole():
-            async with asyncio.timeout(20), running(tmp_path, **settings) as network:
-                await test(network)
-
-        asyncio.run(whole())
-
-    return run
-
-
-def test_a_switch_is_told_to_the_core_with_its_ports_and_our_cookies(network, caplog):
-    async def test(network):
+async def test_a_switch_is_told_to_the_core_with_its_ports_and_our_cookies(tmp_path, caplog):
+    async with running(tmp_path) as network:
         caplog.set_level(logging.INFO)
         switch = await network.switch(1, (1, 2, 3), (OWN, FOREIGN))
         ((dpid, ports, answers),) = network.core.calls("switch_up")
@@ -62,14 +48,14 @@ def test_a_switch_is_told_to_the_core_with_its_ports_and_our_cookies(network, ca
         assert "has foreign rules (1, cookies 0x1)" in caplog.text
         assert network.service.counts["foreign_rules"] == 1
 
-    network(test)
 
-
-def test_a_rule_that_somebody_adds_at_run_time_is_reported_once_and_again_with_the_next(network, caplog, monkeypatch):
+async def test_a_rule_that_somebody_adds_at_run_time_is_reported_once_and_again_with_the_next(
+    tmp_path, caplog, monkeypatch
+):
     monkeypatch.setattr(foreign, "PERIOD_S", 0.0)
     monkeypatch.setattr(service, "_TICK_S", 0.02)
 
-    async def test(network):
+    async with running(tmp_path) as network:
         switch = await network.switch(1, (1, 2, 3), (OWN, OWN + 1, FOREIGN))
         switch.cookies = (OWN, OWN + 1, FOREIGN, 0x77, OWN ^ 1 << 48)
         await until(lambda: "has foreign rules (2, cookies 0x77, 0x5744000000000009)" in caplog.text)
@@ -87,11 +73,9 @@ def test_a_rule_that_somebody_adds_at_run_time_is_reported_once_and_again_with_t
         await asyncio.sleep(0.2)
         assert {struct.unpack_from("!H", body)[0] for body in switch.bodies(MULTIPART)} == {2}
 
-    network(test)
 
-
-def test_what_the_core_has_for_switches_is_sent_to_those_that_can_be_steered(network):
-    async def test(network):
+async def test_what_the_core_has_for_switches_is_sent_to_those_that_can_be_steered(tmp_path):
+    async with running(tmp_path) as network:
         one, two = await network.switch(1), await network.switch(2)
         waits = await network.switch(3, ready=False, slave=True)
         sends = [(2, packet_out(7) + packet_out(8)), (1, packet_out(6)), (3, packet_out(5)), (4, packet_out(5))]
@@ -106,11 +90,9 @@ def test_what_the_core_has_for_switches_is_sent_to_those_that_can_be_steered(net
         await until(lambda: network.core.calls("confirmed"))
         assert network.core.calls("confirmed") == [(2, 2**31 + 5)]
 
-    network(test)
 
-
-def test_messages_that_come_in_pieces_or_many_at_once_are_read_in_order(network):
-    async def test(network):
+async def test_messages_that_come_in_pieces_or_many_at_once_are_read_in_order(tmp_path):
+    async with running(tmp_path) as network:
         one = await network.switch(1)
         whole = HEADER.pack(4, ECHO, 12, 77) + b"echo"
         for message in (whole, whole):
@@ -126,11 +108,9 @@ def test_messages_that_come_in_pieces_or_many_at_once_are_read_in_order(network)
         await until(lambda: one.bodies(ECHO_REPLY) == [b"echo"] * 3)
         assert network.core.calls("packet_in") == [(1, port, FRAME) for port in (1, 2, 3)]
 
-    network(test)
 
-
-def test_an_error_is_told_to_the_core_and_said_once(network, caplog):
-    async def test(network):
+async def test_an_error_is_told_to_the_core_and_said_once(tmp_path, caplog):
+    async with running(tmp_path) as network:
         one = await network.switch(1)
         network.core.answers["refused"] = [[(1, packet_out(6))]]
         one.error(5, 1, 2**31 + 4)
@@ -142,11 +122,9 @@ def test_an_error_is_told_to_the_core_and_said_once(network, caplog):
         assert network.service.counts["errors_received"] == 2
         assert caplog.text.count(f"switch 0000000000000001 refused a message: {reason}") == 1
 
-    network(test)
 
-
-def test_a_switch_that_is_late_is_named_and_one_that_leaves_too_much_unanswered_given_up(network, caplog):
-    async def test(network):
+async def test_a_switch_that_is_late_is_named_and_one_that_leaves_too_much_unanswered_given_up(tmp_path, caplog):
+    async with running(tmp_path, install_deadline_s=0.2) as network:
         one, two = await network.switch(1), await network.switch(2)
         network.core.trouble = [("late", 1, 1), ("backlog", 2, 1), ("backlog", 99, 1), ("repaired", 1, 3)]
         network.core.took = [0.002, 0.004]
@@ -156,11 +134,9 @@ def test_a_switch_that_is_late_is_named_and_one_that_leaves_too_much_unanswered_
         assert one.open and network.core.calls("switch_down") == [(2,)]
         assert network.service.set_up.total == 2
 
-    network(test, install_deadline_s=0.2)
 
-
-def test_a_port_whose_host_is_stopped_is_named_with_its_switch(network, caplog):
-    async def test(network):
+async def test_a_port_whose_host_is_stopped_is_named_with_its_switch(tmp_path, caplog):
+    async with running(tmp_path, fabric=Expected("n", {"s\u202e2": 2}, [])) as network:
         caplog.set_level(logging.INFO)
         await network.switch(1)
         await network.switch(2)
@@ -170,11 +146,9 @@ def test_a_port_whose_host_is_stopped_is_named_with_its_switch(network, caplog):
         assert "switch 0000000000000001 port 3 (s1-eth3) exceeds the rate limit of LLDP frames; 7 frames" in caplog.text
         assert "switch 0000000000000001 port 99 exceeds the rate limit of LLDP frames" in caplog.text
 
-    network(test, fabric=Expected("n", {"s\u202e2": 2}, []))
 
-
-def test_a_switch_that_speaks_only_openflow_1_0_is_told_so_once_with_what_to_do(network, caplog):
-    async def test(network):
+async def test_a_switch_that_speaks_only_openflow_1_0_is_told_so_once_with_what_to_do(tmp_path, caplog):
+    async with running(tmp_path) as network:
         for _ in range(5):
             old = await network.switch(1, version=1, ready=False)
             await until(lambda old=old: not old.open)
@@ -191,11 +165,9 @@ def test_a_switch_that_speaks_only_openflow_1_0_is_told_so_once_with_what_to_do(
         assert network.service.counts["switches_of_another_version"] == 5
         assert network.core.calls("switch_up") == []
 
-    network(test)
 
-
-def test_a_switch_that_offers_1_3_among_others_is_taken(network):
-    async def test(network):
+async def test_a_switch_that_offers_1_3_among_others_is_taken(tmp_path):
+    async with running(tmp_path) as network:
         switch = await network.switch(1, version=6, ready=False)
         await until(lambda: not switch.open or switch.kinds(5))
         # A hello without a bitmap: all versions up to its own.
@@ -203,12 +175,10 @@ def test_a_switch_that_offers_1_3_among_others_is_taken(network):
         switch.send(6, bytes(7) + b"\x01" + bytes(16), 2)
         await until(lambda: network.core.calls("switch_up"))
 
-    network(test)
-
 
 @pytest.mark.parametrize("how", ["role", "error"])
-def test_a_switch_that_another_controller_takes_over_is_left_alone(network, caplog, how):
-    async def test(network):
+async def test_a_switch_that_another_controller_takes_over_is_left_alone(tmp_path, caplog, how):
+    async with running(tmp_path, probe_s=1.5) as network:
         switch = await network.switch(1)
         if how == "role":
             switch.slave = True
@@ -225,11 +195,9 @@ def test_a_switch_that_another_controller_takes_over_is_left_alone(network, capl
         await switch.close()
         await until(lambda: network.core.left_alone == set())
 
-    network(test, probe_s=1.5)
 
-
-def test_a_switch_that_connects_again_replaces_its_connection_if_that_does_not_answer(network):
-    async def test(network):
+async def test_a_switch_that_connects_again_replaces_its_connection_if_that_does_not_answer(tmp_path):
+    async with running(tmp_path, answer_s=0.3) as network:
         first = await network.switch(1)
         first._answer = lambda *_: None
         second = await network.switch(1, (4, 5), ready=False)
@@ -243,11 +211,9 @@ def test_a_switch_that_connects_again_replaces_its_connection_if_that_does_not_a
         await until(lambda: not first.open)
         assert second.open and network.service.switches[1].ports_up() == [4, 5]
 
-    network(test, answer_s=0.3)
 
-
-def test_who_claims_the_datapath_id_of_a_switch_that_answers_is_refused(network, caplog):
-    async def test(network):
+async def test_who_claims_the_datapath_id_of_a_switch_that_answers_is_refused(tmp_path, caplog):
+    async with running(tmp_path, answer_s=0.3) as network:
         first = await network.switch(1)
         second = await network.switch(1, (4, 5), ready=False)
         await until(lambda: not second.open)
@@ -265,11 +231,9 @@ def test_who_claims_the_datapath_id_of_a_switch_that_answers_is_refused(network,
         await network.switch(1, (7,), ready=False)
         await until(lambda: len(network.core.calls("switch_up")) == 2)
 
-    network(test, answer_s=0.3)
 
-
-def test_a_claim_need_not_wait_when_the_connection_before_it_ends(network):
-    async def test(network):
+async def test_a_claim_need_not_wait_when_the_connection_before_it_ends(tmp_path):
+    async with running(tmp_path, answer_s=10.0) as network:
         first = await network.switch(1)
         first._answer = lambda *_: None
         await network.switch(1, (4, 5), ready=False)
@@ -277,11 +241,9 @@ def test_a_claim_need_not_wait_when_the_connection_before_it_ends(network):
         await first.close()
         await until(lambda: len(network.core.calls("switch_up")) == 2, 2)
 
-    network(test, answer_s=10.0)
 
-
-def test_further_claims_to_a_datapath_id_do_not_make_the_first_one_wait_longer(network):
-    async def test(network):
+async def test_further_claims_to_a_datapath_id_do_not_make_the_first_one_wait_longer(tmp_path):
+    async with running(tmp_path, answer_s=0.5) as network:
         first = await network.switch(1)
         first._answer = lambda *_: None
         began = asyncio.get_running_loop().time()
@@ -291,15 +253,13 @@ def test_further_claims_to_a_datapath_id_do_not_make_the_first_one_wait_longer(n
             await asyncio.sleep(0.1)
         assert [ports for _, ports, _ in network.core.calls("switch_up")] == [[1, 2, 3], [4, 5]]
 
-    network(test, answer_s=0.5)
 
-
-def test_a_switch_that_is_not_ready_in_time_is_given_up_however_much_it_says(network, monkeypatch):
+async def test_a_switch_that_is_not_ready_in_time_is_given_up_however_much_it_says(tmp_path, monkeypatch):
     from weft.controller import switch as module
 
     monkeypatch.setattr(module, "_HANDSHAKE_S", 1.0)
 
-    async def test(network):
+    async with running(tmp_path, probe_s=5.0) as network:
         switch = await network.switch(1, ready=False)
         switch._answer = lambda *_: None
         began = asyncio.get_running_loop().time()
@@ -310,15 +270,13 @@ def test_a_switch_that_is_not_ready_in_time_is_given_up_however_much_it_says(net
         assert not switch.open
         assert not network.core.calls("switch_up")
 
-    network(test, probe_s=5.0)
 
-
-def test_a_switch_that_tells_rules_without_end_is_given_up(network, monkeypatch):
+async def test_a_switch_that_tells_rules_without_end_is_given_up(tmp_path, monkeypatch):
     from weft.controller import switch as module
 
     monkeypatch.setattr(module, "_RULE_BYTES", 20_000)
 
-    async def test(network):
+    async with running(tmp_path) as network:
         switch = await network.switch(1, ready=False)
         answer = switch._answer
 
@@ -334,16 +292,14 @@ def test_a_switch_that_tells_rules_without_end_is_given_up(network, monkeypatch)
         await until(lambda: not switch.open)
         assert not network.core.calls("switch_up")
 
-    network(test)
 
-
-def test_one_address_has_so_many_connections_and_others_still_come_in(network, caplog, monkeypatch):
+async def test_one_address_has_so_many_connections_and_others_still_come_in(tmp_path, caplog, monkeypatch):
     from weft.controller import crowd
 
     monkeypatch.setattr(crowd, "UNREADY_OF_ADDRESS", 3)
     monkeypatch.setattr(crowd, "OF_ADDRESS", 5)
 
-    async def test(network):
+    async with running(tmp_path) as network:
         host, _, port = network.address.rpartition(":")
 
         async def silent(address):
@@ -377,11 +333,9 @@ def test_one_address_has_so_many_connections_and_others_still_come_in(network, c
         sixth[1].close()
         assert network.service.counts["connections_refused"] == 3
 
-    network(test)
 
-
-def test_a_switch_that_speaks_tls_is_told_of(network, caplog):
-    async def test(network):
+async def test_a_switch_that_speaks_tls_is_told_of(tmp_path, caplog):
+    async with running(tmp_path) as network:
         host, _, port = network.address.rpartition(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         # A client's hello, its record header first.
@@ -395,20 +349,16 @@ def test_a_switch_that_speaks_tls_is_told_of(network, caplog):
         writer.close()
         assert network.service.counts["switches_with_tls"] == 1
 
-    network(test)
 
-
-def test_a_silent_switch_is_given_up(network):
-    async def test(network):
+async def test_a_silent_switch_is_given_up(tmp_path):
+    async with running(tmp_path, probe_s=1.0) as network:
         switch = await network.switch(1)
         switch._answer = lambda *_: None
         await until(lambda: network.core.calls("switch_down"), 10)
 
-    network(test, probe_s=1.0)
 
-
-def test_what_a_switch_tells_of_ports_and_rules_reaches_the_core(network):
-    async def test(network):
+async def test_what_a_switch_tells_of_ports_and_rules_reaches_the_core(tmp_path):
+    async with running(tmp_path) as network:
         switch = await network.switch(1)
         switch.port_status(2, up=False)
         switch.port_status(2, up=False)
@@ -420,11 +370,9 @@ def test_what_a_switch_tells_of_ports_and_rules_reaches_the_core(network):
         assert network.core.calls("port_changed") == [(1, 2, False), (1, 2, True), (1, 3, False)]
         assert network.core.calls("rule_removed") == [(1, OWN)]
 
-    network(test)
 
-
-def test_links_are_found_over_switches_and_lost_with_a_port(network):
-    async def test(network):
+async def test_links_are_found_over_switches_and_lost_with_a_port(tmp_path):
+    async with running(tmp_path) as network:
         one, two = await network.switch(1), await network.switch(2)
 
         async def carry():
@@ -449,8 +397,6 @@ def test_links_are_found_over_switches_and_lost_with_a_port(network):
         # LLDP is handled by the shell: the core never sees it.
         assert network.core.calls("packet_in") == []
 
-    network(test)
-
 
 @pytest.mark.parametrize(
     "data",
@@ -462,8 +408,8 @@ def test_links_are_found_over_switches_and_lost_with_a_port(network):
         b"\x04\x0a\x00\x0a" + bytes(2000),
     ],
 )
-def test_what_is_no_openflow_does_no_harm(network, data):
-    async def test(network):
+async def test_what_is_no_openflow_does_no_harm(tmp_path, data):
+    async with running(tmp_path) as network:
         good = await network.switch(1)
         host, _, port = network.address.rpartition(":")
         _, writer = await asyncio.open_connection(host, int(port))
@@ -477,17 +423,15 @@ def test_what_is_no_openflow_does_no_harm(network, data):
         await until(lambda: not bad.open)
         assert good.open
 
-    network(test)
 
-
-def test_differences_from_the_expected_fabric_are_said_once(network, caplog, monkeypatch):
+async def test_differences_from_the_expected_fabric_are_said_once(tmp_path, caplog, monkeypatch):
     from weft.controller import differences
     from weft.controller.settings import Expected
 
     monkeypatch.setattr(differences, "_EVERY_S", 0.1)
     caplog.set_level(logging.INFO)
 
-    async def test(network):
+    async with running(tmp_path, fabric=Expected("ring", {"s1": 1}, [])) as network:
         await network.switch(1)
         network.core.differences = ["s1 leads to s3, expected s2"]
         await until(lambda: "differs from the fabric file" in caplog.text)
@@ -497,8 +441,6 @@ def test_differences_from_the_expected_fabric_are_said_once(network, caplog, mon
         await until(lambda: gone in caplog.text)
         assert caplog.text.count("differs from the fabric file: s1 leads to s3") == 1
         assert "switch s1 is ready" in caplog.text
-
-    network(test, fabric=Expected("ring", {"s1": 1}, []))
 
 
 def test_what_cannot_be_seen_any_more_is_not_said_to_be_gone(caplog):
@@ -514,12 +456,10 @@ def test_what_cannot_be_seen_any_more_is_not_said_to_be_gone(caplog):
     assert said == ["differs from the fabric file: s1 leads to s3, expected s2"]
 
 
-def test_the_address_that_is_listened_on_is_called_as_it_was_typed(network):
-    async def test(network):
+async def test_the_address_that_is_listened_on_is_called_as_it_was_typed(tmp_path):
+    async with running(tmp_path, listen=Address("", 0)) as network:
         host, _, port = network.address.rpartition(":")
         assert host == "" and int(port) > 0
-
-    network(test, listen=Address("", 0))
 
 
 def test_of_switches_that_are_refused_so_many_are_remembered():

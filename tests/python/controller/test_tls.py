@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
 
 import pytest
@@ -48,33 +47,27 @@ def authorities(tmp_path_factory):
     return Authority(directory, "ours"), Authority(directory, "theirs")
 
 
-def test_switches_with_a_certificate_of_the_authority_are_let_in_and_no_others(authorities, tmp_path, caplog):
+async def test_switches_with_a_certificate_of_the_authority_are_let_in_and_no_others(authorities, tmp_path, caplog):
     ours, theirs = authorities
     key, certificate = ours.issue("controller")
 
-    async def test():
-        async with (
-            asyncio.timeout(20),
-            running(tmp_path, tls=Tls(key, certificate, ours.certificate)) as network,
-        ):
-            good = await SecureSwitch(client(ours, ours.issue("s1")), 1).connect(network.address)
-            network.switches.append(good)
-            await until(lambda: network.core.calls("switch_up"))
-            host, _, port = network.address.rpartition(":")
-            for context in (client(ours), client(ours, theirs.issue("s2")), client(theirs, ours.issue("s3"))):
-                with pytest.raises((OSError, asyncio.IncompleteReadError)):
-                    reader, _ = await asyncio.open_connection(host, int(port), ssl=context)
-                    await reader.readexactly(8)
-                    await reader.readexactly(1)
-            _, writer = await asyncio.open_connection(host, int(port))
-            writer.write(b"\4\0\0\x08\0\0\0\1")
-            await until(lambda: network.service.counts["handshakes_refused"] == 4)
-            writer.close()
-            assert good.open and len(network.core.calls("switch_up")) == 1
-            # Failed TLS handshakes are counted, and do not keep the controller from stopping.
-            await asyncio.open_connection(host, int(port))
-
-    asyncio.run(test())
+    async with running(tmp_path, tls=Tls(key, certificate, ours.certificate)) as network:
+        good = await SecureSwitch(client(ours, ours.issue("s1")), 1).connect(network.address)
+        network.switches.append(good)
+        await until(lambda: network.core.calls("switch_up"))
+        host, _, port = network.address.rpartition(":")
+        for context in (client(ours), client(ours, theirs.issue("s2")), client(theirs, ours.issue("s3"))):
+            with pytest.raises((OSError, asyncio.IncompleteReadError)):
+                reader, _ = await asyncio.open_connection(host, int(port), ssl=context)
+                await reader.readexactly(8)
+                await reader.readexactly(1)
+        _, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"\4\0\0\x08\0\0\0\1")
+        await until(lambda: network.service.counts["handshakes_refused"] == 4)
+        writer.close()
+        assert good.open and len(network.core.calls("switch_up")) == 1
+        # Failed TLS handshakes are counted, and do not keep the controller from stopping.
+        await asyncio.open_connection(host, int(port))
     for words in ("it sent no certificate", "certificate is not accepted", "it does not speak TLS", "it may not trust"):
         assert words in caplog.text, caplog.text
 
@@ -97,40 +90,38 @@ def test_what_is_wrong_with_files_is_named(authorities, tmp_path):
 
 
 def test_open_vswitch_is_steered_over_tls_and_told_what_is_wrong_without(lab):
-    seen = json.loads(
-        lab(
-            """
-            from certificates import Authority
+    seen = lab(
+        """
+        from certificates import Authority
 
-            ours, theirs = (Authority(Path("/run"), name) for name in ("ours", "theirs"))
-            key, certificate = ours.issue("controller")
-            words = ["--tls-key", str(key), "--tls-cert", str(certificate), "--tls-ca", str(ours.certificate)]
-            controller = Controller("--fabric", str(FABRIC), *words)
-            with network(controllers=()) as net:
-                def connect(scheme):
-                    for switch in net.plan.switches:
-                        name = net.plan.linux_names[switch.name]
-                        net.switch._configure("set-controller", name, f"{scheme}:127.0.0.1:{PORT}")
+        ours, theirs = (Authority(Path("/run"), name) for name in ("ours", "theirs"))
+        key, certificate = ours.issue("controller")
+        words = ["--tls-key", str(key), "--tls-cert", str(certificate), "--tls-ca", str(ours.certificate)]
+        controller = Controller("--fabric", str(FABRIC), *words)
+        with network(controllers=()) as net:
+            def connect(scheme):
+                for switch in net.plan.switches:
+                    name = net.plan.linux_names[switch.name]
+                    net.switch._configure("set-controller", name, f"{scheme}:127.0.0.1:{PORT}")
 
-                connect("tcp")
-                until("plain TCP is refused", lambda: "does not speak TLS" in controller.log())
-                strange = theirs.issue("switches")
-                net.switch._configure("set-ssl", *map(str, strange), str(ours.certificate))
-                connect("ssl")
-                until("a strange certificate is refused", lambda: "its certificate is not accepted" in controller.log())
-                refused = controller.show("status")["status"]["switches"]
-                net.switch._configure("set-ssl", *map(str, ours.issue("switches")), str(ours.certificate))
-                connect("ssl")
-                controller.ready()
-                over_tls = pings(net)
-                shown = controller.show("switches")["switches"]
-                controller.stop()
-                plain = Controller("--fabric", str(FABRIC))
-                until("TLS is told of", lambda: "speaks TLS" in plain.log())
-                tell(over_tls=over_tls, refused=refused, ready=[row["connection"] for row in shown],
-                     log=controller.log())
-            """
-        )
+            connect("tcp")
+            until("plain TCP is refused", lambda: "does not speak TLS" in controller.log())
+            strange = theirs.issue("switches")
+            net.switch._configure("set-ssl", *map(str, strange), str(ours.certificate))
+            connect("ssl")
+            until("a strange certificate is refused", lambda: "its certificate is not accepted" in controller.log())
+            refused = controller.show("status")["status"]["switches"]
+            net.switch._configure("set-ssl", *map(str, ours.issue("switches")), str(ours.certificate))
+            connect("ssl")
+            controller.ready()
+            over_tls = pings(net)
+            shown = controller.show("switches")["switches"]
+            controller.stop()
+            plain = Controller("--fabric", str(FABRIC))
+            until("TLS is told of", lambda: "speaks TLS" in plain.log())
+            tell(over_tls=over_tls, refused=refused, ready=[row["connection"] for row in shown],
+                 log=controller.log())
+        """
     )
     assert seen["over_tls"] == 5, seen["log"]
     assert seen["refused"] == 0

@@ -1,22 +1,29 @@
-"""Runs Python in a jail, for tests that create networks."""
+"""Runs Python in a jail, for tests that create networks; and functions for use there."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from weft.emulation.errors import EmulationError
 
 HERE = Path(__file__).parent
 _PROLOGUE = """\
 from weft.emulation import jail
 jail.furnish()
+import json, os, subprocess, sys, time
+from jails import refusal, tell
 """
 
 
-def in_jail(*blocks: str, limit_s: float = 60.0) -> str:
-    """The output of Python code run as PID 1 of a furnished jail, with access to these modules; it must succeed."""
+def in_jail(*blocks: str, limit_s: float = 60.0) -> Any:
+    """What Python code `tell`s as PID 1 of a furnished jail, with access to these modules; it must succeed."""
     code = "".join(map(textwrap.dedent, (_PROLOGUE, *blocks)))
     done = subprocess.run(
         [
@@ -31,4 +38,18 @@ def in_jail(*blocks: str, limit_s: float = 60.0) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return json.loads(done.stdout)
+
+
+def tell(value: Any = None, **values: Any) -> None:
+    """Print a value, or several with their names, for the test."""
+    print(json.dumps(values if value is None else value))
+
+
+def refusal(work: Callable[..., object], *arguments: object, **options: object) -> str:
+    """The message of the error that `work` raises; an empty string if it raises none."""
+    try:
+        work(*arguments, **options)
+    except EmulationError as error:
+        return str(error)
+    return ""

@@ -10,7 +10,6 @@ import sys
 import time
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from weft import _weft
 from weft.emulation.network import Network
@@ -145,11 +144,6 @@ def heard(network: Network) -> None:
         while any(one["role"] not in ("fabric", "host") for one in network.ask(name, "ports")):
             assert time.monotonic() < end, network.ask(name, "ports")
             time.sleep(0.1)
-
-
-def tell(**values: Any) -> None:
-    """Print values for a test."""
-    print(json.dumps(values))
 
 
 def swapped() -> Path:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
+import needs
 from jails import in_jail
 from weft.emulation import iperf, mptcp, openflow, openvswitch
 from weft.emulation.errors import EmulationError
 
 SETUP = """
-import json, subprocess, sys, time
 from pathlib import Path
 from weft.emulation import iperf, mptcp
 from weft.emulation.capacity import go_first
-from weft.emulation.errors import EmulationError
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of
 from weft.studies.smoc.topologies import Topology, fabric
@@ -45,49 +42,42 @@ def rules(network, sources):
 
 @pytest.fixture(scope="session")
 def installed(root) -> None:
-    for module in (openvswitch, mptcp, iperf):
-        try:
-            module.check()
-        except EmulationError as error:
-            pytest.skip(f"{error}; {error.hint}")
+    needs.passed(openvswitch.check, mptcp.check, iperf.check)
 
 
 def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(installed):
-    seen = json.loads(
-        in_jail(
-            SETUP,
-            """
-            import os
-            with OpenFlowNetwork(plan, subflows=4, openers=["a"]) as network:
-                rules(network, [network.address("a"), *mptcp.aliases(network.address("a"), 4)])
-                flows = []
-                def look():
-                    time.sleep(1.7)
-                    with entered(network.namespaces["a"]):
-                        flows.extend(mptcp.subflows(iperf.PORT))
-                found = iperf.transfer(
-                    network.namespaces["a"], network.namespaces["b"], network.address("b"), 2.0,
-                    congestion=network.stack.congestion, wrap=mptcp.wrapped, meanwhile=look,
-                )
-                with entered(network.namespaces["b"]):
-                    joins = mptcp.counters()["MPJoinAckRx"]
-                most = max(flows, key=lambda flow: flow.acknowledged_bytes).connection
-                seen = {
-                    "bps": found.mean_bps(1.0), "whole": found.mean_bps(), "joins": joins,
-                    "settings": network.settings, "dpids": network.dpids,
-                    "subflows": [
-                        [flow.source, flow.congestion, flow.acknowledged_bytes]
-                        for flow in flows if flow.connection == most
-                    ],
-                }
-            # The shells of Mininet end in their own time.
-            until = time.monotonic() + 5
-            while len(left := [pid for pid in os.listdir("/proc") if pid.isdigit()]) > 1 and time.monotonic() < until:
-                time.sleep(0.05)
-            seen["left"] = [left, [name for name in os.listdir("/sys/class/net") if name != "lo"]]
-            print(json.dumps(seen))
-            """,
-        )
+    seen = in_jail(
+        SETUP,
+        """
+        with OpenFlowNetwork(plan, subflows=4, openers=["a"]) as network:
+            rules(network, [network.address("a"), *mptcp.aliases(network.address("a"), 4)])
+            flows = []
+            def look():
+                time.sleep(1.7)
+                with entered(network.namespaces["a"]):
+                    flows.extend(mptcp.subflows(iperf.PORT))
+            found = iperf.transfer(
+                network.namespaces["a"], network.namespaces["b"], network.address("b"), 2.0,
+                congestion=network.stack.congestion, wrap=mptcp.wrapped, meanwhile=look,
+            )
+            with entered(network.namespaces["b"]):
+                joins = mptcp.counters()["MPJoinAckRx"]
+            most = max(flows, key=lambda flow: flow.acknowledged_bytes).connection
+            seen = {
+                "bps": found.mean_bps(1.0), "whole": found.mean_bps(), "joins": joins,
+                "settings": network.settings, "dpids": network.dpids,
+                "subflows": [
+                    [flow.source, flow.congestion, flow.acknowledged_bytes]
+                    for flow in flows if flow.connection == most
+                ],
+            }
+        # The shells of Mininet end in their own time.
+        until = time.monotonic() + 5
+        while len(left := [pid for pid in os.listdir("/proc") if pid.isdigit()]) > 1 and time.monotonic() < until:
+            time.sleep(0.05)
+        seen["left"] = [left, [name for name in os.listdir("/sys/class/net") if name != "lo"]]
+        tell(seen)
+        """,
     )
     # One link carries at most 23.9 Mbit/s of TCP's data; a busy machine may not carry all of four. During part
     # of the transfer, more may be read than arrives: data that was waiting for a subflow.
@@ -103,30 +93,22 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
 
 
 def test_a_network_that_cannot_be_built_says_why(installed):
-    said = json.loads(
-        in_jail(
-            SETUP,
-            """
-            text = fabric(Topology.isolated, 25_000_000)
-            changes = {
-                "no number": ("s6", "core"),
-                "the same number": ("s6", "rack-5"),
-                "one host": ('name = "b"\\nrole = "host"', 'name = "b"\\nrole = "switch"'),
-            }
-            said = {}
-            for what, (old, new) in changes.items():
-                file.write_text(text.replace(old, new))
-                try:
-                    OpenFlowNetwork(plan_of(file))
-                except EmulationError as error:
-                    said[what] = str(error)
-            try:
-                OpenFlowNetwork(plan, subflows=9, openers=["a"])
-            except EmulationError as error:
-                said["nine"] = str(error)
-            print(json.dumps(said))
-            """,
-        )
+    said = in_jail(
+        SETUP,
+        """
+        text = fabric(Topology.isolated, 25_000_000)
+        changes = {
+            "no number": ("s6", "core"),
+            "the same number": ("s6", "rack-5"),
+            "one host": ('name = "b"\\nrole = "host"', 'name = "b"\\nrole = "switch"'),
+        }
+        said = {}
+        for what, (old, new) in changes.items():
+            file.write_text(text.replace(old, new))
+            said[what] = refusal(lambda: OpenFlowNetwork(plan_of(file)))
+        said["nine"] = refusal(OpenFlowNetwork, plan, subflows=9, openers=["a"])
+        tell(said)
+        """,
     )
     assert said["no number"] == "the switch name `core` implies no datapath id"
     assert said["the same number"] == "switches `s5` and `rack-5` have the same datapath id, 0000000000000005"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
+import needs
 from jails import in_jail
 from weft.emulation import openvswitch
 from weft.emulation.errors import EmulationError
 from weft.emulation.openvswitch import OpenVSwitch
 
 SETUP = """
-import json, os, socket, subprocess
+import socket
 from pathlib import Path
-from weft.emulation.errors import EmulationError
 from weft.emulation.openvswitch import Bridge, OpenVSwitch
 
 def sh(command):
@@ -32,40 +30,35 @@ for n in (1, 2):
 
 @pytest.fixture(scope="session")
 def installed(root) -> None:
-    try:
-        openvswitch.check()
-    except EmulationError as error:
-        pytest.skip(f"{error}; {error.hint}")
+    needs.passed(openvswitch.check)
 
 
 def test_a_bridge_forwards_by_its_rules_alone_and_nothing_is_left_of_it(installed):
-    seen = json.loads(
-        in_jail(
-            SETUP,
-            """
-            def pings():
-                command = "ip netns exec h1 ping -q -c 1 -W 1 10.0.0.2"
-                return subprocess.run(command, shell=True, capture_output=True).returncode == 0
+    seen = in_jail(
+        SETUP,
+        """
+        def pings():
+            command = "ip netns exec h1 ping -q -c 1 -W 1 10.0.0.2"
+            return subprocess.run(command, shell=True, capture_output=True).returncode == 0
 
-            with OpenVSwitch(Path("/run/ovs")) as switch:
-                switch.add([Bridge("s1", 0x5701, {1: "s1-eth1", 7: "s1-eth2"})])
-                seen = {"before": pings(), "before_rules": switch.rules("s1")}
-                switch.add_rules("s1", ["in_port=1,actions=output:7", "in_port=7,actions=output:1"])
-                seen |= {"with_rules": pings(), "rules": len(switch.rules("s1"))}
-                seen["shown"] = sh("ovs-ofctl -O OpenFlow13 show unix:/run/ovs/s1.mgmt")
-                switch.set_port("s1", 7, up=False)
-                seen["port_down"] = pings()
-                switch.set_port("s1", 7, up=True)
-                seen["port_up"] = pings()
-                seen["buffers"] = switch.buffers()
-                switch.remove("s1")
-                seen["removed"] = pings()
-                switch.add([Bridge("s2", 2, {1: "s1-eth1"})])
-            seen["left"] = [name for name in os.listdir("/sys/class/net") if not name.startswith(("lo", "s1-eth"))]
-            seen["processes"] = [pid for pid in os.listdir("/proc") if pid.isdigit() and pid != "1"]
-            print(json.dumps(seen))
-            """,
-        )
+        with OpenVSwitch(Path("/run/ovs")) as switch:
+            switch.add([Bridge("s1", 0x5701, {1: "s1-eth1", 7: "s1-eth2"})])
+            seen = {"before": pings(), "before_rules": switch.rules("s1")}
+            switch.add_rules("s1", ["in_port=1,actions=output:7", "in_port=7,actions=output:1"])
+            seen |= {"with_rules": pings(), "rules": len(switch.rules("s1"))}
+            seen["shown"] = sh("ovs-ofctl -O OpenFlow13 show unix:/run/ovs/s1.mgmt")
+            switch.set_port("s1", 7, up=False)
+            seen["port_down"] = pings()
+            switch.set_port("s1", 7, up=True)
+            seen["port_up"] = pings()
+            seen["buffers"] = switch.buffers()
+            switch.remove("s1")
+            seen["removed"] = pings()
+            switch.add([Bridge("s2", 2, {1: "s1-eth1"})])
+        seen["left"] = [name for name in os.listdir("/sys/class/net") if not name.startswith(("lo", "s1-eth"))]
+        seen["processes"] = [pid for pid in os.listdir("/proc") if pid.isdigit() and pid != "1"]
+        tell(seen)
+        """,
     )
     assert (seen["before"], seen["with_rules"], seen["port_down"], seen["port_up"], seen["removed"]) == (
         False,
@@ -85,28 +78,21 @@ def test_a_bridge_forwards_by_its_rules_alone_and_nothing_is_left_of_it(installe
 
 
 def test_a_bridge_connects_to_each_of_its_controllers_with_the_version_it_was_given(installed):
-    seen = json.loads(
-        in_jail(
-            SETUP,
-            """
-            listening = [socket.create_server(("127.0.0.1", 6653 + n)) for n in (0, 1)]
-            with OpenVSwitch(Path("/run/ovs")) as switch:
-                targets = ["tcp:127.0.0.1:6653", "tcp:127.0.0.1:6654"]
-                switch.add([Bridge("s1", 1, {1: "s1-eth1"}, targets), Bridge("s2", 2, {1: "s1-eth2"})])
-                hello = []
-                for one in listening:
-                    one.settimeout(10)
-                    connection, _ = one.accept()
-                    connection.settimeout(10)
-                    hello.append(list(connection.recv(2)))
-                try:
-                    switch.wait_connected(["s2"], 0.2)
-                    failed = ""
-                except EmulationError as error:
-                    failed = str(error)
-            print(json.dumps({"hello": hello, "failed": failed}))
-            """,
-        )
+    seen = in_jail(
+        SETUP,
+        """
+        listening = [socket.create_server(("127.0.0.1", 6653 + n)) for n in (0, 1)]
+        with OpenVSwitch(Path("/run/ovs")) as switch:
+            targets = ["tcp:127.0.0.1:6653", "tcp:127.0.0.1:6654"]
+            switch.add([Bridge("s1", 1, {1: "s1-eth1"}, targets), Bridge("s2", 2, {1: "s1-eth2"})])
+            hello = []
+            for one in listening:
+                one.settimeout(10)
+                connection, _ = one.accept()
+                connection.settimeout(10)
+                hello.append(list(connection.recv(2)))
+            tell(hello=hello, failed=refusal(switch.wait_connected, ["s2"], 0.2))
+        """,
     )
     # Version 4 is OpenFlow 1.3, type 0 is Hello.
     assert seen["hello"] == [[4, 0], [4, 0]]
@@ -114,35 +100,23 @@ def test_a_bridge_connects_to_each_of_its_controllers_with_the_version_it_was_gi
 
 
 def test_what_is_wrong_with_a_bridge_is_said_and_the_bridge_is_not_there(installed):
-    said = json.loads(
-        in_jail(
-            SETUP,
-            """
-            said = []
-            with OpenVSwitch(Path("/run/ovs")) as switch:
-                for bridge in (
-                    Bridge("s1", 1, {1: "s1-eth1", 2: "missing"}),
-                    Bridge("a-name-that-is-too-long", 1, {}),
-                    Bridge("s1", 0, {}),
-                    Bridge("s1", 1, {0: "s1-eth1"}),
-                ):
-                    try:
-                        switch.add([bridge])
-                    except EmulationError as error:
-                        said.append(str(error))
-                for work in (lambda: switch.rules("s1"), lambda: switch.remove("s1")):
-                    try:
-                        work()
-                    except EmulationError as error:
-                        said.append(str(error))
-                switch.add([Bridge("s1", 1, {1: "s1-eth1"})])
-                try:
-                    switch.add_rules("s1", ["in_port=1"])
-                except EmulationError as error:
-                    said.append(str(error))
-            print(json.dumps(said))
-            """,
-        )
+    said = in_jail(
+        SETUP,
+        """
+        said = []
+        with OpenVSwitch(Path("/run/ovs")) as switch:
+            for bridge in (
+                Bridge("s1", 1, {1: "s1-eth1", 2: "missing"}),
+                Bridge("a-name-that-is-too-long", 1, {}),
+                Bridge("s1", 0, {}),
+                Bridge("s1", 1, {0: "s1-eth1"}),
+            ):
+                said.append(refusal(switch.add, [bridge]))
+            said += [refusal(switch.rules, "s1"), refusal(switch.remove, "s1")]
+            switch.add([Bridge("s1", 1, {1: "s1-eth1"})])
+            said.append(refusal(switch.add_rules, "s1", ["in_port=1"]))
+        tell(said)
+        """,
     )
     expected = (
         "bridge s1: port 2 (missing): could not open network device missing (No such device)",
@@ -171,21 +145,14 @@ def test_a_machine_without_it_is_told_the_packages(monkeypatch, tmp_path):
 
 
 def test_a_second_switch_in_a_namespace_is_refused_and_nothing_runs_on(installed):
-    seen = json.loads(
-        in_jail(
-            SETUP,
-            """
-            with OpenVSwitch(Path("/run/first")) as first:
-                first.add([Bridge("s1", 1, {1: "s1-eth1"})])
-                try:
-                    with OpenVSwitch(Path("/run/second")) as second:
-                        second.add([Bridge("s2", 2, {1: "s1-eth2"})])
-                    said = ""
-                except EmulationError as error:
-                    said = str(error)
-            print(json.dumps({"said": said, "processes": [p for p in os.listdir("/proc") if p.isdigit() and p != "1"]}))
-            """,
-        )
+    seen = in_jail(
+        SETUP,
+        """
+        with OpenVSwitch(Path("/run/first")) as first:
+            first.add([Bridge("s1", 1, {1: "s1-eth1"})])
+            said = refusal(OpenVSwitch(Path("/run/second")).start)
+        tell(said=said, processes=[p for p in os.listdir("/proc") if p.isdigit() and p != "1"])
+        """,
     )
     assert "interface ovs-netdev exists: another ovs-vswitchd" in seen["said"]
     assert seen["processes"] == []

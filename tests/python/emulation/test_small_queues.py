@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from jails import in_jail
 
 NETWORK = """
-import json, re, subprocess, sys, time
 from pathlib import Path
 from weft.emulation.namespace import entered
 from weft.emulation.requirements import program
@@ -60,7 +57,7 @@ sink = "import socket; one = socket.create_server(('10.0.0.2', 5001)).accept()[0
 receiver = subprocess.Popen(["ip", "netns", "exec", "h2", sys.executable, "-c", sink])
 time.sleep(1)
 sender = ["ip", "netns", "exec", "h1", sys.executable, "-c", SENDER]
-print(subprocess.run(sender, check=True, capture_output=True, text=True).stdout)
+tell(json.loads(subprocess.check_output(sender)))
 receiver.kill()
 switch.terminate()
 """
@@ -68,7 +65,7 @@ switch.terminate()
 
 @pytest.mark.parametrize("mode", ["ecmp", "tcp-path"])
 def test_a_switch_lets_go_of_the_senders_socket(switches, mode):
-    in_flight, counted_bytes = json.loads(in_jail(f"MODE, SENDER = {mode!r}, {SENDER!r}\n", NETWORK, SENDING))
+    in_flight, counted_bytes = in_jail(f"MODE, SENDER = {mode!r}, {SENDER!r}\n", NETWORK, SENDING)
     assert in_flight > 40
     # A full frame counts about 2300 bytes; with its socket, each one in flight would.
     assert counted_bytes < in_flight * 2300 / 4

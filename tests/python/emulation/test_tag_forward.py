@@ -13,8 +13,7 @@ from jails import in_jail
 from weft.results import Results
 
 PROLOGUE = """
-import json, os, time
-from tagged import FABRIC, Staying, Stream, begin, build, heard, pings, restart, sent, swapped, tag_forward, tell
+from tagged import FABRIC, Staying, Stream, begin, build, heard, pings, restart, sent, swapped, tag_forward
 network = build()
 """
 
@@ -22,33 +21,31 @@ network = build()
 @pytest.fixture(scope="module")
 def provisioned(switches):
     """The observations of a fat-tree that is provisioned, loses daemons, and is provisioned again."""
-    return json.loads(
-        in_jail(
-            PROLOGUE,
-            """
-            seen = {"before": pings(network, "h0", "h15", "-c 2 -i 0.05 -W 0.3")}
-            seen["differs"] = tag_forward("show", FABRIC, code=1)[0].count("it has no gates")
-            seen["first"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
-            pairs = [("h0", "h1"), ("h0", "h2"), ("h0", "h15"), ("h15", "h0"), ("h5", "h9")]
-            seen["pings"] = [pings(network, *pair) for pair in pairs]
-            seen["full"] = pings(network, "h0", "h15", "-c 3 -i 0.05 -W 1 -s 1472 -M do")
-            seen["again"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
-            seen["show"] = json.loads(tag_forward("show", FABRIC, "--json")[0])
-            for switch in ("e0", "c0"):
-                restart(network, switch)
-            # Their neighbours give them up after two seconds without a Hello.
-            seen["headless"] = pings(network, "h0", "h15")
-            seen["without"] = tag_forward("provision", FABRIC, code=1)[1]
-            for switch in ("e0", "c0"):
-                begin(network, switch)
-            heard(network)
-            seen["completed"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
-            seen["swapped"] = tag_forward("provision", swapped(), code=2)[1]
-            seen["after"] = [pings(network, *pair) for pair in pairs]
-            tell(**seen)
-            """,
-            limit_s=120,
-        )
+    return in_jail(
+        PROLOGUE,
+        """
+        seen = {"before": pings(network, "h0", "h15", "-c 2 -i 0.05 -W 0.3")}
+        seen["differs"] = tag_forward("show", FABRIC, code=1)[0].count("it has no gates")
+        seen["first"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
+        pairs = [("h0", "h1"), ("h0", "h2"), ("h0", "h15"), ("h15", "h0"), ("h5", "h9")]
+        seen["pings"] = [pings(network, *pair) for pair in pairs]
+        seen["full"] = pings(network, "h0", "h15", "-c 3 -i 0.05 -W 1 -s 1472 -M do")
+        seen["again"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
+        seen["show"] = json.loads(tag_forward("show", FABRIC, "--json")[0])
+        for switch in ("e0", "c0"):
+            restart(network, switch)
+        # Their neighbours give them up after two seconds without a Hello.
+        seen["headless"] = pings(network, "h0", "h15")
+        seen["without"] = tag_forward("provision", FABRIC, code=1)[1]
+        for switch in ("e0", "c0"):
+            begin(network, switch)
+        heard(network)
+        seen["completed"] = json.loads(tag_forward("provision", FABRIC, "--json")[0])
+        seen["swapped"] = tag_forward("provision", swapped(), code=2)[1]
+        seen["after"] = [pings(network, *pair) for pair in pairs]
+        tell(**seen)
+        """,
+        limit_s=120,
     )
 
 
@@ -87,39 +84,37 @@ def test_cables_that_are_elsewhere_are_named_and_nothing_is_changed(provisioned)
 
 
 def test_a_cable_that_is_cut_far_away_is_led_around_and_used_again(switches):
-    seen = json.loads(
-        in_jail(
-            PROLOGUE,
-            """
-            staying = Staying("--watch")
-            # By which core pings from h0 to h15 go: seen where they come down to the pod of h15.
-            over = {}
-            for core in ("c0", "c1", "c2", "c3"):
-                over[core] = sent(network, core, 3)
-            assert pings(network, "h0", "h15", "-c 50 -i 0.01 -W 1") == 50
-            core = max(over, key=lambda name: sent(network, name, 3) - over[name])
-            down = "a6" if core in ("c0", "c1") else "a7"
-            stream = Stream(network, "h0", "h15")
-            time.sleep(0.5)
-            os.system(f"ip link set dev {core}-eth3 down")
-            staying.until("is down (")
-            time.sleep(0.5)
-            gap = stream.gap_s()
-            shown = json.loads(tag_forward("show", FABRIC, "--json")[0])
-            os.system(f"ip link set dev {core}-eth3 up")
-            staying.until("is up: ")
-            restart(network, "e0")
-            staying.until("e0 ")
-            begin(network, "e0")
-            staying.until("e0 is provisioned: rules 16 kept")
-            alive = pings(network, "h0", "h15")
-            whole = json.loads(tag_forward("show", FABRIC, "--json")[0])
-            staying.stop()
-            tell(core=core, down=down, gap=gap, shown=shown["as_planned"], silent=shown["silent"], alive=alive,
-                 whole=[whole["as_planned"], whole["silent"]], said=staying.said)
-            """,
-            limit_s=120,
-        )
+    seen = in_jail(
+        PROLOGUE,
+        """
+        staying = Staying("--watch")
+        # By which core pings from h0 to h15 go: seen where they come down to the pod of h15.
+        over = {}
+        for core in ("c0", "c1", "c2", "c3"):
+            over[core] = sent(network, core, 3)
+        assert pings(network, "h0", "h15", "-c 50 -i 0.01 -W 1") == 50
+        core = max(over, key=lambda name: sent(network, name, 3) - over[name])
+        down = "a6" if core in ("c0", "c1") else "a7"
+        stream = Stream(network, "h0", "h15")
+        time.sleep(0.5)
+        os.system(f"ip link set dev {core}-eth3 down")
+        staying.until("is down (")
+        time.sleep(0.5)
+        gap = stream.gap_s()
+        shown = json.loads(tag_forward("show", FABRIC, "--json")[0])
+        os.system(f"ip link set dev {core}-eth3 up")
+        staying.until("is up: ")
+        restart(network, "e0")
+        staying.until("e0 ")
+        begin(network, "e0")
+        staying.until("e0 is provisioned: rules 16 kept")
+        alive = pings(network, "h0", "h15")
+        whole = json.loads(tag_forward("show", FABRIC, "--json")[0])
+        staying.stop()
+        tell(core=core, down=down, gap=gap, shown=shown["as_planned"], silent=shown["silent"], alive=alive,
+             whole=[whole["as_planned"], whole["silent"]], said=staying.said)
+        """,
+        limit_s=120,
     )
     print(seen["said"], seen["gap"])
     assert 0.005 < seen["gap"] < 0.5
@@ -134,27 +129,25 @@ def test_a_cable_that_is_cut_far_away_is_led_around_and_used_again(switches):
 
 
 def test_on_demand_the_first_packet_waits_for_its_rule(switches):
-    seen = json.loads(
-        in_jail(
-            PROLOGUE,
-            """
-            staying = Staying("--on-demand", "--verbose")
-            rules = lambda: {name: network.ask(name, "flows")["total"] for name in network.switches}
-            before = rules()
-            first = pings(network, "h0", "h15", "-c 1 -W 2")
-            after = rules()
-            again = pings(network, "h0", "h15")
-            # From an address that is no host's: no rule is made.
-            network.hosts["h0"].cmd("ip addr add 10.9.9.9/8 dev h0-eth0; ping -n -c 1 -W 1 -I 10.9.9.9 10.0.0.16")
-            staying.until("no rule for 10.9.9.9")
-            last = rules()
-            staying.stop()
-            kept = Staying("--on-demand")
-            kept.stop()
-            tell(before=before, first=first, after=after, again=again, last=last, kept=rules(), said=staying.said)
-            """,
-            limit_s=120,
-        )
+    seen = in_jail(
+        PROLOGUE,
+        """
+        staying = Staying("--on-demand", "--verbose")
+        rules = lambda: {name: network.ask(name, "flows")["total"] for name in network.switches}
+        before = rules()
+        first = pings(network, "h0", "h15", "-c 1 -W 2")
+        after = rules()
+        again = pings(network, "h0", "h15")
+        # From an address that is no host's: no rule is made.
+        network.hosts["h0"].cmd("ip addr add 10.9.9.9/8 dev h0-eth0; ping -n -c 1 -W 1 -I 10.9.9.9 10.0.0.16")
+        staying.until("no rule for 10.9.9.9")
+        last = rules()
+        staying.stop()
+        kept = Staying("--on-demand")
+        kept.stop()
+        tell(before=before, first=first, after=after, again=again, last=last, kept=rules(), said=staying.said)
+        """,
+        limit_s=120,
     )
     print(seen["said"])
     assert set(seen["before"].values()) == {0}

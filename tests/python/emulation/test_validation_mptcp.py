@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+import needs
 import weft
 from validation.mptcp.cases import CASES, LINK_BPS, case, fabric
 from validation.mptcp.emulated import check, emulate
 from validation.mptcp.series import back_s, mean_bps, share, stopped_s
 from validation.mptcp.simulated import scenario, simulate
-from weft.emulation.errors import EmulationError
 
 ROOT = Path(__file__).parents[3]
 
@@ -19,10 +19,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture
 def both(root, monkeypatch):
     """Runs a case with the kernel and in the simulator."""
-    try:
-        check()
-    except EmulationError as error:
-        pytest.skip(f"{error}; {error.hint}")
+    needs.passed(check)
     # The jail's Python finds the package there.
     monkeypatch.chdir(ROOT)
     return lambda name: (emulate(case(name))["series"]["mptcp"], simulate(case(name), 1)[0]["mptcp"])
