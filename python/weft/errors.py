@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from ._weft import ScenarioError
 
-__all__ = ["OutputError", "ResultsError", "ScenarioError", "WeftError"]
+__all__ = ["HintedError", "OutputError", "ResultsError", "ScenarioError", "WeftError"]
 
 
 class WeftError(Exception):
     """Base class of the errors raised by Weft's Python code."""
+
+
+class HintedError(WeftError):
+    """An error with advice.
+
+    Attributes:
+        hint: What to do instead, if known.
+    """
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class ResultsError(WeftError):

@@ -174,7 +174,7 @@ class Service:
         own = sum(cookie >> 48 == MARK for cookie in cookies)
         ports = switch.ports_up()
         self._notices.ready(switch, len(ports), own)
-        self._foreign(switch, [cookie for cookie in cookies if cookie >> 48 != MARK])
+        self.foreign_rules(switch, [cookie for cookie in cookies if cookie >> 48 != MARK])
         now = self.now
         lost = self.discovery.switch_up(switch.dpid, set(ports))
         self._send(self.core.switch_up(now, switch.dpid, ports, answers))
@@ -255,8 +255,10 @@ class Service:
             self._arm()
 
     def foreign_rules(self, switch: Switch, cookies: list[int]) -> None:
-        """A switch has new foreign rules."""
-        self._foreign(switch, cookies)
+        """A switch has new foreign rules, if any."""
+        if cookies:
+            self.counts["foreign_rules"] += len(cookies)
+            self._notices.foreign(switch, cookies)
 
     def foreign_rule(self, switch: Switch, cookie: int) -> None:
         """A foreign rule was removed."""
@@ -344,13 +346,6 @@ class Service:
         self._cables.changed(link, both_ways=self.discovery.leads(link.target) == link.source)
         tell = self.core.link_up if link.up else self.core.link_down
         self._send(tell(self.now, *link.source, *link.target))
-
-    def _foreign(self, switch: Switch, cookies: list[int]) -> None:
-        """Report foreign rules."""
-        if not cookies:
-            return
-        self.counts["foreign_rules"] += len(cookies)
-        self._notices.foreign(switch, cookies)
 
     # --- time -----------------------------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ def counters(service: Service) -> dict[str, int]:
 def _add_connections(service: Service, shown: dict[str, Any]) -> None:
     """Add the state of its connection to each of the core's switches."""
     for row in shown["switches"]:
-        switch = service.switches.get(_dpid(row["dpid"]))
+        switch = service.switches.get(row["dpid"])
         row["connection"] = "none" if switch is None else switch.stage.value
         row["address"] = None if switch is None else switch.peer
         row["software"] = None if switch is None else switch.software
@@ -62,7 +62,3 @@ def _add_connections(service: Service, shown: dict[str, Any]) -> None:
         for port in row.get("ports", ()):
             known = None if switch is None else switch.ports.get(port["port"])
             port["name"] = None if known is None else known.name
-
-
-def _dpid(value: int | str) -> int:
-    return int(value, 16) if isinstance(value, str) else value

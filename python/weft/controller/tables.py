@@ -68,11 +68,10 @@ def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:
 def _switches(rows: Sequence[Row]) -> Table:
     table = _table("switch", "datapath id", "connection", "address", "ports", numbers=("stations",))
     for row in rows:
-        dpid = row["dpid"] if isinstance(row["dpid"], str) else f"{row['dpid']:016x}"
         ports = Text("\n").join(_port(port) for port in row.get("ports", ()))
         state = str(row.get("connection", "none"))
         style = {"ready": "green", "none": "red", "standby": "yellow"}.get(state, "")
-        table.add_row(str(row["name"]), dpid, Text(state, style), row.get("address") or "", ports)
+        table.add_row(str(row["name"]), f"{row['dpid']:016x}", Text(state, style), row.get("address") or "", ports)
     return table
 
 

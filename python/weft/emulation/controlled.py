@@ -142,10 +142,5 @@ def _role(port: dict[str, Any]) -> str:
 
 def _roles(network: OpenFlowNetwork, switch: str) -> dict[int, str]:
     """The expected role of each port of a switch, in the core's terms."""
-    roles = {}
-    for cable in network.plan.cables:
-        for end, other in (cable.ends, cable.ends[::-1]):
-            if end.node == switch:
-                role = "host" if other.node in network.plan.host_names else "switch"
-                roles[end.port + 1] = role if cable.up else "down"
-    return roles
+    roles = network.plan.roles(switch, "switch")
+    return {end.port + 1: roles.get(end.port, "down") for end in network.plan.ports(switch)}

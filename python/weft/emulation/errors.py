@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import WeftError
+from ..errors import HintedError
 
 
-class EmulationError(WeftError):
-    """This scenario cannot be emulated, or not on this machine.
-
-    Attributes:
-        hint: What to do instead, if known.
-    """
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
+class EmulationError(HintedError):
+    """This scenario cannot be emulated, or not on this machine."""

@@ -7,14 +7,12 @@ with configured routes get those of the new fabric at the same time.
 
 from __future__ import annotations
 
-import subprocess
 import time
 from typing import Any
 
-from .errors import EmulationError
 from .network import Network
 from .plan import Event
-from .requirements import program
+from .stack import ip_batch
 
 
 class Faults:
@@ -55,9 +53,4 @@ class Faults:
         lines = [
             f"link set dev {self._plan.interface(end)} {word}" for end in ends if end.node not in self._plan.host_names
         ]
-        if not lines:
-            return
-        command = [str(program("ip")), "-batch", "-"]
-        done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise EmulationError(f"cannot set links {word}: {done.stderr.strip()}")
+        ip_batch(lines, f"cannot set links {word}")

@@ -120,13 +120,10 @@ def wrapped(command: list[str]) -> list[str]:
     """The command, run with MPTCP sockets instead of TCP sockets.
 
     Raises:
-        EmulationError: `mptcpize` is not installed.
+        EmulationError: See `check`.
     """
-    path = program(WRAPPER)
-    if path is None:
-        check()
-        raise EmulationError(f"missing: {WRAPPER}")
-    return [path, "run", *command]
+    check()
+    return [str(program(WRAPPER)), "run", *command]
 
 
 def subflows(port: int) -> list[Subflow]:

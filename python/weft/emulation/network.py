@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from .namespace import entered
 from .nodes import Nodes
 from .plan import EXPLORING, MTU, TAG, TAGGED, Plan
 from .requirements import find_mininet
-from .stack import Stack, ip_batch, offloads, route_command, route_there, write
+from .stack import Stack, ip_batch
 
 
 class Network(Nodes):
@@ -43,20 +43,22 @@ class Network(Nodes):
             EmulationError: The kernel rejects a setting.
         """
         shapes = shaping.shapes(self.plan, self._delays)
-        hosts = self.plan.host_names
         if self.plan.scheme in TAGGED:
             self._make_room()
-        shaping.apply({name: shape for node in shapes if node not in hosts for name, shape in shapes[node].items()})
+        self.shape_switches(shapes)
         macs = {host.name: host.mac for host in self.plan.hosts}
         addresses = {host.name: host.address for host in self.plan.hosts}
         explores = self.plan.scheme in EXPLORING
         known = {} if explores else neighbours.permanent(self.plan.flows, macs, addresses)
-        for number, (name, path) in enumerate(self.namespaces.items()):
-            with entered(path):
-                self._configure_host(name, shapes.get(name, {}), addresses[name], known.get(name, []), explores)
-            told((number + 1) / len(hosts))
+        kept = neighbours.SETTINGS if explores else {}
+        for number, host in enumerate(self.plan.hosts):
+            with entered(self.namespaces[host.name]):
+                self.settings, self.route = self.configure_host(
+                    host, self.stack, shapes.get(host.name, {}), kept, known.get(host.name, ())
+                )
+            told((number + 1) / len(self.hosts))
         if explores:
-            devices = {name: str(host.defaultIntf()) for name, host in self.hosts.items()}
+            devices = {name: self.interface(name) for name in self.hosts}
             self.memories = neighbours.Memories(self.namespaces, addresses, macs, devices)
 
     def _make_room(self) -> None:
@@ -67,23 +69,6 @@ class Network(Nodes):
         ip_batch(
             [f"link set dev {name} mtu {MTU + TAG}" for name in ends], "cannot raise the MTU of the switches' ports"
         )
-
-    def _configure_host(
-        self, name: str, shapes: Mapping[str, shaping.Shape], address: str, known: list[str], explores: bool
-    ) -> None:
-        """Configure a host, in its namespace."""
-        device = str(self.hosts[name].defaultIntf())
-        wanted = dict(self.stack.settings)
-        wanted[f"net.ipv4.conf.{device}.rp_filter"] = "0"
-        if explores:
-            wanted |= {key.format(dev=device): value for key, value in neighbours.SETTINGS.items()}
-        there = write(wanted)
-        self.settings = {key: value for key, value in there.items() if device not in key}
-        offloads(device)
-        shaping.apply(shapes)
-        lines = [route_command(device, address, self.stack.route), *(line.format(dev=device) for line in known)]
-        ip_batch(lines, f"cannot set the route or neighbours of host {name}")
-        self.route = route_there(device, self.stack.route)
 
     def ask(self, switch: str, what: str, method: str = "GET") -> Any:
         """Query the control socket of a switch.
@@ -117,21 +102,12 @@ class Network(Nodes):
         """Check that each switch has assigned the right role to each of its ports."""
         for name in self.switches:
             there = self.roles(name)
-            for port, role in self._expected(name).items():
+            for port, role in self.plan.roles(name, "fabric").items():
                 if there.get(port) != role:
                     raise EmulationError(
                         f"{name} assigned role `{there.get(port)}` to port {port}, expected `{role}`:"
                         f" {self.switches[name].last_words()}"
                     )
-
-    def _expected(self, switch: str) -> dict[int, str]:
-        """The role of each port of a switch whose link is not down from the start."""
-        roles = {}
-        for cable in self.plan.cables:
-            for end, other in (cable.ends, cable.ends[::-1]):
-                if end.node == switch and cable.up:
-                    roles[end.port] = "host" if other.node in self.plan.host_names else "fabric"
-        return roles
 
     def roles(self, switch: str) -> dict[int, str]:
         """The roles that a switch assigned to its ports, by port number in the plan."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from . import shaping
 from .errors import EmulationError
 from .namespace import entered, path_of, runs
-from .plan import Plan, SwitchNode
+from .plan import Host, Plan, SwitchNode
 from .requirements import find_mininet
-from .stack import write
+from .stack import Stack, ip_batch, offloads, route_command, route_there, write
 
 _LINKS_S = 60.0
 """Timeout in seconds for all interfaces to start: the kernel does so asynchronously, later on a busy machine."""
@@ -70,6 +71,39 @@ class Nodes:
         """The network namespace that a node is in, as a path."""
         there = self.hosts.get(node) or self.switches[node]
         return path_of(there.pid) if there.inNamespace else _OWN
+
+    def interface(self, host: str) -> str:
+        """The interface of a host."""
+        return str(self.hosts[host].defaultIntf())
+
+    def shape_switches(self, shapes: Mapping[str, Mapping[str, shaping.Shape]]) -> None:
+        """Shape the links that leave switches, in this process's namespace."""
+        hosts = self.plan.host_names
+        shaping.apply({name: shape for node in shapes if node not in hosts for name, shape in shapes[node].items()})
+
+    def configure_host(
+        self,
+        host: Host,
+        stack: Stack,
+        shapes: Mapping[str, shaping.Shape],
+        settings: Mapping[str, str] = {},
+        neighbours: Sequence[str] = (),
+    ) -> tuple[dict[str, str], str]:
+        """Configure a host, in its namespace; returns its settings and its route's attributes, read back.
+
+        In the names of further `settings` and in `ip -batch` lines for `neighbours`, `{dev}` is its interface.
+
+        Raises:
+            EmulationError: The kernel rejects a setting.
+        """
+        device = self.interface(host.name)
+        more = {key.format(dev=device): value for key, value in settings.items()}
+        there = write({**stack.settings, f"net.ipv4.conf.{device}.rp_filter": "0", **more})
+        offloads(device)
+        shaping.apply(shapes)
+        lines = [route_command(device, host.address, stack.route), *(line.format(dev=device) for line in neighbours)]
+        ip_batch(lines, f"cannot set the route or neighbours of host {host.name}")
+        return {key: value for key, value in there.items() if device not in key}, route_there(device, stack.route)
 
     def wait_for_links(self) -> None:
         """Wait until every interface passes frames, except those of links that are down.

@@ -21,7 +21,7 @@ from .nodes import Nodes
 from .openvswitch import Bridge, OpenVSwitch
 from .plan import Plan, SwitchNode
 from .requirements import find_mininet
-from .stack import Stack, choose, ip_batch, offloads, route_command, route_there, write
+from .stack import Stack, choose, ip_batch
 from .sweep import planned
 
 _BURST_S = 0.25e-3
@@ -114,25 +114,13 @@ class OpenFlowNetwork(Nodes):
         self.switch = OpenVSwitch(_DIRECTORY)
         self.dpids = dpids
         shapes = shaping.shapes(plan, delays, _BURST_S)
-        hosts = plan.host_names
-        shaping.apply({name: shape for node in shapes if node not in hosts for name, shape in shapes[node].items()})
+        self.shape_switches(shapes)
         opening = set(openers)
         for host in plan.hosts:
             with entered(self.namespaces[host.name]):
-                self._configure_host(host.name, host.address, shapes[host.name], subflows, opens=host.name in opening)
-
-    def _configure_host(
-        self, name: str, address: str, shapes: dict[str, shaping.Shape], subflows: int, *, opens: bool
-    ) -> None:
-        """Configure a host, in its namespace."""
-        device = self.interface(name)
-        there = write({**self.stack.settings, f"net.ipv4.conf.{device}.rp_filter": "0"})
-        self.settings = {key: value for key, value in there.items() if device not in key}
-        offloads(device)
-        shaping.apply(shapes)
-        ip_batch([route_command(device, address, self.stack.route)], f"cannot set the route of host {name}")
-        self.route = route_there(device, self.stack.route)
-        self.settings |= mptcp.configure(device, address, subflows, opens=opens)
+                self.settings, self.route = self.configure_host(host, self.stack, shapes[host.name])
+                opens = host.name in opening
+                self.settings |= mptcp.configure(self.interface(host.name), host.address, subflows, opens=opens)
 
     def __enter__(self) -> Self:
         self.start()
@@ -140,10 +128,6 @@ class OpenFlowNetwork(Nodes):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    def interface(self, host: str) -> str:
-        """The interface of a host."""
-        return str(self.hosts[host].defaultIntf())
 
     def address(self, host: str) -> str:
         """The first address of a host.

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Self
 
 from .errors import EmulationError
-from .requirements import program
+from .requirements import path, program
 
 PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl", "ovs-appctl")
 """From the Debian and Ubuntu packages openvswitch-switch and openvswitch-common."""
@@ -113,7 +113,7 @@ class OpenVSwitch:
         self._datapath = datapath()
         self.directory.mkdir(parents=True, exist_ok=True)
         database = self.directory / "conf.db"
-        _run([_path("ovsdb-tool"), "create", str(database), str(SCHEMA)])
+        _run([path("ovsdb-tool"), "create", str(database), str(SCHEMA)])
         try:
             self._launch("ovsdb-server", [str(database), f"--remote=p{self._remote}"], lambda: self._socket.is_socket())
             self._configure("--no-wait", "init")
@@ -128,12 +128,8 @@ class OpenVSwitch:
             daemon = self._daemons.pop()
             if self._daemons:
                 # Stopped by a signal, it would leave interfaces behind.
-                command = [
-                    _path("ovs-appctl"),
-                    f"--target={self.directory}/ovs-vswitchd.ctl",
-                    f"--timeout={_END_S:.0f}",
-                ]
-                subprocess.run([*command, "exit", "--cleanup"], capture_output=True, check=False)
+                command = [*self._appctl, f"--timeout={_END_S:.0f}", "exit", "--cleanup"]
+                subprocess.run(command, capture_output=True, check=False)
             else:
                 daemon.send_signal(signal.SIGTERM)
             try:
@@ -230,7 +226,7 @@ class OpenVSwitch:
         Raises:
             EmulationError: The switch does not respond.
         """
-        said = _run([_path("ovs-appctl"), f"--target={self.directory}/ovs-vswitchd.ctl", "dpctl/show"])
+        said = _run([*self._appctl, "dpctl/show"])
         match = re.search(r"^ *flows: (\d+)$", said, re.MULTILINE)
         return int(match.group(1)) if match else 0
 
@@ -269,14 +265,18 @@ class OpenVSwitch:
     def _remote(self) -> str:
         return f"unix:{self._socket}"
 
+    @property
+    def _appctl(self) -> list[str]:
+        return [path("ovs-appctl"), f"--target={self.directory}/ovs-vswitchd.ctl"]
+
     def _configure(self, *words: str) -> str:
-        return _run([_path("ovs-vsctl"), f"--db={self._remote}", f"--timeout={_READY_S:.0f}", *words])
+        return _run([path("ovs-vsctl"), f"--db={self._remote}", f"--timeout={_READY_S:.0f}", *words])
 
     def _ofctl(self, what: str, bridge: str, limit_s: float = _READY_S) -> list[str]:
         control = self.directory / f"{bridge}.mgmt"
         if not control.is_socket():
             raise EmulationError(f"no bridge {bridge} in {self.directory}")
-        return [_path("ovs-ofctl"), "-O", "OpenFlow13", f"--timeout={limit_s:.0f}", what, f"unix:{control}"]
+        return [path("ovs-ofctl"), "-O", "OpenFlow13", f"--timeout={limit_s:.0f}", what, f"unix:{control}"]
 
     def _datapath_types(self) -> str:
         return self._configure("--no-wait", "get", "Open_vSwitch", ".", "datapath_types").strip("[]\n ")
@@ -321,7 +321,7 @@ class OpenVSwitch:
         control = f"--unixctl={self.directory / name}.ctl"
         with log.open("wb") as sink:
             daemon = subprocess.Popen(
-                [_path(name), *words, control, "-vsyslog:off", "-vconsole:warn"],
+                [path(name), *words, control, "-vsyslog:off", "-vconsole:warn"],
                 env={**os.environ, **own},
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
@@ -378,23 +378,16 @@ def version() -> str:
     Raises:
         EmulationError: It is not installed.
     """
-    said = _run([_path("ovs-vswitchd"), "--version"])
+    check()
+    said = _run([path("ovs-vswitchd"), "--version"])
     match = re.search(r"\(Open vSwitch\) (\S+)", said)
     return match.group(1) if match else said.strip()
 
 
 def _words(bridge: Bridge, datapath_type: str) -> list[str]:
     """Arguments of `ovs-vsctl` that create a bridge, in one transaction."""
-    words = [
-        "add-br",
-        bridge.name,
-        "--",
-        "set",
-        "bridge",
-        bridge.name,
-        f"datapath_type={datapath_type}",
-        "fail_mode=secure",
-    ]
+    words = ["add-br", bridge.name, "--", "set", "bridge", bridge.name]
+    words += [f"datapath_type={datapath_type}", "fail_mode=secure"]
     words += [f"other-config:datapath-id={bridge.dpid:016x}", f"protocols={','.join(bridge.protocols)}"]
     # No in-band control: frames to the bridge's own address are not part of the network.
     words += ["other-config:disable-in-band=true", "mcast_snooping_enable=false"]
@@ -479,11 +472,3 @@ def _run(command: list[str], text: str | None = None, limit_s: float = _READY_S)
         said = done.stderr.strip() or done.stdout.strip()
         raise EmulationError(f"{Path(command[0]).name}: {said or f'exit code {done.returncode}'}")
     return done.stdout
-
-
-def _path(name: str) -> str:
-    path = program(name)
-    if path is None:
-        check()
-        raise EmulationError(f"missing: {name}")
-    return path

@@ -63,16 +63,8 @@ class End:
         """An end as the engine writes it."""
         queue = end.get("queue")
         special = {key: value for key, value in queue.items() if key != "limit"} if isinstance(queue, dict) else {}
-        return cls(
-            end["node"],
-            end["port"],
-            end["rate_bps"],
-            end["delay_ps"],
-            end["queue_packets"],
-            end["queue_bytes"],
-            special,
-            end["overhead"],
-        )
+        names = ("node", "port", "rate_bps", "delay_ps", "queue_packets", "queue_bytes", "overhead")
+        return cls(**{name: end[name] for name in names}, special=special)
 
     @property
     def full_frame_ps(self) -> int:
@@ -237,6 +229,15 @@ class Plan:
         """The ends of links at a node, in order of port."""
         ends = (end for cable in self.cables for end in cable.ends if end.node == node)
         return sorted(ends, key=lambda end: end.port)
+
+    def roles(self, switch: str, between: str) -> dict[int, str]:
+        """The role of each port of a switch whose link is up: `host`, or `between` if it leads to a switch."""
+        roles = {}
+        for cable in self.cables:
+            for end, other in (cable.ends, cable.ends[::-1]):
+                if end.node == switch and cable.up:
+                    roles[end.port] = "host" if other.node in self.host_names else between
+        return roles
 
     def link_name(self, cable: Cable, leaving: End) -> str:
         """The name in results of the direction of a link that leaves an end: `e0->a1`."""

@@ -55,6 +55,18 @@ def program(name: str) -> str | None:
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin:/usr/bin:/bin")
 
 
+def path(name: str) -> str:
+    """The path of a program.
+
+    Raises:
+        EmulationError: It is not found.
+    """
+    found = program(name)
+    if found is None:
+        raise EmulationError(f"missing: {name}")
+    return found
+
+
 def find_mininet() -> None:
     """Make `import mininet` work: unchanged, else with Debian's package, without the rest of its directory.
 

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from ..errors import WeftError
+from ..errors import HintedError
 
 
-class TagForwardError(WeftError):
-    """The plan cannot be made, or the switches do not match it.
-
-    Attributes:
-        hint: What to do instead, if known.
-    """
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
+class TagForwardError(HintedError):
+    """The plan cannot be made, or the switches do not match it."""
 
 
 class DaemonError(TagForwardError):

@@ -36,15 +36,7 @@ class Outcome:
 
     def as_dict(self) -> dict[str, Any]:
         """The outcome as plain data for JSON."""
-        return {
-            "told": self.told,
-            "failed": {switch: str(error) for switch, error in self.failed.items()},
-            "silent": self.silent,
-            "gates": self.gates,
-            "gates_s": self.gates_s,
-            "rules": dict(self.rules),
-            "rules_s": self.rules_s,
-        }
+        return vars(self) | {"failed": {switch: str(error) for switch, error in self.failed.items()}}
 
 
 async def provision(fleet: Fleet, told: Told) -> Outcome:

@@ -49,10 +49,6 @@ class Testbed(Nodes):
         """Addresses of the servers."""
         return {host.name: host.address for host in self.plan.hosts if host.name in SERVERS}
 
-    def interface(self, host: str) -> str:
-        """The interface of a host."""
-        return str(self.hosts[host].defaultIntf())
-
     def mac(self, host: str) -> str:
         """The MAC address of a host."""
         return next(one.mac for one in self.plan.hosts if one.name == host)
