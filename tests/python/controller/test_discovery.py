@@ -12,6 +12,7 @@ from weft.controller.discovery import Discovery, Link, Stranger
 
 ADDRESS = bytes.fromhex("020000000001")
 A, B, C = (1, 1), (2, 1), (3, 1)
+BOTH_LOST = {(A, B, False), (B, A, False)}
 
 
 class Cables:
@@ -48,6 +49,18 @@ class Cables:
         return self.said[before:]
 
 
+def joined():
+    """Two ports with a link that has been found."""
+    cables = Cables(A, B)
+    cables.join(A, B)
+    cables.run(5)
+    return cables
+
+
+def ends(links):
+    return {(link.source, link.target, link.up) for link in links}
+
+
 def up(*pairs):
     return {Link(True, source, target) for source, target in pairs}
 
@@ -69,24 +82,20 @@ def test_a_port_that_comes_up_later_is_found_both_ways_at_once():
 
 
 def test_a_cut_cable_is_lost_after_the_misses_and_found_again():
-    cables = Cables(A, B)
-    cables.join(A, B)
-    cables.run(10)
+    cables = joined()
     cables.to.clear()
     assert cables.run(2.0) == []
     lost = cables.run(2.0)
-    assert {(link.source, link.target, link.up) for link in lost} == {(A, B, False), (B, A, False)}
+    assert ends(lost) == BOTH_LOST
     assert "3 LLDP frames in a row" in lost[0].why
     cables.join(A, B)
     assert set(cables.run(1.0)) == up((A, B), (B, A))
 
 
 def test_a_port_that_goes_down_takes_both_directions_with_it_at_once():
-    cables = Cables(A, B)
-    cables.join(A, B)
-    cables.run(5)
+    cables = joined()
     lost = cables.discovery.port_down(A)
-    assert {(link.source, link.target, link.up) for link in lost} == {(A, B, False), (B, A, False)}
+    assert ends(lost) == BOTH_LOST
     assert cables.discovery.port_down(A) == []
     assert cables.discovery.links == 0
 
@@ -109,19 +118,17 @@ def test_links_of_a_switch_that_does_not_answer_or_is_not_connected_stay_as_they
     for end in (A, (1, 2)):
         cables.discovery.port_up(cables.now, end, ADDRESS)
     lost = cables.run(5)
-    assert {(link.source, link.target, link.up) for link in lost} == {(A, B, False), (B, A, False)}
+    assert ends(lost) == BOTH_LOST
     assert cables.discovery.links == 2
     frames = [end for end, _ in cables.discovery.due(cables.now + 1)[0]]
     assert sorted(frames) == [A, (1, 2), B, C]
 
 
 def test_a_port_that_went_down_while_its_switch_was_not_connected_takes_its_link_with_it():
-    cables = Cables(A, B)
-    cables.join(A, B)
-    cables.run(5)
+    cables = joined()
     cables.discovery.switch_down(1)
     lost = cables.discovery.switch_up(1, set())
-    assert {(link.source, link.target, link.up) for link in lost} == {(A, B, False), (B, A, False)}
+    assert ends(lost) == BOTH_LOST
 
 
 def test_a_cable_that_is_moved_is_lost_where_it_was():
@@ -132,7 +139,7 @@ def test_a_cable_that_is_moved_is_lost_where_it_was():
     cables.join(A, C)
     said = cables.run(5)
     assert up((A, C), (C, A)) <= set(said)
-    assert (A, B, False) in {(link.source, link.target, link.up) for link in said}
+    assert (A, B, False) in ends(said)
     assert cables.discovery.leads(A) == C and cables.discovery.leads(B) is None
 
 
@@ -146,9 +153,7 @@ def test_ports_on_a_shared_medium_do_not_flap():
 
 
 def test_a_process_that_was_late_loses_no_link():
-    cables = Cables(A, B)
-    cables.join(A, B)
-    cables.run(5)
+    cables = joined()
     cables.now += 3600
     assert cables.run(10) == []
 

@@ -18,7 +18,7 @@ _PROLOGUE = """\
 from weft.emulation import jail
 jail.furnish()
 import json, os, subprocess, sys, time
-from jails import refusal, tell
+from jails import refusal, sh, tell
 """
 
 
@@ -44,6 +44,13 @@ def in_jail(*blocks: str, limit_s: float = 60.0) -> Any:
 def tell(value: Any = None, **values: Any) -> None:
     """Print a value, or several with their names, for the test."""
     print(json.dumps(values if value is None else value))
+
+
+def sh(command: str, check: bool = True) -> str:
+    """The output of a shell command."""
+    done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
+    assert done.returncode == 0 or not check, f"{command}: {done.stderr}"
+    return done.stdout
 
 
 def refusal(work: Callable[..., object], *arguments: object, **options: object) -> str:

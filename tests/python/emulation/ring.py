@@ -1,25 +1,19 @@
 """The three-server ring of docs/deploy.md, for use in a jail: namespaces as servers, veth links, the page's file.
 
-Prints JSON: the number of answered pings of each kind, and the port states before and after the daemons stop.
+`seen` counts the answered pings of each kind, and tells the port states before and after the daemons stop.
 """
 
 import json
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
+
+from jails import sh
 
 PAGE = Path(__file__).parents[3] / "docs" / "deploy.md"
 SERVERS = ("a", "b", "c")
 CABLES = {("a", "eth2"): ("b", "eth1"), ("b", "eth2"): ("c", "eth1"), ("c", "eth2"): ("a", "eth1")}
-
-
-def sh(command, check=True):
-    done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
-    if check and done.returncode:
-        sys.exit(f"{command}: {done.stderr}")
-    return done.stdout
 
 
 def configuration():
@@ -29,8 +23,6 @@ def configuration():
 
 
 def build():
-    for kind, where in (("sysfs", "/sys"), ("bpf", "/sys/fs/bpf"), ("tmpfs", "/run")):
-        sh(f"mount -t {kind} {kind} {where}")
     Path("/run/netns").mkdir()
     folder = Path("/run/etc")
     folder.mkdir()
@@ -82,23 +74,20 @@ def pings(source, address, count=10):
     return int(re.search(r"(\d+) received", said).group(1))
 
 
-def main():
+def seen():
     build()
     daemons = [start(server) for server in SERVERS]
-    seen = {"settled": settled(), "whole": pings("a", "10.77.0.2")}
+    found = {"settled": settled(), "whole": pings("a", "10.77.0.2")}
     sh("ip -n a link set eth2 down")
-    seen["cut"] = pings("a", "10.77.0.2")
-    seen["down"] = roles("a").get("eth2")
+    found["cut"] = pings("a", "10.77.0.2")
+    found["down"] = roles("a").get("eth2")
     for server in SERVERS:
         ask(server, "down")
-    seen["ended"] = [daemon.wait(10) for daemon in daemons]
-    seen["left"] = [path.name for server in SERVERS for path in Path(f"/sys/fs/bpf/{server}").glob("*/*/*")]
+    found["ended"] = [daemon.wait(10) for daemon in daemons]
+    found["left"] = [path.name for server in SERVERS for path in Path(f"/sys/fs/bpf/{server}").glob("*/*/*")]
     for server in SERVERS:
         sh(f"ip -n {server} link add br0 type bridge stp_state 1")
         for port in ("eth1", "eth2", "weft0"):
             sh(f"ip -n {server} link set {port} master br0")
-    seen["bridged"] = True
-    print(json.dumps(seen))
-
-
-main()
+    found["bridged"] = True
+    return found

@@ -99,16 +99,10 @@ def test_what_is_in_a_jail_is_not_outside(warden):
     assert not Path("/run/weft-jail").exists()
 
 
-def test_kill_9_of_the_process_outside_leaves_nothing(warden):
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_a_signal_to_the_process_outside_leaves_nothing(warden, ending):
     process, token = warden()
-    process.kill()
-    process.wait()
-    assert_nothing_is_left(token)
-
-
-def test_ctrl_c_leaves_nothing(warden):
-    process, token = warden()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(ending)
     process.wait(15)
     assert_nothing_is_left(token)
 

@@ -15,9 +15,6 @@ import socket
 from pathlib import Path
 from weft.emulation.openvswitch import Bridge, OpenVSwitch
 
-def sh(command):
-    return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
-
 Path("/run/netns").mkdir()
 sh("ip link set lo up")
 for n in (1, 2):

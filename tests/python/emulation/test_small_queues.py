@@ -12,9 +12,6 @@ from weft.emulation.namespace import entered
 from weft.emulation.requirements import program
 from weft.emulation.stack import offloads
 
-def sh(command):
-    return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
-
 for number in (1, 2):
     sh(f"ip netns add h{number}")
     sh(f"ip link add p{number} type veth peer name eth0 netns h{number}")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import h11
+from aiohttp import web
 
 from weft.tag_forward.fabric import End, FatTree
 
@@ -108,47 +108,26 @@ class Daemon:
                 self.groups[change["set_group"]["id"]] = change["set_group"]["ways"]
         return 200, {"changes": len(changes)}
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of a connection."""
-        http = h11.Connection(h11.SERVER)
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        """Answer a request."""
+        if self.deaf:
+            await asyncio.Event().wait()
+        what = request.path_qs.removeprefix("/v1/")
+        if what == "notices":
+            return await self._tell(request)
+        status, said = self.answer(request.method, what, await request.json() if request.can_read_body else None)
+        return web.json_response(said, status=status)
 
-        async def event() -> Any:
-            while (event := http.next_event()) is h11.NEED_DATA:
-                http.receive_data(await reader.read(1 << 16))
-            return event
-
-        try:
-            while isinstance(request := await event(), h11.Request):
-                if self.deaf:
-                    await asyncio.Event().wait()
-                body = b""
-                while isinstance(part := await event(), h11.Data):
-                    body += part.data
-                method, what = request.method.decode(), request.target.decode().removeprefix("/v1/")
-                if what == "notices":
-                    await self._tell(http, writer)
-                    return
-                status, said = self.answer(method, what, json.loads(body) if body else None)
-                text = json.dumps(said).encode()
-                head = h11.Response(status_code=status, headers=[("Content-Length", str(len(text)))])
-                for piece in (head, h11.Data(data=text), h11.EndOfMessage()):
-                    writer.write(http.send(piece))
-                http.start_next_cycle()
-        except (h11.RemoteProtocolError, ConnectionError):
-            pass
-        finally:
-            writer.close()
-
-    async def _tell(self, http: h11.Connection, writer: asyncio.StreamWriter) -> None:
+    async def _tell(self, request: web.Request) -> web.StreamResponse:
         notices: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         for port in self.ports:
             notices.put_nowait({"what": "port", **port, "neighbour": _told(port["neighbour"])})
         self.followers.append(notices)
-        writer.write(http.send(h11.Response(status_code=200, headers=[("Transfer-Encoding", "chunked")])))
+        response = web.StreamResponse()
+        await response.prepare(request)
         try:
             while True:
-                writer.write(http.send(h11.Data(data=json.dumps(await notices.get()).encode() + b"\n")))
-                await writer.drain()
+                await response.write(json.dumps(await notices.get()).encode() + b"\n")
         finally:
             self.followers.remove(notices)
 
@@ -159,8 +138,7 @@ class Daemons:
     def __init__(self, tree: FatTree, directory: Path) -> None:
         self.tree, self.directory = tree, directory
         self.by_name = {switch: Daemon(tree, switch, number) for number, switch in enumerate(tree.switches)}
-        self._servers: dict[str, asyncio.AbstractServer] = {}
-        self._tasks: dict[str, set[asyncio.Task[Any]]] = {}
+        self._runners: dict[str, web.AppRunner] = {}
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
         for switch in self.by_name:
@@ -173,15 +151,11 @@ class Daemons:
         """Start a daemon."""
 
         async def start() -> None:
-            tasks = self._tasks.setdefault(switch, set())
-
-            def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                task = self._loop.create_task(self.by_name[switch].serve(reader, writer))
-                tasks.add(task)
-                task.add_done_callback(tasks.discard)
-
-            path = self.directory / f"{switch}.sock"
-            self._servers[switch] = await asyncio.start_unix_server(serve, path)
+            app = web.Application(client_max_size=1 << 30)
+            app.router.add_route("*", "/v1/{what:.*}", self.by_name[switch].serve)
+            runner = self._runners[switch] = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.01)
+            await runner.setup()
+            await web.UnixSite(runner, str(self.directory / f"{switch}.sock")).start()
 
         self._run(start())
 
@@ -189,10 +163,7 @@ class Daemons:
         """Stop a daemon and close its connections; it keeps its state."""
 
         async def stop() -> None:
-            self._servers.pop(switch).close()
-            for task in list(self._tasks[switch]):
-                task.cancel()
-            await asyncio.sleep(0)
+            await self._runners.pop(switch).cleanup()
             (self.directory / f"{switch}.sock").unlink(missing_ok=True)
 
         self._run(stop())
@@ -218,7 +189,7 @@ class Daemons:
 
     def close(self) -> None:
         """Stop all daemons."""
-        for switch in list(self._servers):
+        for switch in list(self._runners):
             self.stop(switch)
         self._loop.call_soon_threadsafe(self._loop.stop)
 
