@@ -127,10 +127,20 @@ class Core:
         return [call[1:] for call in self.told if call[0] == name]
 
 
-class Switch:
-    """A datapath on one TCP connection. Received messages are in `got`, as pairs of type and message."""
+async def opened(address, **more):
+    """The reader and writer of a connection to a server, with more arguments for `asyncio.open_connection`."""
+    host, _, port = address.rpartition(":")
+    return await asyncio.open_connection(host, int(port), **more)
 
-    def __init__(self, dpid, ports=(1, 2, 3), cookies=(), *, version=4, barriers=True, slave=False):
+
+class Switch:
+    """A datapath on one TCP connection, over TLS with a `context`.
+
+    Received messages are in `got`, as pairs of type and message.
+    """
+
+    def __init__(self, dpid, ports=(1, 2, 3), cookies=(), *, version=4, barriers=True, slave=False, context=None):
+        self.context = context
         self.dpid, self.ports, self.cookies, self.version = dpid, ports, cookies, version
         self.barriers, self.slave = barriers, slave
         self.got = []
@@ -138,8 +148,7 @@ class Switch:
 
     async def connect(self, address):
         """Connect."""
-        host, _, port = address.rpartition(":")
-        self.reader, self.writer = await asyncio.open_connection(host, int(port))
+        self.reader, self.writer = await opened(address, ssl=self.context)
         self.open = True
         self.task = asyncio.ensure_future(self._serve())
         self.send(HELLO, b"", 0)
@@ -195,10 +204,8 @@ class Switch:
         await self.task
 
     def _port(self, number, up=True):
-        name = f"s{self.dpid}-eth{number}".encode().ljust(16, b"\0")
-        return struct.pack(
-            "!I4x6s2x16sIIIIIIII", number, bytes([2, 0, 0, 0, self.dpid, number]), name, 0, 0 if up else 1, *[0] * 6
-        )
+        name, address = f"s{self.dpid}-eth{number}", bytes([2, 0, 0, 0, self.dpid, number & 0xFF])
+        return struct.pack("!I4x6s2x16sIIIIIIII", number, address, name.encode(), 0, 0 if up else 1, *[0] * 6)
 
     async def _serve(self):
         try:
@@ -228,12 +235,7 @@ class Switch:
                 # In two parts, with the port of the switch itself.
                 first, rest = self.ports[:1], [*self.ports[1:], 0xFFFFFFFE]
                 self.send(19, struct.pack("!HH4x", what, 1) + b"".join(map(self._port, first)), xid)
-                self.send(
-                    19,
-                    struct.pack("!HH4x", what, 0)
-                    + b"".join(self._port(n % 256) if n < 99 else self._own() for n in rest),
-                    xid,
-                )
+                self.send(19, struct.pack("!HH4x", what, 0) + b"".join(map(self._port, rest)), xid)
             elif what in (1, 2):
                 cookie, mask = struct.unpack_from("!QQ", body, 24)
                 found = [one for one in self.cookies if one & mask == cookie & mask]
@@ -245,14 +247,8 @@ class Switch:
                 ]
                 self.send(19, struct.pack("!HH4x", what, 0) + b"".join(rules), xid)
             else:
-                texts = b"".join(
-                    text.ljust(size, b"\0")
-                    for text, size in ((b"Nicira", 256), (b"Open vSwitch", 256), (b"3.1", 256), (b"", 32), (b"", 256))
-                )
+                texts = struct.pack("256s256s256s32s256s", b"Nicira", b"Open vSwitch", b"3.1", b"", b"")
                 self.send(19, struct.pack("!HH4x", what, 0) + texts, xid)
-
-    def _own(self):
-        return struct.pack("!I4x6s2x16sIIIIIIII", 0xFFFFFFFE, bytes(6), b"s1".ljust(16, b"\0"), 0, 0, *[0] * 6)
 
 
 class Running:

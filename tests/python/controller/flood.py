@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from benches.controller.lab import IPPROTO_MPTCP, PORT
-from segments import syn
+from segments import octets, syn
 from weft.controller.lldp import Signer
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of
@@ -70,7 +70,7 @@ def frames(net: OpenFlowNetwork, kind: str) -> list[bytes]:
     draw = random.Random(7)
     macs = [net.hosts[host].MAC() for host in (HOSTILE, "b")]
     if kind == "lldp":
-        signer, own = Signer(draw.getrandbits(64), draw.randbytes(32)), bytes.fromhex(macs[0].replace(":", ""))
+        signer, own = Signer(draw.getrandbits(64), draw.randbytes(32)), octets(macs[0])
         return [signer.frame(1, 1 + number % 5, own, number, 4) for number in range(2000)]
     addresses = [net.address(host) for host in (HOSTILE, "b")]
     return [

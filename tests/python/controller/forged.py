@@ -6,7 +6,7 @@ import socket
 import struct
 
 from benches.controller.lab import run_in
-from segments import checksum
+from segments import checksum, octets
 
 
 def with_ipv6(net, host, number):
@@ -16,11 +16,6 @@ def with_ipv6(net, host, number):
         run_in(net, host, f"sysctl -qw net.ipv6.conf.{which}.disable_ipv6=0")
     run_in(net, host, f"ip address add fd00::{number}/64 dev {device} nodad")
     return f"fd00::{number}"
-
-
-def octets(mac):
-    """A MAC address as bytes."""
-    return bytes.fromhex(mac.replace(":", ""))
 
 
 def arp_reply(source, target, says, mac=None):

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from benches.controller.lab import IPPROTO_MPTCP, run_in, sh
+from benches.controller.lab import Connected, run_in, sh
 from weft.emulation.namespace import entered
 
 ADDRESSES = {
@@ -76,21 +76,13 @@ class Talking:
             self.lost[name] = sorted(set(range(1, self.sent[name] - 5)) - came)
 
 
-class Trickle:
+class Trickle(Connected):
     """An MPTCP connection on which a keeps sending small messages; `stall_s` is b's longest wait for one."""
 
     def __init__(self, net):
         """Use a network."""
-        address = (net.address("b"), 4002)
-        with entered(net.namespaces["b"]):
-            # The listening socket stays open: Linux accepts additional subflows through it.
-            self._listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-            self._listening.bind(address)
-            self._listening.listen()
-        with entered(net.namespaces["a"]):
-            self._here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-        self._here.connect(address)
-        self._there = self._listening.accept()[0]
+        super().__init__(net)
+        _, self._here, self._there = self._sockets
         self._done = threading.Event()
         self._threads = [threading.Thread(target=one, daemon=True) for one in (self._send, self._receive)]
         self.stall_s = 0.0
@@ -118,8 +110,7 @@ class Trickle:
         self._done.set()
         for thread in self._threads:
             thread.join(10)
-        for end in (self._here, self._there, self._listening):
-            end.close()
+        super().__exit__()
 
 
 class Liar:

@@ -10,6 +10,7 @@ import struct
 import sys
 import time
 
+from segments import checksum, octets
 from weft.emulation.namespace import entered
 
 MARK = b"weft probe "
@@ -31,15 +32,12 @@ def opened(device: str) -> socket.socket:
 def head(macs: list[str], source: str, destination: str) -> bytes:
     """A pure ACK with a wrong TCP checksum, up to its payload."""
     (here, from_port), (there, to_port) = (end.rsplit(":", 1) for end in (source, destination))
-    ends = b"".join(bytes.fromhex(mac.replace(":", "")) for mac in macs)
     length = 20 + 20 + len(MARK) + 8
     addresses = socket.inet_aton(here) + socket.inet_aton(there)
     ip = struct.pack("!BBHHHBBH", 0x45, 0, length, 0, 0x4000, 64, 6, 0) + addresses
-    words = sum(struct.unpack("!10H", ip))
-    checksum = ~((words & 0xFFFF) + (words >> 16)) & 0xFFFF
-    ip = ip[:10] + struct.pack("!H", checksum) + ip[12:]
+    ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
     tcp = struct.pack("!HHIIBBHHH", int(from_port), int(to_port), 1, 1, 5 << 4, 0x10, 8192, 0xDEAD, 0)
-    return ends + _ETH_P_IP.to_bytes(2, "big") + ip + tcp + MARK
+    return b"".join(map(octets, macs)) + _ETH_P_IP.to_bytes(2, "big") + ip + tcp + MARK
 
 
 class Prober:

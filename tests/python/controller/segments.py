@@ -15,8 +15,12 @@ def syn(macs, addresses, ports, option):
     tcp = tcp[:16] + struct.pack("!H", checksum(pseudo)) + tcp[18:]
     ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(tcp), 1, 0, 64, 6, 0, source, destination)
     ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
-    ends = b"".join(bytes.fromhex(mac.replace(":", "")) for mac in reversed(macs))
-    return ends + b"\x08\x00" + ip + tcp
+    return b"".join(map(octets, reversed(macs))) + b"\x08\x00" + ip + tcp
+
+
+def octets(mac):
+    """A MAC address as bytes."""
+    return bytes.fromhex(mac.replace(":", ""))
 
 
 def checksum(data):

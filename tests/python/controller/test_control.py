@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("h11", reason="the Python package h11 is not installed")
 pytest.importorskip("prometheus_client", reason="the Python package prometheus-client is not installed")
 
-from fake import running
+from fake import opened, running
 from weft.controller import client, control, http, metrics
 from weft.controller.address import Address
 from weft.controller.errors import ControllerError
@@ -19,8 +19,7 @@ from weft.controller.latency import Latency
 
 async def fetch(address, request):
     """A server's raw answer to a request."""
-    host, _, port = address.rpartition(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
+    reader, writer = await opened(address)
     writer.write(request)
     answer = await asyncio.wait_for(reader.read(), 10)
     writer.close()
@@ -63,12 +62,6 @@ async def test_a_socket_that_a_killed_controller_left_is_taken_over(tmp_path):
         server = await control.serve(network.service, path)
         assert (await asked(path, "paths"))["paths"] == []
         server.close()
-
-
-def test_where_no_controller_is_the_client_says_what_to_do(tmp_path):
-    with pytest.raises(ControllerError, match="No such file") as refused:
-        client.ask(tmp_path / "none.sock", "paths", 1)
-    assert "weft controller" in str(refused.value.hint)
 
 
 async def test_metrics_have_the_histogram_counters_and_drops_by_reason(tmp_path):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-BUSY = 1.2e6
-"""Bit/s above which a link of 2 Mbps counts as used; LLDP takes 1000."""
+from steady_limits import BUSY
 
 
 def test_everything_goes_through_and_nothing_storms(lab):
     seen = lab(
         """
+        from forged import with_ipv6
+
         with steered() as (controller, net):
             before = frames(net)
             time.sleep(2)
@@ -21,10 +22,7 @@ def test_everything_goes_through_and_nothing_storms(lab):
             udp = exchanged(net, socket.AF_INET, socket.SOCK_DGRAM, net.address("b"), 4000)
             back = pings(net, "a", source="b")
             for number, host in enumerate("ab", 1):
-                device = net.interface(host)
-                run_in(net, host, "sysctl -qw net.ipv6.conf.all.disable_ipv6=0")
-                run_in(net, host, f"sysctl -qw net.ipv6.conf.{device}.disable_ipv6=0")
-                run_in(net, host, f"ip address add fd00::{number}/64 dev {device} nodad")
+                with_ipv6(net, host, number)
             ping6 = pings(net, "fd00::2", more="-6")
             tcp6 = exchanged(net, socket.AF_INET6, socket.SOCK_STREAM, "fd00::2", 4000)
             udp6 = exchanged(net, socket.AF_INET6, socket.SOCK_DGRAM, "fd00::2", 4000)
@@ -148,11 +146,11 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
     seen = lab(
         """
         import threading
+        from flood import accepting
 
         with steered() as (controller, net):
             pings(net)
-            with entered(net.namespaces["b"]):
-                server = socket.create_server((net.address("b"), 4000), backlog=500)
+            accepting(net)
             stop, failed, took = threading.Event(), [], []
 
             def connect():
@@ -170,11 +168,6 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
                         except OSError as error:
                             failed.append(str(error))
 
-            def accept():
-                while True:
-                    server.accept()[0].close()
-
-            threading.Thread(target=accept, daemon=True).start()
             connecting = threading.Thread(target=connect)
             connecting.start()
             for middle in ("s3", "s4"):

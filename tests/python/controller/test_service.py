@@ -20,6 +20,7 @@ from fake import (
     OWN,
     ROLE,
     SET_CONFIG,
+    opened,
     packet_out,
     running,
     until,
@@ -300,11 +301,9 @@ async def test_one_address_has_so_many_connections_and_others_still_come_in(tmp_
     monkeypatch.setattr(crowd, "OF_ADDRESS", 5)
 
     async with running(tmp_path) as network:
-        host, _, port = network.address.rpartition(":")
 
         async def silent(address):
-            reader, writer = await asyncio.open_connection(host, int(port), local_addr=(address, 0))
-            return reader, writer
+            return await opened(network.address, local_addr=(address, 0))
 
         async def is_open(one):
             try:
@@ -336,8 +335,7 @@ async def test_one_address_has_so_many_connections_and_others_still_come_in(tmp_
 
 async def test_a_switch_that_speaks_tls_is_told_of(tmp_path, caplog):
     async with running(tmp_path) as network:
-        host, _, port = network.address.rpartition(":")
-        reader, writer = await asyncio.open_connection(host, int(port))
+        reader, writer = await opened(network.address)
         # A client's hello, its record header first.
         writer.write(bytes.fromhex("160301"))
         await asyncio.sleep(0.05)
@@ -411,8 +409,7 @@ async def test_links_are_found_over_switches_and_lost_with_a_port(tmp_path):
 async def test_what_is_no_openflow_does_no_harm(tmp_path, data):
     async with running(tmp_path) as network:
         good = await network.switch(1)
-        host, _, port = network.address.rpartition(":")
-        _, writer = await asyncio.open_connection(host, int(port))
+        _, writer = await opened(network.address)
         writer.write(data)
         good.packet_in()
         await until(lambda: network.core.calls("packet_in"))

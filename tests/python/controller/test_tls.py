@@ -8,7 +8,7 @@ import ssl
 import pytest
 
 from certificates import Authority
-from fake import Switch, running, until
+from fake import Switch, opened, running, until
 from weft.controller.errors import ControllerError
 from weft.controller.tls import Tls
 
@@ -23,23 +23,6 @@ def client(authority, files=None):
     return context
 
 
-class SecureSwitch(Switch):
-    """A datapath that speaks TLS."""
-
-    def __init__(self, context, *arguments):
-        super().__init__(*arguments)
-        self.context = context
-
-    async def connect(self, address):
-        """Connect."""
-        host, _, port = address.rpartition(":")
-        self.reader, self.writer = await asyncio.open_connection(host, int(port), ssl=self.context)
-        self.open = True
-        self.task = asyncio.ensure_future(self._serve())
-        self.send(0, b"", 0)
-        return self
-
-
 @pytest.fixture(scope="module")
 def authorities(tmp_path_factory):
     """The authority of the controller's and switches' certificates, and another one."""
@@ -52,22 +35,21 @@ async def test_switches_with_a_certificate_of_the_authority_are_let_in_and_no_ot
     key, certificate = ours.issue("controller")
 
     async with running(tmp_path, tls=Tls(key, certificate, ours.certificate)) as network:
-        good = await SecureSwitch(client(ours, ours.issue("s1")), 1).connect(network.address)
+        good = await Switch(1, context=client(ours, ours.issue("s1"))).connect(network.address)
         network.switches.append(good)
         await until(lambda: network.core.calls("switch_up"))
-        host, _, port = network.address.rpartition(":")
         for context in (client(ours), client(ours, theirs.issue("s2")), client(theirs, ours.issue("s3"))):
             with pytest.raises((OSError, asyncio.IncompleteReadError)):
-                reader, _ = await asyncio.open_connection(host, int(port), ssl=context)
+                reader, _ = await opened(network.address, ssl=context)
                 await reader.readexactly(8)
                 await reader.readexactly(1)
-        _, writer = await asyncio.open_connection(host, int(port))
+        _, writer = await opened(network.address)
         writer.write(b"\4\0\0\x08\0\0\0\1")
         await until(lambda: network.service.counts["handshakes_refused"] == 4)
         writer.close()
         assert good.open and len(network.core.calls("switch_up")) == 1
         # Failed TLS handshakes are counted, and do not keep the controller from stopping.
-        await asyncio.open_connection(host, int(port))
+        await opened(network.address)
     for words in ("it sent no certificate", "certificate is not accepted", "it does not speak TLS", "it may not trust"):
         assert words in caplog.text, caplog.text
 

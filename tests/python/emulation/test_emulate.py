@@ -72,7 +72,7 @@ def emulate(*words: object, **popen: object) -> subprocess.Popen[str]:
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
     """Wait until it ends; returns its standard error."""
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=150)
     assert process.returncode == code, said
     return said
 
@@ -201,16 +201,20 @@ limit = "40 s"
 """
 
 
+def of_process(process: int | str, file: str) -> str:
+    """A file of a process below /proc; empty if it has ended."""
+    try:
+        return Path(f"/proc/{process}/{file}").read_text()
+    except OSError:
+        return ""
+
+
 def descendants(process: int) -> list[int]:
     """The descendants of a process."""
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                after_name = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            parents.setdefault(int(after_name[1]), []).append(int(entry.name))
+        if entry.name.isdigit() and (stat := of_process(entry.name, "stat")):
+            parents.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(entry.name))
     found, left = [], [process]
     while left:
         children = parents.get(left.pop(), [])
@@ -220,17 +224,12 @@ def descendants(process: int) -> list[int]:
 
 
 def lives(process: int) -> bool:
-    try:
-        return (Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]) != "Z"
-    except OSError:
-        return False
+    stat = of_process(process, "stat")
+    return bool(stat) and stat.rpartition(")")[2].split()[0] != "Z"
 
 
 def named(process: int) -> str:
-    try:
-        return Path(f"/proc/{process}/comm").read_text().strip()
-    except OSError:
-        return ""
+    return of_process(process, "comm").strip()
 
 
 @pytest.fixture

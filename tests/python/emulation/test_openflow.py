@@ -6,8 +6,7 @@ import pytest
 
 import needs
 from jails import in_jail
-from weft.emulation import iperf, mptcp, openflow, openvswitch
-from weft.emulation.errors import EmulationError
+from weft.emulation import iperf, mptcp, openvswitch
 
 SETUP = """
 from pathlib import Path
@@ -114,14 +113,3 @@ def test_a_network_that_cannot_be_built_says_why(installed):
     assert said["the same number"] == "switches `s5` and `rack-5` have the same datapath id, 0000000000000005"
     assert said["one host"].endswith("has 1 hosts: at least two are needed")
     assert said["nine"] == "9 subflows: Linux supports 1 to 8 per connection"
-
-
-@pytest.mark.parametrize(("name", "number"), [("s1", 1), ("leaf-0012", 12)])
-def test_the_datapath_id_is_the_number_at_the_end_of_the_name(name, number):
-    assert openflow.datapath_ids([name]) == {name: number}
-
-
-@pytest.mark.parametrize("name", ["core", "switch0", "1s", ""])
-def test_a_name_without_a_number_tells_no_datapath_id(name):
-    with pytest.raises(EmulationError, match="implies no datapath id"):
-        openflow.datapath_ids([name])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import polars as pl
 import pytest
 
 from jails import in_jail
+from test_emulate import FAT_TREE, emulate, finish
 from weft.results import Results
 
 PROLOGUE = """
@@ -157,16 +156,10 @@ def test_on_demand_the_first_packet_waits_for_its_rule(switches):
     assert seen["last"] == seen["after"] == seen["kept"]
 
 
-EMULATED = """
-name = "tags"
-
-[fabric]
-kind = "fat-tree"
-k = 4
-rate = "10 Mbps"
-delay = "1 us"
-queue = "100 packets"
-
+EMULATED = (
+    'name = "tags"'
+    + FAT_TREE
+    + """
 [traffic]
 flow_list = [
     { src = "h0", dst = "h15", bytes = "2 MB", start = "0.1 s" },
@@ -191,14 +184,13 @@ fail_node = "a6"
 [sweep]
 "scheme.choice" = ["ecmp", "spray"]
 """
+)
 
 
 def test_a_scenario_is_emulated_and_its_flows_survive_a_switch(switches, tmp_path):
     scenario = tmp_path / "scenario.toml"
     scenario.write_text(EMULATED)
-    command = [sys.executable, "-m", "weft", "emulate", str(scenario), "-o", str(tmp_path / "results"), "--keep"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
-    assert done.returncode == 0, done.stderr
+    finish(emulate(scenario, "-o", tmp_path / "results", "--keep"))
     results = Results(tmp_path / "results")
     assert len(results.finished) == 2
     assert results.flows()["end_ps"].null_count() == 0

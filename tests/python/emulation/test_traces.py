@@ -12,31 +12,25 @@ def told(time_us: int, switch: str, what: str, exploration: int = 1) -> traces.T
     return traces.Told(time_us * 1000, switch, what, ENDS, exploration)
 
 
+def confirmed(exploration: int, **times_us: int) -> list[traces.Told]:
+    """Confirmations of an exploration by the named switches."""
+    return [told(time_us, switch, "confirmed", exploration) for switch, time_us in times_us.items()]
+
+
 def seen(*events: traces.Told) -> list[dict[str, object]]:
     return traces.flows(plan_of(flows=[flow(0, "h0", "h1", 0.0)]), events)
 
 
 def test_an_exploration_lasts_until_the_reply_is_back_at_the_sources_switch():
-    assert seen(
-        told(0, "l0", "explored"), told(30, "l1", "confirmed"), told(40, "s1", "confirmed"), told(55, "l0", "confirmed")
-    ) == [
+    assert seen(told(0, "l0", "explored"), *confirmed(1, l1=30, s1=40, l0=55)) == [
         {"flow": 0, "resolution_ps": None, "exploration_ps": 55_000_000, "moves": 0, "path": ["l0", "s1", "l1"]}
-    ]  # fmt: skip
+    ]
 
 
 def test_another_exploration_that_ends_on_another_path_is_a_move():
-    first = [
-        told(0, "l0", "explored"),
-        told(1, "l1", "confirmed"),
-        told(2, "s1", "confirmed"),
-        told(3, "l0", "confirmed"),
-    ]
-    again = [
-        told(9, "l0", "recovering", 2),
-        *(told(t, n, "confirmed", 2) for t, n in ((11, "l1"), (12, "s0"), (13, "l0"))),
-    ]
-    same = [told(t, n, "confirmed", 3) for t, n in ((21, "l1"), (22, "s0"), (23, "l0"))]
-    (flow_seen,) = seen(*first, *again, *same)
+    first = [told(0, "l0", "explored"), *confirmed(1, l1=1, s1=2, l0=3)]
+    again = [told(9, "l0", "recovering", 2), *confirmed(2, l1=11, s0=12, l0=13)]
+    (flow_seen,) = seen(*first, *again, *confirmed(3, l1=21, s0=22, l0=23))
     assert flow_seen["moves"] == 1
     assert flow_seen["path"] == ["l0", "s0", "l1"]
     assert flow_seen["exploration_ps"] == 3_000_000
