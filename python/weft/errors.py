@@ -8,7 +8,15 @@ __all__ = ["OutputError", "ResultsError", "ScenarioError", "WeftError"]
 
 
 class WeftError(Exception):
-    """Base class of the errors raised by Weft's Python code."""
+    """Base class of the errors raised by Weft's Python code.
+
+    Attributes:
+        hint: What to do instead, if known and not part of the message.
+    """
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class ResultsError(WeftError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shlex
@@ -77,6 +78,16 @@ def test_profiles_side_by_side_are_not_cut_on_a_narrow_terminal(weft, monkeypatc
     for whole in ("131.072 kB", "0.700195", "lowest-rtt", "timestamps"):
         assert whole in text
     assert max(map(len, text.splitlines())) <= 60
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("command", [["controller"], ["tag-forward", "provision"], ["reproduce"]], ids=" ".join)
+def test_paragraphs_of_the_help_break_only_where_the_line_is_full(weft, monkeypatch, command, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = weft(*command, "--help").stdout
+    paragraphs = [line.strip() for line in shown.split("Examples")[0].splitlines() if line.strip()]
+    for line, after in itertools.pairwise(paragraphs[1:]):
+        assert len(f"{line} {after.split()[0]}") > columns - 2 or line.endswith("."), line
 
 
 def test_flags_are_shown_without_a_type(weft):

@@ -288,11 +288,11 @@ def test_every_starter_is_a_valid_scenario(weft, tmp_path, starter):
     assert "runs" in result.stdout
 
 
-@pytest.mark.parametrize("what", ["schemes", "profiles", "distributions", "studies", "bench"])
+@pytest.mark.parametrize("what", ["schemes", "list profiles", "list distributions", "list studies", "list bench"])
 def test_everything_can_be_listed(weft, what):
-    result = weft("list", what)
+    result = weft(*what.split())
     assert result.exit_code == 0, result.output
-    entries = json.loads(weft("list", what, "--json").stdout)
+    entries = json.loads(weft(*what.split(), "--json").stdout)
     assert entries
     for entry in entries:
         assert entry["name"] in result.stdout

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from weft.emulation.errors import EmulationError
 from weft.errors import WeftError
 
 from .cases import CASES
@@ -35,9 +34,8 @@ def main(
     try:
         check()
         found, about = compare(list(names or known), runs)
-    except (EmulationError, WeftError) as error:
-        hint = getattr(error, "hint", None)
-        CONSOLE.print(f"[red]error:[/] {error}" + (f"\n  {hint}" if hint else ""))
+    except WeftError as error:
+        CONSOLE.print(f"[red]error:[/] {error}" + (f"\n  {error.hint}" if error.hint else ""))
         raise typer.Exit(1) from None
     text = markdown(found, about)
     target = out if out is not None or names else HERE / "comparison.md"

@@ -6,12 +6,4 @@ from ..errors import WeftError
 
 
 class ControllerError(WeftError):
-    """The controller cannot start or cannot be queried.
-
-    Attributes:
-        hint: What to do instead, if known.
-    """
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
+    """The controller cannot start or cannot be queried."""

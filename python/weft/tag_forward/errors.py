@@ -6,15 +6,7 @@ from ..errors import WeftError
 
 
 class TagForwardError(WeftError):
-    """The plan cannot be made, or the switches do not match it.
-
-    Attributes:
-        hint: What to do instead, if known.
-    """
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
+    """The plan cannot be made, or the switches do not match it."""
 
 
 class DaemonError(TagForwardError):
