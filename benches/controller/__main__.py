@@ -1,12 +1,11 @@
 """`python -m benches.controller`: takes the figures, shows them and writes them to a file."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
-from benches.command import CONSOLE, Output, refuse, run, tables_console, write
+from benches.command import Output, refuse, run, tables_console, telling, write
 from benches.controller import load, profile, set_up, show
 from benches.controller.processes import LOAD, LoadError
 from benches.machine import describe, noise
@@ -32,9 +31,8 @@ def main(
         raise LoadError(f"{LOAD} is not built; run `make bench-controller`")
     if quick:
         fabric, rounds, connections, memory = "spine-leaf:2x4x2", 2, min(connections, 200), min(memory, 1000)
-    document: dict[str, Any] = {"machine": describe(), "at": datetime.now(UTC).isoformat(timespec="seconds")}
-    with CONSOLE.status("") as status:
-        tell = status.update if CONSOLE.is_terminal else CONSOLE.print
+    document = describe()
+    with telling() as tell:
         for part in parts:
             with noise() as seen:
                 figures = take(part, names, fabric, rounds, connections, memory, tell)

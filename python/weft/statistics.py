@@ -38,6 +38,10 @@ class Estimate:
         """Half the width of the interval, or None."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
+    def as_dict(self) -> dict[str, float | None]:
+        """As plain data for JSON."""
+        return {"mean": self.mean, "low": self.low, "high": self.high}
+
     @property
     def excludes_zero(self) -> bool:
         """Whether the whole interval lies on one side of zero."""

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from ..._weft import tag_forward_state
 from ...statistics import estimate
 from ..base import StudyRow, Verdict, settled
+from ..rows import not_measured, row
 from . import flows
 from .fabric import AGGREGATIONS, CORES, EDGES, GATES, K
-from .rows import not_measured, row
 from .setup import LABELS, PEERS, TAG_FORWARD
 from .table import Measured, of_peer
 
