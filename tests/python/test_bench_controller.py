@@ -44,10 +44,12 @@ def test_a_learning_switch_answers_every_new_address_with_a_rule_and_the_packet(
     assert load.wrong([report]) == {}
 
 
+SMALL = ("--fabric", "spine-leaf:4x3x2", "--in-progress", "4", "--connections", "60")
+
+
 @needs_load
 def test_every_subflow_comes_through_on_a_path_of_its_own() -> None:
-    arguments = ["--fabric", "spine-leaf:4x3x2", "--in-progress", "4", "--connections", "60"]
-    report = loaded(load.WEFT, *arguments)
+    report = loaded(load.WEFT, *SMALL)
     assert report["connections"]["completed"] == 60
     assert (report["distinct_paths"], report["unasked_syns"], load.wrong([report])) == (4, 0, {})
     assert [report["latency_ms"][kind]["count"] for kind in ("connection_syn", "join_syn")] == [60, 180]
@@ -55,8 +57,7 @@ def test_every_subflow_comes_through_on_a_path_of_its_own() -> None:
 
 @needs_load
 def test_a_spanning_tree_has_one_path_for_all() -> None:
-    arguments = ["--fabric", "spine-leaf:4x3x2", "--in-progress", "4", "--connections", "60"]
-    report = loaded(load.TREE, *arguments)
+    report = loaded(load.TREE, *SMALL)
     assert (report["connections"]["completed"], report["distinct_paths"], load.wrong([report])) == (60, 1, {})
 
 
