@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ import pytest
 from benches.controller import load, processes
 from benches.controller.processes import LOAD, ROOT, LoadError
 from benches.controller.profile import shares
+from quick_bench import quick_run
 
 pytest.importorskip("os_ken")
 PROGRAMS = [program for program in (LOAD, ROOT / "target/debug" / LOAD.name) if program.exists()]
@@ -70,13 +68,8 @@ def test_a_controller_that_never_finds_the_fabric_is_refused_with_how_far_it_cam
 @pytest.mark.long
 @pytest.mark.skipif(not LOAD.exists(), reason=f"{LOAD} is not built (make bench-controller)")
 def test_a_quick_run_measures_all_controllers_in_turn(tmp_path: Path) -> None:
-    out = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "benches.controller", "--quick", "--connections", "100", "--memory", "300"]
-    done = subprocess.run(
-        [*command, "--json", str(out)], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    figures = json.loads(out.read_text())["load"]["figures"]
+    document, _ = quick_run(tmp_path, "controller", "--connections", "100", "--memory", "300", limit_s=300)
+    figures = document["load"]["figures"]
     assert set(figures["closed"]) == {*load.CONTROLLERS, "of_the_yardstick"}
     for name in load.CONTROLLERS:
         for row in figures["closed"][name].values():

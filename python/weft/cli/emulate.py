@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from ..labels import plural
 from . import shell
@@ -100,6 +99,5 @@ def _show(folder: Path, runs: int, before: int, *, as_json: bool) -> None:
         shell.print_json(summary.as_dict(), indent=2)
         return
     show_summary(shell.out, summary)
-    kept = f" ({before} already done)" if before else ""
-    shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}{kept}. Next:")
+    shell.finished(runs, folder, before)
     shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")

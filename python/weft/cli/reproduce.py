@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
@@ -75,7 +74,7 @@ def reproduce(
     for remark in outcome.remarks:
         shell.out.print(Text(remark))
     shell.out.print(Text(found.chosen, style="dim"))
-    shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}. Next:")
+    shell.finished(runs, folder)
     shell.say(f"  {shell.command_line('plot', folder)}   the paper's figures from these runs")
     shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a report on one part of the study")
 

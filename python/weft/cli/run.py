@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from ..errors import OutputError, ResultsError, ScenarioError
 from ..labels import plural
@@ -85,9 +84,7 @@ def run(
     if quiet:
         return
     without = _show_table(folder, baseline)
-    where, runs = escape(str(folder)), plural(outcome.done + outcome.skipped, "run")
-    kept = f" ({outcome.skipped} already done)" if outcome.skipped else ""
-    shell.say(f"\n{runs} in {where}{kept}. Next:")
+    shell.finished(outcome.done + outcome.skipped, folder, outcome.skipped)
     shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
     if len(without) > 1:
         compare = shell.command_line("summary", folder, "--baseline", without[0])

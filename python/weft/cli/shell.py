@@ -21,6 +21,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from ..errors import ScenarioError, WeftError
+from ..labels import plural
 from .terminal import Terminal, as_json
 
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -120,6 +121,12 @@ def repeated(command: str, argument: object, options: Mapping[str, object]) -> s
             if one is not None and one is not False:
                 words += [option] if one is True else [option, one]
     return typed(*words)
+
+
+def finished(runs: int, folder: Path, before: int = 0) -> None:
+    """Say where the results of a command are; `before` of its runs were there already."""
+    kept = f" ({before} already done)" if before else ""
+    say(f"\n{plural(runs, 'run')} in {escape(str(folder))}{kept}. Next:")
 
 
 def stopped(kept: str, again: str) -> str:

@@ -120,8 +120,7 @@ def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> E
 
 def above(one: Estimate) -> Estimate:
     """A ratio as per cent above 1."""
-    ends = [None if end is None else 100 * (end - 1) for end in (one.low, one.high)]
-    return Estimate(100 * (one.mean - 1), ends[0], ends[1], one.n)
+    return one.shifted(-1).scaled(100)
 
 
 def describe(cell: Cell) -> str:

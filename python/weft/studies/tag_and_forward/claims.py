@@ -101,10 +101,7 @@ def gain(
 
 def _gained(ratio: Estimate | None, what: str) -> Estimate | None:
     """A ratio as a gain: lower is better for round trips, higher for everything else."""
-    if ratio is None:
-        return None
-    ends = [None if end is None else end - 1 for end in (ratio.low, ratio.high)]
-    return Estimate(ratio.mean - 1, ends[0], ends[1], ratio.n).scaled(-1.0 if what == "round_trip_s" else 1.0)
+    return None if ratio is None else ratio.shifted(-1).scaled(-1.0 if what == "round_trip_s" else 1.0)
 
 
 def _at_every_size(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..._weft import tag_forward_state
-from ...statistics import estimate
-from ..base import StudyRow, Verdict, settled
+from ...statistics import Estimate, estimate
+from ..base import StudyRow, settled
 from ..rows import not_measured, row
 from . import flows
 from .fabric import AGGREGATIONS, CORES, EDGES, GATES, K
@@ -93,8 +93,7 @@ def state(runs: Sequence[Measured]) -> StudyRow:
         if peer != TAG_FORWARD and one is not None
     ]
     value = total / pairs
-    verdict = Verdict.held if own == wanted else Verdict.did_not_hold
-    return StudyRow("G4", claim, verdict, value, value, value, unit, "; ".join(notes))
+    return row("G4", claim, own == wanted, Estimate(value, value, value, 1), unit, notes)
 
 
 def _by_layer(state: Mapping[str, int], layers: Mapping[str, Sequence[str]]) -> str:
@@ -123,8 +122,7 @@ def example(runs: Sequence[Measured]) -> StudyRow:
         f"gates {', '.join(str(hop.gate) for hop in flow.way.hops)} planned",
         "observed: " + ", ".join(_place(one) for one in seen),
     ]
-    verdict = Verdict.held if holds else Verdict.did_not_hold
-    return StudyRow("G5", claim, verdict, right, right, right, unit, "; ".join(notes))
+    return row("G5", claim, holds, Estimate(right, right, right, 1), unit, notes)
 
 
 def _place(one: Mapping[str, Any]) -> str:
