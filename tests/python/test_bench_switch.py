@@ -23,11 +23,7 @@ def unable() -> str | None:
 
 
 def test_the_interval_of_a_median_has_the_confidence_that_it_states() -> None:
-    few, some, many = (
-        spread([3.0, 1.0, 2.0]),
-        spread([float(n) for n in range(6)]),
-        spread([float(n) for n in range(15)]),
-    )
+    few, some, many = (spread(list(map(float, values))) for values in ([3, 1, 2], range(6), range(15)))
     assert (few.median, few.low, few.high, few.confidence) == (2.0, 1.0, 3.0, 0.75)
     assert (some.low, some.high, some.confidence) == (0.0, 5.0, 1 - 2 / 64)
     # The 4th lowest and the 4th highest of 15: Conover, Practical Nonparametric Statistics, table A3.

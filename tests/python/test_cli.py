@@ -167,7 +167,10 @@ def test_an_unknown_baseline_column_or_format_is_refused(weft, sample_dir, tmp_p
     for arguments, message in (
         (["summary", sample_dir, "--baseline", "conga"], "no scheme `conga`"),
         (["summary", sample_dir, "--by", "foo"], "these results have traffic.load, scheme, class, point"),
-        (["plot", sample_dir, "-o", tmp_path / "f", "--format", "docx"], "cannot write figures as `docx`"),
+        (
+            ["plot", sample_dir, "-o", tmp_path / "f", "--format", "docx"],
+            "cannot write figures as `docx`: choose from pdf",
+        ),
         (["report", sample_dir, "-o", tmp_path / "r.html", "--baseline", "conga"], "no scheme `conga`"),
     ):
         result = weft(*arguments)
