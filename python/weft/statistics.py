@@ -114,7 +114,7 @@ def relative_difference(treated: Mapping[int, float | None], baseline: Mapping[i
     scale = float(np.mean([b for _, b in pairs])) if pairs else 0.0
     if scale == 0:
         return None
-    difference = paired_difference(treated, baseline)
+    difference = estimate(a - b for a, b in pairs)
     return None if difference is None else difference.scaled(1 / scale)
 
 
