@@ -1,7 +1,6 @@
 """`python -m benches.controller`: takes the figures, shows them and writes them to a file."""
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -35,28 +34,17 @@ def main(
     with telling() as tell:
         for part in parts:
             with noise() as seen:
-                figures = take(part, names, fabric, rounds, connections, memory, tell)
+                if part == "load":
+                    figures = load.measure(names, fabric, rounds, connections, memory, tell)
+                elif part == "profile":
+                    most = load.IN_PROGRESS[-1]
+                    figures = {name: profile.measure(name, fabric, connections, most, tell) for name in names}
+                else:
+                    tell("set-up: Open vSwitch and the kernel's Multipath TCP")
+                    figures = set_up.measure(min(connections, 300), 4)
             document[part] = {"figures": figures, **seen}
     show.tables(document, tables_console(160))
     write(document, output)
-
-
-def take(
-    part: str,
-    names: list[str],
-    fabric: str,
-    rounds: int,
-    connections: int,
-    memory: int,
-    tell: Callable[[str], None],
-) -> dict[str, Any]:
-    """The figures of one part."""
-    if part == "load":
-        return load.measure(names, fabric, rounds, connections, memory, tell)
-    if part == "profile":
-        return {name: profile.measure(name, fabric, connections, load.IN_PROGRESS[-1], tell) for name in names}
-    tell("set-up: Open vSwitch and the kernel's Multipath TCP")
-    return set_up.measure(min(connections, 300), 4)
 
 
 if __name__ == "__main__":

@@ -46,17 +46,12 @@ SMALL = ("--fabric", "spine-leaf:4x3x2", "--in-progress", "4", "--connections", 
 
 
 @needs_load
-def test_every_subflow_comes_through_on_a_path_of_its_own() -> None:
-    report = loaded(load.WEFT, *SMALL)
-    assert report["connections"]["completed"] == 60
-    assert (report["distinct_paths"], report["unasked_syns"], load.wrong([report])) == (4, 0, {})
+def test_every_subflow_comes_through_on_a_path_of_its_own_and_over_a_spanning_tree_on_one() -> None:
+    report, of_tree = (loaded(name, *SMALL) for name in (load.WEFT, load.TREE))
+    for each, paths in ((report, 4), (of_tree, 1)):
+        assert (each["connections"]["completed"], each["distinct_paths"], load.wrong([each])) == (60, paths, {})
+    assert report["unasked_syns"] == 0
     assert [report["latency_ms"][kind]["count"] for kind in ("connection_syn", "join_syn")] == [60, 180]
-
-
-@needs_load
-def test_a_spanning_tree_has_one_path_for_all() -> None:
-    report = loaded(load.TREE, *SMALL)
-    assert (report["connections"]["completed"], report["distinct_paths"], load.wrong([report])) == (60, 1, {})
 
 
 @needs_load
