@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,6 +35,13 @@ def refuse(what: str, given: list[str], known: tuple[str, ...]) -> None:
 def tables_console(width: int) -> Console:
     """The console for tables; `width` columns wide when stdout is not a terminal."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else width)
+
+
+@contextmanager
+def telling() -> Iterator[Callable[[str], None]]:
+    """Within this block, the function that says what is measured now: in one place on a terminal, else on lines."""
+    with CONSOLE.status("") as status:
+        yield status.update if CONSOLE.is_terminal else CONSOLE.print
 
 
 def write(document: dict[str, Any], output: Path | None) -> None:

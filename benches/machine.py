@@ -16,13 +16,20 @@ def steal() -> float:
 
 
 def describe() -> dict[str, Any]:
-    """Kernel, CPU and number of cores."""
+    """The head of a document of figures: `machine` (kernel, CPU and number of cores), and the time, `at`."""
     models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-    return {
+    machine = {
         "kernel": platform.release(),
         "cpu": models[0].split(":", 1)[1].strip() if models else platform.machine(),
         "cores": len(os.sched_getaffinity(0)),
     }
+    return {"machine": machine, "at": datetime.now(UTC).isoformat(timespec="seconds")}
+
+
+def spelled(document: dict[str, Any]) -> str:
+    """The machine of a document, as text."""
+    machine = document["machine"]
+    return f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}"
 
 
 @contextmanager
@@ -37,3 +44,12 @@ def noise() -> Iterator[dict[str, Any]]:
         "stolen_s": round(steal() - stolen, 2),
     }
     seen["took_s"] = round((datetime.now(UTC) - at).total_seconds(), 1)
+
+
+def spelled_noise(seen: dict[str, Any]) -> str:
+    """What `noise` has recorded, as text."""
+    noise = seen["noise"]
+    return (
+        f"took {seen['took_s']:g} s; load {noise['load_before']:.1f} before, {noise['load_after']:.1f} after; "
+        f"{noise['stolen_s']:g} s stolen"
+    )

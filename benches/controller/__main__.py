@@ -1,12 +1,10 @@
 """`python -m benches.controller`: takes the figures, shows them and writes them to a file."""
 
-from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from benches.command import CONSOLE, Output, refuse, run, tables_console, write
+from benches.command import Output, refuse, run, tables_console, telling, write
 from benches.controller import load, profile, set_up, show
 from benches.controller.processes import LOAD, LoadError
 from benches.machine import describe, noise
@@ -32,33 +30,21 @@ def main(
         raise LoadError(f"{LOAD} is not built; run `make bench-controller`")
     if quick:
         fabric, rounds, connections, memory = "spine-leaf:2x4x2", 2, min(connections, 200), min(memory, 1000)
-    document: dict[str, Any] = {"machine": describe(), "at": datetime.now(UTC).isoformat(timespec="seconds")}
-    with CONSOLE.status("") as status:
-        tell = status.update if CONSOLE.is_terminal else CONSOLE.print
+    document = describe()
+    with telling() as tell:
         for part in parts:
             with noise() as seen:
-                figures = take(part, names, fabric, rounds, connections, memory, tell)
+                if part == "load":
+                    figures = load.measure(names, fabric, rounds, connections, memory, tell)
+                elif part == "profile":
+                    most = load.IN_PROGRESS[-1]
+                    figures = {name: profile.measure(name, fabric, connections, most, tell) for name in names}
+                else:
+                    tell("set-up: Open vSwitch and the kernel's Multipath TCP")
+                    figures = set_up.measure(min(connections, 300), 4)
             document[part] = {"figures": figures, **seen}
     show.tables(document, tables_console(160))
     write(document, output)
-
-
-def take(
-    part: str,
-    names: list[str],
-    fabric: str,
-    rounds: int,
-    connections: int,
-    memory: int,
-    tell: Callable[[str], None],
-) -> dict[str, Any]:
-    """The figures of one part."""
-    if part == "load":
-        return load.measure(names, fabric, rounds, connections, memory, tell)
-    if part == "profile":
-        return {name: profile.measure(name, fabric, connections, load.IN_PROGRESS[-1], tell) for name in names}
-    tell("set-up: Open vSwitch and the kernel's Multipath TCP")
-    return set_up.measure(min(connections, 300), 4)
 
 
 if __name__ == "__main__":

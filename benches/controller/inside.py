@@ -13,8 +13,8 @@ from benches.controller import lab
 from weft.emulation import jail
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork
+from weft.statistics import quantile
 
-IPPROTO_MPTCP = 262
 PORT = 4000
 SUBFLOWS_S = 0.05
 """Pause between connections, in which the additional subflows are set up."""
@@ -55,7 +55,7 @@ def main() -> None:
 def serve(net: OpenFlowNetwork) -> None:
     """Have b accept connections and keep them open."""
     with entered(net.namespaces["b"]):
-        server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+        server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, lab.IPPROTO_MPTCP)
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind((net.address("b"), PORT))
         server.listen(1000)
@@ -75,7 +75,7 @@ _open: list[socket.socket] = []
 def connect(net: OpenFlowNetwork) -> float:
     """Open a connection from a to b; returns the seconds taken."""
     with entered(net.namespaces["a"]):
-        one = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+        one = socket.socket(socket.AF_INET, socket.SOCK_STREAM, lab.IPPROTO_MPTCP)
     one.settimeout(10)
     began = time.perf_counter()
     one.connect((net.address("b"), PORT))
@@ -84,12 +84,6 @@ def connect(net: OpenFlowNetwork) -> float:
     _open.append(one)
     time.sleep(SUBFLOWS_S)
     return took
-
-
-def quantile(values: list[float], share: float) -> float:
-    """The quantile of `values` at `share`."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 if __name__ == "__main__":

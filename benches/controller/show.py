@@ -7,11 +7,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benches.machine import spelled, spelled_noise
+
 
 def tables(document: dict[str, Any], console: Console) -> None:
     """Print all figures."""
-    machine = document["machine"]
-    console.print(f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}")
+    console.print(spelled(document))
     if "load" in document:
         figures = document["load"]["figures"]
         closed(figures["closed"], console)
@@ -25,11 +26,7 @@ def tables(document: dict[str, Any], console: Console) -> None:
         console.print_json(data=document["set-up"]["figures"])
     for part in ("load", "profile", "set-up"):
         if part in document:
-            noise = document[part]["noise"]
-            console.print(
-                f"{part} took {document[part]['took_s']:g} s; load {noise['load_before']:.1f} before, "
-                f"{noise['load_after']:.1f} after; {noise['stolen_s']:g} s stolen"
-            )
+            console.print(f"{part} {spelled_noise(document[part])}")
 
 
 def closed(figures: dict[str, Any], console: Console) -> None:

@@ -6,12 +6,11 @@ import random
 import subprocess
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
-from benches.command import CONSOLE, Output, run, tables_console, write
+from benches.command import CONSOLE, Output, run, tables_console, telling, write
 from benches.machine import describe, noise
 from benches.path_sets import peers, show
 from benches.path_sets.cases import ROOT, Case, drawn, fat_tree
@@ -136,14 +135,8 @@ def main(
         raise typer.Exit(2)
     pin()
     cases = [fat_tree(8), drawn(200, 600)]
-    document: dict[str, Any] = {
-        "machine": describe(),
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "rounds": rounds,
-        "count": COUNT,
-    }
-    with CONSOLE.status("") as status, noise() as seen:
-        tell = status.update if CONSOLE.is_terminal else CONSOLE.print
+    document: dict[str, Any] = describe() | {"rounds": rounds, "count": COUNT}
+    with telling() as tell, noise() as seen:
         document["cases"] = {}
         for case in cases:
             tell(f"{case.name}: path sets, and Yen's algorithm")

@@ -5,6 +5,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benches.machine import spelled, spelled_noise
 from weft import quantity
 
 
@@ -16,9 +17,8 @@ def spread(of: dict[str, Any], digits: int = 3) -> str:
 
 def tables(document: dict[str, Any], console: Console) -> None:
     """Prints all figures."""
-    machine, noise = document["machine"], document["noise"]
     count, rounds = document["count"], document["rounds"]
-    console.print(f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}; one core, {rounds} rounds")
+    console.print(f"{spelled(document)}; one core, {rounds} rounds")
     table = Table("graph", "order", "sets/s", "p50, us", "p99, us", title=f"path sets of {count}", title_justify="left")
     for name, case in document["cases"].items():
         for order, row in case["sets"].items():
@@ -39,7 +39,4 @@ def tables(document: dict[str, Any], console: Console) -> None:
         f"{small['name']}, all {small['paths']:,} paths: NetworkX takes {spread(small['ratio'])} times as long as Weft"
         f" ({spread(small['ms'])} ms)"
     )
-    console.print(
-        f"took {document['took_s']:g} s; load {noise['load_before']:.1f} before, {noise['load_after']:.1f} after; "
-        f"{noise['stolen_s']:g} s stolen"
-    )
+    console.print(spelled_noise(document))

@@ -2,16 +2,16 @@
 
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
-from benches.command import CONSOLE, Output, refuse, run, tables_console, write
+from benches.command import CONSOLE, Output, refuse, run, tables_console, telling, write
 from benches.machine import describe, noise
 from benches.switch import connect, forward, jail, kill, recover, show, table
 from benches.switch.lab import BINARIES, EXAMPLES, LabError
 from benches.switch.peers import MODES
+from weft.emulation.errors import EmulationError
 
 PARTS = ("forward", "connect", "recover", "kill", "table")
 FORWARDERS = ("bridge", *MODES, "ovs", "bridge again")
@@ -76,13 +76,12 @@ def main(
             raise typer.Exit(2)
         raise typer.Exit(jail.run("benches.switch", sys.argv[1:], LIMIT))
     jail.furnish()
-    with CONSOLE.status("") as status:
-        tell = status.update if CONSOLE.is_terminal else CONSOLE.print
+    with telling() as tell:
         result = take(parts, names, rounds, seconds, trials, quick, tell)
-    document = {"machine": describe(), "at": datetime.now(UTC).isoformat(timespec="seconds"), **result}
+    document = describe() | result
     show.tables(document, tables_console(132))
     write(document, output)
 
 
 if __name__ == "__main__":
-    run(main, LabError, jail.JailError)
+    run(main, LabError, EmulationError)

@@ -12,14 +12,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from weft.emulation import jail
+from weft.emulation.errors import EmulationError
+
 INSIDE = "WEFT_BENCH_JAIL"
 PR_SET_PDEATHSIG = 1
-CLONE_NEWNET = 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-class JailError(Exception):
-    """The namespaces cannot be created."""
 
 
 def is_inside() -> bool:
@@ -38,10 +36,10 @@ def run(module: str, arguments: list[str], limit: float) -> int:
         Its exit status; 124 after a timeout, like timeout(1).
 
     Raises:
-        JailError: This process is not root.
+        EmulationError: This process is not root.
     """
     if os.geteuid() != 0:
-        raise JailError("network namespaces and BPF need root: run the same command with `sudo`")
+        raise EmulationError("network namespaces and BPF need root: run the same command with `sudo`")
     command = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"]
     command += [sys.executable, "-m", module, *arguments]
     process = subprocess.Popen(command, env={**os.environ, INSIDE: "1"}, preexec_fn=_die_with_parent)
@@ -63,11 +61,8 @@ def furnish() -> None:
     """Inside: mounts private file systems for pins, namespace names and sockets.
 
     Raises:
-        JailError: A file system cannot be mounted.
+        EmulationError: A file system cannot be mounted.
     """
-    for kind, place in (("tmpfs", "/run"), ("sysfs", "/sys"), ("bpf", "/sys/fs/bpf")):
-        done = subprocess.run(["mount", "-t", kind, kind, place], capture_output=True, text=True)
-        if done.returncode:
-            raise JailError(f"mounting {kind} at {place}: {done.stderr.strip()}")
+    jail.furnish()
     for place in ("/run/netns", "/run/weft", "/run/lock"):
         Path(place).mkdir(parents=True)

@@ -96,11 +96,6 @@ class Weft(Switch):
         self.daemon: subprocess.Popen[str] | None = None
 
     @property
-    def maps(self) -> Path:
-        """The directory where its maps are pinned."""
-        return PINS / self.name / "maps"
-
-    @property
     def socket(self) -> Path:
         """The daemon's control socket."""
         return RUN / f"{self.name}.sock"

@@ -5,21 +5,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benches.machine import spelled, spelled_noise
+
 
 def tables(document: dict[str, Any], console: Console) -> None:
     """Prints all figures."""
-    machine = document["machine"]
-    console.print(f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}")
+    console.print(spelled(document))
     for part, how in (
         ("forward", forward), ("connect", connect), ("recover", recover), ("kill", kill), ("table", lookup)
     ):  # fmt: skip
         if part in document:
             how(document[part]["figures"], console)
-            noise = document[part]["noise"]
-            console.print(
-                f"{part} took {document[part]['took_s']:g} s; load {noise['load_before']:.1f} before, "
-                f"{noise['load_after']:.1f} after; {noise['stolen_s']:g} s stolen\n"
-            )
+            console.print(f"{part} {spelled_noise(document[part])}\n")
 
 
 def ratio(of: dict[str, Any]) -> list[str]:
@@ -65,18 +62,8 @@ def connect(figures: dict[str, Any], console: Console) -> None:
 
 def recover(figures: dict[str, Any], console: Console) -> None:
     """Outages."""
-    table = Table(
-        "",
-        "failure",
-        "outage, ms",
-        "min",
-        "max",
-        "target",
-        "frames lost",
-        "trials",
-        "not recovered",
-        title="recovery",
-    )
+    heads = ("", "failure", "outage, ms", "min", "max", "target", "frames lost", "trials", "not recovered")
+    table = Table(*heads, title="recovery")
     for name, ways in figures.items():
         for way, row in ways.items():
             outage, lost = row["outage_ms"], row["lost"]

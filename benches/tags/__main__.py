@@ -2,7 +2,6 @@
 
 import json
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from benches.machine import describe, noise
 from benches.switch import jail, lab
 from benches.switch.lab import EXAMPLES, LabError, on_cpu
 from benches.tags import show
+from weft.emulation.errors import EmulationError
 
 PINS = "/sys/fs/bpf/tags"
 LIMIT = 1800.0
@@ -39,8 +39,7 @@ def main(
     command = [*on_cpu(0), str(EXAMPLES / "tags"), PINS, "--frames", str(frames), "--rules", rules, "--kinds", kinds]
     with noise() as seen, CONSOLE.status("timing frames"):
         figures = json.loads(lab.run(*command, limit=LIMIT))
-    at = datetime.now(UTC).isoformat(timespec="seconds")
-    document = {"machine": describe(), "at": at, "figures": figures, **seen}
+    document = describe() | {"figures": figures, **seen}
     show.tables(document, tables_console(132))
     write(document, output)
     if drawing:
@@ -48,4 +47,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run(main, LabError, jail.JailError)
+    run(main, LabError, EmulationError)

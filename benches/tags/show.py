@@ -6,38 +6,27 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as Sheet
 
+from benches.machine import spelled, spelled_noise
 from benches.tags.ways import HOPS, Costs, Table
 
 
 def tables(document: dict[str, Any], console: Console) -> None:
     """Prints all figures."""
-    machine, noise = document["machine"], document["noise"]
-    console.print(f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}")
+    console.print(spelled(document))
     costs = Costs.read(document["figures"])
     sheet = Sheet("bytes", "push", "forward", "pop", title="ns per switch to push, follow and pop a tag")
     for size in sorted({size for _, size in costs.steps}):
         sheet.add_row(str(size), *(f"{costs.steps[what, size]:.0f}" for what in ("push", "forward", "pop")))
     console.print(sheet)
-    sheet = Sheet(
-        "rules",
-        "kinds",
-        "match",
-        "one lookup",
-        f"{HOPS} lookups",
-        "tags",
-        "saved",
-        title=f"ns on a path of {HOPS} switches",
-    )
+    heads = ("rules", "kinds", "match", "one lookup", f"{HOPS} lookups", "tags", "saved")
+    sheet = Sheet(*heads, title=f"ns on a path of {HOPS} switches")
     for table in sorted(costs.lookups["flow-table"], key=_order):
         way = costs.way(table)
         cells = (f"{value:.0f}" for value in (way.lookup, way.tables, way.tags, way.saved))
         sheet.add_row(f"{table.rules:,}", str(table.kinds), table.matches, *cells)
     console.print(sheet)
     console.print(f"break-even: tags cost as much as they save where a lookup takes {costs.even:.0f} ns")
-    console.print(
-        f"medians, less the {costs.nothing:.0f} ns of an empty run; took {document['took_s']:g} s; load"
-        f" {noise['load_before']:.1f} before, {noise['load_after']:.1f} after; {noise['stolen_s']:g} s stolen"
-    )
+    console.print(f"medians, less the {costs.nothing:.0f} ns of an empty run; {spelled_noise(document)}")
 
 
 def _order(table: Table) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._weft import version as _version
+from . import _weft
 from .errors import OutputError, ResultsError, ScenarioError, WeftError
 from .scenario import Point, Scenario
 from .topology import Fabric, FabricPath, Link, Node, fabric, write_fabric
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .results import Results, Run
     from .statistics import Estimate
 
-__version__ = _version()
+__version__ = _weft.version()
 
 __all__ = [
     "Estimate",
@@ -77,8 +77,6 @@ def distributions() -> list[dict[str, Any]]:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of a scenario."""
-    from . import _weft
-
     answer: dict[str, Any] = json.loads(_weft.schema())
     return answer
 
@@ -119,7 +117,5 @@ def plot(
 
 
 def _listing(what: str) -> list[dict[str, Any]]:
-    from . import _weft
-
     answer: list[dict[str, Any]] = json.loads(getattr(_weft, what)())
     return answer

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from ._weft import ScenarioError
 
-__all__ = ["HintedError", "OutputError", "ResultsError", "ScenarioError", "WeftError"]
+__all__ = ["OutputError", "ResultsError", "ScenarioError", "WeftError"]
 
 
 class WeftError(Exception):
-    """Base class of the errors raised by Weft's Python code."""
-
-
-class HintedError(WeftError):
-    """An error with advice.
+    """Base class of the errors raised by Weft's Python code.
 
     Attributes:
-        hint: What to do instead, if known.
+        hint: What to do instead, if known and not part of the message.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:

@@ -46,11 +46,6 @@ def find(*, build: bool) -> Path | None:
     return None
 
 
-def comparable(case: str) -> bool:
-    """Whether the program can run a benchmark case."""
-    return case.rpartition("-")[2] in _TCP
-
-
 def ratio(program: Path, case: str) -> float | None:
     """Packet-hops per CPU second of our engine relative to ns-3, on the same flows.
 
@@ -58,7 +53,8 @@ def ratio(program: Path, case: str) -> float | None:
 
     None if the program cannot run the case.
     """
-    if not comparable(case):
+    tcp = _TCP.get(case.rpartition("-")[2])
+    if tcp is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
         simulated = _weft.bench_export(case, SLICE_SECONDS, folder)
@@ -68,7 +64,7 @@ def ratio(program: Path, case: str) -> float | None:
             f"--fabric={folder}/fabric.csv",
             f"--flows={folder}/flows.csv",
             "--scheme=ecmp",
-            f"--tcp={_TCP[case.rpartition('-')[2]]}",
+            f"--tcp={tcp}",
             "--mss=1448",
             f"--stop={simulated}",
         ]

@@ -196,11 +196,6 @@ def as_dict(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [
         {"point": row.point, "scheme": row.scheme}
         | ({"event": row.event} if row.event else {})
-        | {
-            "metrics": {
-                key: {"mean": one.mean, "low": one.low, "high": one.high} if one else None
-                for key, one in row.estimates.items()
-            }
-        }
+        | {"metrics": {key: one.as_dict() if one else None for key, one in row.estimates.items()}}
         for row in rows
     ]

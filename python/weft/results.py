@@ -236,12 +236,7 @@ class Results:
     def links(self) -> pl.DataFrame:
         """One row per directed link and run: rate, delay, utilisation in the window, bytes, drops, largest queue."""
         pairs = [(run, link) for run in self.finished for link in self._summaries[run.id]["links"]]
-        columns: dict[str, list[Any]] = {
-            "run": [run.id for run, _ in pairs],
-            "scheme": [run.scheme for run, _ in pairs],
-            "seed": [run.seed for run, _ in pairs],
-            "point": [run.point for run, _ in pairs],
-        }
+        columns = _identifying([run for run, _ in pairs])
         names = pairs[0][1] if pairs else {}
         columns |= {name: [link.get(name) for _, link in pairs] for name in names}
         return pl.DataFrame(columns, strict=False)
@@ -269,12 +264,7 @@ class Results:
 
     def _run_table(self) -> pl.DataFrame:
         """The finished runs with their identifying columns: `run`, `scheme`, `seed`, `point` and the swept keys."""
-        columns: dict[str, list[Any]] = {
-            "run": [run.id for run in self.finished],
-            "scheme": [run.scheme for run in self.finished],
-            "seed": [run.seed for run in self.finished],
-            "point": [run.point for run in self.finished],
-        }
+        columns = _identifying(self.finished)
         columns |= {column(key): [_cell(run.overrides.get(key)) for run in self.finished] for key in self.keys}
         return pl.DataFrame(columns, strict=False)
 
@@ -301,6 +291,16 @@ class Results:
             if path.is_file() and SCHEME_KEY not in (entry.get("overrides") or {}):
                 return str(_read_json(path)["scheme"]["name"])
         return "scheme"
+
+
+def _identifying(runs: Sequence[Run]) -> dict[str, list[Any]]:
+    """The columns that tell runs apart, without the swept keys."""
+    return {
+        "run": [run.id for run in runs],
+        "scheme": [run.scheme for run in runs],
+        "seed": [run.seed for run in runs],
+        "point": [run.point for run in runs],
+    }
 
 
 def _cell(value: Any) -> Any:

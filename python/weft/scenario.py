@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _weft
 from .errors import OutputError
-from .labels import plural, show
+from .labels import plural
 from .topology import Fabric, read_text
 
 if TYPE_CHECKING:
@@ -88,6 +88,11 @@ class Scenario:
         return points, list(answer.get("warnings", []))
 
     @property
+    def source(self) -> tuple[str, str, str, list[str]]:
+        """Text, name, directory and changes, as the engine takes them."""
+        return self.text, self.name, str(self.base_dir), list(self.sets)
+
+    @property
     def baseline(self) -> str | None:
         """Its baseline scheme, if any."""
         value = self._checked()["baseline"]
@@ -95,7 +100,7 @@ class Scenario:
 
     def _checked(self) -> dict[str, Any]:
         """The engine's check of the scenario."""
-        answer: dict[str, Any] = json.loads(_weft.check(self.text, self.name, str(self.base_dir), list(self.sets)))
+        answer: dict[str, Any] = json.loads(_weft.check(*self.source))
         return answer
 
     def points(self) -> list[Point]:
@@ -104,8 +109,7 @@ class Scenario:
 
     def fabric(self) -> Fabric:
         """Its fabric."""
-        text = _weft.fabric(self.text, self.name, str(self.base_dir), list(self.sets), True)
-        return Fabric.from_json(json.loads(text))
+        return Fabric.from_json(json.loads(_weft.fabric(*self.source, True)))
 
     def run(
         self,
@@ -155,21 +159,12 @@ class Scenario:
                 progress(json.loads(event))
 
         try:
-            answer = json.loads(
-                _weft.run(
-                    self.text,
-                    self.name,
-                    str(self.base_dir),
-                    list(self.sets),
-                    str(out),
-                    jobs if jobs is not None else os.cpu_count() or 1,
-                    None if seeds is None else list(seeds),
-                    forward,
-                )
-            )
+            threads = jobs if jobs is not None else os.cpu_count() or 1
+            chosen = None if seeds is None else list(seeds)
+            answer = _weft.run(*self.source, str(out), threads, chosen, forward)
         except OSError as error:
             raise OutputError(str(error)) from error
-        return Outcome(_count(answer["done"]), _count(answer["skipped"]), [_failure(f) for f in answer["failed"]])
+        return Outcome(**json.loads(answer))
 
 
 def refuse_file(out: Path) -> None:
@@ -180,14 +175,6 @@ def refuse_file(out: Path) -> None:
     """
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file: give a directory to write the results to")
-
-
-def _count(value: Any) -> int:
-    return len(value) if isinstance(value, list) else int(value)
-
-
-def _failure(entry: Any) -> dict[str, Any]:
-    return dict(entry) if isinstance(entry, dict) else {"run_id": None, "error": show(entry)}
 
 
 def _toml(value: Any) -> str:

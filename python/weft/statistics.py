@@ -38,6 +38,10 @@ class Estimate:
         """Half the width of the interval, or None."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
+    def as_dict(self) -> dict[str, float | None]:
+        """As plain data for JSON."""
+        return {"mean": self.mean, "low": self.low, "high": self.high}
+
     @property
     def excludes_zero(self) -> bool:
         """Whether the whole interval lies on one side of zero."""
@@ -110,7 +114,7 @@ def relative_difference(treated: Mapping[int, float | None], baseline: Mapping[i
     scale = float(np.mean([b for _, b in pairs])) if pairs else 0.0
     if scale == 0:
         return None
-    difference = paired_difference(treated, baseline)
+    difference = estimate(a - b for a, b in pairs)
     return None if difference is None else difference.scaled(1 / scale)
 
 

@@ -137,15 +137,7 @@ class Summary:
                     "flows": row.flows,
                     "finished": row.finished,
                     "metrics": {
-                        metric.key: _interval(row.estimates[metric.key])
-                        | (
-                            {
-                                "difference": _interval(found.absolute if found else None),
-                                "ratio": _interval(found.ratio if found else None),
-                            }
-                            if (found := row.differences.get(metric.key)) or row.differences
-                            else {}
-                        )
+                        metric.key: _interval(row.estimates[metric.key]) | _compared(row, metric.key)
                         for metric in METRICS
                     },
                 }
@@ -154,23 +146,23 @@ class Summary:
         }
 
 
+def _compared(row: Row, key: str) -> dict[str, dict[str, float | None]]:
+    """How a metric differs from the baseline's, as plain data; empty without a baseline."""
+    found = row.differences.get(key)
+    absolute, ratio = (found.absolute, found.ratio) if found else (None, None)
+    return {"difference": _interval(absolute), "ratio": _interval(ratio)} if row.differences else {}
+
+
 _METRIC_KEYS = tuple(metric.key for metric in METRICS)
 
 
 def _columns(key: str, value: Estimate | None) -> dict[str, float | None]:
-    return {
-        key: value.mean if value else None,
-        f"{key}_low": value.low if value else None,
-        f"{key}_high": value.high if value else None,
-    }
+    mean, low, high = _interval(value).values()
+    return {key: mean, f"{key}_low": low, f"{key}_high": high}
 
 
 def _interval(value: Estimate | None) -> dict[str, float | None]:
-    return {
-        "mean": value.mean if value else None,
-        "low": value.low if value else None,
-        "high": value.high if value else None,
-    }
+    return value.as_dict() if value else {"mean": None, "low": None, "high": None}
 
 
 _Runs = dict[tuple[int, str], dict[str, Any]]

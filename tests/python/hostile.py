@@ -64,13 +64,8 @@ def fabric_file(directory: Path, name: str) -> Path:
     """Two leaves, two spines and four hosts as node-link JSON, each name prefixed with this one."""
     tiers = {"h": 0, "l": 1, "s": 2}
     nodes = ["h0", "h1", "h2", "h3", "l0", "l1", "s0", "s1"]
-    cables = [
-        ("h0", "l0"),
-        ("h1", "l0"),
-        ("h2", "l1"),
-        ("h3", "l1"),
-        *((leaf, s) for leaf in ("l0", "l1") for s in ("s0", "s1")),
-    ]
+    cables = [(f"h{number}", f"l{number // 2}") for number in range(4)]
+    cables += [(leaf, spine) for leaf in ("l0", "l1") for spine in ("s0", "s1")]
     data = {
         "directed": False,
         "multigraph": False,

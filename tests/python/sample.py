@@ -49,26 +49,16 @@ def fat_tree(k: int) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
     """Nodes with positions, and links, of a k-ary fat-tree in the order of the builders."""
     half = k // 2
     hosts, edges, cores = k**3 // 4, k * half, half**2
-    nodes = [
-        {"name": f"h{i}", "role": "host", "tier": 0, "pod": i // half**2, "x": (i + 0.5) / hosts, "y": 0.0}
-        for i in range(hosts)
-    ]
-    for letter, tier in (("e", 1), ("a", 2)):
-        nodes += [
-            {
-                "name": f"{letter}{i}",
-                "role": "switch",
-                "tier": tier,
-                "pod": i // half,
-                "x": (i + 0.5) / edges,
-                "y": tier,
-            }
-            for i in range(edges)
+
+    def row(letter: str, tier: int, number: int, pod_size: int | None) -> list[dict[str, Any]]:
+        role = "switch" if tier else "host"
+        return [
+            {"name": f"{letter}{i}", "role": role, "tier": tier, "pod": i // pod_size if pod_size else None}
+            | {"x": (i + 0.5) / number, "y": float(tier)}
+            for i in range(number)
         ]
-    nodes += [
-        {"name": f"c{i}", "role": "switch", "tier": 3, "pod": None, "x": (i + 0.5) / cores, "y": 3.0}
-        for i in range(cores)
-    ]
+
+    nodes = row("h", 0, hosts, half**2) + row("e", 1, edges, half) + row("a", 2, edges, half) + row("c", 3, cores, None)
     cables = [(f"h{i}", f"e{i // half}") for i in range(hosts)]
     cables += [(f"e{e}", f"a{e // half * half + j}") for e in range(edges) for j in range(half)]
     cables += [(f"a{a}", f"c{a % half * half + j}") for a in range(edges) for j in range(half)]
@@ -167,10 +157,8 @@ def write_run(
         rows = series.filter(pl.col("metric") == metric).group_by(pl.col("entity").cast(pl.String)).agg(value)
         return dict(rows.iter_rows())
 
-    mean, largest = (
-        per_link("link_utilisation", pl.col("value").mean()),
-        per_link("queue_bytes", pl.col("value").max()),
-    )
+    mean = per_link("link_utilisation", pl.col("value").mean())
+    largest = per_link("queue_bytes", pl.col("value").max())
     summary = {
         "name": "sample",
         "version": "0.1.0",
@@ -181,12 +169,7 @@ def write_run(
             "profile": "linux",
             "parameters": {"mss": 1448, "initial_window": 10, "sack": True, "rto_min": "200 ms", "pacing": None},
         },
-        "fabric": {
-            "name": f"fat-tree k={k}",
-            "hosts": k**3 // 4,
-            "switches": 5 * k**2 // 4,
-            "links": len(ends),
-        },
+        "fabric": {"name": f"fat-tree k={k}", "hosts": k**3 // 4, "switches": 5 * k**2 // 4, "links": len(ends)},
         "traffic": {
             "flows": flows,
             "mean_bytes": float(table["bytes"].mean()),  # type: ignore[arg-type]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ import pytest
 from benches.controller import load, processes
 from benches.controller.processes import LOAD, ROOT, LoadError
 from benches.controller.profile import shares
+from quick_bench import quick_run
 
 pytest.importorskip("os_ken")
 PROGRAMS = [program for program in (LOAD, ROOT / "target/debug" / LOAD.name) if program.exists()]
@@ -44,20 +42,16 @@ def test_a_learning_switch_answers_every_new_address_with_a_rule_and_the_packet(
     assert load.wrong([report]) == {}
 
 
+SMALL = ("--fabric", "spine-leaf:4x3x2", "--in-progress", "4", "--connections", "60")
+
+
 @needs_load
-def test_every_subflow_comes_through_on_a_path_of_its_own() -> None:
-    arguments = ["--fabric", "spine-leaf:4x3x2", "--in-progress", "4", "--connections", "60"]
-    report = loaded(load.WEFT, *arguments)
-    assert report["connections"]["completed"] == 60
-    assert (report["distinct_paths"], report["unasked_syns"], load.wrong([report])) == (4, 0, {})
+def test_every_subflow_comes_through_on_a_path_of_its_own_and_over_a_spanning_tree_on_one() -> None:
+    report, of_tree = (loaded(name, *SMALL) for name in (load.WEFT, load.TREE))
+    for each, paths in ((report, 4), (of_tree, 1)):
+        assert (each["connections"]["completed"], each["distinct_paths"], load.wrong([each])) == (60, paths, {})
+    assert report["unasked_syns"] == 0
     assert [report["latency_ms"][kind]["count"] for kind in ("connection_syn", "join_syn")] == [60, 180]
-
-
-@needs_load
-def test_a_spanning_tree_has_one_path_for_all() -> None:
-    arguments = ["--fabric", "spine-leaf:4x3x2", "--in-progress", "4", "--connections", "60"]
-    report = loaded(load.TREE, *arguments)
-    assert (report["connections"]["completed"], report["distinct_paths"], load.wrong([report])) == (60, 1, {})
 
 
 @needs_load
@@ -69,13 +63,8 @@ def test_a_controller_that_never_finds_the_fabric_is_refused_with_how_far_it_cam
 @pytest.mark.long
 @pytest.mark.skipif(not LOAD.exists(), reason=f"{LOAD} is not built (make bench-controller)")
 def test_a_quick_run_measures_all_controllers_in_turn(tmp_path: Path) -> None:
-    out = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "benches.controller", "--quick", "--connections", "100", "--memory", "300"]
-    done = subprocess.run(
-        [*command, "--json", str(out)], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    figures = json.loads(out.read_text())["load"]["figures"]
+    document, _ = quick_run(tmp_path, "controller", "--connections", "100", "--memory", "300", limit_s=300)
+    figures = document["load"]["figures"]
     assert set(figures["closed"]) == {*load.CONTROLLERS, "of_the_yardstick"}
     for name in load.CONTROLLERS:
         for row in figures["closed"][name].values():

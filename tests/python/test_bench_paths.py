@@ -1,18 +1,12 @@
 """The benchmark of path sets: that NetworkX's results are comparable, that it runs, and its output."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import networkx
 import pytest
 
 from benches.path_sets import peers
 from benches.path_sets.__main__ import EXAMPLE, BenchError, check
 from benches.path_sets.cases import drawn, fat_tree
-
-ROOT = Path(__file__).resolve().parents[2]
+from quick_bench import quick_run
 
 
 def test_a_case_is_the_graph_that_its_name_says():
@@ -45,14 +39,10 @@ def test_listing_is_given_up_and_what_is_left_is_estimated():
 @pytest.mark.long
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="the example is not built (make bench-paths)")
 def test_it_runs_and_writes_what_it_shows(tmp_path):
-    file = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "benches.path_sets", "--quick", "--json", str(file)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
-    figures = json.loads(file.read_text())
+    figures, shown = quick_run(tmp_path, "path_sets", limit_s=300)
     assert list(figures["cases"]) == ["fat-tree k=8", "random, 200 nodes, 600 edges"]
     for name, case in figures["cases"].items():
-        assert name in done.stdout
+        assert name in shown
         for row in case["sets"].values():
             assert 0 < row["p50_us"]["median"] <= row["p99_us"]["median"]
             assert row["per_second"]["median"] > 1000

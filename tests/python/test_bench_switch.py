@@ -1,17 +1,15 @@
 """The benchmark of the Linux switch: that it runs, and its output except for speed."""
 
-import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from benches.ratio import ratios, spread
+from quick_bench import ROOT, quick_run
 
-ROOT = Path(__file__).resolve().parents[2]
 BUILT = [ROOT / "target/release/weft-switchd", ROOT / "target/release/examples/frames"]
 
 
@@ -25,11 +23,7 @@ def unable() -> str | None:
 
 
 def test_the_interval_of_a_median_has_the_confidence_that_it_states() -> None:
-    few, some, many = (
-        spread([3.0, 1.0, 2.0]),
-        spread([float(n) for n in range(6)]),
-        spread([float(n) for n in range(15)]),
-    )
+    few, some, many = (spread(list(map(float, values))) for values in ([3, 1, 2], range(6), range(15)))
     assert (few.median, few.low, few.high, few.confidence) == (2.0, 1.0, 3.0, 0.75)
     assert (some.low, some.high, some.confidence) == (0.0, 5.0, 1 - 2 / 64)
     # The 4th lowest and the 4th highest of 15: Conover, Practical Nonparametric Statistics, table A3.
@@ -48,12 +42,9 @@ def test_a_quick_run_measures_the_switch_beside_the_bridge_and_leaves_nothing(tm
         links = subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True).stdout
         return sorted(path.name for path in Path("/run").glob("netns/*")), links
 
-    before, out = left(), tmp_path / "figures.json"
-    command = [sys.executable, "-m", "benches.switch", "forward", "--quick", "--seconds", "1", "--json", str(out)]
-    command += ["--switches", "bridge,tcp-path"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(out.read_text())
+    before = left()
+    arguments = ("forward", "--seconds", "1", "--switches", "bridge,tcp-path")
+    document, _ = quick_run(tmp_path, "switch", *arguments, limit_s=240)
     assert set(document) == {"machine", "at", "forward"}
     assert set(document["forward"]["noise"]) == {"load_before", "load_after", "stolen_s"}
     kinds = {"TCP with GSO", "60-byte frames, 10 000 flows", "60-byte frames, 100 flows"}

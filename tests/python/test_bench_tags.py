@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from io import StringIO
 
 import pytest
@@ -12,7 +9,8 @@ from rich.console import Console
 
 from benches.tags import show
 from benches.tags.ways import Costs, Table
-from test_bench_switch import ROOT, unable
+from quick_bench import ROOT, quick_run
+from test_bench_switch import unable
 
 
 def spread(median: float) -> dict:
@@ -70,11 +68,7 @@ def test_a_small_run_measures_every_step_and_table(tmp_path):
         reason = f"missing: {program} (make bench-tags)"
     if reason:
         pytest.skip(reason)
-    file = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "benches.tags", "--quick", "--json", str(file)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    costs = Costs.read(json.loads(file.read_text())["figures"])
+    costs = Costs.read(quick_run(tmp_path, "tags", limit_s=120)[0]["figures"])
     assert len(costs.lookups["flow-table"]) == 2 * 2 * 4
     assert all(took > 0 for took in costs.steps.values())
     assert costs.behind_the_source > costs.steps["forward", 64] * 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shlex
@@ -77,6 +78,16 @@ def test_profiles_side_by_side_are_not_cut_on_a_narrow_terminal(weft, monkeypatc
     for whole in ("131.072 kB", "0.700195", "lowest-rtt", "timestamps"):
         assert whole in text
     assert max(map(len, text.splitlines())) <= 60
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("command", [["controller"], ["tag-forward", "provision"], ["reproduce"]], ids=" ".join)
+def test_paragraphs_of_the_help_break_only_where_the_line_is_full(weft, monkeypatch, command, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = weft(*command, "--help").stdout
+    paragraphs = [line.strip() for line in shown.split("Examples")[0].splitlines() if line.strip()]
+    for line, after in itertools.pairwise(paragraphs[1:]):
+        assert len(f"{line} {after.split()[0]}") > columns - 2 or line.endswith("."), line
 
 
 def test_flags_are_shown_without_a_type(weft):
@@ -156,7 +167,10 @@ def test_an_unknown_baseline_column_or_format_is_refused(weft, sample_dir, tmp_p
     for arguments, message in (
         (["summary", sample_dir, "--baseline", "conga"], "no scheme `conga`"),
         (["summary", sample_dir, "--by", "foo"], "these results have traffic.load, scheme, class, point"),
-        (["plot", sample_dir, "-o", tmp_path / "f", "--format", "docx"], "cannot write figures as `docx`"),
+        (
+            ["plot", sample_dir, "-o", tmp_path / "f", "--format", "docx"],
+            "cannot write figures as `docx`: choose from pdf",
+        ),
         (["report", sample_dir, "-o", tmp_path / "r.html", "--baseline", "conga"], "no scheme `conga`"),
     ):
         result = weft(*arguments)
@@ -256,15 +270,7 @@ def test_starters_are_written_once(weft, tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["--version"],
-        ["check", "quickstart.toml"],
-        ["fabric", "quickstart.toml"],
-        ["schemes"],
-        ["list", "profiles"],
-        ["explore", "--help"],
-    ],
-    ids=" ".join,
+    ["--version", "check quickstart.toml", "fabric quickstart.toml", "schemes", "list profiles", "explore --help"],
 )
 def test_a_command_that_neither_draws_nor_reads_results_imports_nothing_that_takes_long(arguments, monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[2] / "scenarios")
@@ -273,7 +279,7 @@ def test_a_command_that_neither_draws_nor_reads_results_imports_nothing_that_tak
         "slow = {'polars', 'numpy', 'scipy', 'matplotlib', 'altair', 'networkx', 'aiohttp'} & set(sys.modules)\n"
         "assert not slow, slow"
     )
-    command = [sys.executable, "-c", script, *arguments]
+    command = [sys.executable, "-c", script, *arguments.split()]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -44,16 +44,10 @@ def properties(schema):
 def test_the_scenario_reference_names_every_key_of_the_schema():
     text = (DOCS / "scenario.md").read_text()
     schema = weft.schema()
-    transport = {name for profile in weft.profiles() for name in flat(profile)}
+    transport = {name for profile in weft.profiles() for name in keys(profile)}
     schemes = {p["name"] for scheme in weft.schemes() for p in scheme["params"]}
     missing = {name for name in properties(schema) - transport - schemes if not re.search(rf"\b{name}\b", text)}
     assert missing == set()
-
-
-def flat(value):
-    if isinstance(value, dict):
-        return set(value).union(*(flat(part) for part in value.values()))
-    return set()
 
 
 @pytest.mark.parametrize(("file", "title"), [("flows.parquet", "flows.parquet"), ("series.parquet", "series.parquet")])

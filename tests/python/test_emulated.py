@@ -28,21 +28,10 @@ def records(point_id: str, factor: float = 1.0) -> list[dict]:
     lines = []
     for flow in json.loads(_weft.plan(*given(point_id)))["flows"]:
         start = flow["start_ps"] + 2_000_000
-        lines.append(
-            {
-                "flow": flow["flow"],
-                "start_ps": start,
-                "established_ps": start + 1,
-                "end_ps": start + round(1e9 * factor),
-                "packets_sent": 21,
-                "retransmissions": 0,
-                "timeouts": 0,
-                "out_of_order": 1,
-                "segments_received": 21,
-                "ecn_marks": 0,
-                "error": None,
-            }
-        )
+        end = start + round(1e9 * factor)
+        times = {"flow": flow["flow"], "start_ps": start, "established_ps": start + 1, "end_ps": end}
+        counts = {"packets_sent": 21, "retransmissions": 0, "timeouts": 0, "out_of_order": 1, "segments_received": 21}
+        lines.append(times | counts | {"ecn_marks": 0, "error": None})
     lines[0] |= {"packets_sent": 22, "retransmissions": 1}
     lines[-1] |= {"end_ps": None, "error": "the run's time limit was reached"}
     return lines

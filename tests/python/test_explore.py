@@ -156,23 +156,20 @@ def test_what_cannot_be_shown_is_refused_with_what_there_is(weft, race, tmp_path
     assert list(tmp_path.iterdir()) == [race]
 
 
+def given(flows: str, scheme: str) -> Scenario:
+    """The fabric with these flows."""
+    traffic = f"[traffic]\nflow_list = [{flows}]\n"
+    rest = f'[scheme]\nname = "{scheme}"\n[run]\nduration = "20 ms"\n'
+    return Scenario.from_text(SCENARIO.split("[traffic]")[0] + traffic + rest)
+
+
 def test_a_flow_that_is_not_explored_for_is_refused_with_one_that_is():
-    text = (
-        SCENARIO.split("[traffic]")[0]
-        + """
-[traffic]
-flow_list = [
+    flows = """
   { src = "h0", dst = "h1", bytes = "1 MB" },
   { src = "h0", dst = "h8", bytes = "10 kB" },
   { src = "h0", dst = "h8", bytes = "9 MB", start = "1 ms" },
-]
-[scheme]
-name = "arp_path"
-[run]
-duration = "20 ms"
 """
-    )
-    plan = Scenario.from_text(text)
+    plan = given(flows, "arp_path")
     for flow, message in (
         (0, "the hosts of flow 0, h0 and h1, are on the same switch; try --flow 1"),
         (2, "h0 already knows the address of h8 from flow 1 when flow 2 starts; try --flow 1"),
@@ -187,18 +184,7 @@ duration = "20 ms"
 
 
 def test_a_flow_too_short_to_be_cut_has_one_scene_and_the_page_says_so():
-    text = (
-        SCENARIO.split("[traffic]")[0]
-        + """
-[traffic]
-flow_list = [{ src = "h0", dst = "h8", bytes = "1 kB" }]
-[scheme]
-name = "tcp_path"
-[run]
-duration = "20 ms"
-"""
-    )
-    trace = follow(Scenario.from_text(text))
+    trace = follow(given('{ src = "h0", dst = "h8", bytes = "1 kB" }', "tcp_path"))
     assert len(trace.scenes) == 1
     assert "flow 0 (1000 bytes) ends before its path can be cut" in (trace.no_recovery or "")
     assert "No recovery is shown: flow 0 (1000 bytes) ends before" in render(trace)
@@ -257,18 +243,8 @@ def test_a_large_fabric_is_drawn_without_the_hosts_that_take_no_part():
 def test_it_can_be_stopped_and_leaves_no_page(tmp_path):
     scenario = tmp_path / "long.toml"
     scenario.write_text(SCENARIO.replace("60 ms", "200 s"))
-    command = [
-        sys.executable,
-        "-m",
-        "weft",
-        "explore",
-        str(scenario),
-        "--flow",
-        "90000",
-        "-o",
-        str(tmp_path / "page.html"),
-    ]
-    command += ["--set", "scheme.name=tcp_path"]
+    command = [sys.executable, "-m", "weft", "explore", str(scenario), "--flow", "90000"]
+    command += ["-o", str(tmp_path / "page.html"), "--set", "scheme.name=tcp_path"]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "TERM": "dumb"})
     time.sleep(4)
     running.send_signal(signal.SIGINT)

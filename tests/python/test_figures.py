@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import sample
 from test_study import world
-from weft import OutputError, Results, extracts, plot
+from weft import Results, extracts, plot
 from weft.content import Content
 from weft.figures import comparison
 from weft.figures.style import FORMATS
@@ -109,9 +109,3 @@ def test_every_format_that_is_offered_is_written_and_the_same_twice(small, tmp_p
     ]
     assert files[0].name == f"a.{kind}"
     assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_an_unknown_format_is_refused_by_name(small, tmp_path):
-    with pytest.raises(OutputError, match=r"cannot write figures as `docx`: choose from .*pdf"):
-        plot(small, tmp_path, ("docx",))
-    assert list(tmp_path.iterdir()) == []

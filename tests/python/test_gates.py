@@ -7,29 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from paper_tree import fat_tree
 from weft import ScenarioError
 from weft._weft import GatePlan, tag_forward_state
 
 QUICKSTART = Path(__file__).parents[2] / "scenarios" / "quickstart.toml"
-
-
-def fat_tree(k: int, cores: dict[tuple[int, int], int] | None = None) -> str:
-    """A fabric file with switches named as in the paper; `cores` redirects the link of a switch and position."""
-    half = k // 2
-    cables = [(f"h{host}", f"es{host // half + 1}") for host in range(k * half * half)]
-    for pod in range(k):
-        for edge in range(half):
-            cables += [(f"es{pod * half + edge + 1}", f"as{pod * half + up + 1}") for up in range(half)]
-    for pod in range(k):
-        for group in range(half):
-            switch = pod * half + group + 1
-            for place in range(half):
-                core = (cores or {}).get((switch, place), group * half + place + 1)
-                cables.append((f"as{switch}", f"cs{core}"))
-    names = dict.fromkeys(name for cable in cables for name in cable)
-    nodes = [{"id": name, "role": "host" if name.startswith("h") else "switch"} for name in names]
-    edges = [{"source": a, "target": b} for a, b in cables]
-    return json.dumps({"directed": False, "multigraph": False, "graph": {}, "nodes": nodes, "edges": edges})
 
 
 def test_the_papers_packet_takes_the_papers_way():
@@ -59,7 +41,7 @@ def test_a_plan_is_json_and_is_taken_back():
 
 
 def test_cables_that_are_elsewhere_are_named():
-    swapped = fat_tree(4, {(3, 0): 4, (4, 1): 1})
+    swapped = fat_tree(4, cores={(3, 0): 4, (4, 1): 1})
     with pytest.raises(ValueError, match="as3-eth2 goes to cs4, expected cs1; as4-eth3 goes to cs1, expected cs4"):
         GatePlan.of_file("discovered.json", swapped)
 

@@ -14,23 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "install-system.sh"
-TOOLS = (
-    "sh",
-    "cat",
-    "cut",
-    "env",
-    "find",
-    "grep",
-    "head",
-    "make",
-    "mkdir",
-    "mktemp",
-    "rm",
-    "sed",
-    "seq",
-    "sort",
-    "touch",
-)
+TOOLS = "sh cat cut env find grep head make mkdir mktemp rm sed seq sort touch".split()  # noqa: SIM905
 LOCKED = "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 4711 (apt-get)"
 
 
@@ -45,6 +29,11 @@ class Machine:
         path = self.root / "bin" / name
         path.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.root}/log"\n{script}\n')
         path.chmod(0o755)
+
+    def lacks(self, *names: str) -> None:
+        """Remove programs."""
+        for name in names:
+            (self.root / "bin" / name).unlink()
 
     def install(self, what: str = "build") -> subprocess.CompletedProcess[str]:
         """Run the script."""
@@ -98,8 +87,7 @@ def test_a_machine_that_has_everything_is_left_alone(machine: Machine) -> None:
 
 
 def test_without_sudo_root_is_told_one_command_for_all_that_is_missing(machine: Machine) -> None:
-    for name in ("sudo", "cc", "cargo"):
-        (machine.root / "bin" / name).unlink()
+    machine.lacks("sudo", "cc", "cargo")
     done = machine.install()
     assert done.returncode == 1
     packages = "gcc libc6-dev curl ca-certificates"
@@ -109,7 +97,7 @@ def test_without_sudo_root_is_told_one_command_for_all_that_is_missing(machine: 
 
 
 def test_root_needs_no_sudo(machine: Machine) -> None:
-    (machine.root / "bin" / "cc").unlink()
+    machine.lacks("cc")
     machine.has("id", "echo 0")
     done = machine.install()
     assert done.returncode == 0, done.stderr
@@ -118,7 +106,7 @@ def test_root_needs_no_sudo(machine: Machine) -> None:
 
 
 def test_a_lock_of_apt_is_waited_for(machine: Machine) -> None:
-    (machine.root / "bin" / "cc").unlink()
+    machine.lacks("cc")
     held = f'{machine.root}/released-"$2"'
     machine.has("apt-get", f'[ -e {held} ] || {{ touch {held}; echo "{LOCKED}" >&2; exit 100; }}')
     done = machine.install()
@@ -130,7 +118,7 @@ def test_a_lock_of_apt_is_waited_for(machine: Machine) -> None:
 
 
 def test_a_lock_that_stays_ends_in_an_error(machine: Machine) -> None:
-    (machine.root / "bin" / "cc").unlink()
+    machine.lacks("cc")
     machine.has("apt-get", f'echo "{LOCKED}" >&2; exit 100')
     done = machine.install()
     assert done.returncode == 1
@@ -140,7 +128,7 @@ def test_a_lock_that_stays_ends_in_an_error(machine: Machine) -> None:
 
 
 def test_an_installation_that_fails_says_why_and_what_root_can_do(machine: Machine) -> None:
-    (machine.root / "bin" / "cc").unlink()
+    machine.lacks("cc")
     machine.has("apt-get", '[ "$2" = update ] || { echo "E: Unable to fetch some archives" >&2; exit 100; }')
     done = machine.install()
     assert done.returncode == 1
@@ -158,7 +146,7 @@ def test_without_a_headless_browser_the_full_one_is_installed(machine: Machine) 
 
 
 def test_package_lists_that_cannot_be_renewed_may_still_do(machine: Machine) -> None:
-    (machine.root / "bin" / "cc").unlink()
+    machine.lacks("cc")
     machine.has("apt-get", '[ "$2" = install ] || { echo "E: The repository has no Release file." >&2; exit 100; }')
     done = machine.install()
     assert done.returncode == 0
@@ -166,15 +154,14 @@ def test_package_lists_that_cannot_be_renewed_may_still_do(machine: Machine) -> 
 
 
 def test_without_apt_the_packages_are_named(machine: Machine) -> None:
-    for name in ("cc", "apt-get"):
-        (machine.root / "bin" / name).unlink()
+    machine.lacks("cc", "apt-get")
     done = machine.install()
     assert done.returncode == 1
     assert "there is no apt-get to install them: gcc libc6-dev" in done.stderr
 
 
 def test_rust_that_cannot_be_downloaded_is_an_error(machine: Machine) -> None:
-    (machine.root / "bin" / "cargo").unlink()
+    machine.lacks("cargo")
     machine.has("curl", 'echo "curl: (6) Could not resolve host: sh.rustup.rs" >&2; exit 6')
     done = machine.install()
     assert done.returncode == 1

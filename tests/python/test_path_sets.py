@@ -159,39 +159,23 @@ def test_no_graph_is_too_large_to_begin_with():
 
 FABRIC = """
 name = "campus"
-[[node]]
-name = "left"
-role = "host"
-[[node]]
-name = "right"
-role = "host"
-[[node]]
-name = "both"
-role = "host"
-[[node]]
-name = "north"
-role = "switch"
-[[node]]
-name = "south"
-role = "switch"
-[[node]]
-name = "alone"
-role = "switch"
-[[link]]
-between = ["left", "north"]
-[[link]]
-between = ["right", "south"]
-[[link]]
-between = ["both", "north"]
-[[link]]
-between = ["both", "south"]
-[[link]]
-between = ["north", "south"]
-[[link]]
-between = ["north", "south"]
-up = false
-[[link]]
-between = ["south", "north"]
+node = [
+  { name = "left", role = "host" },
+  { name = "right", role = "host" },
+  { name = "both", role = "host" },
+  { name = "north", role = "switch" },
+  { name = "south", role = "switch" },
+  { name = "alone", role = "switch" },
+]
+link = [
+  { between = ["left", "north"] },
+  { between = ["right", "south"] },
+  { between = ["both", "north"] },
+  { between = ["both", "south"] },
+  { between = ["north", "south"] },
+  { between = ["north", "south"], up = false },
+  { between = ["south", "north"] },
+]
 """
 
 

@@ -6,11 +6,8 @@ import json
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
-import weft
-from weft import paths
-from weft.cli import app
+from weft import Scenario, paths
 from weft.reporting import write
 
 SCENARIO = """
@@ -54,7 +51,7 @@ heal = "l0-s0"
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("paths") / "results"
-    return weft.Scenario.from_text(SCENARIO, "paths.toml").run(folder)
+    return Scenario.from_text(SCENARIO, "paths.toml").run(folder)
 
 
 def test_schemes_that_explore_say_what_it_cost_and_the_others_that_it_cost_nothing(results):
@@ -105,12 +102,11 @@ def test_every_flow_has_its_path_and_what_it_waited_for(results):
     assert asked["tcp_path"][0] > 0
 
 
-def test_the_command_and_the_report_show_both_tables(results):
-    runner = CliRunner()
-    text = runner.invoke(app, ["summary", str(results.path)]).output
+def test_the_command_and_the_report_show_both_tables(weft, results):
+    text = weft("summary", results.path).output
     assert "Path selection and its overhead" in text
     assert "Impact of events" in text
-    data = json.loads(runner.invoke(app, ["summary", str(results.path), "--json"]).output)
+    data = json.loads(weft("summary", results.path, "--json").output)
     assert {row["scheme"] for row in data["paths"]} == {"ecmp", "arp_path", "tfe", "tcp_path"}
     assert data["events"][0]["event"] == "0.015 s: fail l0-s0"
     page = write(results, None).read_text()

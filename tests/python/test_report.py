@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import sample
+from tiny import TINY
 from weft import OutputError, Results, extracts
 from weft.reporting import drawing, page, write
 from weft.reporting.findings import findings
@@ -78,20 +79,10 @@ def test_one_seed_one_scheme_and_no_series_still_make_a_page(tmp_path):
     assert "With one seed there is no confidence interval." in page.render(Results(directory))
 
 
-UNENDED = """
-name = "unended"
-
-[fabric]
-kind = "spine-leaf"
-spines = 2
-leaves = 2
-hosts_per_leaf = 2
-rate = "100 Mbps"
-delay = "2 us"
-
+UNENDED = f"""{TINY.partition("[traffic]")[0]}
 [[traffic]]
 class = "transfer"
-sizes = { fixed = "1 TB" }
+sizes = {{ fixed = "1 TB" }}
 arrivals = "at-once"
 start = "START"
 flows = 1

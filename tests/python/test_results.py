@@ -35,18 +35,24 @@ def test_series_can_be_narrowed_to_metrics(results):
     assert series["time_s"].max() == pytest.approx(1.0)
 
 
+def rabbits(scheme, seed):
+    """The sample's measured flows of this class at load 0.4."""
+    flows = sample.flow_table(scheme, 0.4, seed, 400, 16)
+    return flows.filter(pl.col("measured") & (pl.col("class").cast(pl.String) == "rabbit"))
+
+
+def row_of_rabbits(results, scheme):
+    """Their row, compared with ecmp."""
+    summary = results.summary(baseline="ecmp").filter((pl.col("traffic_load") == 0.4) & (pl.col("class") == "rabbit"))
+    return summary.filter(pl.col("scheme") == scheme).row(0, named=True)
+
+
 def test_the_summary_is_the_t_interval_over_the_values_of_each_seed(results):
-    summary = results.summary(baseline="ecmp")
-    row = summary.filter(
-        (pl.col("traffic_load") == 0.4) & (pl.col("scheme") == "spray") & (pl.col("class") == "rabbit")
-    ).row(0, named=True)
-    values = {}
-    for scheme in ("spray", "ecmp"):
-        values[scheme] = []
+    row = row_of_rabbits(results, "spray")
+    values = {"spray": [], "ecmp": []}
+    for scheme in values:
         for seed in (1, 2, 3):
-            flows = sample.flow_table(scheme, 0.4, seed, 400, 16).filter(
-                pl.col("measured") & (pl.col("class").cast(pl.String) == "rabbit")
-            )
+            flows = rabbits(scheme, seed)
             fct = (flows["fct_ps"].drop_nulls() / 1e12).to_numpy()
             ooo = flows["out_of_order"].sum() / flows["first_transmissions_received"].sum()
             values[scheme].append((fct.mean(), np.quantile(fct, 0.99), ooo))
@@ -61,17 +67,9 @@ def test_the_summary_is_the_t_interval_over_the_values_of_each_seed(results):
 
 
 def test_the_ratio_to_the_baseline_is_the_t_interval_of_the_logarithms(results):
-    summary = results.summary(baseline="ecmp").filter((pl.col("traffic_load") == 0.4) & (pl.col("class") == "rabbit"))
-    row = summary.filter(pl.col("scheme") == "spray").row(0, named=True)
-    logs = []
-    for seed in (1, 2, 3):
-        means = [
-            sample.flow_table(scheme, 0.4, seed, 400, 16)
-            .filter(pl.col("measured") & (pl.col("class").cast(pl.String) == "rabbit"))["fct_ps"]
-            .mean()
-            for scheme in ("spray", "ecmp")
-        ]
-        logs.append(math.log(means[0] / means[1]))
+    row = row_of_rabbits(results, "spray")
+    means = [[rabbits(scheme, seed)["fct_ps"].mean() for scheme in ("spray", "ecmp")] for seed in (1, 2, 3)]
+    logs = [math.log(spray / ecmp) for spray, ecmp in means]
     low, high = stats.t.interval(0.95, 2, loc=np.mean(logs), scale=stats.sem(logs))
     got = [row[f"mean_fct_s_ratio{end}"] for end in ("", "_low", "_high")]
     assert got == pytest.approx([math.exp(value) for value in (np.mean(logs), low, high)])
@@ -176,13 +174,7 @@ def test_a_sweep_over_two_keys_with_one_scheme_compares_one_of_them(tmp_path, sw
         assert len(found.points) == 2
         # Its column stays, and can be grouped by.
         assert found.flows()[compared.replace(".", "_")].unique().sort().to_list() == sorted(sweep[compared])
-        assert {row[name] for row in _grouped(found, name)} == set(sweep[compared])
-
-
-def _grouped(found, name):
-    return [
-        {key.rpartition(".")[2]: value for key, value in row.group.items()} for row in summarise(found, by=[name]).rows
-    ]
+        assert {row.group[compared] for row in summarise(found, by=[name]).rows} == set(sweep[compared])
 
 
 def test_values_that_are_compared_are_compared_in_pairs(tmp_path):

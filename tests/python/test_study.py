@@ -121,13 +121,9 @@ def test_a_claim_that_the_data_contradict_does_not_hold(ident, change):
 
 
 def test_measured_values_are_those_put_in():
-    table = world(noise=1e-6)
-    assert row(table, "P1").measured == pytest.approx(5.0, abs=0.01)
-    assert row(table, "P3").measured == pytest.approx(0.0, abs=0.01)
-    assert row(table, "P4").measured == pytest.approx(30.0, abs=0.01)
-    assert row(table, "P5").measured == pytest.approx(30.0, abs=0.01)
-    assert row(table, "P6").measured == pytest.approx(20.0, abs=0.01)
-    assert row(table, "P7").measured == pytest.approx(-5.0, abs=0.01)
+    found = {row.id: row.measured for row in claims.judge(world(noise=1e-6)) if row.id != "P2"}
+    wanted = {"P1": 5.0, "P3": 0.0, "P4": 30.0, "P5": 30.0, "P6": 20.0, "P7": -5.0}
+    assert found == pytest.approx(wanted, abs=0.01)
 
 
 @pytest.mark.parametrize(

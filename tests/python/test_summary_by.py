@@ -16,16 +16,31 @@ from weft.summary import METRICS, per_seed, summarise
 SMALL = {"flows": 60, "samples": 4}
 
 
-def rewrite(results, change, **overrides):
+UNENDED = pl.lit(None, pl.Int64).alias("fct_ps")
+NONE = pl.lit(value=False).alias("measured")
+
+
+def rewrite(results, change, seed=None, **overrides):
     """Change the flows of the finished runs with these values of the sweep's keys, named without dots."""
     for run in results.finished:
-        if all(run.overrides[key.replace("__", ".")] == value for key, value in overrides.items()):
+        chosen = all(run.overrides[key.replace("__", ".")] == value for key, value in overrides.items())
+        if chosen and seed in (None, run.seed):
             file = run.path / "flows.parquet"
             pl.read_parquet(file).with_columns(change).write_parquet(file)
 
 
+def row_of(results, kind, scheme):
+    """The row of a class and scheme, over all loads."""
+    rows = {(row.group["class"], row.group["scheme"]): row for row in summarise(results, by=["class", "scheme"]).rows}
+    return rows[kind, scheme]
+
+
+def squeezed(text):
+    return " ".join(text.split())
+
+
 def text_of(result):
-    return " ".join(result.stdout.split())
+    return squeezed(result.stdout)
 
 
 @pytest.fixture
@@ -59,18 +74,18 @@ VALUES = {
 
 
 def test_runs_of_a_seed_are_averaged_and_not_pooled(unequal):
-    rows = {(row.group["class"], row.group["scheme"]): row for row in summarise(unequal, by=["class", "scheme"]).rows}
+    row = row_of(unequal, "rabbit", "spray")
     for metric, value in VALUES.items():
         own, other = (
             {seed: by_hand(unequal, scheme, "rabbit", seed, value) for seed in (1, 2, 3)}
             for scheme in ("spray", "ecmp")
         )
-        got = rows["rabbit", "spray"].estimates[metric]
+        got = row.estimates[metric]
         data = list(own.values())
         low, high = stats.t.interval(0.95, 2, loc=np.mean(data), scale=stats.sem(data))
         assert (got.mean, got.low, got.high) == pytest.approx((np.mean(data), low, high)), metric
         paired = difference(own, other)
-        found = rows["rabbit", "spray"].differences[metric]
+        found = row.differences[metric]
         assert found.absolute.mean == pytest.approx(paired.absolute.mean), metric
         assert (found.ratio is None) == (paired.ratio is None), metric
         if paired.ratio:
@@ -82,11 +97,7 @@ def test_the_flows_of_a_group_are_counted_per_run(unequal):
         np.mean([by_hand(unequal, "ecmp", "mouse", seed, count) for seed in (1, 2, 3)])
         for count in (len, lambda flows: flows["fct_ps"].count())
     )
-    (row,) = (
-        row
-        for row in summarise(unequal, by=["class", "scheme"]).rows
-        if (row.group["class"], row.group["scheme"]) == ("mouse", "ecmp")
-    )
+    row = row_of(unequal, "mouse", "ecmp")
     assert row.per_run(row.flows) == pytest.approx(flows)
     assert row.per_run(row.finished) == pytest.approx(finished)
     assert flows > finished, "one flow in each run has not finished"
@@ -110,12 +121,8 @@ def test_a_group_of_several_runs_is_the_mean_of_its_points(unequal):
 def test_a_run_without_a_value_does_not_count_and_a_seed_without_any_has_none(tmp_path):
     sweep = {"scheme.name": ["ecmp"], "traffic.load": [0.2, 0.4]}
     found = Results(sample.write_results(tmp_path / "r", sweep, seeds=2, **SMALL))
-    unended = pl.lit(None, pl.Int64).alias("fct_ps")
-    rewrite(found, unended, traffic__load=0.2)
-    for run in found.finished:
-        if (run.overrides["traffic.load"], run.seed) == (0.4, 2):
-            file = run.path / "flows.parquet"
-            pl.read_parquet(file).with_columns(unended).write_parquet(file)
+    rewrite(found, UNENDED, traffic__load=0.2)
+    rewrite(found, UNENDED, seed=2, traffic__load=0.4)
     values = {
         record["seed"]: record
         for record in per_seed(found, ["class"]).iter_rows(named=True)
@@ -157,14 +164,12 @@ def test_the_table_takes_counts_that_are_not_whole(weft, unequal):
 
 @pytest.mark.parametrize("gap", ["a run is missing", "no flow of a run has finished"])
 def test_only_runs_at_points_of_both_schemes_are_compared(unequal, gap):
-    gone = next(
-        run for run in unequal.finished if (run.scheme, run.seed, run.overrides["traffic.load"]) == ("spray", 2, 0.4)
-    )
+    gone = {"scheme.name": "spray", "traffic.load": 0.4}
     if gap == "a run is missing":
-        (gone.path / "summary.json").unlink()
+        (run,) = (run for run in unequal.finished if (run.overrides, run.seed) == (gone, 2))
+        (run.path / "summary.json").unlink()
     else:
-        file = gone.path / "flows.parquet"
-        pl.read_parquet(file).with_columns(pl.lit(None, pl.Int64).alias("fct_ps")).write_parquet(file)
+        rewrite(unequal, UNENDED, seed=2, scheme__name="spray", traffic__load=0.4)
     found = Results(unequal.path)
     part = {
         (record["scheme"], record["traffic.load"], record["seed"]): record["mean_fct_s"]
@@ -175,11 +180,7 @@ def test_only_runs_at_points_of_both_schemes_are_compared(unequal, gap):
         {seed: np.mean([part[scheme, load, seed] for load in loads]) for seed, loads in LOADS.items()}
         for scheme in ("spray", "ecmp")
     )
-    (row,) = (
-        row
-        for row in summarise(found, by=["class", "scheme"]).rows
-        if (row.group["class"], row.group["scheme"]) == ("rabbit", "spray")
-    )
+    row = row_of(found, "rabbit", "spray")
     assert row.differences["mean_fct_s"].absolute.mean == pytest.approx(difference(own, other).absolute.mean)
 
 
@@ -192,12 +193,8 @@ def test_a_compared_key_among_the_columns_leaves_nothing_to_compare_with(weft, t
     directory = sample.write_results(tmp_path / "r", sweep, seeds=2, baseline="ecmp", **SMALL)
     refused = weft("summary", directory, "--by", "profile,scheme", "--baseline", "dctcp")
     assert refused.exit_code == 2
-    assert "remove `transport.profile` from --by" in text_of_error(refused)
+    assert "remove `transport.profile` from --by" in squeezed(refused.stderr)
     assert "Signed" not in weft("summary", directory, "--by", "profile,scheme").stdout
-
-
-def text_of_error(result):
-    return " ".join(result.stderr.split())
 
 
 def test_a_given_baseline_needs_the_scheme_among_the_columns(weft, unequal):
@@ -206,7 +203,7 @@ def test_a_given_baseline_needs_the_scheme_among_the_columns(weft, unequal):
         summarise(unequal, by=["class"], baseline="spray")
     refused = weft("summary", unequal.path, "--by", "class", "--baseline", "spray")
     assert refused.exit_code == 2
-    assert said in " ".join(refused.stderr.split())
+    assert said in squeezed(refused.stderr)
     # The scenario's own baseline is left out without a word.
     assert unequal.baseline == "ecmp"
     assert summarise(unequal, by=["class"]).baseline is None
@@ -231,14 +228,13 @@ def test_the_same_flows_are_claimed_only_where_the_flows_are_the_same(weft, tmp_
 
 def test_a_point_without_flows_is_named(weft, tmp_path):
     found = Results(sample.write_results(tmp_path / "r", seeds=2, **SMALL))
-    none = pl.lit(value=False).alias("measured")
-    rewrite(found, none, traffic__load=0.2, scheme__name="spray")
+    rewrite(found, NONE, traffic__load=0.2, scheme__name="spray")
     assert "no flow started" not in weft("summary", found.path).output, "another scheme has flows there"
-    rewrite(found, none, traffic__load=0.2)
+    rewrite(found, NONE, traffic__load=0.2)
     lines = weft("summary", found.path).stdout.splitlines()
     assert lines.count("load 0.2: no flow started in the measurement window") == 1
     assert "load 0.2: no flow started in the measurement window" in write(found, tmp_path / "page").read_text()
-    rewrite(found, none)
+    rewrite(found, NONE)
     everything = weft("summary", found.path).stdout
     assert "there is nothing to compare" in everything
     assert "load 0.2" not in everything
@@ -248,11 +244,11 @@ def test_five_points_without_flows_are_named_and_the_others_counted(weft, tmp_pa
     sweep = {"traffic.load": [round(0.1 * step, 1) for step in range(1, 9)]}
     found = Results(sample.write_results(tmp_path / "r", sweep, seeds=1, **SMALL))
     for load in sweep["traffic.load"][:5]:
-        rewrite(found, pl.lit(value=False).alias("measured"), traffic__load=load)
+        rewrite(found, NONE, traffic__load=load)
     text = weft("summary", found.path).stdout
     assert (text.count("no flow started"), "more" in text.replace("or more", "")) == (5, False)
-    rewrite(found, pl.lit(value=False).alias("measured"), traffic__load=0.6)
-    rewrite(found, pl.lit(value=False).alias("measured"), traffic__load=0.7)
+    rewrite(found, NONE, traffic__load=0.6)
+    rewrite(found, NONE, traffic__load=0.7)
     lines = weft("summary", found.path).stdout.splitlines()
     assert sum("no flow started" in line for line in lines) == 5
     assert "and 2 more points without flows" in lines
@@ -261,6 +257,6 @@ def test_five_points_without_flows_are_named_and_the_others_counted(weft, tmp_pa
 def test_where_the_compared_value_changes_the_flows_a_point_is_named_with_it(weft, tmp_path):
     sweep = {"traffic.load": [0.2, 0.4], "traffic.sizes": ["web-search", "data-mining"]}
     found = Results(sample.write_results(tmp_path / "r", sweep, seeds=1, **SMALL))
-    rewrite(found, pl.lit(value=False).alias("measured"), traffic__load=0.2, traffic__sizes="data-mining")
+    rewrite(found, NONE, traffic__load=0.2, traffic__sizes="data-mining")
     said = "load 0.2, ecmp sizes=data-mining: no flow started in the measurement window"
     assert said in weft("summary", found.path).stdout.splitlines()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import count
 
@@ -248,14 +249,7 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     part, peers, log = part_of_fakes
     out = tmp_path / "fabric"
 
-    class Built:
-        def __enter__(self):
-            return peers
-
-        def __exit__(self, *_):
-            return None
-
-    monkeypatch.setattr(Measurements, "_built", lambda *_: Built())
+    monkeypatch.setattr(Measurements, "_built", lambda *_: nullcontext(peers))
     ticks = count()
     monkeypatch.setattr(capacity, "_times", lambda: [0, 0, 0, 20 * next(ticks), 0, 0, 0, 0])
     events: list[dict] = []

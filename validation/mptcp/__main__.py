@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from weft.emulation.errors import EmulationError
 from weft.errors import WeftError
 
-from .cases import CASES
+from .cases import BY_NAME
 from .emulated import check, emulate
 from .series import Observed
 from .simulated import simulate
@@ -27,17 +26,15 @@ def main(
     out: Annotated[Path | None, typer.Option(help="Output page [default: comparison.md if all cases run].")] = None,
 ) -> None:
     """Compare the simulated Multipath TCP with this machine's kernel."""
-    known = {case.name: case for case in CASES}
-    unknown = sorted(set(names or ()) - set(known))
+    unknown = sorted(set(names or ()) - set(BY_NAME))
     if unknown:
-        CONSOLE.print(f"[red]error:[/] unknown case {', '.join(unknown)}; choose from {', '.join(known)}")
+        CONSOLE.print(f"[red]error:[/] unknown case {', '.join(unknown)}; choose from {', '.join(BY_NAME)}")
         raise typer.Exit(2)
     try:
         check()
-        found, about = compare(list(names or known), runs)
-    except (EmulationError, WeftError) as error:
-        hint = getattr(error, "hint", None)
-        CONSOLE.print(f"[red]error:[/] {error}" + (f"\n  {hint}" if hint else ""))
+        found, about = compare(list(names or BY_NAME), runs)
+    except WeftError as error:
+        CONSOLE.print(f"[red]error:[/] {error}" + (f"\n  {error.hint}" if error.hint else ""))
         raise typer.Exit(1) from None
     text = markdown(found, about)
     target = out if out is not None or names else HERE / "comparison.md"
@@ -51,13 +48,12 @@ def compare(names: list[str], runs: int) -> tuple[list[Row], str]:
 
     Cases alternate within each run, so that other load on the machine affects all alike.
     """
-    known = {case.name: case for case in CASES}
     kernel: dict[str, list[Observed]] = {name: [] for name in names}
     about, busy = "", 0.0
     for number in range(runs):
         for name in names:
             CONSOLE.print(f"run {number + 1} of {runs}: {name}")
-            seen = emulate(known[name])
+            seen = emulate(BY_NAME[name])
             kernel[name].append(seen["series"])
             busy = max(busy, seen["own_share"])
             versions = seen["versions"]
@@ -66,7 +62,7 @@ def compare(names: list[str], runs: int) -> tuple[list[Row], str]:
                 f" {versions['openvswitch']} (datapath {versions['datapath']}). Switches and hosts used at most"
                 f" {100 * busy:.0f} % of the processors."
             )
-    found = [row for name in names for row in rows(known[name], kernel[name], simulate(known[name], runs))]
+    found = [row for name in names for row in rows(BY_NAME[name], kernel[name], simulate(BY_NAME[name], runs))]
     return found, about
 
 

@@ -93,15 +93,7 @@ CASES = (
     ),
     *(Case(f"cut-stale-{count}", _isolated(2), cut_s=5.0, stale_loss_count=count, seconds=10.0) for count in (4, 2)),
 )
-
-
-def case(name: str) -> Case:
-    """The case named `name`.
-
-    Raises:
-        KeyError: No case has this name.
-    """
-    return {one.name: one for one in CASES}[name]
+BY_NAME = {case.name: case for case in CASES}
 
 
 def fabric(one: Case, *, link_each: bool) -> str:

@@ -22,7 +22,7 @@ from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of
 from weft.emulation.stack import ip_batch
 
-from .cases import RECEIVER, SENDER, TCP_RECEIVER, TCP_SENDER, Case, case, fabric
+from .cases import BY_NAME, RECEIVER, SENDER, TCP_RECEIVER, TCP_SENDER, Case, fabric
 
 _STALE = "net.mptcp.stale_loss_cnt"
 _LAST_S = 0.5
@@ -31,7 +31,7 @@ _LAST_S = 0.5
 
 def run(directory: Path, options: dict[str, Any]) -> None:
     """Build the network, send, and write the observations."""
-    one = case(options["case"])
+    one = BY_NAME[options["case"]]
     go_first()
     file = directory / "case.fabric.toml"
     file.write_text(fabric(one, link_each=False), encoding="utf-8")

@@ -11,22 +11,19 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bench, controller, emulate, explore, fabric, flags, lists, new, reproduce, run, shell, show, tag_forward
+from . import bench, controller, emulate, explore, fabric, lists, new, reproduce, run, shell, show, tag_forward
+from .help_pages import Commands
 
 _ABOUT = (
     "How do flow completion times change when a data-centre network picks paths differently "
     "(ECMP, packet spraying, TCP-Path ...)?"
 )
 
-app = typer.Typer(
+app = Commands(
     name="weft",
     help=_ABOUT,
     epilog="Begin with [bold]weft new mine.toml[/bold], then [bold]weft run mine.toml[/bold].",
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -62,7 +59,6 @@ app.command("fabric", rich_help_panel=_LIST)(fabric.fabric)
 app.command("list", rich_help_panel=_LIST)(lists.list_)
 app.command("schemes", rich_help_panel=_LIST)(lists.schemes)
 app.command("schema", rich_help_panel=_LIST)(lists.schema)
-flags.without_types_of_flags(app)
 
 
 def main() -> None:

@@ -29,7 +29,6 @@ def bench(
     [bold]Examples[/bold]
 
       weft bench
-
       weft bench fat-tree-k4-tcp --json
     """
     known = _weft.bench_cases()

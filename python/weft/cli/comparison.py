@@ -39,10 +39,7 @@ def show_summary(console: Console, summary: Summary) -> None:
     for values, rows in groupby(summary.rows, key=lambda row: tuple(show(row.group[key]) for key in lead)):
         group = list(rows)
         title = ", ".join(f"{short_key(key, lead)} {value}" for key, value in zip(lead, values, strict=True))
-        for i, table in enumerate(in_parts(console, METRICS, partial(_table, group, summary=summary))):
-            table.title = visible(title) if i == 0 and title else None
-            console.print(table)
-            console.print()
+        _print_parts(console, visible(title), in_parts(console, METRICS, partial(_table, group, summary=summary)))
     for line in _missing(summary.without_flows):
         console.print(Text(line, style="yellow"))
     console.print(Text(_note(summary), style="dim"))
@@ -50,9 +47,14 @@ def show_summary(console: Console, summary: Summary) -> None:
 
 def show_paths(console: Console, title: str, rows: Sequence[paths.Row], columns: Sequence[paths.Column]) -> None:
     """Print path selection or the impact of events; columns without information are left out."""
-    shown = paths.telling(rows, columns)
-    for i, table in enumerate(in_parts(console, shown, partial(_paths_table, rows))):
-        table.title = title if i == 0 else None
+    _print_parts(console, title, in_parts(console, paths.telling(rows, columns), partial(_paths_table, rows)))
+
+
+def _print_parts(console: Console, title: str, tables: Sequence[Table]) -> None:
+    """Print tables, the first one with a title unless it is empty."""
+    for table in tables[:1]:
+        table.title = title or None
+    for table in tables:
         console.print(table)
         console.print()
 

@@ -9,13 +9,10 @@ from typing import Annotated
 import typer
 
 from . import shell
+from .fabric import Order
+from .help_pages import Commands
 
-app = typer.Typer(
-    rich_markup_mode="rich",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = Commands()
 
 
 class Forwarding(StrEnum):
@@ -30,13 +27,6 @@ class Role(StrEnum):
 
     master = "master"
     standby = "standby"
-
-
-class Order(StrEnum):
-    """Order of the paths in a path set."""
-
-    paper = "paper"
-    disjoint = "disjoint"
 
 
 class What(StrEnum):
@@ -116,43 +106,35 @@ def controller(
     [bold]Examples[/bold]
 
       weft controller
-
       weft controller --fabric scenarios/smoc/topology1.fabric.toml --metrics 127.0.0.1:9100
-
       weft controller --listen :6653 --forwarding spanning-tree
-
       weft controller --listen :6653 --tls-key key.pem --tls-cert cert.pem --tls-ca switches.pem
-
       weft controller show connections
     """
     if context.invoked_subcommand is not None:
         return
     from ..controller.address import Address
-    from ..controller.errors import ControllerError
     from ..controller.settings import Expected, Settings, default_control
     from ..controller.tls import Tls
 
-    try:
-        settings = Settings(
-            listen=Address.parse(listen, "--listen", 6653),
-            control=control or default_control(),
-            metrics=None if metrics is None else Address.parse(metrics, "--metrics", 9100),
-            forwarding=forwarding.value,
-            paths=paths,
-            proactive=proactive,
-            order=order.value,
-            idle_timeout_s=idle_timeout,
-            role=role.value,
-            fabric=None if fabric is None else Expected.read(fabric),
-            tls=Tls.of(tls_key, tls_cert, tls_ca),
-        )
-        from .. import log
-        from ..controller import run
+    settings = Settings(
+        listen=Address.parse(listen, "--listen", 6653),
+        control=control or default_control(),
+        metrics=None if metrics is None else Address.parse(metrics, "--metrics", 9100),
+        forwarding=forwarding.value,
+        paths=paths,
+        proactive=proactive,
+        order=order.value,
+        idle_timeout_s=idle_timeout,
+        role=role.value,
+        fabric=None if fabric is None else Expected.read(fabric),
+        tls=Tls.of(tls_key, tls_cert, tls_ca),
+    )
+    from .. import log
+    from ..controller import run
 
-        with log.lines("weft.controller", verbose=verbose, quiet=quiet):
-            run.run(settings)
-    except ControllerError as error:
-        raise shell.fail(str(error), error.hint) from None
+    with log.lines("weft.controller", verbose=verbose, quiet=quiet):
+        run.run(settings)
 
 
 @app.command()
@@ -169,20 +151,14 @@ def show(
     [bold]Examples[/bold]
 
       weft controller show switches
-
       weft controller show connections --limit 20
-
       weft controller show paths --json
     """
     from ..controller import client, tables
-    from ..controller.errors import ControllerError
     from ..controller.settings import default_control
 
     above = context.parent.params.get("control") if context.parent is not None else None
-    try:
-        shown = client.ask(control or above or default_control(), what.value, limit)
-    except ControllerError as error:
-        raise shell.fail(str(error), error.hint) from None
+    shown = client.ask(control or above or default_control(), what.value, limit)
     if as_json:
         shell.print_json(shown)
     else:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from ..labels import plural
 from . import shell
 from .live import shown
 from .run import ScenarioFile, Seeds, Sets, read, stopped
+
+if TYPE_CHECKING:
+    from ..emulation.sweep import Emulated
 
 
 @shell.guarded
@@ -44,13 +46,10 @@ def emulate(
     [bold]Examples[/bold]
 
       sudo weft emulate scenarios/emulation.toml
-
       sudo weft emulate mine.toml --set 'fabric.rate="10 Mbps"' --seeds 3
-
       sudo weft emulate mine.toml --cli
     """
     from ..emulation import sweep
-    from ..emulation.errors import EmulationError
 
     plan = read(scenario).with_sets(sets or [])
     if seeds is not None:
@@ -58,6 +57,8 @@ def emulate(
     # Service managers stop a process with SIGTERM; treat it as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = out if out is not None else Path("results") / f"{scenario.stem}-emulated"
+    options = {"-o": out, "--set": sets, "--seeds": seeds, "--json": as_json, "--keep": keep}
+    again = shell.repeated("emulate", scenario, options)
     try:
         for warning in sweep.check(plan):
             shell.warn(warning)
@@ -66,26 +67,19 @@ def emulate(
             return
         with shown(scenario.stem, shell.err) as (_, feed):
             outcome = sweep.emulate(plan, folder, feed, keep=keep)
-    except EmulationError as error:
-        raise shell.fail(str(error), error.hint) from None
     except KeyboardInterrupt:
-        again = _again(scenario, out, sets, seeds, as_json=as_json, keep=keep)
         shell.say(stopped(folder, again))
         raise typer.Exit(shell.INTERRUPTED) from None
     _tell(outcome)
     if outcome.failed:
         for entry in outcome.failed[:5]:
             shell.err.print(f"  {entry['label'] or entry['run_id']}: {entry['error']}", markup=False, soft_wrap=True)
-        again = _again(scenario, out, sets, seeds, as_json=as_json, keep=keep)
         raise shell.fail(f"{plural(len(outcome.failed), 'run')} failed", f"fix the cause, then {again}", shell.FAILED)
     _show(folder, outcome.done + outcome.skipped, outcome.skipped, as_json=as_json)
 
 
-def _tell(outcome: object) -> None:
+def _tell(outcome: Emulated) -> None:
     """Warn about results that are incomplete or limited by this machine."""
-    from ..emulation.sweep import Emulated
-
-    assert isinstance(outcome, Emulated)
     for label in outcome.saturated:
         shell.warn(f"{label or 'the run'}: this machine's CPU was saturated for a while; results may be CPU-bound")
     for label, remark in outcome.remarks:
@@ -105,19 +99,5 @@ def _show(folder: Path, runs: int, before: int, *, as_json: bool) -> None:
         shell.print_json(summary.as_dict(), indent=2)
         return
     show_summary(shell.out, summary)
-    kept = f" ({before} already done)" if before else ""
-    shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}{kept}. Next:")
+    shell.finished(runs, folder, before)
     shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
-
-
-def _again(
-    scenario: Path, out: Path | None, sets: list[str] | None, seeds: int | None, *, as_json: bool, keep: bool
-) -> str:
-    """The command line to repeat this command."""
-    words = ["emulate", str(scenario)]
-    words += ["-o", str(out)] if out is not None else []
-    words += [word for change in sets or [] for word in ("--set", change)]
-    words += ["--seeds", str(seeds)] if seeds is not None else []
-    words += ["--json"] if as_json else []
-    words += ["--keep"] if keep else []
-    return shell.typed(*words)

@@ -51,9 +51,7 @@ def explore(
     [bold]Examples[/bold]
 
       weft explore scenarios/exploration.toml --set scheme.name=tcp_path
-
       weft explore mine.toml --flow 12 -o flow12.html
-
       weft explore mine.toml --from h3 --to h45 --seed 2
     """
     from ..exploring import follow, write

@@ -62,13 +62,9 @@ def fabric(
     [bold]Examples[/bold]
 
       weft fabric scenarios/quickstart.toml
-
       weft fabric campus.graphml --svg campus.svg
-
       weft fabric mine.toml --set fabric.k=8 --json
-
       weft fabric mine.toml --write mine.graphml
-
       weft fabric scenarios/smoc/topology2.fabric.toml --paths a b
     """
     for option, given in (("--order", order), ("--count", count)):

@@ -1,4 +1,4 @@
-"""`weft list`, `weft schemes` and `weft schema`: the available choices."""
+"""`weft schemes`, `weft list` and `weft schema`: the available choices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from .columns import in_parts
 class What(StrEnum):
     """What can be listed."""
 
-    schemes = "schemes"
     profiles = "profiles"
     distributions = "distributions"
     studies = "studies"
@@ -31,17 +30,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the list as JSON.")]
 
 @shell.guarded
 def list_(
-    what: Annotated[What, typer.Argument(help="What to list.")] = What.schemes,
+    what: Annotated[What, typer.Argument(help="What to list.")],
     as_json: AsJson = False,
 ) -> None:
-    """List schemes, transport profiles, flow-size distributions, studies or benchmarks.
+    """List transport profiles, flow-size distributions, studies or benchmarks.
 
     [bold]Examples[/bold]
 
-      weft list schemes
-
+      weft list distributions
       weft list profiles --json
-
       weft list studies
     """
     entries = _entries(what)
@@ -50,7 +47,39 @@ def list_(
         return
     if what is What.profiles:
         _side_by_side(entries)
-        return
+    else:
+        _one_below_another(entries)
+
+
+@shell.guarded
+def schemes(as_json: AsJson = False) -> None:
+    """List path-selection schemes and their parameters.
+
+    [bold]Examples[/bold]
+
+      weft schemes
+      weft schemes --json
+    """
+    entries = json.loads(_weft.schemes())
+    if as_json:
+        shell.print_json(entries, indent=2)
+    else:
+        _one_below_another(entries)
+
+
+@shell.guarded
+def schema() -> None:
+    """Print the JSON Schema of a scenario, for editors and validators.
+
+    [bold]Example[/bold]
+
+      weft schema > scenario.schema.json
+    """
+    shell.print_json(json.loads(_weft.schema()), indent=2)
+
+
+def _one_below_another(entries: Sequence[Mapping[str, Any]]) -> None:
+    """Names with their summaries, and below each its parameters or its mean."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column()
@@ -63,30 +92,6 @@ def list_(
         if "mean_bytes" in entry:
             grid.add_row("", Text(f"mean {quantity.size(entry['mean_bytes'])}", style="dim"))
     shell.out.print(grid)
-
-
-@shell.guarded
-def schemes(as_json: AsJson = False) -> None:
-    """List path-selection schemes and their parameters.
-
-    [bold]Examples[/bold]
-
-      weft schemes
-
-      weft schemes --json
-    """
-    list_(What.schemes, as_json)
-
-
-@shell.guarded
-def schema() -> None:
-    """Print the JSON Schema of a scenario, for editors and validators.
-
-    [bold]Example[/bold]
-
-      weft schema > scenario.schema.json
-    """
-    shell.print_json(json.loads(_weft.schema()), indent=2)
 
 
 def _entries(what: What) -> list[dict[str, Any]]:

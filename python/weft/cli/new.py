@@ -32,7 +32,6 @@ def new(
     [bold]Examples[/bold]
 
       weft new mine.toml
-
       weft new campus.toml --from own-fabric
     """
     text = resources.files("weft").joinpath("starters", f"{starter.value}.toml").read_text(encoding="utf-8")

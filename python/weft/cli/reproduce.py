@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
@@ -15,6 +14,7 @@ from ..studies import Size, StudyRow, Verdict
 from ..studies.base import as_dict
 from . import shell
 from .live import shown
+from .run import Jobs
 
 _STYLES = {Verdict.held: "green", Verdict.did_not_hold: "red", Verdict.not_measured: "yellow"}
 
@@ -29,9 +29,7 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Result directory (default: results/STUDY-SIZE).")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Parallel runs (default: one per core).")
-    ] = None,
+    jobs: Jobs = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only the rows, as JSON.")] = False,
 ) -> None:
     """Reproduce a paper: run its study and print, for each claim, the measurement and whether the claim held.
@@ -43,22 +41,17 @@ def reproduce(
     [bold]Examples[/bold]
 
       weft reproduce packet-spraying
-
       weft reproduce packet-spraying --size standard -o results/spraying
-
       weft reproduce packet-spraying --json > rows.json
-
       sudo weft reproduce tcp-path --emulated
-
       weft reproduce smoc
-
       sudo weft reproduce smoc --emulated --size standard
-
       sudo weft reproduce tag-and-forward
     """
     from ..studies import registry
 
-    again = resume_command(study, size, out, jobs, emulated=emulated, as_json=as_json)
+    options = {"--emulated": emulated, "--size": size, "-o": out, "--jobs": jobs, "--json": as_json}
+    again = shell.repeated("reproduce", study, options)
     study = f"{study}-emulated" if emulated and not study.endswith("-emulated") else study
     found = next((candidate for candidate in registry.ALL if candidate.name == study), None)
     if found is None:
@@ -72,7 +65,7 @@ def reproduce(
             outcome = found.run(folder, size, jobs=jobs, progress=feed)
         except KeyboardInterrupt:
             there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
-            shell.say(f"Stopped: {escape(there)}. To resume:\n  [bold]{escape(again)}[/bold]")
+            shell.say(shell.stopped(there, again))
             raise typer.Exit(shell.INTERRUPTED) from None
     if as_json:
         shell.print_json(as_dict(study, size, outcome), indent=2)
@@ -81,18 +74,9 @@ def reproduce(
     for remark in outcome.remarks:
         shell.out.print(Text(remark))
     shell.out.print(Text(found.chosen, style="dim"))
-    shell.say(f"\n{plural(runs, 'run')} in {escape(str(folder))}. Next:")
+    shell.finished(runs, folder)
     shell.say(f"  {shell.command_line('plot', folder)}   the paper's figures from these runs")
     shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a report on one part of the study")
-
-
-def resume_command(study: str, size: Size, out: Path | None, jobs: int | None, *, emulated: bool, as_json: bool) -> str:
-    """The command line to repeat this command."""
-    words = ["reproduce", study, *(["--emulated"] if emulated else []), "--size", size.value]
-    words += ["-o", str(out)] if out is not None else []
-    words += ["--jobs", str(jobs)] if jobs is not None else []
-    words += ["--json"] if as_json else []
-    return shell.typed(*words)
 
 
 def show(rows: list[StudyRow]) -> None:

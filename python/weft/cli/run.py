@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from ..errors import OutputError, ResultsError, ScenarioError
 from ..labels import plural
@@ -21,6 +20,9 @@ Sets = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the scenario; may be repeated."),
 ]
 Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use seeds 1 to N instead of the scenario's.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Parallel runs (default: one per core).")
+]
 
 
 @shell.guarded
@@ -37,9 +39,7 @@ def run(
     ] = None,
     sets: Sets = None,
     seeds: Seeds = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Parallel runs (default: one per core).")
-    ] = None,
+    jobs: Jobs = None,
     baseline: Annotated[
         str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with; overrides measure.baseline.")
     ] = None,
@@ -52,9 +52,7 @@ def run(
     [bold]Examples[/bold]
 
       weft run scenarios/quickstart.toml
-
       weft run mine.toml -o results/mine --seeds 10
-
       weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
     """
     plan = read(scenario).with_sets(sets or [])
@@ -64,7 +62,8 @@ def run(
     points, warnings = plan.check()
     for warning in dict.fromkeys(warnings):
         shell.warn(warning)
-    again = resume_command(scenario, out, sets, seeds, jobs, baseline, quiet=quiet)
+    options = {"-o": out, "--set": sets, "--seeds": seeds, "--jobs": jobs, "--baseline": baseline, "--quiet": quiet}
+    again = shell.repeated("run", scenario, options)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
     with shown(scenario.stem, shell.err) as (tracker, feed):
         tracker.total = len(points) if seeds is None else 0
@@ -85,9 +84,7 @@ def run(
     if quiet:
         return
     without = _show_table(folder, baseline)
-    where, runs = escape(str(folder)), plural(outcome.done + outcome.skipped, "run")
-    kept = f" ({outcome.skipped} already done)" if outcome.skipped else ""
-    shell.say(f"\n{runs} in {where}{kept}. Next:")
+    shell.finished(outcome.done + outcome.skipped, folder, outcome.skipped)
     shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
     if len(without) > 1:
         compare = shell.command_line("summary", folder, "--baseline", without[0])
@@ -147,12 +144,9 @@ def _show_table(folder: Path, baseline: str | None) -> list[str]:
 def stopped(folder: Path, again: str) -> str:
     """The message after Ctrl-C: how many runs finished, and how to resume."""
     counted = _finished(folder)
-    there = (
-        f"{counted[0]} of {plural(counted[1], 'run')} finished and kept in {folder}"
-        if counted
-        else "no run had finished"
-    )
-    return f"Stopped: {escape(there)}. To resume:\n  [bold]{escape(again)}[/bold]"
+    if not counted:
+        return shell.stopped("no run had finished", again)
+    return shell.stopped(f"{counted[0]} of {plural(counted[1], 'run')} finished and kept in {folder}", again)
 
 
 def _finished(folder: Path) -> tuple[int, int] | None:
@@ -164,27 +158,6 @@ def _finished(folder: Path) -> tuple[int, int] | None:
         return len(results.finished), len(results.runs)
     except ResultsError:
         return None
-
-
-def resume_command(
-    scenario: Path,
-    out: Path | None,
-    sets: list[str] | None,
-    seeds: int | None,
-    jobs: int | None,
-    baseline: str | None,
-    *,
-    quiet: bool,
-) -> str:
-    """The command line to repeat this command."""
-    words = ["run", str(scenario)]
-    words += ["-o", str(out)] if out is not None else []
-    words += [word for change in sets or [] for word in ("--set", change)]
-    words += ["--seeds", str(seeds)] if seeds is not None else []
-    words += ["--jobs", str(jobs)] if jobs is not None else []
-    words += ["--baseline", baseline] if baseline is not None else []
-    words += ["--quiet"] if quiet else []
-    return shell.typed(*words)
 
 
 def _explained(error: OutputError, folder: Path) -> OutputError:
@@ -213,7 +186,6 @@ def check(scenario: ScenarioFile, sets: Sets = None) -> None:
     [bold]Examples[/bold]
 
       weft check mine.toml
-
       weft check mine.toml --set fabric.k=8
     """
     points, warnings = read(scenario).with_sets(sets or []).check()

@@ -11,7 +11,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -20,7 +20,8 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ..errors import OutputError, ScenarioError, WeftError
+from ..errors import ScenarioError, WeftError
+from ..labels import plural
 from .terminal import Terminal, as_json
 
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -75,10 +76,10 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             # The reader (head, less) closed the pipe; avoid an error message from the interpreter at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(OK) from None
-        except OutputError as error:
-            raise fail(str(error), disk_full_hint() if is_disk_full(error) else None) from None
-        except (ScenarioError, WeftError) as error:
+        except ScenarioError as error:
             raise fail(str(error)) from None
+        except WeftError as error:
+            raise fail(str(error), disk_full_hint() if is_disk_full(error) else error.hint) from None
         except OSError as error:
             raise fail(f"{error.filename or ''}: {error.strerror or error}".lstrip(": ")) from None
         except Exception as error:
@@ -110,6 +111,27 @@ def disk_full_hint() -> str:
 def typed(*words: object) -> str:
     """A command of Weft as the user can type it."""
     return f"{program()} {shlex.join(str(word) for word in words)}"
+
+
+def repeated(command: str, argument: object, options: Mapping[str, object]) -> str:
+    """The command line to repeat a command, with the options that were given; a list repeats its option."""
+    words = [command, argument]
+    for option, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None and one is not False:
+                words += [option] if one is True else [option, one]
+    return typed(*words)
+
+
+def finished(runs: int, folder: Path, before: int = 0) -> None:
+    """Say where the results of a command are; `before` of its runs were there already."""
+    kept = f" ({before} already done)" if before else ""
+    say(f"\n{plural(runs, 'run')} in {escape(str(folder))}{kept}. Next:")
+
+
+def stopped(kept: str, again: str) -> str:
+    """The message after Ctrl-C: what was kept, and the command to resume; Rich markup."""
+    return f"Stopped: {escape(kept)}. To resume:\n  [bold]{escape(again)}[/bold]"
 
 
 def program() -> str:

@@ -36,9 +36,7 @@ def summary(
     [bold]Examples[/bold]
 
       weft summary results/quickstart --baseline ecmp
-
       weft summary results/quickstart --by class,scheme
-
       weft summary results/quickstart --json | jq '.rows[0]'
     """
     from .. import paths
@@ -79,7 +77,6 @@ def report(
     [bold]Examples[/bold]
 
       weft report results/quickstart
-
       weft report results/quickstart -o comparison.html --baseline single_path
     """
     from ..reporting import write
@@ -111,7 +108,6 @@ def plot(
     [bold]Examples[/bold]
 
       weft plot results/quickstart
-
       weft plot results/packet-spraying -o figures --format pdf
     """
     from .. import figures

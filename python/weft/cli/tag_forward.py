@@ -17,6 +17,7 @@ from .. import files, quantity
 from ..labels import plural
 from ..tag_forward.errors import TagForwardError
 from . import shell
+from .help_pages import Commands
 from .run import Sets
 
 if TYPE_CHECKING:
@@ -24,13 +25,7 @@ if TYPE_CHECKING:
     from ..tag_forward.fleet import Fleet, Told
     from ..tag_forward.provisioning import Outcome
 
-app = typer.Typer(
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = Commands(no_args_is_help=True)
 
 
 class Width(StrEnum):
@@ -89,35 +84,31 @@ def plan(
     [bold]Examples[/bold]
 
       weft tag-forward plan scenarios/tag-forward.toml
-
       weft tag-forward plan fabric.toml --switch a0
-
       weft tag-forward plan fabric.toml --routes h0 h14
-
       weft tag-forward plan fabric.toml --width wide --json > gates.json
     """
     from ..tag_forward import tables
 
-    with _explained():
-        tree = _tree(fabric, sets, width, gates)
-        if switch is not None and routes is not None:
-            raise TagForwardError("--switch and --routes cannot be combined", "one of them")
-        if switch is not None:
-            shown = tree.gates[tree.named(switch)]
-            if as_json:
-                shell.print_json(shown)
-            else:
-                tables.show_gates(shell.out, tree, shown["switch"])
-        elif routes is not None:
-            ways = tree.routes(*routes)
-            if as_json:
-                shell.print_json(ways)
-            else:
-                tables.show_routes(shell.out, ways)
-        elif as_json:
-            shell.print_json(tree.data)
+    tree = _tree(fabric, sets, width, gates)
+    if switch is not None and routes is not None:
+        raise TagForwardError("--switch and --routes cannot be combined", "one of them")
+    if switch is not None:
+        shown = tree.gates[tree.named(switch)]
+        if as_json:
+            shell.print_json(shown)
         else:
-            tables.show_plan(shell.out, tree)
+            tables.show_gates(shell.out, tree, shown["switch"])
+    elif routes is not None:
+        ways = tree.routes(*routes)
+        if as_json:
+            shell.print_json(ways)
+        else:
+            tables.show_routes(shell.out, ways)
+    elif as_json:
+        shell.print_json(tree.data)
+    else:
+        tables.show_plan(shell.out, tree)
 
 
 @app.command()
@@ -151,18 +142,15 @@ def provision(
     [bold]Examples[/bold]
 
       sudo weft tag-forward provision fabric.toml
-
       sudo weft tag-forward provision fabric.toml --hosts /etc/hosts --sockets /run/weft
-
       sudo weft tag-forward provision fabric.toml --watch
-
       sudo weft tag-forward provision fabric.toml --on-demand
     """
     from .. import log
     from ..tag_forward import provisioning
     from ..tag_forward import watch as watching
 
-    with _explained(), asyncio.Runner() as runner:
+    with asyncio.Runner() as runner:
         tree = _tree(fabric, sets, width, gates)
         fleet = _fleet(tree, hosts, sockets, on_demand)
         with _progress() as told:
@@ -205,15 +193,13 @@ def show(
     [bold]Examples[/bold]
 
       sudo weft tag-forward show fabric.toml
-
       sudo weft tag-forward show fabric.toml --on-demand
-
       sudo weft tag-forward show fabric.toml --json
     """
     from ..tag_forward import tables
     from ..tag_forward.state import state
 
-    with _explained(), asyncio.Runner() as runner:
+    with asyncio.Runner() as runner:
         found = runner.run(state(_fleet(_tree(fabric, sets, width, gates), hosts, sockets, on_demand)))
     if as_json:
         shell.print_json(found.as_dict())
@@ -234,15 +220,6 @@ def _tell(outcome: Outcome) -> None:
     )
     for error in outcome.failed.values():
         shell.err.print(f"  {error}", markup=False, soft_wrap=True)
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Reports errors with their hints."""
-    try:
-        yield
-    except TagForwardError as error:
-        raise shell.fail(str(error), error.hint) from None
 
 
 def _tree(fabric: Path, sets: list[str] | None, width: Width, gates: Path | None) -> FatTree:

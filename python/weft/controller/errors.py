@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import HintedError
+from ..errors import WeftError
 
 
-class ControllerError(HintedError):
+class ControllerError(WeftError):
     """The controller cannot start or cannot be queried."""

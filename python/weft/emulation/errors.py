@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import HintedError
+from ..errors import WeftError
 
 
-class EmulationError(HintedError):
+class EmulationError(WeftError):
     """This scenario cannot be emulated, or not on this machine."""

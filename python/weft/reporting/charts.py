@@ -48,16 +48,14 @@ def _spelled(expression: str, field: str) -> str:
     return expression.replace("datum.value", f"datum.{field}")
 
 
+def _scheme_scale(schemes: Sequence[str], what: str) -> alt.Scale:
+    """The `color` or `shape` of each scheme's style."""
+    chosen = styles(schemes)
+    return alt.Scale(domain=list(chosen), range=[getattr(style, what) for style in chosen.values()])
+
+
 def _scheme_color(schemes: Sequence[str]) -> alt.Color:
-    chosen = styles(schemes)
-    scale = alt.Scale(domain=list(chosen), range=[style.color for style in chosen.values()])
-    return alt.Color("scheme:N", scale=scale, legend=None)
-
-
-def _scheme_shape(schemes: Sequence[str]) -> alt.Shape:
-    chosen = styles(schemes)
-    scale = alt.Scale(domain=list(chosen), range=[style.shape for style in chosen.values()])
-    return alt.Shape("scheme:N", scale=scale, legend=None)
+    return alt.Color("scheme:N", scale=_scheme_scale(schemes, "color"), legend=None)
 
 
 def _panel_width(panels: int, axes: int | None = None, axis: int = _AXIS) -> int:
@@ -158,7 +156,7 @@ def by_class(
             scale=alt.Scale(zero=False, padding=16),
             axis=alt.Axis(values=sorted(data["x"].unique().to_list()), format="~g", grid=False),
         )
-        shape = _scheme_shape(schemes)
+        shape = alt.Shape("scheme:N", scale=_scheme_scale(schemes, "shape"), legend=None)
         layers = [
             base.mark_line(strokeWidth=2, opacity=0.85).encode(axis, value, color),
             interval.mark_rule(strokeWidth=1.5).encode(axis, alt.Y("bottom:Q"), alt.Y2("high:Q"), color),

@@ -83,18 +83,14 @@ def _none(content: Content) -> str:
     return _NONE_ENDED if content.classes else _NO_FLOW
 
 
-def _interval_note(content: Content) -> str:
+def _interval_note(content: Content, sign: str = "Vertical lines:") -> str:
     if len(content.results.seeds) > 1:
-        return (
-            f"Vertical lines: 95 % confidence interval of the mean over {len(content.results.seeds)} seeds (Student t)."
-        )
+        return f"{sign} 95 % confidence interval of the mean over {len(content.results.seeds)} seeds (Student t)."
     return "With one seed there is no confidence interval."
 
 
 def _plus_minus(content: Content) -> str:
-    if len(content.results.seeds) > 1:
-        return f"±: half the 95 % confidence interval of the mean over {len(content.results.seeds)} seeds (Student t)."
-    return "With one seed there is no confidence interval."
+    return _interval_note(content, "±: half the")
 
 
 def completion(content: Content) -> str:
@@ -252,10 +248,7 @@ def setup(content: Content) -> str:
     blocks = [
         ("Versions and seeds", tables.properties(facts)),
         ("Packets, total over all runs", tables.properties(packets)),
-        (
-            "Notes from the traffic generator",
-            "".join(f'<p class="caption">{escape(note)}</p>' for note in notes),
-        ),
+        ("Notes from the traffic generator", "".join(f'<p class="caption">{escape(note)}</p>' for note in notes)),
     ]
     right = "".join(f"<h3>{title}</h3>{block}" for title, block in blocks if block)
     body = (

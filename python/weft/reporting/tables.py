@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from .. import quantity
@@ -36,15 +37,15 @@ def comparison(summary: Summary) -> str:
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     head += '<th class="n">seeds</th><th class="n">Flows per run</th>'
     head += "".join(f'<th class="n">{escape(metric.title)}</th>' for metric in METRICS)
-    body = []
-    previous: tuple[Any, ...] | None = None
-    for row in summary.rows:
-        lead = tuple(value for key, value in row.group.items() if key not in ("scheme", "class"))
-        first = previous is not None and lead != previous
-        previous = lead
-        body.append(f'<tr class="{"first" if first else "next"}">{_cells(row, summary, chosen)}</tr>')
-    rows = "\n".join(body)
-    return f'<table class="data" id="comparison"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    leads = [tuple(v for key, v in row.group.items() if key not in ("scheme", "class")) for row in summary.rows]
+    return _grouped("comparison", head, leads, [_cells(row, summary, chosen) for row in summary.rows])
+
+
+def _grouped(ident: str, head: str, leads: Sequence[tuple[Any, ...]], rows: Sequence[str]) -> str:
+    """A table of rows of cells; a row whose lead differs from that of the row above begins a group."""
+    kinds = ["next", *("next" if lead == above else "first" for above, lead in pairwise(leads))]
+    body = "\n".join(f'<tr class="{kind}">{row}</tr>' for kind, row in zip(kinds, rows, strict=False))
+    return f'<table class="data" id="{ident}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def paths(rows: Sequence[PathRow], columns: Sequence[Column], ident: str) -> str:
@@ -53,17 +54,13 @@ def paths(rows: Sequence[PathRow], columns: Sequence[Column], ident: str) -> str
     chosen = styles(row.scheme for row in rows)
     head = "".join(f"<th>{key}</th>" for key in (*leads, "scheme"))
     head += "".join(f'<th class="n">{escape(column.title)}</th>' for column in shown)
+    places = [tuple(getattr(row, key) for key in leads) for row in rows]
     body = []
-    previous: tuple[str, ...] | None = None
-    for row in rows:
-        lead = tuple(getattr(row, key) for key in leads)
-        cells = "".join(f"<td>{escape(value)}</td>" for value in lead)
+    for row, place in zip(rows, places, strict=True):
+        cells = "".join(f"<td>{escape(value)}</td>" for value in place)
         cells += f"<td>{mark(chosen[row.scheme])}{escape(row.scheme)}</td>"
-        cells += "".join(f'<td class="n">{_estimate(row.estimates[c.key], c.kind)}</td>' for c in shown)
-        first = previous is not None and lead != previous
-        previous = lead
-        body.append(f'<tr class="{"first" if first else "next"}">{cells}</tr>')
-    return f'<table class="data" id="{ident}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
+        body.append(cells + "".join(f'<td class="n">{_estimate(row.estimates[c.key], c.kind)}</td>' for c in shown))
+    return _grouped(ident, head, places, body)
 
 
 def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:

@@ -37,15 +37,13 @@ SAME = 0.10
 
 @dataclass(frozen=True)
 class Cell:
-    """One point, scheme and class: number of flows finished in both, and in only one; means and ratios by measure."""
+    """One point, scheme and class: number of flows finished in both, and in only one; ratios of means by measure."""
 
     point: str
     scheme: str
     klass: str
     flows: int
     unpaired: int
-    simulated: dict[str, float]
-    emulated: dict[str, float]
     ratios: dict[str, Estimate]
 
 
@@ -91,16 +89,12 @@ def cells(table: pl.DataFrame) -> list[Cell]:
 
 def _cell(point: str, scheme: str, klass: str, rows: pl.DataFrame) -> Cell:
     ended = rows.drop_nulls("fct_s").drop_nulls("fct_s_emulated")
-    means = {
-        side: {measure: float(ended[measure + side].mean() or math.nan) for measure in LABELS}  # type: ignore[arg-type]
-        for side in ("", "_emulated")
-    }
     ratios = {}
     for measure in LABELS:
         found = ratio(ended[measure + "_emulated"].to_numpy(), ended[measure].to_numpy())
         if found is not None:
             ratios[measure] = found
-    return Cell(point, scheme, klass, len(ended), len(rows) - len(ended), means[""], means["_emulated"], ratios)
+    return Cell(point, scheme, klass, len(ended), len(rows) - len(ended), ratios)
 
 
 def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> Estimate | None:
@@ -120,8 +114,7 @@ def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> E
 
 def above(one: Estimate) -> Estimate:
     """A ratio as per cent above 1."""
-    ends = [None if end is None else 100 * (end - 1) for end in (one.low, one.high)]
-    return Estimate(100 * (one.mean - 1), ends[0], ends[1], one.n)
+    return one.shifted(-1).scaled(100)
 
 
 def describe(cell: Cell) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -18,6 +19,23 @@ from ..errors import OutputError
 from ..files import write_text
 from ..topology import Fabric
 from ..topology import fabric as read_fabric
+
+
+class Setup(Protocol):
+    """A run of a study."""
+
+    @property
+    def id(self) -> str:
+        """Id of the run within its part."""
+
+    @property
+    def label(self) -> str:
+        """Label of the run."""
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """What distinguishes it from other runs except the seed, as the overrides of a sweep."""
+
 
 FLOWS = {
     "flow": pl.Int64,
@@ -75,6 +93,36 @@ OF_CLASSES = (
 def of_class(**known: Any) -> dict[str, Any]:
     """A class's entries in a summary, of which only these are known."""
     return dict.fromkeys(OF_CLASSES) | known
+
+
+def entry(setup: Setup, seed: int) -> dict[str, Any]:
+    """A run in `sweep.json`."""
+    about = {"id": setup.id, "label": setup.label, "overrides": setup.overrides, "seed": seed}
+    return about | {"path": f"runs/{setup.id}"}
+
+
+def summary(setup: Setup, seed: int, built: Fabric, classes: Mapping[str, Any], duration_ps: int) -> dict[str, Any]:
+    """The entries of `summary.json` that follow from a run's setup, fabric, classes and duration."""
+    sent, finished = (sum(known[key] for known in classes.values()) for key in ("flows", "finished"))
+    sizes = {"hosts": len(built.hosts), "switches": len(built.switches), "links": len(built.links)}
+    return {
+        "name": built.name,
+        "version": version(),
+        "id": setup.id,
+        "label": setup.label,
+        "seed": seed,
+        "overrides": setup.overrides,
+        "scheme": {"name": setup.overrides["scheme.name"], "params": {}},
+        "fabric": {"name": built.name} | sizes,
+        "traffic": {"flows": sent, "mean_bytes": None, "notes": []},
+        "duration_ps": duration_ps,
+        "simulated_ps": duration_ps,
+        "window_ps": [0, duration_ps],
+        "classes": classes,
+        "counters": {"flows_started": sent, "flows_finished": finished},
+        "events": [],
+        "nodes": [asdict(node) for node in built.nodes],
+    }
 
 
 def claim(out: Path, index: Mapping[str, Any]) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import HintedError
+from ..errors import WeftError
 
 
-class TagForwardError(HintedError):
+class TagForwardError(WeftError):
     """The plan cannot be made, or the switches do not match it."""
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import needs
 import weft
-from validation.mptcp.cases import CASES, LINK_BPS, case, fabric
+from validation.mptcp.cases import BY_NAME, CASES, LINK_BPS, fabric
 from validation.mptcp.emulated import check, emulate
 from validation.mptcp.series import back_s, mean_bps, share, stopped_s
 from validation.mptcp.simulated import scenario, simulate
@@ -22,7 +22,7 @@ def both(root, monkeypatch):
     needs.passed(check)
     # The jail's Python finds the package there.
     monkeypatch.chdir(ROOT)
-    return lambda name: (emulate(case(name))["series"]["mptcp"], simulate(case(name), 1)[0]["mptcp"])
+    return lambda name: (emulate(BY_NAME[name])["series"]["mptcp"], simulate(BY_NAME[name], 1)[0]["mptcp"])
 
 
 def test_two_subflows_on_two_paths_have_both_links(both):
@@ -33,7 +33,7 @@ def test_two_subflows_on_two_paths_have_both_links(both):
 
 
 def test_a_path_that_dies_is_left_after_the_same_time(both):
-    one = case("cut-stale-4")
+    one = BY_NAME["cut-stale-4"]
     kernel, ours = (back_s(series, one.cut_s) for series in both("cut-stale-4"))
     assert kernel is not None and ours is not None
     assert 0.3 < ours < 1.0

@@ -6,6 +6,7 @@ import struct
 import time
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 from .cell import Cell
 from .fabric import Fabric
@@ -31,26 +32,41 @@ from .frames import (
     udp,
     v6,
 )
-from .stations import address, introduce
+from .stations import Address, address, introduce
 from .tap import Tap
 
 _A, _B = address(1), address(2)
 _A6, _B6 = "fd00:aa::1", "fd00:aa::2"
 _REPEATS = 3
 Kind = Callable[[bytes], bytes]
-"""From an 18-byte mark, which identifies a frame, to the frame."""
+"""From an 18-byte mark, which identifies a frame, to the frame or a part of it; `bytes` is the mark alone."""
+Tags = tuple[tuple[int, int], ...]
 
 
-def _to(to: str, kind: int, head: bytes = b"", tags: tuple[tuple[int, int], ...] = ()) -> Kind:
-    return lambda mark: ether(to, _A[0], kind, head + mark + bytes(40), tags)
+def _frame(to: str, kind: int, body: Kind, tags: Tags = ()) -> Kind:
+    return lambda mark: ether(to, _A[0], kind, body(mark), tags)
 
 
-def _ip(protocol: int, body: Callable[[bytes], bytes], tags: tuple[tuple[int, int], ...] = (), **more: object) -> Kind:
-    return lambda mark: ether(_B[0], _A[0], IPV4, ipv4(_A[1], _B[1], protocol, body(mark), **more), tags)  # type: ignore[arg-type]
+def _to(to: str, kind: int, head: bytes = b"", tags: Tags = ()) -> Kind:
+    return _frame(to, kind, lambda mark: head + mark + bytes(40), tags)
 
 
-def _ip6(following: int, body: Callable[[bytes], bytes], tags: tuple[tuple[int, int], ...] = ()) -> Kind:
-    return lambda mark: ether(_B[0], _A[0], IPV6, ipv6(_A6, _B6, following, body(mark)), tags)
+def _ip(protocol: int, body: Kind, tags: Tags = (), to: Address = _B, **more: Any) -> Kind:
+    return _frame(to[0], IPV4, lambda mark: ipv4(_A[1], to[1], protocol, body(mark), **more), tags)
+
+
+def _ip6(following: int, body: Kind, tags: Tags = (), to: Address = (_B[0], _B6)) -> Kind:
+    return _frame(to[0], IPV6, lambda mark: ipv6(_A6, to[1], following, body(mark)), tags)
+
+
+def _damaged(damage: Callable[[bytes], bytes]) -> Kind:
+    """A datagram over IPv4, damaged."""
+    return _frame(_B[0], IPV4, lambda mark: damage(ipv4(_A[1], _B[1], UDP, udp(mark))))
+
+
+def _flagged(flags: int) -> Kind:
+    """A segment over IPv4 with these flags."""
+    return _ip(TCP, lambda mark: syn(mark)[:13] + bytes([flags]) + syn(mark)[14:])
 
 
 def _options(following: int) -> bytes:
@@ -114,16 +130,16 @@ KNOWN: dict[str, dict[str, Kind]] = {
         "fragment header, whole, SYN": _ip6(44, lambda mark: _fragment(TCP, 0, False) + syn(mark)),
         "authentication": _ip6(51, lambda mark: struct.pack("!BBHII", UDP, 4, 0, 1, 1) + bytes(12) + udp(mark)),
         "ESP": _ip6(50, lambda mark: struct.pack("!II", 1, 1) + mark + bytes(16)),
-        "no next header": _ip6(59, lambda mark: mark),
-        "unknown protocol": _ip6(253, lambda mark: mark),
+        "no next header": _ip6(59, bytes),
+        "unknown protocol": _ip6(253, bytes),
         "truncated header": _ip6(0, lambda mark: b"\x06\x09" + mark),
     },
     "fragments": {
         "IPv4, first": _ip(UDP, udp, flags=0x2000),
-        "IPv4, middle": _ip(UDP, lambda mark: mark, flags=0x2000 | 185),
-        "IPv4, last": _ip(UDP, lambda mark: mark, flags=370),
+        "IPv4, middle": _ip(UDP, bytes, flags=0x2000 | 185),
+        "IPv4, last": _ip(UDP, bytes, flags=370),
         "IPv4, first of a SYN": _ip(TCP, syn, flags=0x2000),
-        "IPv4, later one of TCP": _ip(TCP, lambda mark: mark, flags=185),
+        "IPv4, later one of TCP": _ip(TCP, bytes, flags=185),
         "IPv6, first": _ip6(44, lambda mark: _fragment(UDP, 0, True) + udp(mark)),
         "IPv6, last": _ip6(44, lambda mark: _fragment(UDP, 1448, False) + mark),
         "IPv6, first of a SYN": _ip6(44, lambda mark: _fragment(TCP, 0, True) + syn(mark)),
@@ -131,12 +147,12 @@ KNOWN: dict[str, dict[str, Kind]] = {
     "other protocols": {
         "IPv4 options": _ip(UDP, udp, options=bytes([148, 4, 0, 0])),
         "IPv4 options, SYN": _ip(TCP, syn, options=bytes([148, 4, 0, 0])),
-        "GRE": _ip(47, lambda mark: mark),
-        "SCTP": _ip(132, lambda mark: mark),
+        "GRE": _ip(47, bytes),
+        "SCTP": _ip(132, bytes),
         "ICMP": _ip(1, lambda mark: b"\x08\0\0\0\0\1\0\1" + mark),
         "unicast ARP Request": lambda mark: arp(REQUEST, _A, (_B[0], _B[1]), to=_B[0])[:42] + mark,
-        "unicast NS": lambda mark: ether(
-            _B[0], _A[0], IPV6, icmp6(_A6, _B6, 135, bytes(4) + v6(_B6) + b"\1\1" + mac(_A[0])) + mark
+        "unicast NS": _frame(
+            _B[0], IPV6, lambda mark: icmp6(_A6, _B6, 135, bytes(4) + v6(_B6) + b"\1\1" + mac(_A[0])) + mark
         ),
         "RARP": _to(_B[0], 0x8035),
         "MPLS": _to(_B[0], 0x8847),
@@ -163,63 +179,39 @@ KNOWN: dict[str, dict[str, Kind]] = {
         "IPv6 header only": _cut(_ip6(TCP, syn), 54),
     },
     "invalid IP packets": {
-        "IPv4, version 5": lambda mark: ether(_B[0], _A[0], IPV4, b"\x55" + ipv4(_A[1], _B[1], UDP, udp(mark))[1:]),
-        "IPv4, short header length": lambda mark: ether(
-            _B[0], _A[0], IPV4, b"\x43" + ipv4(_A[1], _B[1], UDP, udp(mark))[1:]
-        ),
-        "IPv4, longer than the frame": lambda mark: ether(
-            _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], UDP, udp(mark + bytes(500)))[:60]
-        ),
-        "IPv4, truncated SYN": lambda mark: ether(_B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark))[:30] + mark),
-        "IPv4, wrong checksum": lambda mark: ether(
-            _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], UDP, udp(mark)).replace(b"\x40\x11", b"\x3f\x11", 1)
-        ),
-        "IPv6, version 4": lambda mark: ether(_B[0], _A[0], IPV6, b"\x40" + ipv6(_A6, _B6, UDP, udp(mark))[1:]),
-        "SYN with FIN": lambda mark: ether(
-            _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark)[:13] + b"\x03" + syn(mark)[14:])
-        ),
-        "SYN with RST": lambda mark: ether(
-            _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark)[:13] + b"\x06" + syn(mark)[14:])
-        ),
-        "segment without flags": lambda mark: ether(
-            _B[0], _A[0], IPV4, ipv4(_A[1], _B[1], TCP, syn(mark)[:13] + b"\0" + syn(mark)[14:])
-        ),
+        "IPv4, version 5": _damaged(lambda packet: b"\x55" + packet[1:]),
+        "IPv4, short header length": _damaged(lambda packet: b"\x43" + packet[1:]),
+        "IPv4, longer than the frame": _cut(_ip(UDP, lambda mark: udp(mark + bytes(500))), 74),
+        "IPv4, truncated SYN": _frame(_B[0], IPV4, lambda mark: ipv4(_A[1], _B[1], TCP, syn(mark))[:30] + mark),
+        "IPv4, wrong checksum": _damaged(lambda packet: packet.replace(b"\x40\x11", b"\x3f\x11", 1)),
+        "IPv6, version 4": _frame(_B[0], IPV6, lambda mark: b"\x40" + ipv6(_A6, _B6, UDP, udp(mark))[1:]),
+        "SYN with FIN": _flagged(0x03),
+        "SYN with RST": _flagged(0x06),
+        "segment without flags": _flagged(0),
     },
 }
 
 
 def _dhcp(mark: bytes) -> bytes:
-    return ether(
-        BROADCAST, _A[0], IPV4, ipv4("0.0.0.0", "255.255.255.255", UDP, udp(mark + bytes(230), source=68, to=67))
-    )
+    return ipv4("0.0.0.0", _ALL[1], UDP, udp(mark + bytes(230), source=68, to=67))
 
 
-_ALL_NODES = "33:33:00:00:00:01"
+_ALL = (BROADCAST, "255.255.255.255")
+_NOBODY = "00:00:00:00:00:00"
+_QUESTION = arp(REQUEST, _A, (_NOBODY, "10.0.99.99"))[:42]
 GROUPS: dict[str, dict[str, Kind]] = {
     "multicast": {
-        **{
-            f"IPv4, {name}": (lambda mark, to=to: ether(to[0], _A[0], IPV4, ipv4(_A[1], to[1], UDP, udp(mark))))
-            for name, to in _GROUPS.items()
-        },
-        **{
-            f"IPv6, {name}": (lambda mark, to=to: ether(to[0], _A[0], IPV6, ipv6(_A6, to[1], UDP, udp(mark))))
-            for name, to in _GROUPS6.items()
-        },
-        "IGMP": lambda mark: ether(
-            "01:00:5e:00:00:16", _A[0], IPV4, ipv4(_A[1], "224.0.0.22", 2, mark, options=bytes([148, 4, 0, 0]))
+        **{f"IPv4, {name}": _ip(UDP, udp, to=to) for name, to in _GROUPS.items()},
+        **{f"IPv6, {name}": _ip6(UDP, udp, to=to) for name, to in _GROUPS6.items()},
+        "IGMP": _ip(2, bytes, to=("01:00:5e:00:00:16", "224.0.0.22"), options=bytes([148, 4, 0, 0])),
+        "MLD with hop-by-hop": _frame(
+            _GROUPS6["MLD"][0],
+            IPV6,
+            lambda mark: ipv6("fe80::1", "ff02::16", 0, _options(58) + b"\x8f\0" + mark, hops=1),
         ),
-        "MLD with hop-by-hop": lambda mark: ether(
-            "33:33:00:00:00:16", _A[0], IPV6, ipv6("fe80::1", "ff02::16", 0, _options(58) + b"\x8f\0" + mark, hops=1)
-        ),
-        "fragment": lambda mark: ether(
-            "01:00:5e:01:02:03", _A[0], IPV4, ipv4(_A[1], "239.1.2.3", UDP, mark, flags=0x2000 | 185)
-        ),
-        "one tag": lambda mark: ether(
-            "01:00:5e:00:00:fb", _A[0], IPV4, ipv4(_A[1], "224.0.0.251", UDP, udp(mark)), (_C,)
-        ),
-        "two tags": lambda mark: ether(
-            "33:33:00:00:00:fb", _A[0], IPV6, ipv6(_A6, "ff02::fb", UDP, udp(mark)), (_S, _C)
-        ),
+        "fragment": _ip(UDP, bytes, to=_GROUPS["a group"], flags=0x2000 | 185),
+        "one tag": _ip(UDP, udp, (_C,), _GROUPS["mDNS"]),
+        "two tags": _ip6(UDP, udp, (_S, _C), _GROUPS6["mDNS"]),
         "PTP": _to("01:1b:19:00:00:00", 0x88F7),
         "CDP": lambda mark: ether("01:00:0c:cc:cc:cc", _A[0], 8 + 18, b"\xaa\xaa\x03\0\0\x0c\x20\0" + mark),
         "IS-IS": lambda mark: ether("01:80:c2:00:00:14", _A[0], 3 + 18, b"\xfe\xfe\x03" + mark),
@@ -228,19 +220,13 @@ GROUPS: dict[str, dict[str, Kind]] = {
         "runt": _cut(_to("01:00:5e:00:00:fb", IPV4), 20),
     },
     "broadcast": {
-        "UDP": lambda mark: ether(BROADCAST, _A[0], IPV4, ipv4(_A[1], "255.255.255.255", UDP, udp(mark))),
-        "UDP, one tag": lambda mark: ether(
-            BROADCAST, _A[0], IPV4, ipv4(_A[1], "255.255.255.255", UDP, udp(mark)), (_C,)
-        ),
-        "DHCP": _dhcp,
-        "ARP Request": lambda mark: arp(REQUEST, _A, ("00:00:00:00:00:00", "10.0.99.99"))[:42] + mark,
-        "ARP Request, one tag": lambda mark: ether(
-            BROADCAST, _A[0], ARP, arp(REQUEST, _A, ("00:00:00:00:00:00", "10.0.99.99"))[14:42] + mark, (_C,)
-        ),
-        "ARP Request, two tags": lambda mark: ether(
-            BROADCAST, _A[0], ARP, arp(REQUEST, _A, ("00:00:00:00:00:00", "10.0.99.99"))[14:42] + mark, (_S, _C)
-        ),
-        "ARP probe": lambda mark: arp(REQUEST, (_A[0], "0.0.0.0"), ("00:00:00:00:00:00", "10.0.99.98"))[:42] + mark,
+        "UDP": _ip(UDP, udp, to=_ALL),
+        "UDP, one tag": _ip(UDP, udp, (_C,), _ALL),
+        "DHCP": _frame(BROADCAST, IPV4, _dhcp),
+        "ARP Request": lambda mark: _QUESTION + mark,
+        "ARP Request, one tag": _frame(BROADCAST, ARP, lambda mark: _QUESTION[14:] + mark, (_C,)),
+        "ARP Request, two tags": _frame(BROADCAST, ARP, lambda mark: _QUESTION[14:] + mark, (_S, _C)),
+        "ARP probe": lambda mark: arp(REQUEST, (_A[0], "0.0.0.0"), (_NOBODY, "10.0.99.98"))[:42] + mark,
         "ARP Reply": lambda mark: arp(REPLY, _A, (BROADCAST, "10.0.99.99"))[:42] + mark,
         "RARP": _to(BROADCAST, 0x8035),
         "Wake-on-LAN": _to(BROADCAST, 0x0842, b"\xff" * 6),
@@ -252,22 +238,18 @@ GROUPS: dict[str, dict[str, Kind]] = {
     "gratuitous ARP and Neighbour Advertisements": {
         "ARP Request": lambda mark: gratuitous(REQUEST, _A)[:42] + mark,
         "ARP Reply": lambda mark: gratuitous(REPLY, _A)[:42] + mark,
-        "ARP announcement, one tag": lambda mark: ether(
-            BROADCAST, _A[0], ARP, gratuitous(REQUEST, _A)[14:42] + mark, (_C,)
-        ),
+        "ARP announcement, one tag": _frame(BROADCAST, ARP, lambda mark: gratuitous(REQUEST, _A)[14:42] + mark, (_C,)),
         "unsolicited NA": lambda mark: advertisement((_A[0], _A6)) + mark,
         "NS": lambda mark: solicitation((_A[0], _A6), "fd00:aa::77") + mark,
         "NS of DAD": lambda mark: solicitation((_A[0], "::"), "fd00:aa::78") + mark,
         "RS": lambda mark: ether("33:33:00:00:00:02", _A[0], IPV6, icmp6("fe80::1", "ff02::2", 133, bytes(4)) + mark),
-        "RA": lambda mark: ether(_ALL_NODES, _A[0], IPV6, icmp6("fe80::1", "ff02::1", 134, bytes(12)) + mark),
+        "RA": lambda mark: ether("33:33:00:00:00:01", _A[0], IPV6, icmp6("fe80::1", "ff02::1", 134, bytes(12)) + mark),
     },
     "unicast to an unknown station": {
-        "IPv4": lambda mark: ether("02:bb:00:00:00:01", _A[0], IPV4, ipv4(_A[1], "10.0.99.1", UDP, udp(mark))),
-        "IPv6": lambda mark: ether("02:bb:00:00:00:02", _A[0], IPV6, ipv6(_A6, "fd00:aa::99", UDP, udp(mark))),
-        "one tag": lambda mark: ether(
-            "02:bb:00:00:00:03", _A[0], IPV4, ipv4(_A[1], "10.0.99.1", UDP, udp(mark)), (_C,)
-        ),
-        "SYN": lambda mark: ether("02:bb:00:00:00:04", _A[0], IPV4, ipv4(_A[1], "10.0.99.1", TCP, syn(mark))),
+        "IPv4": _ip(UDP, udp, to=("02:bb:00:00:00:01", "10.0.99.1")),
+        "IPv6": _ip6(UDP, udp, to=("02:bb:00:00:00:02", "fd00:aa::99")),
+        "one tag": _ip(UDP, udp, (_C,), ("02:bb:00:00:00:03", "10.0.99.1")),
+        "SYN": _ip(TCP, syn, to=("02:bb:00:00:00:04", "10.0.99.1")),
         "unknown EtherType": _to("02:bb:00:00:00:05", 0x88B5),
     },
 }

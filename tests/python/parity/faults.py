@@ -10,7 +10,7 @@ from collections.abc import Callable
 from .cell import Cell
 from .fabric import Fabric
 from .frames import BROADCAST, ether
-from .stations import address, introduce, others
+from .stations import address, introduce, others, undisturbed
 from .tap import Tap
 
 _base = iter(range(0x600, 0xF000, 0x20))
@@ -64,12 +64,9 @@ def _while(fabric: Fabric, happens: Callable[[], None], hold_ms: float | None = 
         happens()
         time.sleep(1.0 if hold_ms is None else 0.3 + 2 * hold_ms / 1000)
         met = _meet(fabric, base + 16)
-    cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
+    undisturbed(cell, streams, lossless=hold_ms is None)
     cell.fact("new hosts find each other afterwards", met, True)
-    cell.fact("duplicated", [stream.doubled for stream in streams], [0] * 4)
-    if hold_ms is None:
-        cell.fact("lost", [stream.lost for stream in streams], [0] * 4)
-    else:
+    if hold_ms is not None:
         cell.time("longest outage", max(stream.outage_ms for stream in streams), hold_ms)
     return cell
 
@@ -125,10 +122,8 @@ def _loop(fabric: Fabric, switch: Callable[[bool], None]) -> Cell:
         switch(False)
         time.sleep(0.5)
     fabric.settle()
-    cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
+    undisturbed(cell, streams)
     cell.fact("new hosts find each other", met, True)
-    cell.fact("lost", [stream.lost for stream in streams], [0] * 4)
-    cell.fact("duplicated", [stream.doubled for stream in streams], [0] * 4)
     cell.fact("more than 200 other frames at h3 in a second", storm > 200, False)
     return cell
 

@@ -8,7 +8,7 @@ import time
 from .cell import Cell
 from .fabric import LEAVES, Fabric
 from .frames import REQUEST, advertisement, gratuitous, mac
-from .stations import Address, address, datagram, introduce, number_of, others
+from .stations import Address, address, datagram, introduce, number_of, others, undisturbed
 from .tap import Tap
 
 _ANNOUNCED_MS, _SILENT_MS = 100.0, 1000.0
@@ -141,9 +141,7 @@ def _duplicates(fabric: Fabric) -> Cell:
                     tap.send(gratuitous(REQUEST, twin))
             number += 1
             time.sleep(0.02)
-    cell.fact("others found each other", [stream.known for stream in streams], [True] * 4)
-    cell.fact("others lost", [stream.lost for stream in streams], [0] * 4)
-    cell.fact("others duplicated", [stream.doubled for stream in streams], [0] * 4)
+    undisturbed(cell, streams)
     time.sleep(1.5)
     logged = [name for name in LEAVES if not fabric.bridged and twin[0] in fabric.log(name)]
     # A bridge logs nothing.

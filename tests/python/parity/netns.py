@@ -1,17 +1,14 @@
-"""Network namespaces of a test network: commands, sockets and settings inside them. Python 3.11 has no `os.setns`."""
+"""Network namespaces of a test network: commands, sockets and settings inside them."""
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import os
 import socket
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
-_CLONE_NEWNET = 0x40000000
+from weft.emulation.namespace import entered
 
 
 def run(*words: str, text: str | None = None) -> str:
@@ -29,7 +26,6 @@ class Netns:
         """Create it, with only the loopback interface, which is up."""
         self.name = name
         run("ip", "netns", "add", name)
-        self._fd = os.open(f"/run/netns/{name}", os.O_RDONLY)
         self.ip("link set lo up")
 
     @property
@@ -37,16 +33,9 @@ class Netns:
         """The file that other programs enter it by."""
         return f"/run/netns/{self.name}"
 
-    @contextlib.contextmanager
-    def entered(self) -> Iterator[None]:
+    def entered(self) -> AbstractContextManager[None]:
         """Within this block the calling thread is in the namespace; sockets created there stay in it."""
-        home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-        try:
-            _enter(self._fd)
-            yield
-        finally:
-            _enter(home)
-            os.close(home)
+        return entered(self.path)
 
     def socket(self, family: int, kind: int, protocol: int = 0) -> socket.socket:
         """A socket of this namespace."""
@@ -66,12 +55,6 @@ class Netns:
     def command(self, *words: str) -> list[str]:
         """The command line that runs a command in it, with the caller's mounts."""
         return ["nsenter", f"--net={self.path}", "--", *words]
-
-
-def _enter(fd: int) -> None:
-    if _LIBC.setns(fd, _CLONE_NEWNET) != 0:
-        error = ctypes.get_errno()
-        raise OSError(error, f"setns: {os.strerror(error)}")
 
 
 def wire(a: tuple[Netns, str], b: tuple[Netns, str], *, mtu: int = 1500, up: bool = True) -> None:

@@ -34,10 +34,6 @@ Say = Callable[[str], None]
 """Takes a line on what is done."""
 
 
-def _quiet(_: str) -> None:
-    """Say nothing."""
-
-
 def why_not() -> str | None:
     """Why the table cannot be made on this machine; None if it can."""
     if sys.platform != "linux" or os.geteuid() != 0:
@@ -84,7 +80,7 @@ def run(
     form: str,
     columns: Sequence[str] = COLUMNS,
     groups: Iterable[str] = tuple(GROUPS),
-    say: Say = _quiet,
+    say: Say = lambda _: None,
 ) -> Outcome:
     """Make the table: all columns and groups at once, then up to twice more what the machine may have spoilt.
 

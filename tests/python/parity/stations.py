@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
+from .cell import Cell
 from .fabric import Fabric
 from .frames import IPV4, REPLY, REQUEST, UDP, arp, ether, ipv4, mac, udp
 from .tap import Heard, Tap
@@ -151,3 +152,11 @@ def others(fabric: Fabric, base: int) -> Iterator[list[Stream]]:
     finally:
         for stream in streams:
             stream.end()
+
+
+def undisturbed(cell: Cell, streams: Sequence[Stream], *, lossless: bool = True) -> None:
+    """Record whether uninvolved stations found each other, and got each datagram once, or with losses at most once."""
+    cell.fact("others found each other", [stream.known for stream in streams], [True] * len(streams))
+    cell.fact("others duplicated", [stream.doubled for stream in streams], [0] * len(streams))
+    if lossless:
+        cell.fact("others lost", [stream.lost for stream in streams], [0] * len(streams))

@@ -75,23 +75,16 @@ def test_an_outage_is_what_is_lost_and_not_what_a_sender_did_not_send() -> None:
     assert longest_outage(late, set(range(100)) - {49, 50}) == pytest.approx(0.03)
 
 
-class _Hub:
-    """The hub that connects all taps: both places of the moving host, and its callers."""
-
-    def __init__(self) -> None:
-        self.taps: list[_HubTap] = []
-
-
 class _HubTap:
-    """A tap at a hub, which delivers frames at once to all taps with a carrier."""
+    """A tap at a hub (its list of taps), which delivers frames at once to all taps with a carrier."""
 
-    def __init__(self, hub: _Hub, *, carrier: bool = True) -> None:
+    def __init__(self, hub: list[_HubTap], *, carrier: bool = True) -> None:
         self.hub, self.carrier = hub, carrier
         self.waiting: list[Heard] = []
-        hub.taps.append(self)
+        hub.append(self)
 
     def send(self, frame: bytes) -> None:
-        for tap in self.hub.taps:
+        for tap in self.hub:
             if tap is not self and tap.carrier:
                 tap.waiting.append(Heard(frame, time.time()))
 
@@ -103,7 +96,7 @@ class _HubTap:
 def test_a_move_is_watched_from_its_end_however_long_it_takes_to_plug_a_host_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    hub = _Hub()
+    hub: list[_HubTap] = []
     ends = [_HubTap(hub), _HubTap(hub, carrier=False)]
     callers = {host: (cast(Tap, _HubTap(hub)), address(number)) for number, host in enumerate(("h2", "h4"), 1)}
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from ...statistics import Estimate, estimate, slope
-from ..base import StudyRow, Verdict
+from ..base import StudyRow
+from ..rows import not_measured, row
 from .scenarios import LINK_BPS, PACKET_ON_WIRE, SEGMENT, TRANSPORTS
 
 SLIGHT = 0.25
@@ -65,30 +66,17 @@ class Claim:
 def _row(table: pl.DataFrame, claim: Claim) -> StudyRow:
     main, *others = TRANSPORTS
     found = claim.rule(table.filter(pl.col("transport") == main), "spray")
-    notes = []
     if found is None:
-        notes.append(f"not enough runs with {main}: at least two seeds of both schemes are needed")
-    else:
-        if found.detail:
-            notes.append(found.detail)
-        for other in others:
-            notes.append(_beside(other, claim.rule(table.filter(pl.col("transport") == other), "spray"), found))
-        if claim.versus_ecmp:
-            ecmp = claim.rule(table.filter(pl.col("transport") == main), "ecmp")
-            if ecmp is not None:
-                notes.append(f"per-flow ECMP instead of spraying: {_spelled(ecmp)}")
-    verdict = Verdict.not_measured if found is None else Verdict.held if found.holds else Verdict.did_not_hold
-    percent = found.value.scaled(100) if found is not None else None
-    return StudyRow(
-        id=claim.id,
-        claim=claim.text,
-        verdict=verdict,
-        measured=percent.mean if percent else None,
-        low=percent.low if percent else None,
-        high=percent.high if percent else None,
-        unit=claim.unit,
-        note="; ".join(notes),
-    )
+        why = f"not enough runs with {main}: at least two seeds of both schemes are needed"
+        return not_measured(claim.id, claim.text, claim.unit, why)
+    notes = [found.detail]
+    for other in others:
+        notes.append(_beside(other, claim.rule(table.filter(pl.col("transport") == other), "spray"), found))
+    if claim.versus_ecmp:
+        ecmp = claim.rule(table.filter(pl.col("transport") == main), "ecmp")
+        if ecmp is not None:
+            notes.append(f"per-flow ECMP instead of spraying: {_spelled(ecmp)}")
+    return row(claim.id, claim.text, found.holds, found.value.scaled(100), claim.unit, notes)
 
 
 def _beside(transport: str, other: Finding | None, main: Finding) -> str:

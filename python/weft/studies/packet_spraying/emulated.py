@@ -19,7 +19,8 @@ import polars as pl
 from ...scenario import Scenario
 from ...statistics import relative_difference
 from ..agreement import LABELS, SAME, Cell, Ran, above, cells, describe, pairs, ran
-from ..base import Emulated, Outcome, Part, Simulated, Size, Study, StudyRow, Verdict, saturation, settled
+from ..base import Emulated, Outcome, Part, Simulated, Size, Study, StudyRow, saturation, settled
+from ..rows import not_measured, row
 from .scenarios import SCHEMES, STATIC_PAIRS
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _change(kind: str, name: str, part: Results | None) -> StudyRow:
     ident = f"{'S' if kind == 'short' else 'L'}-{name}"
     claim = f"spraying shortens {kind} flows compared with a single path: {_TITLES[name]}"
     unit = "% mean completion time"
-    few = StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, "at least two seeds are needed")
+    few = not_measured(ident, claim, unit, "at least two seeds are needed")
     if part is None:
         return few
     flows = part.scan_flows(measured=True).filter(pl.col("class") == kind)
@@ -166,11 +167,7 @@ def _change(kind: str, name: str, part: Results | None) -> StudyRow:
     found = relative_difference(by_seed("spray"), by_seed("single_path"))
     if found is None or found.high is None:
         return few
-    verdict = Verdict.held if found.high < 0 else Verdict.did_not_hold
-    value = found.scaled(100)
-    return StudyRow(
-        ident, claim, verdict, value.mean, value.low, value.high, unit, "mean over the numbers of long flows"
-    )
+    return row(ident, claim, found.high < 0, found.scaled(100), unit, ["mean over the numbers of long flows"])
 
 
 def _agreement(found: list[Cell]) -> StudyRow:
@@ -178,13 +175,11 @@ def _agreement(found: list[Cell]) -> StudyRow:
     claim, unit = "simulation and emulation agree", "% emulated above simulated, largest"
     judged = [(cell, cell.ratios["fct_s"]) for cell in found if "fct_s" in cell.ratios]
     if not judged:
-        return StudyRow("E", claim, Verdict.not_measured, None, None, None, unit, "no flow finished in both")
+        return not_measured("E", claim, unit, "no flow finished in both")
     cell, worst = max(judged, key=lambda item: abs(item[1].mean - 1))
     within = sum(abs(one.mean - 1) <= SAME for _, one in judged)
-    value = above(worst)
     note = f"{within} of {len(judged)} within {100 * SAME:.0f} %; largest: {cell.klass}, {cell.scheme}, {cell.point}"
-    verdict = Verdict.held if within == len(judged) else Verdict.did_not_hold
-    return StudyRow("E", claim, verdict, value.mean, value.low, value.high, unit, note)
+    return row("E", claim, within == len(judged), above(worst), unit, [note])
 
 
 def _reordering(name: str, part: Results) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ...statistics import Estimate, estimate, paired_difference, quantile
 from ..base import StudyRow, Verdict
+from ..rows import not_measured, row, spelled
 from .setup import SMOC, SPANNING_TREE, SUBFLOWS
 from .table import REACHED, Measured
 from .topologies import LOCAL, ROUND_TRIP_S, SHAPES, Topology
@@ -37,19 +38,9 @@ def judge(runs: Sequence[Measured]) -> list[StudyRow]:
     """The rows S1 to S4, and the times until S2 and S3 hold; `wide_area` is S5."""
     return [
         _one_path(runs),
-        _all_paths(
-            runs,
-            "S2",
-            "smoc, topology 1: all four paths are used, up to 400 of 400 Mbps",
-            Topology.isolated,
-        ),
+        _all_paths(runs, "S2", "smoc, topology 1: all four paths are used, up to 400 of 400 Mbps", Topology.isolated),
         _soon(runs, "S2-start", Topology.isolated),
-        _all_paths(
-            runs,
-            "S3",
-            "smoc, topology 2: up to 200 of 200 Mbps",
-            Topology.shared,
-        ),
+        _all_paths(runs, "S3", "smoc, topology 2: up to 200 of 200 Mbps", Topology.shared),
         _soon(runs, "S3-start", Topology.shared),
         _set_up(runs),
     ]
@@ -79,7 +70,7 @@ def _above(runs: Sequence[Measured]) -> StudyRow:
     above = paired_difference(early[SMOC], early[SPANNING_TREE])
     if above is None or above.low is None:
         return not_measured("S5", S5_CLAIM, S5_UNIT, "two runs of each scheme are needed")
-    return _row("S5", S5_CLAIM, above.low > 0, above.scaled(1e-6), S5_UNIT, [])
+    return row("S5", S5_CLAIM, above.low > 0, above.scaled(1e-6), S5_UNIT, [])
 
 
 def _growth(runs: Sequence[Measured]) -> StudyRow:
@@ -99,12 +90,7 @@ def _growth(runs: Sequence[Measured]) -> StudyRow:
             f"{each / 1e3:.0f} kB in flight for each of {subflows} subflows fill both paths,"
             f" which slow start reaches in a few round trips of {ROUND_TRIP_S:g} s"
         )
-    return _row("S5-growth", S5_GROWTH_CLAIM, holds, mean, S5_GROWTH_UNIT, notes)
-
-
-def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:
-    """A row without a value."""
-    return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, why)
+    return row("S5-growth", S5_GROWTH_CLAIM, holds, mean, S5_GROWTH_UNIT, notes)
 
 
 def chosen(runs: Iterable[Measured], topology: Topology, scheme: str, subflows: int = SUBFLOWS) -> list[Measured]:
@@ -131,8 +117,8 @@ def _one_path(runs: Sequence[Measured]) -> StudyRow:
         return not_measured("S1", claim, unit, "runs of both topologies under spanning tree are needed")
     low, high = ABOUT_95
     holds = all(low <= found.mean <= high for found in means.values() if found is not None)
-    notes = [f"topology {topology:d}: {_spelled(found)} %" for topology, found in means.items() if found is not None]
-    return _row("S1", claim, holds, together.scaled(100), unit, [*notes, _share_of_machine(each[Topology.isolated])])
+    notes = [f"topology {topology:d}: {spelled(found)} %" for topology, found in means.items() if found is not None]
+    return row("S1", claim, holds, together.scaled(100), unit, [*notes, _share_of_machine(each[Topology.isolated])])
 
 
 def _all_paths(runs: Sequence[Measured], ident: str, claim: str, topology: Topology) -> StudyRow:
@@ -152,7 +138,7 @@ def _all_paths(runs: Sequence[Measured], ident: str, claim: str, topology: Topol
     if wanted:
         notes.append(f"paths whose links are busy for {100 * USED:.0f} % of the time: at least {min(used)}")
     notes.append(_share_of_machine(found))
-    return _row(ident, claim, holds, mean.scaled(100), unit, notes)
+    return row(ident, claim, holds, mean.scaled(100), unit, notes)
 
 
 def _soon(runs: Sequence[Measured], ident: str, topology: Topology) -> StudyRow:
@@ -172,8 +158,8 @@ def _soon(runs: Sequence[Measured], ident: str, topology: Topology) -> StudyRow:
     first = _estimate(found, lambda run: run.mean_bps(0.0, 1.0) / run.setup.capacity_bps)
     notes = [f"{missed} of {len(times)} runs never reached it"] if missed else []
     if first is not None:
-        notes.append(f"mean of the first second: {_spelled(first)} %")
-    return _row(ident, claim, holds, mean, "s", notes)
+        notes.append(f"mean of the first second: {spelled(first)} %")
+    return row(ident, claim, holds, mean, "s", notes)
 
 
 def _set_up(runs: Sequence[Measured]) -> StudyRow:
@@ -191,7 +177,7 @@ def _set_up(runs: Sequence[Measured]) -> StudyRow:
         f"{len(took)} paths, 99th percentile {1e3 * most:.1f} ms, maximum {1e3 * took[-1]:.1f} ms",
         "the interval is that of the runs' medians",
     ]
-    return _row("S4", claim, median < HALF_S and most < MOST_S, value, "ms, the median", notes)
+    return row("S4", claim, median < HALF_S and most < MOST_S, value, "ms, the median", notes)
 
 
 def _of_a_link(run: Measured) -> float:
@@ -200,19 +186,6 @@ def _of_a_link(run: Measured) -> float:
 
 def _estimate(runs: Iterable[Measured], value: Callable[[Measured], float]) -> Estimate | None:
     return estimate(value(run) for run in runs)
-
-
-def _row(ident: str, claim: str, holds: bool, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:
-    verdict = Verdict.held if holds else Verdict.did_not_hold
-    return StudyRow(
-        ident, claim, verdict, value.mean, value.low, value.high, unit, "; ".join(note for note in notes if note)
-    )
-
-
-def _spelled(found: Estimate) -> str:
-    """An estimate in per cent, as text."""
-    interval = "" if found.low is None or found.high is None else f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-    return f"{100 * found.mean:.1f}{interval}"
 
 
 def _share_of_machine(runs: Sequence[Measured]) -> str:

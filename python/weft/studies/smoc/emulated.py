@@ -7,7 +7,6 @@ Open vSwitch without its kernel module forwards in a single thread, which cannot
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from ...emulation import openvswitch, shaping
 from ...statistics import estimate
 from ..base import Outcome, Part, Size, Study, StudyRow, saturation, settled
 from . import claims
-from .setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, WIDE_STREAMS, Setup, setups
+from .setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, WIDE_STREAMS, Extent, Setup, setups
 from .table import Measured, gather
 from .topologies import LOCAL, Topology
 from .transfers import Transfers
@@ -25,16 +24,6 @@ if TYPE_CHECKING:
 
 RATES_BPS = {openvswitch.KERNEL: 100_000_000, openvswitch.USER_SPACE: 25_000_000}
 """Rates of links between switches, by datapath."""
-
-
-@dataclass(frozen=True)
-class Extent:
-    """Extent of a size: repetitions and seconds of each, also for the wide area."""
-
-    seeds: int
-    seconds: float
-    wide_seeds: int
-    wide_seconds: float
 
 
 EXTENTS = {

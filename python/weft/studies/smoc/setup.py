@@ -22,6 +22,16 @@ WIDE_STREAMS = 12
 
 
 @dataclass(frozen=True)
+class Extent:
+    """Extent of a size: repetitions and seconds of each, also for the wide area."""
+
+    seeds: int
+    seconds: int
+    wide_seeds: int
+    wide_seconds: int
+
+
+@dataclass(frozen=True)
 class Setup:
     """One run.
 

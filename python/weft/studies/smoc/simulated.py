@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...scenario import Scenario
 from ...statistics import estimate, quantile
 from ..base import Outcome, Simulated, Size, Study, StudyRow
+from ..rows import not_measured
 from . import claims
-from .setup import COUNTS, ECMP, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, WIDE_STREAMS
+from .setup import COUNTS, ECMP, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, WIDE_STREAMS, Extent
 from .table import Measured, gather
 from .topologies import FABRICS, LOCAL, Topology
 
@@ -23,16 +23,6 @@ SLOW = "slow-controller"
 """The part with a controller as slow as the paper's."""
 SLOW_S = 2.5
 """Its delay: 2 to 3 s according to the paper."""
-
-
-@dataclass(frozen=True)
-class Extent:
-    """Extent of a size: seeds and simulated seconds, also for the wide area."""
-
-    seeds: int
-    seconds: int
-    wide_seeds: int
-    wide_seconds: int
 
 
 EXTENTS = {
@@ -141,7 +131,7 @@ def _setting(runs: Sequence[Measured], row: StudyRow) -> StudyRow:
     why = "installation delays are a setting of the simulation; `weft reproduce smoc --emulated` measures them"
     if took:
         why += f"; with these settings, the median is {1e3 * quantile(took, 0.5):.2f} ms"
-    return claims.not_measured(row.id, row.claim, row.unit, why)
+    return not_measured(row.id, row.claim, row.unit, why)
 
 
 def _slow(runs: Sequence[Measured]) -> list[str]:

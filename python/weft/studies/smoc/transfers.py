@@ -10,13 +10,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..._weft import version
 from ...controller.errors import ControllerError
 from ...emulation import iperf, mptcp, openvswitch, requirements
 from ...emulation.errors import EmulationError
@@ -92,17 +90,7 @@ class Transfers(Part):
             "name": f"smoc, {self.name}",
             "description": "MPTCP through Open vSwitch, emulated",
             "baseline": None,
-            "runs": [
-                {
-                    "id": setup.id,
-                    "label": setup.label,
-                    "overrides": setup.overrides,
-                    "seed": setup.seed,
-                    "path": f"runs/{setup.id}",
-                    "setup": setup.as_json(),
-                }
-                for setup in self.setups
-            ],
+            "runs": [layout.entry(setup, setup.seed) | {"setup": setup.as_json()} for setup in self.setups],
         }
 
 
@@ -190,34 +178,17 @@ def summary(setup: Setup, observed: dict[str, Any], built: Fabric) -> dict[str, 
         }
         for row in observed["links"]
     ]
-    roles = Counter(node.role for node in built.nodes)
     rest = {key: value for key, value in observed.items() if key not in ("links", "series", "subflows")}
     sent = flows(observed)
-    duration_ps = round(setup.seconds * 1e12)
-    return {
-        "name": built.name,
-        "version": version(),
-        "id": setup.id,
-        "label": setup.label,
-        "seed": setup.seed,
-        "overrides": setup.overrides,
+    classes = {CLASS: _class(sent)} if sent else {}
+    return layout.summary(setup, setup.seed, built, classes, round(setup.seconds * 1e12)) | {
         "setup": setup.as_json(),
-        "scheme": {"name": setup.scheme, "params": {}},
-        "fabric": {"name": built.name, "hosts": roles["host"], "switches": roles["switch"], "links": len(built.links)},
         "transport": {
             "profile": "linux",
             "parameters": {"congestion_control": observed["stack"]["congestion"], "subflows": setup.subflows},
         },
-        "traffic": {"flows": len(sent), "mean_bytes": None, "notes": []},
-        "duration_ps": duration_ps,
-        "simulated_ps": duration_ps,
-        "window_ps": [0, duration_ps],
         "interval_ps": _INTERVAL_PS,
-        "classes": {CLASS: _class(sent)} if sent else {},
-        "counters": {"flows_started": len(sent), "flows_finished": 0},
-        "events": [],
         "links": links,
-        "nodes": [asdict(node) for node in built.nodes],
         "warnings": observed["warnings"],
         "emulated": rest,
     }

@@ -13,8 +13,8 @@ from statistics import geometric_mean
 from ...emulation import openvswitch
 from ...statistics import CONFIDENCE, Estimate, paired_ratio
 from ..base import StudyRow, settled
+from ..rows import beside, not_measured, row, spelled
 from . import provisioned
-from .rows import beside, not_measured, row, spelled
 from .setup import ECHO_SIZES, FEW, FLOW_TABLE, LOAD_SIZES, MTU, OVS, RULES, TAG_FORWARD
 from .table import Measured, by_round, of_peer
 
@@ -101,10 +101,7 @@ def gain(
 
 def _gained(ratio: Estimate | None, what: str) -> Estimate | None:
     """A ratio as a gain: lower is better for round trips, higher for everything else."""
-    if ratio is None:
-        return None
-    ends = [None if end is None else end - 1 for end in (ratio.low, ratio.high)]
-    return Estimate(ratio.mean - 1, ends[0], ends[1], ratio.n).scaled(-1.0 if what == "round_trip_s" else 1.0)
+    return None if ratio is None else ratio.shifted(-1).scaled(-1.0 if what == "round_trip_s" else 1.0)
 
 
 def _at_every_size(

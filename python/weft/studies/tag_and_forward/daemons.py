@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ from ...emulation.plan import SwitchNode
 from ...emulation.requirements import find_mininet
 from ...tag_forward.client import Daemon
 from ...tag_forward.errors import DaemonError
-from .fabric import SWITCHES, gates
+from .fabric import AGGREGATIONS, CORES, EDGES, SWITCHES, gates
 from .flows import Flow, Passing, at_switches, filling
 from .forwarder import Forwarder
 from .setup import FLOW_TABLE, TAG_FORWARD
@@ -143,14 +143,8 @@ class Daemons(Forwarder):
 
 async def _in_turn(work: Callable[[str], Awaitable[None]]) -> None:
     """One switch after the other, from the cores down as in the paper's Figure 2c."""
-    for name in reversed_layers(SWITCHES):
+    for name in (*CORES, *AGGREGATIONS, *EDGES):
         await work(name)
-
-
-def reversed_layers(switches: Iterable[str]) -> list[str]:
-    """Cores first, then aggregation and edge switches, each layer in its order."""
-    layers = ("cs", "as", "es")
-    return sorted(switches, key=lambda name: layers.index(name[:2]))
 
 
 def _rule(one: Passing) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import cycle, permutations
 
 from .fabric import SERVERS, Hop, Way, pod, way
 
@@ -63,7 +63,7 @@ def of_load() -> list[Flow]:
         Flow(
             _dotted(_SOURCES + number), _dotted(_DESTINATIONS + number), a, b, way(a, b, number // len(pairs) + number)
         )
-        for number, (a, b) in zip(range(LOAD), _again(pairs), strict=False)
+        for number, (a, b) in zip(range(LOAD), cycle(pairs), strict=False)
     ]
 
 
@@ -85,11 +85,6 @@ def at_switches(flows: Sequence[Flow]) -> dict[str, list[Passing]]:
 def filling(count: int) -> Iterator[tuple[str, str]]:
     """The addresses of rules that only fill a table."""
     return ((_dotted(_NOBODY + number), _dotted(_NOWHERE + number)) for number in range(count))
-
-
-def _again(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    while True:
-        yield from pairs
 
 
 def _dotted(number: int) -> str:

@@ -139,16 +139,7 @@ class Measurements(Part):
             "name": "tag-and-forward",
             "description": "Round trips and load through Open vSwitch, a flow table at every hop, and tags, emulated",
             "baseline": OVS,
-            "runs": [
-                {
-                    "id": setup.id,
-                    "label": setup.label,
-                    "overrides": setup.overrides,
-                    "seed": setup.round,
-                    "path": f"runs/{setup.id}",
-                }
-                for setup in self.setups
-            ],
+            "runs": [layout.entry(setup, setup.round) for setup in self.setups],
         }
 
 

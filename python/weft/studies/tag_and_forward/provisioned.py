@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..._weft import tag_forward_state
-from ...statistics import estimate
-from ..base import StudyRow, Verdict, settled
+from ...statistics import Estimate, estimate
+from ..base import StudyRow, settled
+from ..rows import not_measured, row
 from . import flows
 from .fabric import AGGREGATIONS, CORES, EDGES, GATES, K
-from .rows import not_measured, row
 from .setup import LABELS, PEERS, TAG_FORWARD
 from .table import Measured, of_peer
 
@@ -45,17 +45,14 @@ def setting(runs: Sequence[Measured]) -> StudyRow:
 
 
 def _setting(there: Sequence[Gates]) -> list[StudyRow]:
-    return [_set(there[0].emulated if there else None)]
-
-
-def _set(emulated: dict[str, Any] | None) -> StudyRow:
     claim = "all gates of the 20 switches are set in less than 20 ms (the paper: 186 ms)"
-    if emulated is None:
-        return not_measured("G3", claim, "ms", "no run with tags has finished")
+    if not there:
+        return [not_measured("G3", claim, "ms", "no run with tags has finished")]
+    emulated = there[0].emulated
     found = estimate(one["seconds"] for one in emulated["gates_at_once"])
     in_turn = estimate(one["seconds"] for one in emulated["gates_in_turn"])
     if found is None or found.high is None or in_turn is None:
-        return not_measured("G3", claim, "ms", "gates have to be set at least twice")
+        return [not_measured("G3", claim, "ms", "gates have to be set at least twice")]
     each = {
         layer: estimate(
             took
@@ -71,7 +68,7 @@ def _set(emulated: dict[str, Any] | None) -> StudyRow:
         + ", ".join(f"{layer} {1e3 * one.mean:.2f} ms" for layer, one in each.items() if one is not None)
         + " (the paper: 10 and 8 ms)",
     ]
-    return row("G3", claim, found.high < SOON_S, found.scaled(1e3), "ms", notes)
+    return [row("G3", claim, found.high < SOON_S, found.scaled(1e3), "ms", notes)]
 
 
 def state(runs: Sequence[Measured]) -> StudyRow:
@@ -93,8 +90,7 @@ def state(runs: Sequence[Measured]) -> StudyRow:
         if peer != TAG_FORWARD and one is not None
     ]
     value = total / pairs
-    verdict = Verdict.held if own == wanted else Verdict.did_not_hold
-    return StudyRow("G4", claim, verdict, value, value, value, unit, "; ".join(notes))
+    return row("G4", claim, own == wanted, Estimate(value, value, value, 1), unit, notes)
 
 
 def _by_layer(state: Mapping[str, int], layers: Mapping[str, Sequence[str]]) -> str:
@@ -123,8 +119,7 @@ def example(runs: Sequence[Measured]) -> StudyRow:
         f"gates {', '.join(str(hop.gate) for hop in flow.way.hops)} planned",
         "observed: " + ", ".join(_place(one) for one in seen),
     ]
-    verdict = Verdict.held if holds else Verdict.did_not_hold
-    return StudyRow("G5", claim, verdict, right, right, right, unit, "; ".join(notes))
+    return row("G5", claim, holds, Estimate(right, right, right, 1), unit, notes)
 
 
 def _place(one: Mapping[str, Any]) -> str:

@@ -5,7 +5,6 @@ An echo is a flow of the result: its class is the packets' size, its completion 
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -73,34 +72,10 @@ def summary(setup: Setup, found: dict[str, Any], report: dict[str, Any], built: 
         for klass, echoes in found["echoes"].items()
     }
     longest = max((max(echoes["rtt_ns"], default=0) for echoes in found["echoes"].values()), default=0) * 1000
-    sent = sum(known["flows"] for known in classes.values())
-    return {
-        "name": built.name,
-        "id": setup.id,
-        "label": setup.label,
-        "seed": setup.round,
-        "overrides": setup.overrides,
-        "scheme": {"name": setup.peer, "params": {}},
-        "fabric": {
-            "name": built.name,
-            "hosts": len(built.hosts),
-            "switches": len(built.switches),
-            "links": len(built.links),
-        },
+    return layout.summary(setup, setup.round, built, classes, longest) | {
         "transport": {"profile": "ICMP echo", "parameters": {"at_a_time": 1}},
-        "traffic": {"flows": sent, "mean_bytes": None, "notes": []},
-        "duration_ps": longest,
-        "simulated_ps": longest,
-        "window_ps": [0, longest],
         "interval_ps": longest,
-        "classes": classes,
-        "counters": {
-            "flows_started": sent,
-            "flows_finished": sum(known["finished"] for known in classes.values()),
-        },
-        "events": [],
         "links": [_link(link) for link in built.links],
-        "nodes": [asdict(node) for node in built.nodes],
         "warnings": [],
         "emulated": {**report, **{key: found[key] for key in ("loads", "transfers", "processors")}},
     }

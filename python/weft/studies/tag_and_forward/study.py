@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ...statistics import estimate
 from ..base import Outcome, Part, Size, Study, saturation
+from ..rows import spelled
 from . import claims
 from .measurements import Measurements
-from .rows import spelled
 from .setup import FEW_CLASS, FLOW_TABLE, LABELS, LOAD_SIZES, OVS, PACKETS, PEERS, RULES, SEGMENTS, Extent
 from .table import Measured, gather, of_peer
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..base import StudyRow, Verdict
+from ..base import StudyRow
+from ..rows import not_measured, row
 from .measures import Finding
 from .performance import elephants, mice, others, over_time, rates, tfe, three_layer
 from .scalability import broadcasts, table_2, tables_of_switches
@@ -22,25 +23,11 @@ def judge(tables: Tables) -> list[StudyRow]:
     rows = []
     for ident, text, unit, rule in CLAIMS:
         if rule is None:
-            note = "needs real hosts: weft reproduce tcp-path --emulated"
-            rows.append(StudyRow(ident, text, Verdict.not_measured, None, None, None, unit, note))
-            continue
-        found = rule(tables)
-        value = found.value if found is not None else None
-        verdict = Verdict.not_measured if found is None else Verdict.held if found.holds else Verdict.did_not_hold
-        note = "not enough runs: at least two seeds are needed" if found is None else found.note
-        rows.append(
-            StudyRow(
-                id=ident,
-                claim=text,
-                verdict=verdict,
-                measured=value.mean if value else None,
-                low=value.low if value else None,
-                high=value.high if value else None,
-                unit=unit,
-                note=note,
-            )
-        )
+            rows.append(not_measured(ident, text, unit, "needs real hosts: weft reproduce tcp-path --emulated"))
+        elif (found := rule(tables)) is None:
+            rows.append(not_measured(ident, text, unit, "not enough runs: at least two seeds are needed"))
+        else:
+            rows.append(row(ident, text, found.holds, found.value, unit, [found.note]))
     return rows
 
 

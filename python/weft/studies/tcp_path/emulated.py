@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from ...scenario import Scenario
 from ..agreement import LABELS, SAME, Cell, Ran, above, cells, compared, describe, pairs, ran
-from ..base import Emulated, Outcome, Part, Simulated, Size, Study, StudyRow, Verdict, saturation, settled
+from ..base import Emulated, Outcome, Part, Simulated, Size, Study, StudyRow, saturation, settled
+from ..rows import not_measured, row
 from .scenarios import PAPER_SCHEMES, Setup, text
 
 if TYPE_CHECKING:
@@ -119,17 +120,15 @@ def _row(ident: str, claim: str, classes: tuple[str, ...], found: list[Cell]) ->
     ]
     unit = "% emulated above simulated, largest"
     if not judged:
-        return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, "no flow of these classes finished")
+        return not_measured(ident, claim, unit, "no flow of these classes finished")
     cell, name, worst = max(judged, key=lambda item: abs(item[2].mean - 1))
     if ident == "T9":
         holds = all(abs(one.mean - 1) <= SAME for _, _, one in judged)
     else:
         holds = all(one.mean < 1 - SAME for _, measure, one in judged if measure == "fct_s")
-    off = above(worst)
     within = sum(abs(one.mean - 1) <= SAME for _, _, one in judged)
     note = (
         f"{within} of {len(judged)} means within {100 * SAME:.0f} %; "
         f"largest: {LABELS[name]} of {_PLURALS[cell.klass]}, {cell.scheme}, {cell.point}"
     )
-    verdict = Verdict.held if holds else Verdict.did_not_hold
-    return StudyRow(ident, claim, verdict, off.mean, off.low, off.high, unit, note)
+    return row(ident, claim, holds, above(worst), unit, [note])

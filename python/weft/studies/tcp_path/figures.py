@@ -31,22 +31,43 @@ def draw(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
         return lambda s, k, scheme, load: measures.improvement(tables, part, s, load, k, scheme=scheme, column=column)
 
     rivals = [scheme for scheme in SCHEMES if scheme != "ecmp"]
-    by_class = [
-        _bars(7, SCHEMES, mean("throughput_bps"), "mean throughput", quantity.FORMATS["bps"], LOADS[:3]),
-        _bars(8, rivals, gain("throughput_bps"), "throughput relative to ECMP", quantity.FORMATS["share"], LOADS),
-        _bars(9, SCHEMES, mean("fct_s"), "mean FCT", quantity.FORMATS["s"], LOADS[:3]),
-        _bars(10, rivals, gain("fct_s"), "FCT relative to ECMP", quantity.FORMATS["share"], LOADS),
-    ]
-    files = [file for figure in by_class for file in figure(out, formats)]
+    throughput, share = quantity.FORMATS["bps"], quantity.FORMATS["share"]
+    files = _bars(7, SCHEMES, mean("throughput_bps"), "mean throughput", throughput, out, formats, LOADS[:3])
+    files += _bars(8, rivals, gain("throughput_bps"), "throughput relative to ECMP", share, out, formats)
+    files += _bars(9, SCHEMES, mean("fct_s"), "mean FCT", quantity.FORMATS["s"], out, formats, LOADS[:3])
+    files += _bars(10, rivals, gain("fct_s"), "FCT relative to ECMP", share, out, formats)
     files += _over_time(11, tables, MAIN, out, formats)
     files += _over_time(12, tables, "10mbps", out, formats)
     files += _rates(tables, out, formats)
-    layered = _bars(
-        15, PAPER_SCHEMES, mean("throughput_bps", "three-layer"), "mean throughput", quantity.FORMATS["bps"]
+    layered = mean("throughput_bps", "three-layer")
+    files += _bars(15, PAPER_SCHEMES, layered, "mean throughput", throughput, out, formats)
+    files += _of_runs(16, tables, "flow_entries", "flow entries per switch", out, formats)
+    return files + _of_runs(
+        17, tables, "exploration_ratio", "exploration-to-data ratio at a leaf", out, formats, _equation
     )
-    files += layered(out, formats)
-    files += _entries(tables, out, formats)
-    return files + _broadcasts(tables, out, formats)
+
+
+def _grid(
+    number: int,
+    label: str,
+    draw_in: Callable[[Any, str, str], None],
+    out: Path,
+    formats: Sequence[str],
+    *,
+    across: str = "",
+    more: str = "",
+) -> list[Path]:
+    """A figure with a row of panels per class and a column per distribution; `draw_in` draws one of them."""
+    with panels(len(DISTRIBUTIONS), len(CLASSES), width=3.3, height=1.75) as (sheet, axes):
+        for row, klass in zip(axes, CLASSES, strict=True):
+            for ax, sizes in zip(row, DISTRIBUTIONS, strict=True):
+                draw_in(ax, sizes, klass)
+            row[0].set_ylabel(f"{klass}\n{label}")
+        for first, last, sizes in zip(axes[0], axes[-1], DISTRIBUTIONS, strict=True):
+            first.set_title(f"{sizes}{more}")
+            last.set_xlabel(across)
+        legend(sheet, axes[0][0])
+        return save(sheet, out / f"figure-{number}", formats)
 
 
 def _bars(
@@ -55,27 +76,17 @@ def _bars(
     value: Value,
     label: str,
     spell: Callable[[float], str],
+    out: Path,
+    formats: Sequence[str],
     loads: Sequence[float] = LOADS,
-) -> Callable[[Path, Sequence[str]], list[Path]]:
-    """A figure of grouped bars over the load, one row per class and one column per distribution."""
+) -> list[Path]:
+    """Grouped bars over the load."""
 
-    def write(out: Path, formats: Sequence[str]) -> list[Path]:
-        with panels(len(DISTRIBUTIONS), len(CLASSES), width=3.3, height=1.75) as (sheet, axes):
-            for row, klass in enumerate(CLASSES):
-                for column, sizes in enumerate(DISTRIBUTIONS):
-                    ax = axes[row][column]
-                    _group(ax, schemes, loads, lambda scheme, load, s=sizes, k=klass: value(s, k, scheme, load))  # type: ignore[misc]
-                    label_with(ax.yaxis, spell)
-                    if row == 0:
-                        ax.set_title(sizes)
-                    if row == len(CLASSES) - 1:
-                        ax.set_xlabel("offered load")
-                    if column == 0:
-                        ax.set_ylabel(f"{klass}\n{label}")
-            legend(sheet, axes[0][0])
-            return save(sheet, out / f"figure-{number}", formats)
+    def bars(ax: Any, sizes: str, klass: str) -> None:
+        _group(ax, schemes, loads, lambda scheme, load: value(sizes, klass, scheme, load))
+        label_with(ax.yaxis, spell)
 
-    return write
+    return _grid(number, label, bars, out, formats, across="offered load")
 
 
 def _group(
@@ -118,67 +129,52 @@ def _over_time(number: int, tables: Tables, part: str, out: Path, formats: Seque
 
 def _rates(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
     """Figure 14: throughput as a share of the link's rate, so that perfect scaling is a flat line."""
-    with panels(len(DISTRIBUTIONS), len(CLASSES), width=3.3, height=1.75) as (sheet, axes):
-        for row, klass in enumerate(CLASSES):
-            for column, sizes in enumerate(DISTRIBUTIONS):
-                ax = axes[row][column]
-                for scheme, style in styles(PAPER_SCHEMES).items():
-                    found = [
-                        estimate(
-                            v / bps
-                            for v in measures.values(tables, part, sizes, scheme, 0.4, klass, "throughput_bps").values()
-                        )
-                        for part, (_, bps) in RATES.items()
-                    ]
-                    intervals(ax, enumerate(found), style.color, style.marker, scheme)
-                ax.set_xticks(range(len(RATES)), [label for label, _ in RATES.values()])
-                ax.set_ylim(bottom=0)
-                label_with(ax.yaxis, quantity.FORMATS["share"])
-                if row == 0:
-                    ax.set_title(f"{sizes}, 40 %")
-                if column == 0:
-                    ax.set_ylabel(f"{klass}\nshare of the link")
-        legend(sheet, axes[0][0])
-        return save(sheet, out / "figure-14", formats)
+
+    def shares(ax: Any, sizes: str, klass: str) -> None:
+        for scheme, style in styles(PAPER_SCHEMES).items():
+            rates = [
+                measures.values(tables, part, sizes, scheme, 0.4, klass, "throughput_bps").values() for part in RATES
+            ]
+            found = [estimate(v / bps for v in each) for each, (_, bps) in zip(rates, RATES.values(), strict=True)]
+            intervals(ax, enumerate(found), style.color, style.marker, scheme)
+        ax.set_xticks(range(len(RATES)), [label for label, _ in RATES.values()])
+        ax.set_ylim(bottom=0)
+        label_with(ax.yaxis, quantity.FORMATS["share"])
+
+    return _grid(14, "share of the link", shares, out, formats, more=", 40 %")
 
 
-def _entries(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
+def _of_runs(
+    number: int,
+    tables: Tables,
+    column: str,
+    label: str,
+    out: Path,
+    formats: Sequence[str],
+    beside: Callable[[Any, str], None] | None = None,
+) -> list[Path]:
+    """Bars of a column of the table of runs, one panel per distribution; `beside` draws more into it."""
     with panels(len(DISTRIBUTIONS), width=3.3, height=2.4) as (sheet, axes):
         for ax, sizes in zip(axes[0], DISTRIBUTIONS, strict=True):
-            _group(
-                ax,
-                ("tfe", "tcp_path"),
-                LOADS,
-                lambda scheme, load, s=sizes: estimate(  # type: ignore[misc]
-                    measures.runs(tables, MAIN, s, scheme, load, "flow_entries").values()
-                ),
-            )
+
+            def value(scheme: str, load: float, sizes: str = sizes) -> Estimate | None:
+                return estimate(measures.runs(tables, MAIN, sizes, scheme, load, column).values())
+
+            _group(ax, ("tfe", "tcp_path"), LOADS, value)
+            if beside is not None:
+                beside(ax, sizes)
             ax.set_title(sizes)
             ax.set_xlabel("offered load")
-        axes[0][0].set_ylabel("flow entries per switch")
+        axes[0][0].set_ylabel(label)
         legend(sheet, axes[0][0])
-        return save(sheet, out / "figure-16", formats)
+        return save(sheet, out / f"figure-{number}", formats)
 
 
-def _broadcasts(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
-    with panels(len(DISTRIBUTIONS), width=3.3, height=2.4) as (sheet, axes):
-        for ax, sizes in zip(axes[0], DISTRIBUTIONS, strict=True):
-            _group(
-                ax,
-                ("tfe", "tcp_path"),
-                LOADS,
-                lambda scheme, load, s=sizes: estimate(  # type: ignore[misc]
-                    measures.runs(tables, MAIN, s, scheme, load, "exploration_ratio").values()
-                ),
-            )
-            whole = equations.ratio(4, 4, equations.REQUEST_BYTES, equations.MEAN_FLOW_BYTES[sizes])
-            for share, label in ((whole, "equation (3)"), (equations.ELEPHANT_SHARE * whole, "5 % of it")):
-                ax.axhline(share, color="#a11d28", linestyle="--", linewidth=0.9, label=label)
-            ax.set_title(sizes)
-            ax.set_xlabel("offered load")
-            ax.set_yscale("log")
-            ax.set_ylim(1e-6, 2e-3)
-            label_with(ax.yaxis, lambda value: f"{100 * value:g} %")
-        axes[0][0].set_ylabel("exploration-to-data ratio at a leaf")
-        legend(sheet, axes[0][0])
-        return save(sheet, out / "figure-17", formats)
+def _equation(ax: Any, sizes: str) -> None:
+    """The ratios that equation (3) gives, on a logarithmic axis."""
+    whole = equations.ratio(4, 4, equations.REQUEST_BYTES, equations.MEAN_FLOW_BYTES[sizes])
+    for share, label in ((whole, "equation (3)"), (equations.ELEPHANT_SHARE * whole, "5 % of it")):
+        ax.axhline(share, color="#a11d28", linestyle="--", linewidth=0.9, label=label)
+    ax.set_yscale("log")
+    ax.set_ylim(1e-6, 2e-3)
+    label_with(ax.yaxis, lambda value: f"{100 * value:g} %")

@@ -55,6 +55,9 @@ _MINING_POINTS = (
 """VL2's table up to 100 MB, with the last probability raised to 1."""
 
 
+_KEYS = ('exploration = "valley-free"', 'arp_cache = "0 s"', 'closing = "10 s"')
+
+
 @dataclass(frozen=True)
 class Setup:
     """One scenario of the study: flow sizes and other differences from the main part."""
@@ -73,7 +76,7 @@ class Setup:
     queue: str = "100 packets"
     published: bool = False
     three_layer: bool = False
-    scheme_keys: tuple[str, ...] = ('exploration = "valley-free"', 'arp_cache = "0 s"', 'closing = "10 s"')
+    scheme_keys: tuple[str, ...] = _KEYS
     sweep: tuple[str, ...] = ()
 
     @property
@@ -111,16 +114,9 @@ EXTENTS = {
 
 VARIANTS = {
     "queue-1000": {"queue": "1000 packets"},
-    "full-exploration": {"scheme_keys": ('exploration = "full"', 'arp_cache = "0 s"', 'closing = "10 s"')},
-    "fixed-order": {
-        "scheme_keys": (
-            'exploration = "valley-free"',
-            'arp_cache = "0 s"',
-            'closing = "10 s"',
-            'flood_order = "fixed"',
-        )
-    },
-    "shared-hash": {"scheme_keys": ('exploration = "valley-free"', 'arp_cache = "0 s"', 'hash_seed = "shared"')},
+    "full-exploration": {"scheme_keys": ('exploration = "full"', *_KEYS[1:])},
+    "fixed-order": {"scheme_keys": (*_KEYS, 'flood_order = "fixed"')},
+    "shared-hash": {"scheme_keys": (*_KEYS[:2], 'hash_seed = "shared"')},
     "segments-1448": {"segment": 1448},
 }
 """Possible explanations of claims that do not hold: each changes one aspect of the main part, at 40 % load."""

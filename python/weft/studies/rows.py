@@ -1,12 +1,12 @@
-"""Rows of the study from estimates."""
+"""Rows of studies from estimates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...statistics import Estimate
-from ..base import StudyRow, Verdict
+from ..statistics import Estimate
+from .base import StudyRow, Verdict
 
 
 def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:
@@ -19,12 +19,11 @@ def beside(ident: str, claim: str, value: Estimate, unit: str, notes: Iterable[s
     return replace(row(ident, claim, True, value, unit, notes), verdict=Verdict.not_measured)
 
 
-def row(ident: str, claim: str, holds: bool, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:
-    """A row with a value; notes that are empty are left out."""
+def row(ident: str, claim: str, holds: bool, value: Estimate | None, unit: str, notes: Iterable[str]) -> StudyRow:
+    """A row with a verdict; notes that are empty are left out."""
     verdict = Verdict.held if holds else Verdict.did_not_hold
-    return StudyRow(
-        ident, claim, verdict, value.mean, value.low, value.high, unit, "; ".join(note for note in notes if note)
-    )
+    measured, low, high = (value.mean, value.low, value.high) if value else (None, None, None)
+    return StudyRow(ident, claim, verdict, measured, low, high, unit, "; ".join(note for note in notes if note))
 
 
 def spelled(found: Estimate, sign: str = "") -> str:

@@ -1,0 +1,58 @@
+"""Commands whose help fills the terminal's width, and shows flags without a value type, since they take no value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.models import CommandFunctionType
+
+
+def _joined(text: str | None) -> str | None:
+    """Paragraphs as one line each; Typer would keep the line breaks of the source. Indented lines stay apart."""
+    return text and re.sub(r"(?<=\S)\n(?=\S)", " ", text)
+
+
+def _bare(parameters: list[Any]) -> list[Any]:
+    """The parameters, with an empty metavar for flags instead of ``<bool>``."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
+
+
+class _Command(TyperCommand):
+    def __init__(self, *arguments: Any, help: str | None = None, **settings: Any) -> None:
+        super().__init__(*arguments, help=_joined(help), **settings)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _bare(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    def __init__(self, *arguments: Any, help: str | None = None, **settings: Any) -> None:
+        super().__init__(*arguments, help=_joined(help), **settings)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _bare(super().get_params(ctx))
+
+
+class Commands(typer.Typer):
+    """A group of commands with such help, and with Weft's settings."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(
+            cls=_Group,
+            add_completion=False,
+            rich_markup_mode="rich",
+            pretty_exceptions_enable=False,
+            context_settings={"help_option_names": ["-h", "--help"]},
+            **settings,
+        )
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        """A decorator that adds a command."""
+        return super().command(name, cls=_Command, **settings)
