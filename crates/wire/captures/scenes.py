@@ -39,17 +39,17 @@ SCENES: list[Scene] = []
 
 def scene(
     name: str, description: str, sysctls: dict[str, str] | None = None
-) -> Callable[[Callable[[Network], None]], Callable[[Network], None]]:
-    """Add the capture of a new network on which the function acts to the scenes."""
+) -> Callable[[Callable[[Network], None]], Scene]:
+    """Turn what a function does on a new network into a scene, which returns the capture."""
 
-    def add(act: Callable[[Network], None]) -> Callable[[Network], None]:
+    def add(act: Callable[[Network], None]) -> Scene:
         def play() -> Capture:
             with Network(sysctls or {}) as network:
                 act(network)
                 return captured(name, description, network)
 
         SCENES.append(play)
-        return act
+        return play
 
     return add
 
