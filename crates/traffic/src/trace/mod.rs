@@ -152,12 +152,13 @@ fn too_large(column: &str, number: &str) -> String {
 fn read_start(text: &str, kind: Start) -> Result<Duration, String> {
     match kind {
         Start::Text => text.parse().map_err(|error| format!("start: {error}")),
-        Start::Picoseconds => text.parse().map(Duration::from_ps).map_err(|error| match error {
-            error if is_too_large(&error) => too_large("start_ps", text),
-            _ => {
-                format!("start_ps: `{text}` is not a time; expected a whole number of picoseconds, at least 0")
-            }
-        }),
+        Start::Picoseconds => match text.parse::<u64>() {
+            Ok(ps) => Ok(Duration::from_ps(ps)),
+            Err(error) if is_too_large(&error) => Err(too_large("start_ps", text)),
+            Err(_) => Err(format!(
+                "start_ps: `{text}` is not a time; expected a whole number of picoseconds, at least 0"
+            )),
+        },
         Start::Seconds => match text.parse::<f64>() {
             Ok(seconds) if (0.0..1e7).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
             Ok(seconds) if seconds >= 1e7 => {
