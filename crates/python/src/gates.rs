@@ -20,9 +20,9 @@ type Cable<'a> = (&'a str, u16, &'a str, u16);
 pub fn tag_forward_state(k: u32, external: u32) -> PyResult<String> {
     let state = weft_control::tag_forward::state(k, external);
     let state = state.ok_or_else(|| {
-        PyValueError::new_err(format!("there is no fat-tree of k = {k}: expected an even number, 2 to 1024"))
+        wrong(format!("there is no fat-tree of k = {k}: expected an even number, 2 to 1024"))
     })?;
-    serde_json::to_string(&state).map_err(|error| PyValueError::new_err(error.to_string()))
+    serde_json::to_string(&state).map_err(wrong)
 }
 
 /// See `python/weft/_weft.pyi`.
@@ -65,16 +65,15 @@ impl GatePlan {
     fn fat_tree(py: Python<'_>, k: u32, routers: u32, width: &str) -> PyResult<Self> {
         let link = LinkSpec::default();
         let fabric = py.detach(|| build::fat_tree_with_routers(k, routers, &link, &link, &link));
-        Self::of(py, fabric.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?, width, None)
+        Self::of(py, fabric.map_err(wrong)?, width, None)
     }
 
     fn given(&self, py: Python<'_>, switches: &str) -> PyResult<Self> {
         let fabric = self.fabric.clone();
-        let switches: Vec<SwitchGates> = serde_json::from_str(switches).map_err(|wrong| {
-            PyValueError::new_err(format!("this is not a valid list of switch gates: {wrong}"))
-        })?;
+        let switches: Vec<SwitchGates> = serde_json::from_str(switches)
+            .map_err(|error| wrong(format!("this is not a valid list of switch gates: {error}")))?;
         let plan = py.detach(|| gates::GatePlan::given(&fabric, self.plan.width(), switches));
-        let plan = plan.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
+        let plan = plan.map_err(wrong)?;
         Ok(Self { fabric, plan })
     }
 
@@ -131,15 +130,18 @@ impl GatePlan {
     fn of(py: Python<'_>, fabric: Fabric, width: &str, external_places: Option<u32>) -> PyResult<Self> {
         let numbering = Numbering { width: parsed(width)?, external_places };
         let plan = py.detach(|| gates::GatePlan::of(&fabric, &numbering));
-        let plan = plan.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
+        let plan = plan.map_err(wrong)?;
         Ok(Self { fabric, plan })
     }
 
     fn host(&self, name: &str) -> PyResult<HostId> {
-        let wrong = |wrong: String| PyValueError::new_err(wrong);
-        let node = self.fabric.find(name).map_err(|error| wrong(error.to_string()))?;
+        let node = self.fabric.find(name).map_err(wrong)?;
         self.fabric.node(node).host.ok_or_else(|| wrong(format!("`{name}` is a switch: expected a host")))
     }
+}
+
+pub fn wrong(message: impl ToString) -> PyErr {
+    PyValueError::new_err(message.to_string())
 }
 
 fn fabric_file(name: &str, text: &str) -> PyResult<Fabric> {
@@ -148,5 +150,5 @@ fn fabric_file(name: &str, text: &str) -> PyResult<Fabric> {
 }
 
 fn parsed(width: &str) -> PyResult<TagWidth> {
-    width.parse().map_err(|wrong| PyValueError::new_err(format!("{wrong}, not `{width}`")))
+    width.parse().map_err(|error| wrong(format!("{error}, not `{width}`")))
 }

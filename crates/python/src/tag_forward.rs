@@ -4,14 +4,13 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 use weft_control::tag_forward::{self, FlowChange, FlowRule, GroupId, PRIORITY, Way};
 use weft_fabric::Fabric;
 use weft_units::{LinkId, NodeId, PortId};
 
-use crate::gates::GatePlan;
+use crate::gates::{GatePlan, wrong};
 
 /// See `python/weft/_weft.pyi`.
 #[pyclass]
@@ -33,10 +32,6 @@ struct Flows<'a> {
 struct Group<'a> {
     id: GroupId,
     ways: &'a [Way],
-}
-
-fn wrong(message: impl ToString) -> PyErr {
-    PyValueError::new_err(message.to_string())
 }
 
 /// A change in the control socket's format.

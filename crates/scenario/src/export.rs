@@ -95,26 +95,18 @@ impl Serialize for Routes<'_> {
         let mut map = serializer.serialize_map(Some(self.fabric.switch_count()))?;
         for switch in self.fabric.switches() {
             let hosts = (0..self.fabric.host_count() as u32).map(HostId);
-            let hops = hosts.filter_map(|host| {
-                let ports = self.next_hops(switch, host);
-                (!ports.is_empty()).then(|| (self.fabric.host_name(host), ports))
-            });
-            map.serialize_entry(&self.fabric.node(switch).name, &hops.collect::<InOrder<_>>())?;
+            let hops = hosts.map(|host| (self.fabric.host_name(host), self.next_hops(switch, host)));
+            let hops = InOrder(hops.filter(|(_, ports)| !ports.is_empty()).collect());
+            map.serialize_entry(&self.fabric.node(switch).name, &hops)?;
         }
         map.end()
     }
 }
 
 /// A map whose keys keep their order.
-struct InOrder<T>(Vec<(T, Vec<u16>)>);
+struct InOrder<'a>(Vec<(&'a str, Vec<u16>)>);
 
-impl<T> FromIterator<(T, Vec<u16>)> for InOrder<T> {
-    fn from_iter<I: IntoIterator<Item = (T, Vec<u16>)>>(entries: I) -> Self {
-        Self(entries.into_iter().collect())
-    }
-}
-
-impl<T: Serialize> Serialize for InOrder<T> {
+impl Serialize for InOrder<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }

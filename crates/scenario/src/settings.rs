@@ -102,9 +102,7 @@ impl Settings {
             events: events?,
         })
     }
-}
 
-impl Settings {
     /// The files that it names.
     pub(crate) fn files(&self) -> Vec<String> {
         let traffic = self.traffic.iter().filter_map(GroupSettings::file);

@@ -309,14 +309,6 @@ impl Endpoint {
         self.state
     }
 
-    /// Whether the handshake is done and the connection not yet closed.
-    pub fn is_established(&self) -> bool {
-        !matches!(
-            self.state,
-            State::Closed | State::Listen | State::SynSent | State::SynReceived | State::TimeWait
-        )
-    }
-
     /// Whether this side is done: closed, or in TIME-WAIT, where it only answers repeated FINs. Once
     /// both sides are done, the connection can be removed.
     pub fn is_closed(&self) -> bool {

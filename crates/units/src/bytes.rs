@@ -2,9 +2,8 @@
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
-use std::str::FromStr;
 
-use crate::quantity::{QuantityError, parse_scaled};
+use crate::quantity::show;
 
 const UNITS: &[(&str, u64)] = &[
     ("B", 1),
@@ -66,24 +65,11 @@ impl Mul<u64> for Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, scale) = match self.0 {
-            bytes if bytes < 1_000 => ("B", 1.0),
-            bytes if bytes < 1_000_000 => ("kB", 1e3),
-            bytes if bytes < 1_000_000_000 => ("MB", 1e6),
-            _ => ("GB", 1e9),
-        };
-        write!(f, "{} {unit}", self.0 as f64 / scale)
+        show(f, self.0, &[("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)])
     }
 }
 
-impl FromStr for Bytes {
-    type Err = QuantityError;
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
-        parse_scaled(text, "a size such as \"1500 B\" or \"10 MB\"", UNITS).map(Self)
-    }
-}
-
-crate::quantity::serde_as_text!(Bytes, "a size such as \"1500 B\" or \"10 MB\"");
+crate::quantity::text_form!(Bytes, UNITS, "a size such as \"1500 B\" or \"10 MB\"");
 
 #[cfg(test)]
 mod tests {

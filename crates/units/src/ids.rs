@@ -13,11 +13,6 @@ macro_rules! id {
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
-
-            /// The id of an index; `None` if the index does not fit.
-            pub fn from_index(index: usize) -> Option<Self> {
-                <$int>::try_from(index).ok().map(Self)
-            }
         }
 
         impl std::fmt::Display for $name {

@@ -3,6 +3,8 @@
 //! Numbers are parsed exactly (`"0.25 ns"` is 250 ps): the digits are scaled as integers, and a
 //! value that is not a whole number of the smallest unit is rounded down.
 
+use std::fmt;
+
 use thiserror::Error;
 
 /// Why a text is not a valid quantity.
@@ -59,9 +61,23 @@ pub(crate) fn parse_scaled(
     u64::try_from(value).map_err(|_| too_large())
 }
 
-/// Serde for a quantity, in its text form.
-macro_rules! serde_as_text {
-    ($name:ty, $expected:literal) => {
+/// Writes `value` in the largest of `units`, in ascending order, that is not larger than it.
+pub(crate) fn show(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let fits = units.iter().rfind(|(_, scale)| *scale <= value);
+    let (unit, scale) = fits.or(units.first()).copied().unwrap_or_default();
+    write!(f, "{} {unit}", value as f64 / scale as f64)
+}
+
+/// Parsing of a quantity from its text form, and serde in this form.
+macro_rules! text_form {
+    ($name:ty, $units:expr, $expected:literal) => {
+        impl std::str::FromStr for $name {
+            type Err = $crate::quantity::QuantityError;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                $crate::quantity::parse_scaled(text, $expected, $units).map(Self)
+            }
+        }
+
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -85,4 +101,4 @@ macro_rules! serde_as_text {
         }
     };
 }
-pub(crate) use serde_as_text;
+pub(crate) use text_form;

@@ -1,9 +1,8 @@
 //! [`Rate`] in bits per second, and [`TxClock`], its time per byte, for the hot path.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::quantity::{QuantityError, parse_scaled};
+use crate::quantity::show;
 use crate::{Bytes, Duration};
 
 const UNITS: &[(&str, u64)] = &[
@@ -82,24 +81,11 @@ impl TxClock {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, scale) = match self.0 {
-            bps if bps < 1_000 => ("bps", 1.0),
-            bps if bps < 1_000_000 => ("kbps", 1e3),
-            bps if bps < 1_000_000_000 => ("Mbps", 1e6),
-            _ => ("Gbps", 1e9),
-        };
-        write!(f, "{} {unit}", self.0 as f64 / scale)
+        show(f, self.0, &[("bps", 1), ("kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000)])
     }
 }
 
-impl FromStr for Rate {
-    type Err = QuantityError;
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
-        parse_scaled(text, "a rate such as \"10 Gbps\" or \"100 Mbps\"", UNITS).map(Self)
-    }
-}
-
-crate::quantity::serde_as_text!(Rate, "a rate such as \"10 Gbps\" or \"100 Mbps\"");
+crate::quantity::text_form!(Rate, UNITS, "a rate such as \"10 Gbps\" or \"100 Mbps\"");
 
 #[cfg(test)]
 mod tests {

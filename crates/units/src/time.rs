@@ -3,9 +3,8 @@
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
-use std::str::FromStr;
 
-use crate::quantity::{QuantityError, parse_scaled};
+use crate::quantity::show;
 
 const UNITS: &[(&str, u64)] = &[
     ("ps", 1),
@@ -189,15 +188,12 @@ impl Sum for Duration {
 
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, scale) = match self.0 {
-            0 => return f.write_str("0 s"),
-            ps if ps < 1_000 => ("ps", 1.0),
-            ps if ps < 1_000_000 => ("ns", 1e3),
-            ps if ps < 1_000_000_000 => ("us", 1e6),
-            ps if ps < 1_000_000_000_000 => ("ms", 1e9),
-            _ => ("s", 1e12),
-        };
-        write!(f, "{} {unit}", self.0 as f64 / scale)
+        if self.0 == 0 {
+            return f.write_str("0 s");
+        }
+        let units =
+            [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
+        show(f, self.0, &units)
     }
 }
 
@@ -207,14 +203,7 @@ impl fmt::Display for Time {
     }
 }
 
-impl FromStr for Duration {
-    type Err = QuantityError;
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
-        parse_scaled(text, "a time such as \"25 us\" or \"1.5 s\"", UNITS).map(Self)
-    }
-}
-
-crate::quantity::serde_as_text!(Duration, "a time such as \"25 us\" or \"1.5 s\"");
+crate::quantity::text_form!(Duration, UNITS, "a time such as \"25 us\" or \"1.5 s\"");
 
 #[cfg(test)]
 mod tests {

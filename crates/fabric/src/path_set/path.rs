@@ -16,11 +16,4 @@ impl Path {
     pub fn hops(&self) -> usize {
         self.edges.len()
     }
-
-    /// Number of edges in common with `other`.
-    pub fn shared_with(&self, other: &Self) -> usize {
-        let mut theirs = other.edges.clone();
-        theirs.sort_unstable();
-        self.edges.iter().filter(|edge| theirs.binary_search(edge).is_ok()).count()
-    }
 }

@@ -142,6 +142,7 @@ fn what_is_wrong_is_refused_at_its_place() {
             "{{\"nodes\": [{{\"id\": \"a\"}}, {{\"id\": \"b\"}}],\n \"edges\": [\n  {{\"source\": \"a\", {attributes}}}]}}"
         )
     };
+    let tied = |attributes: &str| edge(&format!("\"target\": \"b\", {attributes}"));
     let node = |attributes: &str| format!("{{\"nodes\": [\n{{{attributes}}}], \"edges\": []}}");
     let xml = |inner: &str| {
         format!(
@@ -149,6 +150,11 @@ fn what_is_wrong_is_refused_at_its_place() {
         )
     };
     let ends = "<node id='a'/><node id='b'/>\n";
+    let data = |key: &str, value: &str| {
+        xml(&format!("{ends}<edge source='a' target='b'><data key='{key}'>{value}</data></edge>"))
+    };
+    // With further keys of the whole graph.
+    let graph = |text: String, keys: &str| text.replace("{\"nodes\"", &format!("{{{keys}, \"nodes\""));
     let cases = [
         ("x.toml", TOML.replace("100 Mbps", "100 Mbit"), "line 28, column 8: `100 Mbit` is not a rate"),
         (
@@ -198,57 +204,40 @@ fn what_is_wrong_is_refused_at_its_place() {
         ("x.json", edge("\"target\": \"c\""), "line 3, column 3: edge 1 (`a` - `c`): there is no node `c`"),
         (
             "x.json",
-            edge("\"target\": \"b\", \"rate\": 10"),
+            tied("\"rate\": 10"),
             "line 3, column 3: edge 1: `rate` is invalid: `10` is not a rate such as \"10 Gbps\" or \"100 Mbps\": the unit is missing",
         ),
-        ("x.json", edge("\"target\": \"b\", \"delay\": \"5 Gbps\""), "`5 Gbps` is not a time"),
-        ("x.json", edge("\"target\": \"b\", \"overhead\": \"atm\""), "`atm` is none of ethernet, ppp, none"),
+        ("x.json", tied("\"delay\": \"5 Gbps\""), "`5 Gbps` is not a time"),
+        ("x.json", tied("\"overhead\": \"atm\""), "`atm` is none of ethernet, ppp, none"),
+        ("x.json", tied("\"queue\": {\"size\": 3}"), "`queue` is invalid: unknown key `size`"),
         (
             "x.json",
-            edge("\"target\": \"b\", \"queue\": {\"size\": 3}"),
-            "`queue` is invalid: unknown key `size`",
-        ),
-        (
-            "x.json",
-            edge("\"target\": \"b\", \"bandwidth\": \"1 Gbps\""),
+            tied("\"bandwidth\": \"1 Gbps\""),
             "line 3, column 3: edge 1: unknown attribute `bandwidth`: did you mean `rate`?",
         ),
-        ("x.json", edge("\"target\": \"b\", \"rate_bck\": 1"), "`rate_bck`: did you mean `rate_back`?"),
+        ("x.json", tied("\"rate_bck\": 1"), "`rate_bck`: did you mean `rate_back`?"),
+        ("x.json", tied("\"weight\": 1"), "unknown attribute `weight`: expected one of rate, delay"),
         (
             "x.json",
-            edge("\"target\": \"b\", \"weight\": 1"),
-            "unknown attribute `weight`: expected one of rate, delay",
-        ),
-        (
-            "x.json",
-            edge("\"target\": \"b\", \"rate_back\": \"1 Gbps\"")
-                .replace("{\"nodes\"", "{\"directed\": true, \"nodes\""),
+            graph(tied("\"rate_back\": \"1 Gbps\""), "\"directed\": true"),
             "edge 1: `rate_back` is for undirected edges",
         ),
         (
             "x.json",
-            edge("\"target\": \"b\"").replace("{\"nodes\"", "{\"graph\": {\"rate\": \"1 Gbps\"}, \"nodes\""),
+            graph(edge("\"target\": \"b\""), "\"graph\": {\"rate\": \"1 Gbps\"}"),
             "`rate` of the whole graph is not supported",
         ),
         (
             "x.json",
-            edge("\"target\": \"b\"").replace("{\"nodes\"", "{\"graph\": {\"bandwidth\": 1}, \"nodes\""),
+            graph(edge("\"target\": \"b\""), "\"graph\": {\"bandwidth\": 1}"),
             "`bandwidth` of the whole graph is not supported",
         ),
-        (
-            "x.json",
-            edge("\"target\": \"b\", \"rate_back\": 10"),
-            "`rate_back` is invalid: `10` is not a rate",
-        ),
-        ("x.json", edge("\"target\": \"b\", \"up\": 3"), "`3` is neither true nor false"),
+        ("x.json", tied("\"rate_back\": 10"), "`rate_back` is invalid: `10` is not a rate"),
+        ("x.json", tied("\"up\": 3"), "`3` is neither true nor false"),
         ("x.json", edge("\"target\": null"), "`null` names no node"),
         ("x.json", edge("\"rate\": \"1 Gbps\""), "`target` is missing"),
         ("x.json", edge("\"target\": \"a\""), "connects `a` to itself"),
-        (
-            "x.json",
-            edge("\"target\": \"b\"").replace("{\"nodes\"", "{\"directed\": true, \"nodes\""),
-            "has no reverse edge",
-        ),
+        ("x.json", graph(edge("\"target\": \"b\""), "\"directed\": true"), "has no reverse edge"),
         (
             "x.json",
             node("\"id\": \"a\", \"role\": \"router\""),
@@ -267,25 +256,12 @@ fn what_is_wrong_is_refused_at_its_place() {
         ("x.json", "{\"edges\": []}".into(), "`nodes`"),
         ("x.json", "{\n\"nodes\": [}".into(), "line 2, column 11: expected value"),
         ("x.json", "[]".into(), "line 1"),
+        ("x.graphml", data("r", "1 Gbs"), "line 4, column 1: edge (`a` - `b`): `rate` is invalid: `1 Gbs`"),
+        ("x.graphml", data("u", "maybe"), "neither true nor false"),
+        ("x.graphml", data("q", "1"), "no `key` element declares the attribute `q`"),
         (
             "x.graphml",
-            xml(&format!("{ends}<edge source='a' target='b'><data key='r'>1 Gbs</data></edge>")),
-            "line 4, column 1: edge (`a` - `b`): `rate` is invalid: `1 Gbs`",
-        ),
-        (
-            "x.graphml",
-            xml(&format!("{ends}<edge source='a' target='b'><data key='u'>maybe</data></edge>")),
-            "neither true nor false",
-        ),
-        (
-            "x.graphml",
-            xml(&format!("{ends}<edge source='a' target='b'><data key='q'>1</data></edge>")),
-            "no `key` element declares the attribute `q`",
-        ),
-        (
-            "x.graphml",
-            xml(&format!("{ends}<edge source='a' target='b'><data key='s'>1</data></edge>"))
-                .replace("<graph>", "<key id='s' for='edge' attr.name='LinkSpeed'/><graph>"),
+            data("s", "1").replace("<graph>", "<key id='s' for='edge' attr.name='LinkSpeed'/><graph>"),
             "line 4, column 1: edge (`a` - `b`): unknown attribute `LinkSpeed`: did you mean `rate`?",
         ),
         ("x.graphml", xml(&format!("{ends}<edge source='a'/>")), "`target` is missing"),

@@ -54,32 +54,23 @@ fn every_one_is_two_hosts_on_links_of_100_mbps() {
 }
 
 #[test]
-fn topology_1_has_four_isolated_paths_and_400_mbps() {
-    let fabric = fabric("topology1");
-    for order in Order::ALL {
-        assert_eq!(paths(&fabric, order), ["s1 s3 s2", "s1 s4 s2", "s1 s5 s2", "s1 s6 s2"]);
+fn every_one_has_the_paths_of_the_paper_and_its_rate() {
+    for (name, switches, expected, rate) in [
+        ("topology1", 6, &["s1 s3 s2", "s1 s4 s2", "s1 s5 s2", "s1 s6 s2"][..], 400),
+        ("topology2", 6, &["s1 s3 s2", "s1 s4 s6 s2", "s1 s5 s6 s2"], 200),
+        ("topology-wan", 4, &["s1 s2", "s1 s3 s4 s2"], 200),
+    ] {
+        let fabric = fabric(name);
+        for order in Order::ALL {
+            assert_eq!(paths(&fabric, order), expected, "{name}");
+        }
+        assert_eq!((fabric.switch_count(), bisection(&fabric).rate), (switches, mbps(rate)), "{name}");
     }
-    assert_eq!(fabric.switch_count(), 6);
-    assert_eq!(bisection(&fabric).rate, mbps(400));
 }
 
 #[test]
-fn topology_2_has_three_paths_of_which_two_share_a_link_and_200_mbps() {
-    let fabric = fabric("topology2");
-    for order in Order::ALL {
-        assert_eq!(paths(&fabric, order), ["s1 s3 s2", "s1 s4 s6 s2", "s1 s5 s6 s2"]);
-    }
-    assert_eq!(fabric.switch_count(), 6);
-    assert_eq!(bisection(&fabric).rate, mbps(200));
-}
-
-#[test]
-fn the_wide_area_has_two_paths_of_180_ms() {
+fn the_two_paths_of_the_wide_area_have_180_ms() {
     let fabric = fabric("topology-wan");
-    for order in Order::ALL {
-        assert_eq!(paths(&fabric, order), ["s1 s2", "s1 s3 s4 s2"]);
-    }
-    assert_eq!(bisection(&fabric).rate, mbps(200));
     let (graph, places) = Graph::of_switches(&fabric, |_| true);
     for path in graph.path_set(0, 1, Order::Paper) {
         let delays =

@@ -1,5 +1,7 @@
 //! Complete error messages for bad scenarios: each `bad_input/NAME.toml` has its message in
 //! `bad_input/NAME.txt`. `WEFT_UPDATE_SNAPSHOTS=1 cargo test` regenerates the messages, for review.
+//!
+//! A file has only what its case is about. A line `#! --set ...` sets a key, `#! whole` keeps the file as it is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +12,27 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input")
 }
 
-/// The errors of a scenario: lines `#! --set ...` set keys, files are in `files/`.
-fn message(text: &str, file: &str) -> Result<(), Diagnostics> {
+/// Good sections, added below a file that does not have them.
+const SECTIONS: [(&str, &str); 3] = [
+    ("[fabric]", "kind = \"fat-tree\"\nk = 4\n"),
+    ("[traffic]", "sizes = \"web-search\"\nload = 0.4\n"),
+    ("[scheme]", "name = \"ecmp\"\n"),
+];
+
+/// The errors of a scenario; the files that it names are in `files/`.
+fn message(given: &str, file: &str) -> Result<(), Diagnostics> {
+    let mut text = given.to_owned();
+    for (header, keys) in SECTIONS {
+        if !given.contains(header) && !given.contains("#! whole") {
+            text += &format!("{header}\n{keys}");
+        }
+    }
     let sets: Vec<String> =
         text.lines().filter_map(|line| line.strip_prefix("#! --set ")).map(str::to_owned).collect();
     let loader = |path: &str| {
         fs::read(directory().join("files").join(path)).map_err(|_| "there is no such file".to_owned())
     };
-    Scenario::parse_with(text, file, &sets)?.check(&loader).map(drop)
+    Scenario::parse_with(&text, file, &sets)?.check(&loader).map(drop)
 }
 
 #[test]

@@ -91,6 +91,26 @@ mod tests {
                 "line 2: bytes: `-5` is not a size such as \"1500 B\" or \"10 MB\": it is negative",
             ),
             (
+                "src,dst,bytes,start\nh0,h1,18446744073709551616,0 s\n",
+                "line 2: bytes: `18446744073709551616` is too large; expected at most 18446744073709551615",
+            ),
+            (
+                "src,dst,bytes,start_ps\nh0,h1,5,18446744073709551616\n",
+                "line 2: start_ps: `18446744073709551616` is too large; expected at most 18446744073709551615",
+            ),
+            (
+                "src,dst,bytes,start_ps\nh0,h1,5,1 s\n",
+                "line 2: start_ps: `1 s` is not a time; expected a whole number of picoseconds, at least 0",
+            ),
+            (
+                "src,dst,bytes,start_s\nh0,h1,5,10000000\n",
+                "line 2: start_s: `10000000` is too large; expected less than 10000000 seconds",
+            ),
+            (
+                "src,start_ps,dst,bytes,start\nh0,7,h1,5,0 s\n",
+                "line 1: there are two columns of starts, `start` and `start_ps`; remove `start_ps`",
+            ),
+            (
                 "src,dst,bytes,start_s\nh0,h1,5,0\nh0,h1,5,-1\n",
                 "line 3: start_s: `-1` is not a time; expected a number of seconds, at least 0",
             ),

@@ -1,13 +1,14 @@
 //! Traces: flows read from a table, CSV or Parquet, passed in as the bytes of its file.
 //!
 //! Columns are found by name: `src`, `dst` (host names), `bytes`, a start as `start` (text with a unit),
-//! `start_s` or `start_ps`, and optionally `class`, `dscp`, `sport` and `dport`. Other columns are
+//! `start_s` or `start_ps` (one of them), and optionally `class`, `dscp`, `sport` and `dport`. Other columns are
 //! ignored, so the `flows.parquet` of a result can be used as a trace.
 
 mod csv;
 mod parquet;
 
 use std::fmt;
+use std::num::{IntErrorKind, ParseIntError};
 
 use thiserror::Error;
 use weft_units::{Bytes, Duration, HostId, Time};
@@ -88,11 +89,12 @@ impl Columns {
             })
         };
         let (src, dst, bytes) = (needed("src")?, needed("dst")?, needed("bytes")?);
-        let mut starts = STARTS.iter().filter_map(|&(name, kind)| Some((place(name)?, kind)));
-        let start = match starts.next() {
-            Some(start) => start,
-            None => (needed("start")?, Start::Text),
-        };
+        let starts: Vec<_> = STARTS.into_iter().filter(|(name, _)| place(name).is_some()).collect();
+        if let [(kept, _), (other, _), ..] = starts[..] {
+            return Err(format!("there are two columns of starts, `{kept}` and `{other}`; remove `{other}`"));
+        }
+        let (name, kind) = starts.first().copied().unwrap_or(STARTS[0]);
+        let start = (needed(name)?, kind);
         let ports = match (place("sport"), place("dport")) {
             (Some(sport), Some(dport)) => Some((sport, dport)),
             (None, None) => None,
@@ -113,6 +115,7 @@ impl Columns {
         let (src, dst) = (host(self.src, "src")?, host(self.dst, "dst")?);
         let bytes = match cell(self.bytes).parse::<u64>() {
             Ok(bytes) => bytes,
+            Err(error) if is_too_large(&error) => return Err(too_large("bytes", cell(self.bytes))),
             Err(_) => cell(self.bytes).parse::<Bytes>().map_err(|error| format!("bytes: {error}"))?.0,
         };
         let (column, kind) = self.start;
@@ -138,14 +141,29 @@ impl Columns {
     }
 }
 
+fn is_too_large(error: &ParseIntError) -> bool {
+    *error.kind() == IntErrorKind::PosOverflow
+}
+
+fn too_large(column: &str, number: &str) -> String {
+    format!("{column}: `{number}` is too large; expected at most {}", u64::MAX)
+}
+
 fn read_start(text: &str, kind: Start) -> Result<Duration, String> {
     match kind {
         Start::Text => text.parse().map_err(|error| format!("start: {error}")),
-        Start::Picoseconds => text.parse().map(Duration::from_ps).map_err(|_| {
-            format!("start_ps: `{text}` is not a time; expected a whole number of picoseconds, at least 0")
-        }),
+        Start::Picoseconds => match text.parse::<u64>() {
+            Ok(ps) => Ok(Duration::from_ps(ps)),
+            Err(error) if is_too_large(&error) => Err(too_large("start_ps", text)),
+            Err(_) => Err(format!(
+                "start_ps: `{text}` is not a time; expected a whole number of picoseconds, at least 0"
+            )),
+        },
         Start::Seconds => match text.parse::<f64>() {
             Ok(seconds) if (0.0..1e7).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+            Ok(seconds) if seconds >= 1e7 => {
+                Err(format!("start_s: `{text}` is too large; expected less than 10000000 seconds"))
+            }
             _ => Err(format!("start_s: `{text}` is not a time; expected a number of seconds, at least 0")),
         },
     }

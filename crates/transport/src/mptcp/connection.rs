@@ -217,11 +217,6 @@ impl Connection {
         self.mode == Mode::Plain
     }
 
-    /// Whether the other side is known to have both keys: from then on subflows may join.
-    pub fn is_fully_established(&self) -> bool {
-        self.confirmed
-    }
-
     /// Whether data and DATA_FIN have arrived both ways.
     pub(super) fn is_complete(&self) -> bool {
         self.outgoing.fin_acked && self.incoming.finished

@@ -1,8 +1,9 @@
 //! Properties that hold for every network, segment and seed.
 
+use crate::common::hostile::mutate;
 use crate::common::{Link, Network, Random, transfer};
 use proptest::prelude::*;
-use weft_transport::{Config, CongestionControl, Ecn, EcnMode, Endpoint, Flags, HyStart, Segment};
+use weft_transport::{Config, CongestionControl, EcnMode, Endpoint, HyStart, Segment};
 use weft_units::{Duration, Rate, Time};
 
 /// Profiles and variations of them that exercise different code paths.
@@ -47,6 +48,12 @@ fn configs() -> Vec<(&'static str, Config)> {
     ]
 }
 
+/// A config that never gives up: profiles that abort after a few timeouts would fail by chance.
+fn patient(which: usize) -> (&'static str, Config) {
+    let (name, cfg) = configs().swap_remove(which);
+    (name, Config { data_retries: u8::MAX, syn_retries: u8::MAX, ..cfg })
+}
+
 fn link() -> impl Strategy<Value = Link> {
     (
         any::<u64>(),
@@ -74,9 +81,7 @@ fn link() -> impl Strategy<Value = Link> {
 proptest! {
     #[test]
     fn all_bytes_arrive_and_the_connection_closes(which in 0..14_usize, link in link(), bytes in 0..400_000_u64) {
-        let (name, cfg) = &configs()[which];
-        // Profiles that abort after a few timeouts would fail by chance.
-        let cfg = Config { data_retries: u8::MAX, syn_retries: u8::MAX, ..cfg.clone() };
+        let (name, cfg) = patient(which);
         let outcome = transfer(&cfg, &link, bytes);
         prop_assert!(outcome.fct.is_some(), "{name}: {outcome:?}");
         prop_assert!(outcome.closed, "{name}: {outcome:?}");
@@ -87,8 +92,7 @@ proptest! {
 
     #[test]
     fn both_ways_at_once_all_bytes_arrive(which in 0..14_usize, link in link(), up in 0..100_000_u64, down in 0..100_000_u64) {
-        let (name, cfg) = &configs()[which];
-        let cfg = Config { data_retries: u8::MAX, syn_retries: u8::MAX, ..cfg.clone() };
+        let (name, cfg) = patient(which);
         let mut network = Network::new(cfg, link);
         for (side, bytes) in [(0, up), (1, down)] {
             network.side[side].write(bytes);
@@ -107,8 +111,7 @@ proptest! {
 
     #[test]
     fn writes_in_pieces_arrive_whole(which in 0..14_usize, link in link(), seed in any::<u64>()) {
-        let (name, cfg) = &configs()[which];
-        let cfg = Config { data_retries: u8::MAX, syn_retries: u8::MAX, ..cfg.clone() };
+        let (name, cfg) = patient(which);
         let mut network = Network::new(cfg, link);
         let mut random = Random(seed);
         let mut total = 0;
@@ -153,44 +156,6 @@ proptest! {
             network.side[side].on_segment(cfg, network.now, &segment);
             network.drain(side);
         }
-    }
-}
-
-/// A segment near a real one, or a random one.
-fn mutate(random: &mut Random, near: &Segment) -> Segment {
-    let mut number = |near: u32| match random.next() % 5 {
-        0 => random.next() as u32,
-        1 => near,
-        2 => near.wrapping_add((random.next() % 5000) as u32),
-        3 => near.wrapping_sub((random.next() % 5000) as u32),
-        _ => near.wrapping_add((random.next() % 200_000) as u32),
-    };
-    let (seq, ack, ts_val, ts_ecr) =
-        (number(near.seq), number(near.ack), number(near.ts_val), number(near.ts_ecr));
-    let mut sacks = [(0, 0); 4];
-    for block in &mut sacks {
-        let left = number(near.ack);
-        *block = (left, number(left));
-    }
-    let window = if random.hit(500) { near.window } else { random.next() as u32 };
-    let flags = match random.next() % 4 {
-        0 => Flags(random.next() as u8),
-        1 => near.flags,
-        _ => Flags::ACK | Flags::TS,
-    };
-    Segment {
-        seq,
-        ack,
-        ts_val,
-        ts_ecr,
-        window,
-        len: if random.hit(500) { (random.next() % 3000) as u16 } else { 0 },
-        flags,
-        ecn: [Ecn::NotEct, Ecn::Ect0, Ecn::Ce][(random.next() % 3) as usize],
-        sack_count: (random.next() % 6) as u8,
-        options: 12,
-        retransmission: random.hit(300),
-        sacks,
     }
 }
 

@@ -5,6 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::json::unhex;
+
 /// A key of a vector, and its tshark field.
 type Named = (&'static str, &'static str);
 
@@ -23,10 +25,6 @@ const PATH: [Named; 5] = [
     ("destination_port", "weft.path.destination_port"),
 ];
 const TAG: [Named; 3] = [("queue", "weft.tag.qid"), ("up", "weft.tag.up"), ("down", "weft.tag.down")];
-
-fn hex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
-}
 
 /// The fields of each frame in tshark, with the EtherTypes of `decode_as` decoded as those protocols.
 fn tshark(name: &str, frames: &[Vec<u8>], decode_as: &[&str], fields: &[&str]) -> Vec<Vec<String>> {
@@ -56,7 +54,7 @@ fn tshark(name: &str, frames: &[Vec<u8>], decode_as: &[&str], fields: &[&str]) -
 fn shows(group: &str, frame: &str, protocol: &str, named: &[Named]) {
     let file: Value = serde_json::from_str(include_str!("../../vectors.json")).unwrap();
     let vectors = file[group].as_array().unwrap();
-    let frames: Vec<_> = vectors.iter().map(|vector| hex(vector[frame].as_str().unwrap())).collect();
+    let frames: Vec<_> = vectors.iter().map(|vector| unhex(vector[frame].as_str().unwrap())).collect();
     let refused = format!("{}.refused", protocol.trim_end_matches(".wide"));
     let fields: Vec<&str> = named.iter().map(|(_, field)| *field).chain([&*refused]).collect();
     // The EtherTypes that vectors have in place of the default.
@@ -107,7 +105,7 @@ fn what_a_switch_refuses_is_marked_with_the_counter_of_the_reason() {
         read && frame.len() >= 28 && vector["error"]["counter"] != "ethertype"
     });
     let vectors: Vec<_> = vectors.collect();
-    let frames: Vec<_> = vectors.iter().map(|vector| hex(vector["frame"].as_str().unwrap())).collect();
+    let frames: Vec<_> = vectors.iter().map(|vector| unhex(vector["frame"].as_str().unwrap())).collect();
     let lines = tshark("invalid", &frames, &[], &["_ws.expert.message"]);
     for (vector, line) in vectors.iter().zip(&lines) {
         assert_eq!(line[0], vector["error"]["counter"].as_str().unwrap(), "{}", vector["name"]);

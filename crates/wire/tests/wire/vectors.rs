@@ -10,6 +10,8 @@ use weft_wire::{
     TcpFrame, Tuple, Udp, VlanTag, pop_tag, push_tag, unwrap, wrap,
 };
 
+use crate::json::{each_vector, unhex};
+
 /// A vector of the file.
 #[derive(Clone, Copy)]
 struct Vector<'a>(&'a Value);
@@ -20,7 +22,7 @@ impl Vector<'_> {
     }
 
     fn bytes(&self, key: &str) -> Vec<u8> {
-        hex(self.text(key))
+        unhex(self.text(key))
     }
 
     fn number<T: TryFrom<u64, Error: Debug>>(&self, key: &str) -> T {
@@ -28,7 +30,7 @@ impl Vector<'_> {
     }
 
     fn address(&self, key: &str) -> Mac {
-        Mac(hex(&self.text(key).replace(':', "")).try_into().unwrap())
+        Mac(unhex(&self.text(key).replace(':', "")).try_into().unwrap())
     }
 
     fn ethertype(&self) -> EtherType {
@@ -36,7 +38,7 @@ impl Vector<'_> {
     }
 
     fn key(&self) -> Option<Key> {
-        self.0["key"].as_str().map(|key| Key::new(&hex(key)))
+        self.0["key"].as_str().map(|key| Key::new(&unhex(key)))
     }
 
     fn as_sent(&self) -> bool {
@@ -83,17 +85,9 @@ impl Vector<'_> {
     }
 }
 
-fn hex(text: &str) -> Vec<u8> {
-    assert!(text.len().is_multiple_of(2), "{text}");
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
-}
-
 /// Calls `check` with the name and content of each vector of a group.
 fn each(group: &str, check: impl Fn(&str, Vector)) {
-    let file: Value = serde_json::from_str(include_str!("../../vectors.json")).unwrap();
-    let vectors = file[group].as_array().unwrap();
-    assert!(!vectors.is_empty());
-    vectors.iter().for_each(|vector| check(vector["name"].as_str().unwrap(), Vector(vector)));
+    each_vector(group, |name, vector| check(name, Vector(vector)));
 }
 
 /// The bytes that `write` writes into a nonzero buffer.

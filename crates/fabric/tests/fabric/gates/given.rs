@@ -2,26 +2,27 @@
 
 use proptest::prelude::*;
 use weft_fabric::gates::{
-    Direction, Gate, GateError, GateFlag, GatePlan, Layer, Numbering, Property, SwitchGates, TagWidth,
-    Violation,
+    Direction, Gate, GateError, GateFlag, GatePlan, Layer, Property, SwitchGates, TagWidth, Violation,
 };
-use weft_fabric::{Fabric, LinkSpec, build};
 
-use crate::gates::walk::{arrives, pairs};
-
-fn paper() -> Fabric {
-    let link = LinkSpec::default();
-    build::fat_tree_with_routers(4, 2, &link, &link, &link).unwrap()
-}
+use crate::gates::walk::{all_arrive, paper, plan_of};
 
 /// The gates of every switch of the paper's fabric, in order of ids: `e0..`, `a0..`, `c0..`.
 fn own() -> Vec<SwitchGates> {
-    let plan = GatePlan::of(&paper(), &Numbering::default()).unwrap();
+    let plan = plan_of(&paper());
     plan.switches().map(|(_, switch)| switch.clone()).collect()
 }
 
 fn switch<'a>(switches: &'a mut [SwitchGates], name: &str) -> &'a mut SwitchGates {
     switches.iter_mut().find(|switch| switch.switch == name).unwrap()
+}
+
+/// Adds `by` to the numbers of all gates in a direction.
+fn shift(switches: &mut [SwitchGates], direction: Direction, by: i32) {
+    let gates = switches.iter_mut().flat_map(|switch| &mut switch.gates);
+    for gate in gates.filter(|gate| gate.direction == direction) {
+        gate.gate.0 = gate.gate.0.checked_add_signed(by).unwrap();
+    }
 }
 
 /// The violations after `change`.
@@ -38,7 +39,7 @@ fn broken(change: impl FnOnce(&mut Vec<SwitchGates>)) -> Vec<Violation> {
 #[test]
 fn a_plan_is_taken_back_from_its_json_in_any_order() {
     let fabric = paper();
-    let plan = GatePlan::of(&fabric, &Numbering::default()).unwrap();
+    let plan = plan_of(&fabric);
     let json: serde_json::Value = serde_json::from_str(&plan.to_json()).unwrap();
     assert_eq!((&json["k"], &json["width"]), (&4.into(), &"narrow".into()));
     let first = r#"{"port":0,"gate":2,"direction":"down","flag":"G_SRV","peer":"h0"}"#;
@@ -50,26 +51,18 @@ fn a_plan_is_taken_back_from_its_json_in_any_order() {
     switches[3].gates.iter_mut().for_each(|gate| gate.peer.clear());
     let again = GatePlan::given(&fabric, TagWidth::Narrow, switches).unwrap();
     assert_eq!(again.gate_count(), plan.gate_count());
-    for (source, destination) in pairs(&fabric) {
-        arrives(&fabric, &again, source, destination);
-    }
+    all_arrive(&fabric, &again);
 }
 
 #[test]
 fn gates_of_other_numbers_are_taken_where_they_have_the_properties() {
     // The paper leaves the first external number open: 34 and 98 work as well as 42.
     let fabric = paper();
-    for first in [34_i64, 98] {
+    for first in [34, 98] {
         let mut switches = own();
-        for gate in switches.iter_mut().flat_map(|switch| &mut switch.gates) {
-            if gate.direction == Direction::Up {
-                gate.gate = Gate((i64::from(gate.gate.0) + first - 42) as u32);
-            }
-        }
+        shift(&mut switches, Direction::Up, first - 42);
         let plan = GatePlan::given(&fabric, TagWidth::Narrow, switches).unwrap();
-        for (source, destination) in pairs(&fabric) {
-            arrives(&fabric, &plan, source, destination);
-        }
+        all_arrive(&fabric, &plan);
     }
 }
 
@@ -93,13 +86,7 @@ fn every_property_that_is_broken_is_named_with_switch_port_and_gates() {
             "P2 (gates differ) is broken at a0-eth1: gate 4 is also that of a0-eth0",
         ),
         (
-            |s| {
-                for gate in s.iter_mut().flat_map(|switch| &mut switch.gates) {
-                    if gate.direction == Direction::Up {
-                        gate.gate.0 -= 16;
-                    }
-                }
-            },
+            |s| shift(s, Direction::Up, -16),
             Property::P2,
             "P2 (gates differ) is broken at c0-eth4: gate 26 leads up, and down at e6-eth0",
         ),
@@ -122,24 +109,12 @@ fn every_property_that_is_broken_is_named_with_switch_port_and_gates() {
         ),
         (
             // 44 instead of 42 as the first external number: even, above 32, but invalid.
-            |s| {
-                for gate in s.iter_mut().flat_map(|switch| &mut switch.gates) {
-                    if gate.direction == Direction::Up {
-                        gate.gate.0 += 2;
-                    }
-                }
-            },
+            |s| shift(s, Direction::Up, 2),
             Property::Aligned,
             "alignment (multiples of the difference) is broken at a0-eth2: gate 46 is not a positive multiple of 4",
         ),
         (
-            |s| {
-                for gate in s.iter_mut().flat_map(|switch| &mut switch.gates) {
-                    if gate.direction == Direction::Down {
-                        gate.gate.0 += 8192;
-                    }
-                }
-            },
+            |s| shift(s, Direction::Down, 8192),
             Property::Fits,
             "the tag's bits is broken at e0-eth0: gate 8194 is above 8191, the maximum of a narrow tag",
         ),
@@ -232,9 +207,7 @@ proptest! {
         let same = switches == own();
         match GatePlan::given(&fabric, TagWidth::Narrow, switches) {
             Ok(plan) => {
-                for (source, destination) in pairs(&fabric) {
-                    arrives(&fabric, &plan, source, destination);
-                }
+                all_arrive(&fabric, &plan);
             }
             Err(GateError::Broken(violations)) => prop_assert!(!same && !violations.0.is_empty()),
             Err(other) => prop_assert!(false, "{}", other),

@@ -1,13 +1,9 @@
 //! The worked example of the paper (section IV), number for number, and its testbed.
 
-use weft_fabric::gates::{Direction, Gate, GateFlag, GatePlan, Layer, Numbering, SwitchGates, forward};
-use weft_fabric::{Fabric, LinkSpec, build};
+use weft_fabric::gates::{Direction, Gate, GateFlag, Layer, SwitchGates, forward};
 use weft_units::HostId;
 
-fn paper() -> Fabric {
-    let link = LinkSpec::default();
-    build::fat_tree_with_routers(4, 2, &link, &link, &link).unwrap()
-}
+use crate::gates::walk::{paper, plan_of};
 
 fn gates(switch: &SwitchGates, direction: Direction) -> Vec<u32> {
     switch.toward(direction).map(|gate| gate.gate.0).collect()
@@ -16,7 +12,7 @@ fn gates(switch: &SwitchGates, direction: Direction) -> Vec<u32> {
 #[test]
 fn the_worked_example_of_the_paper_comes_out_number_for_number() {
     // Section IV. Its es1 is e0, as1 a0, cs1 c0.
-    let plan = GatePlan::of(&paper(), &Numbering::default()).unwrap();
+    let plan = plan_of(&paper());
     let edges = [[2, 4], [6, 8], [10, 12], [14, 16], [18, 20], [22, 24], [26, 28], [30, 32]];
     let aggregations = [[4, 8], [4, 8], [12, 16], [12, 16], [20, 24], [20, 24], [28, 32], [28, 32]];
     let cores = [[42, 44], [46, 48], [50, 52], [54, 56]];
@@ -44,7 +40,7 @@ fn the_worked_example_of_the_paper_comes_out_number_for_number() {
 #[test]
 fn the_papers_packet_goes_through_the_papers_gates() {
     let fabric = paper();
-    let plan = GatePlan::of(&fabric, &Numbering::default()).unwrap();
+    let plan = plan_of(&fabric);
     // The first server of es8, whose gate is 30; over cs2, the second core.
     let (from, to) = (HostId(0), HostId(14));
     assert_eq!(plan.choices(from, to), 4);
@@ -63,7 +59,7 @@ fn the_testbed_of_the_paper_has_104_interfaces_and_88_of_them_are_gates() {
     // Section V-D gives 104 interfaces, 6 of each core and 4 of every other switch: 88 of switches, and 16 of
     // servers.
     let fabric = paper();
-    let plan = GatePlan::of(&fabric, &Numbering::default()).unwrap();
+    let plan = plan_of(&fabric);
     for (node, switch) in plan.switches() {
         let interfaces = if switch.layer == Layer::Core { 6 } else { 4 };
         assert_eq!((switch.gates.len(), fabric.ports(node).len()), (interfaces, interfaces));

@@ -3,16 +3,11 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use weft_fabric::LinkSpec;
 use weft_fabric::gates::{Direction, GateError, GatePlan, Layer, Numbering, SwitchGates, TagWidth};
-use weft_fabric::{Fabric, LinkSpec, build};
 use weft_units::HostId;
 
-use crate::gates::walk::{arrives, pairs};
-
-fn fat_tree(k: u32, routers: u32) -> Fabric {
-    let link = LinkSpec::default();
-    build::fat_tree_with_routers(k, routers, &link, &link, &link).unwrap()
-}
+use crate::gates::walk::{all_arrive, arrives, fat_tree, pairs, plan_of};
 
 fn wide() -> Numbering {
     Numbering { width: TagWidth::Wide, ..Numbering::default() }
@@ -27,7 +22,7 @@ fn some_pairs(hosts: u32, count: u32) -> impl Iterator<Item = (HostId, HostId)> 
 fn every_size_has_the_properties_and_the_greatest_number_is_half_the_cube() {
     for k in (2..=24).step_by(2) {
         let fabric = fat_tree(k, 0);
-        let plan = GatePlan::of(&fabric, &Numbering::default()).unwrap();
+        let plan = plan_of(&fabric);
         assert_eq!(plan.check(), Ok(()), "k = {k}");
         assert_eq!((plan.k(), plan.gate_count() as u32), (k, 5 * k.pow(3) / 4));
         let half = k / 2;
@@ -112,7 +107,7 @@ proptest! {
 fn every_pair_of_hosts_is_joined_by_as_many_ways_as_the_fabric_has() {
     for (k, routers) in [(2, 1), (4, 2), (6, 1), (6, 5)] {
         let fabric = fat_tree(k, routers);
-        let plan = GatePlan::of(&fabric, &Numbering::default()).unwrap();
+        let plan = plan_of(&fabric);
         assert_eq!(plan.check(), Ok(()));
         let (half, servers) = (k as usize / 2, (k.pow(3) / 4) as usize);
         for (source, destination) in pairs(&fabric) {
@@ -138,7 +133,7 @@ fn a_router_at_several_cores_is_reached_over_each() {
         builder.connect(router, builder.find(core).unwrap(), &link).unwrap();
     }
     let fabric = builder.build().unwrap();
-    let plan = GatePlan::of(&fabric, &Numbering::default()).unwrap();
+    let plan = plan_of(&fabric);
     let router = fabric.host_named("internet").unwrap();
     for host in (0..16).map(HostId) {
         assert_eq!(arrives(&fabric, &plan, host, router), 3);
@@ -168,11 +163,9 @@ fn servers_may_be_missing_and_keep_their_numbers_free() {
         builder.connect(a, b, &link).unwrap();
     }
     let fabric = builder.build().unwrap();
-    let plan = GatePlan::of(&fabric, &Numbering::default()).unwrap();
+    let plan = plan_of(&fabric);
     assert_eq!(plan.check(), Ok(()));
-    for (source, destination) in pairs(&fabric) {
-        arrives(&fabric, &plan, source, destination);
-    }
+    all_arrive(&fabric, &plan);
     let gate = |host| plan.gates_of(fabric.host_named(host).unwrap()).next().unwrap().1.gate.0;
     assert_eq!([gate("h0"), gate("h2"), gate("h6"), gate("h14")], [2, 6, 14, 30]);
 }

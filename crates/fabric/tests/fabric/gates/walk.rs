@@ -1,8 +1,24 @@
-//! Shared by the tests: walks frames over the fabric's cables by each switch's gates only.
+//! Shared by the tests: fat-trees and their plans, and walks of frames over the cables by each switch's gates only.
 
-use weft_fabric::Fabric;
-use weft_fabric::gates::{Gate, GatePlan, Hop, Steering};
+use weft_fabric::gates::{Gate, GatePlan, Hop, Numbering, Steering};
+use weft_fabric::{Fabric, LinkSpec, build};
 use weft_units::{HostId, NodeId};
+
+/// A fat-tree with external routers.
+pub fn fat_tree(k: u32, routers: u32) -> Fabric {
+    let link = LinkSpec::default();
+    build::fat_tree_with_routers(k, routers, &link, &link, &link).unwrap()
+}
+
+/// The paper's fabric.
+pub fn paper() -> Fabric {
+    fat_tree(4, 2)
+}
+
+/// The plan of a fabric without any settings.
+pub fn plan_of(fabric: &Fabric) -> GatePlan {
+    GatePlan::of(fabric, &Numbering::default()).unwrap()
+}
 
 /// The switches on a frame's way, and the node that it reaches.
 pub fn walk(fabric: &Fabric, plan: &GatePlan, at: NodeId, steering: Steering) -> (Vec<Hop>, NodeId) {
@@ -43,6 +59,13 @@ pub fn arrives(fabric: &Fabric, plan: &GatePlan, source: HostId, destination: Ho
     ways.dedup();
     assert_eq!(ways.len(), choices, "two choices are the same way");
     choices
+}
+
+/// Checks the ways between all pairs of hosts.
+pub fn all_arrive(fabric: &Fabric, plan: &GatePlan) {
+    for (source, destination) in pairs(fabric) {
+        arrives(fabric, plan, source, destination);
+    }
 }
 
 /// All pairs of hosts.

@@ -5,7 +5,7 @@ use weft_fabric::gates::{FatTree, GateError, GatePlan, Numbering, WiringMistake}
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec, build, read, write};
 use weft_units::{HostId, NodeId};
 
-use crate::gates::walk::{arrives, pairs};
+use crate::gates::walk::{all_arrive, arrives, fat_tree, paper, plan_of};
 
 /// A fabric as a user may describe it.
 #[derive(Clone, Debug)]
@@ -19,8 +19,7 @@ struct Drawing {
 impl Drawing {
     /// A fat-tree with the paper's switch names, `es1`, `as1`, `cs1` and so on.
     fn fat_tree(k: u32, routers: u32) -> Self {
-        let link = LinkSpec::default();
-        let fabric = build::fat_tree_with_routers(k, routers, &link, &link, &link).unwrap();
+        let fabric = fat_tree(k, routers);
         let name = |name: &str| match name.split_at(1) {
             (layer @ ("e" | "a" | "c"), number) => format!("{layer}s{}", number.parse::<u32>().unwrap() + 1),
             _ => name.to_owned(),
@@ -105,7 +104,7 @@ fn shuffled(k: u32, routers: u32) -> impl Strategy<Value = Drawing> {
 
 fn planned(drawing: &Drawing) -> (Fabric, GatePlan) {
     let fabric = drawing.build();
-    let plan = GatePlan::of(&fabric, &Numbering::default()).unwrap();
+    let plan = plan_of(&fabric);
     assert_eq!(plan.check(), Ok(()));
     (fabric, plan)
 }
@@ -116,9 +115,7 @@ proptest! {
     #[test]
     fn a_fat_tree_is_one_in_any_order_and_under_any_names(drawing in shuffled(4, 1)) {
         let (fabric, plan) = planned(&drawing);
-        for (source, destination) in pairs(&fabric) {
-            arrives(&fabric, &plan, source, destination);
-        }
+        all_arrive(&fabric, &plan);
     }
 
     #[test]
@@ -175,16 +172,15 @@ fn strided_cores_are_a_fat_tree_too() {
 
 #[test]
 fn what_a_file_says_is_a_fat_tree_without_its_tiers() {
-    let link = LinkSpec::default();
-    let fabric = build::fat_tree_with_routers(4, 2, &link, &link, &link).unwrap();
+    let fabric = paper();
     let text = write::toml(&fabric);
     // Only the hosts are known: a core is as near to a host as an edge.
     let kept = |line: &&str| !line.starts_with("tier") && !line.starts_with("pod");
     let text: String = text.lines().filter(kept).map(|line| format!("{line}\n")).collect();
-    let read = read::toml(&text, "plain", &link).unwrap();
+    let read = read::toml(&text, "plain", &LinkSpec::default()).unwrap();
     assert_eq!(read.node(read.find("c0").unwrap()).tier, 1);
-    let plan = GatePlan::of(&read, &Numbering::default()).unwrap();
-    let own = GatePlan::of(&fabric, &Numbering::default()).unwrap();
+    let plan = plan_of(&read);
+    let own = plan_of(&fabric);
     assert!(plan.switches().eq(own.switches()), "the same gates");
 }
 

@@ -40,6 +40,13 @@ impl Hand {
         hand
     }
 
+    /// Such a client that has sent what its initial window allows.
+    pub fn sending(cfg: Config, segments: u64) -> Self {
+        let mut hand = Self::client(cfg, segments);
+        hand.data();
+        hand
+    }
+
     /// An established server that has sent no data.
     pub fn server(cfg: Config) -> Self {
         cfg.validate().expect("a valid config");

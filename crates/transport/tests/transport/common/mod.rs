@@ -2,10 +2,10 @@
 //! reordering. A run is a function of its [`Link`] and config, so the seed reproduces a failure.
 
 pub mod hand;
+pub mod hostile;
 pub mod world;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use weft_transport::{Config, Ecn, Endpoint, Segment};
 use weft_units::{Bytes, Duration, Rate, Time};
@@ -74,30 +74,6 @@ impl Default for Link {
     }
 }
 
-struct Event {
-    at: Time,
-    order: u64,
-    to: usize,
-    segment: Segment,
-}
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        (self.at, self.order) == (other.at, other.order)
-    }
-}
-impl Eq for Event {}
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Event {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.order).cmp(&(other.at, other.order))
-    }
-}
-
 /// Called for each segment sent: time, side, segment, whether it is dropped.
 pub type Trace = Box<dyn FnMut(Time, usize, &Segment, bool)>;
 
@@ -107,7 +83,8 @@ pub struct Network {
     pub link: Link,
     pub now: Time,
     pub side: [Endpoint; 2],
-    events: BinaryHeap<Reverse<Event>>,
+    /// The side and the segment of each arrival, by time and order.
+    events: BTreeMap<(Time, u64), (usize, Segment)>,
     order: u64,
     busy: [Time; 2],
     departures: [std::collections::VecDeque<Time>; 2],
@@ -132,7 +109,7 @@ impl Network {
             cfg,
             link,
             now: start,
-            events: BinaryHeap::new(),
+            events: BTreeMap::new(),
             order: 0,
             busy: [Time::ZERO; 2],
             departures: Default::default(),
@@ -179,7 +156,7 @@ impl Network {
                 at += Duration::from_ps(self.random.next() % self.link.jitter.ps().max(1));
             }
             self.order += 1;
-            self.events.push(Reverse(Event { at, order: self.order, to: 1 - from, segment }));
+            self.events.insert((at, self.order), (1 - from, segment));
         }
     }
 
@@ -199,7 +176,7 @@ impl Network {
     pub fn step(&mut self, limit: Time) -> bool {
         self.drain(0);
         self.drain(1);
-        let packet = self.events.peek().map_or(Time::MAX, |event| event.0.at);
+        let packet = self.events.first_key_value().map_or(Time::MAX, |(key, _)| key.0);
         let held = self.side[0].held_until().min(self.side[1].held_until());
         let timers = [self.side[0].next_timeout(), self.side[1].next_timeout()];
         let next = packet.min(timers[0]).min(timers[1]).min(held);
@@ -208,9 +185,9 @@ impl Network {
         }
         self.now = self.now.max(next);
         if packet <= next {
-            let Some(Reverse(event)) = self.events.pop() else { return false };
-            self.side[event.to].on_segment(&self.cfg, self.now, &event.segment);
-            self.drain(event.to);
+            let Some((_, (to, segment))) = self.events.pop_first() else { return false };
+            self.side[to].on_segment(&self.cfg, self.now, &segment);
+            self.drain(to);
         } else if timers[0].min(timers[1]) <= next {
             let side = usize::from(timers[1] < timers[0]);
             self.side[side].on_timeout(&self.cfg, self.now);

@@ -1,8 +1,7 @@
 //! Multipath and plain TCP connections over shared links, in virtual time. A run is a function of its links and flows;
 //! every random number comes from the links' seeds.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use weft_transport::mptcp::{self, Addresses, Connection, Options};
 use weft_transport::{Config, Endpoint, Segment};
@@ -125,25 +124,6 @@ pub struct Packet {
     pub options: Options,
 }
 
-struct Event(Time, u64, Packet);
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        (self.0, self.1) == (other.0, other.1)
-    }
-}
-impl Eq for Event {}
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Event {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.0, self.1).cmp(&(other.0, other.1))
-    }
-}
-
 /// Called for each packet sent; may change it, and returns whether it is lost.
 pub type Filter = Box<dyn FnMut(Time, &mut Packet) -> bool>;
 
@@ -151,7 +131,8 @@ pub struct World {
     pub now: Time,
     pub flows: Vec<Flow>,
     cables: Vec<State>,
-    events: BinaryHeap<Reverse<Event>>,
+    /// Packets by the time and order of their arrival.
+    events: BTreeMap<(Time, u64), Packet>,
     order: u64,
     /// Source of the random numbers of connections and subflows.
     entropy: Random,
@@ -171,7 +152,7 @@ impl World {
             now: Time::from_ps(1_000_000_000),
             flows: Vec::new(),
             cables: cables.into_iter().map(state).collect(),
-            events: BinaryHeap::new(),
+            events: BTreeMap::new(),
             order: 0,
             entropy: Random(seed),
             packets: 0,
@@ -238,7 +219,7 @@ impl World {
                 at += Duration::from_ps(random.next() % cable.jitter.ps().max(1));
             }
             self.order += 1;
-            self.events.push(Reverse(Event(at, self.order, packet)));
+            self.events.insert((at, self.order), packet);
         }
         cable.own.then_some(gone)
     }
@@ -293,7 +274,7 @@ impl World {
 
     /// Runs the next event; returns whether there was one before `limit`.
     pub fn step(&mut self, limit: Time) -> bool {
-        let packet = self.events.peek().map_or(Time::MAX, |event| event.0.0);
+        let packet = self.events.first_key_value().map_or(Time::MAX, |(key, _)| key.0);
         let sides = (0..self.flows.len()).flat_map(|flow| [(flow, 0), (flow, 1)]);
         let timer = sides.map(|(flow, side)| (self.flows[flow].next_timeout(side), flow, side)).min();
         let timer = timer.unwrap_or((Time::MAX, 0, 0));
@@ -304,7 +285,7 @@ impl World {
         }
         self.now = self.now.max(next);
         if packet <= timer.0 {
-            let Some(Reverse(Event(_, _, packet))) = self.events.pop() else { return false };
+            let Some((_, packet)) = self.events.pop_first() else { return false };
             self.receive(&packet);
             self.pump(packet.flow, packet.to);
         } else {

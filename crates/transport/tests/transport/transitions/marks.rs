@@ -61,13 +61,11 @@ fn a_dctcp_receiver_acknowledges_at_once_when_the_marks_change() {
 #[test]
 fn dctcp_cuts_by_the_marked_share_and_halves_on_a_loss() {
     let cfg = Config { mss: 1000, dctcp_initial_alpha: 0.2, ..Config::profile("dctcp").unwrap() };
-    let mut hand = Hand::client(cfg.clone(), 100);
-    hand.data();
+    let mut hand = Hand::sending(cfg.clone(), 100);
     hand.receive(marked(&hand, 2));
     let alpha = hand.end.alpha().unwrap();
     assert_eq!(hand.end.cwnd(), (10_000.0 * (1.0 - alpha / 2.0)) as u32);
-    let mut hand = Hand::client(cfg, 100);
-    hand.data();
+    let mut hand = Hand::sending(cfg, 100);
     for to in 2..6 {
         hand.ack(0, &[(2, to)]);
     }

@@ -8,8 +8,7 @@ use weft_units::{Duration, Time};
 #[test]
 fn old_ns3_inflates_the_window_and_goes_back() {
     let cfg = Config { mss: 1000, initial_window: 10, ..Config::profile("ns3-3.23").unwrap() };
-    let mut hand = Hand::client(cfg, 40);
-    hand.data();
+    let mut hand = Hand::sending(cfg, 40);
     assert_eq!(hand.ack(0, &[]), NO_DATA, "no limited transmit");
     assert_eq!(hand.ack(0, &[]), NO_DATA);
     assert_eq!(hand.ack(0, &[]), [-1]);
@@ -38,8 +37,7 @@ fn the_newer_ns3_ignores_duplicates_below_the_last_recovery() {
 #[test]
 fn a_timeout_is_first_two_seconds_in_ns3_3_23_and_one_in_3_37() {
     for (profile, seconds) in [("ns3-3.23", 2), ("ns3-3.37", 1)] {
-        let mut hand = Hand::client(Config { mss: 1000, ..Config::profile(profile).unwrap() }, 1);
-        hand.data();
+        let hand = Hand::sending(Config { mss: 1000, ..Config::profile(profile).unwrap() }, 1);
         assert_eq!((hand.end.next_timeout() - hand.now).ps() / 1_000_000_000_000, seconds, "{profile}");
     }
 }

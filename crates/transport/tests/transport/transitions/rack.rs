@@ -9,8 +9,7 @@ use weft_units::Duration;
 
 #[test]
 fn rack_waits_a_quarter_of_a_round_trip_for_what_may_be_reordered() {
-    let mut hand = Hand::client(rack(), 60);
-    hand.data();
+    let mut hand = Hand::sending(rack(), 60);
     hand.wait(Duration::from_ms(10));
     assert_eq!(hand.ack(0, &[(2, 2)]), [11]);
     let wait = hand.end.next_timeout() - hand.now;
@@ -24,8 +23,7 @@ fn rack_waits_a_quarter_of_a_round_trip_for_what_may_be_reordered() {
 
 #[test]
 fn rack_forgives_a_segment_that_is_late_by_less() {
-    let mut hand = Hand::client(rack(), 60);
-    hand.data();
+    let mut hand = Hand::sending(rack(), 60);
     hand.wait(Duration::from_ms(10));
     hand.ack(0, &[(2, 2)]);
     hand.wait(MS);
@@ -39,8 +37,7 @@ fn rack_forgives_a_segment_that_is_late_by_less() {
 
 #[test]
 fn a_segment_that_comes_late_makes_rack_wait_longer_for_the_others() {
-    let mut hand = Hand::client(Config { reorder_slack: Duration::ZERO, ..rack() }, 3);
-    hand.data();
+    let mut hand = Hand::sending(Config { reorder_slack: Duration::ZERO, ..rack() }, 3);
     let first = hand.now;
     hand.wait(MS);
     hand.end.write(3000);
@@ -57,8 +54,7 @@ fn a_segment_that_comes_late_makes_rack_wait_longer_for_the_others() {
 #[test]
 fn a_reduction_after_a_mark_does_not_use_up_racks_patience() {
     let cfg = Config { reorder_slack: Duration::ZERO, ecn: EcnMode::Classic, ..rack() };
-    let mut hand = Hand::client(cfg, 1000);
-    hand.data();
+    let mut hand = Hand::sending(cfg, 1000);
     hand.wait(Duration::from_ms(10));
     hand.ack(0, &[(2, 2)]);
     hand.wait(MS);
@@ -84,8 +80,7 @@ fn a_reduction_after_a_mark_does_not_use_up_racks_patience() {
 
 #[test]
 fn rack_finds_a_retransmission_that_was_lost() {
-    let mut hand = Hand::client(rack(), 60);
-    hand.data();
+    let mut hand = Hand::sending(rack(), 60);
     hand.wait(Duration::from_ms(10));
     let first = hand.ack(0, &[(2, 8)]);
     assert_eq!(first[0], -1);
@@ -99,8 +94,7 @@ fn rack_finds_a_retransmission_that_was_lost() {
 
 #[test]
 fn a_tail_is_probed_after_two_round_trips() {
-    let mut hand = Hand::client(rack(), 3);
-    hand.data();
+    let mut hand = Hand::sending(rack(), 3);
     let sent = hand.now;
     assert_eq!(hand.timeout(), [-3], "the last segment");
     let waited = (hand.now - sent).ps() / MS.ps();
@@ -115,8 +109,7 @@ fn a_tail_is_probed_after_two_round_trips() {
 #[test]
 fn a_probe_that_repaired_the_loss_costs_a_reduction_and_a_needless_one_nothing() {
     for (duplicate, halved) in [(false, true), (true, false)] {
-        let mut hand = Hand::client(rack(), 3);
-        hand.data();
+        let mut hand = Hand::sending(rack(), 3);
         hand.timeout();
         hand.wait(Duration::from_ms(10));
         let before = hand.end.cwnd();
@@ -131,8 +124,7 @@ fn a_probe_that_repaired_the_loss_costs_a_reduction_and_a_needless_one_nothing()
 #[test]
 fn a_timeout_that_was_needless_is_taken_back() {
     let cfg = Config { tail_loss_probe: false, ..rack() };
-    let mut hand = Hand::client(cfg, 60);
-    hand.data();
+    let mut hand = Hand::sending(cfg, 60);
     let before = (hand.end.cwnd(), hand.end.ssthresh());
     assert_eq!(hand.timeout(), [-1]);
     assert_eq!(hand.cwnd(), hand.end.in_flight() / 1000);
@@ -145,8 +137,7 @@ fn a_timeout_that_was_needless_is_taken_back() {
 
 #[test]
 fn a_recovery_is_taken_back_when_the_duplicate_is_reported() {
-    let mut hand = Hand::client(rack(), 60);
-    hand.data();
+    let mut hand = Hand::sending(rack(), 60);
     hand.wait(Duration::from_ms(10));
     let before = (hand.end.cwnd(), hand.end.ssthresh());
     assert_eq!(hand.ack(0, &[(2, 8)])[0], -1);
@@ -165,8 +156,7 @@ fn a_recovery_is_taken_back_when_the_duplicate_is_reported() {
 
 #[test]
 fn a_late_original_is_no_proof_while_other_retransmissions_are_in_flight() {
-    let mut hand = Hand::client(rack(), 60);
-    hand.data();
+    let mut hand = Hand::sending(rack(), 60);
     hand.wait(Duration::from_ms(10));
     let before = hand.end.ssthresh();
     let resent = hand.ack(0, &[(6, 9), (2, 4)]);

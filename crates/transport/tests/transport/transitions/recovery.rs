@@ -28,8 +28,7 @@ fn a_timeout_resends_the_first_segment_in_slow_start_and_doubles() {
 
 #[test]
 fn after_a_timeout_what_the_receiver_reported_is_not_sent_again() {
-    let mut hand = Hand::client(plain(true), 40);
-    hand.data();
+    let mut hand = Hand::sending(plain(true), 40);
     hand.ack(0, &[(5, 6)]);
     assert_eq!(hand.timeout(), [-1]);
     hand.ack(1, &[(5, 6)]);
@@ -39,8 +38,7 @@ fn after_a_timeout_what_the_receiver_reported_is_not_sent_again() {
 #[test]
 fn a_retransmitted_segment_gives_no_round_trip() {
     let cfg = Config { timestamps: false, paws: false, ..plain(true) };
-    let mut hand = Hand::client(cfg, 40);
-    hand.data();
+    let mut hand = Hand::sending(cfg, 40);
     let srtt = hand.end.srtt();
     hand.timeout();
     hand.wait(Duration::from_ms(500));
@@ -50,8 +48,7 @@ fn a_retransmitted_segment_gives_no_round_trip() {
 
 #[test]
 fn the_connection_is_given_up_after_as_many_timeouts_as_it_may_have() {
-    let mut hand = Hand::client(Config { data_retries: 2, ..plain(true) }, 1);
-    hand.data();
+    let mut hand = Hand::sending(Config { data_retries: 2, ..plain(true) }, 1);
     assert_eq!((hand.timeout(), hand.timeout()), (vec![-1], vec![-1]));
     assert_eq!(hand.timeout(), NO_DATA);
     assert!(hand.end.is_aborted());
@@ -71,8 +68,7 @@ fn two_duplicates_let_a_new_segment_out_each_and_the_third_resends_the_first() {
 
 #[test]
 fn a_partial_ack_resends_the_next_hole_and_a_full_one_ends_recovery() {
-    let mut hand = Hand::client(plain(false), 60);
-    hand.data();
+    let mut hand = Hand::sending(plain(false), 60);
     for _ in 0..3 {
         hand.ack(0, &[]);
     }
@@ -85,8 +81,7 @@ fn a_partial_ack_resends_the_next_hole_and_a_full_one_ends_recovery() {
 
 #[test]
 fn duplicates_after_a_timeout_do_not_start_a_recovery() {
-    let mut hand = Hand::client(plain(false), 60);
-    hand.data();
+    let mut hand = Hand::sending(plain(false), 60);
     hand.timeout();
     for _ in 0..5 {
         hand.ack(0, &[]);
@@ -98,8 +93,7 @@ fn duplicates_after_a_timeout_do_not_start_a_recovery() {
 
 #[test]
 fn a_segment_is_lost_when_three_above_it_were_reported() {
-    let mut hand = Hand::client(plain(true), 60);
-    hand.data();
+    let mut hand = Hand::sending(plain(true), 60);
     assert_eq!(hand.ack(0, &[(3, 3)]), [11]);
     assert_eq!(hand.ack(0, &[(3, 4)]), [12]);
     // 12 in flight, two lost, three reported: 7 in the pipe and one retransmitted; half of 12 is allowed.
@@ -115,8 +109,7 @@ fn a_segment_is_lost_when_three_above_it_were_reported() {
 
 #[test]
 fn segments_that_a_later_sack_reports_are_not_resent() {
-    let mut hand = Hand::client(plain(true), 60);
-    hand.data();
+    let mut hand = Hand::sending(plain(true), 60);
     assert_eq!(hand.ack(0, &[(3, 3), (5, 5)]), [11, 12]);
     assert_eq!(hand.ack(0, &[(7, 7), (5, 5), (3, 3)]), [-1]);
     hand.ack(0, &[(2, 3), (7, 7), (5, 5)]);
@@ -126,8 +119,7 @@ fn segments_that_a_later_sack_reports_are_not_resent() {
 
 #[test]
 fn a_receiver_that_reneges_is_believed() {
-    let mut hand = Hand::client(plain(true), 60);
-    hand.data();
+    let mut hand = Hand::sending(plain(true), 60);
     hand.ack(0, &[(2, 4)]);
     // The ACK stops below the reported data.
     hand.ack(1, &[]);
@@ -139,8 +131,7 @@ fn a_receiver_that_reneges_is_believed() {
 #[test]
 fn in_recovery_one_segment_leaves_for_two_delivered() {
     let cfg = Config { proportional_rate_reduction: true, ..plain(true) };
-    let mut hand = Hand::client(cfg, 100);
-    hand.data();
+    let mut hand = Hand::sending(cfg, 100);
     for n in 1..=10 {
         hand.ack(n * 2, &[]);
     }

@@ -87,16 +87,14 @@ fn the_largest_window_is_what_a_header_can_announce() {
 
 #[test]
 fn a_window_that_is_not_used_does_not_grow() {
-    let mut hand = Hand::client(plain(true), 1);
-    hand.data();
+    let mut hand = Hand::sending(plain(true), 1);
     hand.ack(1, &[]);
     assert_eq!(hand.cwnd(), 10, "RFC 9438, section 5.8");
 }
 
 #[test]
 fn after_a_pause_the_window_is_the_initial_one() {
-    let mut hand = Hand::client(plain(true), 40);
-    hand.data();
+    let mut hand = Hand::sending(plain(true), 40);
     for n in [10, 20, 30, 40] {
         hand.ack(n, &[]);
     }

@@ -1,6 +1,8 @@
 //! The messages of `openflow_vectors.json`, written or read by os-ken (`openflow_vectors.py`), are parsed and
 //! written exactly.
 
+use std::fmt::Debug;
+
 use serde_json::Value;
 use weft_wire::openflow::{
     Action, ErrorMessage, Features, FlowCommand, FlowCounts, FlowFlags, FlowMod, FlowRemoved, FlowStats,
@@ -10,33 +12,23 @@ use weft_wire::openflow::{
 };
 use weft_wire::{EtherType, IpProtocol, Mac};
 
+use crate::json::unhex;
+
 /// The content of a vector, or a part of it.
 #[derive(Clone, Copy)]
 struct Says<'a>(&'a Value);
 
 impl Says<'_> {
-    fn number(&self, key: &str) -> u64 {
-        self.0[key].as_u64().unwrap_or_else(|| panic!("no {key} in {}", self.0))
-    }
-
-    fn u8(&self, key: &str) -> u8 {
-        self.number(key).try_into().unwrap()
-    }
-
-    fn u16(&self, key: &str) -> u16 {
-        self.number(key).try_into().unwrap()
-    }
-
-    fn u32(&self, key: &str) -> u32 {
-        self.number(key).try_into().unwrap()
+    fn number<T: TryFrom<u64, Error: Debug>>(&self, key: &str) -> T {
+        self.0[key].as_u64().unwrap_or_else(|| panic!("no {key} in {}", self.0)).try_into().unwrap()
     }
 
     fn text(&self, key: &str) -> &'static str {
-        leaked(self.0[key].as_str().unwrap_or_else(|| panic!("no {key} in {}", self.0)))
+        self.0[key].as_str().unwrap_or_else(|| panic!("no {key} in {}", self.0)).to_owned().leak()
     }
 
     fn bytes(&self, key: &str) -> &'static [u8] {
-        hex(self.text(key)).leak()
+        unhex(self.text(key)).leak()
     }
 
     fn buffer(&self) -> Option<u32> {
@@ -87,7 +79,7 @@ impl Says<'_> {
     }
 
     fn command(&self) -> FlowCommand {
-        match self.number("command") {
+        match self.number::<u8>("command") {
             0 => FlowCommand::Add,
             1 => FlowCommand::Modify,
             2 => FlowCommand::ModifyStrict,
@@ -97,11 +89,11 @@ impl Says<'_> {
     }
 
     fn config(&self) -> SwitchConfig {
-        SwitchConfig { flags: self.u16("flags"), miss_send_len: self.u16("miss_send_len") }
+        SwitchConfig { flags: self.number("flags"), miss_send_len: self.number("miss_send_len") }
     }
 
     fn role(&self) -> RoleMessage {
-        let role = match self.number("role") {
+        let role = match self.number::<u8>("role") {
             0 => Role::NoChange,
             1 => Role::Equal,
             2 => Role::Primary,
@@ -112,26 +104,26 @@ impl Says<'_> {
 
     fn port(&self) -> Port {
         Port {
-            number: PortNumber(self.u32("port_no")),
+            number: PortNumber(self.number("port_no")),
             address: mac(&self.0["hw_addr"]),
             name: Port::name_of(self.text("name")),
-            config: self.u32("config"),
-            state: self.u32("state"),
-            features: ["curr", "advertised", "supported", "peer"].map(|key| self.u32(key)),
-            speed: self.u32("curr_speed"),
-            max_speed: self.u32("max_speed"),
+            config: self.number("config"),
+            state: self.number("state"),
+            features: ["curr", "advertised", "supported", "peer"].map(|key| self.number(key)),
+            speed: self.number("curr_speed"),
+            max_speed: self.number("max_speed"),
         }
     }
 
     fn flow(&self) -> FlowStats<'static> {
         FlowStats {
-            table: self.u8("table_id"),
-            duration_s: self.u32("duration_sec"),
-            duration_ns: self.u32("duration_nsec"),
-            priority: self.u16("priority"),
-            idle_timeout: self.u16("idle_timeout"),
-            hard_timeout: self.u16("hard_timeout"),
-            flags: FlowFlags(self.u16("flags")),
+            table: self.number("table_id"),
+            duration_s: self.number("duration_sec"),
+            duration_ns: self.number("duration_nsec"),
+            priority: self.number("priority"),
+            idle_timeout: self.number("idle_timeout"),
+            hard_timeout: self.number("hard_timeout"),
+            flags: FlowFlags(self.number("flags")),
             cookie: self.number("cookie"),
             packets: self.number("packet_count"),
             bytes: self.number("byte_count"),
@@ -143,13 +135,13 @@ impl Says<'_> {
     fn removed(&self) -> FlowRemoved {
         FlowRemoved {
             cookie: self.number("cookie"),
-            priority: self.u16("priority"),
-            reason: RemovedReason(self.u8("reason")),
-            table: self.u8("table_id"),
-            duration_s: self.u32("duration_sec"),
-            duration_ns: self.u32("duration_nsec"),
-            idle_timeout: self.u16("idle_timeout"),
-            hard_timeout: self.u16("hard_timeout"),
+            priority: self.number("priority"),
+            reason: RemovedReason(self.number("reason")),
+            table: self.number("table_id"),
+            duration_s: self.number("duration_sec"),
+            duration_ns: self.number("duration_nsec"),
+            idle_timeout: self.number("idle_timeout"),
+            hard_timeout: self.number("hard_timeout"),
             packets: self.number("packet_count"),
             bytes: self.number("byte_count"),
             matching: self.matching(),
@@ -158,9 +150,9 @@ impl Says<'_> {
 
     fn asked(&self) -> FlowStatsRequest {
         FlowStatsRequest {
-            table: self.u8("table_id"),
-            out_port: PortNumber(self.u32("out_port")),
-            out_group: self.u32("out_group"),
+            table: self.number("table_id"),
+            out_port: PortNumber(self.number("out_port")),
+            out_group: self.number("out_group"),
             cookie: self.number("cookie"),
             cookie_mask: self.number("cookie_mask"),
             matching: self.matching(),
@@ -171,15 +163,15 @@ impl Says<'_> {
         FlowMod {
             cookie: self.number("cookie"),
             cookie_mask: self.number("cookie_mask"),
-            table: self.u8("table_id"),
+            table: self.number("table_id"),
             command: self.command(),
-            idle_timeout: self.u16("idle_timeout"),
-            hard_timeout: self.u16("hard_timeout"),
-            priority: self.u16("priority"),
+            idle_timeout: self.number("idle_timeout"),
+            hard_timeout: self.number("hard_timeout"),
+            priority: self.number("priority"),
             buffer: self.buffer(),
-            out_port: PortNumber(self.u32("out_port")),
-            out_group: self.u32("out_group"),
-            flags: FlowFlags(self.u16("flags")),
+            out_port: PortNumber(self.number("out_port")),
+            out_group: self.number("out_group"),
+            flags: FlowFlags(self.number("flags")),
             matching: self.matching(),
             actions: self.actions(),
         }
@@ -192,12 +184,12 @@ impl Says<'_> {
     fn message(&self) -> Message<'static> {
         match self.text("kind") {
             "hello" => Message::Hello(Hello {
-                version: self.u8("version"),
+                version: self.number("version"),
                 bitmap: self.0["bitmap"].as_u64().map(|bitmap| bitmap as u32),
             }),
             "error" => Message::Error(ErrorMessage {
-                kind: self.u16("type"),
-                code: self.u16("code"),
+                kind: self.number("type"),
+                code: self.number("code"),
                 data: self.bytes("data"),
             }),
             "echo_request" => Message::EchoRequest(self.bytes("data")),
@@ -205,32 +197,32 @@ impl Says<'_> {
             "features_request" => Message::FeaturesRequest,
             "features_reply" => Message::FeaturesReply(Features {
                 datapath: self.number("datapath_id"),
-                buffers: self.u32("n_buffers"),
-                tables: self.u8("n_tables"),
-                auxiliary: self.u8("auxiliary_id"),
-                capabilities: self.u32("capabilities"),
+                buffers: self.number("n_buffers"),
+                tables: self.number("n_tables"),
+                auxiliary: self.number("auxiliary_id"),
+                capabilities: self.number("capabilities"),
             }),
             "get_config_request" => Message::GetConfigRequest,
             "get_config_reply" => Message::GetConfigReply(self.config()),
             "set_config" => Message::SetConfig(self.config()),
             "packet_in" => Message::PacketIn(PacketIn {
                 buffer: self.buffer(),
-                total_len: self.u16("total_len"),
-                reason: PacketInReason(self.u8("reason")),
-                table: self.u8("table_id"),
+                total_len: self.number("total_len"),
+                reason: PacketInReason(self.number("reason")),
+                table: self.number("table_id"),
                 cookie: self.number("cookie"),
-                in_port: PortNumber(self.u32("in_port")),
+                in_port: PortNumber(self.number("in_port")),
                 data: self.bytes("data"),
             }),
             "flow_removed" => Message::FlowRemoved(self.removed()),
             "port_status" => Message::PortStatus(PortStatus {
                 reason: [PortReason::Add, PortReason::Delete, PortReason::Modify]
-                    [self.number("reason") as usize],
+                    [self.number::<u64>("reason") as usize],
                 port: Says(&self.0["port"]).port(),
             }),
             "packet_out" => Message::PacketOut(PacketOut {
                 buffer: self.buffer(),
-                in_port: PortNumber(self.u32("in_port")),
+                in_port: PortNumber(self.number("in_port")),
                 actions: self.actions(),
                 data: self.bytes("data"),
             }),
@@ -241,16 +233,16 @@ impl Says<'_> {
             "counts_request" => Message::MultipartRequest(MultipartRequest::Counts(self.asked())),
             "ports_reply" => Message::MultipartReply(MultipartReply::Ports {
                 ports: List::new(self.list("ports", |port| port.port())),
-                more: self.number("more") == 1,
+                more: self.number::<u8>("more") == 1,
             }),
             "flows_reply" => Message::MultipartReply(MultipartReply::Flows {
                 flows: List::new(self.list("flows", |flow| flow.flow())),
-                more: self.number("more") == 1,
+                more: self.number::<u8>("more") == 1,
             }),
             "counts_reply" => Message::MultipartReply(MultipartReply::Counts(FlowCounts {
                 packets: self.number("packet_count"),
                 bytes: self.number("byte_count"),
-                flows: self.u32("flow_count"),
+                flows: self.number("flow_count"),
             })),
             "description_reply" => Message::MultipartReply(MultipartReply::Description(SwitchDescription {
                 manufacturer: self.text("manufacturer").as_bytes(),
@@ -268,16 +260,8 @@ impl Says<'_> {
     }
 }
 
-fn leaked(text: &str) -> &'static str {
-    String::from(text).leak()
-}
-
-fn hex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
-}
-
 fn mac(of: &Value) -> Mac {
-    Mac(hex(&of.as_str().unwrap().replace(':', "")).try_into().unwrap())
+    Mac(unhex(&of.as_str().unwrap().replace(':', "")).try_into().unwrap())
 }
 
 fn port_number(of: &Value) -> PortNumber {
@@ -291,7 +275,7 @@ fn messages_are_read_and_written_as_another_implementation_does() {
     assert!(vectors.len() > 90);
     for vector in vectors {
         let says = Says(vector);
-        let (name, bytes, xid) = (says.text("name"), says.bytes("message"), says.u32("xid"));
+        let (name, bytes, xid) = (says.text("name"), says.bytes("message"), says.number("xid"));
         let message = says.message();
         assert_eq!(Message::parse(bytes), Ok((xid, message)), "{name}");
         let mut out = vec![0xa5; bytes.len() + 64];

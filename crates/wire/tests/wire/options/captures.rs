@@ -7,7 +7,8 @@ use weft_wire::mptcp::{
 };
 use weft_wire::{TcpFrame, TcpOption};
 
-use crate::options::notation::{self, bytes, hex, number};
+use crate::json::unhex;
+use crate::options::notation::{self, hex, number};
 
 /// Calls `check` with each capture.
 fn each(mut check: impl FnMut(&Value)) {
@@ -23,7 +24,7 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
 
 /// The frame and its name in messages.
 fn frame(capture: &Value, at: usize) -> (Vec<u8>, String) {
-    let bytes = bytes(capture["frames"][at]["frame"].as_str().unwrap());
+    let bytes = unhex(capture["frames"][at]["frame"].as_str().unwrap());
     (bytes, format!("{}, frame {at}", capture["name"]))
 }
 

@@ -6,11 +6,6 @@ use weft_wire::mptcp::{
 };
 use weft_wire::{Error, MalformedOption, TcpOption};
 
-pub fn bytes(text: &str) -> Vec<u8> {
-    assert!(text.len().is_multiple_of(2), "{text}");
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
-}
-
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

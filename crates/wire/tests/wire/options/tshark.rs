@@ -8,7 +8,8 @@ use serde_json::Value;
 use weft_wire::mptcp::{AddAddr, Announcement, Capable, DataSequence, Dss, Join, Keys, Option as Mptcp};
 use weft_wire::{TcpFrame, TcpOption};
 
-use crate::options::notation::{bytes, hex};
+use crate::json::unhex;
+use crate::options::notation::hex;
 use crate::pcap::write_pcap;
 
 /// The tshark fields that are compared. It does not show DSS checksums.
@@ -199,7 +200,7 @@ fn tshark_decodes_the_same() {
     for (number, capture) in captures.enumerate() {
         for (at, frame) in capture["frames"].as_array().unwrap().iter().enumerate() {
             if frame["handshake"] != "malformed" {
-                frames.push(apart(bytes(frame["frame"].as_str().unwrap()), number));
+                frames.push(apart(unhex(frame["frame"].as_str().unwrap()), number));
                 names.push(format!("{}, frame {at}", capture["name"]));
             }
         }

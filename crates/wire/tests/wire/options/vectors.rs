@@ -4,24 +4,17 @@ use serde_json::Value;
 use weft_wire::mptcp::{AddAddr, Announcement, Join, Key, Party, Token, Version, add_addr_hmac, join_hmac};
 use weft_wire::{TcpOption, TcpOptions};
 
-use crate::options::notation::{self, bytes, hex, number};
-
-/// Calls `check` with the name and content of each vector of a list.
-fn each(list: &str, check: impl Fn(&Value, &Value)) {
-    let file: Value = serde_json::from_str(include_str!("../../../vectors.json")).unwrap();
-    let vectors = file[list].as_array().unwrap();
-    assert!(!vectors.is_empty());
-    vectors.iter().for_each(|vector| check(&vector["name"], vector));
-}
+use crate::json::{each_vector, unhex};
+use crate::options::notation::{self, hex, number};
 
 /// The encoded options.
 fn options(vector: &Value) -> Vec<u8> {
-    bytes(vector["bytes"].as_str().unwrap())
+    unhex(vector["bytes"].as_str().unwrap())
 }
 
 #[test]
 fn every_form_is_read_and_written() {
-    each("option", |name, vector| {
+    each_vector("option", |name, vector| {
         let bytes = options(vector);
         let options: Vec<_> = TcpOptions::new(&bytes).map(Result::unwrap).collect();
         let [option] = options[..] else { panic!("{name}: {options:?}") };
@@ -37,7 +30,7 @@ fn every_form_is_read_and_written() {
 
 #[test]
 fn malformed_options_are_found_and_those_around_them_read() {
-    each("malformed_option", |name, vector| {
+    each_vector("malformed_option", |name, vector| {
         let found: Vec<_> = TcpOptions::new(&options(vector))
             .map(|option| match option {
                 Ok(option) => notation::option(&option),
@@ -54,7 +47,7 @@ fn version(vector: &Value) -> Version {
 
 #[test]
 fn tokens_and_initial_data_sequence_numbers_follow_from_keys() {
-    each("key", |name, vector| {
+    each_vector("key", |name, vector| {
         let key = Key(number(&vector["key"]));
         assert_eq!(key.token(version(vector)), Token(number(&vector["token"]) as u32), "{name}");
         let number = key.initial_data_sequence(version(vector));
@@ -64,7 +57,7 @@ fn tokens_and_initial_data_sequence_numbers_follow_from_keys() {
 
 #[test]
 fn joins_are_proved_by_their_hmacs_and_by_no_others() {
-    each("join", |name, vector| {
+    each_vector("join", |name, vector| {
         let version = version(vector);
         let [sender, receiver] = [0, 1].map(|end| Party {
             key: Key(number(&vector["keys"][end])),
@@ -92,7 +85,7 @@ fn joins_are_proved_by_their_hmacs_and_by_no_others() {
 
 #[test]
 fn announcements_are_proved_by_their_hmacs_and_by_no_others() {
-    each("announcement", |name, vector| {
+    each_vector("announcement", |name, vector| {
         let [sender, receiver] = [0, 1].map(|end| Key(number(&vector["keys"][end])));
         let address_id = vector["address_id"].as_u64().unwrap() as u8;
         let address = vector["address"].as_str().unwrap().parse().unwrap();
