@@ -307,14 +307,12 @@ class Controller:
     def port_changed(self, now: float, dpid: int, port: int, up: bool) -> Sends:
         """A port came up (or was added) or went down (or was removed)."""
 
-    def link_up(self, now: float, from_dpid: int, from_port: int, to_dpid: int, to_port: int) -> Sends:
-        """An LLDP frame of one port was received at another. May be called for every frame, or only for the first.
+    def link_changed(self, now: float, source: tuple[int, int], target: tuple[int, int], up: bool) -> Sends:
+        """LLDP frames of one port (datapath id, port) are received at another, or (`up` false) no longer.
 
-        A link is up when it was seen in both directions.
+        May be called for every frame, or only for the first. A link is up when it was seen in both directions; it is
+        down when one direction is lost.
         """
-
-    def link_down(self, now: float, from_dpid: int, from_port: int, to_dpid: int, to_port: int) -> Sends:
-        """LLDP frames are no longer received. One direction is enough: the link is down."""
 
     def refused(self, now: float, dpid: int, xid: int, reason: str) -> Sends:
         """A switch has replied with an error to the message with this transaction id.

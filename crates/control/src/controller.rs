@@ -47,11 +47,9 @@ pub trait Controller {
     /// A port came up (or was added), or went down (or was removed).
     fn port_changed(&mut self, now: Time, at: SwitchPort, up: bool, out: &mut Vec<Command>);
 
-    /// Frames sent on one port arrive at the other. A link counts as known once seen in both directions.
-    fn link_up(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>);
-
-    /// Frames sent on one port no longer arrive at the other.
-    fn link_down(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>);
+    /// Frames sent on one port arrive at the other, or (`up` false) no longer. A link counts as known once seen in both
+    /// directions.
+    fn link_changed(&mut self, now: Time, from: SwitchPort, to: SwitchPort, up: bool, out: &mut Vec<Command>);
 
     /// A host is known in advance, before it has sent a frame.
     fn host_known(

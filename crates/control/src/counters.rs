@@ -1,14 +1,15 @@
 //! [`Counters`], all event counters by the name under which they are shown.
 
+/// Declares a struct of counters that are listed by name.
 macro_rules! counters {
-    ($($(#[doc = $doc:literal])+ $name:ident,)*) => {
+    ($vis:vis $counters:ident: $($(#[doc = $doc:literal])+ $name:ident,)*) => {
         /// Event counts since the start.
         #[derive(Clone, Debug, Default)]
-        pub(crate) struct Counters {
+        $vis struct $counters {
             $($(#[doc = $doc])+ pub $name: u64,)*
         }
 
-        impl Counters {
+        impl $counters {
             /// All counters with their names.
             pub fn list(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name),)*]
@@ -16,8 +17,9 @@ macro_rules! counters {
         }
     };
 }
+pub(crate) use counters;
 
-counters! {
+counters! { pub(crate) Counters:
     /// Packet-ins received from switches.
     packet_ins,
     /// Packet-ins that are copies of forwarded frames.

@@ -150,8 +150,8 @@ mod tests {
             topology.switch_up(Time::ZERO, SwitchId(id), &ports).unwrap();
         }
         let mut cable = |a, b| {
-            topology.link_up(a, b);
-            topology.link_up(b, a);
+            topology.link_changed(a, b, true);
+            topology.link_changed(b, a, true);
         };
         cable(SwitchPort::new(1, 3), SwitchPort::new(5, 1));
         cable(SwitchPort::new(4, 2), SwitchPort::new(5, 2));

@@ -7,7 +7,7 @@ use crate::list::{Link, Linked, List};
 use crate::slab::Slab;
 
 /// A handshake.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Handshake {
     flow: u32,
     /// Of a join: the nonces of its opener and, once seen, of the other end.
@@ -48,14 +48,8 @@ impl Handshakes {
     pub fn watch(&mut self, now: Time, flow: u32, nonce: Option<u32>, key: Option<u64>) {
         self.end(flow);
         let until = now + self.patience;
-        let index = self.slab.insert(Handshake {
-            flow,
-            nonces: [nonce, None],
-            proof: None,
-            key,
-            until,
-            link: Default::default(),
-        });
+        let handshake = Handshake { flow, nonces: [nonce, None], key, until, ..Handshake::default() };
+        let index = self.slab.insert(handshake);
         self.in_order.push(0, &mut self.slab, index);
         self.by_flow.insert(flow, index);
     }

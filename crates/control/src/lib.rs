@@ -54,10 +54,11 @@ pub use packet::{Arp, Content, End, Join, Mptcp, Neighbour, Packet, Tcp};
 pub use rule::{Actions, EXACT, Match, Rule, RuleAction, RuleChange, priority};
 pub use rule_set::{Group, RuleSet, Shape};
 pub use settings::{
-    ArpMode, ExpectedCable, ExpectedEnd, ExpectedFabric, ExpectedSwitch, Kind, Limits, PathOrder, Settings,
+    ArpMode, ExpectedCable, ExpectedEnd, ExpectedFabric, ExpectedSwitch, Kind, Limits, Settings,
     SettingsError,
 };
 pub use smoc::Smoc;
 pub use southbound::{Core, Southbound, SouthboundLimits, Stop, Trouble};
 pub use spanning_tree::SpanningTree;
+pub use weft_fabric::path_set::Order as PathOrder;
 pub use weft_wire::mptcp::Version;

@@ -16,7 +16,7 @@ use crate::offences::{OffenceKind, Offences};
 use crate::packet::{Content, Packet};
 use crate::rule::RuleChange;
 use crate::settings::Settings;
-use crate::slab::Handle;
+use crate::slab::{Handle, grown};
 use crate::stations::{Claim, Heard, PROBE, Station, Stations};
 use crate::topology::{Change, Role, Topology};
 
@@ -89,9 +89,9 @@ const RELAYS_PER_PORT_S: u32 = 1000;
 impl Network {
     /// An empty network.
     pub fn new(settings: Settings) -> Self {
-        let limits = &settings.limits;
+        let (limits, settle) = (&settings.limits, Duration::from_secs_f64(settings.settle_s));
         Self {
-            topology: Topology::new(settings.settle(), limits.switches, limits.cables),
+            topology: Topology::new(settle, limits.switches, limits.cables),
             stations: Stations::new(settings.hash_key, limits),
             expected: Expected::new(settings.fabric.as_ref()),
             counters: Counters::default(),
@@ -104,10 +104,7 @@ impl Network {
 
     /// Counters and limits of a port.
     pub fn port_use(&mut self, port: u32) -> &mut PortUse {
-        if self.uses.len() <= port as usize {
-            self.uses.resize_with(port as usize + 1, PortUse::default);
-        }
-        &mut self.uses[port as usize]
+        grown(&mut self.uses, port)
     }
 
     /// The port with the most unconfirmed flows.
@@ -244,7 +241,7 @@ impl Network {
 
     /// A station that did not defend its address loses it to another. The new owner's announcements were dropped in the
     /// meantime, so the controller announces the address to all hosts, within the port's flood limit.
-    pub fn take_address(&mut self, now: Time, address: IpAddr, by: Handle, out: &mut Vec<Command>) {
+    fn take_address(&mut self, now: Time, address: IpAddr, by: Handle, out: &mut Vec<Command>) {
         let Some(station) = self.stations.slab.find(by) else { return };
         let (mac, port) = (station.mac, station.port);
         self.stations.reassign(address, by);
@@ -332,8 +329,9 @@ impl Network {
         self.send_to(station, FrameOut::Made(frame), out);
     }
 
-    /// The next claim that expired uncontradicted, although the station could have answered.
-    pub fn due_claim(&mut self, now: Time) -> Option<Claim> {
+    /// The next station that has moved, and its port: a claim that expired uncontradicted, although the station could have
+    /// answered. Such claims to addresses take effect here.
+    pub fn due_move(&mut self, now: Time, out: &mut Vec<Command>) -> Option<(u32, u32)> {
         while let Some(claim) = self.stations.expire(now) {
             let holds = match (claim, self.defence(now, claim.station().index)) {
                 (_, Defence::Impossible) => false,
@@ -347,8 +345,10 @@ impl Network {
                 }
                 (Claim::Taken { .. }, Defence::Possible | Defence::Gone) => true,
             };
-            if holds {
-                return Some(claim);
+            match claim {
+                _ if !holds => {}
+                Claim::Moved { station, port, .. } => return Some((station.index, port)),
+                Claim::Taken { address, by, .. } => self.take_address(now, address, by, out),
             }
         }
         None
@@ -440,6 +440,18 @@ impl Network {
         }
     }
 
+    /// Drops a frame that waited, or would have to wait.
+    pub fn drop_frame(&mut self, frame: FrameRef, out: &mut Vec<Command>) {
+        self.counters.frames_dropped += 1;
+        out.push(Command::Forget(frame));
+    }
+
+    /// Drops a frame that no path leads to its station.
+    pub fn drop_pathless(&mut self, frame: FrameRef, out: &mut Vec<Command>) {
+        self.counters.frames_without_path += 1;
+        out.push(Command::Forget(frame));
+    }
+
     /// Counts a failed install and stores its reason.
     pub fn install_failed(&mut self, switch: SwitchId, reason: &str) {
         self.counters.installs_failed += 1;
@@ -455,8 +467,7 @@ impl Network {
 
     /// Switches with their ports, and differences from the expected fabric.
     pub fn show_switches(&self, now: Time, limit: usize) -> Value {
-        let mut switches: Vec<u32> = (0..self.topology.switches.len() as u32).collect();
-        switches.sort_unstable_by_key(|&switch| self.topology.switches[switch as usize].id);
+        let switches = self.topology.known();
         let total = switches.len();
         let shown = switches.into_iter().take(limit).map(|switch| {
             let entry = &self.topology.switches[switch as usize];
@@ -513,6 +524,15 @@ impl Network {
     /// Memory of the tables in bytes.
     pub fn bytes(&self) -> usize {
         self.topology.bytes() + self.stations.bytes() + self.uses.capacity() * size_of::<PortUse>()
+    }
+}
+
+/// Sends frames that waited for rules through them.
+pub(crate) fn send_held(held: Vec<(SwitchPort, FrameRef)>, out: &mut Vec<Command>) {
+    for (SwitchPort { switch, port }, frame) in held {
+        let (in_port, ports) = (Some(port), vec![PortNo::TABLE]);
+        out.push(Command::PacketOut { switch, in_port, ports, frame: FrameOut::Held(frame) });
+        out.push(Command::Forget(frame));
     }
 }
 

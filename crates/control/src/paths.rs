@@ -14,10 +14,10 @@ use crate::clock::{Duration, Time};
 use crate::hash::Keyed;
 use crate::label::{Label, MAX_PATHS, MAX_SWITCHES, Numbers};
 use crate::list::List;
-use crate::slab::{Handle, Slab};
+use crate::slab::{Handle, Slab, grown};
 
 /// A path between two edge switches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Path {
     /// Its switches by number; the first is not greater than the last.
     pub switches: Box<[u32]>,
@@ -112,15 +112,7 @@ impl Paths {
         let path = self.slab.insert(Path {
             switches: switches.into_boxed_slice(),
             cables: cables.into_boxed_slice(),
-            labels: None,
-            serial: 0,
-            asked: false,
-            installed: false,
-            flows: List::default(),
-            routes: List::default(),
-            cached: false,
-            idle_since: Time::ZERO,
-            queued: false,
+            ..Path::default()
         });
         let (slab, keyed) = (&self.slab, self.hash);
         let rehash = |&path: &u32| keyed.of(&(slab[path].switches[0], &slab[path].cables[..]));
@@ -160,10 +152,7 @@ impl Paths {
         if end >= MAX_SWITCHES {
             return None;
         }
-        if self.numbers.len() <= end as usize {
-            self.numbers.resize_with(end as usize + 1, Numbers::default);
-        }
-        let numbers = &mut self.numbers[end as usize];
+        let numbers = grown(&mut self.numbers, end);
         if let Some(label) = wanted.filter(|label| label.end == end)
             && numbers.claim(0, label.path)
         {

@@ -111,6 +111,11 @@ impl Rule {
     pub(crate) const fn lasting(cookie: Cookie, priority: u16, matches: Match, actions: Actions) -> Self {
         Self { cookie: cookie.bits(), priority, matches, actions, idle_timeout_s: 0, notify_removed: false }
     }
+
+    /// The change that removes it.
+    pub(crate) const fn removal(&self) -> RuleChange {
+        RuleChange::Remove { cookie: self.cookie, matches: self.matches }
+    }
 }
 
 /// A change of a switch's flow table.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use weft_fabric::path_set::Order;
 
 use crate::clock::Duration;
 use crate::cookie::MAX_FLOWS;
@@ -17,7 +18,7 @@ pub struct Settings {
     /// Paths per set, 1 to 64.
     pub paths: usize,
     /// The order of a set's paths.
-    pub order: PathOrder,
+    pub order: Order,
     /// Paths of a set (including the first) installed as soon as a connection is seen.
     pub proactive_paths: usize,
     /// Idle timeout in seconds for the rules of flows and stations.
@@ -53,17 +54,6 @@ pub enum Kind {
     Smoc,
     /// All traffic takes one spanning tree.
     SpanningTree,
-}
-
-/// The order of a set's paths; see [`weft_fabric::path_set`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PathOrder {
-    /// By overlap with the first path.
-    #[default]
-    Paper,
-    /// By overlap with all previous paths.
-    Disjoint,
 }
 
 /// Who answers address requests.
@@ -143,7 +133,7 @@ impl Default for Settings {
         Self {
             controller: Kind::default(),
             paths: 8,
-            order: PathOrder::default(),
+            order: Order::default(),
             proactive_paths: 4,
             idle_timeout_s: 10,
             remember_s: 60.0,
@@ -285,32 +275,9 @@ impl Settings {
         Duration::from_secs_f64(self.remember_s)
     }
 
-    /// How long an install may take.
-    pub(crate) fn install_deadline(&self) -> Duration {
-        Duration::from_secs_f64(self.install_deadline_s)
-    }
-
-    /// How long a handshake is watched.
-    pub(crate) fn handshake(&self) -> Duration {
-        Duration::from_secs_f64(self.handshake_s)
-    }
-
-    /// How long a port must be up without LLDP.
-    pub(crate) fn settle(&self) -> Duration {
-        Duration::from_secs_f64(self.settle_s)
-    }
-
     /// How long an unused path stays installed.
     pub(crate) fn linger(&self) -> Duration {
         Duration::from_secs(3 * u64::from(self.idle_timeout_s))
-    }
-
-    /// The order of path sets.
-    pub(crate) fn path_order(&self) -> weft_fabric::path_set::Order {
-        match self.order {
-            PathOrder::Paper => weft_fabric::path_set::Order::Paper,
-            PathOrder::Disjoint => weft_fabric::path_set::Order::Disjoint,
-        }
     }
 }
 

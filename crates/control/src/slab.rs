@@ -75,6 +75,11 @@ impl<T> Slab<T> {
         slot.value.as_ref().filter(|_| slot.generation == handle.generation)
     }
 
+    /// Whether an entry exists whose generation has these low `width` bits.
+    pub fn has(&self, index: u32, generation: u32, width: u32) -> bool {
+        self.get(index).is_some() && generation == self.handle(index).generation & ((1 << width) - 1)
+    }
+
     /// The handle of an entry.
     pub fn handle(&self, index: u32) -> Handle {
         Handle { index, generation: self.slots[index as usize].generation }
@@ -108,6 +113,14 @@ impl<T> std::ops::IndexMut<u32> for Slab<T> {
     }
 }
 
+/// The element of a vector with this index; the vector grows as needed.
+pub(crate) fn grown<T: Clone + Default>(elements: &mut Vec<T>, index: u32) -> &mut T {
+    if elements.len() <= index as usize {
+        elements.resize(index as usize + 1, T::default());
+    }
+    &mut elements[index as usize]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +134,7 @@ mod tests {
         assert_eq!((slab.remove(first), slab.remove(first), slab.len()), (Some('a'), None, 0));
         assert_eq!(slab.insert('b'), first);
         assert_eq!((slab.find(handle), slab.find(slab.handle(first))), (None, Some(&'b')));
+        assert!(slab.has(first, 1, 8) && !slab.has(first, 0, 8) && !slab.has(first + 1, 0, 8));
         assert_eq!(slab.iter().collect::<Vec<_>>(), [(first, &'b')]);
     }
 }

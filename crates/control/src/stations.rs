@@ -17,7 +17,7 @@ use crate::hash::Keyed;
 use crate::label::{Label, MAX_STATIONS, Numbers};
 use crate::list::List;
 use crate::settings::Limits;
-use crate::slab::{Handle, Slab};
+use crate::slab::{Handle, Slab, grown};
 
 /// How long the known station may take to answer a probe.
 pub(crate) const PROBE: Duration = Duration::from_ms(300);
@@ -30,7 +30,7 @@ const UNHEARD: Duration = Duration::from_secs(60);
 const MAX_CLAIMS: usize = 1024;
 
 /// A host's interface.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Station {
     pub mac: Mac,
     /// The port where it is attached.
@@ -402,22 +402,8 @@ impl Stations {
             return None;
         }
         let number = self.number_at(switch)?;
-        let station = self.slab.insert(Station {
-            mac,
-            port,
-            switch,
-            number,
-            seen: now,
-            unheard_until: Time::ZERO,
-            is_found: false,
-            addresses: SmallVec::new(),
-            asked: false,
-            installed: false,
-            flows: [List::default(); 2],
-            routes: List::default(),
-            said: List::default(),
-            claims: 0,
-        });
+        let entry = Station { mac, port, switch, number, seen: now, ..Station::default() };
+        let station = self.slab.insert(entry);
         self.at_port[port as usize].push(station);
         let (slab, keyed) = (&self.slab, self.hash);
         self.by_mac.insert_unique(keyed.of(&mac), station, |&other| keyed.of(&slab[other].mac));
@@ -427,13 +413,11 @@ impl Stations {
     /// Whether one more station fits at a port; evicts the least recently seen unused one if
     /// necessary.
     fn make_room(&mut self, port: u32) -> bool {
-        if self.at_port.len() <= port as usize {
-            self.at_port.resize_with(port as usize + 1, Vec::new);
-        }
-        if self.at_port[port as usize].len() < self.max_at_port {
+        let here = grown(&mut self.at_port, port);
+        if here.len() < self.max_at_port {
             return true;
         }
-        let unused = self.at_port[port as usize].iter().filter(|&&station| !self.slab[station].is_used());
+        let unused = here.iter().filter(|&&station| !self.slab[station].is_used());
         let Some(oldest) = unused.min_by_key(|&&station| (self.slab[station].seen, station)).copied() else {
             return false;
         };
@@ -444,10 +428,7 @@ impl Stations {
     }
 
     fn number_at(&mut self, switch: u32) -> Option<u32> {
-        if self.numbers.len() <= switch as usize {
-            self.numbers.resize_with(switch as usize + 1, Numbers::default);
-        }
-        self.numbers[switch as usize].take(1, MAX_STATIONS)
+        grown(&mut self.numbers, switch).take(1, MAX_STATIONS)
     }
 
     fn leave_port(&mut self, station: u32) {

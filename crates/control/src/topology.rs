@@ -94,7 +94,7 @@ pub(crate) struct Change {
 }
 
 /// Switches, ports and links.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Topology {
     pub switches: Vec<Switch>,
     pub ports: Vec<Port>,
@@ -112,17 +112,7 @@ pub(crate) struct Topology {
 impl Topology {
     /// An empty topology.
     pub fn new(settle: Duration, max_switches: usize, max_cables: usize) -> Self {
-        Self {
-            switches: Vec::new(),
-            ports: Vec::new(),
-            cables: BTreeMap::new(),
-            next_cable: 0,
-            by_id: FxHashMap::default(),
-            settle,
-            max_switches,
-            max_cables,
-            wired: OnceLock::new(),
-        }
+        Self { settle, max_switches, max_cables, ..Self::default() }
     }
 
     /// A switch has connected with these ports up. `None` if there are too many switches.
@@ -140,8 +130,8 @@ impl Topology {
         let mut change = Change { paths: true, ..Change::default() };
         self.switches[switch as usize].up = true;
         self.wired.take();
-        let gone: Vec<u32> = self.switches[switch as usize].ports.iter().map(|(_, &port)| port).collect();
-        let gone = gone.into_iter().filter(|&port| !numbers.contains(&self.ports[port as usize].number));
+        let known = self.switches[switch as usize].ports.iter();
+        let gone = known.filter(|(number, _)| !numbers.contains(number)).map(|(_, &port)| port);
         for port in gone.collect::<Vec<_>>() {
             self.set_port(now, port, false, &mut change);
         }
@@ -202,8 +192,13 @@ impl Topology {
         change
     }
 
+    /// Frames sent on one port arrive at the other, or no longer do.
+    pub fn link_changed(&mut self, from: SwitchPort, to: SwitchPort, up: bool) -> Change {
+        if up { self.link_up(from, to) } else { self.link_down(from, to) }
+    }
+
     /// Frames sent on one port arrive at the other.
-    pub fn link_up(&mut self, from: SwitchPort, to: SwitchPort) -> Change {
+    fn link_up(&mut self, from: SwitchPort, to: SwitchPort) -> Change {
         let mut change = Change::default();
         let (Some(from), Some(to)) = (self.port_at(from), self.port_at(to)) else { return change };
         let up = |port: u32| self.ports[port as usize].up;
@@ -229,7 +224,7 @@ impl Topology {
 
     /// Frames sent on one port no longer arrive at the other. This is ignored for links of a disconnected switch, which
     /// cannot report the LLDP frames it receives.
-    pub fn link_down(&mut self, from: SwitchPort, to: SwitchPort) -> Change {
+    fn link_down(&mut self, from: SwitchPort, to: SwitchPort) -> Change {
         let mut change = Change::default();
         if let (Some(from), Some(to)) = (self.port_at(from), self.port_at(to))
             && self.ports[from as usize].reaches == to

@@ -8,14 +8,16 @@ use smallvec::SmallVec;
 
 use crate::clock::{Duration, Time};
 use crate::ids::{FrameRef, SwitchPort};
+use crate::settings::Settings;
 use crate::slab::Handle;
 
 /// The purpose of a transaction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Purpose {
     /// The rules of a flow.
     Flow(Handle),
     /// Routes, paths without users yet, or the rules of a reconnected switch.
+    #[default]
     Other,
 }
 
@@ -29,7 +31,7 @@ pub(crate) enum Resumed {
 }
 
 /// An open transaction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Open {
     pub purpose: Purpose,
     /// Paths whose rules it contains: number and serial.
@@ -52,7 +54,7 @@ pub(crate) struct Open {
 const MAX_HELD: usize = 16;
 
 /// All open transactions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Transactions {
     open: FxHashMap<u64, Open>,
     /// For each flow being installed, its last transaction.
@@ -62,24 +64,18 @@ pub(crate) struct Transactions {
     /// Deadlines in order, including those of closed transactions.
     deadlines: VecDeque<(Time, u64)>,
     last: u64,
+    /// How long switches may take to answer.
     patience: Duration,
     held: usize,
+    /// Maximum number of waiting frames.
     max_held: usize,
 }
 
 impl Transactions {
-    /// No transactions; each must be answered within `patience`, and at most `max_held` frames wait.
-    pub fn new(patience: Duration, max_held: usize) -> Self {
-        Self {
-            open: FxHashMap::default(),
-            flows: FxHashMap::default(),
-            routes: FxHashMap::default(),
-            deadlines: VecDeque::new(),
-            last: 0,
-            patience,
-            held: 0,
-            max_held,
-        }
+    /// No transactions.
+    pub fn new(settings: &Settings) -> Self {
+        let patience = Duration::from_secs_f64(settings.install_deadline_s);
+        Self { patience, max_held: settings.limits.held_frames, ..Self::default() }
     }
 
     /// The number of open transactions.

@@ -164,10 +164,8 @@ impl Agent {
         total_len: usize,
     ) {
         let total_len = total_len as u16;
-        self.say(
-            0,
-            &Message::PacketIn(PacketIn { buffer: None, total_len, reason, table: 0, cookie, in_port, data }),
-        );
+        let packet = PacketIn { buffer: None, total_len, reason, table: 0, cookie, in_port, data };
+        self.say(0, &Message::PacketIn(packet));
     }
 
     /// Sends a flow-removed message if the rule requested it.
@@ -177,22 +175,20 @@ impl Agent {
         }
         counts.flows_removed += 1;
         let (duration_s, duration_ns) = split(now - rule.added);
-        self.say(
-            0,
-            &Message::FlowRemoved(FlowRemoved {
-                cookie: rule.cookie,
-                priority: rule.priority,
-                reason,
-                table: 0,
-                duration_s,
-                duration_ns,
-                idle_timeout: rule.idle_timeout,
-                hard_timeout: rule.hard_timeout,
-                packets: rule.packets,
-                bytes: rule.bytes,
-                matching: rule.matching,
-            }),
-        );
+        let removed = FlowRemoved {
+            cookie: rule.cookie,
+            priority: rule.priority,
+            reason,
+            table: 0,
+            duration_s,
+            duration_ns,
+            idle_timeout: rule.idle_timeout,
+            hard_timeout: rule.hard_timeout,
+            packets: rule.packets,
+            bytes: rule.bytes,
+            matching: rule.matching,
+        };
+        self.say(0, &Message::FlowRemoved(removed));
     }
 
     fn greeted(&mut self, hello: &Hello) {

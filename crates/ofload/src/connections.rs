@@ -90,14 +90,12 @@ pub struct SubflowId {
 }
 
 /// A host's reaction to a segment.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Reaction {
     /// The frame that it answers with.
-    pub answer: Option<Vec<u8>>,
+    pub answer: Vec<u8>,
     /// A connection whose other subflows may now be opened.
     pub joins: Option<u64>,
-    /// Whether the connection now has all of its subflows.
-    pub is_complete: bool,
 }
 
 /// Why subflows were not established in time.
@@ -200,22 +198,20 @@ impl Connections {
     }
 
     /// Opens a connection between two random hosts, on the same switch if [`Offer::is_local`]; returns its number, the
-    /// client's index and the SYN.
-    pub fn open(&mut self, now: u64) -> (u64, usize, Vec<u8>) {
+    /// client's index and the SYN. `None` if the client has too few free ports to the server.
+    pub fn open(&mut self, now: u64) -> Option<(u64, usize, Vec<u8>)> {
+        let hosts = self.pair();
+        let [mut station, Station { address: server, .. }] = hosts.map(|host| self.hosts[host].station());
+        let ports = self.ports(hosts[0], station.address, server)?;
         let number = self.next;
         self.next += 1;
         self.opened += 1;
-        let hosts = self.pair();
-        let [client, server] = hosts.map(|host| &self.hosts[host]);
-        let mut station = Station { mac: client.mac, address: client.address };
         if self.offer.fresh_addresses {
             let [.., a, b, c, d] = number.to_be_bytes();
             station.mac.0 = [2, 1, a, b, c, d];
         }
-        let server = server.address;
-        let mut subflows = Vec::with_capacity(self.offer.subflows);
-        for index in 0..self.offer.subflows as u8 {
-            let port = self.port(hosts[0], station.address, server);
+        let mut subflows = Vec::with_capacity(ports.len());
+        for (index, port) in (0..).zip(ports) {
             self.ends.insert((station.address, port, server), SubflowId { connection: number, index });
             let nonces = [self.random.next_u32(), self.random.next_u32()];
             subflows.push(Subflow { port, stage: Stage::Waiting, asked: None, nonces, path: 0 });
@@ -225,7 +221,7 @@ impl Connections {
             Connection { client: station, hosts, keys, opened: now, subflows, is_complete: false };
         self.live.insert(number, connection);
         let syn = self.syn(SubflowId { connection: number, index: 0 }).unwrap_or_default();
-        (number, hosts[0], syn)
+        Some((number, hosts[0], syn))
     }
 
     /// The SYN of a subflow that is not opened yet, for [`Connections::client`] to send now.
@@ -247,7 +243,7 @@ impl Connections {
                 nonce: subflow.nonces[0],
             }),
         });
-        let (from, to) = ((connection.client, subflow.port), (station(server), SERVER_PORT));
+        let (from, to) = ((connection.client, subflow.port), (server.station(), SERVER_PORT));
         Some(segment(from, to, TcpFlags::SYN, option, [subflow.nonces[0], 0]))
     }
 
@@ -285,11 +281,7 @@ impl Connections {
     }
 
     /// Handles a TCP segment that has reached a host; `path` is a hash of the switches on its path.
-    pub fn receive(&mut self, now: u64, host: usize, frame: &[u8], path: u64) -> Reaction {
-        self.react(now, host, frame, path).unwrap_or_default()
-    }
-
-    fn react(&mut self, now: u64, host: usize, frame: &[u8], path: u64) -> Option<Reaction> {
+    pub fn receive(&mut self, now: u64, host: usize, frame: &[u8], path: u64) -> Option<Reaction> {
         let ethernet = Ethernet::parse(frame).ok()?;
         let Ok(Ip::V4(ip)) = Ip::parse(&ethernet) else { return None };
         let tcp = Tcp::parse(ip.payload()).ok()?;
@@ -300,7 +292,7 @@ impl Connections {
         };
         let id = *self.ends.get(&ends)?;
         let connection = self.live.get_mut(&id.connection)?;
-        let server = station(&self.hosts[connection.hosts[1]]);
+        let server = self.hosts[connection.hosts[1]].station();
         let (client, keys) = (connection.client, connection.keys);
         let (here, receiver) = match to_server {
             true => (connection.hosts[1], server),
@@ -337,7 +329,7 @@ impl Connections {
                 });
                 let flags = TcpFlags(TcpFlags::SYN.0 | TcpFlags::ACK.0);
                 let answer = segment(at_server, at_client, flags, option, [b, a.wrapping_add(1)]);
-                Some(Reaction { answer: Some(answer), ..Reaction::default() })
+                Some(Reaction { answer, joins: None })
             }
             (false, Stage::Granted) if is_syn_ack => {
                 subflow.stage = Stage::Confirmed;
@@ -350,16 +342,14 @@ impl Connections {
                 let numbers = [a.wrapping_add(1), b.wrapping_add(1)];
                 let answer = segment(at_client, at_server, TcpFlags::ACK, option, numbers);
                 let joins = (id.index == 0).then_some(id.connection);
-                Some(Reaction { answer: Some(answer), joins, is_complete: false })
+                Some(Reaction { answer, joins })
             }
             (true, Stage::Confirmed) if !tcp.is_syn() => {
                 subflow.stage = Stage::Established;
-                let is_complete =
-                    connection.subflows.iter().all(|subflow| subflow.stage == Stage::Established);
-                if is_complete {
+                if connection.subflows.iter().all(|subflow| subflow.stage == Stage::Established) {
                     self.complete(now, id.connection);
                 }
-                Some(Reaction { is_complete, ..Reaction::default() })
+                None
             }
             _ => {
                 self.failures.repeated += 1;
@@ -368,9 +358,9 @@ impl Connections {
         }
     }
 
-    /// Times a connection out unless it is complete; returns whether it did.
-    pub fn give_up(&mut self, connection: u64) -> bool {
-        let Some(found) = self.live.get(&connection).filter(|found| !found.is_complete) else { return false };
+    /// Times a connection out unless it is complete.
+    pub fn give_up(&mut self, connection: u64) {
+        let Some(found) = self.live.get(&connection).filter(|found| !found.is_complete) else { return };
         for subflow in &found.subflows {
             match subflow.stage {
                 Stage::Opened => self.failures.syn += 1,
@@ -381,7 +371,6 @@ impl Connections {
         }
         self.failed += 1;
         self.end(connection);
-        true
     }
 
     /// Ends the oldest complete connections until `most` are left.
@@ -429,20 +418,15 @@ impl Connections {
         [client, server.or(others.clone().next()).unwrap_or(client)]
     }
 
-    /// A client port without a connection to the server.
-    fn port(&mut self, host: usize, client: Ipv4Addr, server: Ipv4Addr) -> u16 {
-        loop {
-            let port = self.ports[host];
-            self.ports[host] = port.checked_add(1).unwrap_or(FIRST_PORT);
-            if !self.ends.contains_key(&(client, port, server)) {
-                return port;
-            }
-        }
+    /// Client ports without connections to the server, one for each subflow; `None` if there are too few.
+    fn ports(&mut self, host: usize, client: Ipv4Addr, server: Ipv4Addr) -> Option<Vec<u16>> {
+        let next = self.ports[host];
+        let all = (next..=u16::MAX).chain(FIRST_PORT..next);
+        let free = all.filter(|port| !self.ends.contains_key(&(client, *port, server)));
+        let ports: Vec<u16> = free.take(self.offer.subflows).collect();
+        self.ports[host] = ports.last()?.checked_add(1).unwrap_or(FIRST_PORT);
+        (ports.len() == self.offer.subflows).then_some(ports)
     }
-}
-
-fn station(host: &Host) -> Station {
-    Station { mac: host.mac, address: host.address }
 }
 
 fn capable(version: Version, keys: Keys) -> mptcp::Option<'static> {

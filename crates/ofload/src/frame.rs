@@ -71,13 +71,8 @@ pub fn arp(operation: ArpOperation, sender: Station, target: Station) -> Vec<u8>
         ArpOperation::Request => (Mac::BROADCAST, Mac::default()),
         ArpOperation::Reply => (target.mac, target.mac),
     };
-    let mut frame = ethernet(to, sender.mac, EtherType::ARP);
-    frame.extend([0, 1, 8, 0, 6, 4]);
-    frame.extend((operation as u16).to_be_bytes());
-    frame.extend(sender.mac.0);
-    frame.extend(sender.address.octets());
-    frame.extend(asked.0);
-    frame.extend(target.address.octets());
+    let (sender, target) = ((sender.mac, sender.address), (asked, target.address));
+    let mut frame = Arp::frame(operation, to, sender, target).to_vec();
     frame.resize(MIN_FRAME, 0);
     frame
 }
@@ -125,19 +120,8 @@ impl Segment<'_> {
         let check = checksum(&[&ip]);
         ip[10..12].copy_from_slice(&check.to_be_bytes());
 
-        let mut frame = ethernet(to.mac, from.mac, EtherType::IPV4);
-        frame.extend(&ip);
-        frame.extend(&tcp);
-        Ok(frame)
+        Ok([&to.mac.0[..], &from.mac.0, &EtherType::IPV4.0.to_be_bytes(), &ip, &tcp].concat())
     }
-}
-
-fn ethernet(to: Mac, from: Mac, ethertype: EtherType) -> Vec<u8> {
-    let mut frame = Vec::with_capacity(128);
-    frame.extend(to.0);
-    frame.extend(from.0);
-    frame.extend(ethertype.0.to_be_bytes());
-    frame
 }
 
 /// The Internet checksum (RFC 1071) of parts that each have an even number of bytes.

@@ -7,6 +7,8 @@ use weft_fabric::{Fabric, FabricError, LinkSpec, build, read};
 use weft_units::NodeId;
 use weft_wire::Mac;
 
+use crate::frame::Station;
+
 /// Why a network could not be built.
 #[derive(Debug, Error)]
 pub enum NetworkError {
@@ -79,6 +81,13 @@ pub struct Host {
     pub mac: Mac,
     /// Its IPv4 address.
     pub address: Ipv4Addr,
+}
+
+impl Host {
+    /// Its addresses.
+    pub const fn station(&self) -> Station {
+        Station { mac: self.mac, address: self.address }
+    }
 }
 
 /// Switches and hosts.

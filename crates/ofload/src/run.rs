@@ -85,6 +85,9 @@ pub enum RunError {
     /// The controller did not become ready.
     #[error("the controller was not ready in time: {0}")]
     Unready(String),
+    /// The connections alive between two hosts use all ports.
+    #[error("two hosts have no free ports for another connection: keep fewer alive, or use more hosts")]
+    Ports,
     /// The controller's process cannot be read.
     #[error("the controller's process: {0}")]
     Process(io::Error),
@@ -228,7 +231,9 @@ impl Run<'_> {
                     if world.connections.opened >= most || !self.pace.is_due(now, in_progress) {
                         break;
                     }
-                    world.open();
+                    if !world.open() {
+                        return Err(RunError::Ports);
+                    }
                 }
                 self.world.connections.end_all_but(self.settings.alive);
                 self.sample_memory()?;

@@ -135,24 +135,25 @@ impl World {
         self.settle();
     }
 
-    /// Opens a connection.
-    pub fn open(&mut self) {
-        let (number, client, syn) = self.connections.open(self.now);
+    /// Opens a connection; `false` if its client has too few free ports.
+    pub fn open(&mut self) -> bool {
+        let Some((number, client, syn)) = self.connections.open(self.now) else { return false };
         self.timers.push(Reverse((self.now + self.delays.give_up, Timer::GiveUp(number))));
         self.send(client, syn);
         self.settle();
+        true
     }
 
     /// Has a host announce its address (gratuitous ARP).
     pub fn announce(&mut self, host: usize) {
-        let station = self.station(host);
+        let station = self.network.hosts[host].station();
         self.send(host, frame::arp(ArpOperation::Request, station, station));
         self.settle();
     }
 
     /// Has a host send an ARP request for another's address.
     pub fn resolve(&mut self, host: usize, other: usize) {
-        let (station, target) = (self.station(host), self.station(other));
+        let [station, target] = [host, other].map(|host| self.network.hosts[host].station());
         self.send(host, frame::arp(ArpOperation::Request, station, target));
         self.settle();
     }
@@ -173,9 +174,7 @@ impl World {
                         self.settle();
                     }
                 }
-                Timer::GiveUp(connection) => {
-                    self.connections.give_up(connection);
-                }
+                Timer::GiveUp(connection) => self.connections.give_up(connection),
                 Timer::Rule(switch, rule) => self.expire(switch, rule),
             }
         }
@@ -199,11 +198,6 @@ impl World {
                 agent.removed(self.now, &rule, reason, &mut self.counts);
             }
         }
-    }
-
-    fn station(&self, host: usize) -> Station {
-        let host = &self.network.hosts[host];
-        Station { mac: host.mac, address: host.address }
     }
 
     /// Sends a frame from a host.
@@ -312,9 +306,8 @@ impl World {
             Some(EtherType::ARP) => self.deliver_arp(host, frame),
             Some(EtherType::IPV4) => {
                 let reaction = self.connections.receive(self.now, host, frame, path);
-                if let Some(answer) = reaction.answer {
-                    self.send(host, answer);
-                }
+                let Some(reaction) = reaction else { return };
+                self.send(host, reaction.answer);
                 if let Some(connection) = reaction.joins {
                     for index in 1..self.connections.subflows() as u8 {
                         let timer = Timer::Join(SubflowId { connection, index });
@@ -330,7 +323,7 @@ impl World {
         let Some(arp) = Ethernet::parse(frame).ok().and_then(|ethernet| Arp::parse(&ethernet).ok()) else {
             return;
         };
-        let me = self.station(host);
+        let me = self.network.hosts[host].station();
         if arp.target_ip() != me.address {
             return;
         }

@@ -105,33 +105,17 @@ impl Controller {
         self.sends(py)
     }
 
-    fn link_up<'py>(
+    fn link_changed<'py>(
         &mut self,
         py: Python<'py>,
         now: f64,
-        from_dpid: u64,
-        from_port: u32,
-        to_dpid: u64,
-        to_port: u32,
+        source: (u64, u32),
+        target: (u64, u32),
+        up: bool,
     ) -> PyResult<Sends<'py>> {
-        let (from, to) = (SwitchPort::new(from_dpid, from_port), SwitchPort::new(to_dpid, to_port));
+        let [from, to] = [source, target].map(|(dpid, port)| SwitchPort::new(dpid, port));
         let now = self.at(now);
-        self.southbound.tell(now, |core, now, out| core.link_up(now, from, to, out));
-        self.sends(py)
-    }
-
-    fn link_down<'py>(
-        &mut self,
-        py: Python<'py>,
-        now: f64,
-        from_dpid: u64,
-        from_port: u32,
-        to_dpid: u64,
-        to_port: u32,
-    ) -> PyResult<Sends<'py>> {
-        let (from, to) = (SwitchPort::new(from_dpid, from_port), SwitchPort::new(to_dpid, to_port));
-        let now = self.at(now);
-        self.southbound.tell(now, |core, now, out| core.link_down(now, from, to, out));
+        self.southbound.tell(now, |core, now, out| core.link_changed(now, from, to, up, out));
         self.sends(py)
     }
 

@@ -137,7 +137,7 @@ impl<S: Switch> Engine<'_, S> {
             plane.controller.switch_up(now.into(), switch_id(switch.node), &ports, &[], &mut commands);
         }
         for (from, to) in cables(fabric, is_up) {
-            plane.controller.link_up(now.into(), from, to, &mut commands);
+            plane.controller.link_changed(now.into(), from, to, true, &mut commands);
         }
         for &host in fabric.hosts() {
             for &link in fabric.ports(host).iter().filter(|link| is_up(**link)) {
@@ -211,7 +211,7 @@ impl<S: Switch> Engine<'_, S> {
                 controller.rule_removed(now.into(), switch, cookie, packets, bytes, &mut commands);
             }
             Message::Port { at, up } => controller.port_changed(now.into(), at, up, &mut commands),
-            Message::Link { from, to } => controller.link_up(now.into(), from, to, &mut commands),
+            Message::Link { from, to } => controller.link_changed(now.into(), from, to, true, &mut commands),
             Message::Deadline => {
                 plane.deadline = Time::MAX;
                 controller.on_deadline(now.into(), &mut commands);

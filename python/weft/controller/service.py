@@ -344,8 +344,7 @@ class Service:
     def _link(self, link: Link) -> None:
         """One direction of a link was found or lost."""
         self._cables.changed(link, both_ways=self.discovery.leads(link.target) == link.source)
-        tell = self.core.link_up if link.up else self.core.link_down
-        self._send(tell(self.now, *link.source, *link.target))
+        self._send(self.core.link_changed(self.now, link.source, link.target, link.up))
 
     # --- time -----------------------------------------------------------------------------------------------------
 

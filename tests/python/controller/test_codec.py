@@ -38,8 +38,8 @@ class Line:
         for dpid in (1, 2, 3):
             self.does("switch_up", dpid, [1, 2, 3], [])
         for one, other in ((1, 2), (2, 3)):
-            self.does("link_up", one, 3, other, 2)
-            self.does("link_up", other, 2, one, 3)
+            self.does("link_changed", (one, 3), (other, 2), True)
+            self.does("link_changed", (other, 2), (one, 3), True)
         self.passes(1.0)
 
     def does(self, method, *arguments):

@@ -387,10 +387,10 @@ async def test_links_are_found_over_switches_and_lost_with_a_port(tmp_path):
                 await asyncio.sleep(0.01)
 
         cable = asyncio.ensure_future(carry())
-        await until(lambda: len(network.core.calls("link_up")) == 2)
-        assert set(network.core.calls("link_up")) == {(1, 3, 2, 1), (2, 1, 1, 3)}
+        await until(lambda: len(network.core.calls("link_changed")) == 2)
+        assert set(network.core.calls("link_changed")) == {((1, 3), (2, 1), True), ((2, 1), (1, 3), True)}
         two.port_status(1, up=False)
-        await until(lambda: len(network.core.calls("link_down")) == 2)
+        await until(lambda: [up for _, _, up in network.core.calls("link_changed")].count(False) == 2)
         cable.cancel()
         # LLDP is handled by the shell: the core never sees it.
         assert network.core.calls("packet_in") == []

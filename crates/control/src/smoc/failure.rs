@@ -1,4 +1,4 @@
-//! Ports and links that come and go: affected traffic is moved. Lost switch connections.
+//! Ports and links that come and go: affected traffic is moved.
 
 use super::Smoc;
 use super::install::Draft;
@@ -6,7 +6,6 @@ use super::rules::{Changes, guard};
 use crate::clock::Time;
 use crate::command::Command;
 use crate::flows::by;
-use crate::ids::SwitchId;
 use crate::network::at_once;
 use crate::routes;
 use crate::rule::RuleChange;
@@ -14,17 +13,6 @@ use crate::topology::Change;
 use crate::transactions::Purpose;
 
 impl Smoc {
-    /// The connection to a switch is lost. It still forwards, so its links, stations and rules stay, and traffic through it
-    /// is not moved. Only its unconfirmed transactions fail.
-    pub(super) fn disconnect(&mut self, now: Time, id: SwitchId, out: &mut Vec<Command>) {
-        let Some(switch) = self.net.topology.switch_down(id) else { return };
-        self.budget.forget(switch);
-        self.net.stations.forget_claims_at(switch);
-        for number in self.transactions.waiting_for(switch) {
-            self.refused(now, number, id, "connection lost", out);
-        }
-    }
-
     /// Ports or links have changed.
     pub(super) fn changed(&mut self, now: Time, change: &Change, out: &mut Vec<Command>) {
         self.net.count(change);
@@ -45,8 +33,7 @@ impl Smoc {
             let entry = &self.net.topology.ports[port as usize];
             let (switch, rule) = (entry.switch, guard(entry.number));
             if self.net.topology.leads_to_switch(port) {
-                let RuleChange::Remove { cookie, matches } = super::rules::removal(&rule) else { continue };
-                self.net.change(&mut changes, switch, RuleChange::Remove { cookie, matches });
+                self.net.change(&mut changes, switch, rule.removal());
                 // Stations learned there were behind another switch.
                 for station in self.net.stations.at_port(port).to_vec() {
                     self.remove_station(now, station, out);

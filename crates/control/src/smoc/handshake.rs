@@ -15,22 +15,6 @@ use crate::rule::RuleChange;
 use crate::slab::NONE;
 
 impl Smoc {
-    /// Handles a flow's segment that was forwarded and copied to the controller.
-    pub(super) fn copied(
-        &mut self,
-        now: Time,
-        flow: u32,
-        direction: usize,
-        segment: &Tcp,
-        out: &mut Vec<Command>,
-    ) {
-        let is_malformed = segment.mptcp == Some(Mptcp::Malformed);
-        if is_malformed && self.flows.slab[flow].state.has(State::HANDSHAKE) {
-            self.net.counters.options_malformed += 1;
-        }
-        self.heard(now, flow, direction, segment, out);
-    }
-
     /// Updates a flow's handshake from a segment.
     pub(super) fn heard(
         &mut self,
@@ -47,8 +31,7 @@ impl Smoc {
         match (state.has(State::JOIN), direction) {
             (false, 0) => self.initiator_said(now, flow, segment, out),
             (false, _) => self.listener_said(now, flow, segment, out),
-            (true, 0) => self.joiner_said(now, flow, segment, out),
-            (true, _) => self.joined_said(now, flow, segment, out),
+            (true, _) => self.join_said(now, flow, direction, segment, out),
         }
     }
 
@@ -137,26 +120,16 @@ impl Smoc {
         }
     }
 
-    /// Handles a segment from the opener of an unverified join.
-    fn joiner_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
-        if let Some(Mptcp::Join(Join::Ack { hmac })) = segment.mptcp
-            && let Some(handshake) = self.handshakes.of(flow)
-        {
-            handshake.proof = Some(hmac);
-            self.stop_copy(flow, 0, out);
-            self.prove(now, flow, out);
+    /// Handles a segment of an unverified join.
+    fn join_said(&mut self, now: Time, flow: u32, direction: usize, segment: &Tcp, out: &mut Vec<Command>) {
+        let Some(handshake) = self.handshakes.of(flow) else { return };
+        match (direction, segment.mptcp) {
+            (0, Some(Mptcp::Join(Join::Ack { hmac }))) => handshake.proof = Some(hmac),
+            (1, Some(Mptcp::Join(Join::SynAck { nonce, .. }))) => handshake.nonces[1] = Some(nonce),
+            _ => return,
         }
-    }
-
-    /// Handles a segment from the other end of an unverified join.
-    fn joined_said(&mut self, now: Time, flow: u32, segment: &Tcp, out: &mut Vec<Command>) {
-        if let Some(Mptcp::Join(Join::SynAck { nonce, .. })) = segment.mptcp
-            && let Some(handshake) = self.handshakes.of(flow)
-        {
-            handshake.nonces[1] = Some(nonce);
-            self.stop_copy(flow, 1, out);
-            self.prove(now, flow, out);
-        }
+        self.stop_copy(flow, direction, out);
+        self.prove(now, flow, out);
     }
 
     /// Checks a join's HMAC once keys and nonces are known.

@@ -1,20 +1,19 @@
 //! Requesting rules from switches, and handling the answers.
 
-use smallvec::SmallVec;
-
 use super::Smoc;
 use super::rules::Changes;
 use crate::clock::Time;
-use crate::command::{Command, FrameOut, Transaction};
+use crate::command::{Command, Transaction};
 use crate::flows::State;
-use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
-use crate::network::at_once;
+use crate::ids::{FrameRef, SwitchId, SwitchPort};
+use crate::network::{at_once, send_held};
 use crate::rule::RuleChange;
 use crate::slab::Handle;
 use crate::stations::Station;
 use crate::transactions::{Open, Purpose, Resumed};
 
 /// A transaction under construction.
+#[derive(Default)]
 pub(super) struct Draft {
     changes: Changes,
     open: Open,
@@ -26,21 +25,7 @@ pub(super) struct Draft {
 impl Draft {
     /// An empty transaction.
     pub fn new(purpose: Purpose) -> Self {
-        Self {
-            changes: Changes::new(),
-            open: Open {
-                purpose,
-                paths: SmallVec::new(),
-                stations: SmallVec::new(),
-                routes: SmallVec::new(),
-                before: Vec::new(),
-                switches: SmallVec::new(),
-                frame: None,
-                held: Vec::new(),
-            },
-            release: Vec::new(),
-            port: None,
-        }
+        Self { open: Open { purpose, ..Open::default() }, ..Self::default() }
     }
 
     /// Charges its rules to a port's budget until switches confirm them.
@@ -254,12 +239,7 @@ impl Smoc {
             self.replace(now, &open.before, out);
         }
         out.extend(open.frame.map(Command::Forget));
-        for (at, frame) in open.held {
-            let ports = vec![PortNo::TABLE];
-            let (switch, in_port) = (at.switch, Some(at.port));
-            out.push(Command::PacketOut { switch, in_port, ports, frame: FrameOut::Held(frame) });
-            out.push(Command::Forget(frame));
-        }
+        send_held(open.held, out);
     }
 
     /// A switch refused a part of a transaction, disconnected or did not answer. The transaction is rolled back, so that
@@ -296,8 +276,7 @@ impl Smoc {
         }
         self.not_replaced(now, open.before);
         for frame in open.frame.into_iter().chain(open.held.into_iter().map(|(_, frame)| frame)) {
-            self.net.counters.frames_dropped += 1;
-            out.push(Command::Forget(frame));
+            self.net.drop_frame(frame, out);
         }
         at_once(changes, out);
     }

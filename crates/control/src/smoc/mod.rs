@@ -32,25 +32,25 @@ use serde_json::Value;
 use weft_wire::Mac;
 
 use crate::budget::Budget;
-use crate::clock::Time;
+use crate::clock::{Duration, Time};
 use crate::command::Command;
 use crate::connections::Connections;
 use crate::controller::{Controller, Show};
-use crate::cookie::{Cookie, FLOW_GENERATION_BITS, FlowCookie, flow_direction, same_generation};
+use crate::cookie::{Cookie, FLOW_GENERATION_BITS, FlowCookie, GENERATION_BITS, flow_direction};
 use crate::flows::{Flows, State};
 use crate::handshakes::Handshakes;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::network::{Network, Sender, at_once};
 use crate::offences::Offence;
-use crate::packet::{Content, Packet};
+use crate::packet::{Content, Mptcp, Packet};
 use crate::path_sets::PathSets;
 use crate::paths::Paths;
 use crate::routes::Routes;
 use crate::rule::Rule;
 use crate::settings::{Settings, SettingsError};
 use crate::shares::Shares;
-use crate::stations::Claim;
 use crate::transactions::Transactions;
+use neighbours::Question;
 use resume::Resumption;
 
 /// The controller that places each subflow on its own path.
@@ -83,13 +83,13 @@ impl Smoc {
         let key = settings.hash_key;
         Ok(Self {
             paths: Paths::new(key, settings.linger()),
-            sets: PathSets::new(settings.path_order(), settings.paths),
+            sets: PathSets::new(settings.order, settings.paths),
             flows: Flows::new(key, settings.epoch),
             connections: Connections::new(key),
-            handshakes: Handshakes::new(settings.handshake()),
+            handshakes: Handshakes::new(Duration::from_secs_f64(settings.handshake_s)),
             routes: Routes::new(key, settings.epoch),
             shares: Shares::default(),
-            transactions: Transactions::new(settings.install_deadline(), settings.limits.held_frames),
+            transactions: Transactions::new(&settings),
             budget: Budget::new(settings.limits.unanswered_rules as u32),
             spread: None,
             resumption: Resumption::default(),
@@ -102,9 +102,8 @@ impl Smoc {
         let Some(Cookie::Flow(FlowCookie { index, generation, direction, .. })) = Cookie::read(cookie) else {
             return None;
         };
-        let known = self.flows.slab.get(index).is_some()
-            && same_generation(generation, self.flows.slab.handle(index).generation, FLOW_GENERATION_BITS);
-        known.then_some((index, direction))
+        let is_known = self.flows.slab.has(index, generation, FLOW_GENERATION_BITS);
+        is_known.then_some((index, direction))
     }
 
     /// The station that sent a frame; `None` if the frame must be dropped.
@@ -139,9 +138,13 @@ impl Smoc {
             return drop(out);
         }
         match packet.content {
-            Content::Arp(arp) => return self.arp(now, (port, source), packet, &arp, frame, out),
+            Content::Arp(arp) => {
+                let question = Question::of_arp(packet.eth_src, &arp);
+                return self.question(now, (port, source, packet.eth_dst), question, frame, out);
+            }
             Content::Neighbour(message) => {
-                return self.neighbour(now, (port, source), packet, &message, frame, out);
+                let question = Question::of_neighbour(packet.eth_src, &message);
+                return self.question(now, (port, source, packet.eth_dst), question, frame, out);
             }
             _ if packet.eth_dst.is_group() => return self.net.flood(now, port, frame, out),
             _ => {}
@@ -186,8 +189,15 @@ impl Controller for Smoc {
         self.audit(now, switch, slice, rules, out)
     }
 
-    fn switch_down(&mut self, now: Time, switch: SwitchId, out: &mut Vec<Command>) {
-        self.disconnect(now, switch, out);
+    /// It still forwards, so its links, stations and rules stay, and traffic through it is not moved. Only its unconfirmed
+    /// transactions fail.
+    fn switch_down(&mut self, now: Time, id: SwitchId, out: &mut Vec<Command>) {
+        let Some(switch) = self.net.topology.switch_down(id) else { return };
+        self.budget.forget(switch);
+        self.net.stations.forget_claims_at(switch);
+        for number in self.transactions.waiting_for(switch) {
+            self.refused(now, number, id, "connection lost", out);
+        }
     }
 
     fn leave_alone(&mut self, switch: SwitchId, is_left_alone: bool) {
@@ -199,13 +209,15 @@ impl Controller for Smoc {
         self.changed(now, &change, out);
     }
 
-    fn link_up(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>) {
-        let change = self.net.topology.link_up(from, to);
-        self.changed(now, &change, out);
-    }
-
-    fn link_down(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>) {
-        let change = self.net.topology.link_down(from, to);
+    fn link_changed(
+        &mut self,
+        now: Time,
+        from: SwitchPort,
+        to: SwitchPort,
+        up: bool,
+        out: &mut Vec<Command>,
+    ) {
+        let change = self.net.topology.link_changed(from, to, up);
         self.changed(now, &change, out);
     }
 
@@ -246,7 +258,11 @@ impl Controller for Smoc {
             self.net.counters.packet_ins_copied += 1;
             out.push(Command::Forget(frame));
             if let (Content::Tcp(segment), Some((flow, direction))) = (packet.content, self.flow_of(cookie)) {
-                self.copied(now, flow, direction, &segment, out);
+                let is_malformed = segment.mptcp == Some(Mptcp::Malformed);
+                if is_malformed && self.flows.slab[flow].state.has(State::HANDSHAKE) {
+                    self.net.counters.options_malformed += 1;
+                }
+                self.heard(now, flow, direction, &segment, out);
             }
             return;
         }
@@ -293,9 +309,8 @@ impl Controller for Smoc {
                 }
             }
             Some(Cookie::Route(route, generation)) => {
-                let known = self.routes.slab.get(route).is_some()
-                    && same_generation(generation, self.routes.slab.handle(route).generation, 20);
-                if known && !self.routes.slab[route].installing {
+                let is_known = self.routes.slab.has(route, generation, GENERATION_BITS);
+                if is_known && !self.routes.slab[route].installing {
                     self.drop_route(now, route, &mut Vec::new(), out);
                 }
             }
@@ -313,7 +328,7 @@ impl Controller for Smoc {
             self.net.stations.deadline(),
             self.paths.deadline(),
             self.spread.map_or(Time::MAX, |spread| spread.at),
-            self.resumption.deadline(),
+            self.resumption.due,
             dormant,
         ]
         .into_iter()
@@ -324,29 +339,22 @@ impl Controller for Smoc {
     fn on_deadline(&mut self, now: Time, out: &mut Vec<Command>) {
         while let Some(number) = self.transactions.overdue(now) {
             self.net.counters.installs_overdue += 1;
-            let reason = "install timed out";
-            self.refused(now, number, SwitchId(0), reason, out);
+            self.refused(now, number, SwitchId(0), "install timed out", out);
         }
         while let Some(flow) = self.handshakes.overdue(now) {
             self.handshake_overdue(flow, out);
         }
         self.net.ask_again(now, out);
-        while let Some(claim) = self.net.due_claim(now) {
-            match claim {
-                Claim::Moved { station, port, .. } => {
-                    self.move_station(now, station.index, port, out);
-                }
-                Claim::Taken { address, by, .. } => {
-                    self.net.take_address(now, address, by, out);
-                    self.forget_claims(now, out);
-                }
-            }
+        while let Some((station, port)) = self.net.due_move(now, out) {
+            self.forget_claims(now, out);
+            self.move_station(now, station, port, out);
         }
+        self.forget_claims(now, out);
         while let Some(path) = self.paths.expire(now) {
             at_once(self.path_removals(&path), out);
         }
         self.spread(now, out);
-        if self.resumption.deadline() <= now {
+        if self.resumption.due <= now {
             self.resume(now, out);
         }
         let remember = self.net.settings.remember();

@@ -13,7 +13,7 @@ use crate::budget::NEIGHBOURS;
 use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut, MadeFrame};
 use crate::ids::FrameRef;
-use crate::packet::{Arp, Neighbour, Packet};
+use crate::packet::{Arp, Neighbour};
 use crate::routes::{From, Kind};
 use crate::settings::ArpMode;
 use crate::transactions::Purpose;
@@ -28,7 +28,7 @@ const RULES_A_CLAIM: usize = 4;
 type Claims = SmallVec<[(usize, IpAddr, Kind); 6]>;
 
 /// An address request, or another ARP or neighbour discovery message.
-struct Question {
+pub(super) struct Question {
     /// The requested address.
     target: Option<IpAddr>,
     /// The controller's possible answer, with the requested MAC address still unset.
@@ -37,69 +37,49 @@ struct Question {
     claims: Claims,
 }
 
-impl Smoc {
-    /// Handles an ARP packet.
-    pub(super) fn arp(
-        &mut self,
-        now: Time,
-        (port, source): (u32, u32),
-        packet: &Packet,
-        arp: &Arp,
-        frame: FrameRef,
-        out: &mut Vec<Command>,
-    ) {
-        let target = IpAddr::V4(arp.target);
+impl Question {
+    /// The question in an ARP packet.
+    pub fn of_arp(from: Mac, arp: &Arp) -> Self {
         let asks = !arp.is_reply && arp.sender != arp.target;
         let answer = (asks && !arp.sender.is_unspecified()).then_some(MadeFrame::ArpReply {
             sender: (Mac::default(), arp.target),
-            target: (packet.eth_src, arp.sender),
+            target: (from, arp.sender),
         });
-        // A reply makes no rules: otherwise a host could make rules at the expense of its peers.
-        let claims: Claims = if asks {
-            [(0, arp.sender, arp.target), (1, arp.target, arp.sender)]
-                .into_iter()
-                .map(|(side, own, other)| (side, IpAddr::V4(own), Kind::Arp(other)))
-                .collect()
-        } else {
-            Claims::new()
-        };
-        let question = Question { target: asks.then_some(target), answer, claims };
-        self.question(now, (port, source, packet.eth_dst), question, frame, out);
+        let sides = [(0, arp.sender, arp.target), (1, arp.target, arp.sender)];
+        let claims = sides.map(|(side, own, other)| (side, IpAddr::V4(own), Kind::Arp(other)));
+        Self::new(asks, arp.target.into(), answer, claims)
     }
 
-    /// Handles a neighbour discovery message.
-    pub(super) fn neighbour(
-        &mut self,
-        now: Time,
-        (port, source): (u32, u32),
-        packet: &Packet,
-        message: &Neighbour,
-        frame: FrameRef,
-        out: &mut Vec<Command>,
-    ) {
+    /// The question in a neighbour discovery message.
+    pub fn of_neighbour(from: Mac, message: &Neighbour) -> Self {
         let asks = !message.is_advertisement;
         let answer = (asks && !message.source.is_unspecified()).then_some(MadeFrame::Advertisement {
             sender: (Mac::default(), message.target),
-            target: (packet.eth_src, message.source),
+            target: (from, message.source),
         });
-        let target = IpAddr::V6(message.target);
-        let claims: Claims = if asks {
-            [(0, message.source, message.target), (1, message.target, message.source)]
-                .into_iter()
-                .flat_map(|(side, own, other)| {
-                    let kinds = [Kind::Solicitation(other), Kind::Answer, Kind::Advertisement];
-                    kinds.map(|kind| (side, IpAddr::V6(own), kind))
-                })
-                .collect()
-        } else {
-            Claims::new()
-        };
-        let question = Question { target: asks.then_some(target), answer, claims };
-        self.question(now, (port, source, packet.eth_dst), question, frame, out);
+        let sides = [(0, message.source, message.target), (1, message.target, message.source)];
+        let claims = sides.into_iter().flat_map(|(side, own, other)| {
+            let kinds = [Kind::Solicitation(other), Kind::Answer, Kind::Advertisement];
+            kinds.map(|kind| (side, IpAddr::V6(own), kind))
+        });
+        Self::new(asks, message.target.into(), answer, claims)
     }
 
+    /// A reply makes no rules: otherwise a host could make rules at the expense of its peers.
+    fn new(
+        asks: bool,
+        target: IpAddr,
+        answer: Option<MadeFrame>,
+        claims: impl IntoIterator<Item = (usize, IpAddr, Kind)>,
+    ) -> Self {
+        let claims = claims.into_iter().filter(|_| asks).collect();
+        Self { target: asks.then_some(target), answer, claims }
+    }
+}
+
+impl Smoc {
     /// Answers or forwards an address request, or forwards another message.
-    fn question(
+    pub(super) fn question(
         &mut self,
         now: Time,
         (port, source, to): (u32, u32, Mac),

@@ -46,30 +46,35 @@ impl Smoc {
     /// hosts.
     pub(super) fn choose(&mut self, flow: u32) -> Option<u32> {
         let entry = &self.flows.slab[flow];
-        let (stations, connection, port) = (entry.key.stations, entry.connection, entry.port);
-        if connection == NONE {
-            return self.shortest(stations);
+        if entry.connection == NONE {
+            return self.shortest(entry.key.stations);
         }
-        let from_listener = entry.state.has(State::FROM_LISTENER);
-        let set = self.set_of(stations, from_listener);
-        let used = self.uses(connection, flow, &set, Some(port));
-        let usable = used.iter().zip(0_usize..).filter(|&(_, place)| self.is_usable(set[place]));
-        let (_, place) = usable.min()?;
-        set.get(place).copied()
+        let port = entry.port;
+        let set = self.set_of(flow);
+        let used = self.uses(flow, &set, Some(port));
+        self.least_used(&set, &used).map(|place| set[place])
     }
 
-    /// The path set for a subflow of a connection between two stations.
-    fn set_of(&mut self, stations: [u32; 2], from_listener: bool) -> Arc<[u32]> {
-        let mut switches = stations.map(|station| self.net.stations.slab[station].switch);
-        if from_listener {
+    /// The place in a set of the usable path with the fewest uses, the first of several.
+    fn least_used(&self, set: &[u32], used: &[u32]) -> Option<usize> {
+        let usable = (0..set.len()).filter(|&place| self.is_usable(set[place]));
+        usable.min_by_key(|&place| used[place])
+    }
+
+    /// The path set for a subflow of a connection.
+    fn set_of(&mut self, flow: u32) -> Arc<[u32]> {
+        let entry = &self.flows.slab[flow];
+        let mut switches = entry.key.stations.map(|station| self.net.stations.slab[station].switch);
+        if entry.state.has(State::FROM_LISTENER) {
             switches.reverse();
         }
         self.set(switches[INITIATOR], switches[LISTENER])
     }
 
-    /// How many subflows of a connection other than `flow` take each path of a set: confirmed ones, and others
+    /// How many subflows of the connection of `flow` other than itself take each path of a set: confirmed ones, and others
     /// opened at `port`.
-    fn uses(&self, connection: u32, flow: u32, set: &[u32], port: Option<u32>) -> SmallVec<[u32; 8]> {
+    fn uses(&self, flow: u32, set: &[u32], port: Option<u32>) -> SmallVec<[u32; 8]> {
+        let connection = self.flows.slab[flow].connection;
         let mut used: SmallVec<[u32; 8]> = SmallVec::from_elem(0, set.len());
         for other in self.connections.slab[connection].flows.iter(by::CONNECTION, &self.flows.slab) {
             let entry = &self.flows.slab[other];
@@ -85,15 +90,12 @@ impl Smoc {
     /// A less used path for a newly confirmed subflow, if there is one: before its confirmation, others may
     /// have been assigned its path.
     pub(super) fn better(&mut self, flow: u32) -> Option<u32> {
-        let entry = &self.flows.slab[flow];
-        let (stations, connection, path) = (entry.key.stations, entry.connection, entry.path);
-        let from_listener = entry.state.has(State::FROM_LISTENER);
-        let set = self.set_of(stations, from_listener);
-        let used = self.uses(connection, flow, &set, None);
+        let path = self.flows.slab[flow].path;
+        let set = self.set_of(flow);
+        let used = self.uses(flow, &set, None);
         let mine = set.iter().position(|&other| other == path)?;
-        let usable = used.iter().zip(0_usize..).filter(|&(_, place)| self.is_usable(set[place]));
-        let (uses, least) = usable.min()?;
-        (*uses < used[mine]).then(|| set[least])
+        let least = self.least_used(&set, &used)?;
+        (used[least] < used[mine]).then(|| set[least])
     }
 
     /// Labels a path, if necessary with the labels of an unused one.

@@ -57,18 +57,14 @@ impl Smoc {
         if let Some(route) = self.routes.find(froms[0], stations[1]) {
             match self.transactions.of_route(route) {
                 Some(number) if self.transactions.hold(number, at, frame) => {}
-                Some(_) => {
-                    self.net.counters.frames_dropped += 1;
-                    out.push(Command::Forget(frame));
-                }
+                Some(_) => self.net.drop_frame(frame, out),
                 // It was sent before the rule was installed.
                 None => self.net.relay(now, port, stations[1], frame, out),
             }
             return;
         }
         let Some(path) = self.shortest(stations) else {
-            self.net.counters.frames_without_path += 1;
-            return out.push(Command::Forget(frame));
+            return self.net.drop_pathless(frame, out);
         };
         if !self.may_route(port, stations) {
             return self.net.relay(now, port, stations[1], frame, out);

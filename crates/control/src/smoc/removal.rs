@@ -1,10 +1,11 @@
-//! Removing flows, routes and stations, with everything that depends on them.
+//! Adding flows, and removing flows, routes and stations, with everything that depends on them.
 
 use super::Smoc;
-use super::rules::{Changes, delivery, removal};
+use super::rules::{Changes, delivery};
 use crate::clock::Time;
 use crate::command::Command;
-use crate::flows::{State, by};
+use crate::cookie::Part;
+use crate::flows::{Key, State, by};
 use crate::network::at_once;
 use crate::routes::{self, From};
 use crate::rule::{Actions, RuleChange};
@@ -26,8 +27,7 @@ impl Smoc {
         state.set(State::FORWARD.and(State::REVERSE), false);
         state.set(State::COPY_FORWARD.and(State::COPY_REVERSE).and(State::INSTALLING), false);
         for (_, frame) in self.transactions.leave_flow(flow) {
-            self.net.counters.frames_dropped += 1;
-            out.push(Command::Forget(frame));
+            self.net.drop_frame(frame, out);
         }
     }
 
@@ -38,6 +38,15 @@ impl Smoc {
             self.paths.slab[path].flows.remove(by::PATH, &mut self.flows.slab, flow);
             self.paths.unused(now, path);
         }
+    }
+
+    /// Adds a flow to a connection.
+    pub(super) fn enter_connection(&mut self, flow: u32, connection: u32, part: Part) {
+        let entry = &mut self.flows.slab[flow];
+        (entry.connection, entry.part) = (connection, part);
+        entry.state.set(State::JOIN, matches!(part, Part::Join(..)));
+        entry.state.set(State::FROM_LISTENER, matches!(part, Part::Join(_, true)));
+        self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
     }
 
     /// Removes a flow from its connection. A connection without flows is forgotten.
@@ -60,14 +69,18 @@ impl Smoc {
         }
     }
 
-    /// Counts a new flow and its rules at its port, until it is dropped.
-    pub(super) fn count_flow(&mut self, flow: u32) {
-        let rules = self.rules_of(self.flows.slab[flow].key.stations);
-        let entry = &mut self.flows.slab[flow];
-        entry.state.set(State::LOCAL, rules == 2);
-        let port = entry.port;
+    /// Adds an unknown, unconfirmed flow, and counts it and its rules at its port until it is dropped.
+    pub(super) fn add_flow(&mut self, now: Time, key: Key, port: u32, sequence: u32) -> u32 {
+        let flow = self.flows.insert(now, key, port, sequence);
+        let rules = self.rules_of(key.stations);
+        self.flows.slab[flow].state.set(State::LOCAL, rules == 2);
         let used = self.net.port_use(port);
         (used.flows, used.rules) = (used.flows + 1, used.rules + rules);
+        let [opener, other] = key.stations;
+        self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
+        self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
+        self.enqueue(flow);
+        flow
     }
 
     /// Adds a flow to its port's list of unconfirmed flows.
@@ -157,8 +170,7 @@ impl Smoc {
         let (switch, path, to) = (entry.switch, entry.path, entry.to);
         self.net.change(changes, switch, RuleChange::Remove { cookie, matches });
         for (_, frame) in self.transactions.leave_route(route) {
-            self.net.counters.frames_dropped += 1;
-            out.push(Command::Forget(frame));
+            self.net.drop_frame(frame, out);
         }
         self.paths.slab[path].routes.remove(routes::by::PATH, &mut self.routes.slab, route);
         self.paths.unused(now, path);
@@ -198,7 +210,7 @@ impl Smoc {
         for gone in self.net.stations.gone.drain(..).filter(|gone| gone.asked).collect::<Vec<_>>() {
             let end = self.net.topology.switches[gone.switch as usize].label;
             let rule = delivery(end, gone.number, Actions::new());
-            self.net.change(&mut changes, gone.switch, removal(&rule));
+            self.net.change(&mut changes, gone.switch, rule.removal());
         }
         at_once(changes, out);
     }
@@ -225,7 +237,7 @@ impl Smoc {
         }
         if self.net.stations.slab[station].asked {
             let rule = self.station_rule(station);
-            self.net.change(&mut changes, self.net.stations.slab[station].switch, removal(&rule));
+            self.net.change(&mut changes, self.net.stations.slab[station].switch, rule.removal());
         }
         let entry = &mut self.net.stations.slab[station];
         (entry.asked, entry.installed) = (false, false);

@@ -67,11 +67,6 @@ impl Default for Resumption {
 }
 
 impl Resumption {
-    /// When the next pass is due.
-    pub fn deadline(&self) -> Time {
-        self.due
-    }
-
     /// New links are known: schedules a pass now.
     pub fn look_again(&mut self, now: Time) {
         if self.due != Time::MAX {
@@ -300,8 +295,7 @@ impl Smoc {
         let table = self.resumption.left.get_mut(&switch);
         if let Some(rule) = table.and_then(|table| table.remove(&key)) {
             self.net.counters.rules_stale += 1;
-            let change = RuleChange::Remove { cookie: rule.cookie, matches: rule.matches };
-            self.net.change(changes, switch, change);
+            self.net.change(changes, switch, rule.removal());
         }
     }
 }

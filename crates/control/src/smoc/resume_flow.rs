@@ -11,7 +11,7 @@ use super::tcp::MAX_SUBFLOWS;
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::cookie::{Cookie, FlowCookie, Part, flow_direction};
-use crate::flows::{Key, State, by};
+use crate::flows::{Key, State};
 use crate::packet::End;
 use crate::routes::From;
 use crate::rule::{Match, Rule, RuleAction, RuleChange, priority};
@@ -67,36 +67,32 @@ impl Smoc {
 
     /// Adds a flow with its role in a connection.
     fn insert_found(&mut self, now: Time, key: Key, rule: &Rule) -> Option<u32> {
-        let [opener, other] = key.stations;
-        let port = self.net.stations.slab[opener].port;
+        let port = self.net.stations.slab[key.stations[0]].port;
         let limits = &self.net.settings.limits;
         let (flows, per_port) = (limits.flows, limits.flows_per_port);
         if self.flows.slab.len() >= flows || self.net.port_use(port).flows as usize >= per_port {
             return None;
         }
-        let flow = self.flows.insert(now, key, port, 0);
+        let flow = self.add_flow(now, key, port, 0);
         self.net.counters.flows_resumed += 1;
-        self.count_flow(flow);
-        self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
-        self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
-        self.enqueue(flow);
         // A flow whose handshake was still being watched has no verified role.
         let is_copied = rule.actions.iter().any(|step| matches!(step, RuleAction::Controller { .. }));
-        match Cookie::read(rule.cookie) {
-            Some(Cookie::Flow(FlowCookie { part: Part::First(number), .. })) if !is_copied => {
-                self.join_found(now, flow, number, false, false);
-            }
-            Some(Cookie::Flow(FlowCookie { part: Part::Join(number, by_listener), .. })) if !is_copied => {
-                self.join_found(now, flow, number, true, by_listener);
-            }
-            _ => {}
+        if let Some(Cookie::Flow(FlowCookie { part, .. })) = Cookie::read(rule.cookie)
+            && !is_copied
+        {
+            self.join_found(now, flow, part);
         }
         Some(flow)
     }
 
-    /// Adds a flow to the connection numbered `number` in cookies. Only flows between the same two stations share a
+    /// Adds a flow with this role in its cookie to its connection. Only flows between the same two stations share a
     /// connection: others would have to be verified.
-    fn join_found(&mut self, now: Time, flow: u32, number: u32, is_join: bool, by_listener: bool) {
+    fn join_found(&mut self, now: Time, flow: u32, part: Part) {
+        let (number, by_listener) = match part {
+            Part::Plain => return,
+            Part::First(number) => (number, false),
+            Part::Join(number, by_listener) => (number, by_listener),
+        };
         let key = self.flows.slab[flow].key;
         let mut pair = key.stations;
         pair.sort_unstable();
@@ -119,12 +115,11 @@ impl Smoc {
         if self.connections.slab[connection].confirmed >= MAX_SUBFLOWS {
             return;
         }
-        let entry = &mut self.flows.slab[flow];
-        entry.connection = connection;
-        entry.part = if is_join { Part::Join(connection, by_listener) } else { Part::First(connection) };
-        entry.state.set(State::JOIN, is_join);
-        entry.state.set(State::FROM_LISTENER, by_listener);
-        self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
+        let part = match part {
+            Part::Join(..) => Part::Join(connection, by_listener),
+            _ => Part::First(connection),
+        };
+        self.enter_connection(flow, connection, part);
         self.confirm(flow);
     }
 

@@ -108,11 +108,6 @@ pub(super) fn guard(port: PortNo) -> Rule {
     Rule::lasting(Cookie::Guard(port.0), priority::GUARD, matches, Actions::new())
 }
 
-/// Removes a rule.
-pub(super) fn removal(rule: &Rule) -> RuleChange {
-    RuleChange::Remove { cookie: rule.cookie, matches: rule.matches }
-}
-
 /// The rule that delivers to a station, given the numbers of its switch and itself in labels.
 pub(super) fn delivery(end: u32, number: u32, actions: Actions) -> Rule {
     Rule::lasting(Cookie::Station(end, number), priority::LABEL, Label::at_end(end, number), actions)

@@ -100,8 +100,7 @@ impl Smoc {
         }
         if entry.path == NONE {
             let Some(path) = self.choose(flow) else {
-                self.net.counters.frames_without_path += 1;
-                return out.push(Command::Forget(frame));
+                return self.net.drop_pathless(frame, out);
             };
             if !self.put_on(now, flow, path, out) {
                 let port = self.net.stations.slab[from].port;
@@ -109,8 +108,7 @@ impl Smoc {
             }
         }
         if !self.transactions.has_room() {
-            self.net.counters.frames_dropped += 1;
-            return out.push(Command::Forget(frame));
+            return self.net.drop_frame(frame, out);
         }
         let port = self.net.stations.slab[from].port;
         if !self.has_budget(port, stations, FLOWS) {
@@ -136,15 +134,9 @@ impl Smoc {
         out: &mut Vec<Command>,
     ) {
         if !self.transactions.has_room() {
-            self.net.counters.frames_dropped += 1;
-            return out.push(Command::Forget(frame));
+            return self.net.drop_frame(frame, out);
         }
-        let flow = self.flows.insert(now, key, port, segment.sequence);
-        self.count_flow(flow);
-        let [opener, other] = key.stations;
-        self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
-        self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
-        self.enqueue(flow);
+        let flow = self.add_flow(now, key, port, segment.sequence);
         match segment.mptcp.filter(|_| segment.is_syn()) {
             Some(Mptcp::Capable { version, sender_key, .. }) => self.capable(now, flow, version, sender_key),
             Some(Mptcp::Join(Join::Syn { token, nonce })) => self.join(now, flow, token, nonce, out),
@@ -154,10 +146,9 @@ impl Smoc {
         if !path.is_some_and(|path| self.put_on(now, flow, path, out)) {
             self.drop_flow(now, flow, &mut Changes::new(), out);
             if path.is_some() {
-                return self.net.relay(now, port, other, frame, out);
+                return self.net.relay(now, port, key.stations[1], frame, out);
             }
-            self.net.counters.frames_without_path += 1;
-            return out.push(Command::Forget(frame));
+            return self.net.drop_pathless(frame, out);
         }
         self.net.counters.flows_new += 1;
         self.net.counters.flows_plain += u64::from(self.flows.slab[flow].connection == NONE);
@@ -175,11 +166,9 @@ impl Smoc {
         let entry = &mut self.flows.slab[flow];
         let stations = entry.key.stations.map(|station| self.net.stations.slab.handle(station));
         let addresses = [INITIATOR, LISTENER].map(|side| entry.key.address(side));
-        entry.connection = self.connections.insert(now, version, stations, addresses);
         entry.state.set(State::HANDSHAKE.and(State::COPY_FORWARD).and(State::COPY_REVERSE), true);
-        let connection = entry.connection;
-        entry.part = Part::First(connection);
-        self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
+        let connection = self.connections.insert(now, version, stations, addresses);
+        self.enter_connection(flow, connection, Part::First(connection));
         self.handshakes.watch(now, flow, None, key);
     }
 
@@ -221,12 +210,7 @@ impl Smoc {
         }
         self.net.counters.joins += 1;
         self.net.counters.joins_by_listener += u64::from(side == LISTENER);
-        let entry = &mut self.flows.slab[flow];
-        entry.connection = connection;
-        entry.state.set(State::JOIN, true);
-        entry.state.set(State::FROM_LISTENER, side == LISTENER);
-        entry.part = Part::Join(connection, side == LISTENER);
-        self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
+        self.enter_connection(flow, connection, Part::Join(connection, side == LISTENER));
         if own {
             // No other station can send with these addresses from this port.
             self.confirm(flow);

@@ -1,23 +1,8 @@
 //! [`Counts`]: message counters of [`super::Southbound`].
 
-macro_rules! counts {
-    ($($(#[doc = $doc:literal])+ $name:ident,)*) => {
-        /// Counters since the start.
-        #[derive(Clone, Debug, Default)]
-        pub struct Counts {
-            $($(#[doc = $doc])+ pub $name: u64,)*
-        }
+use crate::counters::counters;
 
-        impl Counts {
-            /// All counters with their names.
-            pub fn list(&self) -> Vec<(&'static str, u64)> {
-                vec![$((stringify!($name), self.$name),)*]
-            }
-        }
-    };
-}
-
-counts! {
+counters! { pub Counts:
     /// Packet-ins received, except LLDP.
     packet_ins_received,
     /// Packet-ins above their port's rate limit.

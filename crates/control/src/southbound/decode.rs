@@ -93,23 +93,13 @@ mod tests {
     use weft_wire::Mac;
     use weft_wire::openflow::List;
 
+    use super::super::encode;
     use super::*;
     use crate::rule::EXACT;
 
     fn told(rules: &[Rule], more: bool) -> Vec<u8> {
-        let actions: Vec<Vec<Action>> = rules
-            .iter()
-            .map(|rule| {
-                let steps = rule.actions.iter().map(|step| match *step {
-                    RuleAction::SetDestination(mac) => Action::SetEthDst(mac),
-                    RuleAction::Output(port) => Action::output(PortNumber(port.0)),
-                    RuleAction::Controller { max_len } => {
-                        Action::Output { port: PortNumber::CONTROLLER, max_len }
-                    }
-                });
-                steps.collect()
-            })
-            .collect();
+        let encoded = |rule: &Rule| rule.actions.iter().map(encode::action).collect();
+        let actions: Vec<Vec<Action>> = rules.iter().map(encoded).collect();
         let stats: Vec<FlowStats> = rules
             .iter()
             .zip(&actions)
@@ -124,13 +114,13 @@ mod tests {
                 cookie: rule.cookie,
                 packets: 3,
                 bytes: 4,
-                matching: super::super::encode::fields(&rule.matches),
+                matching: encode::fields(&rule.matches),
                 actions: List::new(actions),
             })
             .collect();
         let message = Message::MultipartReply(MultipartReply::Flows { flows: List::new(&stats), more });
-        let mut bytes = vec![0; message.encoded_len()];
-        message.write(7, &mut bytes).unwrap();
+        let mut bytes = Vec::new();
+        encode::message(&mut bytes, 7, &message);
         bytes
     }
 

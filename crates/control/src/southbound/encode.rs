@@ -42,7 +42,8 @@ pub fn rule(out: &mut Vec<u8>, xid: u32, change: &RuleChange) {
     message(out, xid, &Message::FlowMod(change));
 }
 
-fn action(step: &RuleAction) -> Action {
+/// An action in OpenFlow.
+pub fn action(step: &RuleAction) -> Action {
     match *step {
         RuleAction::SetDestination(mac) => Action::SetEthDst(mac),
         RuleAction::Output(port) => Action::output(PortNumber(port.0)),

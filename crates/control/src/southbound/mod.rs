@@ -191,10 +191,14 @@ impl Southbound {
     }
 
     /// A switch is under control from now on: calls [`Controller::switch_up`] with the rules in `answers`, the messages of
-    /// its flow statistics reply. Unreadable messages are left out.
+    /// its flow statistics reply. Unreadable messages are left out. A switch that is still under control has lost its
+    /// connection first.
     pub fn switch_up(&mut self, now: Time, switch: SwitchId, ports: &[PortNo], answers: &[&[u8]]) {
         let rules: Vec<Rule> =
             answers.iter().filter_map(|answer| decode::rules(answer).ok()).flat_map(|(own, _)| own).collect();
+        if self.sessions.contains_key(&switch) {
+            self.switch_down(now, switch, false);
+        }
         self.sessions.insert(switch, Session::default());
         if let Some(interval) = self.limits.audit {
             self.audits.begin(now + interval, switch);

@@ -6,7 +6,7 @@
 
 mod tree;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use rustc_hash::FxHashMap;
@@ -17,17 +17,16 @@ use weft_wire::{EtherType, Mac};
 use crate::clock::Time;
 use crate::command::{Command, FrameOut, MadeFrame, Transaction};
 use crate::controller::{Controller, Show};
-use crate::cookie::{Cookie, is_own, same_generation};
+use crate::cookie::{Cookie, GENERATION_BITS, is_own};
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
-use crate::network::{Network, Sender, at_once};
+use crate::network::{Network, Sender, at_once, send_held};
 use crate::offences::Offence;
 use crate::packet::Packet;
 use crate::rule::{Actions, Match, Rule, RuleAction, RuleChange, priority};
 use crate::settings::{Settings, SettingsError};
-use crate::slab::Slab;
-use crate::stations::Claim;
+use crate::slab::{Slab, grown};
 use crate::topology::{Change, Role};
-use crate::transactions::{Open, Purpose, Transactions};
+use crate::transactions::{Open, Transactions};
 use tree::Tree;
 
 /// A switch's rule for frames to a station.
@@ -66,7 +65,7 @@ impl SpanningTree {
             constant: Vec::new(),
             entries: Slab::starting(settings.epoch),
             by_ends: FxHashMap::default(),
-            transactions: Transactions::new(settings.install_deadline(), settings.limits.held_frames),
+            transactions: Transactions::new(&settings),
             net: Network::new(settings),
         })
     }
@@ -137,25 +136,19 @@ impl SpanningTree {
                 continue;
             }
             let rules = self.constant_rules(switch, now);
-            let had = std::mem::take(self.constant_of(switch));
             let has: BTreeMap<u64, Rule> = rules.into_iter().map(|rule| (rule.cookie, rule)).collect();
-            for (&cookie, rule) in had.iter().filter(|(cookie, _)| !has.contains_key(cookie)) {
-                let change = RuleChange::Remove { cookie, matches: rule.matches };
-                self.net.change(&mut changes, switch, change);
+            let had = std::mem::replace(grown(&mut self.constant, switch), has.clone());
+            let is_replaced =
+                |had: &Rule, has: &Rule| (had.priority, had.matches) == (has.priority, has.matches);
+            let gone = |had: &&Rule| !has.get(&had.cookie).is_some_and(|has| is_replaced(had, has));
+            for rule in had.values().filter(gone) {
+                self.net.change(&mut changes, switch, rule.removal());
             }
-            for (_, rule) in has.iter().filter(|(cookie, rule)| had.get(cookie) != Some(rule)) {
-                self.net.change(&mut changes, switch, RuleChange::Add(rule.clone()));
+            for (_, rule) in has.into_iter().filter(|(cookie, rule)| had.get(cookie) != Some(rule)) {
+                self.net.change(&mut changes, switch, RuleChange::Add(rule));
             }
-            *self.constant_of(switch) = has;
         }
         at_once(changes, out);
-    }
-
-    fn constant_of(&mut self, switch: u32) -> &mut BTreeMap<u64, Rule> {
-        if self.constant.len() <= switch as usize {
-            self.constant.resize_with(switch as usize + 1, BTreeMap::new);
-        }
-        &mut self.constant[switch as usize]
     }
 
     fn rule(&self, index: u32) -> Rule {
@@ -180,17 +173,14 @@ impl SpanningTree {
         let gone: Vec<u32> =
             self.entries.iter().filter(|(_, entry)| which(entry)).map(|(index, _)| index).collect();
         for index in gone {
-            let rule = self.rule(index);
-            let change = RuleChange::Remove { cookie: rule.cookie, matches: rule.matches };
-            self.net.change(changes, self.entries[index].switch, change);
+            self.net.change(changes, self.entries[index].switch, self.rule(index).removal());
             self.drop_entry(index, out);
         }
     }
 
     fn drop_entry(&mut self, index: u32, out: &mut Vec<Command>) {
         for (_, frame) in self.transactions.leave_route(index) {
-            self.net.counters.frames_dropped += 1;
-            out.push(Command::Forget(frame));
+            self.net.drop_frame(frame, out);
         }
         let Entry { switch, station, .. } = self.entries[index];
         self.by_ends.remove(&(switch, station));
@@ -218,8 +208,7 @@ impl SpanningTree {
             return self.net.relay(now, source.1, stations[1], frame, out);
         }
         let Some(way) = self.tree.way(source.0, target.0) else {
-            self.net.counters.frames_without_path += 1;
-            return out.push(Command::Forget(frame));
+            return self.net.drop_pathless(frame, out);
         };
         if !self.transactions.has_room() || self.entries.len() >= self.net.settings.limits.flows {
             return self.net.relay(now, source.1, stations[1], frame, out);
@@ -255,9 +244,7 @@ impl SpanningTree {
                 switches.push(switch);
             }
         }
-        let (paths, stations, held) = (SmallVec::new(), SmallVec::new(), Vec::new());
-        let (purpose, before, frame_held) = (Purpose::Other, Vec::new(), Some(frame));
-        let open = Open { purpose, paths, stations, routes, before, switches, frame: frame_held, held };
+        let open = Open { routes, switches, frame: Some(frame), ..Open::default() };
         let id = self.transactions.open(now, open);
         out.push(Command::Install(Transaction { id, rules, release: vec![(at, frame)] }));
     }
@@ -327,27 +314,24 @@ impl Controller for SpanningTree {
             self.net.counters.switches_refused += 1;
             return;
         };
-        // Station rules that it still has are kept, by cookie; all its other own rules are replaced.
-        self.constant_of(index).clear();
-        let mut changes = Changes::new();
-        let found: BTreeSet<u64> =
-            rules.iter().map(|rule| rule.cookie).filter(|&cookie| is_own(cookie)).collect();
+        let own = rules.iter().filter(|rule| is_own(rule.cookie));
+        let mut found: BTreeMap<u64, Rule> = own.map(|rule| (rule.cookie, rule.clone())).collect();
         let entries = self.entries.iter().filter(|(_, entry)| entry.switch == index);
         let rules: Vec<Rule> = entries.map(|(entry, _)| self.rule(entry)).collect();
-        let wanted: BTreeSet<u64> = rules.iter().map(|rule| rule.cookie).collect();
+        let mut changes = Changes::new();
         for rule in rules {
-            if !found.contains(&rule.cookie) {
+            // Station rules that it still has are kept, by cookie.
+            if found.remove(&rule.cookie).is_none() {
                 self.net.counters.rules_missing += 1;
                 self.net.change(&mut changes, index, RuleChange::Add(rule));
             }
         }
-        for &cookie in found.difference(&wanted) {
-            self.net.counters.rules_stale += 1;
-            let change = RuleChange::Remove { cookie, matches: Match::ALL };
-            self.net.change(&mut changes, index, change);
-        }
         at_once(changes, out);
+        // The others are compared with those that do not depend on stations.
+        *grown(&mut self.constant, index) = found.clone();
         self.changed(now, &change, out);
+        found.retain(|cookie, _| !self.constant[index as usize].contains_key(cookie));
+        self.net.counters.rules_stale += found.len() as u64;
     }
 
     fn rules_read(
@@ -362,7 +346,7 @@ impl Controller for SpanningTree {
             return 0;
         };
         let mut changes = Changes::new();
-        for rule in self.constant_of(index).values().filter(|rule| rule.cookie & mask == value) {
+        for rule in self.constant[index as usize].values().filter(|rule| rule.cookie & mask == value) {
             if !rules.contains(rule) {
                 changes.push((switch, RuleChange::Add(rule.clone())));
             }
@@ -390,15 +374,15 @@ impl Controller for SpanningTree {
         self.changed(now, &change, out);
     }
 
-    fn link_up(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>) {
-        let change = self.net.topology.link_up(from, to);
-        if !change.ports.is_empty() {
-            self.changed(now, &change, out);
-        }
-    }
-
-    fn link_down(&mut self, now: Time, from: SwitchPort, to: SwitchPort, out: &mut Vec<Command>) {
-        let change = self.net.topology.link_down(from, to);
+    fn link_changed(
+        &mut self,
+        now: Time,
+        from: SwitchPort,
+        to: SwitchPort,
+        up: bool,
+        out: &mut Vec<Command>,
+    ) {
+        let change = self.net.topology.link_changed(from, to, up);
         if !change.ports.is_empty() {
             self.changed(now, &change, out);
         }
@@ -454,11 +438,7 @@ impl Controller for SpanningTree {
     fn installed(&mut self, _now: Time, transaction: u64, out: &mut Vec<Command>) {
         let Some(open) = self.close(transaction, out) else { return };
         self.net.counters.installs += 1;
-        for (at, frame) in open.held {
-            let (ports, held) = (vec![PortNo::TABLE], FrameOut::Held(frame));
-            out.push(Command::PacketOut { switch: at.switch, in_port: Some(at.port), ports, frame: held });
-            out.push(Command::Forget(frame));
-        }
+        send_held(open.held, out);
     }
 
     fn failed(
@@ -474,15 +454,13 @@ impl Controller for SpanningTree {
         let mut changes = Changes::new();
         for handle in &open.routes {
             if self.entries.find(*handle).is_some() {
-                let rule = self.rule(handle.index);
-                let change = RuleChange::Remove { cookie: rule.cookie, matches: rule.matches };
-                self.net.change(&mut changes, self.entries[handle.index].switch, change);
+                let switch = self.entries[handle.index].switch;
+                self.net.change(&mut changes, switch, self.rule(handle.index).removal());
                 self.drop_entry(handle.index, out);
             }
         }
         for (_, frame) in open.held {
-            self.net.counters.frames_dropped += 1;
-            out.push(Command::Forget(frame));
+            self.net.drop_frame(frame, out);
         }
         at_once(changes, out);
     }
@@ -497,8 +475,7 @@ impl Controller for SpanningTree {
         out: &mut Vec<Command>,
     ) {
         if let Some(Cookie::Tree(index, generation)) = Cookie::read(cookie)
-            && self.entries.get(index).is_some()
-            && same_generation(generation, self.entries.handle(index).generation, 20)
+            && self.entries.has(index, generation, GENERATION_BITS)
             && self.transactions.of_route(index).is_none()
         {
             self.drop_entry(index, out);
@@ -515,13 +492,8 @@ impl Controller for SpanningTree {
             self.failed(now, number, SwitchId(0), "install timed out", out);
         }
         self.net.ask_again(now, out);
-        while let Some(claim) = self.net.due_claim(now) {
-            match claim {
-                Claim::Moved { station, port, .. } => {
-                    self.move_station(now, station.index, port, out);
-                }
-                Claim::Taken { address, by, .. } => self.net.take_address(now, address, by, out),
-            }
+        while let Some((station, port)) = self.net.due_move(now, out) {
+            self.move_station(now, station, port, out);
         }
     }
 

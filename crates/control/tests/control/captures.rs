@@ -69,8 +69,7 @@ fn play(capture: &Value, known: &BTreeSet<(Mac, IpAddr)>, gap: Duration) -> Net<
                 net.run(gap);
             }
         }
-        let sent = net.send(numbers[&packet.eth_src], packet);
-        net.run(Duration::from_ms(60));
+        let sent = net.send_and_run(numbers[&packet.eth_src], packet, 60);
         let deliveries = net.deliveries(sent);
         assert_eq!(deliveries.len(), 1, "{frame}");
         assert_eq!((deliveries[0].host, deliveries[0].packet), (numbers[&packet.eth_dst], packet));

@@ -4,8 +4,8 @@ use weft_control::{Content, Join, Mptcp, Settings, Smoc};
 use weft_control::{Controller, Duration, Time};
 use weft_wire::mptcp::Version;
 
-use crate::net::Net;
-use crate::talk::{ACK, Connection, SYN, SYN_ACK, flow};
+use crate::net::{Host, Net};
+use crate::talk::{ACK, Connection, Flow, SYN, SYN_ACK, flow};
 
 /// Four disjoint paths between two edge switches, one of them a single link: 1-2, 1-3-2, 1-4-2, 1-5-2.
 pub const FOUR: [(u64, u64); 7] = [(1, 2), (1, 3), (3, 2), (1, 4), (4, 2), (1, 5), (5, 2)];
@@ -21,8 +21,31 @@ pub fn four_with(settings: Settings, hosts: &[u64]) -> Net<Smoc> {
     net
 }
 
+/// The same network, and its hosts.
+pub fn four_hosts<const N: usize>(places: [u64; N]) -> (Net<Smoc>, [Host; N]) {
+    let net = four(&places);
+    let hosts = std::array::from_fn(|host| net.hosts[host]);
+    (net, hosts)
+}
+
+/// Checks that segments in both directions of a flow are not copied to the controller.
+fn is_not_copied(net: &mut Net<Smoc>, flow: Flow, option: Option<Mptcp>) {
+    let copied = net.counter("packet_ins_copied");
+    for direction in [0, 1, 0] {
+        net.say(flow, direction, ACK, option);
+    }
+    assert_eq!(net.counter("packet_ins_copied"), copied, "nothing more is copied");
+}
+
 fn v1(port: u16) -> Connection {
     Connection::new(flow(0, 1, port), Version::V1, port.into())
+}
+
+/// The same network, and a connection of its first two hosts.
+pub fn four_open(hosts: &[u64]) -> (Net<Smoc>, Connection) {
+    let (mut net, connection) = (four(hosts), v1(4000));
+    net.open(&connection);
+    (net, connection)
 }
 
 #[test]
@@ -65,19 +88,10 @@ fn a_controller_that_has_run_for_a_hundred_years_does_what_it_did_at_first() {
 
 #[test]
 fn the_next_paths_are_there_before_anyone_asks_and_a_join_costs_two_rules() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
-    net.open(&connection);
+    let (mut net, connection) = four_open(&[1, 2]);
     let before = net.log.len();
     net.join(&connection, flow(0, 1, 4001), 0);
-    let rules: usize = net.log[before..]
-        .iter()
-        .map(|command| match command {
-            weft_control::Command::Install(transaction) => transaction.rules.len(),
-            _ => 0,
-        })
-        .sum();
-    assert_eq!(rules, 2);
+    assert_eq!(net.changes(before).len(), 2);
 }
 
 #[test]
@@ -95,61 +109,49 @@ fn joins_by_the_server_take_the_next_paths_of_the_same_set() {
 
 #[test]
 fn a_join_before_the_third_ack_is_known_by_the_listeners_token() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
-    net.say(connection.first, 0, SYN, Some(connection.capable(0)));
-    net.say(connection.first, 1, SYN_ACK, Some(connection.capable(1)));
+    let (mut net, connection) = (four(&[1, 2]), v1(4000));
+    net.shake(&connection, [0, 1]);
     assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 3, 2]);
-    net.say(connection.first, 0, ACK, Some(connection.capable(2)));
+    net.shake(&connection, [2]);
     // The initiator's key is known only now.
     assert_eq!(net.join(&connection, flow(1, 0, 6001), 1), [2, 4, 1]);
 }
 
 #[test]
 fn a_third_ack_that_overtakes_the_listeners_answer_is_enough() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
-    net.say(connection.first, 0, SYN, Some(connection.capable(0)));
-    net.say(connection.first, 0, ACK, Some(connection.capable(2)));
+    let (mut net, connection) = (four(&[1, 2]), v1(4000));
+    net.shake(&connection, [0, 2]);
     assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 3, 2]);
-    net.say(connection.first, 1, SYN_ACK, Some(connection.capable(1)));
+    net.shake(&connection, [1]);
     assert_eq!(net.join(&connection, flow(0, 1, 4002), 0), [1, 4, 2]);
     assert_eq!((net.counter("established"), net.counter("keys_mismatched")), (1, 0));
 }
 
 #[test]
 fn a_third_ack_that_comes_up_by_an_old_rule_ends_the_copies_like_any_other() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
-    net.say(connection.first, 0, SYN, Some(connection.capable(0)));
-    net.say(connection.first, 1, SYN_ACK, Some(connection.capable(1)));
+    let (mut net, connection) = (four(&[1, 2]), v1(4000));
+    net.shake(&connection, [0, 1]);
     let ack = net.straggle(connection.first, 0, ACK, Some(connection.capable(2)));
     assert_eq!(net.way(ack), [2], "the controller delivers it at the other end");
-    let copies = net.counter("packet_ins_copied");
-    for direction in [0, 1, 0] {
-        net.say(connection.first, direction, ACK, Some(Mptcp::Other));
-    }
-    assert_eq!(net.counter("packet_ins_copied"), copies);
+    is_not_copied(&mut net, connection.first, Some(Mptcp::Other));
     // The initiator's key is known.
     assert_eq!(net.join(&connection, flow(1, 0, 6001), 1), [2, 3, 1]);
 }
 
 #[test]
 fn what_the_listener_says_of_its_key_counts_and_not_what_others_say() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
-    net.say(connection.first, 0, SYN, Some(connection.capable(0)));
+    let (mut net, connection) = (four(&[1, 2]), v1(4000));
+    net.shake(&connection, [0]);
     let Mptcp::Capable { version, sender_key, .. } = connection.capable(2) else { unreachable!() };
     net.say(connection.first, 0, ACK, Some(Mptcp::Capable { version, sender_key, receiver_key: Some(666) }));
-    net.say(connection.first, 1, SYN_ACK, Some(connection.capable(1)));
+    net.shake(&connection, [1]);
     assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 3, 2]);
     assert_eq!(net.counter("keys_mismatched"), 1);
 }
 
 #[test]
 fn lost_and_repeated_syns_change_nothing() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
+    let (mut net, connection) = (four(&[1, 2]), v1(4000));
     let syn = net.segment(connection.first, 0, SYN, Some(connection.capable(0)));
     // Three before the rules are installed: they are one flow, and only the first reaches the other end.
     let sent: Vec<u64> = (0..3).map(|_| net.send(0, syn)).collect();
@@ -158,10 +160,9 @@ fn lost_and_repeated_syns_change_nothing() {
     assert_eq!(heard, [1, 0, 0]);
     assert_eq!((net.counter("flows_new"), net.counter("syns_repeated"), net.counter("capable")), (1, 2, 1));
     // One more, then the reply is lost and repeated: the copies are not forwarded again.
-    net.say(connection.first, 0, SYN, Some(connection.capable(0)));
+    net.shake(&connection, [0]);
     for _ in 0..2 {
-        let frame = net.say(connection.first, 1, SYN_ACK, Some(connection.capable(1)));
-        assert_eq!(net.way(frame), [2, 1]);
+        assert_eq!(net.say_on(connection.first, 1, SYN_ACK, Some(connection.capable(1))), [2, 1]);
     }
     net.say(connection.first, 0, ACK, Some(connection.capable(2)));
     assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 3, 2]);
@@ -170,14 +171,11 @@ fn lost_and_repeated_syns_change_nothing() {
 
 #[test]
 fn a_repeated_join_is_one_subflow() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
-    net.open(&connection);
+    let (mut net, connection) = four_open(&[1, 2]);
     let syn = Mptcp::Join(Join::Syn { token: connection.token(1), nonce: 4001 });
     let packet = net.segment(flow(0, 1, 4001), 0, SYN, Some(syn));
     net.send(0, packet);
-    net.send(0, packet);
-    net.run(Duration::from_ms(60));
+    net.send_and_run(0, packet, 60);
     assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 3, 2]);
     assert_eq!(net.join(&connection, flow(0, 1, 4002), 0), [1, 4, 2]);
     assert_eq!(net.counter("joins"), 2);
@@ -185,9 +183,7 @@ fn a_repeated_join_is_one_subflow() {
 
 #[test]
 fn an_unknown_token_goes_the_shortest_path() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
-    net.open(&connection);
+    let (mut net, connection) = four_open(&[1, 2]);
     let stranger = v1(5000);
     assert_eq!(net.join(&stranger, flow(0, 1, 4001), 0), [1, 2]);
     assert_eq!((net.counter("joins_unknown_token"), net.counter("joins")), (1, 0));
@@ -197,28 +193,20 @@ fn an_unknown_token_goes_the_shortest_path() {
 #[test]
 fn a_listener_without_mptcp_makes_it_plain_tcp() {
     for answer in [None, Some(Mptcp::Malformed)] {
-        let mut net = four(&[1, 2]);
-        let connection = v1(4000);
+        let (mut net, connection) = (four(&[1, 2]), v1(4000));
         net.say(connection.first, 0, SYN, Some(connection.capable(0)));
-        let frame = net.say(connection.first, 1, SYN_ACK, answer);
-        assert_eq!(net.way(frame), [2, 1]);
-        let frame = net.say(connection.first, 0, ACK, None);
-        assert_eq!(net.way(frame), [1, 2]);
+        assert_eq!(net.say_on(connection.first, 1, SYN_ACK, answer), [2, 1]);
+        assert_eq!(net.say_on(connection.first, 0, ACK, None), [1, 2]);
         assert_eq!((net.counter("refused"), net.counter("connections_now")), (1, 0));
         assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 2], "no host has that token");
-        let copied = net.counter("packet_ins_copied");
-        net.say(connection.first, 0, ACK, None);
-        net.say(connection.first, 1, ACK, None);
-        assert_eq!(net.counter("packet_ins_copied"), copied, "nothing more is copied");
+        is_not_copied(&mut net, connection.first, None);
     }
 }
 
 #[test]
 fn an_initiator_that_falls_back_makes_it_plain_tcp() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
-    net.say(connection.first, 0, SYN, Some(connection.capable(0)));
-    net.say(connection.first, 1, SYN_ACK, Some(connection.capable(1)));
+    let (mut net, connection) = (four(&[1, 2]), v1(4000));
+    net.shake(&connection, [0, 1]);
     net.say(connection.first, 0, ACK, None);
     assert_eq!((net.counter("refused"), net.counter("connections_now")), (1, 0));
 }
@@ -227,9 +215,8 @@ fn an_initiator_that_falls_back_makes_it_plain_tcp() {
 fn a_listener_may_choose_the_older_version() {
     let mut net = four(&[1, 2]);
     let (new, old) = (v1(4000), Connection { version: Version::V0, ..v1(4000) });
-    net.say(new.first, 0, SYN, Some(new.capable(0)));
-    net.say(new.first, 1, SYN_ACK, Some(old.capable(1)));
-    net.say(new.first, 0, ACK, Some(old.capable(2)));
+    net.shake(&new, [0]);
+    net.shake(&old, [1, 2]);
     assert_eq!(net.join(&old, flow(0, 1, 4001), 0), [1, 3, 2], "by the SHA-1 of its key");
 }
 
@@ -272,22 +259,18 @@ fn tokens_that_collide_are_told_apart_by_their_hosts() {
 #[test]
 fn malformed_options_are_counted_and_plain_tcp() {
     let mut net = four(&[1, 2]);
-    let frame = net.say(flow(0, 1, 4000), 0, SYN, Some(Mptcp::Malformed));
-    assert_eq!(net.way(frame), [1, 2]);
-    let frame = net.say(flow(0, 1, 4000), 1, SYN_ACK, Some(Mptcp::Malformed));
-    assert_eq!(net.way(frame), [2, 1]);
+    assert_eq!(net.say_on(flow(0, 1, 4000), 0, SYN, Some(Mptcp::Malformed)), [1, 2]);
+    assert_eq!(net.say_on(flow(0, 1, 4000), 1, SYN_ACK, Some(Mptcp::Malformed)), [2, 1]);
     // An option that belongs in another segment is ignored as well.
     let misplaced = Mptcp::Join(Join::Ack { hmac: [0; 20] });
-    let frame = net.say(flow(0, 1, 4001), 0, SYN, Some(misplaced));
-    assert_eq!(net.way(frame), [1, 2]);
+    assert_eq!(net.say_on(flow(0, 1, 4001), 0, SYN, Some(misplaced)), [1, 2]);
     assert_eq!((net.counter("options_malformed"), net.counter("flows_plain")), (1, 2));
     assert_eq!((net.counter("connections_now"), net.counter("joins")), (0, 0));
 }
 
 #[test]
 fn a_handshake_that_does_not_end_is_not_watched_for_ever() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
+    let (mut net, connection) = (four(&[1, 2]), v1(4000));
     net.say(connection.first, 0, SYN, Some(connection.capable(0)));
     assert_eq!((net.counter("connections_pending_now"), net.counter("handshakes_now")), (1, 1));
     net.run(Duration::from_secs(4));
@@ -300,19 +283,14 @@ fn a_handshake_that_does_not_end_is_not_watched_for_ever() {
 
 #[test]
 fn a_subflow_that_was_idle_keeps_its_path() {
-    let mut net = four(&[1, 2]);
-    let connection = v1(4000);
-    net.open(&connection);
+    let (mut net, connection) = four_open(&[1, 2]);
     net.join(&connection, flow(0, 1, 4001), 0);
     let joined = net.join(&connection, flow(0, 1, 4002), 0);
     assert_eq!(joined, [1, 4, 2]);
     net.run(Duration::from_secs(30));
     assert_eq!(net.counter("flows_dormant_now"), 3);
     // They wake up in another order, and no two of them share a path.
-    let ways = [4002, 4000, 4001].map(|port| {
-        let frame = net.say(flow(0, 1, port), 0, ACK, Some(Mptcp::Other));
-        net.way(frame)
-    });
+    let ways = [4002, 4000, 4001].map(|port| net.say_on(flow(0, 1, port), 0, ACK, Some(Mptcp::Other)));
     assert_eq!(ways, [vec![1, 2], vec![1, 3, 2], vec![1, 4, 2]]);
     assert_eq!((net.counter("flows_dormant_now"), net.counter("connections_now")), (0, 1));
 }
@@ -320,23 +298,16 @@ fn a_subflow_that_was_idle_keeps_its_path() {
 #[test]
 fn a_subflow_of_another_interface_is_proven_by_its_hmac() {
     // Hosts 0 and 2 are two interfaces of one machine, on different switches.
-    let mut net = four(&[1, 2, 3]);
-    let connection = v1(4000);
-    net.open(&connection);
+    let (mut net, connection) = four_open(&[1, 2, 3]);
     assert_eq!(net.join(&connection, flow(2, 1, 7000), 0), [3, 2]);
     assert_eq!((net.counter("joins"), net.counter("joins_proven"), net.counter("joins_forged")), (1, 1, 0));
-    let copied = net.counter("packet_ins_copied");
-    net.say(flow(2, 1, 7000), 0, ACK, Some(Mptcp::Other));
-    net.say(flow(2, 1, 7000), 1, ACK, Some(Mptcp::Other));
-    assert_eq!(net.counter("packet_ins_copied"), copied, "nothing more is copied");
+    is_not_copied(&mut net, flow(2, 1, 7000), Some(Mptcp::Other));
     let Content::Tcp(_) = net.delivered.last().unwrap().packet.content else { panic!("TCP") };
 }
 
 #[test]
 fn a_subflows_hmac_may_be_seen_before_the_answer_that_it_is_about() {
-    let mut net = four(&[1, 2, 3]);
-    let connection = v1(4000);
-    net.open(&connection);
+    let (mut net, connection) = four_open(&[1, 2, 3]);
     let (late, nonces) = (flow(2, 1, 7000), [7000, 77]);
     let syn = Join::Syn { token: connection.token(1), nonce: nonces[0] };
     net.say(late, 0, SYN, Some(Mptcp::Join(syn)));
@@ -344,31 +315,23 @@ fn a_subflows_hmac_may_be_seen_before_the_answer_that_it_is_about() {
     assert_eq!(net.counter("joins_proven"), 0);
     net.say(late, 1, SYN_ACK, Some(Mptcp::Join(Join::SynAck { hmac: 0, nonce: nonces[1] })));
     assert_eq!((net.counter("joins_proven"), net.counter("joins_forged")), (1, 0));
-    let copied = net.counter("packet_ins_copied");
-    net.say(late, 0, ACK, Some(Mptcp::Other));
-    net.say(late, 1, ACK, Some(Mptcp::Other));
-    assert_eq!(net.counter("packet_ins_copied"), copied, "nothing more is copied");
+    is_not_copied(&mut net, late, Some(Mptcp::Other));
 }
 
 #[test]
 fn a_join_that_is_proven_too_late_is_moved_off_a_path_that_was_given_away() {
     // Host 2 is another interface of host 0's machine, at the same switch.
-    let mut net = four(&[1, 2, 1]);
-    let connection = v1(4000);
-    net.open(&connection);
+    let (mut net, connection) = four_open(&[1, 2, 1]);
     let late = flow(2, 1, 7000);
     let nonces = [7000, 77];
     let syn = Mptcp::Join(Join::Syn { token: connection.token(1), nonce: nonces[0] });
-    let frame = net.say(late, 0, SYN, Some(syn));
-    assert_eq!(net.way(frame), [1, 3, 2]);
+    assert_eq!(net.say_on(late, 0, SYN, Some(syn)), [1, 3, 2]);
     assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 3, 2], "unverified joins take no path");
     let back = connection.hmac(1, [nonces[1], nonces[0]]);
     let hmac = u64::from_be_bytes(back[..8].try_into().unwrap());
     net.say(late, 1, SYN_ACK, Some(Mptcp::Join(Join::SynAck { hmac, nonce: nonces[1] })));
     net.say(late, 0, ACK, Some(Mptcp::Join(Join::Ack { hmac: connection.hmac(0, nonces) })));
-    let frame = net.say(late, 0, ACK, Some(Mptcp::Other));
-    assert_eq!(net.way(frame), [1, 4, 2]);
-    let frame = net.say(late, 1, ACK, Some(Mptcp::Other));
-    assert_eq!(net.way(frame), [2, 4, 1]);
+    assert_eq!(net.say_on(late, 0, ACK, Some(Mptcp::Other)), [1, 4, 2]);
+    assert_eq!(net.say_on(late, 1, ACK, Some(Mptcp::Other)), [2, 4, 1]);
     assert_eq!(net.counter("flows_moved"), 1);
 }

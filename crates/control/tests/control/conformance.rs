@@ -185,8 +185,7 @@ impl Pair {
             Kind::Ack => ACK,
         };
         let packet = self.net.segment(flow, direction, flags, mptcp);
-        let frame = self.net.send(flow.hosts[direction], packet);
-        self.net.run(Duration::from_ms(6));
+        let frame = self.net.send_and_run(flow.hosts[direction], packet, 6);
         let expected = self.model.segment(flow.hosts, flow.ports, direction, kind, says);
         prop_assert_eq!(self.net.way(frame), expected);
         Ok(())

@@ -3,17 +3,25 @@
 use std::net::Ipv4Addr;
 
 use weft_control::{
-    Content, Controller, Duration, Limits, Match, Packet, RuleAction, Settings, Show, Smoc, SwitchId,
+    Content, Controller, Duration, Limits, Match, Packet, Rule, RuleAction, Settings, Show, Smoc, SwitchId,
     SwitchPort, Time,
 };
 use weft_wire::Mac;
 
-use crate::cases::four;
-use crate::defence::claim;
+use crate::cases::{four, four_hosts};
 use crate::neighbours::{ask, claims, is_heard, owners, replace_controller};
-use crate::net::{Net, arp};
+use crate::net::{Net, arp, claim};
 use crate::resume::start_again_with;
 use crate::talk::{SYN, flow};
+
+/// The switch (without leading zeros) and port where a station is known to be.
+fn place(net: &Net<Smoc>, mac: Mac) -> (String, u64) {
+    let shown = net.controller.show(net.now, Show::Stations, 10);
+    let mut stations = shown["stations"].as_array().unwrap().iter();
+    let found = stations.find(|one| one["mac"] == mac.to_string()).unwrap_or_else(|| panic!("{shown}"));
+    let switch = found["switch"].as_str().unwrap().trim_start_matches('0');
+    (switch.to_owned(), found["port"].as_u64().unwrap())
+}
 
 /// All switches but the first connect to a restarted controller, which waits long enough for their hosts to be seen;
 /// returns the wires of the first.
@@ -21,12 +29,8 @@ fn connect_all_but_the_first(net: &mut Net<Smoc>) -> Vec<(SwitchPort, SwitchPort
     let (late, early): (Vec<_>, Vec<_>) =
         net.wires().into_iter().partition(|(one, other)| [one.switch, other.switch].contains(&SwitchId(1)));
     start_again_with(net, Settings { epoch: 7, hash_key: 7, ..Settings::default() });
-    for id in 2..=5 {
-        net.connect(SwitchId(id));
-    }
-    for (one, other) in early {
-        net.wire(one, other);
-    }
+    net.connect_all(2..=5);
+    net.wire_all(early);
     net.run(Duration::from_ms(1500));
     late
 }
@@ -37,13 +41,11 @@ fn rules_of_somebody_who_has_no_address_or_asks_for_none_are_not_taken_over() {
     ask(&mut net, 0, 1);
     let (_, sound) = claims(&net).into_iter().find(|(switch, _)| *switch == 1).unwrap();
     let nobody = Ipv4Addr::UNSPECIFIED.into();
-    let rules = &mut net.switches.get_mut(&SwitchId(1)).unwrap().rules;
-    let now = rules[0].1;
     for matches in [
         Match { says: sound.matches.says.map(|(_, mac)| (nobody, mac)), ..sound.matches },
         Match { about: Some(nobody), ..sound.matches },
     ] {
-        rules.push((weft_control::Rule { matches, ..sound.clone() }, now));
+        net.add_rule(1, Rule { matches, ..sound.clone() });
     }
     replace_controller(&mut net, Limits::default());
     assert!(owners(&net, Ipv4Addr::UNSPECIFIED).is_empty());
@@ -54,50 +56,38 @@ fn rules_of_somebody_who_has_no_address_or_asks_for_none_are_not_taken_over() {
 #[test]
 fn who_claims_a_mac_address_before_the_switch_of_its_owner_has_connected_to_a_new_controller_does_not_keep_it()
  {
-    let mut net = four(&[1, 2, 3]);
+    let (mut net, [a, ..]) = four_hosts([1, 2, 3]);
     ask(&mut net, 0, 1);
-    let a = net.hosts[0].clone();
     let late = connect_all_but_the_first(&mut net);
-    net.send(2, claim(a.mac, a.ip));
-    net.run(Duration::from_ms(400));
+    net.send_and_run(2, claim(a.mac, a.ip), 400);
     net.connect(SwitchId(1));
-    for (one, other) in late {
-        net.wire(one, other);
-    }
+    net.wire_all(late);
     net.run(Duration::from_secs(3));
     // The thief answers probes.
     (net.hosts[2].ip, net.hosts[2].mac) = (a.ip, a.mac);
     for _ in 0..3 {
-        net.send(0, claim(a.mac, a.ip));
-        net.run(Duration::from_ms(500));
+        net.send_and_run(0, claim(a.mac, a.ip), 500);
     }
     assert!(is_heard(&mut net));
-    let shown = net.controller.show(net.now, Show::Stations, 10);
-    let found = shown["stations"].as_array().unwrap().iter().find(|one| one["mac"] == a.mac.to_string());
-    assert_eq!(found.unwrap()["port"], a.at.port.0, "{shown}");
+    assert_eq!(place(&net, a.mac).1, u64::from(a.at.port.0));
 }
 
 #[test]
 fn of_two_switches_whose_rules_name_different_owners_the_one_that_connects_first_is_believed() {
     for first in [1, 3] {
-        let mut net = four(&[1, 2, 3]);
+        let (mut net, [a, _, c]) = four_hosts([1, 2, 3]);
         ask(&mut net, 0, 1);
         ask(&mut net, 2, 1);
-        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
         // As if switch 3 had been disconnected since host 2 got the address.
-        for (rule, _) in &mut net.switches.get_mut(&SwitchId(3)).unwrap().rules {
+        for (rule, _) in &mut net.switch(3).rules {
             if rule.matches.says == Some((c.ip.into(), c.mac)) {
                 rule.matches.says = Some((a.ip.into(), c.mac));
             }
         }
         let wires = net.wires();
         start_again_with(&mut net, Settings { epoch: 7, hash_key: 7, ..Settings::default() });
-        for id in [first, 4 - first, 2, 4, 5] {
-            net.connect(SwitchId(id));
-        }
-        for (one, other) in wires {
-            net.wire(one, other);
-        }
+        net.connect_all([first, 4 - first, 2, 4, 5]);
+        net.wire_all(wires);
         net.run(Duration::from_ms(200));
         let owner = if first == 1 { a.mac } else { c.mac };
         assert_eq!(owners(&net, a.ip), [owner.to_string()]);
@@ -106,11 +96,8 @@ fn of_two_switches_whose_rules_name_different_owners_the_one_that_connects_first
 
 #[test]
 fn a_host_of_which_only_flows_are_known_after_a_restart_keeps_its_mac_address_for_a_minute_unheard() {
-    let mut net = four(&[1, 2, 3]);
-    let a = net.hosts[0].clone();
-    let packet = net.segment(flow(0, 1, 4000), 0, SYN, None);
-    net.send(0, packet);
-    net.run(Duration::from_ms(100));
+    let (mut net, [a, ..]) = four_hosts([1, 2, 3]);
+    net.say(flow(0, 1, 4000), 0, SYN, None);
     replace_controller(&mut net, Limits::default());
     let stolen = arp(a.mac, Mac::BROADCAST, false, Ipv4Addr::new(10, 0, 0, 77), Ipv4Addr::new(10, 0, 0, 1));
     for _ in 0..50 {
@@ -123,23 +110,17 @@ fn a_host_of_which_only_flows_are_known_after_a_restart_keeps_its_mac_address_fo
     assert_eq!(brief, [(net.hosts[2].at, "moved-unasked", Some(a.mac))]);
     // It has not been seen for a minute.
     net.run(Duration::from_secs(10));
-    net.send(2, stolen);
-    net.run(Duration::from_ms(400));
+    net.send_and_run(2, stolen, 400);
     assert_eq!(net.counter("stations_moved"), 1);
 }
 
 #[test]
 fn a_host_that_was_heard_after_a_restart_has_to_answer_again() {
-    let mut net = four(&[1, 2, 3]);
-    let a = net.hosts[0].clone();
-    let packet = net.segment(flow(0, 1, 4000), 0, SYN, None);
-    net.send(0, packet);
-    net.run(Duration::from_ms(100));
+    let (mut net, [a, ..]) = four_hosts([1, 2, 3]);
+    net.say(flow(0, 1, 4000), 0, SYN, None);
     replace_controller(&mut net, Limits::default());
-    net.send(0, Packet { eth_src: a.mac, eth_dst: Mac::BROADCAST, content: Content::Other });
-    net.run(Duration::from_ms(100));
-    net.send(2, arp(a.mac, Mac::BROADCAST, false, a.ip, net.hosts[1].ip));
-    net.run(Duration::from_ms(400));
+    net.send_and_run(0, Packet { eth_src: a.mac, eth_dst: Mac::BROADCAST, content: Content::Other }, 100);
+    net.send_and_run(2, arp(a.mac, Mac::BROADCAST, false, a.ip, net.hosts[1].ip), 400);
     assert_eq!(net.counter("stations_moved"), 1);
 }
 
@@ -147,12 +128,10 @@ fn a_host_that_was_heard_after_a_restart_has_to_answer_again() {
 fn with_rules_of_a_host_at_two_switches() -> Net<Smoc> {
     let mut net = four(&[1, 2, 3]);
     for to in [0, 2] {
-        let packet = net.segment(flow(1, to, 4000), 0, SYN, None);
-        net.send(1, packet);
-        net.run(Duration::from_ms(100));
+        net.say(flow(1, to, 4000), 0, SYN, None);
     }
-    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
-    for (rule, _) in &mut net.switches.get_mut(&SwitchId(3)).unwrap().rules {
+    let (a, c) = (net.hosts[0], net.hosts[2]);
+    for (rule, _) in &mut net.switch(3).rules {
         if let [RuleAction::SetDestination(mac), RuleAction::Output(_)] = &mut rule.actions[..]
             && *mac == c.mac
         {
@@ -166,10 +145,9 @@ fn with_rules_of_a_host_at_two_switches() -> Net<Smoc> {
 fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
     // It was at switch 1 and is at switch 3, and switch 1 missed the move.
     let mut net = with_rules_of_a_host_at_two_switches();
-    let a = net.hosts[0].clone();
+    let a = net.hosts[0];
     replace_controller(&mut net, Limits::default());
-    net.send(2, arp(a.mac, Mac::BROADCAST, false, a.ip, net.hosts[1].ip));
-    net.run(Duration::from_ms(400));
+    net.send_and_run(2, arp(a.mac, Mac::BROADCAST, false, a.ip, net.hosts[1].ip), 400);
     assert_eq!((net.counter("claims_disputed"), net.counter("stations_moved")), (1, 1));
 }
 
@@ -177,24 +155,16 @@ fn a_host_that_has_left_rules_at_two_switches_is_believed_at_either() {
 fn a_host_is_where_rules_say_though_it_was_claimed_where_old_rules_of_another_switch_had_it() {
     // Host 0 was once at switch 3, which missed its move to switch 1.
     let mut net = with_rules_of_a_host_at_two_switches();
-    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
+    let (a, c) = (net.hosts[0], net.hosts[2]);
     let late = connect_all_but_the_first(&mut net);
-    let place = |net: &Net<Smoc>| {
-        let shown = net.controller.show(net.now, Show::Stations, 10);
-        let found = shown["stations"].as_array().unwrap().iter().find(|one| one["mac"] == a.mac.to_string());
-        found.map(|one| one["switch"].as_str().unwrap().trim_start_matches('0').to_owned())
-    };
-    assert_eq!(place(&net).as_deref(), Some("3"));
-    net.tell(|core, now, out| core.port_changed(now, c.at, false, out));
-    net.send(1, claim(a.mac, a.ip));
-    net.run(Duration::from_ms(400));
-    assert_eq!(place(&net).as_deref(), Some("2"));
+    assert_eq!(place(&net, a.mac).0, "3");
+    net.set_port(c.at, false);
+    net.send_and_run(1, claim(a.mac, a.ip), 400);
+    assert_eq!(place(&net, a.mac).0, "2");
     net.connect(SwitchId(1));
-    for (one, other) in late {
-        net.wire(one, other);
-    }
+    net.wire_all(late);
     net.run(Duration::from_secs(3));
-    assert_eq!(place(&net).as_deref(), Some("1"));
+    assert_eq!(place(&net, a.mac).0, "1");
 }
 
 #[test]

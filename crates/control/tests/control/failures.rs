@@ -18,6 +18,13 @@ pub fn opened(net: &mut Net<Smoc>) -> Connection {
     connection
 }
 
+/// A network with such a connection.
+pub fn four_opened(hosts: &[u64]) -> Net<Smoc> {
+    let mut net = four(hosts);
+    opened(&mut net);
+    net
+}
+
 /// The paths of the four subflows, each the same in both directions.
 pub fn ways(net: &mut Net<Smoc>) -> Vec<Vec<u64>> {
     let mut way = |port| {
@@ -31,6 +38,19 @@ pub fn ways(net: &mut Net<Smoc>) -> Vec<Vec<u64>> {
     (4000..4004).map(&mut way).collect()
 }
 
+/// A slow network, and a connection whose first packet-in has arrived, and the switches' answers have not.
+fn installing() -> (Net<Smoc>, Connection) {
+    let mut net = four(&[1, 2]);
+    net.slowest = Duration::from_ms(20);
+    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
+    let syn = net.segment(connection.first, 0, SYN, Some(connection.capable(0)));
+    net.send(0, syn);
+    while net.counter("transactions_now") == 0 {
+        net.run(Duration::from_ms(1));
+    }
+    (net, connection)
+}
+
 /// The port of one switch that leads to another.
 fn port_to(net: &Net<Smoc>, from: u64, to: u64) -> SwitchPort {
     let wires = net.wires();
@@ -39,18 +59,20 @@ fn port_to(net: &Net<Smoc>, from: u64, to: u64) -> SwitchPort {
     found.next().expect("a link").0
 }
 
+/// Cuts the link between two switches.
+fn cut(net: &mut Net<Smoc>, from: u64, to: u64, silently: bool) {
+    net.cut(port_to(net, from, to), silently);
+}
+
 #[test]
 fn subflows_leave_a_cable_that_was_cut_for_the_paths_least_used() {
     for silently in [false, true] {
-        let mut net = four(&[1, 2]);
-        opened(&mut net);
+        let mut net = four_opened(&[1, 2]);
         assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 4, 2], vec![1, 5, 2]]);
-        let at = port_to(&net, 4, 2);
-        net.cut(at, silently);
+        cut(&mut net, 4, 2, silently);
         net.run(Duration::from_ms(60));
         assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 2], vec![1, 5, 2]]);
-        let at = port_to(&net, 1, 2);
-        net.cut(at, silently);
+        cut(&mut net, 1, 2, silently);
         net.run(Duration::from_ms(60));
         assert_eq!(ways(&mut net), [vec![1, 3, 2], vec![1, 3, 2], vec![1, 5, 2], vec![1, 5, 2]]);
         assert_eq!((net.counter("flows_moved"), net.counter("flows_cut")), (3, 0));
@@ -65,8 +87,7 @@ fn subflows_leave_a_cable_that_was_cut_for_the_paths_least_used() {
 #[test]
 fn subflows_that_had_to_share_a_path_are_spread_again_when_the_cable_is_back_and_nothing_is_lost() {
     for silently in [false, true] {
-        let mut net = four(&[1, 2]);
-        opened(&mut net);
+        let mut net = four_opened(&[1, 2]);
         let (at, other) = (port_to(&net, 4, 2), port_to(&net, 2, 4));
         net.cut(at, silently);
         net.run(Duration::from_ms(60));
@@ -75,26 +96,19 @@ fn subflows_that_had_to_share_a_path_are_spread_again_when_the_cable_is_back_and
         net.run(Duration::from_secs(3));
         // The link flaps: nothing is moved.
         for _ in 0..3 {
-            for end in [at, other] {
-                net.tell(|c, now, out| c.port_changed(now, end, true, out));
-            }
-            net.wire(at, other);
+            net.mend(at, other);
             net.run(Duration::from_ms(300));
             net.cut(at, false);
             net.run(Duration::from_ms(300));
         }
         assert_eq!(net.counter("flows_spread"), 0);
-        for end in [at, other] {
-            net.tell(|c, now, out| c.port_changed(now, end, true, out));
-        }
-        net.wire(at, other);
+        net.mend(at, other);
         // Segments in both directions during all this.
         let mut sent = Vec::new();
         for round in 0..400 {
             let flow = flow(0, 1, 4000 + round % 4);
             let packet = net.segment(flow, usize::from(round % 8 > 3), ACK, Some(Mptcp::Other));
-            sent.push(net.send(flow.hosts[usize::from(round % 8 > 3)], packet));
-            net.run(Duration::from_ms(5));
+            sent.push(net.send_and_run(flow.hosts[usize::from(round % 8 > 3)], packet, 5));
         }
         net.run(Duration::from_ms(60));
         for frame in sent {
@@ -112,8 +126,7 @@ fn without_any_path_the_next_packet_asks() {
     let mut net = four(&[1, 2]);
     let connection = opened(&mut net);
     for other in [2, 3, 4, 5] {
-        let at = port_to(&net, 1, other);
-        net.cut(at, false);
+        cut(&mut net, 1, other, false);
     }
     net.run(Duration::from_ms(60));
     assert_eq!(net.counter("flows_cut"), 4);
@@ -122,37 +135,24 @@ fn without_any_path_the_next_packet_asks() {
     assert_eq!((net.counter("frames_without_path"), net.held()), (1, 0));
     // A link comes back.
     let (a, b) = (SwitchPort::new(1, 3), SwitchPort::new(4, 1));
-    for at in [a, b] {
-        net.tell(|c, now, out| c.port_changed(now, at, true, out));
-    }
-    net.wire(a, b);
+    net.mend(a, b);
     assert_eq!(ways(&mut net), vec![vec![1, 4, 2]; 4]);
     assert_eq!(net.counter("connections_now"), 1);
 }
 
 #[test]
 fn a_port_that_vanishes_while_a_path_is_installed_costs_one_syn_at_most() {
-    let mut net = four(&[1, 2]);
-    net.slowest = Duration::from_ms(20);
-    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
-    let syn = net.segment(connection.first, 0, SYN, Some(connection.capable(0)));
-    net.send(0, syn);
-    // The packet-in has arrived, the answers have not.
-    while net.counter("transactions_now") == 0 {
-        net.run(Duration::from_ms(1));
-    }
-    let at = port_to(&net, 1, 2);
-    net.cut(at, false);
+    let (mut net, connection) = installing();
+    cut(&mut net, 1, 2, false);
     net.run(Duration::from_ms(300));
-    let again = net.say(connection.first, 0, SYN, Some(connection.capable(0)));
-    assert_eq!(net.way(again), [1, 3, 2]);
+    assert_eq!(net.say_on(connection.first, 0, SYN, Some(connection.capable(0))), [1, 3, 2]);
     assert_eq!((net.held(), net.counter("transactions_now")), (0, 0));
 }
 
 #[test]
 fn a_switch_without_room_is_asked_again_by_the_next_packet() {
     let mut net = four(&[1, 2]);
-    net.switches.get_mut(&SwitchId(2)).unwrap().is_full = true;
+    net.switch(2).is_full = true;
     let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
     let lost = net.say(connection.first, 0, SYN, Some(connection.capable(0)));
     assert!(net.deliveries(lost).is_empty());
@@ -162,7 +162,7 @@ fn a_switch_without_room_is_asked_again_by_the_next_packet() {
     assert_eq!(left, 0, "the other switches' rules are removed");
     let switches = net.controller.show(net.now, weft_control::Show::Switches, 10);
     assert_eq!(switches["last_failure"], "0000000000000002: table full");
-    net.switches.get_mut(&SwitchId(2)).unwrap().is_full = false;
+    net.switch(2).is_full = false;
     assert_eq!(net.open(&connection)[0], [1, 2]);
     assert_eq!(net.join(&connection, flow(0, 1, 4001), 0), [1, 3, 2]);
 }
@@ -170,7 +170,7 @@ fn a_switch_without_room_is_asked_again_by_the_next_packet() {
 #[test]
 fn an_install_that_is_not_answered_has_failed_by_its_deadline() {
     let mut net = four(&[1, 2]);
-    net.switches.get_mut(&SwitchId(2)).unwrap().is_mute = true;
+    net.switch(2).is_mute = true;
     let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
     let lost = net.say(connection.first, 0, SYN, Some(connection.capable(0)));
     assert_eq!((net.deliveries(lost).len(), net.counter("transactions_now") > 0), (0, true));
@@ -181,14 +181,7 @@ fn an_install_that_is_not_answered_has_failed_by_its_deadline() {
 
 #[test]
 fn a_switch_that_is_gone_in_the_middle_takes_its_transactions_along() {
-    let mut net = four(&[1, 2]);
-    net.slowest = Duration::from_ms(20);
-    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
-    let syn = net.segment(connection.first, 0, SYN, Some(connection.capable(0)));
-    net.send(0, syn);
-    while net.counter("transactions_now") == 0 {
-        net.run(Duration::from_ms(1));
-    }
+    let (mut net, connection) = installing();
     net.disconnect(SwitchId(2));
     net.run(Duration::from_ms(100));
     assert_eq!((net.counter("flows_now"), net.held()), (0, 0));
@@ -199,24 +192,21 @@ fn a_switch_that_is_gone_in_the_middle_takes_its_transactions_along() {
 
 #[test]
 fn a_switch_that_is_not_connected_forwards_as_before_and_nothing_is_changed_because_of_it() {
-    let mut net = four(&[1, 2]);
-    opened(&mut net);
+    let mut net = four_opened(&[1, 2]);
     let before = (net.cookies(), net.log.len());
     for id in [2, 4] {
         net.disconnect(SwitchId(id));
         // LLDP does not pass a switch without a controller connection; that is not a failure of its links.
         for (a, b) in net.wires().into_iter().filter(|(a, b)| a.switch.0 == id || b.switch.0 == id) {
-            net.tell(|c, now, out| c.link_down(now, a, b, out));
-            net.tell(|c, now, out| c.link_down(now, b, a, out));
+            net.tell(|c, now, out| c.link_changed(now, a, b, false, out));
+            net.tell(|c, now, out| c.link_changed(now, b, a, false, out));
         }
         net.run(Duration::from_ms(60));
     }
     assert_eq!((net.cookies(), net.log.len()), before);
     assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 4, 2], vec![1, 5, 2]]);
     assert_eq!((net.counter("flows_now"), net.counter("flows_cut"), net.counter("flows_moved")), (4, 0, 0));
-    for id in [2, 4] {
-        net.connect(SwitchId(id));
-    }
+    net.connect_all([2, 4]);
     net.run(Duration::from_ms(60));
     assert_eq!((net.counter("rules_stale"), net.counter("rules_missing")), (0, 0));
     assert_eq!(net.cookies(), before.0);
@@ -225,11 +215,9 @@ fn a_switch_that_is_not_connected_forwards_as_before_and_nothing_is_changed_beca
 
 #[test]
 fn a_port_that_goes_down_counts_even_where_the_other_end_is_not_connected() {
-    let mut net = four(&[1, 2]);
-    opened(&mut net);
+    let mut net = four_opened(&[1, 2]);
     net.disconnect(SwitchId(4));
-    let at = port_to(&net, 1, 4);
-    net.cut(at, false);
+    cut(&mut net, 1, 4, false);
     net.run(Duration::from_ms(60));
     assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 2], vec![1, 5, 2]]);
 }
@@ -255,12 +243,9 @@ fn new_paths_do_not_need_what_cannot_be_installed_and_may_use_what_is_there() {
 #[test]
 fn a_switch_that_has_forgotten_everything_gets_it_again() {
     for id in [1, 2, 3] {
-        let mut net = four(&[1, 2]);
-        opened(&mut net);
+        let mut net = four_opened(&[1, 2]);
         let before = net.cookies();
-        net.disconnect(SwitchId(id));
-        net.switches.get_mut(&SwitchId(id)).unwrap().rules.clear();
-        net.connect(SwitchId(id));
+        net.restart(SwitchId(id), true, 0, &[]);
         net.run(Duration::from_ms(60));
         assert_eq!(net.cookies(), before);
         assert_eq!(ways(&mut net), [vec![1, 2], vec![1, 3, 2], vec![1, 4, 2], vec![1, 5, 2]]);
@@ -271,7 +256,7 @@ fn a_switch_that_has_forgotten_everything_gets_it_again() {
 #[test]
 fn switches_and_cables_may_come_in_any_order_and_twice() {
     let mut net: Net<Smoc> = Net::new(Smoc::new(Settings::default()).unwrap(), 5);
-    net.tell(|c, now, out| c.link_up(now, SwitchPort::new(8, 1), SwitchPort::new(9, 1), out));
+    net.tell(|c, now, out| c.link_changed(now, SwitchPort::new(8, 1), SwitchPort::new(9, 1), true, out));
     net.tell(|c, now, out| c.port_changed(now, SwitchPort::new(8, 1), true, out));
     net.tell(|c, now, out| c.switch_down(now, SwitchId(8), out));
     net.tell(|c, now, out| c.installed(now, 77, out));

@@ -4,7 +4,7 @@
 use std::net::Ipv4Addr;
 
 use weft_control::Duration;
-use weft_control::{Command, Join, Limits, Mptcp, RuleChange, Settings, Smoc, SwitchId};
+use weft_control::{Join, Limits, Mptcp, RuleChange, Settings, Smoc, SwitchId};
 use weft_wire::mptcp::Version;
 
 use crate::cases::four_with;
@@ -49,15 +49,6 @@ fn attack(
     }
 }
 
-/// The number of rule changes sent to a switch since a position in the log.
-fn told(net: &Net<Smoc>, since: usize, switch: u64) -> usize {
-    let changes = net.log[since..].iter().flat_map(|command| match command {
-        Command::Install(transaction) => &transaction.rules[..],
-        _ => &[],
-    });
-    changes.filter(|(at, _)| *at == SwitchId(switch)).count()
-}
-
 #[test]
 fn a_flood_causes_no_more_rules_than_the_switch_confirms_and_ends_in_one_rule() {
     for option in kinds() {
@@ -72,7 +63,8 @@ fn a_flood_causes_no_more_rules_than_the_switch_confirms_and_ends_in_one_rule() 
             most = most.max(net.counter("rules_unconfirmed_now"));
         }
         assert!(most <= 2 * UNANSWERED as u64 / 4 + 16, "{most} rules at two switches");
-        let told = [1, 2].map(|switch| told(&net, since, switch));
+        let changes = net.changes(since);
+        let told = [1, 2].map(|switch| changes.iter().filter(|(at, _)| at.0 == switch).count());
         assert!(told.iter().all(|&told| told < 300), "{told:?} changes per second");
         assert_eq!(net.counter("routes_now"), 2, "one per direction");
         assert!(net.counter("flows_over_budget") > 0);
@@ -110,7 +102,7 @@ fn a_slow_switch_that_has_failed_transactions_still_counts_what_it_has_not_done(
     let mut rng = Rng(7);
     let mut net = four_with(settings(), &[1, 2, 1]);
     for switch in [1, 2] {
-        net.switches.get_mut(&SwitchId(switch)).unwrap().is_mute = true;
+        net.switch(switch).is_mute = true;
     }
     for _ in 0..60 {
         attack(&mut net, &mut rng, |_| None, &[0, 1], 2);
@@ -169,11 +161,8 @@ fn old_flows_make_room_at_a_bounded_rate() {
         net.send_up(2, packet);
         net.run(Duration::from_ms(1));
     }
-    let removals = net.log[since..].iter().flat_map(|command| match command {
-        Command::Install(transaction) => &transaction.rules[..],
-        _ => &[],
-    });
-    let removals = removals.filter(|(_, change)| matches!(change, RuleChange::Remove { .. })).count();
+    let is_removal = |(_, change): &&(SwitchId, RuleChange)| matches!(change, RuleChange::Remove { .. });
+    let removals = net.changes(since).into_iter().filter(is_removal).count();
     assert!(removals <= 2 * (20 + 2), "{removals} per second");
     assert!(net.counter("flows_given_up") > 0);
 }

@@ -10,8 +10,8 @@ use weft_control::{
 use weft_wire::Mac;
 use weft_wire::mptcp::Version;
 
-use crate::cases::{four, four_with};
-use crate::net::{Net, Rng, arp};
+use crate::cases::{four, four_hosts, four_open, four_with};
+use crate::net::{Net, Rng, arp, claim};
 use crate::talk::{ACK, Connection, SYN, SYN_ACK, flow};
 
 /// Small limits, so that they are reached.
@@ -89,7 +89,7 @@ fn a_flood_of_syns_is_bounded_and_changes_nothing_for_others() {
         let mut rng = Rng(3);
         let mut most = 0;
         let net = unharmed(|net, _| {
-            let (attacker, victim) = (net.hosts[2].clone(), net.hosts[1].clone());
+            let (attacker, victim) = (net.hosts[2], net.hosts[1]);
             for _ in 0..100 {
                 let port = rng.below(60_000) as u16;
                 let address = Ipv4Addr::from(rng.below(1 << 32) as u32);
@@ -123,10 +123,8 @@ fn a_port_that_opens_too_many_flows_goes_by_stations() {
     assert_eq!(asked[19], asked[10], "the flood does not reach the controller any more");
     assert_eq!(offences(&mut net), [(net.hosts[2].at, OffenceKind::Flows, None, None)]);
     // It is still forwarded, once.
-    let frame = net.say(flow(2, 1, 9999), 0, SYN, None);
-    assert_eq!(net.way(frame), [1, 2]);
-    let frame = net.say(flow(2, 1, 9999), 1, SYN_ACK, None);
-    assert_eq!(net.way(frame), [2, 1]);
+    assert_eq!(net.say_on(flow(2, 1, 9999), 0, SYN, None), [1, 2]);
+    assert_eq!(net.say_on(flow(2, 1, 9999), 1, SYN_ACK, None), [2, 1]);
     // After the flood, flows are handled individually again.
     net.run(Duration::from_secs(15));
     assert_eq!(net.counter("routes_now"), 0);
@@ -157,9 +155,7 @@ fn joins_with_a_token_that_was_overheard_use_up_no_paths() {
 
 #[test]
 fn unproven_joins_to_one_connection_are_few() {
-    let mut net = four(&[1, 2, 1]);
-    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
-    net.open(&connection);
+    let (mut net, connection) = four_open(&[1, 2, 1]);
     for port in 0..30 {
         let syn = Mptcp::Join(Join::Syn { token: connection.token(1), nonce: 1 });
         net.say(flow(2, 1, 1000 + port), 0, SYN, Some(syn));
@@ -175,12 +171,12 @@ fn unproven_joins_to_one_connection_are_few() {
 fn nobody_takes_a_station_that_is_there() {
     let mut net = unharmed(|net, _| {
         // Host 2 sends as host 0 and as host 1, with every kind of message.
-        let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
+        let (a, b) = (net.hosts[0], net.hosts[1]);
         let stolen = [
             segment((a.mac, a.ip, 4000), (b.mac, b.ip, 80), None),
             segment((b.mac, b.ip, 80), (a.mac, a.ip, 4000), None),
             arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip),
-            arp(b.mac, Mac::BROADCAST, false, b.ip, b.ip),
+            claim(b.mac, b.ip),
         ];
         for packet in stolen {
             net.send(2, packet);
@@ -196,9 +192,7 @@ fn nobody_takes_a_station_that_is_there() {
 
 #[test]
 fn a_station_that_has_gone_is_found_where_it_went() {
-    let mut net = four(&[1, 2, 1]);
-    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
-    net.open(&connection);
+    let (mut net, connection) = four_open(&[1, 2, 1]);
     net.join(&connection, flow(0, 1, 4001), 0);
     // It is plugged into another switch; it does not answer at its old port.
     let free = SwitchPort::new(3, 9);
@@ -209,22 +203,21 @@ fn a_station_that_has_gone_is_found_where_it_went() {
     net.say(flow(0, 1, 4001), 0, ACK, Some(Mptcp::Other));
     net.run(Duration::from_ms(400));
     assert_eq!(net.counter("stations_moved"), 1);
-    let frame = net.say(flow(0, 1, 4001), 0, ACK, Some(Mptcp::Other));
-    assert_eq!(net.way(frame), [3, 2]);
-    let frame = net.say(flow(0, 1, 4001), 1, ACK, Some(Mptcp::Other));
-    assert_eq!(net.way(frame), [2, 3]);
-    let frame = net.say(flow(0, 1, 4000), 1, ACK, Some(Mptcp::Other));
-    assert_eq!(net.way(frame).len(), 3, "its other subflow takes another path");
+    assert_eq!(net.say_on(flow(0, 1, 4001), 0, ACK, Some(Mptcp::Other)), [3, 2]);
+    assert_eq!(net.say_on(flow(0, 1, 4001), 1, ACK, Some(Mptcp::Other)), [2, 3]);
+    assert_eq!(
+        net.say_on(flow(0, 1, 4000), 1, ACK, Some(Mptcp::Other)).len(),
+        3,
+        "its other subflow takes another path"
+    );
 }
 
 #[test]
 fn nobody_takes_an_address_that_is_in_use() {
-    let mut net = four(&[1, 2, 1]);
-    let (a, b, thief) = (net.hosts[0].clone(), net.hosts[1].clone(), net.hosts[2].clone());
+    let (mut net, [a, b, thief]) = four_hosts([1, 2, 1]);
     // Host 2 claims host 1's address.
     for (is_reply, to) in [(true, Mac::BROADCAST), (true, a.mac), (false, Mac::BROADCAST)] {
-        let claim = net.send(2, arp(thief.mac, to, is_reply, b.ip, a.ip));
-        net.run(Duration::from_ms(400));
+        let claim = net.send_and_run(2, arp(thief.mac, to, is_reply, b.ip, a.ip), 400);
         assert!(net.deliveries(claim).is_empty(), "a refuted claim is not delivered");
     }
     assert_eq!(net.counter("claims_refuted"), 3);
@@ -232,8 +225,7 @@ fn nobody_takes_an_address_that_is_in_use() {
     assert_eq!(offences(&mut net), [taken]);
     let asks = |net: &mut Net<Smoc>| {
         net.made.clear();
-        net.send(0, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
-        net.run(Duration::from_ms(60));
+        net.send_and_run(0, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip), 60);
         net.made.clone()
     };
     let answer = |mac| MadeFrame::ArpReply { sender: (mac, b.ip), target: (a.mac, a.ip) };
@@ -241,8 +233,7 @@ fn nobody_takes_an_address_that_is_in_use() {
     // If host 1 does not defend it, the claimant gets it.
     net.hosts_answer = false;
     net.made.clear();
-    let claim = net.send(2, arp(thief.mac, Mac::BROADCAST, true, b.ip, b.ip));
-    net.run(Duration::from_ms(400));
+    let claim = net.send_and_run(2, arp(thief.mac, Mac::BROADCAST, true, b.ip, b.ip), 400);
     assert!(net.deliveries(claim).is_empty());
     let told = MadeFrame::ArpReply { sender: (thief.mac, b.ip), target: (Mac::BROADCAST, b.ip) };
     let mut heard: Vec<_> =
@@ -252,8 +243,7 @@ fn nobody_takes_an_address_that_is_in_use() {
     assert_eq!(asks(&mut net), [(0, answer(thief.mac))]);
     // Messages on behalf of another station are dropped.
     let forged = Packet { eth_src: thief.mac, ..arp(a.mac, Mac::BROADCAST, true, a.ip, a.ip) };
-    net.send(2, forged);
-    net.run(Duration::from_ms(400));
+    net.send_and_run(2, forged, 400);
     assert_eq!(net.counter("addresses_forged"), 1);
     assert_eq!(offences(&mut net), [(thief.at, OffenceKind::Forged, Some(thief.mac), Some(a.ip.into()))]);
 }
@@ -261,13 +251,12 @@ fn nobody_takes_an_address_that_is_in_use() {
 #[test]
 fn an_address_is_defended_against_a_port_that_claims_too_many() {
     let mut net = four_with(small(), &[1, 2, 1]);
-    let (a, b, thief) = (net.hosts[0].clone(), net.hosts[1].clone(), net.hosts[2].clone());
+    let (a, b, thief) = (net.hosts[0], net.hosts[1], net.hosts[2]);
     // More claims than the port may make.
     for number in 0..50 {
         net.send(2, arp(thief.mac, a.mac, true, Ipv4Addr::new(10, 1, 0, number), a.ip));
     }
-    let claim = net.send(2, arp(thief.mac, a.mac, true, b.ip, a.ip));
-    net.run(Duration::from_ms(50));
+    let claim = net.send_and_run(2, arp(thief.mac, a.mac, true, b.ip, a.ip), 50);
     assert!(net.counter("addresses_limited") > 0 && net.deliveries(claim).is_empty());
     // The same with IPv6.
     let address = "fd00::2".parse().unwrap();
@@ -277,21 +266,17 @@ fn an_address_is_defended_against_a_port_that_claims_too_many() {
         Packet { eth_src: from, eth_dst: to, content: Content::Neighbour(message) }
     };
     net.run(Duration::from_secs(2));
-    let own = net.send(1, says(b.mac, a.mac));
-    net.run(Duration::from_ms(50));
-    let stolen = net.send(2, says(thief.mac, a.mac));
-    net.run(Duration::from_ms(50));
+    let own = net.send_and_run(1, says(b.mac, a.mac), 50);
+    let stolen = net.send_and_run(2, says(thief.mac, a.mac), 50);
     assert_eq!((net.deliveries(own).len(), net.deliveries(stolen).len()), (1, 0));
 }
 
 #[test]
 fn labels_are_not_taken_from_hosts() {
-    let mut net = four(&[1, 2, 1]);
-    let connection = Connection::new(flow(0, 1, 4000), Version::V1, 1);
-    net.open(&connection);
+    let (mut net, connection) = four_open(&[1, 2, 1]);
     net.join(&connection, flow(0, 1, 4001), 0);
     let asked = net.counter("packet_ins");
-    let hostile = net.hosts[2].clone();
+    let hostile = net.hosts[2];
     for label in 0..5000_u64 {
         let eth_dst = Mac::from_bits(0x0657 << 32 | (1 << 22) | ((label / 8) << 11) | (label % 8));
         let content = segment((hostile.mac, hostile.ip, 1), (eth_dst, hostile.ip, 80), None).content;
@@ -321,8 +306,7 @@ fn stations_of_a_port_are_bounded_and_floods_are_rare() {
     let rules: usize = net.switches.values().map(|switch| switch.rules.len()).sum();
     assert!(rules < 100, "{rules} rules");
     // The others are still known.
-    let frame = net.say(flow(0, 1, 4000), 0, SYN, None);
-    assert_eq!(net.way(frame), [1, 2]);
+    assert_eq!(net.say_on(flow(0, 1, 4000), 0, SYN, None), [1, 2]);
 }
 
 #[test]
@@ -348,6 +332,5 @@ fn what_was_flooded_and_comes_back_is_not_flooded_again() {
         "{} floods: five announcements and one request",
         net.counter("floods")
     );
-    let frame = net.say(flow(0, 1, 4000), 0, SYN, None);
-    assert_eq!(net.way(frame), [1, 2], "the requester is at its old port");
+    assert_eq!(net.say_on(flow(0, 1, 4000), 0, SYN, None), [1, 2], "the requester is at its old port");
 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use weft_wire::mptcp::Version;
 
 /// A TCP flow of the model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Flow {
     pub hosts: [usize; 2],
     pub ports: [u16; 2],
@@ -170,20 +170,7 @@ impl Model {
             return vec![self.places[sends[1]]];
         }
         let ports = if direction == 0 { ports } else { [ports[1], ports[0]] };
-        self.flows.push(Flow {
-            hosts: sends,
-            ports,
-            path: None,
-            connection: None,
-            joined: false,
-            confirmed: false,
-            by_listener: false,
-            copied: [false; 2],
-            nonces: [None; 2],
-            proof: None,
-            slept: 0,
-            key_in_syn: None,
-        });
+        self.flows.push(Flow { hosts: sends, ports, ..Flow::default() });
         let index = self.flows.len() - 1;
         match says {
             Says::Capable { version, own, .. } if kind == Kind::Syn => {

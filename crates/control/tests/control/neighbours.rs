@@ -8,8 +8,8 @@ use weft_control::{
 };
 use weft_wire::Mac;
 
-use crate::cases::{four, four_with};
-use crate::net::{Net, arp};
+use crate::cases::{four, four_hosts, four_with};
+use crate::net::{Net, arp, claim};
 use crate::resume::start_again_with;
 use crate::talk::{SYN, flow};
 
@@ -34,31 +34,27 @@ pub fn owners(net: &Net<Smoc>, address: Ipv4Addr) -> Vec<String> {
 
 /// A host broadcasts an ARP request for another one's address.
 pub fn ask(net: &mut Net<Smoc>, from: usize, to: usize) {
-    let (a, b) = (net.hosts[from].clone(), net.hosts[to].clone());
-    net.send(from, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip));
-    net.run(Duration::from_ms(60));
+    let (a, b) = (net.hosts[from], net.hosts[to]);
+    net.send_and_run(from, arp(a.mac, Mac::BROADCAST, false, a.ip, b.ip), 60);
 }
 
 /// A host sends another one a unicast ARP request, and gets the reply; returns the paths of both.
 pub fn probe(net: &mut Net<Smoc>, from: usize, to: usize) -> [Vec<u64>; 2] {
-    let (a, b) = (net.hosts[from].clone(), net.hosts[to].clone());
-    let question = net.send(from, arp(a.mac, b.mac, false, a.ip, b.ip));
-    net.run(Duration::from_ms(60));
-    let answer = net.send(to, arp(b.mac, a.mac, true, b.ip, a.ip));
-    net.run(Duration::from_ms(60));
+    let (a, b) = (net.hosts[from], net.hosts[to]);
+    let question = net.send_and_run(from, arp(a.mac, b.mac, false, a.ip, b.ip), 60);
+    let answer = net.send_and_run(to, arp(b.mac, a.mac, true, b.ip, a.ip), 60);
     [question, answer].map(|frame| net.way(frame))
 }
 
 /// Whether a host's packet is delivered.
 pub fn arrives(net: &mut Net<Smoc>, from: usize, packet: Packet) -> bool {
-    let frame = net.send(from, packet);
-    net.run(Duration::from_ms(60));
+    let frame = net.send_and_run(from, packet, 60);
     !net.deliveries(frame).is_empty()
 }
 
 /// Whether host 0's claim to its own address is delivered to host 1.
 pub fn is_heard(net: &mut Net<Smoc>) -> bool {
-    let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
+    let (a, b) = (net.hosts[0], net.hosts[1]);
     arrives(net, 0, arp(a.mac, b.mac, true, a.ip, b.ip))
 }
 
@@ -82,12 +78,10 @@ pub fn know_six(net: &mut Net<Smoc>) {
         let mac = net.hosts[host].mac;
         let message = Neighbour { is_advertisement: true, source: own, target: own, link_layer: Some(mac) };
         let content = Content::Neighbour(message);
-        net.send(host, Packet { eth_src: mac, eth_dst: Mac([0x33, 0x33, 0, 0, 0, 1]), content });
-        net.run(Duration::from_ms(60));
+        net.send_and_run(host, Packet { eth_src: mac, eth_dst: Mac([0x33, 0x33, 0, 0, 0, 1]), content }, 60);
     }
     let packet = discovery(net, [0, 1], (false, SIX[0], SIX[1]), Some(net.hosts[0].mac));
-    net.send(0, Packet { eth_dst: Mac([0x33, 0x33, 0xff, 0, 0, 2]), ..packet });
-    net.run(Duration::from_ms(60));
+    net.send_and_run(0, Packet { eth_dst: Mac([0x33, 0x33, 0xff, 0, 0, 2]), ..packet }, 60);
 }
 
 #[test]
@@ -109,9 +103,7 @@ fn hosts_that_have_asked_for_each_other_go_on_doing_so_without_a_controller() {
     assert_eq!(delivered.packet.eth_dst, net.hosts[delivered.host].mac, "as it was sent");
     // Longer than hosts wait before they ask again, regardless of other rules' timeouts.
     assert!(claims(&net).iter().all(|(_, rule)| rule.idle_timeout_s == 120 && rule.notify_removed));
-    for id in [1, 2] {
-        net.connect(SwitchId(id));
-    }
+    net.connect_all([1, 2]);
     net.run(Duration::from_secs(130));
     assert_eq!((net.counter("routes_now"), claims(&net).len(), net.counter("rules_stale")), (0, 0, 0));
 }
@@ -134,11 +126,9 @@ fn a_host_whose_switch_is_not_connected_is_answered_for_since_nobody_can_ask_it(
 #[test]
 fn a_question_from_another_address_makes_the_rules_for_its_answer() {
     // Linux repeats requests like this: from its first address, or over IPv6 from its link-local one.
-    let mut net = four(&[1, 2]);
-    let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
+    let (mut net, [a, b]) = four_hosts([1, 2]);
     let second = Ipv4Addr::new(10, 0, 1, 1);
-    net.send(0, arp(a.mac, Mac::BROADCAST, false, second, second));
-    net.run(Duration::from_ms(60));
+    net.send_and_run(0, claim(a.mac, second), 60);
     ask(&mut net, 0, 1);
     // The first goes through the controller, like every request with a new target.
     for expected in [2, 4] {
@@ -179,7 +169,7 @@ fn a_host_with_rules_for_its_own_address_is_not_heard_when_it_claims_anothers() 
     let mut net = four(&[1, 2, 3]);
     ask(&mut net, 0, 1);
     know_six(&mut net);
-    let [a, b, c] = [0, 1, 2].map(|host: usize| net.hosts[host].clone());
+    let [a, b, c] = [0, 1, 2].map(|host: usize| net.hosts[host]);
     let before = claims(&net).len();
     let of_a = |sender_mac: Mac, sender: Ipv4Addr| {
         let packet = arp(a.mac, b.mac, true, sender, b.ip);
@@ -210,14 +200,12 @@ fn a_host_with_rules_for_its_own_address_is_not_heard_when_it_claims_anothers() 
 
 #[test]
 fn who_loses_an_address_is_not_heard_any_more_when_he_says_that_he_has_it() {
-    let mut net = four(&[1, 2, 3]);
+    let (mut net, [a, _, c]) = four_hosts([1, 2, 3]);
     ask(&mut net, 0, 1);
-    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
     assert!(is_heard(&mut net));
     // 2 claims it, and 0 does not defend it.
     net.hosts_answer = false;
-    net.send(2, arp(c.mac, Mac::BROADCAST, false, a.ip, a.ip));
-    net.run(Duration::from_ms(400));
+    net.send_and_run(2, claim(c.mac, a.ip), 400);
     assert!(claims(&net).iter().all(|(_, rule)| rule.matches.eth_src != Some(a.mac)), "{:?}", claims(&net));
     assert!(!is_heard(&mut net));
     assert_eq!(net.counter("addresses_disputed"), 2);
@@ -225,12 +213,10 @@ fn who_loses_an_address_is_not_heard_any_more_when_he_says_that_he_has_it() {
 
 #[test]
 fn rules_of_an_address_that_was_pushed_out_or_of_a_station_that_moves_are_gone_at_once() {
-    let mut net = four(&[1, 2]);
+    let (mut net, [a, ..]) = four_hosts([1, 2]);
     ask(&mut net, 0, 1);
-    let a = net.hosts[0].clone();
     for last in 0..16 {
-        net.send(0, arp(a.mac, Mac::BROADCAST, false, [10, 0, 1, last].into(), [10, 0, 1, last].into()));
-        net.run(Duration::from_ms(20));
+        net.send_and_run(0, claim(a.mac, [10, 0, 1, last].into()), 20);
     }
     assert_eq!(claims(&net).len(), 0, "nor are there rules for requests for it");
 
@@ -239,12 +225,11 @@ fn rules_of_an_address_that_was_pushed_out_or_of_a_station_that_moves_are_gone_a
     assert_eq!((claims(&net).len(), net.counter("routes_now")), (2, 2));
     let port = SwitchPort::new(3, 40);
     let old = net.hosts[0].at;
-    net.tell(|core, now, out| core.port_changed(now, port, true, out));
+    net.set_port(port, true);
     net.run(Duration::from_secs(2));
-    net.tell(|core, now, out| core.port_changed(now, old, false, out));
+    net.set_port(old, false);
     net.move_host(0, port);
-    net.send(0, arp(a.mac, Mac::BROADCAST, false, a.ip, a.ip));
-    net.run(Duration::from_ms(60));
+    net.send_and_run(0, claim(a.mac, a.ip), 60);
     assert_eq!((net.counter("stations_moved"), claims(&net).len(), net.counter("routes_now")), (1, 0, 0));
     probe(&mut net, 0, 1);
     assert_eq!(probe(&mut net, 0, 1), [[3, 2], [2, 3]]);
@@ -252,11 +237,9 @@ fn rules_of_an_address_that_was_pushed_out_or_of_a_station_that_moves_are_gone_a
 
 #[test]
 fn while_a_claim_is_looked_into_no_rules_are_made() {
-    let mut net = four(&[1, 2, 3]);
+    let (mut net, [a, _, c]) = four_hosts([1, 2, 3]);
     net.hosts_answer = false;
-    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
-    net.send(2, arp(c.mac, Mac::BROADCAST, false, a.ip, a.ip));
-    net.run(Duration::from_ms(60));
+    net.send_and_run(2, claim(c.mac, a.ip), 60);
     ask(&mut net, 1, 0);
     assert_eq!(claims(&net).len(), 0);
     net.run(Duration::from_ms(400));
@@ -279,14 +262,9 @@ fn what_neighbours_say_leaves_a_cable_that_was_cut() {
 
 /// Replaces the controller with a restarted one that has these limits.
 pub fn replace_controller(net: &mut Net<Smoc>, limits: Limits) {
-    let wires = net.wires();
     start_again_with(net, Settings { epoch: 7, hash_key: 7, limits, ..Settings::default() });
-    for id in 1..=5 {
-        net.connect(SwitchId(id));
-    }
-    for (a, b) in wires {
-        net.wire(a, b);
-    }
+    net.connect_all(1..=5);
+    net.wire_all(net.wires());
     net.run(Duration::from_secs(3));
 }
 
@@ -313,34 +291,29 @@ fn another_run_of_the_controller_takes_them_over_with_what_they_say() {
     assert_eq!(probe(&mut net, 0, 1), [[1, 2], [2, 1]]);
     assert_eq!(net.counter("packet_ins"), asked);
     // It knows the owners of addresses: a claimant is not delivered, and a former owner loses its rules.
-    let (a, d) = (net.hosts[0].clone(), net.hosts[3].clone());
-    let b = net.hosts[1].clone();
+    let [a, b, d] = [0, 1, 3].map(|host: usize| net.hosts[host]);
     assert!(!arrives(&mut net, 3, arp(d.mac, b.mac, true, a.ip, b.ip)));
     net.hosts_answer = false;
     net.run(Duration::from_ms(400));
-    net.send(3, arp(d.mac, Mac::BROADCAST, false, a.ip, a.ip));
-    net.run(Duration::from_ms(400));
+    net.send_and_run(3, claim(d.mac, a.ip), 400);
     assert!(!is_heard(&mut net));
 }
 
 #[test]
 fn who_has_an_address_keeps_it_while_its_switch_is_not_connected_or_has_just_come_back() {
     for claims_mac in [false, true] {
-        let mut net = four(&[1, 2, 3]);
+        let (mut net, [a, _, c]) = four_hosts([1, 2, 3]);
         ask(&mut net, 0, 1);
-        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
         let from = if claims_mac { a.mac } else { c.mac };
         // An honest owner answers probes, but cannot be reached.
         net.disconnect(SwitchId(1));
         for _ in 0..5 {
-            net.send(2, arp(from, Mac::BROADCAST, false, a.ip, a.ip));
-            net.run(Duration::from_ms(400));
+            net.send_and_run(2, claim(from, a.ip), 400);
         }
         assert!(is_heard(&mut net), "claims the MAC address: {claims_mac}");
         net.connect(SwitchId(1));
         for _ in 0..20 {
-            net.send(2, arp(from, Mac::BROADCAST, false, a.ip, a.ip));
-            net.run(Duration::from_ms(100));
+            net.send_and_run(2, claim(from, a.ip), 100);
         }
         assert!(is_heard(&mut net), "claims the MAC address: {claims_mac}");
         assert!(!probe(&mut net, 1, 0)[1].is_empty(), "claims the MAC address: {claims_mac}");
@@ -359,9 +332,8 @@ fn a_switch_that_comes_back_with_a_claim_that_was_lost_meanwhile_is_told_to_drop
     }
     net.disconnect(SwitchId(1));
     net.hosts_answer = false;
-    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
-    net.send(2, arp(c.mac, Mac::BROADCAST, false, a.ip, a.ip));
-    net.run(Duration::from_ms(400));
+    let (a, c) = (net.hosts[0], net.hosts[2]);
+    net.send_and_run(2, claim(c.mac, a.ip), 400);
     net.connect(SwitchId(1));
     net.run(Duration::from_ms(60));
     assert!(!is_heard(&mut net));
@@ -381,9 +353,7 @@ fn rules_that_let_through_more_than_one_claim_are_not_taken_over() {
         Match { eth_dst: None, ..sound.matches },
         Match { says: sound.matches.says.map(|(address, _)| (address, Mac([2; 6]))), ..sound.matches },
     ];
-    let rules = &mut net.switches.get_mut(&SwitchId(1)).unwrap().rules;
-    let now = rules[0].1;
-    rules.extend(wider.map(|matches| (Rule { matches, ..sound.clone() }, now)));
+    wider.into_iter().for_each(|matches| net.add_rule(1, Rule { matches, ..sound.clone() }));
     replace_controller(&mut net, Limits::default());
     net.run(Duration::from_secs(15));
     let left: Vec<Match> = claims(&net).into_iter().map(|(_, rule)| rule.matches).collect();
@@ -416,14 +386,13 @@ fn who_asks_for_many_addresses_gets_so_many_rules_and_others_get_theirs() {
 fn addresses_that_a_host_makes_up_fill_no_table() {
     let limits = Limits { rules_per_port: 400, ..Limits::default() };
     let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2]);
-    let (a, b) = (net.hosts[0].clone(), net.hosts[1].clone());
+    let (a, b) = (net.hosts[0], net.hosts[1]);
     for number in 0..3000_u32 {
         let own = Ipv4Addr::from(0x0a01_0000 + number % 700);
         let [.., high, low] = number.to_be_bytes();
         let mac = Mac([2, 0, 0, 9, high, low]);
         let from = if number % 2 == 0 { a.mac } else { mac };
-        net.send(0, arp(from, Mac::BROADCAST, false, own, b.ip));
-        net.run(Duration::from_ms(2));
+        net.send_and_run(0, arp(from, Mac::BROADCAST, false, own, b.ip), 2);
     }
     let (most, now) = (claims(&net).len(), net.counter("routes_now"));
     assert!(most <= 100 && now <= 100, "{most} rules, {now} routes");
@@ -447,46 +416,36 @@ fn who_has_another_address_than_at_first_is_still_found_where_it_is() {
     ask(&mut net, 0, 1);
     assert!(is_heard(&mut net));
     let mac = net.hosts[0].mac;
-    net.send(2, arp(mac, Mac::BROADCAST, false, net.hosts[0].ip, net.hosts[1].ip));
-    net.run(Duration::from_ms(400));
+    net.send_and_run(2, arp(mac, Mac::BROADCAST, false, net.hosts[0].ip, net.hosts[1].ip), 400);
     assert_eq!(net.counter("claims_refuted"), 1);
     assert!(is_heard(&mut net));
 }
 
 #[test]
 fn the_source_address_of_a_flow_is_nobodys_after_a_restart_either() {
-    let mut net = four(&[1, 2, 3]);
+    let (mut net, [_, _, victim]) = four_hosts([1, 2, 3]);
     net.announce();
     ask(&mut net, 2, 1);
-    let victim = net.hosts[2].clone();
     // A flow of host 0 with the address of host 2: addresses in TCP are not checked.
     let mut packet = net.segment(flow(0, 1, 4000), 0, SYN, None);
     if let Content::Tcp(segment) = &mut packet.content {
         segment.source.address = victim.ip.into();
     }
-    net.send(0, packet);
-    net.run(Duration::from_ms(100));
+    net.send_and_run(0, packet, 100);
     replace_controller(&mut net, Limits::default());
     assert_eq!(owners(&net, victim.ip), [victim.mac.to_string()]);
 }
 
 #[test]
 fn who_claims_an_address_before_the_switch_of_its_owner_has_connected_to_a_new_controller_does_not_keep_it() {
-    let mut net = four(&[1, 2, 3]);
+    let (mut net, [a, _, c]) = four_hosts([1, 2, 3]);
     ask(&mut net, 0, 1);
-    let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
-    let wires = net.wires();
     start_again_with(&mut net, Settings { epoch: 7, hash_key: 7, ..Settings::default() });
-    for id in 2..=5 {
-        net.connect(SwitchId(id));
-    }
+    net.connect_all(2..=5);
     net.run(Duration::from_ms(1500));
-    net.send(2, arp(c.mac, Mac::BROADCAST, false, a.ip, a.ip));
-    net.run(Duration::from_ms(400));
+    net.send_and_run(2, claim(c.mac, a.ip), 400);
     net.connect(SwitchId(1));
-    for (one, other) in wires {
-        net.wire(one, other);
-    }
+    net.wire_all(net.wires());
     net.run(Duration::from_secs(3));
     assert_eq!(owners(&net, a.ip), [a.mac.to_string()]);
     assert!(is_heard(&mut net));
@@ -495,22 +454,19 @@ fn who_claims_an_address_before_the_switch_of_its_owner_has_connected_to_a_new_c
 #[test]
 fn a_host_whose_first_probe_is_lost_is_asked_once_more_and_keeps_what_somebody_else_claims() {
     for claims_mac in [false, true] {
-        let mut net = four(&[1, 2, 3]);
+        let (mut net, [a, _, c]) = four_hosts([1, 2, 3]);
         ask(&mut net, 0, 1);
-        let (a, c) = (net.hosts[0].clone(), net.hosts[2].clone());
         let from = if claims_mac { a.mac } else { c.mac };
         let is_probe = |made: &&(usize, MadeFrame)| matches!(made, (0, MadeFrame::ArpProbe { .. }));
         let probes = |net: &Net<Smoc>| net.made.iter().filter(is_probe).count();
         let before = probes(&net);
         net.probes_to_lose = 1;
-        net.send(2, arp(from, Mac::BROADCAST, false, a.ip, a.ip));
-        net.run(Duration::from_ms(600));
+        net.send_and_run(2, claim(from, a.ip), 600);
         assert_eq!(probes(&net) - before, 2, "claims the MAC address: {claims_mac}");
         assert_eq!(net.counter("claims_refuted"), 1, "claims the MAC address: {claims_mac}");
         assert!(is_heard(&mut net), "claims the MAC address: {claims_mac}");
         // If the first probe is answered, there is no second one.
-        net.send(2, arp(from, Mac::BROADCAST, false, a.ip, a.ip));
-        net.run(Duration::from_ms(600));
+        net.send_and_run(2, claim(from, a.ip), 600);
         assert_eq!(probes(&net) - before, 3, "claims the MAC address: {claims_mac}");
     }
 }

@@ -44,7 +44,7 @@ pub struct Delivery {
     pub way: Vec<SwitchPort>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Host {
     pub at: SwitchPort,
     pub mac: Mac,
@@ -155,12 +155,8 @@ impl<C: Controller> Net<C> {
         for (number, at) in (1..).zip(places) {
             self.attach(number, at);
         }
-        for id in 1..=count {
-            self.connect(SwitchId(id));
-        }
-        for (a, b) in wires {
-            self.wire(a, b);
-        }
+        self.connect_all(1..=count);
+        self.wire_all(wires);
         self.run(Duration::from_secs(2));
     }
 
@@ -174,7 +170,7 @@ impl<C: Controller> Net<C> {
 
     /// Moves a host to another port.
     pub fn move_host(&mut self, host: usize, at: SwitchPort) {
-        self.attached.remove(&self.hosts[host].at.clone());
+        self.attached.remove(&self.hosts[host].at);
         self.hosts[host].at = at;
         self.attached.insert(at, host);
     }
@@ -183,16 +179,30 @@ impl<C: Controller> Net<C> {
     pub fn announce(&mut self) {
         for host in 0..self.hosts.len() {
             let Host { mac, ip, .. } = self.hosts[host];
-            self.send(host, arp(mac, Mac::BROADCAST, false, ip, ip));
-            self.run(Duration::from_ms(20));
+            self.send_and_run(host, claim(mac, ip), 20);
         }
     }
 
     pub fn wire(&mut self, a: SwitchPort, b: SwitchPort) {
         for (from, to) in [(a, b), (b, a)] {
             self.wires.insert(from, to);
-            self.tell(|controller, now, out| controller.link_up(now, from, to, out));
+            self.tell(|controller, now, out| controller.link_changed(now, from, to, true, out));
         }
+    }
+
+    pub fn wire_all(&mut self, wires: Vec<(SwitchPort, SwitchPort)>) {
+        wires.into_iter().for_each(|(a, b)| self.wire(a, b));
+    }
+
+    /// A port comes up or goes down, as its switch reports.
+    pub fn set_port(&mut self, at: SwitchPort, up: bool) {
+        self.tell(|controller, now, out| controller.port_changed(now, at, up, out));
+    }
+
+    /// A link whose ports have been down comes back.
+    pub fn mend(&mut self, a: SwitchPort, b: SwitchPort) {
+        [a, b].into_iter().for_each(|at| self.set_port(at, true));
+        self.wire(a, b);
     }
 
     /// Cuts a link; both switches report their port down, or, if `silently`, only LLDP goes missing.
@@ -200,19 +210,17 @@ impl<C: Controller> Net<C> {
         let Some(b) = self.wires.remove(&a) else { return };
         self.wires.remove(&b);
         for (from, to) in [(a, b), (b, a)] {
-            self.tell(|controller, now, out| {
-                if silently {
-                    controller.link_down(now, from, to, out);
-                } else {
-                    controller.port_changed(now, from, false, out);
-                }
-            });
+            if silently {
+                self.tell(|controller, now, out| controller.link_changed(now, from, to, false, out));
+            } else {
+                self.set_port(from, false);
+            }
         }
     }
 
     pub fn connect(&mut self, id: SwitchId) {
         let now = self.now;
-        let switch = self.switches.get_mut(&id).unwrap();
+        let switch = self.switch(id.0);
         switch.connected = true;
         switch.channel = [now; 2];
         let (ports, rules) = (switch.ports.clone(), switch.rules.iter().map(|(rule, _)| rule.clone()));
@@ -220,9 +228,38 @@ impl<C: Controller> Net<C> {
         self.tell(|controller, now, out| controller.switch_up(now, id, &ports, &rules, out));
     }
 
+    pub fn connect_all(&mut self, ids: impl IntoIterator<Item = u64>) {
+        ids.into_iter().for_each(|id| self.connect(SwitchId(id)));
+    }
+
+    /// A switch.
+    pub fn switch(&mut self, id: u64) -> &mut Switch {
+        self.switches.get_mut(&SwitchId(id)).unwrap()
+    }
+
+    /// A rule appears in a switch, unknown to the controller.
+    pub fn add_rule(&mut self, id: u64, rule: Rule) {
+        let now = self.now;
+        self.switch(id).rules.push((rule, now));
+    }
+
+    /// A switch loses its connection, possibly also all rules, and gets it back some milliseconds later; then it reports
+    /// that its ports in `cut` are down.
+    pub fn restart(&mut self, id: SwitchId, forgets: bool, pause_ms: u64, cut: &[(SwitchPort, SwitchPort)]) {
+        self.disconnect(id);
+        self.run(Duration::from_ms(pause_ms));
+        if forgets {
+            self.switch(id.0).rules.clear();
+        }
+        self.connect(id);
+        for at in cut.iter().flat_map(|&(a, b)| [a, b]).filter(|at| at.switch == id) {
+            self.set_port(at, false);
+        }
+    }
+
     /// A switch loses its connection, and the messages in flight.
     pub fn disconnect(&mut self, id: SwitchId) {
-        self.switches.get_mut(&id).unwrap().connected = false;
+        self.switch(id.0).connected = false;
         self.events.retain(|_, event| !event.is_control_of(id));
         let waiting = self.pending.iter().filter(|(_, pending)| pending.waiting.contains(&id));
         let failed: Vec<u64> = waiting.map(|(&number, _)| number).collect();
@@ -238,10 +275,14 @@ impl<C: Controller> Net<C> {
 
     /// A host sends a packet; returns its number.
     pub fn send(&mut self, host: usize, packet: Packet) -> u64 {
-        self.frames += 1;
-        let frame = Frame { id: self.frames, packet, way: Vec::new() };
-        self.push(self.now + HOP, Event::Arrive { at: self.hosts[host].at, frame });
-        self.frames
+        self.inject(self.hosts[host].at, packet)
+    }
+
+    /// A host sends a packet, and some milliseconds pass; returns its number.
+    pub fn send_and_run(&mut self, host: usize, packet: Packet, ms: u64) -> u64 {
+        let frame = self.send(host, packet);
+        self.run(Duration::from_ms(ms));
+        frame
     }
 
     /// A host sends a packet, which its switch sends up without a rule lookup; returns its number.
@@ -298,6 +339,13 @@ impl<C: Controller> Net<C> {
         self.delivered.iter().filter(|delivery| delivery.frame == frame).collect()
     }
 
+    /// The hosts that a frame reaches, in order.
+    pub fn heard(&self, frame: u64) -> Vec<usize> {
+        let mut hosts: Vec<usize> = self.deliveries(frame).iter().map(|delivery| delivery.host).collect();
+        hosts.sort_unstable();
+        hosts
+    }
+
     /// The path of a frame's only delivery, as switches.
     pub fn way(&self, frame: u64) -> Vec<u64> {
         let deliveries = self.deliveries(frame);
@@ -312,6 +360,15 @@ impl<C: Controller> Net<C> {
 
     pub fn held(&self) -> usize {
         self.held.len()
+    }
+
+    /// The rule changes sent since a position in the log.
+    pub fn changes(&self, since: usize) -> Vec<&(SwitchId, RuleChange)> {
+        let changes = self.log[since..].iter().flat_map(|command| match command {
+            Command::Install(transaction) => &transaction.rules[..],
+            _ => &[],
+        });
+        changes.collect()
     }
 
     /// The cookies of all rules, as `(switch, cookie)`.
@@ -341,10 +398,9 @@ impl<C: Controller> Net<C> {
     /// The arrival time of a message sent now to (0) or from (1) a switch.
     fn arrival(&mut self, id: SwitchId, direction: usize) -> Time {
         let delay = Duration::from_ns(1 + self.rng.below(self.slowest.ns()));
-        let switch = self.switches.get_mut(&id).unwrap();
-        let at = (self.now + delay).max(switch.channel[direction]);
-        switch.channel[direction] = at;
-        at
+        let channel = &mut self.switches.get_mut(&id).unwrap().channel[direction];
+        *channel = (self.now + delay).max(*channel);
+        *channel
     }
 
     fn command(&mut self, command: Command) {
@@ -615,6 +671,11 @@ pub fn matches(rule: &Match, port: PortNo, packet: &Packet) -> bool {
 pub fn arp(from: Mac, to: Mac, is_reply: bool, sender: Ipv4Addr, target: Ipv4Addr) -> Packet {
     let content = Content::Arp(Arp { is_reply, sender_mac: from, sender, target });
     Packet { eth_src: from, eth_dst: to, content }
+}
+
+/// A broadcast ARP request from a host that claims an address.
+pub fn claim(mac: Mac, address: Ipv4Addr) -> Packet {
+    arp(mac, Mac::BROADCAST, false, address, address)
 }
 
 pub fn address(host: &Host) -> IpAddr {

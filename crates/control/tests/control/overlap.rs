@@ -74,6 +74,7 @@ fn steps(faults: bool) -> impl Strategy<Value = Vec<(Step, u64)>> {
 }
 
 /// A subflow from its hosts' point of view.
+#[derive(Default)]
 struct Subflow {
     flow: Flow,
     connection: usize,
@@ -109,14 +110,10 @@ impl Run {
                 Connection::new(first, versions[number], number as u64)
             })
             .collect();
-        let opening = |(number, of): (usize, &Connection)| Subflow {
+        let opening = |(connection, of): (usize, &Connection)| Subflow {
             flow: of.first,
-            connection: number,
-            side: 0,
-            joins: false,
-            sent: 0,
-            frames: Vec::new(),
-            way: None,
+            connection,
+            ..Subflow::default()
         };
         let subflows = connections.iter().enumerate().map(opening).collect();
         Self { net, connections, subflows, cut: Vec::new(), has_grown: false }
@@ -148,9 +145,8 @@ impl Run {
                 if opened && opener != own[1 - side] && self.subflows.len() < 24 {
                     let ports = [5000 + self.subflows.len() as u16, 80];
                     let flow = Flow { hosts: [opener, own[1 - side]], ports };
-                    let frames = Vec::new();
-                    let way = None;
-                    self.subflows.push(Subflow { flow, connection, side, joins: true, sent: 1, frames, way });
+                    let (joins, sent) = (true, 1);
+                    self.subflows.push(Subflow { flow, connection, side, joins, sent, ..Subflow::default() });
                     self.send(self.subflows.len() - 1);
                 }
             }
@@ -164,32 +160,17 @@ impl Run {
             }
             Step::Mend => {
                 if let Some((a, b)) = self.cut.pop() {
-                    for at in [a, b] {
-                        self.net.tell(|c, now, out| c.port_changed(now, at, true, out));
-                    }
-                    self.net.wire(a, b);
+                    self.net.mend(a, b);
                     self.has_grown = true;
                 }
             }
-            Step::Restart { which, forgets } => self.restart(SwitchId(1 + which as u64), forgets),
+            Step::Restart { which, forgets } => {
+                self.has_grown = true;
+                self.net.restart(SwitchId(1 + which as u64), forgets, 5, &self.cut);
+            }
             Step::Settle => self.check()?,
         }
         Ok(())
-    }
-
-    fn restart(&mut self, id: SwitchId, forgets: bool) {
-        self.has_grown = true;
-        self.net.disconnect(id);
-        self.net.run(Duration::from_ms(5));
-        if forgets {
-            self.net.switches.get_mut(&id).unwrap().rules.clear();
-        }
-        self.net.connect(id);
-        // Changes in the meantime are reported after it reconnects.
-        let dead: Vec<_> = self.cut.iter().flat_map(|&(a, b)| [a, b]).filter(|at| at.switch == id).collect();
-        for at in dead {
-            self.net.tell(|c, now, out| c.port_changed(now, at, false, out));
-        }
     }
 
     /// Sends the current segment of a subflow.
@@ -242,8 +223,7 @@ impl Run {
     /// The paths of a data segment's frame.
     fn data(&mut self, flow: Flow, direction: usize) -> Vec<Vec<u64>> {
         let packet = self.net.segment(flow, direction, ACK, Some(Mptcp::Other));
-        let frame = self.net.send(flow.hosts[direction], packet);
-        self.net.run(Duration::from_ms(200));
+        let frame = self.net.send_and_run(flow.hosts[direction], packet, 200);
         let way = |at: &[SwitchPort]| at.iter().map(|at| at.switch.0).collect();
         self.net.deliveries(frame).iter().map(|delivery| way(&delivery.way)).collect()
     }

@@ -121,14 +121,18 @@ impl<C: Controller> Run<C> {
         shortest(&self.net, a, b).is_some()
     }
 
-    fn step(&mut self, step: &Step) {
+    /// Two of the hosts, if they differ.
+    fn pair(&self, from: usize, to: usize) -> Option<(usize, usize)> {
         let count = self.net.hosts.len();
+        (from % count != to % count).then_some((from % count, to % count))
+    }
+
+    fn step(&mut self, step: &Step) {
         match *step {
             Step::Open { from, to, joins } => {
-                let (from, to) = (from % count, to % count);
-                if from == to || !self.joined(from, to) {
+                let Some((from, to)) = self.pair(from, to).filter(|&(from, to)| self.joined(from, to)) else {
                     return;
-                }
+                };
                 self.port += 20;
                 let version = if self.port.is_multiple_of(40) { Version::V0 } else { Version::V1 };
                 let connection = Connection::new(flow(from, to, self.port), version, self.port.into());
@@ -143,10 +147,9 @@ impl<C: Controller> Run<C> {
                 }
             }
             Step::Plain { from, to } => {
-                let (from, to) = (from % count, to % count);
-                if from == to || !self.joined(from, to) {
+                let Some((from, to)) = self.pair(from, to).filter(|&(from, to)| self.joined(from, to)) else {
                     return;
-                }
+                };
                 self.port += 20;
                 let plain = flow(from, to, self.port);
                 let frame = self.net.say(plain, 0, SYN, None);
@@ -154,8 +157,7 @@ impl<C: Controller> Run<C> {
                 self.flows.push((plain, None));
             }
             Step::Datagram { from, to } => {
-                let (from, to) = (from % count, to % count);
-                if from != to {
+                if let Some((from, to)) = self.pair(from, to) {
                     self.datagram(from, to);
                 }
             }
@@ -165,10 +167,7 @@ impl<C: Controller> Run<C> {
             }
             Step::Mend => {
                 let Some((a, b)) = self.cut.pop() else { return };
-                for at in [a, b] {
-                    self.net.tell(|c, now, out| c.port_changed(now, at, true, out));
-                }
-                self.net.wire(a, b);
+                self.net.mend(a, b);
                 self.net.run(Duration::from_ms(60));
             }
             Step::Restart { which, forgets } => {
@@ -176,10 +175,7 @@ impl<C: Controller> Run<C> {
                 self.net.run(Duration::from_ms(60));
             }
             Step::Rush { from, to, which, after_us, restarts } => {
-                let (from, to) = (from % count, to % count);
-                if from == to {
-                    return;
-                }
+                let Some((from, to)) = self.pair(from, to) else { return };
                 for number in 0..4 {
                     self.port += 20;
                     let rushed = flow(from, to, self.port);
@@ -214,26 +210,15 @@ impl<C: Controller> Run<C> {
     fn restart(&mut self, which: usize, forgets: bool) {
         let ids: Vec<_> = self.net.switches.keys().copied().collect();
         let id = ids[which % ids.len()];
-        self.net.disconnect(id);
-        self.net.run(Duration::from_ms(30));
-        if forgets {
-            self.net.switches.get_mut(&id).unwrap().rules.clear();
-        }
-        // Changes in the meantime are reported after it reconnects.
-        let dead: Vec<_> = self.cut.iter().flat_map(|&(a, b)| [a, b]).filter(|at| at.switch == id).collect();
-        self.net.connect(id);
-        for at in dead {
-            self.net.tell(|c, now, out| c.port_changed(now, at, false, out));
-        }
+        self.net.restart(id, forgets, 30, &self.cut);
     }
 
     /// A non-TCP frame arrives once if there is a path, and at no other host.
     fn datagram(&mut self, from: usize, to: usize) {
         let content = Content::Ip { protocol: 17 };
         let (eth_src, eth_dst) = (self.net.hosts[from].mac, self.net.hosts[to].mac);
-        let frame = self.net.send(from, Packet { eth_src, eth_dst, content });
-        self.net.run(Duration::from_ms(60));
-        let mut heard: Vec<usize> = self.net.deliveries(frame).iter().map(|delivery| delivery.host).collect();
+        let frame = self.net.send_and_run(from, Packet { eth_src, eth_dst, content }, 60);
+        let mut heard = self.net.heard(frame);
         heard.retain(|&host| host == to || !self.floods);
         assert_eq!(heard, if self.joined(from, to) { vec![to] } else { vec![] });
     }
@@ -264,15 +249,11 @@ impl<C: Controller> Run<C> {
         for host in 0..self.net.hosts.len() {
             let eth_src = self.net.hosts[host].mac;
             let packet = Packet { eth_src, eth_dst: Mac::BROADCAST, content: Content::Ip { protocol: 17 } };
-            let frame = self.net.send(host, packet);
-            self.net.run(Duration::from_ms(60));
-            let mut heard: Vec<usize> =
-                self.net.deliveries(frame).iter().map(|delivery| delivery.host).collect();
-            heard.sort_unstable();
+            let frame = self.net.send_and_run(host, packet, 60);
             let others = 0..self.net.hosts.len();
             let expected: Vec<usize> =
                 others.filter(|&other| other != host && self.joined(host, other)).collect();
-            assert_eq!(heard, expected);
+            assert_eq!(self.net.heard(frame), expected);
         }
     }
 }
@@ -360,8 +341,7 @@ proptest! {
                 eth_dst: Mac::BROADCAST,
                 content: Content::Ip { protocol: 17 },
             };
-            let frame = run.net.send(host, packet);
-            run.net.run(Duration::from_ms(60));
+            let frame = run.net.send_and_run(host, packet, 60);
             prop_assert_eq!(run.net.deliveries(frame).len(), run.net.hosts.len() - 1);
         }
     }

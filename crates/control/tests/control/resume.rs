@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use weft_control::Duration;
 use weft_control::{
-    Command, Controller, Match, PortNo, Rule, RuleAction, RuleChange, Settings, Show, Smoc, SwitchId,
-    SwitchPort,
+    Controller, Match, PortNo, Rule, RuleAction, RuleChange, Settings, Show, Smoc, SwitchId, SwitchPort,
 };
 use weft_wire::Mac;
 use weft_wire::mptcp::Version;
 
 use crate::cases::{four, four_with};
-use crate::failures::{opened, ways};
+use crate::failures::{four_opened, opened, ways};
 use crate::net::{Net, Rng};
 use crate::talk::{Connection, flow};
 
@@ -30,6 +29,14 @@ pub fn start_again_with(net: &mut Net<Smoc>, settings: Settings) {
         net.disconnect(id);
     }
     net.controller = Smoc::new(settings).unwrap();
+}
+
+/// Checks for some seconds that the four subflows stay on their paths.
+fn keeps_ways(net: &mut Net<Smoc>, seconds: usize) {
+    for _ in 0..seconds {
+        net.run(Duration::from_secs(1));
+        assert_eq!(ways(net), FOUR_WAYS);
+    }
 }
 
 /// All switches connect in random order, while frames keep being forwarded.
@@ -54,8 +61,7 @@ fn connect_all(net: &mut Net<Smoc>, seed: u64) {
 
 #[test]
 fn another_run_of_the_controller_interrupts_nothing_and_keeps_every_path() {
-    let mut net = four(&[1, 2, 1]);
-    opened(&mut net);
+    let mut net = four_opened(&[1, 2, 1]);
     for seed in 1..6 {
         start_again(&mut net, seed);
         assert_eq!(ways(&mut net), FOUR_WAYS);
@@ -63,10 +69,7 @@ fn another_run_of_the_controller_interrupts_nothing_and_keeps_every_path() {
         net.run(Duration::from_ms(300));
         assert_eq!(ways(&mut net), FOUR_WAYS);
         assert_eq!((net.counter("flows_resumed"), net.counter("connections_resumed")), (4, 1));
-        for _ in 0..30 {
-            net.run(Duration::from_secs(1));
-            assert_eq!(ways(&mut net), FOUR_WAYS);
-        }
+        keeps_ways(&mut net, 30);
         // No later segment reached the controller, and no earlier one did.
         assert_eq!(
             (net.counter("flows_new"), net.counter("flows_renewed"), net.counter("flows_now")),
@@ -100,8 +103,8 @@ fn a_connection_that_was_taken_over_is_named_by_its_initial_subflow() {
     // Rules are taken over in the order of their matches: this one comes first.
     net.join(&connection, flow(0, 1, 4001), 0);
     start_again(&mut net, 9);
-    net.switches.keys().copied().collect::<Vec<_>>().into_iter().for_each(|id| net.connect(id));
-    net.wires().into_iter().for_each(|(a, b)| net.wire(a, b));
+    net.connect_all(1..=5);
+    net.wire_all(net.wires());
     net.run(Duration::from_secs(2));
     let shown = net.controller.show(net.now, Show::Connections, 9);
     let taken = &shown["connections"][0];
@@ -112,8 +115,7 @@ fn a_connection_that_was_taken_over_is_named_by_its_initial_subflow() {
 
 #[test]
 fn what_nobody_uses_any_more_is_removed_when_the_network_is_known() {
-    let mut net = four(&[1, 2]);
-    opened(&mut net);
+    let mut net = four_opened(&[1, 2]);
     start_again(&mut net, 9);
     // An unused path, a flow that leads nowhere, invalid cookies, and another controller's rule.
     let label = |bits: u64| Match {
@@ -141,13 +143,10 @@ fn what_nobody_uses_any_more_is_removed_when_the_network_is_known() {
         rule(0x1234, 7, Match::ALL, 3),
     ];
     for rule in &strange {
-        net.switches.get_mut(&SwitchId(3)).unwrap().rules.push((rule.clone(), net.now));
+        net.add_rule(3, rule.clone());
     }
     connect_all(&mut net, 4);
-    for _ in 0..15 {
-        net.run(Duration::from_secs(1));
-        assert_eq!(ways(&mut net), FOUR_WAYS);
-    }
+    keeps_ways(&mut net, 15);
     let cookies = net.cookies();
     let left = strange.iter().filter(|rule| cookies.contains(&(SwitchId(3), rule.cookie)));
     assert_eq!(left.map(|rule| rule.cookie).collect::<Vec<_>>(), [0x1234]);
@@ -156,8 +155,7 @@ fn what_nobody_uses_any_more_is_removed_when_the_network_is_known() {
 
 #[test]
 fn rules_of_the_first_layout_of_cookies_are_replaced_without_an_interruption() {
-    let mut net = four(&[1, 2]);
-    opened(&mut net);
+    let mut net = four_opened(&[1, 2]);
     start_again(&mut net, 9);
     for switch in net.switches.values_mut() {
         for (number, (rule, _)) in (0..).zip(&mut switch.rules) {
@@ -170,68 +168,42 @@ fn rules_of_the_first_layout_of_cookies_are_replaced_without_an_interruption() {
         }
     }
     connect_all(&mut net, 2);
-    for _ in 0..15 {
-        net.run(Duration::from_secs(1));
-        assert_eq!(ways(&mut net), FOUR_WAYS);
-    }
+    keeps_ways(&mut net, 15);
     let old = net.cookies().iter().filter(|(_, cookie)| cookie >> 44 & 15 < 8).count();
     assert_eq!((old, net.counter("flows_resumed")), (0, 4));
 }
 
 #[test]
 fn a_switch_that_comes_late_keeps_what_goes_through_it() {
-    let mut net = four(&[1, 2]);
-    opened(&mut net);
-    let wires = net.wires();
+    let mut net = four_opened(&[1, 2]);
+    let (late, early) =
+        net.wires().into_iter().partition(|(a, b)| [a.switch, b.switch].contains(&SwitchId(4)));
     start_again(&mut net, 9);
-    for id in [1, 2, 3, 5] {
-        net.connect(SwitchId(id));
-    }
-    for &(a, b) in wires.iter().filter(|(a, b)| a.switch.0 != 4 && b.switch.0 != 4) {
-        net.wire(a, b);
-    }
-    for _ in 0..40 {
-        net.run(Duration::from_secs(1));
-        assert_eq!(ways(&mut net), FOUR_WAYS);
-    }
+    net.connect_all([1, 2, 3, 5]);
+    net.wire_all(early);
+    keeps_ways(&mut net, 40);
     net.connect(SwitchId(4));
-    for &(a, b) in wires.iter().filter(|(a, b)| a.switch.0 == 4 || b.switch.0 == 4) {
-        net.wire(a, b);
-    }
-    for _ in 0..15 {
-        net.run(Duration::from_secs(1));
-        assert_eq!(ways(&mut net), FOUR_WAYS);
-    }
+    net.wire_all(late);
+    keeps_ways(&mut net, 15);
     assert_eq!((net.counter("flows_resumed"), net.counter("flows_now")), (4, 4));
 }
 
 #[test]
 fn rules_that_send_over_what_is_missing_are_replaced_after_that_is_there() {
-    let mut net = four(&[1, 2]);
-    opened(&mut net);
+    let mut net = four_opened(&[1, 2]);
     start_again(&mut net, 9);
     // Switch 4 has lost the label rules of one direction: that one leads nowhere, the other still works.
-    net.switches.get_mut(&SwitchId(4)).unwrap().rules.retain(|(rule, _)| !is_back(rule));
+    net.switch(4).rules.retain(|(rule, _)| !is_back(rule));
     let before = net.log.len();
-    for id in 1..=5 {
-        net.connect(SwitchId(id));
-    }
-    for (a, b) in net.wires() {
-        net.wire(a, b);
-    }
+    net.connect_all(1..=5);
+    net.wire_all(net.wires());
     net.run(Duration::from_secs(2));
-    let adds = net.log[before..].iter().filter_map(|command| match command {
-        Command::Install(transaction) => Some(&transaction.rules),
-        _ => None,
-    });
     // The label rule is in switch 4 before switch 1 uses it.
-    let adds: Vec<(u64, u16)> = adds
-        .flatten()
-        .filter_map(|(switch, change)| match change {
-            RuleChange::Add(rule) => Some((switch.0, rule.priority)),
-            _ => None,
-        })
-        .collect();
+    let added = |(switch, change): &(SwitchId, RuleChange)| match change {
+        RuleChange::Add(rule) => Some((switch.0, rule.priority)),
+        _ => None,
+    };
+    let adds: Vec<(u64, u16)> = net.changes(before).into_iter().filter_map(added).collect();
     let label = adds.iter().position(|add| *add == (4, 50_000)).expect("the label rule is installed again");
     assert!(adds[label..].contains(&(1, 30_000)), "{adds:?}");
     assert_eq!(ways(&mut net), FOUR_WAYS);
@@ -244,7 +216,7 @@ fn rules_that_somebody_took_out_are_there_again_after_an_audit() {
     let before = net.cookies();
     let kinds = [8_u64, 9, 10];
     for id in 1..=5 {
-        let switch = net.switches.get_mut(&SwitchId(id)).unwrap();
+        let switch = net.switch(id);
         switch.rules.retain(|(rule, _)| !kinds.contains(&(rule.cookie >> 44 & 15)));
         let kept: Vec<Rule> = switch.rules.iter().map(|(rule, _)| rule.clone()).collect();
         for kind in kinds {
@@ -264,8 +236,7 @@ fn rules_that_somebody_took_out_are_there_again_after_an_audit() {
 
 #[test]
 fn a_switch_that_connects_again_and_again_keeps_no_host_waiting() {
-    let mut net = four(&[1, 2]);
-    opened(&mut net);
+    let mut net = four_opened(&[1, 2]);
     start_again(&mut net, 9);
     // The ports to which rules of switch 3 send labels are host ports now.
     let wires = net.wires();
@@ -286,21 +257,16 @@ fn a_switch_that_connects_again_and_again_keeps_no_host_waiting() {
 
 #[test]
 fn rules_are_replaced_although_what_they_send_over_was_confirmed_late() {
-    let mut net = four(&[1, 2]);
-    opened(&mut net);
+    let mut net = four_opened(&[1, 2]);
     start_again(&mut net, 9);
-    net.switches.get_mut(&SwitchId(4)).unwrap().rules.retain(|(rule, _)| !is_back(rule));
+    net.switch(4).rules.retain(|(rule, _)| !is_back(rule));
     let found: BTreeSet<u64> = net.cookies().iter().map(|(_, cookie)| *cookie).filter(is_flow).collect();
-    for id in 1..=5 {
-        net.connect(SwitchId(id));
-    }
+    net.connect_all(1..=5);
     // It installs rules but does not confirm them.
-    net.switches.get_mut(&SwitchId(4)).unwrap().is_mute = true;
-    for (a, b) in net.wires() {
-        net.wire(a, b);
-    }
+    net.switch(4).is_mute = true;
+    net.wire_all(net.wires());
     net.run(Duration::from_secs(6));
-    net.switches.get_mut(&SwitchId(4)).unwrap().is_mute = false;
+    net.switch(4).is_mute = false;
     for _ in 0..10 {
         net.run(Duration::from_secs(1));
         ways(&mut net);
@@ -312,24 +278,16 @@ fn rules_are_replaced_although_what_they_send_over_was_confirmed_late() {
 
 #[test]
 fn a_guard_whose_removal_was_lost_with_the_connection_is_removed_at_once() {
-    let mut net = four(&[1, 2]);
-    opened(&mut net);
+    let mut net = four_opened(&[1, 2]);
     let at = net.wires().into_iter().flat_map(|(a, b)| [a, b]).find(|at| at.switch == SwitchId(4)).unwrap();
     net.disconnect(SwitchId(4));
-    let switch = net.switches.get_mut(&SwitchId(4)).unwrap();
-    let guard =
-        switch.rules.iter().map(|(rule, _)| rule).find(|rule| rule.priority == 45_000).unwrap().clone();
+    let mut rules = net.switch(4).rules.iter().map(|(rule, _)| rule);
+    let guard = rules.find(|rule| rule.priority == 45_000).unwrap().clone();
     let label = Mac::from_bits(0x0657 << 32);
     let labels = Match { eth_dst: Some((label, Mac::from_bits(0xffff << 32))), ..Match::ALL };
-    switch.rules.push((
-        Rule {
-            cookie: 0x5745_8001_0000_0000 | u64::from(at.port.0),
-            priority: 55_000,
-            matches: Match { in_port: Some(at.port), ..labels },
-            ..guard
-        },
-        net.now,
-    ));
+    let (cookie, matches) =
+        (0x5745_8001_0000_0000 | u64::from(at.port.0), Match { in_port: Some(at.port), ..labels });
+    net.add_rule(4, Rule { cookie, priority: 55_000, matches, ..guard });
     net.connect(SwitchId(4));
     net.run(Duration::from_ms(100));
     assert_eq!(ways(&mut net), FOUR_WAYS);
@@ -353,8 +311,7 @@ proptest! {
     fn whatever_rules_are_found_they_do_no_harm(
         rules in prop::collection::vec((any::<u64>(), 0..9_u8, any::<u64>(), any::<u16>(), 0..12_u32), 0..40),
     ) {
-        let mut net = four(&[1, 2]);
-        opened(&mut net);
+        let mut net = four_opened(&[1, 2]);
         start_again(&mut net, 9);
         let macs = [net.hosts[0].mac, net.hosts[1].mac];
         for (number, (bits, priority, mac, label, port)) in rules.into_iter().enumerate() {
@@ -367,14 +324,10 @@ proptest! {
             let (idle_timeout_s, notify_removed) = (0, true);
             let cookie = 0x5745 << 48 | bits & ((1 << 48) - 1);
             let rule = Rule { cookie, priority, matches, actions: actions.into_iter().collect(), idle_timeout_s, notify_removed };
-            let id = SwitchId(1 + number as u64 % 5);
-            net.switches.get_mut(&id).unwrap().rules.push((rule, net.now));
+            net.add_rule(1 + number as u64 % 5, rule);
         }
         connect_all(&mut net, 4);
-        for _ in 0..70 {
-            net.run(Duration::from_secs(1));
-            prop_assert_eq!(ways(&mut net), FOUR_WAYS);
-        }
+        keeps_ways(&mut net, 70);
         let strange = net.switches.values().flat_map(|switch| &switch.rules);
         prop_assert_eq!(strange.filter(|(rule, _)| rule.matches.in_port >= Some(PortNo(40))).count(), 0);
     }

@@ -3,13 +3,13 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use weft_control::{
-    Controller, Duration, Limits, Match, OffenceKind, Packet, Rule, RuleAction, Settings, Smoc, SwitchId,
+    Controller, Duration, Limits, Match, OffenceKind, Packet, Rule, RuleAction, Settings, Smoc,
 };
 use weft_wire::Mac;
 
-use crate::cases::{four, four_with};
+use crate::cases::{four, four_hosts, four_with};
 use crate::neighbours::{SIX, ask, claims, discovery, know_six, probe, replace_controller};
-use crate::net::{Net, arp};
+use crate::net::{Net, arp, claim};
 use crate::talk::{SYN, flow};
 
 /// A new IP address, and the MAC address with which host 1 claims it.
@@ -20,11 +20,9 @@ fn made_up(number: u8) -> (Mac, Ipv4Addr) {
 /// Host 1 claims `count` addresses and makes host 0 request each of them, as with an echo request from it.
 fn make_ask(net: &mut Net<Smoc>, count: u8) {
     for (mac, own) in (0..count).map(made_up) {
-        net.send(1, arp(mac, Mac::BROADCAST, false, own, own));
-        net.run(Duration::from_ms(20));
-        let asker = net.hosts[0].clone();
-        net.send(0, arp(asker.mac, Mac::BROADCAST, false, asker.ip, own));
-        net.run(Duration::from_ms(20));
+        net.send_and_run(1, claim(mac, own), 20);
+        let asker = net.hosts[0];
+        net.send_and_run(0, arp(asker.mac, Mac::BROADCAST, false, asker.ip, own), 20);
     }
 }
 
@@ -58,10 +56,9 @@ fn a_host_that_another_port_makes_ask_for_many_addresses_still_gets_rules_for_th
 fn a_host_of_which_another_port_asks_from_many_addresses_still_gets_rules_with_others() {
     let limits = Limits { rules_per_port: 160, ..Limits::default() };
     let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2, 3]);
-    let asked = net.hosts[0].clone();
+    let asked = net.hosts[0];
     for (mac, own) in (0..40).map(made_up) {
-        net.send(1, arp(mac, Mac::BROADCAST, false, own, asked.ip));
-        net.run(Duration::from_ms(40));
+        net.send_and_run(1, arp(mac, Mac::BROADCAST, false, own, asked.ip), 40);
     }
     assert_eq!(claims(&net).len(), 10);
     ask(&mut net, 2, 0);
@@ -73,11 +70,9 @@ fn a_host_that_is_made_to_ask_keeps_its_share_of_unconfirmed_rules_and_is_not_na
     let limits = Limits { unanswered_rules: 160, ..Limits::default() };
     let mut net = four_with(Settings { limits, ..Settings::default() }, &[1, 2, 3]);
     net.controller.offences();
-    net.switches.get_mut(&SwitchId(1)).unwrap().is_mute = true;
+    net.switch(1).is_mute = true;
     make_ask(&mut net, 40);
-    let packet = net.segment(flow(0, 2, 4000), 0, SYN, None);
-    net.send(0, packet);
-    net.run(Duration::from_ms(20));
+    net.say(flow(0, 2, 4000), 0, SYN, None);
     assert_eq!(net.counter("flows_over_budget"), 0);
     assert!(net.counter("neighbours_unrouted") > 0);
     let named: Vec<_> = net.controller.offences().into_iter().map(|one| (one.at, one.kind)).collect();
@@ -108,17 +103,15 @@ fn a_question_that_names_an_address_of_somebody_else_than_the_host_that_gets_it_
     let mut net = four(&[1, 2, 3]);
     know_six(&mut net);
     let before = claims(&net).len();
-    let [a, b, c] = [0, 1, 2].map(|host: usize| net.hosts[host].clone());
+    let [a, b, c] = [0, 1, 2].map(|host: usize| net.hosts[host]);
     for target in [c.ip, Ipv4Addr::new(10, 7, 7, 7)] {
         let question = arp(a.mac, b.mac, false, a.ip, target);
-        net.send(0, question);
-        net.run(Duration::from_ms(60));
+        net.send_and_run(0, question, 60);
     }
     let nobody = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 9);
     for target in [SIX[0], nobody] {
         let question: Packet = discovery(&net, [0, 2], (false, SIX[0], target), Some(a.mac));
-        net.send(0, question);
-        net.run(Duration::from_ms(60));
+        net.send_and_run(0, question, 60);
     }
     assert_eq!(claims(&net).len(), before);
     assert_eq!(net.counter("neighbours_passed"), 4, "the requests are still delivered");
@@ -127,16 +120,15 @@ fn a_question_that_names_an_address_of_somebody_else_than_the_host_that_gets_it_
 #[test]
 fn rules_of_more_addresses_than_a_host_may_have_are_taken_over_in_any_order() {
     // All hosts are at one switch, so that all routes share one path.
-    let mut net = four(&[1, 1, 1, 1]);
+    let (mut net, [_, _, _, asker]) = four_hosts([1, 1, 1, 1]);
     ask(&mut net, 3, 0);
     ask(&mut net, 3, 1);
-    let (asker, at) = (net.hosts[3].clone(), SwitchId(1));
     let of_asker = |(_, rule): &(u64, Rule)| rule.matches.eth_src == Some(asker.mac);
     let (_, sound) = claims(&net).into_iter().find(of_asker).unwrap();
-    let (installed, owners) = (net.now, [0, 1].map(|host: usize| net.hosts[host].clone()));
-    let rules = &mut net.switches.get_mut(&at).unwrap().rules;
-    rules
-        .retain(|(rule, _)| (rule.priority, rule.matches.eth_src) != (sound.priority, sound.matches.eth_src));
+    let owners = [net.hosts[0], net.hosts[1]];
+    let is_sound =
+        |rule: &Rule| (rule.priority, rule.matches.eth_src) == (sound.priority, sound.matches.eth_src);
+    net.switch(1).rules.retain(|(rule, _)| !is_sound(rule));
     // The second address belongs to the first host and is taken over first; the first address then takes its place.
     for number in 1..=17_u8 {
         let to = &owners[usize::from(number != 2)];
@@ -149,7 +141,7 @@ fn rules_of_more_addresses_than_a_host_may_have_are_taken_over_in_any_order() {
         let cookie = sound.cookie + u64::from(number);
         let output = RuleAction::Output(to.at.port);
         let actions = [output].into_iter().collect();
-        rules.push((Rule { cookie, matches, actions, ..sound.clone() }, installed));
+        net.add_rule(1, Rule { cookie, matches, actions, ..sound.clone() });
     }
     replace_controller(&mut net, Limits::default());
     net.run(Duration::from_secs(15));

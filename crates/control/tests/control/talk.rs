@@ -12,7 +12,7 @@ pub const SYN_ACK: u8 = Tcp::SYN | Tcp::ACK;
 pub const ACK: u8 = Tcp::ACK;
 
 /// A TCP flow between two hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
     pub hosts: [usize; 2],
     pub ports: [u16; 2],
@@ -82,6 +82,20 @@ impl<C: Controller> Net<C> {
         frame
     }
 
+    /// Sends a segment like `say`; returns its path.
+    pub fn say_on(&mut self, flow: Flow, direction: usize, flags: u8, mptcp: Option<Mptcp>) -> Vec<u64> {
+        let frame = self.say(flow, direction, flags, mptcp);
+        self.way(frame)
+    }
+
+    /// Sends some of the three segments of a connection's handshake; returns their paths.
+    pub fn shake<const N: usize>(&mut self, connection: &Connection, segments: [usize; N]) -> [Vec<u64>; N] {
+        segments.map(|segment| {
+            let (direction, flags) = [(0, SYN), (1, SYN_ACK), (0, ACK)][segment];
+            self.say_on(connection.first, direction, flags, Some(connection.capable(segment)))
+        })
+    }
+
     /// A segment sent up by an old rule although its flow's rule is installed; waits like `say`.
     pub fn straggle(&mut self, flow: Flow, direction: usize, flags: u8, mptcp: Option<Mptcp>) -> u64 {
         let packet = self.segment(flow, direction, flags, mptcp);
@@ -92,24 +106,18 @@ impl<C: Controller> Net<C> {
 
     /// Performs the handshake of a connection. Returns the paths of its three segments.
     pub fn open(&mut self, connection: &Connection) -> [Vec<u64>; 3] {
-        let say = |net: &mut Self, segment: usize, direction, flags| {
-            let frame = net.say(connection.first, direction, flags, Some(connection.capable(segment)));
-            net.way(frame)
-        };
-        [say(self, 0, 0, SYN), say(self, 1, 1, SYN_ACK), say(self, 2, 0, ACK)]
+        self.shake(connection, [0, 1, 2])
     }
 
     /// Performs the handshake of a join opened by `side` of the connection. Returns the path of its SYN.
     pub fn join(&mut self, connection: &Connection, flow: Flow, side: usize) -> Vec<u64> {
         let nonces = [u32::from(flow.ports[0]), 77];
         let token = connection.token(1 - side);
-        let syn = Mptcp::Join(Join::Syn { token, nonce: nonces[0] });
-        let frame = self.say(flow, 0, SYN, Some(syn));
-        let way = self.way(frame);
+        let way = self.say_on(flow, 0, SYN, Some(Mptcp::Join(Join::Syn { token, nonce: nonces[0] })));
         let back = connection.hmac(1 - side, [nonces[1], nonces[0]]);
         let hmac = u64::from_be_bytes(back[..8].try_into().unwrap());
-        let reply = self.say(flow, 1, SYN_ACK, Some(Mptcp::Join(Join::SynAck { hmac, nonce: nonces[1] })));
-        let mut there = self.way(reply);
+        let reply = Join::SynAck { hmac, nonce: nonces[1] };
+        let mut there = self.say_on(flow, 1, SYN_ACK, Some(Mptcp::Join(reply)));
         there.reverse();
         assert_eq!(there, way, "both directions take the same path");
         let hmac = connection.hmac(side, nonces);

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 /// Which paths of a set come first, after the shortest.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Order {
     /// Those that share the fewest edges with the first path (smoc, Algorithm 1).
     #[default]

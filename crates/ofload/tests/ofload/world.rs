@@ -56,9 +56,9 @@ fn pair(subflows: usize) -> World {
     world
 }
 
-/// Sends a packet-in's packet back through the table.
-fn release(world: &mut World, switch: usize, in_port: PortNumber, data: &[u8]) {
-    let actions = [Action::output(PortNumber::TABLE)];
+/// Sends a packet out of a switch's port.
+fn send_out(world: &mut World, switch: usize, in_port: PortNumber, port: PortNumber, data: &[u8]) {
+    let actions = [Action::output(port)];
     let packet = PacketOut { buffer: None, in_port, actions: List::new(&actions), data };
     say(world, switch, &Message::PacketOut(packet));
 }
@@ -74,7 +74,7 @@ fn a_connection_has_its_subflows_when_each_syn_was_released() {
         let mac = world.network.hosts[host].mac;
         add(&mut world, 0, 1, to(mac), &[Action::output(PortNumber(host as u32 + 1))]);
     }
-    release(&mut world, 0, *in_port, syn);
+    send_out(&mut world, 0, *in_port, PortNumber::TABLE, syn);
     let connections = &world.connections;
     assert_eq!((connections.capable.len(), connections.capable.max() / 1000), (1, 2000));
     // Its joins need no packet-in: the rules exist. They follow after their delay.
@@ -99,9 +99,7 @@ fn handshakes_are_those_of_multipath_tcp() {
     for _ in 0..9 {
         for (in_port, frame) in asked(&mut world, 0) {
             let out = if in_port == PortNumber(1) { PortNumber(2) } else { PortNumber(1) };
-            let actions = [Action::output(out)];
-            let packet = PacketOut { buffer: None, in_port, actions: List::new(&actions), data: &frame };
-            say(&mut world, 0, &Message::PacketOut(packet));
+            send_out(&mut world, 0, in_port, out, &frame);
             seen.push(frame);
         }
         world.now += MS;
@@ -144,22 +142,17 @@ fn a_rule_that_leads_elsewhere_is_found_out() {
     let (client, server) = (in_port.0, 3 - in_port.0);
     // To the right port, with the wrong address.
     let wrong = [Action::SetEthDst(Mac([6, 0x57, 0, 0, 0, 1])), Action::output(PortNumber(server))];
-    add(&mut world, 0, 2, Match { in_port: Some(*in_port), ..Match::default() }, &wrong);
-    release(&mut world, 0, *in_port, syn);
+    let from_client = Match { in_port: Some(*in_port), ..Match::default() };
+    add(&mut world, 0, 2, from_client, &wrong);
+    send_out(&mut world, 0, *in_port, PortNumber::TABLE, syn);
     assert_eq!((world.connections.failures.misdelivered, world.connections.capable.len()), (1, 0));
     // Back to where it came from.
-    add(
-        &mut world,
-        0,
-        3,
-        Match { in_port: Some(*in_port), ..Match::default() },
-        &[Action::output(PortNumber(client))],
-    );
-    release(&mut world, 0, *in_port, syn);
+    add(&mut world, 0, 3, from_client, &[Action::output(PortNumber(client))]);
+    send_out(&mut world, 0, *in_port, PortNumber::TABLE, syn);
     assert_eq!(world.counts.misdirected, 1);
     // Dropped.
-    add(&mut world, 0, 4, Match { in_port: Some(*in_port), ..Match::default() }, &[]);
-    release(&mut world, 0, *in_port, syn);
+    add(&mut world, 0, 4, from_client, &[]);
+    send_out(&mut world, 0, *in_port, PortNumber::TABLE, syn);
     assert_eq!(world.counts.dropped, 1);
     world.now = 1000 * MS;
     world.on_time();
@@ -195,16 +188,21 @@ fn hosts_answer_arp_and_lldp_crosses_cables() {
     let mut lldp = vec![0; 60];
     lldp[12..14].copy_from_slice(&[0x88, 0xcc]);
     add(&mut world, 2, 5, Match { eth_type: Some(weft_wire::EtherType(0x88cc)), ..Match::default() }, &up());
-    let actions = [Action::output(PortNumber(2))];
-    let packet = PacketOut {
-        buffer: None,
-        in_port: PortNumber::CONTROLLER,
-        actions: List::new(&actions),
-        data: &lldp,
-    };
-    say(&mut world, 0, &Message::PacketOut(packet));
+    send_out(&mut world, 0, PortNumber::CONTROLLER, PortNumber(2), &lldp);
     let came = asked(&mut world, 2);
     assert_eq!((came.len(), came[0].0, world.directions_crossed()), (1, PortNumber(1), 1));
     assert_eq!(Ethernet::parse(&came[0].1).unwrap().ethertype().0, 0x88cc);
     assert_eq!((world.counts.packet_ins_of_lldp, world.counts.packet_outs_of_lldp), (1, 1));
+}
+
+#[test]
+fn two_hosts_that_have_used_all_ports_open_no_further_connection_until_others_end() {
+    let network = Network::parse("alone:1").unwrap();
+    let offer = Offer { version: Some(Version::V1), subflows: 32, fresh_addresses: false, is_local: true };
+    let mut connections = Connections::new(&network, offer, Xoshiro256PlusPlus::seed_from_u64(7));
+    let opened = std::iter::from_fn(|| connections.open(0)).count() as u64;
+    assert!((1735..=2 * 1735).contains(&opened), "{opened} connections with 32 of 55 536 ports each");
+    assert_eq!((connections.opened, connections.in_progress()), (opened, opened));
+    (0..opened).for_each(|connection| connections.give_up(connection));
+    assert!(connections.open(0).is_some());
 }

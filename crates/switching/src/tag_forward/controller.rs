@@ -81,9 +81,8 @@ impl Controller for Provisioning {
     }
 
     // The links are known from the fabric, and port status reports suffice.
-    fn link_up(&mut self, _now: Time, _from: SwitchPort, _to: SwitchPort, _out: &mut Vec<Command>) {}
-
-    fn link_down(&mut self, _now: Time, _from: SwitchPort, _to: SwitchPort, _out: &mut Vec<Command>) {}
+    fn link_changed(&mut self, _: Time, _from: SwitchPort, _to: SwitchPort, _up: bool, _: &mut Vec<Command>) {
+    }
 
     fn host_known(
         &mut self,

@@ -43,6 +43,10 @@ fn unknown(name: &str, known: &'static [&'static str]) -> SyntaxError {
     SyntaxError::Unknown { name: name.to_owned(), near: near.copied(), known: known.join(", ") }
 }
 
+fn wrong(name: &str, value: &str, expected: &'static str) -> SyntaxError {
+    SyntaxError::Value { name: name.to_owned(), value: value.to_owned(), expected }
+}
+
 /// The parts of a text, separated by commas and white space.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split([',', ' ', '\t', '\r', '\n']).filter(|part| !part.is_empty())
@@ -50,18 +54,17 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 
 /// A number, decimal or hexadecimal with `0x`.
 fn number<T: TryFrom<u32>>(name: &str, value: &str, expected: &'static str) -> Result<T, SyntaxError> {
-    let wrong = || SyntaxError::Value { name: name.to_owned(), value: value.to_owned(), expected };
     // Rust's own parsing would accept a sign.
     let (digits, radix) = value.strip_prefix("0x").map_or((value, 10), |digits| (digits, 16));
     let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = u32::from_str_radix(digits, radix).ok().filter(|_| plain);
-    number.and_then(|number| T::try_from(number).ok()).ok_or_else(wrong)
+    number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| wrong(name, value, expected))
 }
 
 /// A network: an address, with a prefix length or a mask after `/`; `None` for any.
 fn network(name: &str, value: &str) -> Result<Option<IpNet>, SyntaxError> {
     let expected = "an address, such as 10.0.0.1, 10.0.0.0/24, 10.0.0.0/255.255.255.0 or fd00::/16";
-    let wrong = || SyntaxError::Value { name: name.to_owned(), value: value.to_owned(), expected };
+    let wrong = || wrong(name, value, expected);
     if matches!(value, "*" | "any" | "ANY") {
         return Ok(None);
     }
@@ -116,10 +119,7 @@ pub fn parse_rule(text: &str) -> Result<(FlowFilter, Option<FlowAction>), Syntax
                 once(&mut destination, "ip_dst", of_family(name, network(name, value)?)?)?;
             }
             ("n_packets" | "n_bytes", Some(_)) => {}
-            (name, None) if FIELDS.contains(&name) => {
-                let expected = "a value after `=`";
-                return Err(SyntaxError::Value { name: name.to_owned(), value: String::new(), expected });
-            }
+            (name, None) if FIELDS.contains(&name) => return Err(wrong(name, "", "a value after `=`")),
             (name, _) => return Err(unknown(name, &FIELDS)),
         }
     }
@@ -147,19 +147,21 @@ fn action_part(part: &str) -> Result<(&str, &str), SyntaxError> {
     }
 }
 
+const NO_GATE: &str = "a bucket starts with its gate: bucket=gate:48,up:48";
 const ANY_NUMBER: &str = "a number";
 const A_GATE: &str = "a gate number, 1 or more";
 
 fn gate(name: &str, value: &str) -> Result<Gate, SyntaxError> {
-    let wrong = || SyntaxError::Value { name: name.to_owned(), value: value.to_owned(), expected: A_GATE };
-    number(name, value, A_GATE).and_then(|gate| if gate == 0 { Err(wrong()) } else { Ok(Gate(gate)) })
+    match number(name, value, A_GATE)? {
+        0 => Err(wrong(name, value, A_GATE)),
+        gate => Ok(Gate(gate)),
+    }
 }
 
 fn queue_number(value: &str) -> Result<u8, SyntaxError> {
     let expected = "a number from 0 to 7";
     let queue: u8 = number("queue", value, expected)?;
-    let wrong = || SyntaxError::Value { name: "queue".to_owned(), value: value.to_owned(), expected };
-    if queue > Tag::MAX_QUEUE { Err(wrong()) } else { Ok(queue) }
+    if queue > Tag::MAX_QUEUE { Err(wrong("queue", value, expected)) } else { Ok(queue) }
 }
 
 fn parse_action(text: &str) -> Result<FlowAction, SyntaxError> {
@@ -200,22 +202,15 @@ pub fn parse_group(text: &str) -> Result<(GroupId, Vec<Way>), SyntaxError> {
         match field {
             Some("group_id") => once(&mut id, "group_id", GroupId(number("group_id", part, ANY_NUMBER)?))?,
             Some("type") if part == "select" => once(&mut kind, "type", ())?,
-            Some("type") => {
-                let (name, value) = ("type".to_owned(), part.to_owned());
-                return Err(SyntaxError::Value {
-                    name,
-                    value,
-                    expected: "select (each packet takes one bucket)",
-                });
-            }
+            Some("type") => return Err(wrong("type", part, "select (each packet takes one bucket)")),
             Some("bucket") => match action_part(part)? {
                 ("gate", value) => ways.push((gate("gate", value)?, None)),
-                _ => return Err(SyntaxError::Lacks("a bucket starts with its gate: bucket=gate:48,up:48")),
+                _ => return Err(SyntaxError::Lacks(NO_GATE)),
             },
             Some(name) => return Err(unknown(name, &GROUP_FIELDS)),
             None => match (action_part(part)?, ways.last_mut()) {
                 (("up", value), Some((_, up))) => once(up, "up", number("up", value, ANY_NUMBER)?)?,
-                _ => return Err(SyntaxError::Lacks("a bucket starts with its gate: bucket=gate:48,up:48")),
+                _ => return Err(SyntaxError::Lacks(NO_GATE)),
             },
         }
     }

@@ -131,28 +131,19 @@ fn a_port_that_sends_up_too_much_is_held_to_its_share() {
 }
 
 #[test]
-fn answers_to_the_controllers_own_questions_are_held_to_a_share_of_their_own() {
-    let mut network = Network::with(SouthboundLimits {
-        packets_per_port_s: 100,
-        answers_per_port_s: 10,
-        audit: None,
-        ..SouthboundLimits::default()
-    });
+fn answers_to_the_controllers_own_questions_are_held_to_a_share_of_their_own_and_that_of_packets() {
     let mut answer = FRAME;
     answer[..6].copy_from_slice(&MadeFrame::CONTROLLER.0);
-    (0..300).for_each(|_| network.say(1, &Message::PacketIn(packet(&FRAME))));
-    (0..20).for_each(|_| network.say(1, &Message::PacketIn(packet(&answer))));
-    assert_eq!((network.core.told().len(), network.counter("packet_ins_over_limit")), (110, 210));
-}
-
-#[test]
-fn a_port_that_may_send_up_few_packets_may_not_send_up_more_answers() {
-    let mut network =
-        Network::with(SouthboundLimits { packets_per_port_s: 5, audit: None, ..SouthboundLimits::default() });
-    let mut answer = FRAME;
-    answer[..6].copy_from_slice(&MadeFrame::CONTROLLER.0);
-    (0..20).for_each(|_| network.say(1, &Message::PacketIn(packet(&answer))));
-    assert_eq!((network.core.told().len(), network.counter("packet_ins_over_limit")), (5, 15));
+    for (packets_per_port_s, answers_per_port_s, packets, told) in [(100, 10, 300, 110), (5, 1000, 0, 5)] {
+        let limits =
+            SouthboundLimits { packets_per_port_s, answers_per_port_s, ..SouthboundLimits::default() };
+        let mut network = Network::with(SouthboundLimits { audit: None, ..limits });
+        (0..packets).for_each(|_| network.say(1, &Message::PacketIn(packet(&FRAME))));
+        (0..20).for_each(|_| network.say(1, &Message::PacketIn(packet(&answer))));
+        let over = packets + 20 - told;
+        let counts = (network.core.told().len() as u64, network.counter("packet_ins_over_limit"));
+        assert_eq!(counts, (told, over), "{packets_per_port_s} packets, {answers_per_port_s} answers");
+    }
 }
 
 #[test]

@@ -81,9 +81,7 @@ impl Controller for Scripted {
 
     fn port_changed(&mut self, _: Time, _: SwitchPort, _: bool, _: &mut Vec<Command>) {}
 
-    fn link_up(&mut self, _: Time, _: SwitchPort, _: SwitchPort, _: &mut Vec<Command>) {}
-
-    fn link_down(&mut self, _: Time, _: SwitchPort, _: SwitchPort, _: &mut Vec<Command>) {}
+    fn link_changed(&mut self, _: Time, _: SwitchPort, _: SwitchPort, _: bool, _: &mut Vec<Command>) {}
 
     fn host_known(&mut self, _: Time, _: SwitchPort, _: Mac, _: &[IpAddr], _: &mut Vec<Command>) {}
 

@@ -73,6 +73,16 @@ fn a_switch_that_is_gone_before_or_meanwhile_fails_the_transaction() {
 }
 
 #[test]
+fn a_switch_that_connects_again_before_it_was_gone_fails_what_it_has_not_confirmed() {
+    let mut network = Network::new();
+    network.packet_in(1, vec![install(5, &[(2, 7), (1, 6)], Some(1))]);
+    network.southbound.switch_up(network.now, SwitchId(2), &[], &[]);
+    let gone = failed(5, 2, "switch disconnected");
+    assert_eq!(network.core.told(), [CAME_UP, gone, Told::SwitchDown(2)]);
+    assert_eq!((network.counter("transactions_switch_gone"), network.southbound.installing()), (1, 0));
+}
+
+#[test]
 fn a_switch_that_does_not_confirm_in_time_fails_the_transaction() {
     let mut network = Network::new();
     assert_eq!(network.southbound.next_deadline(), Time::MAX);

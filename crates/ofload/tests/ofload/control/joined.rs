@@ -123,7 +123,8 @@ impl Joined {
                 if let Peer::Switch { switch: other, port: at } = *peer {
                     let from = SwitchPort::new(switch as u64 + 1, port);
                     let to = SwitchPort::new(other as u64 + 1, at);
-                    self.controller.tell(now.into(), |core, now, out| core.link_up(now, from, to, out));
+                    self.controller
+                        .tell(now.into(), |core, now, out| core.link_changed(now, from, to, true, out));
                 }
             }
         }

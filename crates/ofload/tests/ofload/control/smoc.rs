@@ -43,25 +43,14 @@ fn subflows_take_paths_of_their_own_in_both_versions() {
 }
 
 #[test]
-fn a_spanning_tree_has_one_path_for_all_subflows() {
-    let mut joined = Joined::new("spine-leaf:4x6x2", Kind::SpanningTree, 4, Some(Version::V1));
-    open(&mut joined, 20);
-    let connections = &joined.world.connections;
-    assert_eq!(
-        (connections.completed, connections.distinct_paths, connections.failures.misdelivered),
-        (20, 20, 0)
-    );
-}
-
-#[test]
-fn plain_tcp_takes_the_shortest_path() {
-    let mut joined = Joined::new("spine-leaf:4x6x2", Kind::Smoc, 1, None);
-    open(&mut joined, 40);
-    let connections = &joined.world.connections;
-    assert_eq!(
-        (connections.completed, connections.distinct_paths, connections.failures.misdelivered),
-        (40, 40, 0)
-    );
+fn all_subflows_on_a_spanning_tree_and_plain_tcp_take_one_path() {
+    for (kind, subflows, version) in [(Kind::SpanningTree, 4, Some(Version::V1)), (Kind::Smoc, 1, None)] {
+        let mut joined = Joined::new("spine-leaf:4x6x2", kind, subflows, version);
+        open(&mut joined, 40);
+        let connections = &joined.world.connections;
+        let paths = (connections.completed, connections.distinct_paths);
+        assert_eq!((paths, connections.failures.misdelivered), ((40, 40), 0), "{kind:?}");
+    }
 }
 
 #[test]
