@@ -6,18 +6,17 @@
 //! two stations, the destination's edge with a Path Reply (Ibáñez et al., IEEE Communications Letters 15(7), 2011).
 
 use rand_core::RngCore;
-use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId, PortId, Time};
+use weft_units::{PortId, Time};
 use weft_wire::Mac;
 
-use crate::exploration::{Exploration, Maker, OnUnknown, PARAMS, ways};
+use crate::exploration::{Exploration, OnUnknown, PARAMS};
 use crate::floods::Floods;
 pub use crate::floods::{Flood, FloodKind, SETTLE};
 use crate::hash::fold_product;
 use crate::header::{Header, Kind};
 use crate::hello::{Ports, Way};
 use crate::port_limits::PortLimits;
-use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
+use crate::registry::SchemeInfo;
 use crate::soft_table::{SoftKey, SoftTable};
 use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, TableEntries};
 
@@ -27,28 +26,6 @@ pub const INFO: SchemeInfo = SchemeInfo {
     summary: "ARP-Path: each station is reached over the path on which a copy of its ARP Request arrived first",
     params: &PARAMS,
 };
-
-/// Builds the switches.
-pub struct ArpPath(Maker);
-
-impl ArpPath {
-    /// The scheme with the parameters of `spec`; `seed` is that of the run.
-    pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
-        Self(Maker::new(seed, spec))
-    }
-}
-
-impl Blueprint for ArpPath {
-    type Switch = ArpPathSwitch;
-
-    fn switch(&self, fabric: &Fabric, node: NodeId) -> ArpPathSwitch {
-        ArpPathSwitch::new(&self.0.config, ways(fabric, node), self.0.secret(node))
-    }
-
-    fn arp_cache(&self) -> Option<Duration> {
-        Some(self.0.arp_cache)
-    }
-}
 
 /// Class of a station that a request locked to a port.
 pub const LOCKED: u8 = 0;
