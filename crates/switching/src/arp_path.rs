@@ -244,26 +244,6 @@ impl ArpPathSwitch {
             && self.port_of(station, now).is_some_and(|known| known != port)
     }
 
-    /// Records a copy of a host's broadcast, or returns the reason to drop it. Learns the sender on a host port.
-    fn admit_of_host<C: Context>(
-        &mut self,
-        ctx: &mut C,
-        ingress: PortId,
-        header: &Header,
-        out: &mut Actions,
-    ) -> Result<(), DropReason> {
-        let now = ctx.now();
-        let fabric = self.ports.is_fabric(ingress, now);
-        if !fabric && !self.limits.may_flood(ingress, now) {
-            return Err(DropReason::RateLimited);
-        }
-        self.floods.note(&self.ports, ingress, header, now)?;
-        if !fabric && !self.is_at_home(ingress, header, now) {
-            self.appears(ctx, ingress, header, out);
-        }
-        Ok(())
-    }
-
     #[cold]
     fn on_reply<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
@@ -275,14 +255,22 @@ impl ArpPathSwitch {
         self.forward(ctx, ingress, header, out);
     }
 
-    /// A frame to a group. If it is a request, its source is locked to the port of the first copy.
+    /// A frame to a group: learns its sender on a host port. If it is a request, its source is locked to the port of
+    /// the first copy.
     #[cold]
     fn on_broadcast<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        if let Err(reason) = self.admit_of_host(ctx, ingress, header, out) {
+        let now = ctx.now();
+        let fabric = self.ports.is_fabric(ingress, now);
+        if !fabric && !self.limits.may_flood(ingress, now) {
+            return out.drop(DropReason::RateLimited);
+        }
+        if let Err(reason) = self.floods.note(&self.ports, ingress, header, now) {
             return out.drop(reason);
         }
-        let now = ctx.now();
-        if header.kind == Kind::ArpRequest && self.ports.is_fabric(ingress, now) {
+        if !fabric && !self.is_at_home(ingress, header, now) {
+            self.appears(ctx, ingress, header, out);
+        }
+        if fabric && header.kind == Kind::ArpRequest {
             self.lock(header.src, ingress, now);
         }
         self.ports.flood(ctx, &self.config, ingress, true, out);
@@ -543,18 +531,13 @@ impl ArpPathSwitch {
         self.dead = later;
         dead.extend(due.into_iter().map(|(port, _)| port).filter(|&port| !self.ports.is_up(port)));
         for &port in &dead {
-            self.forget(port);
+            self.stations.retain(|_, &at| at != port);
         }
         self.stations.sweep(now);
         self.floods.sweep(now);
         self.repairs.sweep(now);
         self.ports.greet(now, out);
         dead
-    }
-
-    /// Removes the stations behind a dead port.
-    fn forget(&mut self, port: PortId) {
-        self.stations.retain(|_, &at| at != port);
     }
 }
 

@@ -88,11 +88,10 @@ impl TcpPathSwitch {
             }
             _ => {}
         }
-        if !self.may_explore(ingress, now) {
-            self.base.forward(ctx, ingress, header, out);
-            return;
-        }
-        if self.base.floods.note_own(&self.base.ports, &about(Kind::PathRequest, key, id), now).is_err() {
+        let request = about(Kind::PathRequest, key, id);
+        if !self.may_explore(ingress, now)
+            || self.base.floods.note_own(&self.base.ports, &request, now).is_err()
+        {
             self.base.forward(ctx, ingress, header, out);
             return;
         }
