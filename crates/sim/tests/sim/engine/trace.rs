@@ -1,6 +1,6 @@
 //! Traces: the events that a tracing recorder receives, and the exploration of one flow built from them.
 
-use weft_scenario::{Plan, Scenario};
+use weft_scenario::Plan;
 use weft_sim::engine::Progress;
 use weft_sim::explore::{Choice, Explored, Fate, MOST_FRAMES, Scene, Watch, explore};
 use weft_sim::record::{FlowRecord, Kept, Recorder, Sample};
@@ -53,10 +53,7 @@ const SCHEMES: [&str; 3] = [
 ];
 
 fn plan(scenario: &str, scheme: &str) -> Plan {
-    let text = format!("{scenario}\n[scheme]\n{scheme}\n");
-    let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
-    let plan = scenario.plan(&scenario.points()[0], &|_| Err("no files".to_owned()));
-    plan.unwrap_or_else(|error| panic!("{error}"))
+    crate::common::plan(&crate::common::parsed(&format!("{scenario}\n[scheme]\n{scheme}\n")), &[])
 }
 
 fn explored(plan: &Plan, choice: &Choice) -> Explored {

@@ -186,7 +186,7 @@ proptest! {
         let fabric = chain(&cables).unwrap();
         let (forth, back): (Vec<_>, Vec<_>) = cables.into_iter().unzip();
         let back: Vec<_> = back.into_iter().rev().collect();
-        let outcome = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, bytes, Duration::ZERO).run();
+        let outcome = Trial::linux(&fabric, "ecmp").flow(0, 1, bytes, Duration::ZERO).run();
         let mut packets = vec![52];
         let (full, rest) = (bytes / 1_448, bytes % 1_448);
         packets.extend((0..full).map(|_| 1_500));
