@@ -70,54 +70,12 @@ struct Case {
 }
 
 const CASES: &[Case] = &[
-    Case {
-        name: "fat-tree-k4-tcp",
-        pace: Duration::from_ms(300),
-        fabric: || fat_tree(4, None),
-        transport: tcp,
-        flows: permutation,
-        scheme: ecmp,
-    },
-    Case {
-        name: "fat-tree-k8-tcp",
-        pace: Duration::from_ms(30),
-        fabric: || fat_tree(8, None),
-        transport: tcp,
-        flows: permutation,
-        scheme: ecmp,
-    },
-    Case {
-        name: "fat-tree-k16-tcp",
-        pace: Duration::from_us(2_500),
-        fabric: || fat_tree(16, None),
-        transport: tcp,
-        flows: permutation,
-        scheme: ecmp,
-    },
-    Case {
-        name: "fat-tree-k4-dctcp",
-        pace: Duration::from_ms(300),
-        fabric: || fat_tree(4, Some(65)),
-        transport: dctcp,
-        flows: permutation,
-        scheme: ecmp,
-    },
-    Case {
-        name: "fat-tree-k8-dctcp",
-        pace: Duration::from_ms(30),
-        fabric: || fat_tree(8, Some(65)),
-        transport: dctcp,
-        flows: permutation,
-        scheme: ecmp,
-    },
-    Case {
-        name: "fat-tree-k16-dctcp",
-        pace: Duration::from_us(2_500),
-        fabric: || fat_tree(16, Some(65)),
-        transport: dctcp,
-        flows: permutation,
-        scheme: ecmp,
-    },
+    on_fat_tree("fat-tree-k4-tcp", Duration::from_ms(300), || fat_tree(4, None), tcp),
+    on_fat_tree("fat-tree-k8-tcp", Duration::from_ms(30), || fat_tree(8, None), tcp),
+    on_fat_tree("fat-tree-k16-tcp", Duration::from_us(2_500), || fat_tree(16, None), tcp),
+    on_fat_tree("fat-tree-k4-dctcp", Duration::from_ms(300), || fat_tree(4, Some(65)), dctcp),
+    on_fat_tree("fat-tree-k8-dctcp", Duration::from_ms(30), || fat_tree(8, Some(65)), dctcp),
+    on_fat_tree("fat-tree-k16-dctcp", Duration::from_us(2_500), || fat_tree(16, Some(65)), dctcp),
     on_spine_leaf("spine-leaf-4-4-20", ecmp),
     on_spine_leaf("spine-leaf-4-4-20-arp-path", || scheme("arp_path", [])),
     on_spine_leaf("spine-leaf-4-4-20-tcp-path", || scheme("tcp_path", [])),
@@ -233,6 +191,16 @@ impl Case {
     }
 }
 
+/// A permutation on a fat-tree under ECMP.
+const fn on_fat_tree(
+    name: &'static str,
+    pace: Duration,
+    fabric: fn() -> Fabric,
+    transport: fn() -> Config,
+) -> Case {
+    Case { name, pace, fabric, transport, flows: permutation, scheme: ecmp }
+}
+
 /// The web-search mix on a spine-leaf fabric under a scheme.
 const fn on_spine_leaf(name: &'static str, scheme: fn() -> SchemeSpec) -> Case {
     let pace = Duration::from_ms(3_000);
@@ -296,16 +264,9 @@ fn cycles(fabric: &Fabric, rounds: u16) -> Vec<Flow> {
         for i in (1..to.len()).rev() {
             to.swap(i, pick(random.next_u64(), i));
         }
-        flows.extend(to.iter().zip(0..hosts).map(|(&dst, src)| Flow {
-            id: FlowId(0),
-            src: HostId(src),
-            dst: HostId(dst),
-            sport: 10_000 + round,
-            dport: 80,
-            class: 0,
-            dscp: 0,
-            bytes: 1 << 32,
-            start: Time::ZERO + Duration::from_ps(random.next_u64() >> 38),
+        flows.extend(to.iter().zip(0..hosts).map(|(&dst, src)| {
+            let start = Duration::from_ps(random.next_u64() >> 38);
+            flow([src, dst], 10_000 + round, 1 << 32, start)
         }));
     }
     in_order(flows)
@@ -329,18 +290,14 @@ fn web_search(fabric: &Fabric, limit: Time) -> Vec<Flow> {
         let src = (uniform() * 80.0) as u32;
         let dst = (src / 20 * 20 + 20 + (uniform() * 60.0) as u32) % 80;
         port = port.wrapping_add(1);
-        flows.push(Flow {
-            id: FlowId(0),
-            src: HostId(src),
-            dst: HostId(dst),
-            sport: port,
-            dport: 80,
-            class: 0,
-            dscp: 0,
-            bytes: sizes.draw(&mut size_stream),
-            start: Time::ZERO + Duration::from_secs_f64(now),
-        });
+        flows.push(flow([src, dst], port, sizes.draw(&mut size_stream), Duration::from_secs_f64(now)));
     }
+}
+
+/// A flow without a number between two hosts.
+fn flow(hosts: [u32; 2], sport: u16, bytes: u64, start: Duration) -> Flow {
+    let ([src, dst], start) = (hosts.map(HostId), Time::ZERO + start);
+    Flow { id: FlowId(0), src, dst, sport, dport: 80, class: 0, dscp: 0, bytes, start }
 }
 
 fn in_order(mut flows: Vec<Flow>) -> Vec<Flow> {

@@ -1,5 +1,6 @@
 //! The output of a run: flows as they finish, samples as they are taken, sums at the end.
 
+use serde::Serialize;
 use weft_switching::{DropReason, Header};
 use weft_traffic::Flow;
 use weft_transport::mptcp::Stats;
@@ -293,7 +294,7 @@ pub struct ControllerReport {
 
 /// Multipath TCP counters: sums over both sides of all connections of a run, including those still active at the
 /// end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct MultipathReport {
     /// Connections opened.
     pub connections: u64,

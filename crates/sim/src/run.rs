@@ -13,7 +13,7 @@ use weft_units::{Duration, LinkId, NodeId, Time};
 use crate::engine::{Engine, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::record::{ControllerReport, MultipathReport, Recorder, RunReport};
+use crate::record::{ControllerReport, Recorder, RunReport};
 use crate::results::{Account, LinkAccount, ResultError, ResultWriter, quantile};
 
 /// In fabrics with more switches than this, switch tables are not sampled.
@@ -223,7 +223,7 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
         summary["controller"] = controller_json(controller);
     }
     if let Some(multipath) = &account.multipath {
-        summary["mptcp"] = multipath_json(multipath);
+        summary["mptcp"] = json!(multipath);
     }
     if let Some(emulated) = &account.emulated {
         summary["emulated"] = emulated.clone();
@@ -250,19 +250,6 @@ fn controller_json(report: &ControllerReport) -> Value {
     })
 }
 
-/// The Multipath TCP counters.
-fn multipath_json(report: &MultipathReport) -> Value {
-    json!({
-        "connections": report.connections,
-        "subflows": report.subflows,
-        "joins_refused": report.joins_refused,
-        "stale": report.stale,
-        "reinjected_bytes": report.reinjected_bytes,
-        "out_of_order": report.out_of_order,
-        "duplicate_bytes": report.duplicate_bytes,
-    })
-}
-
 /// How evenly lowest-tier switches with several uplinks use them: Jain's fairness index of the bytes
 /// per uplink within the measurement window (1: all equal, 1/n: one of n carries all), averaged over
 /// the switches that sent any.
@@ -271,7 +258,7 @@ fn path_evenness(fabric: &Fabric, account: &Account) -> Option<f64> {
     let lowest = fabric.switches().map(tier).min()?;
     let indices = fabric.switches().filter(|&node| tier(node) == lowest).filter_map(|node| {
         let up = fabric.ports(node).iter().filter(|&&link| tier(fabric.link(link).to) > lowest);
-        let bytes = up.map(|link| account.links[link.index()].window_bytes.map(|bytes| bytes as f64));
+        let bytes = up.map(|link| account.links[link.index()].counts.window_bytes.map(|bytes| bytes as f64));
         let bytes = bytes.collect::<Option<Vec<_>>>()?;
         let (sum, squares) = (bytes.iter().sum::<f64>(), bytes.iter().map(|b| b * b).sum::<f64>());
         (bytes.len() > 1 && sum > 0.0).then(|| sum * sum / (bytes.len() as f64 * squares))
@@ -306,7 +293,7 @@ fn events_json(plan: &Plan, account: &Account) -> Vec<Value> {
 }
 
 fn link_json(fabric: &Fabric, (from, to): (Time, Time), account: &LinkAccount) -> Value {
-    let link = fabric.link(account.id);
+    let (link, counts) = (fabric.link(account.id), &account.counts);
     let span = to.saturating_since(from).max(Duration::from_ps(1));
     let capacity = link.rate.bps() as f64 / 8.0 * span.as_secs_f64();
     json!({
@@ -314,17 +301,17 @@ fn link_json(fabric: &Fabric, (from, to): (Time, Time), account: &LinkAccount) -
         "to": fabric.node(link.to).name,
         "rate_bps": link.rate.bps(),
         "delay_ps": link.delay.ps(),
-        "utilisation": account.window_bytes.map(|bytes| bytes as f64 / capacity),
-        "bytes": account.bytes,
-        "window_bytes": account.window_bytes,
-        "packets": account.packets,
-        "broadcasts": account.floods.broadcasts,
-        "broadcast_bytes": account.floods.broadcast_bytes,
-        "explorations": account.floods.explorations,
-        "exploration_bytes": account.floods.exploration_bytes,
-        "drops": account.drops,
-        "marks": account.marks,
-        "max_queue_bytes": account.max_queue_bytes,
+        "utilisation": counts.window_bytes.map(|bytes| bytes as f64 / capacity),
+        "bytes": counts.bytes,
+        "window_bytes": counts.window_bytes,
+        "packets": counts.packets,
+        "broadcasts": counts.broadcasts,
+        "broadcast_bytes": counts.broadcast_bytes,
+        "explorations": counts.explorations,
+        "exploration_bytes": counts.exploration_bytes,
+        "drops": counts.drops,
+        "marks": counts.marks,
+        "max_queue_bytes": counts.max_queue_bytes,
         "up": account.up,
     })
 }

@@ -230,7 +230,9 @@ pub fn run_sweep(
     let missing: Vec<&Point> = scenario.points().iter().filter(|point| !target(point).exists()).collect();
     let total = scenario.points().len();
     let mut report = SweepReport { skipped: total - missing.len(), ..SweepReport::default() };
-    let stop = AtomicBool::new(!observer(&Event::Start { total, done: report.skipped }));
+    let stop = AtomicBool::new(false);
+    let mut tell = |event: &Event<'_>| _ = stop.fetch_or(!observer(event), Ordering::Relaxed);
+    tell(&Event::Start { total, done: report.skipped });
     if missing.is_empty() {
         report.stopped = stop.load(Ordering::Relaxed);
         return Ok(report);
@@ -280,20 +282,16 @@ pub fn run_sweep(
         loop {
             let last = workers.is_finished();
             for (point, outcome) in std::mem::take(&mut *lock(&ended)) {
-                let event = match &outcome {
-                    Ok(timing) => Event::RunDone { point, packet_hops: timing.packet_hops },
-                    Err(error) => Event::RunFailed { point, error },
-                };
-                let go_on = observer(&event);
-                if !go_on {
-                    stop.store(true, Ordering::Relaxed);
-                }
                 match outcome {
                     Ok(timing) => {
+                        tell(&Event::RunDone { point, packet_hops: timing.packet_hops });
                         report.done += 1;
                         timings.push(timing_json(point, &timing));
                     }
-                    Err(error) => report.failed.push((point.clone(), error)),
+                    Err(error) => {
+                        tell(&Event::RunFailed { point, error: &error });
+                        report.failed.push((point.clone(), error));
+                    }
                 }
             }
             if last {
@@ -301,13 +299,11 @@ pub fn run_sweep(
             }
             let runs = lock(&active).clone();
             for run in &runs {
-                let (time, flows) = (
-                    run.progress.time_ps.load(Ordering::Relaxed),
-                    run.progress.flows.load(Ordering::Relaxed),
-                );
+                let time = run.progress.time_ps.load(Ordering::Relaxed);
+                let flows = run.progress.flows.load(Ordering::Relaxed);
                 let by_time = time as f64 / run.limit_ps.max(1) as f64;
                 let by_flows = flows as f64 / run.flows_total.max(1) as f64;
-                let go_on = observer(&Event::Progress {
+                tell(&Event::Progress {
                     point: run.point,
                     fraction: by_time.min(1.0) * 0.5 + by_flows * 0.5,
                     flows_done: flows,
@@ -315,13 +311,8 @@ pub fn run_sweep(
                     packet_hops: run.progress.packet_hops.load(Ordering::Relaxed),
                     sim_time_s: time as f64 * 1e-12,
                 });
-                if !go_on {
-                    stop.store(true, Ordering::Relaxed);
-                }
             }
-            if !observer(&Event::Tick) {
-                stop.store(true, Ordering::Relaxed);
-            }
+            tell(&Event::Tick);
             if stop.load(Ordering::Relaxed) {
                 runs.iter().for_each(|run| run.progress.stop.store(true, Ordering::Relaxed));
             }

@@ -6,18 +6,17 @@
 //! two stations, the destination's edge with a Path Reply (Ibáñez et al., IEEE Communications Letters 15(7), 2011).
 
 use rand_core::RngCore;
-use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId, PortId, Time};
+use weft_units::{PortId, Time};
 use weft_wire::Mac;
 
-use crate::exploration::{Exploration, Maker, OnUnknown, PARAMS, ways};
+use crate::exploration::{Exploration, OnUnknown, PARAMS};
 use crate::floods::Floods;
 pub use crate::floods::{Flood, FloodKind, SETTLE};
 use crate::hash::fold_product;
 use crate::header::{Header, Kind};
 use crate::hello::{Ports, Way};
 use crate::port_limits::PortLimits;
-use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
+use crate::registry::SchemeInfo;
 use crate::soft_table::{SoftKey, SoftTable};
 use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, TableEntries};
 
@@ -27,28 +26,6 @@ pub const INFO: SchemeInfo = SchemeInfo {
     summary: "ARP-Path: each station is reached over the path on which a copy of its ARP Request arrived first",
     params: &PARAMS,
 };
-
-/// Builds the switches.
-pub struct ArpPath(Maker);
-
-impl ArpPath {
-    /// The scheme with the parameters of `spec`; `seed` is that of the run.
-    pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
-        Self(Maker::new(seed, spec))
-    }
-}
-
-impl Blueprint for ArpPath {
-    type Switch = ArpPathSwitch;
-
-    fn switch(&self, fabric: &Fabric, node: NodeId) -> ArpPathSwitch {
-        ArpPathSwitch::new(&self.0.config, ways(fabric, node), self.0.secret(node))
-    }
-
-    fn arp_cache(&self) -> Option<Duration> {
-        Some(self.0.arp_cache)
-    }
-}
 
 /// Class of a station that a request locked to a port.
 pub const LOCKED: u8 = 0;
@@ -267,26 +244,6 @@ impl ArpPathSwitch {
             && self.port_of(station, now).is_some_and(|known| known != port)
     }
 
-    /// Records a copy of a host's broadcast, or returns the reason to drop it. Learns the sender on a host port.
-    fn admit_of_host<C: Context>(
-        &mut self,
-        ctx: &mut C,
-        ingress: PortId,
-        header: &Header,
-        out: &mut Actions,
-    ) -> Result<(), DropReason> {
-        let now = ctx.now();
-        let fabric = self.ports.is_fabric(ingress, now);
-        if !fabric && !self.limits.may_flood(ingress, now) {
-            return Err(DropReason::RateLimited);
-        }
-        self.floods.note(&self.ports, ingress, header, now)?;
-        if !fabric && !self.is_at_home(ingress, header, now) {
-            self.appears(ctx, ingress, header, out);
-        }
-        Ok(())
-    }
-
     #[cold]
     fn on_reply<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();
@@ -298,14 +255,22 @@ impl ArpPathSwitch {
         self.forward(ctx, ingress, header, out);
     }
 
-    /// A frame to a group. If it is a request, its source is locked to the port of the first copy.
+    /// A frame to a group: learns its sender on a host port. If it is a request, its source is locked to the port of
+    /// the first copy.
     #[cold]
     fn on_broadcast<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
-        if let Err(reason) = self.admit_of_host(ctx, ingress, header, out) {
+        let now = ctx.now();
+        let fabric = self.ports.is_fabric(ingress, now);
+        if !fabric && !self.limits.may_flood(ingress, now) {
+            return out.drop(DropReason::RateLimited);
+        }
+        if let Err(reason) = self.floods.note(&self.ports, ingress, header, now) {
             return out.drop(reason);
         }
-        let now = ctx.now();
-        if header.kind == Kind::ArpRequest && self.ports.is_fabric(ingress, now) {
+        if !fabric && !self.is_at_home(ingress, header, now) {
+            self.appears(ctx, ingress, header, out);
+        }
+        if fabric && header.kind == Kind::ArpRequest {
             self.lock(header.src, ingress, now);
         }
         self.ports.flood(ctx, &self.config, ingress, true, out);
@@ -566,18 +531,13 @@ impl ArpPathSwitch {
         self.dead = later;
         dead.extend(due.into_iter().map(|(port, _)| port).filter(|&port| !self.ports.is_up(port)));
         for &port in &dead {
-            self.forget(port);
+            self.stations.retain(|_, &at| at != port);
         }
         self.stations.sweep(now);
         self.floods.sweep(now);
         self.repairs.sweep(now);
         self.ports.greet(now, out);
         dead
-    }
-
-    /// Removes the stations behind a dead port.
-    fn forget(&mut self, port: PortId) {
-        self.stations.retain(|_, &at| at != port);
     }
 }
 

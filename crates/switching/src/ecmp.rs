@@ -7,20 +7,20 @@ use weft_fabric::Fabric;
 use weft_units::{NodeId, PortId};
 
 use crate::hash::mix64;
-use crate::registry::{Blueprint, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
+use crate::registry::{Blueprint, ParamInfo, SchemeInfo, SchemeSpec};
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 
 /// The scheme's entry in the registry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "ecmp",
     summary: "each flow takes one equal-cost path, chosen by a hash of its 5-tuple",
-    params: &[ParamInfo {
-        name: "hash_seed",
-        kind: ParamKind::Choice(&["per-switch", "shared"]),
-        default: "per-switch",
-        doc: "whether each switch has its own hash key; with a shared key, successive switches choose \
+    params: &[ParamInfo::choice(
+        "hash_seed",
+        &["per-switch", "shared"],
+        "per-switch",
+        "whether each switch has its own hash key; with a shared key, successive switches choose \
               alike (polarization)",
-    }],
+    )],
 };
 
 /// Builds the switches of an ECMP fabric.
@@ -33,8 +33,7 @@ pub struct Ecmp {
 impl Ecmp {
     /// The scheme with the parameters of `spec`.
     pub fn new(routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
-        let polarized = matches!(spec.params.get("hash_seed"), Some(ParamValue::Text(t)) if t == "shared");
-        Self { routes, seed, polarized }
+        Self { routes, seed, polarized: spec.word("hash_seed") == Some("shared") }
     }
 }
 

@@ -3,9 +3,10 @@
 use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId};
 
+use crate::Switch;
 use crate::hash::mix64;
 use crate::hello::Way;
-use crate::registry::{Contradiction, ParamInfo, ParamKind, ParamValue, SchemeSpec};
+use crate::registry::{Blueprint, Contradiction, ParamInfo, SchemeSpec};
 
 /// How far a flood extends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -118,152 +119,106 @@ pub struct Exploration {
 
 /// The settings as scheme parameters.
 pub const PARAMS: [ParamInfo; 22] = [
-    ParamInfo {
-        name: "lock",
-        kind: ParamKind::Duration,
-        default: "3 s",
-        doc: "lifetime of an unconfirmed lock of a station or a flow to a port",
-    },
-    ParamInfo {
-        name: "learnt",
-        kind: ParamKind::Duration,
-        default: "300 s",
-        doc: "lifetime of an unused station entry",
-    },
-    ParamInfo {
-        name: "attached",
-        kind: ParamKind::Duration,
-        default: "3600 s",
-        doc: "lifetime of a silent host's entry at its own switch",
-    },
-    ParamInfo {
-        name: "confirmed",
-        kind: ParamKind::Duration,
-        default: "10 s",
-        doc: "lifetime of an unused flow entry",
-    },
-    ParamInfo {
-        name: "closing",
-        kind: ParamKind::Duration,
-        default: "1 s",
-        doc: "lifetime of a flow entry after a FIN or RST",
-    },
-    ParamInfo {
-        name: "exploration",
-        kind: ParamKind::Choice(&["full", "valley-free"]),
-        default: "full",
-        doc: "where a flood goes: to all other switches, or, once it has come down a tier, only downwards",
-    },
-    ParamInfo {
-        name: "flood_order",
-        kind: ParamKind::Choice(&["random", "fixed"]),
-        default: "random",
-        doc: "order in which the copies of a flood leave: random for each flood, or by port",
-    },
-    ParamInfo {
-        name: "on_unknown",
-        kind: ParamKind::Choice(&["flood", "repair"]),
-        default: "flood",
-        doc: "frames to an unknown station: flooded while a path is searched for, or dropped",
-    },
-    ParamInfo {
-        name: "announce",
-        kind: ParamKind::Choice(&["on", "off"]),
-        default: "on",
-        doc: "whether a switch announces stations that are new at one of its host ports or have moved there",
-    },
-    ParamInfo {
-        name: "flood_rate",
-        kind: ParamKind::Count,
-        default: "1000",
-        doc: "floods per second that frames from one port may start, on average",
-    },
-    ParamInfo {
-        name: "flood_burst",
-        kind: ParamKind::Count,
-        default: "1000",
-        doc: "floods that frames from one port may start at once",
-    },
-    ParamInfo {
-        name: "station_rate",
-        kind: ParamKind::Count,
-        default: "100",
-        doc: "stations per second that may appear at or move to a host port, on average",
-    },
-    ParamInfo {
-        name: "station_burst",
-        kind: ParamKind::Count,
-        default: "1000",
-        doc: "stations that may appear at or move to a host port at once",
-    },
-    ParamInfo {
-        name: "on_miss",
-        kind: ParamKind::Choice(&["default-forwarding", "recover"]),
-        default: "default-forwarding",
-        doc: "data of a flow without an entry: default forwarding only, or also a search for its own path",
-    },
-    ParamInfo {
-        name: "recover",
-        kind: ParamKind::Choice(&["drop", "detour"]),
-        default: "drop",
-        doc: "frames that meet a dead port: dropped, or sent by default forwarding",
-    },
-    ParamInfo {
-        name: "refresh_after",
-        kind: ParamKind::Duration,
-        default: "0 s",
-        doc: "time after which a flow searches for a better path; 0 s: never",
-    },
-    ParamInfo { name: "hello", kind: ParamKind::Duration, default: "5 s", doc: "interval of Hello messages" },
-    ParamInfo {
-        name: "flow_table",
-        kind: ParamKind::Count,
-        default: "1048576",
-        doc: "maximum number of flow entries per switch; a flow needs two",
-    },
-    ParamInfo {
-        name: "station_table",
-        kind: ParamKind::Count,
-        default: "65536",
-        doc: "maximum number of stations per switch",
-    },
-    ParamInfo {
-        name: "exploration_rate",
-        kind: ParamKind::Count,
-        default: "10000",
-        doc: "explorations per second that the hosts of a port may start, on average",
-    },
-    ParamInfo {
-        name: "exploration_burst",
-        kind: ParamKind::Count,
-        default: "1000",
-        doc: "explorations that the hosts of a port may start at once",
-    },
-    ParamInfo {
-        name: "arp_cache",
-        kind: ParamKind::Duration,
-        default: "60 s",
-        doc: "lifetime of a host's ARP entry; 0 s: every flow sends an ARP Request",
-    },
+    ParamInfo::duration("lock", "3 s", "lifetime of an unconfirmed lock of a station or a flow to a port"),
+    ParamInfo::duration("learnt", "300 s", "lifetime of an unused station entry"),
+    ParamInfo::duration("attached", "3600 s", "lifetime of a silent host's entry at its own switch"),
+    ParamInfo::duration("confirmed", "10 s", "lifetime of an unused flow entry"),
+    ParamInfo::duration("closing", "1 s", "lifetime of a flow entry after a FIN or RST"),
+    ParamInfo::choice(
+        "exploration",
+        &["full", "valley-free"],
+        "full",
+        "where a flood goes: to all other switches, or, once it has come down a tier, only downwards",
+    ),
+    ParamInfo::choice(
+        "flood_order",
+        &["random", "fixed"],
+        "random",
+        "order in which the copies of a flood leave: random for each flood, or by port",
+    ),
+    ParamInfo::choice(
+        "on_unknown",
+        &["flood", "repair"],
+        "flood",
+        "frames to an unknown station: flooded while a path is searched for, or dropped",
+    ),
+    ParamInfo::choice(
+        "announce",
+        &["on", "off"],
+        "on",
+        "whether a switch announces stations that are new at one of its host ports or have moved there",
+    ),
+    ParamInfo::count(
+        "flood_rate",
+        "1000",
+        "floods per second that frames from one port may start, on average",
+    ),
+    ParamInfo::count("flood_burst", "1000", "floods that frames from one port may start at once"),
+    ParamInfo::count(
+        "station_rate",
+        "100",
+        "stations per second that may appear at or move to a host port, on average",
+    ),
+    ParamInfo::count("station_burst", "1000", "stations that may appear at or move to a host port at once"),
+    ParamInfo::choice(
+        "on_miss",
+        &["default-forwarding", "recover"],
+        "default-forwarding",
+        "data of a flow without an entry: default forwarding only, or also a search for its own path",
+    ),
+    ParamInfo::choice(
+        "recover",
+        &["drop", "detour"],
+        "drop",
+        "frames that meet a dead port: dropped, or sent by default forwarding",
+    ),
+    ParamInfo::duration(
+        "refresh_after",
+        "0 s",
+        "time after which a flow searches for a better path; 0 s: never",
+    ),
+    ParamInfo::duration("hello", "5 s", "interval of Hello messages"),
+    ParamInfo::count("flow_table", "1048576", "maximum number of flow entries per switch; a flow needs two"),
+    ParamInfo::count("station_table", "65536", "maximum number of stations per switch"),
+    ParamInfo::count(
+        "exploration_rate",
+        "10000",
+        "explorations per second that the hosts of a port may start, on average",
+    ),
+    ParamInfo::count("exploration_burst", "1000", "explorations that the hosts of a port may start at once"),
+    ParamInfo::duration(
+        "arp_cache",
+        "60 s",
+        "lifetime of a host's ARP entry; 0 s: every flow sends an ARP Request",
+    ),
 ];
 
-/// State shared by the builders of all exploring switches.
-pub(crate) struct Maker {
-    pub(crate) config: Exploration,
-    pub(crate) arp_cache: Duration,
+/// Builds the switches of an exploring scheme with `make`, from the settings, the roles of the ports and a secret.
+pub(crate) struct Exploring<F> {
+    config: Exploration,
+    arp_cache: Duration,
     seed: u64,
+    make: F,
 }
 
-impl Maker {
+impl<F> Exploring<F> {
     /// With the parameters of `spec`; `seed` is that of the run.
-    pub(crate) fn new(seed: u64, spec: &SchemeSpec) -> Self {
+    pub(crate) fn new(seed: u64, spec: &SchemeSpec, make: F) -> Self {
         let (config, arp_cache) = Exploration::from_spec(spec);
-        Self { config, arp_cache, seed }
+        Self { config, arp_cache, seed, make }
+    }
+}
+
+impl<S: Switch, F: Fn(&Exploration, Vec<Way>, u64) -> S> Blueprint for Exploring<F> {
+    type Switch = S;
+
+    fn switch(&self, fabric: &Fabric, node: NodeId) -> S {
+        let secret = mix64(self.seed ^ mix64(u64::from(node.0) + 1));
+        (self.make)(&self.config, ways(fabric, node), secret)
     }
 
-    /// The hash secret of the tables of switch `node`.
-    pub(crate) fn secret(&self, node: NodeId) -> u64 {
-        mix64(self.seed ^ mix64(u64::from(node.0) + 1))
+    fn arp_cache(&self) -> Option<Duration> {
+        Some(self.arp_cache)
     }
 }
 
@@ -328,47 +283,36 @@ pub fn ways(fabric: &Fabric, node: NodeId) -> Vec<Way> {
 impl Exploration {
     /// The settings of `spec`, and the lifetime of hosts' ARP entries.
     pub fn from_spec(spec: &SchemeSpec) -> (Self, Duration) {
-        let mut config = Self::default();
-        let mut arp_cache = Duration::from_secs(60);
-        for (name, value) in &spec.params {
-            match (name.as_str(), value) {
-                ("lock", ParamValue::Duration(time)) => config.lock = *time,
-                ("learnt", ParamValue::Duration(time)) => config.learnt = *time,
-                ("attached", ParamValue::Duration(time)) => config.attached = *time,
-                ("confirmed", ParamValue::Duration(time)) => config.confirmed = *time,
-                ("closing", ParamValue::Duration(time)) => config.closing = *time,
-                ("refresh_after", ParamValue::Duration(time)) => config.refresh_after = *time,
-                ("arp_cache", ParamValue::Duration(time)) => arp_cache = *time,
-                ("hello", ParamValue::Duration(time)) => {
-                    config.hello = *time;
-                    config.hold = *time * 3;
-                }
-                ("exploration", ParamValue::Text(text)) if text == "valley-free" => {
-                    config.scope = Scope::ValleyFree;
-                }
-                ("flood_order", ParamValue::Text(text)) if text == "fixed" => {
-                    config.order = FloodOrder::Fixed
-                }
-                ("on_unknown", ParamValue::Text(text)) if text == "repair" => {
-                    config.on_unknown = OnUnknown::Repair;
-                }
-                ("announce", ParamValue::Text(text)) if text == "off" => config.announce = false,
-                ("flood_rate", ParamValue::Count(count)) => config.flood_rate = *count,
-                ("flood_burst", ParamValue::Count(count)) => config.flood_burst = *count,
-                ("station_rate", ParamValue::Count(count)) => config.station_rate = *count,
-                ("station_burst", ParamValue::Count(count)) => config.station_burst = *count,
-                ("on_miss", ParamValue::Text(text)) if text == "recover" => config.on_miss = OnMiss::Recover,
-                ("recover", ParamValue::Text(text)) if text == "detour" => {
-                    config.while_broken = WhileBroken::Detour;
-                }
-                ("flow_table", ParamValue::Count(count)) => config.flows = *count as usize,
-                ("station_table", ParamValue::Count(count)) => config.stations = *count as usize,
-                ("exploration_rate", ParamValue::Count(count)) => config.rate = *count,
-                ("exploration_burst", ParamValue::Count(count)) => config.burst = *count,
-                _ => {}
-            }
-        }
-        (config, arp_cache)
+        let default = Self::default();
+        let time = |name, default| spec.duration(name).unwrap_or(default);
+        let count = |name, default| spec.count(name).unwrap_or(default);
+        let is = |name, word| spec.word(name) == Some(word);
+        let config = Self {
+            lock: time("lock", default.lock),
+            learnt: time("learnt", default.learnt),
+            attached: time("attached", default.attached),
+            confirmed: time("confirmed", default.confirmed),
+            closing: time("closing", default.closing),
+            stations: count("station_table", default.stations as u64) as usize,
+            flows: count("flow_table", default.flows as u64) as usize,
+            scope: if is("exploration", "valley-free") { Scope::ValleyFree } else { default.scope },
+            order: if is("flood_order", "fixed") { FloodOrder::Fixed } else { default.order },
+            hello: time("hello", default.hello),
+            hold: time("hello", default.hello) * 3,
+            rate: count("exploration_rate", default.rate),
+            burst: count("exploration_burst", default.burst),
+            on_unknown: if is("on_unknown", "repair") { OnUnknown::Repair } else { default.on_unknown },
+            announce: !is("announce", "off"),
+            flood_rate: count("flood_rate", default.flood_rate),
+            flood_burst: count("flood_burst", default.flood_burst),
+            station_rate: count("station_rate", default.station_rate),
+            station_burst: count("station_burst", default.station_burst),
+            on_miss: if is("on_miss", "recover") { OnMiss::Recover } else { default.on_miss },
+            while_broken: if is("recover", "detour") { WhileBroken::Detour } else { default.while_broken },
+            refresh_after: time("refresh_after", default.refresh_after),
+            ..default
+        };
+        (config, time("arp_cache", Duration::from_secs(60)))
     }
 }
 

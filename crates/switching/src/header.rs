@@ -38,15 +38,7 @@ pub enum Kind {
 impl Kind {
     /// Whether only switches send such frames, to each other.
     pub const fn is_control(self) -> bool {
-        matches!(
-            self,
-            Self::Hello
-                | Self::PathRequest
-                | Self::PathReply
-                | Self::PathFail
-                | Self::RecoveryRequest
-                | Self::RecoveryReply
-        )
+        !matches!(self, Self::Tcp | Self::Other | Self::ArpRequest | Self::ArpReply)
     }
 }
 

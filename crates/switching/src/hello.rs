@@ -35,21 +35,9 @@ pub enum Way {
     Unknown,
 }
 
-const HELLO: Header = Header {
-    dst: Mac::HELLO,
-    src: Mac([0; 6]),
-    sport: 0,
-    dport: 0,
-    flow_hash: 0,
-    entropy: 0,
-    overlay: [0; 8],
-    kind: Kind::Hello,
-    tcp_flags: 0,
-    traffic_class: 0,
-    option_words: 0,
-    ip_bytes: 0,
-    payload: 0,
-};
+fn hello() -> Header {
+    Header { dst: Mac::HELLO, kind: Kind::Hello, ..Header::default() }
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Port {
@@ -183,7 +171,7 @@ impl Ports {
         };
         self.count_hosts();
         if up {
-            out.emit(port, HELLO);
+            out.emit(port, hello());
         }
     }
 
@@ -292,7 +280,7 @@ impl Ports {
         }
         self.next_hello = now + self.interval;
         for (number, _) in self.ports.iter().enumerate().filter(|(_, port)| port.up) {
-            out.emit(PortId(number as u16), HELLO);
+            out.emit(PortId(number as u16), hello());
         }
     }
 

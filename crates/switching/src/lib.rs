@@ -47,7 +47,7 @@ pub use registry::{
     Blueprint, Central, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,
     SchemeVisitor, Timing, contradiction, explores, misfit, needs_shape, registry, visit_scheme,
 };
-pub use soft_table::{Inserted, SoftKey, SoftTable};
+pub use soft_table::{SoftKey, SoftTable};
 pub use streams::{Stream, stream};
 pub use switch::{Context, Kept, KeptPort, Switch, TableEntries};
 pub use weft_wire::Mac;

@@ -9,6 +9,10 @@ use thiserror::Error;
 use weft_fabric::Fabric;
 use weft_units::{Bytes, Duration, NodeId};
 
+use crate::arp_path::ArpPathSwitch;
+use crate::exploration::Exploring;
+use crate::tcp_path::TcpPathSwitch;
+use crate::tfe::{Classifier, TfeSwitch};
 use crate::{
     Forwarding, Switch, arp_path, ecmp, exploration, single_path, smoc, spanning_tree, spray, tag_forward,
     tcp_path, tfe,
@@ -41,6 +45,28 @@ pub struct ParamInfo {
     pub default: &'static str,
     /// What it means.
     pub doc: &'static str,
+}
+
+impl ParamInfo {
+    /// A duration.
+    pub(crate) const fn duration(name: &'static str, default: &'static str, doc: &'static str) -> Self {
+        Self { name, kind: ParamKind::Duration, default, doc }
+    }
+
+    /// A positive integer.
+    pub(crate) const fn count(name: &'static str, default: &'static str, doc: &'static str) -> Self {
+        Self { name, kind: ParamKind::Count, default, doc }
+    }
+
+    /// One of these words.
+    pub(crate) const fn choice(
+        name: &'static str,
+        words: &'static [&'static str],
+        default: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        Self { name, kind: ParamKind::Choice(words), default, doc }
+    }
 }
 
 /// A scheme as users see it.
@@ -77,6 +103,32 @@ pub struct SchemeSpec {
     pub name: String,
     /// The parameters given.
     pub params: BTreeMap<String, ParamValue>,
+}
+
+impl SchemeSpec {
+    /// The integer given for `param`.
+    pub fn count(&self, param: &str) -> Option<u64> {
+        match self.params.get(param) {
+            Some(ParamValue::Count(count)) => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// The duration given for `param`.
+    pub fn duration(&self, param: &str) -> Option<Duration> {
+        match self.params.get(param) {
+            Some(ParamValue::Duration(time)) => Some(*time),
+            _ => None,
+        }
+    }
+
+    /// The word given for `param`.
+    pub fn word(&self, param: &str) -> Option<&str> {
+        match self.params.get(param) {
+            Some(ParamValue::Text(word)) => Some(word),
+            _ => None,
+        }
+    }
 }
 
 /// Why a [`SchemeSpec`] is invalid.
@@ -154,33 +206,21 @@ impl Default for Timing {
 
 impl Timing {
     /// The parameter of [`Timing::control_delay`].
-    pub(crate) const CONTROL_DELAY: ParamInfo = ParamInfo {
-        name: "control_delay",
-        kind: ParamKind::Duration,
-        default: "100 us",
-        doc: "one-way delay between a switch and the controller",
-    };
+    pub(crate) const CONTROL_DELAY: ParamInfo =
+        ParamInfo::duration("control_delay", "100 us", "one-way delay between a switch and the controller");
     /// The parameter of [`Timing::install_delay`].
-    pub(crate) const INSTALL_DELAY: ParamInfo = ParamInfo {
-        name: "install_delay",
-        kind: ParamKind::Duration,
-        default: "0 s",
-        doc: "time from a decision of the controller until it is sent",
-    };
+    pub(crate) const INSTALL_DELAY: ParamInfo = ParamInfo::duration(
+        "install_delay",
+        "0 s",
+        "time from a decision of the controller until it is sent",
+    );
     /// The parameter of [`Timing::rule_latency`].
-    pub(crate) const RULE_LATENCY: ParamInfo = ParamInfo {
-        name: "rule_latency",
-        kind: ParamKind::Duration,
-        default: "150 us",
-        doc: "time a switch needs to install a rule, one at a time",
-    };
+    pub(crate) const RULE_LATENCY: ParamInfo =
+        ParamInfo::duration("rule_latency", "150 us", "time a switch needs to install a rule, one at a time");
 
     /// The delays given in `spec`.
     pub(crate) fn from_spec(spec: &SchemeSpec) -> Self {
-        let given = |param: ParamInfo, otherwise| match spec.params.get(param.name) {
-            Some(ParamValue::Duration(time)) => *time,
-            _ => otherwise,
-        };
+        let given = |param: ParamInfo, otherwise| spec.duration(param.name).unwrap_or(otherwise);
         let by_default = Self::default();
         Self {
             control_delay: given(Self::CONTROL_DELAY, by_default.control_delay),
@@ -265,15 +305,19 @@ pub fn visit_scheme<V: SchemeVisitor>(
 ) -> Result<V::Output, SchemeError> {
     let routes = Arc::clone(routes);
     Ok(match spec.name.as_str() {
-        "arp_path" => visitor.visit(arp_path::ArpPath::new(seed, spec)),
+        "arp_path" => visitor.visit(Exploring::new(seed, spec, ArpPathSwitch::new)),
         "ecmp" => visitor.visit(ecmp::Ecmp::new(routes, seed, spec)),
         "single_path" => visitor.visit(single_path::SinglePath::new(routes)),
         "smoc" => visitor.visit(smoc::Smoc::new(spec)),
         "spanning_tree" => visitor.visit(spanning_tree::SpanningTreeScheme::new(routes, spec)),
         "spray" => visitor.visit(spray::Spray::new(routes)),
         "tag_forward" => visitor.visit(tag_forward::TagForward::new(fabric, seed, spec)?),
-        "tcp_path" => visitor.visit(tcp_path::TcpPath::new(seed, spec)),
-        "tfe" => visitor.visit(tfe::Tfe::new(seed, spec)),
+        "tcp_path" => visitor.visit(Exploring::new(seed, spec, TcpPathSwitch::new)),
+        "tfe" => {
+            let by = Classifier::from_spec(spec);
+            let make = |config: &_, ways, secret| TfeSwitch::new(config, ways, by.clone(), secret);
+            visitor.visit(Exploring::new(seed, spec, make))
+        }
         name => {
             let known = SCHEMES.iter().map(|scheme| scheme.name).collect();
             return Err(SchemeError::UnknownScheme { name: name.to_owned(), known });

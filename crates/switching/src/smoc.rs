@@ -16,9 +16,7 @@ use weft_wire::{EtherType, Mac};
 
 use crate::action::{Report, Rewrite};
 use crate::header::{Header, Kind};
-use crate::registry::{
-    Blueprint, Central, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec, Timing,
-};
+use crate::registry::{Blueprint, Central, Contradiction, ParamInfo, SchemeInfo, SchemeSpec, Timing};
 use crate::rule_table::RuleTable;
 use crate::{Actions, Context, DropReason, Switch, TableEntries};
 
@@ -27,30 +25,23 @@ pub const INFO: SchemeInfo = SchemeInfo {
     name: "smoc",
     summary: "a central controller places each subflow of a Multipath TCP connection on its own path",
     params: &[
-        ParamInfo {
-            name: "paths",
-            kind: ParamKind::Count,
-            default: "8",
-            doc: "paths per set, 1 to 64; further subflows reuse them from the first",
-        },
-        ParamInfo {
-            name: "order",
-            kind: ParamKind::Choice(&["paper", "disjoint"]),
-            default: "paper",
-            doc: "order of the set: fewest links shared with the first path, or with all earlier paths",
-        },
-        ParamInfo {
-            name: "proactive_paths",
-            kind: ParamKind::Count,
-            default: "4",
-            doc: "paths, at most all, installed when a connection is first seen; 1: each path when it is needed",
-        },
-        ParamInfo {
-            name: "idle_timeout",
-            kind: ParamKind::Duration,
-            default: "10 s",
-            doc: "flow rules expire after this time without a frame; whole seconds, 1 s to 1 h",
-        },
+        ParamInfo::count("paths", "8", "paths per set, 1 to 64; further subflows reuse them from the first"),
+        ParamInfo::choice(
+            "order",
+            &["paper", "disjoint"],
+            "paper",
+            "order of the set: fewest links shared with the first path, or with all earlier paths",
+        ),
+        ParamInfo::count(
+            "proactive_paths",
+            "4",
+            "paths, at most all, installed when a connection is first seen; 1: each path when it is needed",
+        ),
+        ParamInfo::duration(
+            "idle_timeout",
+            "10 s",
+            "flow rules expire after this time without a frame; whole seconds, 1 s to 1 h",
+        ),
         Timing::CONTROL_DELAY,
         Timing::INSTALL_DELAY,
         Timing::RULE_LATENCY,
@@ -68,18 +59,17 @@ impl Smoc {
     pub fn new(spec: &SchemeSpec) -> Self {
         let mut settings = Settings { settle_s: 0.0, ..Settings::default() };
         let timing = Timing::from_spec(spec);
-        for (name, value) in &spec.params {
-            match (name.as_str(), value) {
-                ("paths", ParamValue::Count(paths)) => settings.paths = (*paths).clamp(1, 64) as usize,
-                ("order", ParamValue::Text(order)) if order == "disjoint" => {
-                    settings.order = weft_control::PathOrder::Disjoint;
-                }
-                ("proactive_paths", ParamValue::Count(paths)) => settings.proactive_paths = *paths as usize,
-                ("idle_timeout", ParamValue::Duration(time)) => {
-                    settings.idle_timeout_s = (time.as_secs_f64() as u16).clamp(1, 3600);
-                }
-                _ => {}
-            }
+        if let Some(paths) = spec.count("paths") {
+            settings.paths = paths.clamp(1, 64) as usize;
+        }
+        if spec.word("order") == Some("disjoint") {
+            settings.order = weft_control::PathOrder::Disjoint;
+        }
+        if let Some(paths) = spec.count("proactive_paths") {
+            settings.proactive_paths = paths as usize;
+        }
+        if let Some(time) = spec.duration("idle_timeout") {
+            settings.idle_timeout_s = (time.as_secs_f64() as u16).clamp(1, 3600);
         }
         settings.install_deadline_s += timing.install_delay.as_secs_f64();
         settings.proactive_paths = settings.proactive_paths.min(settings.paths);
@@ -89,10 +79,7 @@ impl Smoc {
 
 /// The first parameter out of range.
 pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    let count = |name, default| match spec.params.get(name) {
-        Some(ParamValue::Count(value)) => *value,
-        _ => default,
-    };
+    let count = |name, default| spec.count(name).unwrap_or(default);
     let wrong = |param, value: String, expected: String| Contradiction {
         param,
         message: format!("`{param}` cannot be {value}"),
@@ -109,14 +96,9 @@ pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
             format!("expected at most {paths}, the value of `paths` (or `paths = {proactive}`)"),
         ));
     }
-    match spec.params.get("idle_timeout") {
-        Some(ParamValue::Duration(time))
-            if !(1.0..=3600.0).contains(&time.as_secs_f64()) || time.as_secs_f64().fract() != 0.0 =>
-        {
-            Some(wrong("idle_timeout", time.to_string(), "expected whole seconds, 1 s to 3600 s".to_owned()))
-        }
-        _ => None,
-    }
+    let is_wrong = |seconds: f64| !(1.0..=3600.0).contains(&seconds) || seconds.fract() != 0.0;
+    let timeout = spec.duration("idle_timeout").filter(|time| is_wrong(time.as_secs_f64()))?;
+    Some(wrong("idle_timeout", timeout.to_string(), "expected whole seconds, 1 s to 3600 s".to_owned()))
 }
 
 impl Blueprint for Smoc {
@@ -235,6 +217,7 @@ impl Switch for SmocSwitch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::ParamValue;
     use crate::switch::Idle;
     use crate::{Action, stream};
 

@@ -45,15 +45,6 @@ pub struct SoftTable<K, V> {
 /// Maximum number of classes.
 const CLASSES: usize = 4;
 
-/// The result of an insertion.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Inserted<K> {
-    /// There was room, or the key was present.
-    Kept,
-    /// The table was full: this entry was evicted.
-    Evicted(K),
-}
-
 impl<K: SoftKey, V> SoftTable<K, V> {
     /// An empty table of at most `size` entries (at least one). Class `i`, of at most four, has the
     /// lifetime `lives[i]` without use.
@@ -104,20 +95,20 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         Some(&mut slot.value)
     }
 
-    /// Sets the value of `key` and starts its lifetime in `class`.
-    pub fn insert(&mut self, key: K, value: V, class: u8, now: Time) -> Inserted<K> {
+    /// Sets the value of `key` and starts its lifetime in `class`. Returns the entry evicted from a full table, if any.
+    pub fn insert(&mut self, key: K, value: V, class: u8, now: Time) -> Option<K> {
         if let Some(at) = self.find(&key) {
             self.slots[at].value = value;
             self.unlink(at);
             self.link(at, class, now);
-            return Inserted::Kept;
+            return None;
         }
         let evicted = if self.index.len() < self.size { None } else { self.make_room(now) };
         let at = self.place(key, value);
         self.link(at, class, now);
         let (slots, secrets) = (&self.slots, self.secrets);
         self.index.insert(at, |at| slots[at].key.hash(secrets));
-        evicted.map_or(Inserted::Kept, Inserted::Evicted)
+        evicted
     }
 
     /// Moves `key` to another class and starts its lifetime there.
@@ -279,8 +270,8 @@ mod tests {
                         }
                         let oldest = model.0.iter().map(|(_, _, class, used)| (*class, *used)).min();
                         match table.insert(key, number as u32, class, at) {
-                            Inserted::Kept => prop_assert!(model.0.len() < 6),
-                            Inserted::Evicted(victim) => {
+                            None => prop_assert!(model.0.len() < 6),
+                            Some(victim) => {
                                 prop_assert_eq!(model.0.len(), 6);
                                 let place = model.0.iter().position(|entry| entry.0 == victim).unwrap();
                                 let (_, _, class, used) = model.0.remove(place);
@@ -345,7 +336,7 @@ mod tests {
         oldest.sort_by_key(|&key| used[usize::from(key)]);
         let now = Time::from_ps(1 << 54);
         for (new, old) in (SIZE..).zip(oldest) {
-            assert_eq!(table.insert(new, 0, 0, now), Inserted::Evicted(old));
+            assert_eq!(table.insert(new, 0, 0, now), Some(old));
         }
         assert_eq!(table.len(), usize::from(SIZE));
     }

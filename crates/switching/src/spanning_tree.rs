@@ -12,7 +12,7 @@ use rustc_hash::FxHasher;
 use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId, PortId, Time};
 
-use crate::registry::{Blueprint, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
+use crate::registry::{Blueprint, ParamInfo, SchemeInfo, SchemeSpec};
 use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch, TableEntries};
 
 /// The scheme's entry in the registry.
@@ -20,18 +20,16 @@ pub const INFO: SchemeInfo = SchemeInfo {
     name: "spanning_tree",
     summary: "MAC learning and flooding on one spanning tree, like ordinary Ethernet",
     params: &[
-        ParamInfo {
-            name: "ageing",
-            kind: ParamKind::Duration,
-            default: "300 s",
-            doc: "lifetime of a learnt address without a frame from it (IEEE 802.1Q default)",
-        },
-        ParamInfo {
-            name: "table_size",
-            kind: ParamKind::Count,
-            default: "65536",
-            doc: "maximum number of learnt addresses per switch; frames to other addresses are flooded",
-        },
+        ParamInfo::duration(
+            "ageing",
+            "300 s",
+            "lifetime of a learnt address without a frame from it (IEEE 802.1Q default)",
+        ),
+        ParamInfo::count(
+            "table_size",
+            "65536",
+            "maximum number of learnt addresses per switch; frames to other addresses are flooded",
+        ),
     ],
 };
 
@@ -45,15 +43,8 @@ pub struct SpanningTreeScheme {
 impl SpanningTreeScheme {
     /// The scheme on the tree of `routes`, with the parameters of `spec`.
     pub fn new(routes: Arc<Forwarding>, spec: &SchemeSpec) -> Self {
-        let ageing = match spec.params.get("ageing") {
-            Some(ParamValue::Duration(ageing)) => *ageing,
-            _ => Duration::from_secs(300),
-        };
-        let table_size = match spec.params.get("table_size") {
-            Some(ParamValue::Count(size)) => *size as usize,
-            _ => 65_536,
-        };
-        Self { routes, ageing, table_size }
+        let ageing = spec.duration("ageing").unwrap_or(Duration::from_secs(300));
+        Self { routes, ageing, table_size: spec.count("table_size").unwrap_or(65_536) as usize }
     }
 }
 

@@ -7,18 +7,17 @@
 //! Everything else, including flows without an entry, uses the default forwarding: ARP-Path.
 //! [`crate::recovery`] handles broken paths.
 
-use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId, PortId, Time};
+use weft_units::{Duration, PortId, Time};
 
 use crate::arp_path::ArpPathSwitch;
-use crate::exploration::{Exploration, Maker, OnMiss, PARAMS, WhileBroken, ways};
+use crate::exploration::{Exploration, OnMiss, PARAMS, WhileBroken};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
 use crate::path_table::{
     CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
 };
 use crate::rate_limit::RateLimit;
-use crate::registry::{Blueprint, SchemeInfo, SchemeSpec};
+use crate::registry::SchemeInfo;
 use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, TableEntries};
 
 /// The scheme's entry in the registry.
@@ -27,28 +26,6 @@ pub const INFO: SchemeInfo = SchemeInfo {
     summary: "TCP-Path: each TCP connection takes the path on which a copy of its SYN arrived first",
     params: &PARAMS,
 };
-
-/// Builds the switches.
-pub struct TcpPath(Maker);
-
-impl TcpPath {
-    /// The scheme with the parameters of `spec`; `seed` is that of the run.
-    pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
-        Self(Maker::new(seed, spec))
-    }
-}
-
-impl Blueprint for TcpPath {
-    type Switch = TcpPathSwitch;
-
-    fn switch(&self, fabric: &Fabric, node: NodeId) -> TcpPathSwitch {
-        TcpPathSwitch::new(&self.0.config, ways(fabric, node), self.0.secret(node))
-    }
-
-    fn arp_cache(&self) -> Option<Duration> {
-        Some(self.0.arp_cache)
-    }
-}
 
 /// One switch.
 pub struct TcpPathSwitch {
@@ -111,11 +88,10 @@ impl TcpPathSwitch {
             }
             _ => {}
         }
-        if !self.may_explore(ingress, now) {
-            self.base.forward(ctx, ingress, header, out);
-            return;
-        }
-        if self.base.floods.note_own(&self.base.ports, &about(Kind::PathRequest, key, id), now).is_err() {
+        let request = about(Kind::PathRequest, key, id);
+        if !self.may_explore(ingress, now)
+            || self.base.floods.note_own(&self.base.ports, &request, now).is_err()
+        {
             self.base.forward(ctx, ingress, header, out);
             return;
         }

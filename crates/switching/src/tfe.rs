@@ -4,14 +4,13 @@
 //! paper has the first): a flow starts on the default forwarding, and once it has carried enough bytes
 //! its source's edge moves it to the fastest path.
 
-use weft_fabric::Fabric;
-use weft_units::{Bytes, Duration, NodeId, PortId, Time};
+use weft_units::{Bytes, PortId, Time};
 
-use crate::exploration::{Exploration, Maker, PARAMS, ways};
+use crate::exploration::{Exploration, PARAMS};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
 use crate::path_table::FlowKey;
-use crate::registry::{Blueprint, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
+use crate::registry::{Contradiction, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
 use crate::soft_table::SoftTable;
 use crate::tcp_path::TcpPathSwitch;
 use crate::{Actions, Context, Kept, Switch, TableEntries};
@@ -42,15 +41,15 @@ impl Classifier {
 }
 
 const OWN_PARAMS: [ParamInfo; 5] = [
-    ParamInfo {
-        name: "classifier",
-        kind: ParamKind::Choice(&["ports", "dscp", "auto"]),
-        default: "ports",
-        doc: "how elephants are recognised: by TCP port range, by DSCP, or by bytes carried",
-    },
-    ParamInfo { name: "first_port", kind: ParamKind::Count, default: "3500", doc: "first port of the range" },
-    ParamInfo { name: "last_port", kind: ParamKind::Count, default: "4500", doc: "last port of the range" },
-    ParamInfo { name: "dscp", kind: ParamKind::Count, default: "10", doc: "DSCP of elephants" },
+    ParamInfo::choice(
+        "classifier",
+        &["ports", "dscp", "auto"],
+        "ports",
+        "how elephants are recognised: by TCP port range, by DSCP, or by bytes carried",
+    ),
+    ParamInfo::count("first_port", "3500", "first port of the range"),
+    ParamInfo::count("last_port", "4500", "last port of the range"),
+    ParamInfo::count("dscp", "10", "DSCP of elephants"),
     ParamInfo {
         name: "elephant_bytes",
         kind: ParamKind::Bytes,
@@ -76,25 +75,17 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &ALL_PARAMS,
 };
 
-/// The integer value of a parameter in `spec`.
-fn count(spec: &SchemeSpec, param: &str) -> Option<u64> {
-    match spec.params.get(param) {
-        Some(ParamValue::Count(count)) => Some(*count),
-        _ => None,
-    }
-}
-
 /// The first contradiction that keeps the classifier from matching any flow.
 pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     let most = [("first_port", 65_535), ("last_port", 65_535), ("dscp", 63)];
     let beyond = most.into_iter().find_map(|(param, most)| {
-        let given = count(spec, param).filter(|given| *given > most)?;
+        let given = spec.count(param).filter(|given| *given > most)?;
         let expected = format!("expected 1 to {most}");
         Some(Contradiction { param, message: format!("`scheme.{param}` is {given}"), expected })
     });
     beyond.or_else(|| match Classifier::from_spec(spec) {
         Classifier::Ports(first, last) if first > last => Some(Contradiction {
-            param: if count(spec, "last_port").is_some() { "last_port" } else { "first_port" },
+            param: if spec.count("last_port").is_some() { "last_port" } else { "first_port" },
             message: format!("the port range {first} to {last} of `tfe` is empty"),
             expected: "the first port is above the last: no flow would be explored".to_owned(),
         }),
@@ -105,48 +96,16 @@ pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
 impl Classifier {
     /// The classifier of `spec`.
     pub fn from_spec(spec: &SchemeSpec) -> Self {
-        let count = |name, default| count(spec, name).unwrap_or(default);
+        let count = |name, default| spec.count(name).unwrap_or(default);
         let port = |name, default| count(name, default).min(u64::from(u16::MAX)) as u16;
-        match spec.params.get("classifier") {
-            Some(ParamValue::Text(text)) if text == "dscp" => Self::Dscp(count("dscp", 10).min(63) as u8),
-            Some(ParamValue::Text(text)) if text == "auto" => {
-                Self::Auto(match spec.params.get("elephant_bytes") {
-                    Some(ParamValue::Bytes(bytes)) => *bytes,
-                    _ => Bytes(1_000_000),
-                })
-            }
+        match spec.word("classifier") {
+            Some("dscp") => Self::Dscp(count("dscp", 10).min(63) as u8),
+            Some("auto") => Self::Auto(match spec.params.get("elephant_bytes") {
+                Some(ParamValue::Bytes(bytes)) => *bytes,
+                _ => Bytes(1_000_000),
+            }),
             _ => Self::Ports(port("first_port", 3500), port("last_port", 4500)),
         }
-    }
-}
-
-/// Builds the switches.
-pub struct Tfe {
-    maker: Maker,
-    classifier: Classifier,
-}
-
-impl Tfe {
-    /// The scheme with the parameters of `spec`; `seed` is that of the run.
-    pub fn new(seed: u64, spec: &SchemeSpec) -> Self {
-        Self { maker: Maker::new(seed, spec), classifier: Classifier::from_spec(spec) }
-    }
-}
-
-impl Blueprint for Tfe {
-    type Switch = TfeSwitch;
-
-    fn switch(&self, fabric: &Fabric, node: NodeId) -> TfeSwitch {
-        TfeSwitch::new(
-            &self.maker.config,
-            ways(fabric, node),
-            self.classifier.clone(),
-            self.maker.secret(node),
-        )
-    }
-
-    fn arp_cache(&self) -> Option<Duration> {
-        Some(self.maker.arp_cache)
     }
 }
 

@@ -365,14 +365,8 @@ impl Making<'_> {
                 Bytes(expected as u64)
             ));
         }
-        let class = group.class.clone();
-        self.traffic.groups.push(GroupSummary {
-            class,
-            flows,
-            bytes: Bytes(bytes),
-            expected_mean,
-            asked_load,
-        });
+        let (class, bytes) = (group.class.clone(), Bytes(bytes));
+        self.traffic.groups.push(GroupSummary { class, flows, bytes, expected_mean, asked_load });
     }
 
     fn finish(self, ports: &Ports, duration: Duration) -> Result<Traffic, TrafficError> {
@@ -467,8 +461,18 @@ mod tests {
         generate(groups, places, &Thresholds::default(), Duration::from_secs(seconds), &mut rng)
     }
 
+    fn group(flows: Flows) -> Group {
+        Group { class: None, dscp: 0, elephant_ports: None, flows }
+    }
+
     fn one(drawn: Drawn) -> Vec<Group> {
-        vec![Group { class: None, dscp: 0, elephant_ports: None, flows: Flows::Drawn(drawn) }]
+        vec![group(Flows::Drawn(drawn))]
+    }
+
+    /// A listed flow at the start.
+    fn listed(src: u32, dst: u32, bytes: u64) -> ListedFlow {
+        let (src, dst) = (HostId(src), HostId(dst));
+        ListedFlow { src, dst, bytes, start: Time::ZERO, class: None, dscp: None, ports: None }
     }
 
     #[test]
@@ -503,13 +507,11 @@ mod tests {
     #[test]
     fn a_group_keeps_its_flows_when_others_change_come_or_go() {
         let places = spine_leaf(2, 2, 4);
-        let group = |class: Option<&str>, count| Group {
+        let named = |class: Option<&str>, count| Group {
             class: class.map(str::to_owned),
-            dscp: 0,
-            elephant_ports: None,
-            flows: Flows::Drawn(Drawn { intensity: None, count: Some(count), ..drawn(0.0) }),
+            ..group(Flows::Drawn(Drawn { intensity: None, count: Some(count), ..drawn(0.0) }))
         };
-        let [short, other] = [group(Some("short"), 20), group(Some("short"), 21)];
+        let [short, other] = [named(Some("short"), 20), named(Some("short"), 21)];
         let shorts = |groups: &[Group]| {
             let traffic = run(groups, &places, 1, 3).unwrap();
             let short = traffic.classes.iter().position(|class| class == "short").unwrap();
@@ -518,7 +520,7 @@ mod tests {
         };
         let alone = shorts(std::slice::from_ref(&short));
         assert_eq!(alone.len(), 20);
-        for before in [group(Some("long"), 5), group(Some("long"), 9), group(Some("shor"), 5), group(None, 5)]
+        for before in [named(Some("long"), 5), named(Some("long"), 9), named(Some("shor"), 5), named(None, 5)]
         {
             assert_eq!(alone, shorts(&[before.clone(), short.clone()]), "{:?} before", before.class);
             assert_eq!(alone, shorts(&[short.clone(), before]));
@@ -531,12 +533,7 @@ mod tests {
 
     #[test]
     fn elephants_and_only_they_have_ports_of_the_range_asked_for() {
-        let group = Group {
-            class: None,
-            dscp: 0,
-            elephant_ports: Some((3_500, 3_502)),
-            flows: Flows::Drawn(drawn(0.4)),
-        };
+        let group = Group { elephant_ports: Some((3_500, 3_502)), ..group(Flows::Drawn(drawn(0.4))) };
         let traffic = run(&[group], &spine_leaf(2, 2, 2), 60, 1).unwrap();
         let (large, small): (Vec<&Flow>, Vec<&Flow>) =
             traffic.flows.iter().partition(|flow| flow.bytes > Thresholds::default().elephant.0);
@@ -548,24 +545,11 @@ mod tests {
 
     #[test]
     fn flows_carry_the_dscp_of_their_group_unless_they_have_their_own() {
-        let listed = |src, dscp| ListedFlow {
-            src: HostId(src),
-            dst: HostId(7),
-            bytes: 5,
-            start: Time::ZERO,
-            class: None,
-            dscp,
-            ports: None,
-        };
+        let own = ListedFlow { dscp: Some(46), ..listed(2, 7, 5) };
         let count = Drawn { intensity: None, count: Some(3), start: Duration::from_ms(1), ..drawn(0.0) };
         let groups = [
-            Group {
-                class: None,
-                dscp: 8,
-                elephant_ports: None,
-                flows: Flows::Listed(vec![listed(1, None), listed(2, Some(46))]),
-            },
-            Group { class: None, dscp: 63, elephant_ports: None, flows: Flows::Drawn(count) },
+            Group { dscp: 8, ..group(Flows::Listed(vec![listed(1, 7, 5), own])) },
+            Group { dscp: 63, ..group(Flows::Drawn(count)) },
         ];
         let traffic = run(&groups, &spine_leaf(2, 2, 4), 1, 3).unwrap();
         assert_eq!(traffic.flows.iter().map(|flow| flow.dscp).collect::<Vec<_>>(), [8, 46, 63, 63, 63]);
@@ -597,16 +581,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let places = spine_leaf(4, 4, 20);
-        let listed = |src, dst, bytes, ports| {
-            let (src, dst, start) = (HostId(src), HostId(dst), Time::ZERO);
-            let flow = ListedFlow { src, dst, bytes, start, class: None, dscp: None, ports };
-            vec![Group {
-                class: None,
-                dscp: 0,
-                elephant_ports: None,
-                flows: Flows::Listed(vec![flow.clone(), flow]),
-            }]
-        };
+        let twice = |flow: ListedFlow| vec![group(Flows::Listed(vec![flow.clone(), flow]))];
         let flood = Drawn { intensity: Some(Intensity::FlowsPerSecond(1e12)), ..drawn(0.0) };
         let many = Drawn { intensity: None, count: Some(u64::MAX), ..drawn(0.0) };
         let local = Drawn { pairs: Pairs::RackLocal { share: 1.0 }, ..drawn(0.5) };
@@ -620,10 +595,10 @@ mod tests {
             (one(Drawn { arrivals: Arrivals::AtOnce, ..drawn(0.5) }), "all start at once cannot have a load"),
             (one(endless), "the number of flows is not given"),
             (one(Drawn { pairs: Pairs::Listed(vec![]), ..drawn(0.5) }), "list of pairs is empty"),
-            (listed(1, 1, 5, None), "flow 1: its source and destination are both `h1`"),
-            (listed(1, 80, 5, None), "no host 80"),
-            (listed(1, 2, 0, None), "0 bytes"),
-            (listed(1, 2, 5, Some((7, 8))), "ports 7 and 8"),
+            (twice(listed(1, 1, 5)), "flow 1: its source and destination are both `h1`"),
+            (twice(listed(1, 80, 5)), "no host 80"),
+            (twice(listed(1, 2, 0)), "0 bytes"),
+            (twice(ListedFlow { ports: Some((7, 8)), ..listed(1, 2, 5) }), "ports 7 and 8"),
         ] {
             let error = run(&groups, &places, 1, 3).unwrap_err().to_string();
             assert!(error.contains(part), "{error}, not {part}");

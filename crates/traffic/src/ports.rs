@@ -26,12 +26,27 @@ impl Ports {
     /// are used in order, all before the destination port is incremented.
     pub(crate) fn within((first, last): (u16, u16), index: usize) -> (u16, u16) {
         let count = usize::from(last.saturating_sub(first)) + 1;
-        (first + (index % count) as u16, FIRST_LISTENING.wrapping_add((index / count) as u16))
+        (first + (index % count) as u16, listening(index / count))
     }
 
     /// Source and destination port of the `index`-th flow.
     pub(crate) fn of(&self, index: usize) -> (u16, u16) {
-        let round = (index / self.order.len()) as u16;
-        (self.order[index % self.order.len()], FIRST_LISTENING.wrapping_add(round))
+        (self.order[index % self.order.len()], listening(index / self.order.len()))
+    }
+}
+
+/// The destination port after `round` increments; after the last port follows the first again, never 0.
+fn listening(round: usize) -> u16 {
+    FIRST_LISTENING + (round % usize::from(u16::MAX - FIRST_LISTENING + 1)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destination_ports_start_again_after_the_last() {
+        let only = |index| Ports::within((3_500, 3_500), index);
+        assert_eq!([0, 60_534, 60_535].map(only), [(3_500, 5_001), (3_500, 65_535), (3_500, 5_001)]);
     }
 }

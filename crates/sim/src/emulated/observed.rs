@@ -12,26 +12,18 @@ use weft_units::{Duration, LinkId, Time};
 
 use super::EmulatedError;
 use crate::record::{Metric, Sample};
-use crate::results::{Floods, LinkAccount, Packets};
+use crate::results::{LinkAccount, LinkCounts, Packets};
 
 /// Drop reason for full queues; the switches report their own reasons themselves.
 const QUEUE_FULL: &str = "queue_full";
 
-/// Counters of one direction of a link.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// One direction of a link.
+#[derive(Debug, Deserialize)]
 struct LinkLine {
     from: String,
     to: String,
-    bytes: Option<u64>,
-    window_bytes: Option<u64>,
-    packets: Option<u64>,
-    drops: Option<u64>,
-    marks: Option<u64>,
-    max_queue_bytes: Option<u64>,
-    broadcasts: Option<u64>,
-    broadcast_bytes: Option<u64>,
-    explorations: Option<u64>,
-    exploration_bytes: Option<u64>,
+    #[serde(flatten)]
+    counts: LinkCounts,
 }
 
 /// A sample.
@@ -97,7 +89,7 @@ pub struct Observed {
     pub flows: HashMap<u32, Seen>,
     /// All other fields, for `emulated` in the summary.
     pub rest: Map<String, Value>,
-    links: HashMap<LinkId, LinkLine>,
+    links: HashMap<LinkId, LinkCounts>,
     /// Drops in switches, by reason.
     dropped: BTreeMap<String, u64>,
 }
@@ -122,7 +114,7 @@ impl Observed {
             let label = format!("{}->{}", line.from, line.to);
             let id = untold.get_mut(&label).and_then(VecDeque::pop_front);
             let id = id.ok_or_else(|| format!("links[{at}]: the fabric has no other link `{label}`"))?;
-            links.insert(id, line);
+            links.insert(id, line.counts);
         }
         let series = text.series.iter().enumerate();
         let series =
@@ -143,35 +135,19 @@ impl Observed {
 
     /// A link's counters.
     pub fn link(&self, id: LinkId, up: bool) -> LinkAccount {
-        let line = self.links.get(&id).cloned().unwrap_or_default();
-        LinkAccount {
-            id,
-            bytes: line.bytes,
-            window_bytes: line.window_bytes,
-            packets: line.packets,
-            drops: line.drops,
-            marks: line.marks,
-            max_queue_bytes: line.max_queue_bytes,
-            floods: Floods {
-                broadcasts: line.broadcasts,
-                broadcast_bytes: line.broadcast_bytes,
-                explorations: line.explorations,
-                exploration_bytes: line.exploration_bytes,
-            },
-            up,
-        }
+        LinkAccount { id, counts: self.links.get(&id).copied().unwrap_or_default(), up }
     }
 
     /// Packet totals; packets sent and received by hosts are counted on the hosts' links.
     pub fn packets(&self, fabric: &Fabric) -> Packets {
-        let sum = |which: &dyn Fn(LinkId) -> bool, of: &dyn Fn(&LinkLine) -> Option<u64>| {
+        let sum = |which: &dyn Fn(LinkId) -> bool, of: &dyn Fn(&LinkCounts) -> Option<u64>| {
             let ids = (0..fabric.links().len() as u32).map(LinkId).filter(|id| which(*id));
             ids.map(|id| self.links.get(&id).and_then(of)).sum::<Option<u64>>()
         };
-        let packets = |line: &LinkLine| line.packets;
+        let packets = |counts: &LinkCounts| counts.packets;
         let is_host = |node| fabric.node(node).is_host();
         let mut dropped = self.dropped.clone();
-        if let Some(full) = sum(&|_| true, &|line| line.drops).filter(|full| *full > 0) {
+        if let Some(full) = sum(&|_| true, &|counts| counts.drops).filter(|full| *full > 0) {
             *dropped.entry(QUEUE_FULL.to_owned()).or_default() += full;
         }
         Packets {
@@ -184,11 +160,12 @@ impl Observed {
     }
 }
 
-/// The names of a run's links, nodes and classes.
+/// The names of a run's links, switches and classes.
 struct Names {
     /// Links by label; parallel ones in order.
     links: HashMap<String, VecDeque<LinkId>>,
-    nodes: HashMap<String, u32>,
+    /// The nodes of switches.
+    switches: HashMap<String, u32>,
     classes: HashMap<String, u32>,
 }
 
@@ -199,8 +176,8 @@ impl Names {
         for id in (0..fabric.links().len() as u32).map(LinkId) {
             links.entry(fabric.link_label(id)).or_default().push_back(id);
         }
-        let nodes = fabric.nodes().iter().map(|node| node.name.clone()).zip(0..).collect();
-        Self { links, nodes, classes: plan.traffic.classes.iter().cloned().zip(0..).collect() }
+        let switches = fabric.switches().map(|node| (fabric.node(node).name.clone(), node.0)).collect();
+        Self { links, switches, classes: plan.traffic.classes.iter().cloned().zip(0..).collect() }
     }
 
     /// The number of the entity that a sample describes.
@@ -209,7 +186,7 @@ impl Names {
             Metric::LinkUtilisation | Metric::QueueBytes | Metric::QueuePackets | Metric::Drops => {
                 (self.links.get(name).and_then(VecDeque::front).map(|id| id.0), "link")
             }
-            Metric::FlowEntries | Metric::StationEntries => (self.nodes.get(name).copied(), "switch"),
+            Metric::FlowEntries | Metric::StationEntries => (self.switches.get(name).copied(), "switch"),
             Metric::Throughput => (self.classes.get(name).copied(), "class"),
             Metric::ActiveFlows => (Some(0), "entity"),
         };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
 use weft_switching::DropReason;
 use weft_units::{LinkId, Time};
 
@@ -58,6 +59,15 @@ pub struct Packets {
 pub struct LinkAccount {
     /// The link's ID.
     pub id: LinkId,
+    /// Its counters.
+    pub counts: LinkCounts,
+    /// Whether it was up at the end.
+    pub up: bool,
+}
+
+/// Counters of one direction of a link.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub struct LinkCounts {
     /// Bytes sent, as on the wire.
     pub bytes: Option<u64>,
     /// Bytes sent within the measurement window.
@@ -70,15 +80,6 @@ pub struct LinkAccount {
     pub marks: Option<u64>,
     /// The longest queue that a packet found.
     pub max_queue_bytes: Option<u64>,
-    /// Its flooded packets: broadcasts of hosts and explorations of switches, with their bytes.
-    pub floods: Floods,
-    /// Whether it was up at the end.
-    pub up: bool,
-}
-
-/// Flooded packets of a link.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Floods {
     /// Broadcast frames of hosts.
     pub broadcasts: Option<u64>,
     /// Their bytes on the wire.
@@ -124,7 +125,7 @@ impl From<&RunReport> for Account {
             events: report
                 .events
                 .iter()
-                .map(|&cost| EventAccount { at: cost.at, cost: Some(cost) })
+                .map(|cost| EventAccount { at: cost.at, cost: Some(*cost) })
                 .collect(),
             controller: report.controller.clone(),
             multipath: report.multipath,
@@ -137,13 +138,13 @@ impl From<&LinkReport> for LinkAccount {
     fn from(report: &LinkReport) -> Self {
         Self {
             id: report.id,
-            bytes: Some(report.counters.wire_bytes),
-            window_bytes: Some(report.window_bytes),
-            packets: Some(report.counters.packets),
-            drops: Some(report.counters.drops),
-            marks: Some(report.counters.marks),
-            max_queue_bytes: Some(report.counters.max_backlog.0),
-            floods: Floods {
+            counts: LinkCounts {
+                bytes: Some(report.counters.wire_bytes),
+                window_bytes: Some(report.window_bytes),
+                packets: Some(report.counters.packets),
+                drops: Some(report.counters.drops),
+                marks: Some(report.counters.marks),
+                max_queue_bytes: Some(report.counters.max_backlog.0),
                 broadcasts: Some(report.floods.broadcasts),
                 broadcast_bytes: Some(report.floods.broadcast_bytes),
                 explorations: Some(report.floods.explorations),

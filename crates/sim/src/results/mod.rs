@@ -8,7 +8,7 @@ mod quantile;
 mod row;
 mod summary;
 
-pub use account::{Account, EventAccount, Floods, LinkAccount, Packets};
+pub use account::{Account, EventAccount, LinkAccount, LinkCounts, Packets};
 pub use directory::{ResultError, ResultWriter, is_temporary};
 pub(crate) use quantile::quantile;
 pub use row::FlowRow;

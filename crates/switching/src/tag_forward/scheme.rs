@@ -10,8 +10,7 @@ use super::{Limits, PathChoice, TagForwardSwitch};
 use crate::ecmp::hash_id;
 use crate::hash::mix64;
 use crate::registry::{
-    Blueprint, Central, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,
-    Timing,
+    Blueprint, Central, Contradiction, ParamInfo, SchemeError, SchemeInfo, SchemeSpec, Timing,
 };
 use crate::smoc::address;
 
@@ -20,18 +19,18 @@ pub const INFO: SchemeInfo = SchemeInfo {
     name: "tag_forward",
     summary: "Tag-and-Forward: on fat-trees, the source switch tags each packet with its path",
     params: &[
-        ParamInfo {
-            name: "choice",
-            kind: ParamKind::Choice(&["ecmp", "spray", "least-loaded"]),
-            default: "ecmp",
-            doc: "path of a packet: by flow hash, random, or random behind the uplink with the shortest queue",
-        },
-        ParamInfo {
-            name: "width",
-            kind: ParamKind::Choice(&["narrow", "wide"]),
-            default: "narrow",
-            doc: "tag format: the paper's, for fat-trees up to k = 24, or Weft's own for larger ones",
-        },
+        ParamInfo::choice(
+            "choice",
+            &["ecmp", "spray", "least-loaded"],
+            "ecmp",
+            "path of a packet: by flow hash, random, or random behind the uplink with the shortest queue",
+        ),
+        ParamInfo::choice(
+            "width",
+            &["narrow", "wide"],
+            "narrow",
+            "tag format: the paper's, for fat-trees up to k = 24, or Weft's own for larger ones",
+        ),
         Timing::CONTROL_DELAY,
         Timing::INSTALL_DELAY,
         Timing::RULE_LATENCY,
@@ -48,16 +47,8 @@ pub struct TagForward<'a> {
     timing: Timing,
 }
 
-/// The value of a parameter that is a word.
-fn word<'a>(spec: &'a SchemeSpec, param: &str) -> Option<&'a str> {
-    match spec.params.get(param) {
-        Some(ParamValue::Text(word)) => Some(word),
-        _ => None,
-    }
-}
-
 fn plan(spec: &SchemeSpec, fabric: &Fabric) -> Result<GatePlan, GateError> {
-    let width = if word(spec, "width") == Some("wide") { TagWidth::Wide } else { TagWidth::Narrow };
+    let width = if spec.word("width") == Some("wide") { TagWidth::Wide } else { TagWidth::Narrow };
     GatePlan::of(fabric, &Numbering { width, ..Numbering::default() })
 }
 
@@ -98,7 +89,7 @@ impl<'a> TagForward<'a> {
             ways: most.ways.max(half * half),
             ..most
         };
-        let choice = word(spec, "choice").map(str::to_owned);
+        let choice = spec.word("choice").map(str::to_owned);
         Ok(Self { fabric, plan, limits, choice, seed, timing: Timing::from_spec(spec) })
     }
 

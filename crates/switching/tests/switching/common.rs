@@ -88,8 +88,8 @@ impl<T, F: FnOnce(&mut dyn Network) -> T> SchemeVisitor for Build<'_, F> {
         let nodes = (0..self.fabric.nodes().len() as u32).map(NodeId);
         let switches = nodes.map(|node| {
             let is_switch = !self.fabric.node(node).is_host();
-            let random = stream(self.seed, "switch", u64::from(node.0));
-            (is_switch.then(|| blueprint.switch(self.fabric, node)), random)
+            let world = World::new(stream(self.seed, "switch", u64::from(node.0)));
+            (is_switch.then(|| blueprint.switch(self.fabric, node)), world)
         });
         let switches = switches.collect();
         (self.test)(&mut Switches { fabric: self.fabric, switches })
@@ -99,25 +99,34 @@ impl<T, F: FnOnce(&mut dyn Network) -> T> SchemeVisitor for Build<'_, F> {
 struct Switches<'a, S> {
     fabric: &'a Fabric,
     /// By node; `None` for hosts.
-    switches: Vec<(Option<S>, Stream)>,
+    switches: Vec<(Option<S>, World)>,
 }
 
-struct World<'a> {
-    now: Time,
-    random: &'a mut Stream,
+/// The time, the queues and the random draws of one switch.
+pub struct World {
+    pub now: Time,
+    /// Bytes by port; 0 for ports beyond.
+    pub queues: Vec<u64>,
+    random: Stream,
 }
 
-impl Context for World<'_> {
+impl World {
+    pub const fn new(random: Stream) -> Self {
+        Self { now: Time::ZERO, queues: Vec::new(), random }
+    }
+}
+
+impl Context for World {
     fn now(&self) -> Time {
         self.now
     }
 
-    fn queue_bytes(&self, _port: PortId) -> u64 {
-        0
+    fn queue_bytes(&self, port: PortId) -> u64 {
+        self.queues.get(port.index()).copied().unwrap_or(0)
     }
 
     fn random(&mut self) -> &mut Stream {
-        self.random
+        &mut self.random
     }
 }
 
@@ -149,9 +158,10 @@ impl<S: Switch> Network for Switches<'_, S> {
 
     fn receive(&mut self, now: Time, at: NodeId, ingress: PortId, header: &Header) -> Vec<Action> {
         let mut actions = Actions::default();
-        let (switch, random) = &mut self.switches[at.index()];
+        let (switch, world) = &mut self.switches[at.index()];
         let switch = switch.as_mut().expect("a switch");
-        switch.receive(&mut World { now, random }, ingress, header, &mut actions);
+        world.now = now;
+        switch.receive(world, ingress, header, &mut actions);
         let all: Vec<Action> = actions.all().collect();
         assert!(!all.is_empty(), "a switch returned no action");
         all

@@ -1,21 +1,18 @@
 //! Learning, ageing and flooding of an ordinary Ethernet switch.
 
 use crate::common::{End, Network, SEED, frame, network, routes, scheme, scheme_with};
-use weft_fabric::{Fabric, LinkSpec, build};
-use weft_switching::{Action, DropReason, Header, Mac, ParamValue};
+use weft_fabric::{LinkSpec, build};
+use weft_switching::{Action, DropReason, Header, Mac, ParamValue, SchemeSpec};
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
-
-/// One switch with hosts h0 to h4 on its ports 0 to 4, and a spine on port 5.
-fn star() -> Fabric {
-    build::spine_leaf(1, 1, 5, &LinkSpec::default(), &LinkSpec::default()).unwrap()
-}
-
-fn leaf(fabric: &Fabric) -> NodeId {
-    fabric.find("l0").unwrap()
-}
 
 fn secs(seconds: u64) -> Time {
     Time::ZERO + Duration::from_secs(seconds)
+}
+
+/// Runs a test under a scheme on a star: one switch with hosts h0 to h4 on its ports 0 to 4, and a spine on port 5.
+fn at_a_star(scheme: &SchemeSpec, test: impl FnOnce(&mut dyn Network, NodeId)) {
+    let fabric = build::spine_leaf(1, 1, 5, &LinkSpec::default(), &LinkSpec::default()).unwrap();
+    network(&fabric, scheme, SEED, |net| test(net, fabric.find("l0").unwrap()));
 }
 
 /// The egress ports of a frame at the switch of a star, in order.
@@ -34,9 +31,7 @@ fn ports(net: &mut dyn Network, at: NodeId, now: Time, ingress: u16, header: &He
 
 #[test]
 fn a_switch_floods_until_it_has_heard_of_an_address() {
-    let fabric = star();
-    let at = leaf(&fabric);
-    network(&fabric, &scheme("spanning_tree"), SEED, |net| {
+    at_a_star(&scheme("spanning_tree"), |net, at| {
         assert_eq!(ports(net, at, secs(0), 0, &frame(0, 1, 1, 1)), [1, 2, 3, 4, 5]);
         assert_eq!(ports(net, at, secs(0), 1, &frame(1, 0, 1, 1)), [0], "h0 is known");
         assert_eq!(ports(net, at, secs(0), 0, &frame(0, 1, 1, 1)), [1]);
@@ -46,9 +41,7 @@ fn a_switch_floods_until_it_has_heard_of_an_address() {
 
 #[test]
 fn a_group_address_is_flooded_and_never_learnt() {
-    let fabric = star();
-    let at = leaf(&fabric);
-    network(&fabric, &scheme("spanning_tree"), SEED, |net| {
+    at_a_star(&scheme("spanning_tree"), |net, at| {
         for _ in 0..2 {
             let broadcast = Header { dst: Mac::BROADCAST, ..frame(2, 0, 1, 1) };
             assert_eq!(ports(net, at, secs(0), 2, &broadcast), [0, 1, 3, 4, 5]);
@@ -61,10 +54,8 @@ fn a_group_address_is_flooded_and_never_learnt() {
 
 #[test]
 fn an_address_lasts_for_the_ageing_time_from_when_it_was_last_heard() {
-    let fabric = star();
-    let at = leaf(&fabric);
     let ageing = ParamValue::Duration(Duration::from_secs(10));
-    network(&fabric, &scheme_with("spanning_tree", "ageing", ageing), SEED, |net| {
+    at_a_star(&scheme_with("spanning_tree", "ageing", ageing), |net, at| {
         ports(net, at, secs(0), 1, &frame(1, 0, 1, 1));
         assert_eq!(ports(net, at, secs(9), 0, &frame(0, 1, 1, 1)), [1]);
         assert_eq!(ports(net, at, secs(10), 0, &frame(0, 1, 1, 1)), [1, 2, 3, 4, 5], "10 s have passed");
@@ -75,9 +66,7 @@ fn an_address_lasts_for_the_ageing_time_from_when_it_was_last_heard() {
 
 #[test]
 fn a_host_that_moves_is_found_at_its_new_port() {
-    let fabric = star();
-    let at = leaf(&fabric);
-    network(&fabric, &scheme("spanning_tree"), SEED, |net| {
+    at_a_star(&scheme("spanning_tree"), |net, at| {
         ports(net, at, secs(0), 1, &frame(1, 0, 1, 1));
         ports(net, at, secs(1), 4, &frame(1, 0, 1, 1));
         assert_eq!(ports(net, at, secs(1), 0, &frame(0, 1, 1, 1)), [4]);
@@ -87,9 +76,7 @@ fn a_host_that_moves_is_found_at_its_new_port() {
 
 #[test]
 fn a_full_table_floods_what_it_has_no_room_for() {
-    let fabric = star();
-    let at = leaf(&fabric);
-    network(&fabric, &scheme_with("spanning_tree", "table_size", ParamValue::Count(2)), SEED, |net| {
+    at_a_star(&scheme_with("spanning_tree", "table_size", ParamValue::Count(2)), |net, at| {
         for host in 0..4 {
             ports(net, at, secs(0), host, &frame(host.into(), 4, 1, 1));
         }
@@ -101,9 +88,7 @@ fn a_full_table_floods_what_it_has_no_room_for() {
 
 #[test]
 fn a_frame_for_its_own_side_is_dropped() {
-    let fabric = star();
-    let at = leaf(&fabric);
-    network(&fabric, &scheme("spanning_tree"), SEED, |net| {
+    at_a_star(&scheme("spanning_tree"), |net, at| {
         ports(net, at, secs(0), 5, &frame(3, 0, 1, 1));
         let actions = net.receive(secs(0), at, PortId(5), &frame(2, 3, 1, 1));
         assert_eq!(actions, [Action::Drop(DropReason::SamePort)]);

@@ -9,11 +9,11 @@ use weft_switching::tag_forward::{
     Counters, FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, Limits, PathChoice,
     TagForwardSwitch, Way, addresses,
 };
-use weft_switching::{
-    Action, Actions, Context, DropReason, Header, Kind, Mac, Rewrite, Stream, Switch, flow_hash, pick, stream,
-};
-use weft_units::{HostId, NodeId, PortId, Time};
+use weft_switching::{Action, Actions, DropReason, Header, Kind, Mac, Rewrite, Switch, pick, stream};
+use weft_units::{HostId, NodeId, PortId};
 use weft_wire::{EtherType, Tag};
+
+use crate::common::World;
 
 /// A fat-tree with k/2 routers at each core, as in the paper.
 fn paper(k: u32) -> Fabric {
@@ -22,39 +22,11 @@ fn paper(k: u32) -> Fabric {
 }
 
 fn frame(from: HostId, to: HostId, sport: u16) -> Header {
-    Header {
-        src: Mac::of_host(from.0),
-        dst: Mac::of_host(to.0),
-        sport,
-        dport: 80,
-        flow_hash: flow_hash(from, to, sport, 80),
-        ip_bytes: 1500,
-        ..Header::default()
-    }
-}
-
-/// Queues set by a test, and random draws.
-struct World {
-    queues: Vec<u64>,
-    random: Stream,
-}
-
-impl Context for World {
-    fn now(&self) -> Time {
-        Time::ZERO
-    }
-
-    fn queue_bytes(&self, port: PortId) -> u64 {
-        self.queues.get(port.index()).copied().unwrap_or(0)
-    }
-
-    fn random(&mut self) -> &mut Stream {
-        &mut self.random
-    }
+    crate::common::frame(from.0, to.0, sport, 80)
 }
 
 fn world() -> World {
-    World { queues: Vec::new(), random: stream(1, "switch", 0) }
+    World::new(stream(1, "switch", 0))
 }
 
 /// A switch's decision on a frame.
@@ -168,49 +140,46 @@ impl<'a> Net<'a> {
         let sent = frame(from, to, 7);
         let arrival = self.send(at, sent).unwrap();
         let hops = expected.iter().map(|hop| (hop.switch, hop.port)).collect();
-        assert_eq!(arrival, Arrival { hops, frame: sent, host: to }, "{from} to {to} by {choice}");
+        assert_eq!(
+            arrival,
+            Arrival { hops, frame: sent, host: to },
+            "{from} to {to} by {choice}, {}",
+            self.fabric.name()
+        );
         assert_eq!((self.lookups() - before, self.at(at).counters().lookups - of_source), (1, 1));
         let FlowRule { priority, matches, .. } = rule;
         self.at(at).change(&FlowChange::Remove { priority, matches }).unwrap();
     }
 }
 
-fn every_pair_takes_every_way(k: u32) {
-    let fabric = paper(k);
-    let mut net = Net::new(&fabric, TagWidth::Narrow);
-    let hosts = (0..fabric.host_count() as u32).map(HostId);
-    let (mut pairs, mut external) = (0, 0);
-    for from in hosts.clone() {
-        for to in hosts.clone() {
-            for choice in 0..net.plan.choices(from, to) {
-                net.takes(from, to, choice);
-                pairs += 1;
+#[test]
+fn every_pair_takes_every_way_over_exactly_its_switches_with_one_lookup() {
+    for k in [4, 6, 8] {
+        let fabric = paper(k);
+        let mut net = Net::new(&fabric, TagWidth::Narrow);
+        let hosts = (0..fabric.host_count() as u32).map(HostId);
+        let (mut pairs, mut external) = (0, 0);
+        for from in hosts.clone() {
+            for to in hosts.clone() {
+                for choice in 0..net.plan.choices(from, to) {
+                    net.takes(from, to, choice);
+                    pairs += 1;
+                }
+                let layer = |host: HostId| fabric.node(fabric.edge_switch(host).unwrap()).tier;
+                external += usize::from(layer(from) != layer(to));
             }
-            let layer = |host: HostId| fabric.node(fabric.edge_switch(host).unwrap()).tier;
-            external += usize::from(layer(from) != layer(to));
         }
+        let (half, k) = (k as usize / 2, k as usize);
+        let (servers, routers) = (k * half * half, half * half * half);
+        let within = servers * (half - 1);
+        let in_pod = servers * (half * half - half) * half;
+        let between = servers * (servers - half * half) * half * half;
+        assert_eq!(
+            (pairs, external),
+            (within + in_pod + between + 2 * servers * routers, 2 * servers * routers),
+            "k = {k}"
+        );
     }
-    let (half, k) = (k as usize / 2, k as usize);
-    let (servers, routers) = (k * half * half, half * half * half);
-    let within = servers * (half - 1);
-    let in_pod = servers * (half * half - half) * half;
-    let between = servers * (servers - half * half) * half * half;
-    assert_eq!((pairs, external), (within + in_pod + between + 2 * servers * routers, 2 * servers * routers));
-}
-
-#[test]
-fn every_pair_takes_every_way_of_k_4_over_exactly_its_switches_with_one_lookup() {
-    every_pair_takes_every_way(4);
-}
-
-#[test]
-fn every_pair_takes_every_way_of_k_6_over_exactly_its_switches_with_one_lookup() {
-    every_pair_takes_every_way(6);
-}
-
-#[test]
-fn every_pair_takes_every_way_of_k_8_over_exactly_its_switches_with_one_lookup() {
-    every_pair_takes_every_way(8);
 }
 
 proptest! {

@@ -35,6 +35,11 @@ impl Drop for Scratch {
     }
 }
 
+/// The contents of a JSON file.
+pub fn json_in(path: &Path) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON")
+}
+
 /// Every file under `root`, by its relative path.
 pub fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();

@@ -8,7 +8,8 @@ pub mod statistics;
 pub mod wire;
 
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
-use weft_fabric::Fabric;
+use weft_fabric::{Fabric, LinkSpec};
+use weft_scenario::{Plan, Scenario};
 use weft_sim::engine::{Progress, Setup};
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::probe::Probe;
@@ -17,7 +18,7 @@ use weft_sim::run::run_setup;
 use weft_switching::{DropReason, ParamValue, SchemeSpec, stream};
 use weft_traffic::Flow;
 use weft_transport::Config;
-use weft_units::{Duration, FlowId, HostId, LinkId, Time};
+use weft_units::{Duration, FlowId, HostId, LinkId, Rate, Time};
 
 use restart::{Restart, run_with_restarts};
 
@@ -28,6 +29,24 @@ pub fn cases(count: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     let cases = asked.unwrap_or(count);
     ProptestConfig { failure_persistence: Some(Box::new(beside)), ..ProptestConfig::with_cases(cases) }
+}
+
+pub const MS: fn(u64) -> Duration = Duration::from_ms;
+pub const US: fn(u64) -> Duration = Duration::from_us;
+
+/// A link of 1 Gbps.
+pub fn gigabit(delay: Duration) -> LinkSpec {
+    LinkSpec::new(Rate::from_gbps(1), delay)
+}
+
+/// The plan of a scenario's first run; every file that the scenario names contains `file`.
+pub fn plan(scenario: &Scenario, file: &[u8]) -> Plan {
+    let plan = scenario.plan(&scenario.points()[0], &|_| Ok(file.to_vec()));
+    plan.unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn parsed(scenario: &str) -> Scenario {
+    Scenario::parse(scenario, "test.toml").unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The instant `span` after the start.
@@ -42,7 +61,18 @@ pub fn scheme(name: &str) -> SchemeSpec {
 
 /// A scheme with one parameter.
 pub fn scheme_with(name: &str, key: &str, value: ParamValue) -> SchemeSpec {
-    SchemeSpec { name: name.to_owned(), params: [(key.to_owned(), value)].into() }
+    scheme_of(name, [(key, value)])
+}
+
+/// A scheme with parameters.
+pub fn scheme_of<const N: usize>(name: &str, params: [(&str, ParamValue); N]) -> SchemeSpec {
+    let params = params.map(|(key, value)| (key.to_owned(), value));
+    SchemeSpec { name: name.to_owned(), params: params.into() }
+}
+
+/// A parameter that is a word.
+pub fn word(word: &str) -> ParamValue {
+    ParamValue::Text(word.to_owned())
 }
 
 /// The profile `name`, with segments that fill an Ethernet frame.
@@ -79,6 +109,11 @@ impl<'a> Trial<'a> {
             faults: Vec::new(),
             restarts: Vec::new(),
         }
+    }
+
+    /// Hosts with Linux's TCP under the scheme `name`.
+    pub fn linux(fabric: &'a Fabric, name: &str) -> Self {
+        Self::new(fabric, scheme(name), profile("linux"))
     }
 
     pub fn seed(self, seed: u64) -> Self {

@@ -1,24 +1,17 @@
 //! Failures and restorations of links and nodes during a run.
 
-use weft_fabric::{Fabric, FabricBuilder, LinkSpec, build};
-use weft_scenario::Scenario;
+use weft_fabric::{Fabric, FabricBuilder, build};
 use weft_sim::engine::Progress;
 use weft_sim::record::Kept;
 use weft_sim::run::run;
 use weft_switching::DropReason;
-use weft_units::{Duration, Rate};
+use weft_units::Duration;
 
-use crate::common::{Trial, link, profile, scheme};
-
-const MS: fn(u64) -> Duration = Duration::from_ms;
-
-fn gigabit(delay: Duration) -> LinkSpec {
-    LinkSpec::new(Rate::from_gbps(1), delay)
-}
+use crate::common::{MS, Trial, US, gigabit, link, parsed, plan};
 
 /// h0, h1 on l0 and h2, h3 on l1, two spines between.
 fn two_spines() -> Fabric {
-    build::spine_leaf(2, 2, 2, &gigabit(Duration::from_us(5)), &gigabit(Duration::from_us(5))).unwrap()
+    build::spine_leaf(2, 2, 2, &gigabit(US(5)), &gigabit(US(5))).unwrap()
 }
 
 /// After a handshake of 2 x 1.04 ms, its last ACK and the ten segments of the initial window leave back
@@ -26,9 +19,9 @@ fn two_spines() -> Fabric {
 /// retransmission comes 2 round trips later.
 #[test]
 fn what_is_on_a_failing_link_is_lost_and_counted_and_sent_again() {
-    let fabric = build::dumbbell(1, 1, &gigabit(Duration::from_us(20)), &gigabit(MS(1))).unwrap();
-    let whole = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, 14_480, Duration::ZERO);
-    let outcome = whole.clone().fail(Duration::from_us(2_500), "s0-s1").heal(MS(3), "s0-s1").run();
+    let fabric = build::dumbbell(1, 1, &gigabit(US(20)), &gigabit(MS(1))).unwrap();
+    let whole = Trial::linux(&fabric, "ecmp").flow(0, 1, 14_480, Duration::ZERO);
+    let outcome = whole.clone().fail(US(2_500), "s0-s1").heal(MS(3), "s0-s1").run();
     assert_eq!(outcome.dropped(DropReason::LinkDown), 11);
     assert_eq!(outcome.flows[0].drops, 10);
     assert_eq!(outcome.report.flows_finished, 1);
@@ -38,9 +31,8 @@ fn what_is_on_a_failing_link_is_lost_and_counted_and_sent_again() {
 
 #[test]
 fn a_link_that_is_down_refuses_packets_and_counts_them_as_such() {
-    let fabric =
-        build::dumbbell(1, 1, &gigabit(Duration::from_us(20)), &gigabit(Duration::from_us(20))).unwrap();
-    let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, 1_000, MS(1));
+    let fabric = build::dumbbell(1, 1, &gigabit(US(20)), &gigabit(US(20))).unwrap();
+    let trial = Trial::linux(&fabric, "ecmp").flow(0, 1, 1_000, MS(1));
     let outcome = trial.limit(MS(3_500)).fail(MS(0), "h0-s0").run();
     // The first SYN and those after 1 s and 3 s.
     assert_eq!(outcome.dropped(DropReason::LinkDown), 3);
@@ -50,9 +42,8 @@ fn a_link_that_is_down_refuses_packets_and_counts_them_as_such() {
 
 #[test]
 fn a_flow_without_a_path_waits_until_the_path_heals() {
-    let fabric =
-        build::dumbbell(1, 1, &gigabit(Duration::from_us(20)), &gigabit(Duration::from_us(20))).unwrap();
-    let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, 1_000, Duration::ZERO);
+    let fabric = build::dumbbell(1, 1, &gigabit(US(20)), &gigabit(US(20))).unwrap();
+    let trial = Trial::linux(&fabric, "ecmp").flow(0, 1, 1_000, Duration::ZERO);
     let lone = trial.clone().run().fct(0);
     let outcome = trial.fail(MS(0), "s0-s1").heal(MS(500), "s0-s1").run();
     assert_eq!(outcome.dropped(DropReason::NoRoute), 1, "the first SYN finds no route at s0");
@@ -66,18 +57,16 @@ fn every_scheme_goes_on_over_the_other_spine_and_comes_back_when_the_link_heals(
     for name in ["ecmp", "single_path", "spray", "spanning_tree"] {
         // The failing link must have been in use: some of the eight flows cross it.
         let endless = |trial: Trial<'static>| {
-            (0..8).fold(trial, |trial, i| {
-                trial.flow(i % 2, 2 + i % 2, 1 << 30, Duration::from_us(u64::from(i)))
-            })
+            (0..8).fold(trial, |trial, i| trial.flow(i % 2, 2 + i % 2, 1 << 30, US(u64::from(i))))
         };
         let fabric: &'static Fabric = Box::leak(Box::new(fabric.clone()));
-        let used = endless(Trial::new(fabric, scheme(name), profile("linux")).limit(fail)).run();
+        let used = endless(Trial::linux(fabric, name).limit(fail)).run();
         let spines = ["s0", "s1"].map(|spine| link(fabric, &format!("{spine}-l1")));
         let busy = usize::from(used.packets(spines[1]) > used.packets(spines[0]));
         let cable = format!("s{busy}-l1");
         let (failed, other) = (spines[busy], spines[1 - busy]);
         let at = |limit: Duration| {
-            let trial = endless(Trial::new(fabric, scheme(name), profile("linux")).limit(limit));
+            let trial = endless(Trial::linux(fabric, name).limit(limit));
             trial.fail(fail, &cable).heal(heal, &cable).run()
         };
         let [before, between, after] = [fail, heal, end].map(at);
@@ -96,7 +85,7 @@ fn every_scheme_goes_on_over_the_other_spine_and_comes_back_when_the_link_heals(
 #[test]
 fn the_ideal_is_over_the_paths_that_there_are_when_the_flow_starts() {
     let fabric = build::ring(4, 1, &gigabit(MS(1)), &gigabit(MS(1))).unwrap();
-    let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, 5_000_000, MS(10));
+    let trial = Trial::linux(&fabric, "ecmp").flow(0, 1, 5_000_000, MS(10));
     let ideal = |trial: &Trial| {
         let outcome = trial.run();
         assert_eq!(outcome.report.flows_finished, 1);
@@ -124,9 +113,7 @@ fn up_at_the_end(failed: &str, events: &[(&str, &str)], cables: &[&str]) -> Vec<
     for (i, (what, target)) in events.iter().enumerate() {
         text += &format!("[[event]]\nat = \"{} us\"\n{what} = \"{target}\"\n", i + 1);
     }
-    let scenario = Scenario::parse(&text, "events.toml").unwrap_or_else(|error| panic!("{error}"));
-    let no_files = |name: &str| Err(format!("no file {name}"));
-    let plan = scenario.plan(&scenario.points()[0], &no_files).unwrap_or_else(|error| panic!("{error}"));
+    let plan = plan(&parsed(&text), &[]);
     let report = run(&plan, &Progress::default(), &mut Kept::default()).unwrap();
     cables.iter().map(|cable| report.links[link(&plan.fabric, cable).index()].up).collect()
 }
@@ -140,24 +127,16 @@ fn a_node_takes_its_cables_down_and_back_up() {
 
 #[test]
 fn a_node_that_comes_back_leaves_down_what_is_down_by_itself() {
-    let cables = ["e0-a0", "a0-e1"];
-    let around = |event| [event, ("fail_node", "a0"), ("heal_node", "a0")];
-    assert_eq!(
-        up_at_the_end("", &around(("fail", "e0-a0")), &cables),
-        [false, true],
-        "a link that had failed"
-    );
-    assert_eq!(
-        up_at_the_end("", &around(("fail_node", "e0")), &cables),
-        [false, true],
-        "the other end is down"
-    );
-    let twice = [("fail_node", "a0"), ("heal_node", "a0")];
-    assert_eq!(up_at_the_end("\"e0-a0\"", &twice, &cables), [false, true], "a link down from the start");
-    let inside = [("fail_node", "a0"), ("heal", "e0-a0")];
-    assert_eq!(up_at_the_end("", &inside, &cables), [false, false], "a link of a node that is down");
-    let both = [("fail", "e0-a0"), ("fail_node", "a0"), ("heal", "e0-a0"), ("heal_node", "a0")];
-    assert_eq!(up_at_the_end("", &both, &cables), [true, true], "both have healed");
+    let (fail, heal) = (("fail_node", "a0"), ("heal_node", "a0"));
+    for (what, failed, events, expected) in [
+        ("a link that had failed", "", &[("fail", "e0-a0"), fail, heal][..], [false, true]),
+        ("the other end is down", "", &[("fail_node", "e0"), fail, heal], [false, true]),
+        ("a link down from the start", "\"e0-a0\"", &[fail, heal], [false, true]),
+        ("a link of a node that is down", "", &[fail, ("heal", "e0-a0")], [false, false]),
+        ("both have healed", "", &[("fail", "e0-a0"), fail, ("heal", "e0-a0"), heal], [true, true]),
+    ] {
+        assert_eq!(up_at_the_end(failed, events, &["e0-a0", "a0-e1"]), expected, "{what}");
+    }
 }
 
 #[test]
@@ -165,14 +144,14 @@ fn two_cables_between_two_switches_fail_one_by_one() {
     let mut builder = FabricBuilder::new("twice");
     let hosts = ["h0", "h1"].map(|name| builder.add_host(name, 0, None).unwrap());
     let switches = ["s0", "s1"].map(|name| builder.add_switch(name, 1, None).unwrap());
-    let spec = gigabit(Duration::from_us(5));
+    let spec = gigabit(US(5));
     for (host, switch) in hosts.iter().zip(&switches) {
         builder.connect(*host, *switch, &spec).unwrap();
     }
     let cables = [0, 1].map(|_| builder.connect(switches[0], switches[1], &spec).unwrap());
     let fabric = builder.build().unwrap();
     for name in ["ecmp", "single_path", "spray", "spanning_tree"] {
-        let trial = Trial::new(&fabric, scheme(name), profile("linux")).flow(0, 1, 5_000_000, Duration::ZERO);
+        let trial = Trial::linux(&fabric, name).flow(0, 1, 5_000_000, Duration::ZERO);
         let outcome = trial.fail(MS(5), "s0-s1").run();
         assert_eq!(outcome.report.flows_finished, 1, "{name}");
         assert!(outcome.packets(cables[1]) > 1_000, "{name}: {:?}", cables.map(|id| outcome.packets(id)));

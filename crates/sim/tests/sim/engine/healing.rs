@@ -2,31 +2,21 @@
 //! once everything has healed, even though its destination only waits and sends nothing.
 
 use proptest::prelude::*;
-use weft_fabric::{Fabric, LinkSpec, build};
+use weft_fabric::{Fabric, build};
 use weft_switching::{ParamValue, SchemeSpec};
-use weft_units::{Duration, Rate};
+use weft_units::Duration;
 
-use crate::common::{Trial, Uniform, cases, profile, scheme};
-
-const MS: fn(u64) -> Duration = Duration::from_ms;
+use crate::common::{MS, Trial, US, Uniform, cases, gigabit, profile, scheme, scheme_of, scheme_with, word};
 
 /// TCP-Path, ARP-Path, and TFE that explores for every flow, or for flows that have sent 1 MB.
 pub fn exploring() -> [SchemeSpec; 4] {
-    let text = |text: &str| ParamValue::Text(text.to_owned());
-    let tfe = |params: Vec<(&str, ParamValue)>| SchemeSpec {
-        params: params.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
-        ..scheme("tfe")
-    };
+    let [first, last] = [1, 65_535].map(ParamValue::Count);
     [
         scheme("arp_path"),
         scheme("tcp_path"),
-        tfe(vec![("first_port", ParamValue::Count(1)), ("last_port", ParamValue::Count(65_535))]),
-        tfe(vec![("classifier", text("auto"))]),
+        scheme_of("tfe", [("first_port", first), ("last_port", last)]),
+        scheme_with("tfe", "classifier", word("auto")),
     ]
-}
-
-pub fn gigabit() -> LinkSpec {
-    LinkSpec::new(Rate::from_gbps(1), Duration::from_us(1))
 }
 
 /// 10 MB from h0 to h2 while these links are down from 10 ms to 20 ms.
@@ -38,7 +28,7 @@ fn ten_megabytes(fabric: &Fabric, scheme: SchemeSpec, cables: &[&str]) -> Durati
 
 #[test]
 fn a_flow_goes_on_one_timeout_after_any_link_of_its_path_or_a_switch_was_away_for_10_ms() {
-    let dumbbell = build::dumbbell(2, 2, &gigabit(), &gigabit()).unwrap();
+    let dumbbell = build::dumbbell(2, 2, &gigabit(US(1)), &gigabit(US(1))).unwrap();
     let cases: [(&str, &[&str]); 6] = [
         ("the destination's link", &["h2-s1"]),
         ("the source's link", &["h0-s0"]),
@@ -61,7 +51,7 @@ fn a_flow_goes_on_one_timeout_after_any_link_of_its_path_or_a_switch_was_away_fo
 
 #[test]
 fn so_it_does_where_there_is_a_choice_of_paths() {
-    let fabric = build::spine_leaf(2, 2, 2, &gigabit(), &gigabit()).unwrap();
+    let fabric = build::spine_leaf(2, 2, 2, &gigabit(US(1)), &gigabit(US(1))).unwrap();
     let cables: [&[&str]; 5] = [
         &["h2-l1"],
         &["h0-l0"],
@@ -90,7 +80,7 @@ proptest! {
     fn once_everything_has_healed_every_flow_ends_within_a_timeout_and_the_hold_time(
         seed in 0_u64..1 << 40, spines in 1_u32..4, leaves in 2_u32..4, which in 0_usize..4, failures in 1_usize..8,
     ) {
-        let fabric = build::spine_leaf(spines, leaves, 2, &gigabit(), &gigabit()).unwrap();
+        let fabric = build::spine_leaf(spines, leaves, 2, &gigabit(US(1)), &gigabit(US(1))).unwrap();
         let mut random = Uniform::new(seed, "failures");
         let mut trial = Trial::new(&fabric, exploring()[which].clone(), profile("linux")).seed(seed);
         let hosts = fabric.host_count();

@@ -1,21 +1,13 @@
 //! Measurements of runs with exploring schemes: paths, explorations, floods, tables, and the cost of
 //! events.
 
-use weft_fabric::{Fabric, LinkSpec, build};
+use weft_fabric::{Fabric, build};
 use weft_sim::record::Metric;
 use weft_switching::{DropReason, ParamValue};
-use weft_units::{Bytes, Duration, LinkId, NodeId, Rate, Time};
+use weft_units::{Bytes, Duration, LinkId, NodeId, Time};
 
-use crate::common::{Outcome, Trial, link, profile, scheme, scheme_with};
-
-const MS: fn(u64) -> Duration = Duration::from_ms;
-const US: fn(u64) -> Duration = Duration::from_us;
-
-/// Four spines, four leaves, two hosts per leaf; every link 1 Gbps and 1 us.
-fn fabric() -> Fabric {
-    let gigabit = LinkSpec::new(Rate::from_gbps(1), US(1));
-    build::spine_leaf(4, 4, 2, &gigabit, &gigabit).unwrap()
-}
+use crate::common::{MS, Outcome, Trial, US, gigabit, link, profile, scheme_of, scheme_with, word};
+use crate::engine::exploration::fabric;
 
 /// The names of the switches on a flow's path.
 fn path(fabric: &Fabric, outcome: &Outcome, flow: usize) -> Vec<String> {
@@ -27,7 +19,7 @@ fn path(fabric: &Fabric, outcome: &Outcome, flow: usize) -> Vec<String> {
 fn the_path_of_a_flow_is_the_one_that_its_bytes_took() {
     let fabric = fabric();
     for name in ["ecmp", "single_path", "spanning_tree", "arp_path", "tcp_path", "tfe"] {
-        let outcome = Trial::new(&fabric, scheme(name), profile("linux")).flow(0, 2, 1 << 20, MS(1)).run();
+        let outcome = Trial::linux(&fabric, name).flow(0, 2, 1 << 20, MS(1)).run();
         let found = path(&fabric, &outcome, 0);
         assert_eq!((found.len(), &*found[0], &*found[2]), (3, "l0", "l1"), "{name}: {found:?}");
         let up = outcome.link(link(&fabric, &format!("l0-{}", found[1])));
@@ -39,7 +31,7 @@ fn the_path_of_a_flow_is_the_one_that_its_bytes_took() {
 fn an_exploration_lasts_as_long_as_its_request_and_its_reply_are_on_their_way() {
     let fabric = fabric();
     // Nothing else is on the links: without announcement of the destination.
-    let alone = scheme_with("tcp_path", "announce", ParamValue::Text("off".into()));
+    let alone = scheme_with("tcp_path", "announce", word("off"));
     let explored = Trial::new(&fabric, alone, profile("linux")).flow(0, 2, 1_000, MS(1)).run().flows;
     // From the edge: two links with the request, one to the host and back with plain SYN and SYN+ACK
     // (60 bytes of IP), two with the reply; wrapping adds 20 bytes. Each frame has 38 bytes of overhead.
@@ -50,16 +42,18 @@ fn an_exploration_lasts_as_long_as_its_request_and_its_reply_are_on_their_way() 
     // The address resolution before it: four links each way, 84 bytes per frame.
     let asked = explored[0].resolution.ps();
     assert!(asked.abs_diff(8 * (US(1).ps() + 84 * 8_000)) < 1_000, "{asked}");
-    let hashed = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 2, 1_000, MS(1)).run().flows;
+    let hashed = Trial::linux(&fabric, "ecmp").flow(0, 2, 1_000, MS(1)).run().flows;
     assert_eq!((hashed[0].exploration, hashed[0].resolution), (None, Duration::ZERO));
 }
 
 #[test]
 fn a_valley_free_exploration_reaches_every_other_leaf_once_from_every_spine() {
     let fabric = fabric();
-    let mut valley_free = scheme_with("tcp_path", "exploration", ParamValue::Text("valley-free".into()));
-    valley_free.params.insert("announce".to_owned(), ParamValue::Text("off".into()));
-    let outcome = Trial::new(&fabric, valley_free, profile("linux")).flow(0, 2, 1_000, MS(1)).run();
+    let [outcome, full] = ["valley-free", "full"].map(|scope| {
+        let scheme = scheme_of("tcp_path", [("exploration", word(scope)), ("announce", word("off"))]);
+        Trial::new(&fabric, scheme, profile("linux")).flow(0, 2, 1_000, MS(1)).run()
+    });
+    assert!(outcome.report.counters.packets_copied < full.report.counters.packets_copied);
     let into = |leaf: &str| {
         let links = outcome.report.links.iter();
         let into = links.filter(|link| {
@@ -80,7 +74,7 @@ fn a_valley_free_exploration_reaches_every_other_leaf_once_from_every_spine() {
 #[test]
 fn tables_are_sampled_and_hold_two_entries_a_flow_on_its_path() {
     let fabric = fabric();
-    let trial = Trial::new(&fabric, scheme("tcp_path"), profile("linux")).sampled(MS(5));
+    let trial = Trial::linux(&fabric, "tcp_path").sampled(MS(5));
     let outcome = trial.flow(0, 2, 4_000_000, MS(1)).flow(1, 4, 4_000_000, MS(1)).run();
     let at = |name: &str, metric: Metric| {
         let node = fabric.find(name).unwrap();
@@ -91,7 +85,7 @@ fn tables_are_sampled_and_hold_two_entries_a_flow_on_its_path() {
     assert_eq!(at("l0", Metric::FlowEntries).first(), Some(&4.0));
     assert_eq!(at("l1", Metric::FlowEntries).first(), Some(&3.0));
     assert!(at("l0", Metric::StationEntries)[0] >= 4.0);
-    let hashed = Trial::new(&fabric, scheme("ecmp"), profile("linux")).sampled(MS(5));
+    let hashed = Trial::linux(&fabric, "ecmp").sampled(MS(5));
     let hashed = hashed.flow(0, 2, 4_000_000, MS(1)).run();
     assert!(hashed.samples.iter().all(|sample| sample.metric != Metric::FlowEntries));
 }
@@ -99,7 +93,7 @@ fn tables_are_sampled_and_hold_two_entries_a_flow_on_its_path() {
 #[test]
 fn an_event_says_what_it_cost() {
     let fabric = fabric();
-    let long = Trial::new(&fabric, scheme("tcp_path"), profile("linux")).flow(0, 2, 20_000_000, MS(1));
+    let long = Trial::linux(&fabric, "tcp_path").flow(0, 2, 20_000_000, MS(1));
     let spine = path(&fabric, &long.run(), 0)[1].clone();
     let [near, far] = [format!("l0-{spine}"), format!("{spine}-l1")];
     for cable in [&near, &far] {
@@ -118,7 +112,7 @@ fn an_event_says_what_it_cost() {
         assert!(moved.len() == 3 && moved[1] != spine, "{moved:?}");
     }
     // With immediate rerouting no switch recovers a path itself, and yet data arrives again.
-    let hashed = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 2, 20_000_000, MS(1));
+    let hashed = Trial::linux(&fabric, "ecmp").flow(0, 2, 20_000_000, MS(1));
     let spine = path(&fabric, &hashed.run(), 0)[1].clone();
     let failed = hashed.fail(MS(50), &format!("l0-{spine}")).run().report.events[0];
     assert_eq!((failed.paths_broken, failed.recovered.count, failed.resumed.count), (1, 0, 1));
@@ -130,8 +124,8 @@ fn an_event_says_what_it_cost() {
 fn a_flow_that_tfe_moves_is_counted_with_the_segments_that_the_move_reordered() {
     let fabric = fabric();
     let auto = |bytes| {
-        let mut spec = scheme_with("tfe", "classifier", ParamValue::Text("auto".into()));
-        spec.params.insert("elephant_bytes".into(), ParamValue::Bytes(Bytes(1_000_000)));
+        let megabyte = ParamValue::Bytes(Bytes(1_000_000));
+        let spec = scheme_of("tfe", [("classifier", word("auto")), ("elephant_bytes", megabyte)]);
         let trial = Trial::new(&fabric, spec, profile("linux"));
         // Two more flows into the same leaf, so that queues differ when the flow changes its path.
         trial.flow(4, 3, 50_000_000, US(900)).flow(6, 2, 50_000_000, US(950)).flow(0, 2, bytes, MS(1)).run()
@@ -147,8 +141,7 @@ fn a_flow_that_tfe_moves_is_counted_with_the_segments_that_the_move_reordered() 
 
 #[test]
 fn an_exploration_that_finds_the_same_path_moves_nothing() {
-    let link = LinkSpec::new(Rate::from_gbps(1), US(1));
-    let one_path = build::spine_leaf(1, 2, 1, &link, &link).unwrap();
+    let one_path = build::spine_leaf(1, 2, 1, &gigabit(US(1)), &gigabit(US(1))).unwrap();
     let refreshed = scheme_with("tcp_path", "refresh_after", ParamValue::Duration(MS(5)));
     let outcome = Trial::new(&one_path, refreshed, profile("linux")).flow(0, 1, 20_000_000, MS(1)).run();
     assert!(outcome.report.links.iter().any(|link| link.floods.explorations > 5));
@@ -158,7 +151,7 @@ fn an_exploration_that_finds_the_same_path_moves_nothing() {
 #[test]
 fn what_is_for_a_switch_is_delivered_there() {
     let fabric = fabric();
-    let outcome = Trial::new(&fabric, scheme("tcp_path"), profile("linux")).flow(0, 2, 1_000, MS(1)).run();
+    let outcome = Trial::linux(&fabric, "tcp_path").flow(0, 2, 1_000, MS(1)).run();
     let counters = &outcome.report.counters;
     // Every switch sends Hello messages on all its ports; the flow's packets and the ARP Request reach hosts.
     assert!(counters.packets_of_switches > 0 && counters.is_conserved());
@@ -168,7 +161,7 @@ fn what_is_for_a_switch_is_delivered_there() {
 #[test]
 fn what_is_seen_of_a_run_changes_nothing_in_it() {
     let fabric = fabric();
-    let trial = Trial::new(&fabric, scheme("tcp_path"), profile("linux")).flow(0, 2, 4_000_000, MS(1));
+    let trial = Trial::linux(&fabric, "tcp_path").flow(0, 2, 4_000_000, MS(1));
     let hops = |trial: &Trial<'_>| trial.run().report.counters.packet_hops;
     assert_eq!(hops(&trial), hops(&trial.clone().sampled(MS(1))));
     let link = trial.run().link(LinkId(0)).clone();

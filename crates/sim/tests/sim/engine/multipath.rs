@@ -1,10 +1,10 @@
 //! Multipath TCP over fabrics: subflows share paths or have their own.
 
 use proptest::prelude::*;
-use weft_fabric::{Fabric, LinkSpec};
+use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
 use weft_switching::ParamValue;
 use weft_transport::{Config, Mptcp, MptcpCongestion, MptcpScheduler};
-use weft_units::Duration;
+use weft_units::{Duration, Rate};
 
 use crate::common::{Outcome, Trial, cases, profile, scheme, scheme_with};
 
@@ -52,7 +52,7 @@ fn smoc_uses_every_path_and_a_tree_one() {
 #[test]
 fn smoc_gives_plain_tcp_the_shortest_path_and_sets_it_up_in_milliseconds() {
     let fabric = study("topology2");
-    let outcome = Trial::new(&fabric, scheme("smoc"), profile("linux")).flow(0, 1, MIB, Duration::ZERO).run();
+    let outcome = Trial::linux(&fabric, "smoc").flow(0, 1, MIB, Duration::ZERO).run();
     assert_eq!(outcome.flows[0].path.len(), 4, "a, s1, s3, s2, b");
     assert_eq!(outcome.flows[0].subflows, 1);
     let controller = outcome.report.controller.expect("a central scheme");
@@ -84,13 +84,14 @@ fn a_subflow_whose_path_is_cut_is_moved_and_the_transfer_goes_on() {
 
 /// Two hosts, each connected to both switches; all links 100 Mbps.
 fn two_homed() -> Fabric {
-    let nodes = [("h0", "host"), ("h1", "host"), ("a", "switch"), ("b", "switch")];
-    let nodes = nodes.map(|(name, role)| format!("[[node]]\nname = \"{name}\"\nrole = \"{role}\"\n"));
-    let links = [("h0", "a"), ("h0", "b"), ("h1", "a"), ("h1", "b")];
-    let links = links.map(|(a, b)| format!("[[link]]\nbetween = [\"{a}\", \"{b}\"]\nrate = \"100 Mbps\"\n"));
-    let text = [nodes.concat(), links.concat()].concat();
-    weft_fabric::read::toml(&text, "two-homed", &LinkSpec::default())
-        .unwrap_or_else(|error| panic!("{error}"))
+    let mut builder = FabricBuilder::new("two-homed");
+    let hosts = ["h0", "h1"].map(|name| builder.add_host(name, 0, None).unwrap());
+    let switches = ["a", "b"].map(|name| builder.add_switch(name, 1, None).unwrap());
+    let link = LinkSpec { rate: Rate::from_bps(100_000_000), ..LinkSpec::default() };
+    for (host, switch) in hosts.iter().flat_map(|host| switches.map(|switch| (*host, switch))) {
+        builder.connect(host, switch, &link).unwrap();
+    }
+    builder.build().unwrap()
 }
 
 #[test]

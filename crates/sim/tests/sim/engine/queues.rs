@@ -8,11 +8,11 @@ use weft_units::{Bytes, Duration, LinkId, Rate, Time};
 
 use crate::common::statistics::error;
 use crate::common::wire::Wire;
-use crate::common::{Trial, link, profile, scheme};
+use crate::common::{Trial, US, gigabit, link, profile, scheme};
 
 /// 1 Gbps, so that 1250 bytes take 10 us.
 fn line(queue: QueueSpec) -> LinkSpec {
-    LinkSpec::new(Rate::from_gbps(1), Duration::from_us(3)).with_overhead(Overhead::None).with_queue(queue)
+    gigabit(US(3)).with_overhead(Overhead::None).with_queue(queue)
 }
 
 fn us(us: u64) -> Time {
@@ -150,14 +150,14 @@ fn a_port_with_one_class_is_a_fifo_queue_to_the_picosecond() {
 
 /// Four hosts per side at 1 Gbps, a 200 Mbps bottleneck with this queue.
 fn classed_dumbbell(queue: QueueSpec) -> Fabric {
-    let host = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(20));
+    let host = gigabit(US(20));
     let bottleneck = LinkSpec::new(Rate::from_bps(200_000_000), Duration::from_us(200)).with_queue(queue);
     build::dumbbell(4, 4, &host, &bottleneck).unwrap()
 }
 
 /// The shares of the bottleneck that endless flows with these DSCPs get.
 fn shares(fabric: &Fabric, dscps: &[u8]) -> Vec<f64> {
-    let mut trial = Trial::new(fabric, scheme("ecmp"), profile("linux")).limit(Duration::from_secs(2));
+    let mut trial = Trial::linux(fabric, "ecmp").limit(Duration::from_secs(2));
     for (i, &dscp) in (0..).zip(dscps) {
         trial = trial.flow(i, 4 + i, 1 << 40, Duration::from_us(u64::from(i))).with_dscp(dscp);
     }
@@ -195,9 +195,9 @@ fn drr_shares_a_bottleneck_by_weight_and_wastes_nothing() {
 #[test]
 fn an_incast_overflows_a_queue_that_never_holds_more_than_its_limit() {
     for limit in [Limit::Packets(20), Limit::Bytes(30_000)] {
-        let spec = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(5)).with_queue(QueueSpec::fifo(limit));
+        let spec = gigabit(US(5)).with_queue(QueueSpec::fifo(limit));
         let fabric = build::spine_leaf(1, 1, 17, &spec, &spec).unwrap();
-        let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux"));
+        let trial = Trial::linux(&fabric, "ecmp");
         let trial = (1..17).fold(trial, |trial, i| trial.flow(i, 0, 100_000, Duration::ZERO));
         let outcome = trial.sampled(Duration::from_us(10)).run();
         let last = link(&fabric, "l0-h0");
@@ -237,12 +237,16 @@ fn the_longest_backlog_is_known_of_slow_lines_and_of_several_queues() {
     }
 }
 
+/// Hosts at 1 Gbps, `hosts` per side, and a bottleneck of 10 Mbps.
+fn slow_dumbbell(hosts: u32) -> Fabric {
+    let slow = LinkSpec::new(Rate::from_bps(10_000_000), US(20));
+    build::dumbbell(hosts, hosts, &gigabit(US(20)), &slow).unwrap()
+}
+
 #[test]
 fn the_utilisation_of_a_line_is_what_has_left_it() {
-    let slow = LinkSpec::new(Rate::from_bps(10_000_000), Duration::from_us(20));
-    let host = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(20));
-    let fabric = build::dumbbell(1, 1, &host, &slow).unwrap();
-    let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux")).limit(Duration::from_secs(2));
+    let fabric = slow_dumbbell(1);
+    let trial = Trial::linux(&fabric, "ecmp").limit(Duration::from_secs(2));
     let outcome = trial.flow(0, 1, 1 << 40, Duration::ZERO).sampled(Duration::from_ms(10)).run();
     let bottleneck = link(&fabric, "s0-s1");
     let shown = outcome.mean(Metric::LinkUtilisation, bottleneck.0, Duration::ZERO);
@@ -254,11 +258,9 @@ fn the_utilisation_of_a_line_is_what_has_left_it() {
 
 #[test]
 fn the_bytes_of_the_window_are_those_between_its_ends() {
-    let slow = LinkSpec::new(Rate::from_bps(10_000_000), Duration::from_us(20));
-    let host = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(20));
-    let fabric = build::dumbbell(2, 2, &host, &slow).unwrap();
+    let fabric = slow_dumbbell(2);
     let bottleneck = link(&fabric, "s0-s1");
-    let trial = Trial::new(&fabric, scheme("ecmp"), profile("linux")).limit(Duration::from_secs(9));
+    let trial = Trial::linux(&fabric, "ecmp").limit(Duration::from_secs(9));
     let endless = trial.clone().flow(0, 2, 1 << 40, Duration::ZERO);
     let [from, to] = [1_000, 3_500].map(Duration::from_ms);
     // The line is never free: 10 Mbps for 2.5 s.
@@ -293,7 +295,7 @@ fn a_line_that_only_drains_is_in_use_and_one_that_fails_no_longer() {
 #[test]
 fn dctcp_holds_the_queue_at_the_threshold_and_loses_nothing() {
     let queue = QueueSpec::fifo(Limit::Packets(1_000)).marking(Limit::Packets(40));
-    let spec = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(20)).with_queue(queue);
+    let spec = gigabit(US(20)).with_queue(queue);
     let fabric = build::dumbbell(2, 2, &spec, &spec).unwrap();
     let trial = Trial::new(&fabric, scheme("ecmp"), profile("dctcp")).limit(Duration::from_ms(300));
     let trial = (0..2).fold(trial, |trial, i| trial.flow(i, 2 + i, 1 << 40, Duration::ZERO));

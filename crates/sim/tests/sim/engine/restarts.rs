@@ -6,10 +6,8 @@ use weft_fabric::{Fabric, FabricBuilder, build};
 use weft_switching::SchemeSpec;
 use weft_units::Duration;
 
-use crate::common::{Trial, Uniform, cases, profile, scheme};
-use crate::engine::healing::{exploring, gigabit};
-
-const MS: fn(u64) -> Duration = Duration::from_ms;
+use crate::common::{MS, Trial, US, Uniform, cases, gigabit, profile, scheme};
+use crate::engine::healing::exploring;
 
 /// 10 MB from h0 to h2 while these switches restart at 20 ms.
 fn ten_megabytes(fabric: &Fabric, scheme: SchemeSpec, switches: &[&str]) -> Duration {
@@ -19,7 +17,7 @@ fn ten_megabytes(fabric: &Fabric, scheme: SchemeSpec, switches: &[&str]) -> Dura
 
 #[test]
 fn a_flow_goes_on_at_once_when_switches_of_its_path_have_lost_their_tables() {
-    let fabric = build::spine_leaf(2, 2, 2, &gigabit(), &gigabit()).unwrap();
+    let fabric = build::spine_leaf(2, 2, 2, &gigabit(US(1)), &gigabit(US(1))).unwrap();
     let with_routes = ten_megabytes(&fabric, scheme("single_path"), &[]);
     for switches in [&["l1"][..], &["l0"], &["s0", "s1"], &["l0", "l1"], &["l0", "l1", "s0", "s1"]] {
         for scheme in exploring() {
@@ -36,17 +34,17 @@ fn random_fabric(random: &mut Uniform, switches: usize, extra: usize) -> Fabric 
     let nodes: Vec<_> =
         (0..switches).map(|number| builder.add_switch(format!("s{number}"), 1, None).unwrap()).collect();
     for number in 1..switches {
-        builder.connect(nodes[number], nodes[random.below(number)], &gigabit()).unwrap();
+        builder.connect(nodes[number], nodes[random.below(number)], &gigabit(US(1))).unwrap();
     }
     for _ in 0..extra {
         let [a, b] = [0; 2].map(|_| random.below(switches));
         if a != b {
-            builder.connect(nodes[a], nodes[b], &gigabit()).unwrap();
+            builder.connect(nodes[a], nodes[b], &gigabit(US(1))).unwrap();
         }
     }
     for number in 0..2 * switches {
         let host = builder.add_host(format!("h{number}"), 0, None).unwrap();
-        builder.connect(host, nodes[number / 2], &gigabit()).unwrap();
+        builder.connect(host, nodes[number / 2], &gigabit(US(1))).unwrap();
     }
     builder.build().unwrap()
 }

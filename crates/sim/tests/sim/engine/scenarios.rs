@@ -1,9 +1,10 @@
 //! The effect of scenario keys on a run: DSCPs on queues, events on links.
 
-use weft_scenario::Scenario;
 use weft_sim::engine::Progress;
 use weft_sim::record::{FlowRecord, Kept};
 use weft_sim::run::run;
+
+use crate::common::{parsed, plan};
 
 /// Four hosts per side, and a bottleneck as fast as a host link.
 const FABRIC: &str = r#"
@@ -18,11 +19,8 @@ queue = "200 packets"
 /// The flows of the only run of a scenario; every file that it names contains `file`.
 fn flows(scenario: &str, file: &str) -> Vec<FlowRecord> {
     let text = format!("{scenario}\n[scheme]\nname = \"ecmp\"\n");
-    let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
-    let load = |_: &str| Ok(file.as_bytes().to_vec());
-    let plan = scenario.plan(&scenario.points()[0], &load).unwrap_or_else(|error| panic!("{error}"));
     let mut kept = Kept::default();
-    run(&plan, &Progress::default(), &mut kept).unwrap();
+    run(&plan(&parsed(&text), file.as_bytes()), &Progress::default(), &mut kept).unwrap();
     kept.flows
 }
 

@@ -2,19 +2,17 @@
 
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_switching::{DropReason, ParamValue, SchemeSpec};
-use weft_units::{Duration, LinkId, Rate};
+use weft_units::{Duration, LinkId};
 
-use crate::common::{Outcome, Trial, link, profile, scheme, scheme_with};
-
-const MS: fn(u64) -> Duration = Duration::from_ms;
+use crate::common::{MS, Outcome, Trial, US, gigabit, link, profile, scheme, scheme_with, word};
 
 fn fat_tree() -> Fabric {
-    let link = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(5));
+    let link = gigabit(US(5));
     build::fat_tree_with_routers(4, 1, &link, &link, &link).unwrap()
 }
 
 fn choosing(choice: &str) -> SchemeSpec {
-    scheme_with("tag_forward", "choice", ParamValue::Text(choice.to_owned()))
+    scheme_with("tag_forward", "choice", word(choice))
 }
 
 /// All pairs of servers, and of servers and the routers at the cores, exchange data; routers do not exchange any.
@@ -42,7 +40,7 @@ fn every_pair_of_servers_and_routers_exchanges_its_bytes_whatever_way_is_chosen(
 fn a_packet_has_eight_bytes_more_between_switches_and_none_at_hosts() {
     let fabric = fat_tree();
     let run = |name| {
-        let trial = Trial::new(&fabric, scheme(name), profile("linux"));
+        let trial = Trial::linux(&fabric, name);
         trial.flow(0, 15, 1_000_000, Duration::ZERO).run()
     };
     let (tagged, plain) = (run("tag_forward"), run("single_path"));

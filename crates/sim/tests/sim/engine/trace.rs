@@ -1,6 +1,6 @@
 //! Traces: the events that a tracing recorder receives, and the exploration of one flow built from them.
 
-use weft_scenario::{Plan, Scenario};
+use weft_scenario::Plan;
 use weft_sim::engine::Progress;
 use weft_sim::explore::{Choice, Explored, Fate, MOST_FRAMES, Scene, Watch, explore};
 use weft_sim::record::{FlowRecord, Kept, Recorder, Sample};
@@ -53,10 +53,7 @@ const SCHEMES: [&str; 3] = [
 ];
 
 fn plan(scenario: &str, scheme: &str) -> Plan {
-    let text = format!("{scenario}\n[scheme]\n{scheme}\n");
-    let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}"));
-    let plan = scenario.plan(&scenario.points()[0], &|_| Err("no files".to_owned()));
-    plan.unwrap_or_else(|error| panic!("{error}"))
+    crate::common::plan(&crate::common::parsed(&format!("{scenario}\n[scheme]\n{scheme}\n")), &[])
 }
 
 fn explored(plan: &Plan, choice: &Choice) -> Explored {
@@ -66,12 +63,8 @@ fn explored(plan: &Plan, choice: &Choice) -> Explored {
 /// The scenes of a suitable flow for each scenario and scheme, with their plan.
 fn scenes() -> Vec<(Plan, Explored)> {
     let plans = [LOADED, LONE].iter().flat_map(|scenario| SCHEMES.map(|scheme| plan(scenario, scheme)));
-    plans
-        .map(|plan| {
-            let explored = explored(&plan, &Choice::Any);
-            (plan, explored)
-        })
-        .collect()
+    let explorations = plans.map(|plan| (explored(&plan, &Choice::Any), plan));
+    explorations.map(|(explored, plan)| (plan, explored)).collect()
 }
 
 /// Counts trace events.

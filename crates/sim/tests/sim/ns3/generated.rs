@@ -1,26 +1,18 @@
 //! Workloads like those of `make_cases.py`, with any seed. The random draws differ from Python's.
 
 use weft_fabric::Fabric;
-use weft_traffic::Flow;
+use weft_traffic::{Flow, Sizes, published};
 use weft_units::{FlowId, HostId, Time};
 
 use crate::ns3::case::{CLASSES, Input, read_fabric};
 use crate::ns3::mersenne::Mersenne;
 
-/// Web search (DCTCP) flow sizes, truncated as in `make_cases.py`: bytes and cumulative probability.
-const WEB_SEARCH: [(f64, f64); 11] = [
-    (0.0, 0.0),
-    (10e3, 0.15),
-    (20e3, 0.2),
-    (30e3, 0.3),
-    (50e3, 0.4),
-    (80e3, 0.53),
-    (200e3, 0.6),
-    (1e6, 0.7),
-    (2e6, 0.8),
-    (5e6, 0.9),
-    (10e6, 1.0),
-];
+/// Web search (DCTCP) flow sizes, ending at 10 MB as in `make_cases.py`.
+fn web_search_sizes() -> Sizes {
+    let mut knots = published::named("web-search").unwrap().sizes().knots()[..11].to_vec();
+    knots[10].probability = 1.0;
+    Sizes::new(knots).unwrap()
+}
 
 const HOSTS_PER_LEAF: usize = 5;
 /// Total uplink capacity of `spine-leaf-4x4x5` in bits per second.
@@ -88,17 +80,17 @@ impl Draws {
         (self.unit() * bound as f64) as usize
     }
 
-    fn size(&mut self) -> u64 {
+    fn size(&mut self, sizes: &Sizes) -> u64 {
         let u = self.unit();
-        let above = WEB_SEARCH.partition_point(|&(_, p)| p <= u);
-        let ((x0, p0), (x1, p1)) = (WEB_SEARCH[above - 1], WEB_SEARCH[above]);
-        ((x0 + (x1 - x0) * (u - p0) / (p1 - p0)) as u64).max(1)
+        let above = sizes.knots().partition_point(|knot| knot.probability <= u);
+        let (low, high) = (sizes.knots()[above - 1], sizes.knots()[above]);
+        let share = (high.bytes - low.bytes) * (u - low.probability) / (high.probability - low.probability);
+        ((low.bytes + share) as u64).max(1)
     }
 
     fn web_search(&mut self, fabric: &Fabric, load: f64) -> Vec<Drawn> {
-        let piece = |pair: &[(f64, f64)]| (pair[1].1 - pair[0].1) * (pair[0].0 + pair[1].0) / 2.0;
-        let mean_bytes: f64 = WEB_SEARCH.windows(2).map(piece).sum();
-        let gap_s = mean_bytes * 8.0 / (load * UPLINKS_BPS);
+        let sizes = web_search_sizes();
+        let gap_s = sizes.mean() * 8.0 / (load * UPLINKS_BPS);
         let (hosts, mut now_s) = (fabric.host_count(), 0.0);
         let mut flow = |_| {
             now_s -= (1.0 - self.unit()).ln() * gap_s;
@@ -107,7 +99,7 @@ impl Draws {
             while dst / HOSTS_PER_LEAF == src / HOSTS_PER_LEAF {
                 dst = self.below(hosts);
             }
-            (src, dst, self.size(), nanoseconds(now_s * 1e9))
+            (src, dst, self.size(&sizes), nanoseconds(now_s * 1e9))
         };
         (0..200).map(&mut flow).collect()
     }

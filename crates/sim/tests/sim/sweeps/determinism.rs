@@ -8,7 +8,7 @@ use weft_sim::record::{FlowRecord, Kept};
 use weft_traffic::Flow;
 
 use crate::common::directory::Scratch;
-use crate::sweeps::sweep::{are_equal, complete, plan, results, run, scenario};
+use crate::sweeps::sweep::{are_equal, complete, no_files, results, run, scenario};
 
 #[test]
 fn any_number_of_threads_leaves_the_same_bytes() {
@@ -95,7 +95,7 @@ fn every_scheme_is_given_the_same_flows_and_every_seed_others() {
     let mut by_seed: BTreeMap<u64, Vec<Sent>> = BTreeMap::new();
     for point in scenario.points() {
         let mut kept = Kept::default();
-        let plan = plan(&scenario, point).unwrap_or_else(|error| panic!("{error}"));
+        let plan = scenario.plan(point, &no_files).unwrap_or_else(|error| panic!("{error}"));
         weft_sim::run::run(&plan, &Progress::default(), &mut kept).unwrap();
         by_seed.entry(point.seed).or_default().push(kept.into());
     }

@@ -9,11 +9,13 @@ use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
-use weft_scenario::{Plan, Point, Scenario};
+use weft_scenario::{Plan, Scenario};
 use weft_sim::emulated::{self, EmulatedError};
-use weft_sim::sweep::{Directory, Options, Origin, SweepError, run_sweep};
+use weft_sim::sweep::{Directory, Origin, SweepError};
 
-use crate::common::directory::Scratch;
+use crate::common::directory::{Scratch, json_in};
+use crate::common::{parsed, plan};
+use crate::sweeps::sweep::{no_files, run};
 
 const TEXT: &str = r#"
 name = "two leaves"
@@ -40,19 +42,11 @@ fail = "l0-s0"
 "#;
 
 fn scenario() -> Scenario {
-    Scenario::parse(TEXT, "leaves.toml").unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn no_files(path: &str) -> Result<Vec<u8>, String> {
-    Err(format!("{path} is not expected to be read"))
+    parsed(TEXT)
 }
 
 fn open(scenario: &Scenario, path: &Path, origin: Origin) -> Result<Directory, SweepError> {
     Directory::open(scenario, path, &no_files, origin)
-}
-
-fn plan(scenario: &Scenario, point: &Point) -> Plan {
-    scenario.plan(point, &no_files).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Records of a run in which every flow took 50 ms and started a microsecond late, except the first, which
@@ -72,14 +66,10 @@ fn records(plan: &Plan) -> Vec<Value> {
     let change = |record: &mut Value, more: Value| {
         record.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     };
-    change(
-        &mut records[0],
-        json!({"packets_sent": 23, "retransmissions": 2, "timeouts": null, "out_of_order": 7}),
-    );
-    change(
-        &mut records[1],
-        json!({"end_ps": null, "segments_received": 5, "error": "the run's time limit was reached"}),
-    );
+    let lossy = json!({"packets_sent": 23, "retransmissions": 2, "timeouts": null, "out_of_order": 7});
+    change(&mut records[0], lossy);
+    let late = json!({"end_ps": null, "segments_received": 5, "error": "the run's time limit was reached"});
+    change(&mut records[1], late);
     let error = "listen at 10.0.0.4:5001: Address already in use (os error 98)";
     records[2] = json!({"flow": 2, "start_ps": null, "end_ps": null, "error": error});
     records
@@ -139,19 +129,13 @@ fn column(table: &RecordBatch, name: &str) -> Vec<Option<i64>> {
     }
 }
 
-fn summary(scratch: &Scratch) -> Value {
-    let path = scratch.join("results/runs").join(&scenario().points()[0].id).join("summary.json");
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
-}
-
 #[test]
 fn an_emulated_run_has_the_columns_and_keys_of_a_simulated_one() {
     let scenario = scenario();
     let scratch = Scratch::new("both");
-    write(&scratch, &records(&plan(&scenario, &scenario.points()[0])), &observed()).unwrap();
+    write(&scratch, &records(&plan(&scenario, &[])), &observed()).unwrap();
     let simulated = scratch.join("simulated");
-    let options = Options { directory: &simulated, jobs: 1, load: &no_files };
-    run_sweep(&scenario, &options, &mut |_| true).unwrap();
+    run(&scenario, &simulated, 1, &mut |_| true).unwrap();
     let run = format!("runs/{}", scenario.points()[0].id);
     let (ours, theirs) = (scratch.join("results").join(&run), simulated.join(&run));
     for name in ["flows.parquet", "series.parquet"] {
@@ -167,19 +151,18 @@ fn an_emulated_run_has_the_columns_and_keys_of_a_simulated_one() {
         assert_eq!(column(&ours, name), theirs, "{name}");
     }
     let keys = |path: &Path| -> Vec<String> {
-        let summary: Value =
-            serde_json::from_slice(&fs::read(path.join(&run).join("summary.json")).unwrap()).unwrap();
+        let summary = json_in(&path.join(&run).join("summary.json"));
         summary.as_object().unwrap().keys().filter(|key| *key != "emulated").cloned().collect()
     };
     assert_eq!(keys(&scratch.join("results")), keys(&simulated));
-    let list: Value = serde_json::from_slice(&fs::read(scratch.join("results/sweep.json")).unwrap()).unwrap();
+    let list = json_in(&scratch.join("results/sweep.json"));
     assert_eq!((&list["emulated"], &list["runs"][0]["path"]), (&json!(true), &json!(run)));
 }
 
 #[test]
 fn what_is_known_is_there_and_what_is_not_is_null() {
     let scenario = scenario();
-    let plan = plan(&scenario, &scenario.points()[0]);
+    let plan = plan(&scenario, &[]);
     let scratch = Scratch::new("known");
     write(&scratch, &records(&plan), &observed()).unwrap();
     let path = scratch.join("results/runs").join(&plan.id);
@@ -198,47 +181,47 @@ fn what_is_known_is_there_and_what_is_not_is_null() {
     let paths = flows.column_by_name("path").unwrap();
     assert_eq!(paths.null_count(), flows.num_rows() - 1);
 
-    let summary = summary(&scratch);
-    let class = &summary["classes"]["rabbit"];
-    assert_eq!(
-        (&class["out_of_order_share"], &class["timeouts"], &class["moves"]),
-        (&json!(null), &json!(null), &json!(null))
-    );
-    assert_eq!(class["retransmissions"], json!(2));
-    assert!((class["mean_fct_s"].as_f64().unwrap() - 0.05).abs() < 1e-12);
+    let summary = json_in(&path.join("summary.json"));
     let flows = plan.traffic.flows.len();
-    assert_eq!(summary["counters"]["flows_started"], json!(flows - 1));
-    assert_eq!(summary["counters"]["flows_finished"], json!(flows - 2));
-    assert_eq!(summary["counters"]["packets_dropped"], json!({"late_copy": 7}), "some links were not read");
-    assert_eq!(
-        (&summary["counters"]["packets_sent"], &summary["path_evenness"]),
-        (&json!(null), &json!(null))
-    );
+    for (at, expected) in [
+        ("/classes/rabbit/out_of_order_share", json!(null)),
+        ("/classes/rabbit/timeouts", json!(null)),
+        ("/classes/rabbit/moves", json!(null)),
+        ("/classes/rabbit/retransmissions", json!(2)),
+        ("/counters/flows_started", json!(flows - 1)),
+        ("/counters/flows_finished", json!(flows - 2)),
+        // Some links were not read.
+        ("/counters/packets_dropped", json!({"late_copy": 7})),
+        ("/counters/packets_sent", json!(null)),
+        ("/path_evenness", json!(null)),
+        ("/window_ps", json!([0, 2_000_000_000_000_u64])),
+        ("/events/0/change", json!("fail")),
+        ("/events/0/frames_lost", json!(null)),
+        ("/emulated/versions/kernel", json!("6.18")),
+        ("/emulated/switches/l0/forwarded", json!(3)),
+        ("/emulated/classes/rabbit/rcv_ooopack", json!(7)),
+        ("/emulated/errors/listen at # Address already in use (os error #)", json!(1)),
+        ("/emulated/events/0/happened_ps", json!(1_000_400_000_000_u64)),
+    ] {
+        assert_eq!(summary.pointer(at), Some(&expected), "{at}");
+    }
+    assert!((summary["classes"]["rabbit"]["mean_fct_s"].as_f64().unwrap() - 0.05).abs() < 1e-12);
     let links = summary["links"].as_array().unwrap();
-    let link =
-        |from: &str, to: &str| links.iter().find(|link| link["from"] == from && link["to"] == to).unwrap();
-    // 100 000 bytes in the two seconds between the readings, of 10 Mbps.
-    assert_eq!(link("h0", "l0")["utilisation"], json!(0.04));
-    assert_eq!(
-        (&link("h0", "l0")["bytes"], &link("h0", "l0")["window_bytes"]),
-        (&json!(125_000), &json!(100_000))
-    );
-    assert_eq!(link("l0", "s1")["utilisation"], json!(null), "not read at the ends of the window");
-    assert_eq!(summary["window_ps"], json!([0, 2_000_000_000_000_u64]));
-    assert_eq!((&link("l0", "s1")["drops"], &link("l1", "s1")["drops"]), (&json!(3), &json!(null)));
-    assert_eq!((&link("l0", "s0")["up"], &link("l0", "s1")["up"]), (&json!(false), &json!(true)));
-    assert_eq!(
-        (&summary["events"][0]["change"], &summary["events"][0]["frames_lost"]),
-        (&json!("fail"), &json!(null))
-    );
-    let emulated = &summary["emulated"];
-    assert_eq!(
-        (&emulated["versions"]["kernel"], &emulated["switches"]["l0"]["forwarded"]),
-        (&json!("6.18"), &json!(3))
-    );
-    assert_eq!(emulated["classes"]["rabbit"]["rcv_ooopack"], json!(7));
-    assert_eq!(emulated["errors"]["listen at # Address already in use (os error #)"], json!(1));
-    assert_eq!(emulated["events"][0]["happened_ps"], json!(1_000_400_000_000_u64));
+    for (from, to, key, expected) in [
+        // 100 000 bytes in the two seconds between the readings, of 10 Mbps.
+        ("h0", "l0", "utilisation", json!(0.04)),
+        ("h0", "l0", "bytes", json!(125_000)),
+        ("h0", "l0", "window_bytes", json!(100_000)),
+        // Not read at the ends of the window.
+        ("l0", "s1", "utilisation", json!(null)),
+        ("l0", "s1", "drops", json!(3)),
+        ("l1", "s1", "drops", json!(null)),
+        ("l0", "s0", "up", json!(false)),
+        ("l0", "s1", "up", json!(true)),
+    ] {
+        let link = links.iter().find(|link| link["from"] == from && link["to"] == to).unwrap();
+        assert_eq!(link.get(key), Some(&expected), "{key} of {from}->{to}");
+    }
 }
 
 /// Flows from h0 to h1, over three links, or five the other way round: one starts before the short path
@@ -251,20 +234,11 @@ switches = 4
 hosts_per_switch = 1
 rate = "10 Mbps"
 delay = "5 us"
-[[traffic]]
-class = "early"
-sizes = { fixed = "30 kB" }
-arrivals = "at-once"
-start = "0.5 s"
-flows = 1
-pairs = [["h0", "h1"]]
-[[traffic]]
-class = "late"
-sizes = { fixed = "30 kB" }
-arrivals = "at-once"
-start = "1 s"
-flows = 1
-pairs = [["h0", "h1"]]
+[traffic]
+flow_list = [
+  { class = "early", src = "h0", dst = "h1", bytes = "30 kB", start = "0.5 s" },
+  { class = "late", src = "h0", dst = "h1", bytes = "30 kB", start = "1 s" },
+]
 [scheme]
 name = "ecmp"
 [run]
@@ -276,7 +250,7 @@ fail = "s0-s1"
 
 #[test]
 fn the_ideal_is_over_the_paths_at_the_start_of_a_flow_as_in_a_simulation() {
-    let scenario = Scenario::parse(RING, "ring.toml").unwrap_or_else(|error| panic!("{error}"));
+    let scenario = parsed(RING);
     let scratch = Scratch::new("ring");
     let record = |flow: u32, start: u64| {
         json!({"flow": flow, "start_ps": start, "end_ps": start + 900_000_000_000, "packets_sent": 21,
@@ -285,8 +259,7 @@ fn the_ideal_is_over_the_paths_at_the_start_of_a_flow_as_in_a_simulation() {
     let lines = [record(0, 500_000_000_000), record(1, 1_000_000_000_000)];
     write_of(&scenario, &scratch, &lines, &json!({})).unwrap();
     let simulated = scratch.join("simulated");
-    run_sweep(&scenario, &Options { directory: &simulated, jobs: 1, load: &no_files }, &mut |_| true)
-        .unwrap();
+    run(&scenario, &simulated, 1, &mut |_| true).unwrap();
     for results in [scratch.join("results"), simulated] {
         let flows = table(&results.join("runs").join(&scenario.points()[0].id).join("flows.parquet"));
         assert_eq!(column(&flows, "hops"), [Some(3), Some(5)], "{}", results.display());
@@ -298,7 +271,7 @@ fn the_halves_of_two_machines_and_their_samples_go_together() {
     let scenario = scenario();
     let scratch = Scratch::new("halves");
     let mut lines = Vec::new();
-    for record in records(&plan(&scenario, &scenario.points()[0])).into_iter().skip(3) {
+    for record in records(&plan(&scenario, &[])).into_iter().skip(3) {
         let (mut sent, mut received) = (record.clone(), record);
         sent["end_ps"] = json!(null);
         sent["segments_received"] = json!(null);
@@ -327,29 +300,26 @@ fn the_halves_of_two_machines_and_their_samples_go_together() {
 #[test]
 fn what_is_not_of_this_run_is_refused_with_its_place_and_leaves_nothing() {
     let scenario = scenario();
-    let good = records(&plan(&scenario, &scenario.points()[0]));
+    let good = records(&plan(&scenario, &[]));
     let seen = observed();
     let link = json!({"links": [{"from": "h0", "to": "s1"}]});
     let twice = json!({"links": [{"from": "h0", "to": "l0"}, {"from": "h0", "to": "l0"}]});
     let metric = json!({"series": [{"time_ps": 1, "metric": "colour", "entity": "l0", "value": 1.0}]});
-    let entity = json!({"series": [{"time_ps": 1, "metric": "flow_entries", "entity": "l9", "value": 1.0}]});
-    let cases: [(Vec<Value>, &Value, &str); 8] = [
+    let [entity, host] = ["l9", "h0"].map(|entity| {
+        json!({"series": [{"time_ps": 1, "metric": "flow_entries", "entity": entity, "value": 1.0}]})
+    });
+    let ant = json!({"time_ps": 3, "class": "ant", "delivered_bytes": 3});
+    let negative = vec![good[0].clone(), json!({"flow": -1})];
+    let cases: [(Vec<Value>, &Value, &str); 9] = [
         (vec![json!({"flow": 99_999})], &seen, "records.jsonl, line 1: flow 99999: the run has"),
-        (
-            vec![good[0].clone(), json!({"flow": -1})],
-            &seen,
-            "line 2: invalid value: integer `-1`, expected u32",
-        ),
+        (negative, &seen, "line 2: invalid value: integer `-1`, expected u32"),
         (vec![json!({"time_ps": 3})], &seen, "line 1: expected a record with"),
-        (
-            vec![json!({"time_ps": 3, "class": "ant", "delivered_bytes": 3})],
-            &seen,
-            "the run has no class `ant`",
-        ),
+        (vec![ant], &seen, "the run has no class `ant`"),
         (good.clone(), &link, "observed.json: links[0]: the fabric has no other link `h0->s1`"),
         (good.clone(), &twice, "links[1]: the fabric has no other link `h0->l0`"),
         (good.clone(), &metric, "series[0]: unknown metric `colour`"),
         (good.clone(), &entity, "series[0]: the run has no switch `l9`"),
+        (good.clone(), &host, "series[0]: the run has no switch `h0`"),
     ];
     for (records, observed, expected) in cases {
         let scratch = Scratch::new("refused");
@@ -363,12 +333,11 @@ fn what_is_not_of_this_run_is_refused_with_its_place_and_leaves_nothing() {
 fn emulated_and_simulated_runs_do_not_share_a_directory_and_no_run_is_written_twice() {
     let scenario = scenario();
     let scratch = Scratch::new("mixed");
-    let good = records(&plan(&scenario, &scenario.points()[0]));
+    let good = records(&plan(&scenario, &[]));
     write(&scratch, &good, &observed()).unwrap();
     assert!(matches!(write(&scratch, &good, &observed()), Err(EmulatedError::Exists { .. })));
     let results = scratch.join("results");
-    let options = Options { directory: &results, jobs: 1, load: &no_files };
-    let refused = run_sweep(&scenario, &options, &mut |_| true).unwrap_err().to_string();
+    let refused = run(&scenario, &results, 1, &mut |_| true).unwrap_err().to_string();
     assert!(refused.contains("holds emulated results, but this run is simulated"), "{refused}");
     let held = open(&scenario, &results, Origin::Emulated).unwrap();
     assert!(matches!(open(&scenario, &results, Origin::Emulated), Err(SweepError::Busy { .. })));

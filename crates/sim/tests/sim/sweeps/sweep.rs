@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use weft_scenario::{Diagnostics, Plan, Point, Scenario};
+use weft_scenario::Scenario;
 use weft_sim::sweep::{Event, Options, SweepError, SweepReport, run_sweep};
 
 use crate::common::directory::files;
+use crate::common::parsed;
 
 pub const TEXT: &str = r#"
 name = "six runs"
@@ -49,12 +50,12 @@ heal = "l0-s1"
 "#;
 
 pub fn scenario() -> Scenario {
-    Scenario::parse(TEXT, "six.toml").unwrap_or_else(|error| panic!("{error}"))
+    parsed(TEXT)
 }
 
 /// No scenario here names a file.
-pub fn plan(scenario: &Scenario, point: &Point) -> Result<Plan, Diagnostics> {
-    scenario.plan(point, &|name: &str| Err(format!("no file {name}")))
+pub fn no_files(path: &str) -> Result<Vec<u8>, String> {
+    Err(format!("{path} is not expected to be read"))
 }
 
 /// Runs the sweep into `directory`, reporting to `observer`.
@@ -64,8 +65,7 @@ pub fn run(
     jobs: usize,
     observer: &mut dyn FnMut(&Event<'_>) -> bool,
 ) -> Result<SweepReport, SweepError> {
-    let load = |file: &str| Err(format!("no file {file}"));
-    run_sweep(scenario, &Options { directory, jobs, load: &load }, observer)
+    run_sweep(scenario, &Options { directory, jobs, load: &no_files }, observer)
 }
 
 /// Runs the remaining runs of the sweep.

@@ -1,12 +1,10 @@
 //! The measurement window in a result.
 
-use std::fs;
-
 use serde_json::{Value, json};
-use weft_scenario::Scenario;
 use weft_sim::sweep::Event;
 
-use crate::common::directory::Scratch;
+use crate::common::directory::{Scratch, json_in};
+use crate::common::parsed;
 use crate::sweeps::sweep::run;
 
 /// A 1 MB flow from l0 to l1 in the window, and a 0.1 MB flow before it.
@@ -20,19 +18,10 @@ hosts_per_leaf = 2
 rate = "1 Gbps"
 delay = "5 us"
 [[traffic]]
-class = "early"
-sizes = { fixed = "100 kB" }
-arrivals = "at-once"
-start = "0 s"
-flows = 1
-pairs = [["h0", "h2"]]
-[[traffic]]
-class = "counted"
-sizes = { fixed = "1 MB" }
-arrivals = "at-once"
-start = "20 ms"
-flows = 1
-pairs = [["h0", "h2"]]
+flow_list = [
+  { class = "early", src = "h0", dst = "h2", bytes = "100 kB", start = "0 s" },
+  { class = "counted", src = "h0", dst = "h2", bytes = "1 MB", start = "20 ms" },
+]
 [scheme]
 name = "single_path"
 [run]
@@ -44,20 +33,14 @@ window = ["10 ms", "60 ms"]
 /// Starts long after the window.
 const STRAGGLER: &str = r#"
 [[traffic]]
-class = "late"
-sizes = { fixed = "100 kB" }
-arrivals = "at-once"
-start = "5 s"
-flows = 1
-pairs = [["h1", "h3"]]
+flow_list = [{ class = "late", src = "h1", dst = "h3", bytes = "100 kB", start = "5 s" }]
 "#;
 
 fn summary(text: &str, name: &str) -> Value {
-    let scenario = Scenario::parse(text, "window.toml").unwrap_or_else(|error| panic!("{error}"));
+    let scenario = parsed(text);
     let scratch = Scratch::new(name);
     run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
-    let path = scratch.join("runs").join(&scenario.points()[0].id).join("summary.json");
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"))
 }
 
 #[test]

@@ -46,65 +46,40 @@ fn a_flow_of_one_segment_takes_the_time_worked_out_by_hand() {
     let ten_g = spec(10_000, 1_000, Ethernet);
     let fat_tree = spec(1_000, 25_000, Ppp);
     let slow_middle = [ten_g.clone(), spec(1_000, 10_000, Ethernet), ten_g.clone()].map(both_ways);
-    let lopsided = [(spec(10_000, 2_000, Ethernet), spec(1_000, 7_000, Ethernet))];
+    let slow_middle = chain(&slow_middle).unwrap();
+    let lopsided = chain(&[(spec(10_000, 2_000, Ethernet), spec(1_000, 7_000, Ethernet))]).unwrap();
+    let single = |link| chain(&[both_ways(link)]).unwrap();
+    let (fast, slow) = (single(spec(100_000, 500, None)), single(spec(1_000, 10_000, Ethernet)));
+    let dumbbell = build::dumbbell(1, 1, &ten_g, &ten_g).unwrap();
+    let fat_tree = build::fat_tree(4, &fat_tree, &fat_tree).unwrap();
     let cases: [(&str, Fabric, Config, u64, u64); 6] = [
         // A byte takes 0.8 ns. SYN and SYN+ACK are 60 + 38 bytes: 3 x (78.4 + 1000) = 3235.2 ns
         // each; the ACK 52 + 38 bytes: 72 ns at the first link; the data 53 + 38 bytes:
         // 3 x (72.8 + 1000) = 3218.4 ns.
-        (
-            "three links of 10 Gbps",
-            build::dumbbell(1, 1, &ten_g, &ten_g).unwrap(),
-            profile("linux"),
-            1,
-            9_760_800,
-        ),
+        ("three links of 10 Gbps", dumbbell, profile("linux"), 1, 9_760_800),
         // A byte takes 8 ns. SYN and SYN+ACK, without Linux's MSS option, are 56 + 2
         // bytes: 6 x (464 + 25 000) = 152 784 ns each; the ACK 52 + 2 bytes: 432 ns; the data
         // 1500 + 2 bytes: 6 x (12 016 + 25 000) = 222 096 ns.
-        (
-            "six links of 1 Gbps across a fat-tree",
-            build::fat_tree(4, &fat_tree, &fat_tree).unwrap(),
-            profile("ns3-3.23"),
-            1_448,
-            528_096_000,
-        ),
+        ("six links of 1 Gbps across a fat-tree", fat_tree, profile("ns3-3.23"), 1_448, 528_096_000),
         // A byte takes 0.08 ns. 2 x (60 x 0.08 + 500) + 52 x 0.08 + (152 x 0.08 + 500) ns.
-        (
-            "a single link of 100 Gbps",
-            chain(&[both_ways(spec(100_000, 500, None))]).unwrap(),
-            profile("linux"),
-            100,
-            1_525_920,
-        ),
+        ("a single link of 100 Gbps", fast, profile("linux"), 100, 1_525_920),
         // SYN and SYN+ACK, 94 bytes: 75.2 + 752 + 75.2 + 12 000 = 12 902.4 ns each. The ACK, 90
         // bytes, leaves the first link after 72 ns and the second after 72 + 1000 + 720 = 1792 ns;
         // the data, 626 bytes, arrives after 72 + 500.8 + 1000 = 1572.8 ns and waits for it. Then
         // 5008 + 10 000 + 500.8 + 1000 ns.
         (
             "a slow link in the middle, where the data waits for the ACK",
-            chain(&slow_middle).unwrap(),
+            slow_middle,
             profile("ns3-3.37"),
             536,
             44_105_600,
         ),
         // (78.4 + 2000) forward, (784 + 7000) back, 72, (1090 x 0.8 + 2000) forward.
-        (
-            "different rate and delay in reverse",
-            chain(&lopsided).unwrap(),
-            profile("linux"),
-            1_000,
-            12_806_400,
-        ),
+        ("different rate and delay in reverse", lopsided, profile("linux"), 1_000, 12_806_400),
         // SYN and SYN+ACK carry the MSS and the window scale, 48 + 38 bytes: 688 + 10 000
         // ns each. ACK and data, 40 + 38 and 41 + 38 bytes, are padded to 84: 672 ns, and
         // 672 + 10 000 ns.
-        (
-            "frames below the minimum size",
-            chain(&[both_ways(spec(1_000, 10_000, Ethernet))]).unwrap(),
-            bare(),
-            1,
-            32_720_000,
-        ),
+        ("frames below the minimum size", slow, bare(), 1, 32_720_000),
     ];
     for (name, fabric, config, bytes, expected) in cases {
         let last = fabric.host_count() as u32 - 1;
@@ -186,7 +161,7 @@ proptest! {
         let fabric = chain(&cables).unwrap();
         let (forth, back): (Vec<_>, Vec<_>) = cables.into_iter().unzip();
         let back: Vec<_> = back.into_iter().rev().collect();
-        let outcome = Trial::new(&fabric, scheme("ecmp"), profile("linux")).flow(0, 1, bytes, Duration::ZERO).run();
+        let outcome = Trial::linux(&fabric, "ecmp").flow(0, 1, bytes, Duration::ZERO).run();
         let mut packets = vec![52];
         let (full, rest) = (bytes / 1_448, bytes % 1_448);
         packets.extend((0..full).map(|_| 1_500));

@@ -5,7 +5,7 @@ use weft_switching::exploration::{Exploration, OnUnknown};
 use weft_switching::{DropReason, Header, Kind, Mac};
 use weft_units::{Duration, HostId, PortId};
 
-use crate::explore::net::{arp_path, reply, request, segment};
+use crate::explore::net::{arp_path, broadcast, datagram, reply, request, segment};
 
 /// The rule of the paper: undeliverable frames are dropped, and silent stations are not announced.
 pub fn papers() -> Exploration {
@@ -39,11 +39,8 @@ fn the_reply_and_data_take_the_path_that_won() {
     let there = net.delivered.iter().find(|delivered| delivered.host == HostId(2)).unwrap().visited.clone();
     let number = net.send(reply(2, 0));
     net.run(Duration::from_ms(10));
-    let mut back = net.deliveries(number)[0].visited.clone();
-    back.reverse();
-    assert_eq!(there, back);
-    assert_eq!(net.data(0, 2, 1, 2), Some(there.clone()));
-    assert_eq!(net.data(2, 0, 2, 1), Some(back.into_iter().rev().collect()));
+    assert!(there.iter().rev().eq(&net.deliveries(number)[0].visited));
+    assert_eq!(net.both_ways(0, 2, 1, 2), there);
 }
 
 #[test]
@@ -51,9 +48,8 @@ fn a_late_copy_is_late_even_after_the_reply() {
     let mut net = arp_path(small(), &Exploration::default(), 1);
     // The path over the second spine is slow: its copy arrives after the reply has passed.
     let leaf = net.fabric.switches().find(|&node| net.fabric.node(node).tier == 1).unwrap();
-    let uplinks: Vec<_> = net.fabric.ports(leaf).to_vec();
-    let slow = uplinks.iter().rfind(|link| !net.fabric.node(net.fabric.link(**link).to).is_host()).unwrap();
-    net.set_delay(*slow, Duration::from_ms(80));
+    let slow = *net.uplinks(leaf).last().unwrap();
+    net.set_delay(net.fabric.link_at(leaf, slow).unwrap(), Duration::from_ms(80));
     net.resolve(0, 2);
     net.run(Duration::from_ms(200));
     assert_eq!(net.loops, 0);
@@ -66,8 +62,7 @@ fn an_address_that_a_host_has_claimed_is_the_owners_again_with_a_frame_of_the_ow
     net.resolve(0, 2);
     // Host 1, on the switch of host 0, uses the address of host 2, which is elsewhere.
     let other = net.fabric.host_node(HostId(1));
-    let claim = Header { kind: Kind::Other, ..segment(2, 0, 1, 1, 0, 1) };
-    net.send_from(other, PortId(0), claim);
+    net.send_from(other, PortId(0), datagram(2, 0));
     net.run(Duration::from_ms(1));
     assert!(net.data(0, 2, 1, 1).is_none(), "host 1 receives frames for host 2");
     assert_eq!(net.dropped(DropReason::NoRoute), 0);
@@ -82,20 +77,14 @@ fn an_address_that_a_host_has_claimed_is_the_owners_again_with_a_frame_of_the_ow
 fn what_is_for_the_other_end_of_the_cable_goes_no_further() {
     let mut net = arp_path(small(), &Exploration::default(), 1);
     let lacp = Header { kind: Kind::Other, dst: Mac([0x01, 0x80, 0xc2, 0, 0, 2]), ..request(0) };
-    let number = net.send(lacp);
-    net.run(Duration::from_ms(10));
-    assert_eq!(net.deliveries(number).len(), 0);
+    assert_eq!(net.arrivals(lacp, 10), 0);
     assert_eq!(net.dropped(DropReason::LateCopy), 0, "it reached no second switch");
 }
 
 #[test]
 fn other_broadcasts_follow_the_same_rule_apart_from_requests() {
     let mut net = arp_path(small(), &papers(), 1);
-    let broadcast =
-        Header { src: Mac::of_host(0), dst: Mac::BROADCAST, kind: Kind::Other, ..Header::default() };
-    let number = net.send(broadcast);
-    net.run(Duration::from_ms(10));
-    assert_eq!(net.deliveries(number).len(), 3);
+    assert_eq!(net.arrivals(broadcast(0), 10), 3);
     // Only the sender's own edge learns the sender.
     assert_eq!(net.entries().stations, 1);
 }
@@ -136,11 +125,9 @@ fn a_host_that_moves_is_found_where_it_sends_from() {
     net.run(Duration::from_secs(4));
     // Host 2's address now sends from host 1's port.
     let node = net.fabric.host_node(HostId(1));
-    net.send_from(node, weft_units::PortId(0), request(2));
+    net.send_from(node, PortId(0), request(2));
     net.run(Duration::from_ms(10));
-    let number = net.send(segment(0, 2, 1, 1, Header::ACK, 0));
-    net.run(Duration::from_ms(10));
-    assert_eq!(net.deliveries(number).len(), 0, "nothing at host 2's old port");
+    assert_eq!(net.arrivals(segment(0, 2, 1, 1, Header::ACK, 0), 10), 0, "nothing at host 2's old port");
     assert_eq!(net.dropped(DropReason::NotForMe), 1, "but at host 1's port");
 }
 
@@ -171,10 +158,7 @@ fn two_switches_that_point_at_each_other_find_the_station_anew() {
     // As after a crossing flood and reply of one station: the spine's entry for the station points back to
     // where its frames come from.
     let leaf = net.fabric.find("l0").unwrap();
-    let ports = net.fabric.ports(leaf).iter();
-    let up = ports.enumerate().find(|(_, link)| !net.fabric.node(net.fabric.link(**link).to).is_host());
-    let port = PortId(up.unwrap().0 as u16);
-    net.send_from(leaf, port, request(1));
+    net.send_from(leaf, net.uplinks(leaf)[0], request(1));
     net.loss = 1000;
     net.run(Duration::from_ms(10));
     net.loss = 0;
@@ -189,14 +173,10 @@ fn frames_about_flows_are_stale_where_there_are_none() {
     let mut net = arp_path(small(), &Exploration::default(), 1);
     net.resolve(0, 2);
     let leaf = net.fabric.switches().find(|&node| net.fabric.node(node).tier == 1).unwrap();
-    let up = net.fabric.ports(leaf).iter().position(|&link| {
-        let to = net.fabric.link(link).to;
-        !net.fabric.node(to).is_host()
-    });
     let before = net.dropped(DropReason::Stale);
     for kind in [Kind::PathRequest, Kind::PathReply, Kind::PathFail, Kind::RecoveryRequest] {
         let header = Header { kind, ..segment(0, 2, 7, 80, 0, 1) };
-        net.send_from(leaf, PortId(up.unwrap() as u16), header);
+        net.send_from(leaf, net.uplinks(leaf)[0], header);
     }
     net.run(Duration::from_ms(10));
     assert_eq!(net.dropped(DropReason::Stale) - before, 4);

@@ -6,16 +6,7 @@ use weft_switching::{DropReason, Header, Kind, Mac, Switch};
 use weft_units::{Duration, HostId, PortId};
 
 use crate::explore::arp_path::small;
-use crate::explore::net::{Net, arp_path, request, segment, tcp_path, tfe};
-
-fn broadcast(from: u32) -> Header {
-    Header { kind: Kind::Other, ..request(from) }
-}
-
-/// A non-TCP frame from one host to another.
-fn datagram(from: u32, to: u32) -> Header {
-    Header { kind: Kind::Other, ..segment(from, to, 0, 0, 0, 0) }
-}
+use crate::explore::net::{Net, arp_path, broadcast, datagram, request, segment, tcp_path, tfe};
 
 #[test]
 fn a_station_that_is_heard_for_the_first_time_is_announced_once() {
@@ -61,10 +52,8 @@ fn a_host_that_moved_is_reached_with_its_first_frame_whatever_that_is() {
             assert!(net.data(0, 2, 1000, 80).is_some());
             // To the other leaf, that of host 0.
             net.swap(1, 2);
-            let number = net.send(first);
-            net.run(Duration::from_ms(5));
             let reached = if first.dst.is_group() { 3 } else { 1 };
-            assert_eq!(net.deliveries(number).len(), reached, "{:?}", first.kind);
+            assert_eq!(net.arrivals(first, 5), reached, "{:?}", first.kind);
             assert!(net.data(0, 2, 1000, 80).is_some(), "after {:?}", first.kind);
             assert!(net.data(3, 2, 1000, 80).is_some(), "after {:?}", first.kind);
             assert_eq!(net.loops, 0);
@@ -94,9 +83,7 @@ fn reaches_a_silent_host<S: Switch>(
         }
         net.set_up(places[new], true);
         for caller in callers {
-            let number = net.send(frame(caller, 2));
-            net.run(Duration::from_ms(5));
-            let reached = net.deliveries(number).len();
+            let reached = net.arrivals(frame(caller, 2), 5);
             assert_eq!(reached, 1, "from host {caller}, {callers:?}, to port {new}, {what}");
         }
         // It has received their frames, and replies.
@@ -135,9 +122,7 @@ fn broadcasts_of_a_host_that_moved_are_not_taken_for_late_copies() {
         net.run(Duration::from_ms(100));
         net.swap(1, 2);
         for header in [request(2), broadcast(2)] {
-            let number = net.send(header);
-            net.run(Duration::from_ms(1));
-            assert_eq!(net.deliveries(number).len(), 3, "{:?}", header.kind);
+            assert_eq!(net.arrivals(header, 1), 3, "{:?}", header.kind);
         }
     }
 }
@@ -217,9 +202,7 @@ fn floods_of_one_port_beyond_its_rate_are_dropped_there_and_others_are_heard() {
         net.run(Duration::from_us(10));
     }
     assert!(net.dropped(DropReason::RateLimited) >= 980);
-    let number = net.send(request(1));
-    net.run(Duration::from_ms(1));
-    assert_eq!(net.deliveries(number).len(), 3);
+    assert_eq!(net.arrivals(request(1), 1), 3);
 }
 
 #[test]

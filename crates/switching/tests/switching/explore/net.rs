@@ -11,10 +11,11 @@ use weft_switching::exploration::{Exploration, ways};
 use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::{Classifier, TfeSwitch};
 use weft_switching::{
-    Action, Actions, Context, DropReason, Header, Kind, Mac, Rewrite, Stream, Switch, TableEntries, pick,
-    stream,
+    Action, Actions, DropReason, Header, Kind, Mac, Rewrite, Stream, Switch, TableEntries, pick, stream,
 };
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
+
+use crate::common::World;
 
 /// A frame in flight, with the switches that it visited.
 #[derive(Clone, Debug)]
@@ -43,28 +44,11 @@ pub struct Balance {
     pub lost: u64,
 }
 
-struct Ctx<'a> {
-    now: Time,
-    random: &'a mut Stream,
-}
-
-impl Context for Ctx<'_> {
-    fn now(&self) -> Time {
-        self.now
-    }
-    fn queue_bytes(&self, _port: PortId) -> u64 {
-        0
-    }
-    fn random(&mut self) -> &mut Stream {
-        self.random
-    }
-}
-
 /// The network.
 pub struct Net<S> {
     pub fabric: Fabric,
     pub now: Time,
-    switches: BTreeMap<NodeId, (S, Stream)>,
+    switches: BTreeMap<NodeId, (S, World)>,
     delays: Vec<u64>,
     /// The hosts' addresses.
     addresses: Vec<Mac>,
@@ -103,9 +87,8 @@ pub fn tfe(fabric: Fabric, config: &Exploration, by: &Classifier, seed: u64) -> 
 
 impl<S: Switch> Net<S> {
     pub fn new(fabric: Fabric, seed: u64, switch: impl Fn(&Fabric, NodeId) -> S) -> Self {
-        let switches = fabric
-            .switches()
-            .map(|node| (node, (switch(&fabric, node), stream(seed, "switch", u64::from(node.0)))));
+        let world = |node: NodeId| World::new(stream(seed, "switch", u64::from(node.0)));
+        let switches = fabric.switches().map(|node| (node, (switch(&fabric, node), world(node))));
         let mut net = Self {
             switches: switches.collect(),
             delays: fabric.links().iter().map(|link| link.delay.ps()).collect(),
@@ -131,20 +114,25 @@ impl<S: Switch> Net<S> {
         net
     }
 
+    /// A switch, and its world at the present time.
+    fn switch(&mut self, node: NodeId) -> (&mut S, &mut World) {
+        let (switch, world) = self.switches.get_mut(&node).expect("a switch");
+        world.now = self.now;
+        (switch, world)
+    }
+
     /// A switch restarts: replaced by `fresh`, which has empty tables. Its neighbours are considered up, and it
     /// knows which ports are down.
     pub fn restart(&mut self, node: NodeId, fresh: S) {
-        let now = self.now;
-        let (switch, _) = self.switches.get_mut(&node).expect("a switch");
-        *switch = fresh;
+        *self.switch(node).0 = fresh;
         for (number, link) in self.fabric.ports(node).to_vec().into_iter().enumerate() {
             let port = PortId(number as u16);
             if !self.up[link.index()] {
                 self.on_switch(node, |switch, ctx, out| switch.port_changed(ctx, port, false, out));
             } else if !self.fabric.node(self.fabric.link(link).to).is_host() {
                 let hello = Header { kind: Kind::Hello, dst: Mac::HELLO, ..Header::default() };
-                let (switch, random) = self.switches.get_mut(&node).expect("a switch");
-                switch.receive(&mut Ctx { now, random }, port, &hello, &mut Actions::default());
+                let (switch, world) = self.switch(node);
+                switch.receive(world, port, &hello, &mut Actions::default());
             }
         }
     }
@@ -211,10 +199,10 @@ impl<S: Switch> Net<S> {
     }
 
     /// Calls a switch without a frame, and sends the frames that it makes.
-    fn on_switch(&mut self, node: NodeId, call: impl FnOnce(&mut S, &mut Ctx<'_>, &mut Actions)) {
+    fn on_switch(&mut self, node: NodeId, call: impl FnOnce(&mut S, &mut World, &mut Actions)) {
         let mut out = Actions::default();
-        let (switch, random) = self.switches.get_mut(&node).expect("a switch");
-        call(switch, &mut Ctx { now: self.now, random }, &mut out);
+        let (switch, world) = self.switch(node);
+        call(switch, world, &mut out);
         assert_eq!(out.all().count(), 0, "there is no frame to act on");
         self.emit(node, &out);
     }
@@ -251,8 +239,8 @@ impl<S: Switch> Net<S> {
             return;
         }
         let mut out = Actions::default();
-        let (switch, random) = self.switches.get_mut(&node).expect("a switch");
-        switch.receive(&mut Ctx { now: self.now, random }, port, &frame.header, &mut out);
+        let (switch, world) = self.switch(node);
+        switch.receive(world, port, &frame.header, &mut out);
         let actions: Vec<Action> = out.all().collect();
         assert!(!actions.is_empty(), "no action for {:?}", frame.header);
         let sends =
@@ -342,6 +330,20 @@ impl<S: Switch> Net<S> {
         self.delivered.iter().filter(|delivered| delivered.number == number).collect()
     }
 
+    /// Sends a frame; returns how many copies hosts receive within `ms` milliseconds.
+    pub fn arrivals(&mut self, header: Header, ms: u64) -> usize {
+        let number = self.send(header);
+        self.run(Duration::from_ms(ms));
+        self.deliveries(number).len()
+    }
+
+    /// The ports of a switch that lead to other switches.
+    pub fn uplinks(&self, switch: NodeId) -> Vec<PortId> {
+        let links = (0..).map(PortId).zip(self.fabric.ports(switch));
+        let up = links.filter(|(_, link)| !self.fabric.node(self.fabric.link(**link).to).is_host());
+        up.map(|(port, _)| port).collect()
+    }
+
     /// A host resolves another, so that both are known in the fabric.
     pub fn resolve(&mut self, from: u32, to: u32) {
         self.send(request(from));
@@ -362,6 +364,13 @@ impl<S: Switch> Net<S> {
         })
     }
 
+    /// The same for a connection whose SYN+ACK takes the path of its SYN, which it returns.
+    pub fn open_both_ways(&mut self, from: u32, to: u32, sport: u16, isn: u32) -> Vec<NodeId> {
+        let [there, back] = self.open(from, to, sport, isn);
+        assert!(there.iter().rev().eq(&back), "{there:?} and {back:?}");
+        there
+    }
+
     /// Sends a data segment and returns the switches that it passed, if it arrived.
     pub fn data(&mut self, from: u32, to: u32, sport: u16, dport: u16) -> Option<Vec<NodeId>> {
         let number = self.send(segment(from, to, sport, dport, Header::ACK, 0));
@@ -370,10 +379,27 @@ impl<S: Switch> Net<S> {
         assert!(arrived.len() <= 1, "a frame arrived {} times", arrived.len());
         arrived.first().map(|delivered| delivered.visited.clone())
     }
+
+    /// Sends a data segment in each direction; both must arrive, over the path that it returns.
+    pub fn both_ways(&mut self, from: u32, to: u32, sport: u16, dport: u16) -> Vec<NodeId> {
+        let [there, back] = [(from, to, sport, dport), (to, from, dport, sport)]
+            .map(|(from, to, sport, dport)| self.data(from, to, sport, dport).expect("it arrives"));
+        assert!(there.iter().rev().eq(&back), "{there:?} and {back:?}");
+        there
+    }
 }
 
 pub fn request(from: u32) -> Header {
     Header { src: Mac::of_host(from), dst: Mac::BROADCAST, kind: Kind::ArpRequest, ..Header::default() }
+}
+
+pub fn broadcast(from: u32) -> Header {
+    Header { kind: Kind::Other, ..request(from) }
+}
+
+/// A non-TCP frame from one host to another.
+pub fn datagram(from: u32, to: u32) -> Header {
+    Header { kind: Kind::Other, ..segment(from, to, 0, 0, 0, 0) }
 }
 
 pub fn reply(from: u32, to: u32) -> Header {

@@ -113,9 +113,12 @@ fn spec(choices: &mut Choices<'_>) -> SchemeSpec {
         };
         params.insert(param.name.to_owned(), value);
     }
-    let spec = SchemeSpec { name: info.name.to_owned(), params };
-    // A scenario rejects such parameters.
-    if contradiction(&spec).is_none() { spec } else { SchemeSpec { params: BTreeMap::new(), ..spec } }
+    let mut spec = SchemeSpec { name: info.name.to_owned(), params };
+    // A scenario rejects such parameters; the tables stay small.
+    if contradiction(&spec).is_some() {
+        spec.params.retain(|_, value| *value == ParamValue::Count(ENTRIES));
+    }
+    spec
 }
 
 struct World {

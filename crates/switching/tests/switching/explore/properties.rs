@@ -6,10 +6,12 @@ use weft_switching::arp_path::ArpPathSwitch;
 use weft_switching::exploration::{Exploration, OnMiss, Scope, WhileBroken, ways};
 use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::Classifier;
-use weft_switching::{Header, Kind, Mac, Switch, TableEntries, stream};
+use weft_switching::{Header, Kind, Switch, TableEntries, stream};
 use weft_units::{Bytes, Duration, LinkId, NodeId};
 
-use crate::explore::net::{Net, arp_path, below, reply, request, segment, tcp_path, tfe};
+use crate::explore::net::{
+    Net, arp_path, below, broadcast, datagram, reply, request, segment, tcp_path, tfe,
+};
 
 /// A connected fabric of `switches` with `extra` more links and random delays; two hosts per switch.
 fn random_fabric(seed: u64, switches: u32, extra: u32) -> Fabric {
@@ -43,12 +45,12 @@ fn random_fabric(seed: u64, switches: u32, extra: u32) -> Fabric {
 
 /// Frames of all kinds between hosts that know each other or not, honest or not, with frame losses and link failures
 /// and recoveries.
-fn disturb<S: Switch>(net: &mut Net<S>, seed: u64, steps: usize) {
+fn disturb<S: Switch>(net: &mut Net<S>, seed: u64) {
     let mut random = stream(seed, "disturb", 0);
     let hosts = net.fabric.host_count();
     let cables = net.fabric.links().len() / 2;
     let mut down = None;
-    for _ in 0..steps {
+    for _ in 0..300 {
         let [from, to] = [0; 2].map(|_| below(&mut random, hosts) as u32);
         let (sport, dport) = (1 + below(&mut random, 4) as u16, 80);
         let isn = below(&mut random, 3) as u32;
@@ -71,7 +73,7 @@ fn disturb<S: Switch>(net: &mut Net<S>, seed: u64, steps: usize) {
         let header = match below(&mut random, 12) {
             0 => request(from),
             1 => reply(from, to),
-            2 => Header { kind: Kind::Other, dst: Mac::BROADCAST, ..request(from) },
+            2 => broadcast(from),
             3 => Header { kind: kinds[below(&mut random, 5)], ..segment(from, to, sport, dport, flags, isn) },
             4 | 5 => segment(to, from, dport, sport, Header::SYN | Header::ACK, isn),
             _ => segment(from, to, sport, dport, flags, isn),
@@ -93,8 +95,10 @@ fn disturb<S: Switch>(net: &mut Net<S>, seed: u64, steps: usize) {
     }
 }
 
-/// Invariants after any disturbance.
-fn holds<S: Switch>(net: &mut Net<S>) -> Result<(), TestCaseError> {
+/// Invariants after a disturbance with `loss` losses per 1000 frames.
+fn never_loops_and_forgets<S: Switch>(mut net: Net<S>, seed: u64, loss: u64) -> Result<(), TestCaseError> {
+    net.loss = loss;
+    disturb(&mut net, seed);
     net.run(Duration::from_ms(100));
     prop_assert_eq!(net.loops, 0, "a frame was sent on twice by a switch");
     let mut seen = std::collections::BTreeSet::new();
@@ -127,7 +131,7 @@ fn all_arrive<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), TestCaseError
         let sport = 1 + below(&mut random, 3) as u16;
         let frame = match below(&mut random, 6) {
             0 => reply(from, to),
-            1 => Header { kind: Kind::Other, ..segment(from, to, 0, 0, 0, 0) },
+            1 => datagram(from, to),
             2 => segment(from, to, sport, 80, Header::SYN, below(&mut random, 1_000) as u32),
             3 => segment(from, to, 80, sport, Header::SYN | Header::ACK, 1),
             _ => segment(from, to, sport, 80, Header::ACK, 0),
@@ -136,9 +140,7 @@ fn all_arrive<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), TestCaseError
             net.send(request(below(&mut random, hosts) as u32));
             net.run(Duration::from_ms(20));
         }
-        let number = net.send(frame);
-        net.run(Duration::from_ms(20));
-        let arrived = net.deliveries(number).len();
+        let arrived = net.arrivals(frame, 20);
         prop_assert_eq!(arrived, 1, "from h{} to h{} after {}: {:?}", from, to, net.now, frame);
         // Within entry lifetimes, at their ends, beyond all of them.
         let silence = [0, 40, 900, 1_100, 2_990, 3_100, 9_990, 10_100, 16_000, 310_000, 3_700_000]
@@ -172,7 +174,7 @@ fn arrives_after_restarts<S: Switch>(
         }
         let frame = match below(&mut random, 4) {
             0 => reply(from, to),
-            1 => Header { kind: Kind::Other, ..segment(from, to, 0, 0, 0, 0) },
+            1 => datagram(from, to),
             2 => segment(from, to, 80, 1, Header::SYN | Header::ACK, 1),
             _ => segment(from, to, 1, 80, Header::ACK, 0),
         };
@@ -224,18 +226,17 @@ fn one_copy_whatever_fails<S: Switch>(mut net: Net<S>, seed: u64) -> Result<(), 
             net.set_up(cable, up);
             let [from, to] = [0; 2].map(|_| below(&mut random, hosts as usize) as u32);
             for _ in 0..3 {
-                let number = net.send(segment(from, to, 1, 80, Header::ACK, 0));
-                net.run(Duration::from_ms(below(&mut random, 600) as u64));
-                prop_assert!(net.deliveries(number).len() <= 1, "h{from} to h{to}");
+                let arrived =
+                    net.arrivals(segment(from, to, 1, 80, Header::ACK, 0), below(&mut random, 600) as u64);
+                prop_assert!(arrived <= 1, "h{from} to h{to}");
             }
         }
     }
     // Everything is up again; flood entries with another origin last a second.
     net.run(Duration::from_ms(1_100));
     for host in 0..hosts {
-        let number = net.send(segment(host, (host + 1) % hosts, 1, 80, Header::ACK, 0));
-        net.run(Duration::from_ms(1_100));
-        prop_assert_eq!(net.deliveries(number).len(), 1, "from h{}", host);
+        let arrived = net.arrivals(segment(host, (host + 1) % hosts, 1, 80, Header::ACK, 0), 1_100);
+        prop_assert_eq!(arrived, 1, "from h{}", host);
     }
     prop_assert_eq!(net.loops, 0);
     Ok(())
@@ -249,7 +250,7 @@ fn can_talk<S: Switch>(mut net: Net<S>, seed: u64, loss: u64) -> Result<(), Test
         net.run(Duration::from_ms(1));
     }
     net.loss = loss;
-    disturb(&mut net, seed, 300);
+    disturb(&mut net, seed);
     net.loss = 0;
     let mut random = stream(seed, "pairs", 0);
     for _ in 0..4 {
@@ -290,20 +291,14 @@ proptest! {
     fn arp_path_never_loops_and_forgets(
         seed in 0_u64..1 << 40, switches in 2_u32..8, extra in 0_u32..8, loss in 0_u64..100, choice in 0_u8..2,
     ) {
-        let mut net = arp_path(random_fabric(seed, switches, extra), &config(choice), seed);
-        net.loss = loss;
-        disturb(&mut net, seed, 300);
-        holds(&mut net)?;
+        never_loops_and_forgets(arp_path(random_fabric(seed, switches, extra), &config(choice), seed), seed, loss)?;
     }
 
     #[test]
     fn tcp_path_never_loops_and_forgets(
         seed in 0_u64..1 << 40, switches in 2_u32..8, extra in 0_u32..8, loss in 0_u64..100, choice in 0_u8..64,
     ) {
-        let mut net = tcp_path(random_fabric(seed, switches, extra), &config(choice), seed);
-        net.loss = loss;
-        disturb(&mut net, seed, 300);
-        holds(&mut net)?;
+        never_loops_and_forgets(tcp_path(random_fabric(seed, switches, extra), &config(choice), seed), seed, loss)?;
     }
 
     #[test]
@@ -313,10 +308,7 @@ proptest! {
             Classifier::Ports(2, 3), Classifier::Dscp(0), Classifier::Auto(Bytes(2_000)),
         ]),
     ) {
-        let mut net = tfe(random_fabric(seed, switches, extra), &config(choice), &by, seed);
-        net.loss = loss;
-        disturb(&mut net, seed, 300);
-        holds(&mut net)?;
+        never_loops_and_forgets(tfe(random_fabric(seed, switches, extra), &config(choice), &by, seed), seed, loss)?;
     }
 
     #[test]
@@ -399,12 +391,7 @@ proptest! {
             net.run(Duration::from_ms(20));
             net.send(segment(to, from, 80, sport, Header::SYN | Header::ACK, 6));
             net.run(Duration::from_ms(20));
-            let there = net.data(from, to, sport, 80);
-            let back = net.data(to, from, 80, sport);
-            prop_assert!(there.is_some() && back.is_some());
-            let mut back = back.unwrap_or_default();
-            back.reverse();
-            prop_assert_eq!(there.unwrap_or_default(), back);
+            net.both_ways(from, to, sport, 80);
         }
         prop_assert_eq!(net.loops, 0);
     }

@@ -27,11 +27,14 @@ fn link(net: &Net<TcpPathSwitch>, from: NodeId, to: NodeId) -> LinkId {
 }
 
 fn both_ways(net: &mut Net<TcpPathSwitch>) -> Vec<NodeId> {
-    let there = net.data(0, 1, 1000, 80).expect("it arrives");
-    let mut back = net.data(1, 0, 80, 1000).expect("it arrives");
-    back.reverse();
-    assert_eq!(there, back);
-    there
+    net.both_ways(0, 1, 1000, 80)
+}
+
+fn slow_down(net: &mut Net<TcpPathSwitch>, node: NodeId, delay: Duration) {
+    for cable in net.fabric.ports(node).to_vec() {
+        net.set_delay(cable, delay);
+        net.set_delay(cable.reverse(), delay);
+    }
 }
 
 #[test]
@@ -67,11 +70,7 @@ fn a_silent_neighbour_is_as_good_as_a_dead_port() {
     let (mut net, there) = connected(&config, 1);
     let spine = there[1];
     // Every frame from and to the spine is lost, though its links stay up.
-    for cable in net.fabric.ports(spine).to_vec() {
-        for cable in [cable, cable.reverse()] {
-            net.set_delay(cable, Duration::from_secs(1_000));
-        }
-    }
+    slow_down(&mut net, spine, Duration::from_secs(1_000));
     net.run(Duration::from_ms(100));
     assert!(net.made(Kind::RecoveryRequest) > 0);
     assert_ne!(both_ways(&mut net)[1], spine);
@@ -126,11 +125,7 @@ fn an_old_path_is_left_for_a_better_one() {
     let config = Exploration { refresh_after: Duration::from_secs(2), ..Exploration::default() };
     let (mut net, there) = connected(&config, 1);
     assert_eq!(both_ways(&mut net), there);
-    for cable in net.fabric.ports(there[1]).to_vec() {
-        for cable in [cable, cable.reverse()] {
-            net.set_delay(cable, Duration::from_ms(1));
-        }
-    }
+    slow_down(&mut net, there[1], Duration::from_ms(1));
     assert_eq!(both_ways(&mut net), there, "not old yet");
     net.run(Duration::from_secs(2));
     net.data(0, 1, 1000, 80);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use weft_switching::arp_path::ArpPathSwitch;
 use weft_switching::exploration::{Exploration, ways};
 use weft_switching::routed::{Hop, RoutedSwitch, Routes};
-use weft_switching::{Context, DropReason, Forwarding, Header, Kind, NextHops, mix64};
+use weft_switching::{Context, DropReason, Forwarding, Header, NextHops, mix64};
 use weft_units::Duration;
 
 use crate::explore::arp_path::small;
-use crate::explore::net::{Net, reply, request, segment};
+use crate::explore::net::{Net, broadcast, reply, request, segment};
 
 /// Routes for the hosts below `configured`, selected by a flow's ports.
 struct Known {
@@ -54,9 +54,7 @@ fn hosts_that_nobody_configured_find_each_other_and_are_found() {
         let mut net = net(configured);
         // Like a client without an address: a broadcast, and a reply to it alone.
         for client in 0..4 {
-            let discover = net.send(Header { kind: Kind::Other, ..request(client) });
-            net.run(Duration::from_ms(5));
-            assert_eq!(net.deliveries(discover).len(), 3);
+            assert_eq!(net.arrivals(broadcast(client), 5), 3);
         }
         for (from, to) in [(0, 3), (3, 0), (1, 2), (2, 1), (2, 3), (0, 1)] {
             assert!(net.data(from, to, 1000, 80).is_some(), "h{from} to h{to}, {configured} configured");
@@ -70,12 +68,8 @@ fn a_question_and_its_answer_pass_whoever_is_configured() {
     for configured in 0..4 {
         for (from, to) in [(0, 3), (3, 0), (2, 3)] {
             let mut net = net(configured);
-            let asked = net.send(request(from));
-            net.run(Duration::from_ms(5));
-            assert_eq!(net.deliveries(asked).len(), 3);
-            let answer = net.send(reply(to, from));
-            net.run(Duration::from_ms(5));
-            assert_eq!(net.deliveries(answer).len(), 1, "h{to} to h{from}, {configured} configured");
+            assert_eq!(net.arrivals(request(from), 5), 3);
+            assert_eq!(net.arrivals(reply(to, from), 5), 1, "h{to} to h{from}, {configured} configured");
             assert!(net.data(from, to, 1000, 80).is_some());
         }
     }
@@ -84,9 +78,7 @@ fn a_question_and_its_answer_pass_whoever_is_configured() {
 #[test]
 fn one_that_was_silent_for_hours_gets_its_frame() {
     let mut net = net(2);
-    net.send(Header { kind: Kind::Other, ..request(3) });
+    net.send(broadcast(3));
     net.run(Duration::from_secs(8_000));
-    let number = net.send(segment(0, 3, 1000, 80, Header::SYN, 1));
-    net.run(Duration::from_ms(5));
-    assert_eq!(net.deliveries(number).len(), 1);
+    assert_eq!(net.arrivals(segment(0, 3, 1000, 80, Header::SYN, 1), 5), 1);
 }

@@ -6,19 +6,12 @@ use weft_switching::{DropReason, Header, Kind, Mac, Switch};
 use weft_units::{Duration, HostId, LinkId, PortId};
 
 use crate::explore::arp_path::small;
-use crate::explore::net::{Net, arp_path, reply, segment, tcp_path};
-
-/// A non-TCP frame from one host to another.
-fn datagram(from: u32, to: u32) -> Header {
-    Header { kind: Kind::Other, ..segment(from, to, 0, 0, 0, 0) }
-}
+use crate::explore::net::{Net, arp_path, datagram, reply, request, segment, tcp_path};
 
 /// How many copies of a frame its destination and other hosts received.
 fn copies<S: Switch>(net: &mut Net<S>, header: Header) -> (usize, u64) {
     let before = net.dropped(DropReason::NotForMe);
-    let number = net.send(header);
-    net.run(Duration::from_ms(20));
-    (net.deliveries(number).len(), net.dropped(DropReason::NotForMe) - before)
+    (net.arrivals(header, 20), net.dropped(DropReason::NotForMe) - before)
 }
 
 #[test]
@@ -86,12 +79,8 @@ fn marked_frames_teach_nothing() {
     let line = build::spine_leaf(1, 2, 2, &link, &link).expect("a good fabric");
     let mut net = arp_path(line, &Exploration::default(), 1);
     let leaf = net.fabric.find("l0").unwrap();
-    let up = net.fabric.ports(leaf).iter().position(|&link| {
-        let to = net.fabric.link(link).to;
-        !net.fabric.node(to).is_host()
-    });
     let header = datagram(0, 3);
-    net.send_from(leaf, PortId(up.unwrap() as u16), Header { src: header.src.marked(), ..header });
+    net.send_from(leaf, net.uplinks(leaf)[0], Header { src: header.src.marked(), ..header });
     net.run(Duration::from_ms(20));
     assert_eq!(net.delivered.len(), 1);
     assert_eq!(net.delivered[0].header, header);
@@ -135,10 +124,8 @@ fn switches_that_point_at_each_other_do_not_lose_the_frame_that_shows_it() {
     let mut net = arp_path(line, &Exploration::default(), 1);
     net.resolve(0, 1);
     let leaf = net.fabric.find("l0").unwrap();
-    let ports = net.fabric.ports(leaf).iter();
-    let up = ports.enumerate().find(|(_, link)| !net.fabric.node(net.fabric.link(**link).to).is_host());
     // The spine's entry for host 1 points to host 0's leaf.
-    net.send_from(leaf, PortId(up.unwrap().0 as u16), crate::explore::net::request(1));
+    net.send_from(leaf, net.uplinks(leaf)[0], request(1));
     net.loss = 1000;
     net.run(Duration::from_ms(10));
     net.loss = 0;
