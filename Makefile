@@ -19,6 +19,9 @@ NETWORKS := controller emulation tag_forward
 # where a test that cannot run fails; for other users they are reported as ignored.
 NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 
+# Clippy's driver in the place of the compiler: lints, then compiles.
+LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+
 .PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint format bench bench-paths bench-switch \
 	bench-tags bench-controller fuzz conformance hostile parity deb ns3 mptcp captures system system-bpf system-bench system-emulation \
 	system-oracles system-test clean help
@@ -79,24 +82,24 @@ $(VENV)/.dev: $(VENV)/bin/maturin scripts/dev_requirements.py
 	$(VENV)/bin/pip install --quiet $$($(PYTHON) scripts/dev_requirements.py dependencies dev)
 	@touch $@
 
-# Builds tests, programs and the extension in one profile with one command, so that each crate is compiled once. They
-# replace the release build in .venv until the next `make build`.
+# Builds tests, programs and the extension in one profile with one command under clippy's driver, so that each crate is
+# compiled once for lints and tests. They replace the release build in .venv until the next `make build`.
 $(VENV)/.test: $(VENV)/.dev $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf system-emulation
 	@rm -f $(VENV)/.weft $(VENV)/.emulation
-	cargo build --workspace --lib --bins --tests --quiet
+	$(LINTED) cargo build --workspace --all-targets --quiet
 	install -m 755 target/debug/lib_weft.so python/weft/_weft.abi3.so
 	install -m 755 $(addprefix target/debug/,$(PROGRAMS)) $(VENV)/bin
 	$(PYTHON) scripts/install_editable.py
 	@touch $@
 
 test: ## formatting, lints, dependency direction, Rust and Python tests, examples in docs
-	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory style
 	@$(MAKE) --no-print-directory test-rust
 	@$(MAKE) --no-print-directory test-python
 
 test-rust: $(VENV)/.test | system-oracles ## the tests of all crates
-	cargo test --workspace --tests --quiet -- --skip daemons:: $(NEEDS)
-	cargo test --workspace --test switchd --quiet -- daemons:: --test-threads 4 $(NEEDS)
+	$(LINTED) cargo test --workspace --tests --quiet -- --skip daemons:: $(NEEDS)
+	$(LINTED) cargo test --workspace --test switchd --quiet -- daemons:: --test-threads 4 $(NEEDS)
 	@$(if $(NEEDS),,echo "tests that need root were ignored; to include them: sudo make test")
 
 test-python: $(VENV)/.test | system-test ## the Python tests: command line, report, docs
@@ -109,14 +112,16 @@ test-all: test ## `make test`, then the long tests: all ns-3 cases, conformance 
 	cargo test --release -p weft-sim --test ns3_studies all_cases
 	$(MAKE) conformance hostile test-long
 
-lint: $(VENV)/.dev | system system-bpf ## formatting, lints, dependency direction
+lint: style | system-bpf ## formatting, lints, dependency direction
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --test ns3_studies --test package --quiet -- -D warnings
+
+style: $(VENV)/.dev | system ## formatting, Python lints, dependency direction
 	cargo fmt --all --check
 	$(PYTHON) scripts/check_arrows.py
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cargo clippy --workspace --test ns3_studies --test package --quiet -- -D warnings
 
 format: $(VENV)/.dev ## format all sources
 	cargo fmt --all
@@ -154,7 +159,7 @@ bench-controller: $(VENV)/.controller $(VENV)/.dev | system ## benchmark the con
 	$(VENV)/bin/pip install --quiet py-spy
 	$(PYTHON) -m benches.controller $(BENCH)
 
-fuzz: | system ## fuzz parsers, frames and TCP, a minute per target (needs a nightly toolchain and cargo-fuzz)
+fuzz: | system ## fuzz parsers, frames and TCP, a minute per target (needs cargo-fuzz)
 	sh scripts/fuzz.sh
 
 conformance: | system system-bpf ## compare the eBPF program with the state machine over a million steps (root; minutes)

@@ -4,9 +4,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+# `cargo fuzz` instruments with unstable compiler flags; with this setting the stable compiler takes them.
+export RUSTC_BOOTSTRAP=1
+
 wanting=""
-cargo +nightly --version >/dev/null 2>&1 || wanting="$wanting
-  rustup toolchain install nightly --profile minimal"
 cargo fuzz --version >/dev/null 2>&1 || wanting="$wanting
   cargo install cargo-fuzz --locked"
 command -v c++ >/dev/null || wanting="$wanting
@@ -41,12 +42,12 @@ seeds() {
     esac
 }
 
-targets="${*:-$(cargo +nightly fuzz list)}"
+targets="${*:-$(cargo fuzz list)}"
 for target in $targets; do
     echo "== $target"
     corpus="fuzz/corpus/$target"
     mkdir -p "$corpus"
     # shellcheck disable=SC2046 # a list of directories
-    cargo +nightly fuzz run "$target" "$corpus" $(seeds "$target") -- \
+    cargo fuzz run "$target" "$corpus" $(seeds "$target") -- \
         -max_total_time="${FUZZ_SECONDS:-60}" -timeout=20 -print_funcs=0 -print_final_stats=1
 done
