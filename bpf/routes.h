@@ -6,6 +6,7 @@
 #pragma once
 
 #include "arp_path.h"
+#include "flow_hash.h"
 
 struct route {
 	__u32 count;
@@ -72,4 +73,20 @@ static __always_inline int route(struct __sk_buff *skb, const struct frame *f, _
 	if (port == NO_PORT)
 		return drop(f, NO_ROUTE);
 	return port == f->port ? drop(f, SAME_PORT) : forwarded(send(skb, port, f->tells));
+}
+
+/* A frame of the modes with routes: to a next hop chosen by its flow's hash, or with `sprays` drawn for each frame. */
+static __always_inline int receive_routed(struct __sk_buff *skb, const bool sprays)
+{
+	struct frame *f = take_in(skb);
+	int refused;
+
+	if (!f)
+		return TC_ACT_SHOT;
+	if (!is_routed(f))
+		return then_tell(skb, f, receive(skb, f));
+	refused = takes(skb, f);
+	if (refused != NO_REASON)
+		return then_tell(skb, f, refuse(f, refused));
+	return then_tell(skb, f, route(skb, f, sprays ? draw() : mix64(flow_hash(skb, f) ^ settings.hash_key) >> 32));
 }

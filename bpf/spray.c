@@ -8,19 +8,7 @@
 SEC("classifier")
 int weft_spray(struct __sk_buff *skb)
 {
-	struct frame *frame = take_in(skb);
-	int refused, action;
-
-	if (!frame)
-		return TC_ACT_SHOT;
-	if (!is_routed(frame)) {
-		action = receive(skb, frame);
-	} else {
-		refused = takes(skb, frame);
-		action = refused == NO_REASON ? route(skb, frame, draw()) :
-						refuse(frame, refused);
-	}
-	return then_tell(skb, frame, action);
+	return receive_routed(skb, true);
 }
 
 char _license[] SEC("license") = "Dual MIT/GPL";

@@ -266,6 +266,8 @@ impl<'a, W: Write> Generator<'a, W> {
                 self.progress.elapsed_ps = now;
                 self.observer.progress(&self.progress);
                 self.records.0.flush().map_err(GeneratorError::Records)?;
+                // Others may have freed what the listeners lack.
+                self.listeners.resume(&self.poller).map_err(kernel("a listener"))?;
                 tick = now + TICK_PS;
             }
             let start = self.next_start().unwrap_or(limit);

@@ -12,10 +12,13 @@ use crate::socket;
 use crate::token::Token;
 use crate::workload::{Flow, Workload};
 
+/// Errors of accept(2) for lack of file descriptors or memory.
+const SHORTAGES: [i32; 4] = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
+
 /// A listener, or why it could not be opened.
 struct Listener {
     socket: Result<Socket, String>,
-    /// Whether it has stopped accepting because no file descriptor was free.
+    /// Whether it has stopped accepting for one of [`SHORTAGES`].
     waits: bool,
 }
 
@@ -91,7 +94,8 @@ impl Listeners {
         let Ok(socket) = &listener.socket else { return Ok(Accepted::Nothing) };
         let (connection, from) = match socket.accept() {
             Ok(accepted) => accepted,
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
+            // The connection stays in the queue: the listener would be ready again at once.
+            Err(error) if error.raw_os_error().is_some_and(|code| SHORTAGES.contains(&code)) => {
                 poller.change(socket, Token::Listener(at), Interest::Nothing)?;
                 (listener.waits, self.waiting) = (true, true);
                 return Ok(Accepted::Nothing);
@@ -104,7 +108,7 @@ impl Listeners {
         Ok(place.map_or(Accepted::Stranger, |place| Accepted::Flow(place, connection)))
     }
 
-    /// Resumes listeners that waited for a file descriptor, after a connection was closed.
+    /// Resumes listeners that have stopped accepting: after a connection was closed, or some time later.
     ///
     /// # Errors
     /// Those of `epoll_ctl`.

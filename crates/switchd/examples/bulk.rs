@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
+use serde_json::{Value, json};
 
 use namespace::enter;
 use turns::take_turns;
@@ -110,10 +111,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         bytes[at] += turn;
         Ok(())
     })?;
-    let rows = bytes.iter().zip(took);
-    let rows: Vec<String> = rows
-        .map(|(bytes, took)| format!("{{\"bytes\": {bytes}, \"seconds\": {}}}", took.as_secs_f64()))
-        .collect();
-    println!("[{}]", rows.join(", "));
+    let row = |(bytes, took): (usize, Duration)| json!({"bytes": bytes, "seconds": took.as_secs_f64()});
+    println!("{}", bytes.into_iter().zip(took).map(row).collect::<Value>());
     Ok(())
 }

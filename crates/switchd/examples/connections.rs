@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
 use rustix::net::sockopt::set_socket_linger;
+use serde_json::json;
 
 /// A connection that takes longer has lost a segment: TCP's initial RTO is one second.
 const LATE: Duration = Duration::from_millis(900);
@@ -75,10 +76,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let late = took.iter().filter(|took| **took > LATE).count();
     println!(
-        "{{\"opened\": {}, \"seconds\": {seconds}, \"p50_us\": {}, \"p99_us\": {}, \"late\": {late}}}",
-        took.len(),
-        at(0.5),
-        at(0.99)
+        "{}",
+        json!({"opened": took.len(), "seconds": seconds, "p50_us": at(0.5), "p99_us": at(0.99), "late": late})
     );
     Ok(())
 }

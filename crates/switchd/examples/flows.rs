@@ -61,10 +61,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments.action {
         Action::Fill => {
             let port_of = |station: u64| {
-                let known = stations
-                    .get(&station)
-                    .ok_or_else(|| format!("unknown station {}", Mac::from_bits(station)));
-                known.map(|station| station.port)
+                let known = stations.get(&station).map(|station| station.port);
+                known.ok_or_else(|| format!("unknown station {}", Mac::from_bits(station)))
             };
             let (towards, back) = (port_of(destination)?, port_of(source)?);
             let path = |port| Path {
@@ -73,14 +71,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                 made: (now() / 1_000_000) as u32,
                 port,
                 class: CONFIRMED,
-                initiator: 0,
-                explored: 0,
-                reserved: [0; 3],
+                ..Path::default()
             };
             for flow in flows {
                 paths.insert(&flow, &path(towards))?;
-                let other = Flow { host: flow.peer, peer: flow.host };
-                paths.insert(&other, &Path { initiator: 1, ..path(back) })?;
+                paths.insert(&flow.reversed(), &Path { initiator: 1, ..path(back) })?;
                 count += 1;
             }
         }

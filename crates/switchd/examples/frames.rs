@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
 use weft_switching::Mac;
 
 use namespace::enter;
@@ -159,14 +160,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         sender.processor += processor() - used;
         Ok(())
     })?;
-    let rows: Vec<String> = senders
-        .iter()
-        .zip(took)
-        .map(|(sender, took)| {
-            let (took, processor) = (took.as_secs_f64(), sender.processor.as_secs_f64());
-            format!("{{\"sent\": {}, \"seconds\": {took}, \"processor_seconds\": {processor}}}", sender.sent)
-        })
-        .collect();
-    println!("[{}]", rows.join(", "));
+    let row = |(sender, took): (&Sender, Duration)| {
+        let (took, processor) = (took.as_secs_f64(), sender.processor.as_secs_f64());
+        json!({"sent": sender.sent, "seconds": took, "processor_seconds": processor})
+    };
+    println!("{}", senders.iter().zip(took).map(row).collect::<Value>());
     Ok(())
 }

@@ -3,16 +3,19 @@
 
 #[path = "common/segment.rs"]
 mod segment;
+#[path = "common/time.rs"]
+mod time;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path as FilePath, PathBuf};
 use std::time::Instant;
 
 use aya::maps::MapData;
-use aya::programs::{TestRun, TestRunOptions};
 use clap::Parser;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::json;
 use weft_switchd::clock::now;
 use weft_switchd::layout::{Flow, Path, Port, Settings, Station};
 use weft_switchd::pins::Pins;
@@ -24,6 +27,7 @@ use weft_switching::path_table::CONFIRMED;
 use weft_units::PortId;
 
 use segment::{End, segment};
+use time::{INTERFACE, percentiles, time};
 
 #[derive(Parser)]
 struct Arguments {
@@ -39,8 +43,6 @@ struct Arguments {
 
 const SOURCE: Mac = Mac([2, 0, 0, 0, 0, 1]);
 const DESTINATION: Mac = Mac([2, 0, 0, 0, 0, 2]);
-/// The loopback interface always exists, and test runs send nothing.
-const INTERFACE: u32 = 1;
 const ACK: u8 = 0x10;
 
 /// The TCP ports of a flow, from its number: the destination port comes from the upper half.
@@ -67,20 +69,6 @@ fn memory(path: &FilePath) -> Result<u64, Box<dyn Error>> {
     Ok(line.ok_or("this kernel does not report the memory of a map")?.trim().parse()?)
 }
 
-/// Mean time, in nanoseconds, of `runs` runs of the program with a frame received on [`INTERFACE`]. Nothing is sent.
-fn time(plane: &Plane, frame: &[u8], runs: u32) -> Result<u64, Box<dyn Error>> {
-    // `struct __sk_buff`: all zeros but for `ingress_ifindex`.
-    let mut context = [0; 192];
-    context[36..40].copy_from_slice(&INTERFACE.to_ne_bytes());
-    let options = TestRunOptions {
-        data_in: Some(frame),
-        ctx_in: Some(&context),
-        repeat: runs,
-        ..TestRunOptions::new()
-    };
-    Ok(plane.program()?.test_run(options)?.duration.as_nanos() as u64)
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let config = Exploration::default();
@@ -97,16 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (station, port) in [(SOURCE, 0), (DESTINATION, 1)] {
         stations.insert(&station.bits(), &Station { expiry, port, class: 2, reserved: [0; 5] })?;
     }
-    let path = Path {
-        expiry,
-        id: 1,
-        made: 0,
-        port: 1,
-        class: CONFIRMED,
-        initiator: 0,
-        explored: 0,
-        reserved: [0; 3],
-    };
+    let path = Path { expiry, id: 1, port: 1, class: CONFIRMED, ..Path::default() };
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut filled = 0;
     let mut rows = Vec::new();
@@ -120,27 +99,19 @@ fn main() -> Result<(), Box<dyn Error>> {
             let number = ((u64::from(random.next_u32()) * u64::from(*entries)) >> 32) as u32;
             took.push(time(&plane, &frame(number), 1)?);
         }
-        took.sort_unstable();
-        let at = |part: usize| took.get(took.len() * part / 100).copied().unwrap_or_default();
+        let [p10, p50, p90] = percentiles(took);
         let warm = time(&plane, &frame(0), 1_000_000)?;
-        rows.push(format!(
-            "{{\"entries\": {entries}, \"p50_ns\": {}, \"p10_ns\": {}, \"p90_ns\": {}, \"same_flow_ns\": {warm}}}",
-            at(50),
-            at(10),
-            at(90)
-        ));
+        rows.push(json!({
+            "entries": entries, "p50_ns": p50, "p10_ns": p10, "p90_ns": p90, "same_flow_ns": warm,
+        }));
     }
     let started = Instant::now();
     let held = plane.tables().sweep(now())?.flows;
     let sweep = started.elapsed().as_secs_f64();
-    let bytes: Vec<String> = ["paths", "locked", "stations", "repairs", "floods"]
-        .iter()
-        .map(|map| Ok(format!("\"{map}\": {}", memory(&pins.map(map))?)))
-        .collect::<Result<_, Box<dyn Error>>>()?;
-    println!(
-        "{{\"held\": {held}, \"sweep_s\": {sweep}, \"bytes\": {{{}}}, \"rows\": [{}]}}",
-        bytes.join(", "),
-        rows.join(", ")
-    );
+    let mut bytes = BTreeMap::new();
+    for map in ["paths", "locked", "stations", "repairs", "floods"] {
+        bytes.insert(map, memory(&pins.map(map))?);
+    }
+    println!("{}", json!({"held": held, "sweep_s": sweep, "bytes": bytes, "rows": rows}));
     Ok(())
 }

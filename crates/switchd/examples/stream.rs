@@ -20,6 +20,7 @@ use clap::{Parser, ValueEnum};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, eth, recv, sockopt};
+use serde_json::{Value, json};
 use weft_switchd::clock::now;
 use weft_switching::Mac;
 
@@ -170,7 +171,7 @@ fn send(arguments: &Arguments, socket: &Socket) -> Result<(), Box<dyn Error>> {
         socket.send(&fin)?;
         std::thread::sleep(Duration::from_millis(20));
     }
-    println!("{{\"sent\": {count}, \"longest_pause_ns\": {longest}}}");
+    println!("{}", json!({"sent": count, "longest_pause_ns": longest}));
     Ok(())
 }
 
@@ -213,36 +214,24 @@ fn receive(arguments: &Arguments, socket: &Socket) -> Result<(), Box<dyn Error>>
     };
     let gaps = gaps(&arrived, end, arguments.interval * 1000);
     let lost = u64::from(end) - arrived.len() as u64;
-    println!(
-        "{{\"expected\": {end}, \"lost\": {lost}, \"twice\": {twice}, \"gaps\": [{}]}}",
-        gaps.join(", ")
-    );
+    println!("{}", json!({"expected": end, "lost": lost, "twice": twice, "gaps": gaps}));
     Ok(())
 }
 
 /// Runs of lost segments: their number, and the times between the last segment received before and the first one after,
 /// both when sent and when received.
-fn gaps(arrived: &BTreeMap<u32, (u64, u64)>, end: u32, interval: u64) -> Vec<String> {
+fn gaps(arrived: &BTreeMap<u32, (u64, u64)>, end: u32, interval: u64) -> Vec<Value> {
     let numbers: Vec<(u32, u64, u64)> =
         arrived.iter().map(|(number, (sent, at))| (*number, *sent, *at)).collect();
     let between = numbers.windows(2).filter_map(|pair| {
         let [(a, a_sent, a_at), (b, b_sent, b_at)] = *pair else { return None };
         let (lost, still) = (b - a - 1, b_at.saturating_sub(a_at));
-        (lost > 0 || still > GAP * interval).then(|| {
-            format!(
-                "{{\"lost\": {lost}, \"sent_ns\": {}, \"still_ns\": {still}, \"at_ns\": {a_at}}}",
-                b_sent - a_sent
-            )
-        })
+        let gap = json!({"lost": lost, "sent_ns": b_sent - a_sent, "still_ns": still, "at_ns": a_at});
+        (lost > 0 || still > GAP * interval).then_some(gap)
     });
     let tail = numbers.last().map_or(end, |(number, ..)| end - number - 1);
-    between
-        .chain(
-            (tail > 0).then(|| {
-                format!("{{\"lost\": {tail}, \"sent_ns\": null, \"still_ns\": null, \"at_ns\": null}}")
-            }),
-        )
-        .collect()
+    let last = json!({"lost": tail, "sent_ns": null, "still_ns": null, "at_ns": null});
+    between.chain((tail > 0).then_some(last)).collect()
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

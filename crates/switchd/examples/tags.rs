@@ -2,11 +2,13 @@
 //! popping a tag for several frame lengths, and the lookup for several numbers of rules and kinds, families and
 //! matches. The programs are run by BPF_PROG_TEST_RUN.
 
+#[path = "common/time.rs"]
+mod time;
+
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
-use aya::programs::{TestRun, TestRunOptions};
 use clap::Parser;
 use ipnet::IpNet;
 use rand_core::{RngCore, SeedableRng};
@@ -21,6 +23,8 @@ use weft_switching::exploration::Exploration;
 use weft_switching::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, Way};
 use weft_units::PortId;
 use weft_wire::{Tag, push_tag};
+
+use time::{INTERFACE, percentiles, time};
 
 #[derive(Parser)]
 struct Arguments {
@@ -42,8 +46,6 @@ struct Arguments {
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The loopback interface always exists, and test runs send nothing.
-const INTERFACE: u32 = 1;
 /// Ports 0 to 3: a server, another server, up, and a switch below.
 const SERVER: u16 = 0;
 const UP: u16 = 2;
@@ -163,30 +165,15 @@ impl Bench {
         Ok(self.plane.set_interface(INTERFACE, Some(PortId(port)))?)
     }
 
-    /// Mean time, in nanoseconds, of `runs` runs of the program with a frame. Nothing is sent.
-    fn time(&self, frame: &[u8], runs: u32) -> Result<u64> {
-        // `struct __sk_buff`: all zeros but for `ingress_ifindex`.
-        let mut context = [0; 192];
-        context[36..40].copy_from_slice(&INTERFACE.to_ne_bytes());
-        let options = TestRunOptions {
-            data_in: Some(frame),
-            ctx_in: Some(&context),
-            repeat: runs,
-            ..TestRunOptions::new()
-        };
-        Ok(self.plane.program()?.test_run(options)?.duration.as_nanos() as u64)
-    }
-
     /// Percentiles over frames that each run once: pushing and popping change the frame, so a second run would differ.
     fn spread(&mut self, mut frame: impl FnMut(u32) -> Vec<u8>) -> Result<Value> {
         let mut took = Vec::new();
         for _ in 0..self.frames {
             let frame = frame(self.random.next_u32());
-            took.push(self.time(&frame, 1)?);
+            took.push(time(&self.plane, &frame, 1)?);
         }
-        took.sort_unstable();
-        let at = |part: usize| took.get(took.len() * part / 100).copied().unwrap_or_default();
-        Ok(json!({"p10": at(10), "p50": at(50), "p90": at(90)}))
+        let [p10, p50, p90] = percentiles(took);
+        Ok(json!({"p10": p10, "p50": p50, "p90": p90}))
     }
 
     /// Replaces the rules of the table.
@@ -194,10 +181,7 @@ impl Bench {
         let gone = self.rules.table().entries();
         let gone: Vec<_> = gone.map(|entry| (entry.rule.priority, entry.rule.matches)).collect();
         for some in gone.chunks(BATCH as usize) {
-            let remove = |(priority, matches): &(u16, FlowMatch)| FlowChange::Remove {
-                priority: *priority,
-                matches: *matches,
-            };
+            let remove = |&(priority, matches): &_| FlowChange::Remove { priority, matches };
             self.rules.apply(&some.iter().map(remove).collect::<Vec<_>>())?;
         }
         for first in (0..table.rules).step_by(BATCH as usize) {

@@ -8,10 +8,10 @@ use aya::programs::links::{FdLink, PinnedLink};
 use aya::programs::tc::{
     NlOptions, SchedClassifierLink, SchedClassifierLinkId, TcAttachOptions, TcHandle, qdisc_add_clsact,
 };
-use aya::programs::{LinkOrder, ProgramError, ProgramInfo, SchedClassifier, TcAttachType};
+use aya::programs::{LinkOrder, ProgramInfo, SchedClassifier, TcAttachType};
 
 use crate::Mode;
-use crate::error::PlaneError;
+use crate::error::{PlaneError, os_error};
 use crate::filters;
 use crate::names::SwitchName;
 use crate::pins::{Hook, Pins, list};
@@ -104,18 +104,6 @@ fn repin(program: &mut SchedClassifier, path: &Path) -> Result<()> {
         .map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })
 }
 
-/// Whether a link cannot be updated because its interface is gone or it was detached (ENOLINK).
-fn is_dead(error: &ProgramError) -> bool {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            return error.raw_os_error() == Some(libc::ENOLINK);
-        }
-        cause = error.source();
-    }
-    false
-}
-
 impl Plane {
     /// Attaches the program to `interface`, which is port `number`, replacing one that is pinned there; returns how to
     /// undo it.
@@ -141,9 +129,9 @@ impl Plane {
             match put(program, link) {
                 // The pin holds the link even without us.
                 Ok(link) => return Ok(Undo { pin: path, before: Before::Link(link, old) }),
-                // A dead link cannot take another program. Its pin stays until there is a new link: if that fails, the
+                // The interface is gone, or the link was detached: a dead link cannot take another program. Its pin stays until there is a new link: if that fails, the
                 // daemon tries again.
-                Err(PlaneError::Program(error)) if is_dead(&error) => {}
+                Err(error) if os_error(&error) == Some(libc::ENOLINK) => {}
                 Err(error) => {
                     rename(&path, &old)?;
                     return Err(error);

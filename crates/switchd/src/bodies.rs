@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use weft_fabric::gates::{Direction, Gate, GateFlag, Layer, PortGate, SwitchGates};
 use weft_switching::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, GroupId, Way};
 use weft_units::PortId;
 
-/// The flag of a gate by its short name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// The flag of a gate ([`GateFlag`]) by its short name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Flag {
-    /// [`GateFlag::Srv`].
+    /// A server: tags are removed (G_SRV)
     #[serde(alias = "G_SRV")]
     Srv,
-    /// [`GateFlag::Ext`].
+    /// An external network: tags are removed (G_EXT)
     #[serde(alias = "G_EXT")]
     Ext,
-    /// [`GateFlag::Ass`].
+    /// An edge switch: frames from there go up (G_ASS)
     #[serde(alias = "G_ASS")]
     Ass,
 }
@@ -52,95 +53,56 @@ pub enum PortName {
     Text(String),
 }
 
-/// The gates of a switch: the answer to `GET /v1/gates`.
+/// All gates of a switch: the answer to `GET /v1/gates`, and the body of `PUT /v1/gates`, which may also be
+/// [`SwitchGates`] with the width of the plan's tags.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Gates {
     /// The switch's name in the plan; empty if gates were set one at a time.
     pub switch: String,
     /// Its layer in the fabric.
     pub layer: Layer,
-    /// The width of its tags: `narrow` or `wide`.
-    pub width: String,
-    /// The EtherType of its tags, in hexadecimal.
-    pub ethertype: String,
+    /// The width of its tags: `narrow` or `wide`; in a request it must match the daemon's.
+    pub width: Option<String>,
+    /// The EtherType of its tags, in hexadecimal; in a request it must match the daemon's.
+    pub ethertype: Option<String>,
     /// The distance between its DOWN gates; 0: not set.
     pub down_divisor: u32,
     /// The distance between its UP gates; 0: not set.
     pub up_divisor: u32,
-    /// Its gates, in order of ports.
-    pub gates: Vec<ShownGate>,
+    /// Its gates; in an answer, in order of ports.
+    pub gates: Vec<GateOfPort>,
 }
 
 /// The gate of a port.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ShownGate {
+#[serde(deny_unknown_fields)]
+pub struct GateOfPort {
     /// The port's number.
     pub port: u16,
-    /// The port's interface.
-    pub interface: String,
-    /// The gate's number.
-    pub gate: Gate,
-    /// Which number of a tag addresses it.
-    pub direction: Direction,
-    /// Its flag.
-    pub flag: Option<Flag>,
-    /// The name of the node at the other end; empty if unknown.
-    pub peer: String,
-}
-
-/// All gates of a switch: `PUT /v1/gates`. [`SwitchGates`] with the width of the plan's tags, or [`Gates`].
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NewGates {
-    /// See [`SwitchGates`].
-    pub switch: String,
-    /// See [`SwitchGates`].
-    pub layer: Layer,
-    /// See [`SwitchGates`].
-    pub down_divisor: u32,
-    /// See [`SwitchGates`].
-    pub up_divisor: u32,
-    /// See [`SwitchGates`].
-    pub gates: Vec<NewGate>,
-    /// `narrow` or `wide`; must match the daemon's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub width: Option<String>,
-    /// Must match the daemon's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ethertype: Option<String>,
-}
-
-/// A gate as in a plan ([`PortGate`]) or as shown by a switch ([`ShownGate`]).
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NewGate {
-    /// The port's number.
-    pub port: u16,
-    /// The expected interface of the port.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The port's interface; in a request, the expected one.
     pub interface: Option<String>,
     /// The gate's number.
     pub gate: Gate,
     /// Which number of a tag addresses it.
     pub direction: Direction,
     /// Its flag.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flag: Option<Flag>,
     /// The name of the node at the other end; empty if unknown.
     #[serde(default)]
     pub peer: String,
 }
 
-impl From<NewGate> for PortGate {
-    fn from(new: NewGate) -> Self {
-        let NewGate { port, interface: _, gate, direction, flag, peer } = new;
+impl From<GateOfPort> for PortGate {
+    fn from(new: GateOfPort) -> Self {
+        let GateOfPort { port, interface: _, gate, direction, flag, peer } = new;
         Self { port: PortId(port), gate, direction, flag: flag.map(Into::into), peer }
     }
 }
 
-impl From<NewGates> for SwitchGates {
-    fn from(new: NewGates) -> Self {
-        let NewGates { switch, layer, down_divisor, up_divisor, gates, width: _, ethertype: _ } = new;
+impl From<Gates> for SwitchGates {
+    fn from(new: Gates) -> Self {
+        let Gates { switch, layer, down_divisor, up_divisor, gates, width: _, ethertype: _ } = new;
         let gates = gates.into_iter().map(PortGate::from).collect();
         Self { switch, layer, down_divisor, up_divisor, gates }
     }
@@ -151,22 +113,16 @@ impl From<NewGates> for SwitchGates {
 #[serde(deny_unknown_fields)]
 pub struct GateChange {
     /// The port.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<PortName>,
     /// Its new gate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
     /// Which number of a tag addresses it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// Its flag; none by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flag: Option<Flag>,
     /// The new distance between DOWN gates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down_divisor: Option<u32>,
     /// The new distance between UP gates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up_divisor: Option<u32>,
 }
 

@@ -63,20 +63,21 @@ impl PlaneError {
     pub fn is_of_kernel(&self) -> bool {
         /// The kernel-internal `ENOTSUPP`, which is in no user-space header.
         const UNSUPPORTED: i32 = 524;
-        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(self);
-        while let Some(error) = cause {
-            if let Some(code) = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
-                let unknown = [libc::EINVAL, libc::E2BIG, libc::ENOSYS, libc::EOPNOTSUPP, UNSUPPORTED];
-                return unknown.contains(&code)
-                    // From the verifier; missing privileges give EPERM.
-                    || code == libc::EACCES
-                    // No such qdisc or filter.
-                    || code == libc::ENOENT;
-            }
-            cause = error.source();
-        }
-        false
+        let unknown = [libc::EINVAL, libc::E2BIG, libc::ENOSYS, libc::EOPNOTSUPP, UNSUPPORTED];
+        os_error(self).is_some_and(|code| {
+            unknown.contains(&code)
+                // From the verifier; missing privileges give EPERM.
+                || code == libc::EACCES
+                // No such qdisc or filter.
+                || code == libc::ENOENT
+        })
     }
+}
+
+/// The error number of the system call that caused an error, if one did.
+pub(crate) fn os_error(error: &(dyn std::error::Error + 'static)) -> Option<i32> {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.filter_map(|error| error.downcast_ref::<io::Error>()).find_map(io::Error::raw_os_error)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub const NEVER: u64 = i64::MAX as u64;
 
 mirrored! {
     /// `struct settings`: fixed once a program is loaded. Times are in ns.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Copy, Debug, Default)]
     pub struct Settings = "settings" {
         /// Lifetime of a station locked by a request.
         pub lock: u64,
@@ -187,7 +187,7 @@ mirrored! {
     }
 
     /// `struct path`.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub struct Path = "path" {
         /// When it expires.
         pub expiry: u64,
@@ -298,28 +298,19 @@ impl Settings {
             flood_slack,
             station_gap,
             station_slack,
-            hash_key: 0,
-            elephant_bytes: 0,
             longest: 1514,
             hello_type: 0xff70,
             path_type: 0xffaf,
-            first_port: 0,
-            last_port: 0,
-            dscp: 0,
-            classifier: 0,
             hops: config.hops,
             valley_free: (config.scope == Scope::ValleyFree).into(),
             fixed_order: (config.order == FloodOrder::Fixed).into(),
             recovers: (config.on_miss == OnMiss::Recover).into(),
             detours: (config.while_broken == WhileBroken::Detour).into(),
-            testing: 0,
             down_bits: TagWidth::Narrow.down_bits() as u8,
-            sprays: 0,
             tag_type: TagWidth::Narrow.ethertype().0,
-            queue_major: 0,
             floods_unknown: (config.on_unknown == OnUnknown::Flood).into(),
             announces: config.announce.into(),
-            reserved: [0; 4],
+            ..Self::default()
         }
     }
 
@@ -340,6 +331,16 @@ impl Port {
     pub fn decided(fabric: bool, host: bool) -> Self {
         let (neighbour_until, host_from) = (if fabric { NEVER } else { 0 }, if host { 0 } else { NEVER });
         Self { neighbour_until, host_from, ..Self::default() }
+    }
+
+    /// Whether a neighbouring switch is up at `now`.
+    pub const fn is_fabric(&self, now: u64) -> bool {
+        self.neighbour_until > now
+    }
+
+    /// Whether it is a host port at `now`.
+    pub const fn is_host(&self, now: u64) -> bool {
+        self.up != 0 && self.host_from <= now
     }
 }
 

@@ -58,15 +58,15 @@ impl Recovery {
 
 impl Known<'_> {
     fn is_fabric(&self, number: u16) -> bool {
-        self.ports.get(usize::from(number)).is_some_and(|port| port.neighbour_until > self.now)
+        self.ports.get(usize::from(number)).is_some_and(|port| port.is_fabric(self.now))
     }
 
     fn is_host(&self, number: u16) -> bool {
-        self.ports.get(usize::from(number)).is_some_and(|port| port.up != 0 && port.host_from <= self.now)
+        self.ports.get(usize::from(number)).is_some_and(|port| port.is_host(self.now))
     }
 
     fn flood(&self) -> Vec<u16> {
-        let up = |port: &Port| port.up != 0 && port.neighbour_until > self.now;
+        let up = |port: &Port| port.up != 0 && port.is_fabric(self.now);
         (0..).zip(self.ports).filter(|(_, port)| up(port)).map(|(number, _)| number).collect()
     }
 
@@ -91,7 +91,7 @@ impl Known<'_> {
         broken.sort_unstable_by_key(|broken| (broken.flow.host, broken.flow.peer));
         let (mut done, mut seen) = (Recovery::default(), HashSet::new());
         for Broken { flow, path, other } in broken {
-            let back = Flow { host: flow.peer, peer: flow.host };
+            let back = flow.reversed();
             if seen.contains(&flow) {
                 continue;
             }
@@ -127,8 +127,16 @@ impl Known<'_> {
         };
         done.floods.push((key, Flood::new(u16::MAX, until)));
         let made = (self.now / 1_000_000) as u32;
-        let class = LOCKED;
-        let path = Path { expiry: until, id, made, port, class, initiator: 1, explored: 1, reserved: [0; 3] };
+        let path = Path {
+            expiry: until,
+            id,
+            made,
+            port,
+            class: LOCKED,
+            initiator: 1,
+            explored: 1,
+            reserved: [0; 3],
+        };
         done.locked.push((flow, path));
         done.frames.push((self.flood(), self.about(flow, PathType::RecoveryRequest, id)));
     }

@@ -1,9 +1,11 @@
-//! bpf(2) calls that the library lacks.
+//! bpf(2) calls that the library lacks, and interfaces by name and index.
 
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
+
+use nix::net::if_::{if_indextoname, if_nametoindex};
 
 const BPF_OBJ_PIN: libc::c_long = 6;
 const BPF_OBJ_GET: libc::c_long = 7;
@@ -111,12 +113,7 @@ pub fn programs_at(ifindex: u32) -> io::Result<Vec<u32>> {
 /// # Errors
 /// There is no interface of this name.
 pub fn ifindex(name: &str) -> io::Result<u32> {
-    let name = std::ffi::CString::new(name)?;
-    // SAFETY: the pointer is to a string that lives until the call returns.
-    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
-        0 => Err(io::Error::last_os_error()),
-        index => Ok(index),
-    }
+    Ok(if_nametoindex(name)?)
 }
 
 /// The name of the interface with this index.
@@ -124,11 +121,5 @@ pub fn ifindex(name: &str) -> io::Result<u32> {
 /// # Errors
 /// There is no such interface.
 pub fn ifname(index: u32) -> io::Result<String> {
-    let mut name = [0_u8; libc::IF_NAMESIZE];
-    // SAFETY: the buffer has room for the longest name and its terminating zero.
-    if unsafe { libc::if_indextoname(index, name.as_mut_ptr().cast()) }.is_null() {
-        return Err(io::Error::last_os_error());
-    }
-    let length = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-    Ok(String::from_utf8_lossy(&name[..length]).into_owned())
+    Ok(if_indextoname(index)?.to_string_lossy().into_owned())
 }

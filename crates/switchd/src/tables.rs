@@ -206,7 +206,7 @@ impl Tables {
         let mut done = Recovery::default();
         for some in broken.chunks(AT_ONCE) {
             let still = some.iter().filter_map(|broken| self.still(broken, now)).collect();
-            let more = self.deciding(ports, now).decide(|known| known.break_port(still, &mut draw));
+            let more = self.decide(ports, now, |known| known.break_port(still, &mut draw));
             for map in self.flows() {
                 map.remove(&more.gone)?;
             }
@@ -238,18 +238,16 @@ impl Tables {
         port: u16,
         ports: &[Port],
         now: u64,
-        draw: impl FnMut(&Flow) -> u32,
+        mut draw: impl FnMut(&Flow) -> u32,
     ) -> io::Result<Recovery> {
         let over = self.on_port(port, now)?;
-        let is_fabric =
-            |number: u16| ports.get(usize::from(number)).is_some_and(|port| port.neighbour_until > now);
+        let is_fabric = |number: u16| ports.get(usize::from(number)).is_some_and(|port| port.is_fabric(now));
         let reversed = over.iter().filter_map(|entry| {
             let other = entry.other.filter(|other| is_fabric(other.port))?;
             Some(Broken { flow: entry.flow.reversed(), path: other, other: Some(entry.path) })
         });
         let reversed: Vec<Broken> = reversed.collect();
-        let mut draw = draw;
-        let done = self.deciding(ports, now).decide(|known| {
+        let done = self.decide(ports, now, |known| {
             let mut done = known.break_port(over, &mut draw);
             done.frames.extend(known.break_port(reversed, &mut draw).frames);
             // In-flight frames are still forwarded.
@@ -273,8 +271,14 @@ impl Tables {
         done.locked.iter().try_for_each(|(flow, path)| locked.insert(flow, path))
     }
 
-    fn deciding<'a>(&'a self, ports: &'a [Port], now: u64) -> Deciding<'a> {
-        Deciding { tables: self, ports, now }
+    /// What `decide` finds necessary for flows, from the state of the switch.
+    fn decide(&self, ports: &[Port], now: u64, decide: impl FnOnce(&Known<'_>) -> Recovery) -> Recovery {
+        let is_attached = |station: u64| {
+            let known = self.0.stations.as_ref().and_then(|(stations, _)| stations.get(&station));
+            let port = known.filter(|station| station.expiry > now).map(|station| usize::from(station.port));
+            port.and_then(|port| ports.get(port)).is_some_and(|port| port.is_host(now))
+        };
+        decide(&Known { ports, settings: &self.0.settings, is_attached: &is_attached, now })
     }
 }
 
@@ -286,29 +290,6 @@ fn walk<K: Pod, V: Pod>(
 ) -> Result<Option<Walk<K, V>>, PlaneError> {
     let open = || Walk::of(ebpf.map(&map_in_kernel(map)).ok_or(PlaneError::Missing(map))?);
     wanted.then(open).transpose()
-}
-
-/// The inputs of a decision.
-struct Deciding<'a> {
-    tables: &'a Tables,
-    ports: &'a [Port],
-    now: u64,
-}
-
-impl Deciding<'_> {
-    fn decide(&self, decide: impl FnOnce(&Known<'_>) -> Recovery) -> Recovery {
-        let is_host = |number: u16| {
-            let port = self.ports.get(usize::from(number));
-            port.is_some_and(|port| port.up != 0 && port.host_from <= self.now)
-        };
-        let is_attached = |station: u64| {
-            let known = self.tables.0.stations.as_ref().and_then(|(stations, _)| stations.get(&station));
-            let station = known.filter(|station| station.expiry > self.now);
-            station.is_some_and(|station| is_host(station.port))
-        };
-        let settings = &self.tables.0.settings;
-        decide(&Known { ports: self.ports, settings, is_attached: &is_attached, now: self.now })
-    }
 }
 
 /// Removes entries that are not kept; returns the number of entries left.

@@ -1,5 +1,7 @@
 //! Workloads on loopback addresses unique to a test, and their records.
 
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::{Value, json};
@@ -12,13 +14,56 @@ pub fn addresses() -> [String; 2] {
     [(); 2].map(|()| format!("127.{}.{b}.{}", 16 + a % 200, NEXT.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// A workload with two hosts.
-pub fn workload(addresses: &[String; 2], flows: &[Value], more: Value) -> Workload {
+/// The text of a workload with two hosts.
+pub fn text(addresses: &[String; 2], flows: &[Value], more: Value) -> Value {
     let hosts: Vec<Value> =
         addresses.iter().enumerate().map(|(n, a)| json!({"name": format!("h{n}"), "address": a})).collect();
     let mut text = json!({"hosts": hosts, "flows": flows, "limit_ps": 10_000_000_000_000_u64});
     text.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+    text
+}
+
+/// A workload with two hosts.
+pub fn workload(addresses: &[String; 2], flows: &[Value], more: Value) -> Workload {
+    read(&text(addresses, flows, more))
+}
+
+/// The workload of a text.
+pub fn read(text: &Value) -> Workload {
     Workload::read(text.to_string().as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The files of a run of `weft-loadgen`, which are removed when this is dropped.
+pub struct Files(PathBuf);
+
+impl Files {
+    /// With the text of a workload.
+    pub fn new(text: &Value) -> Self {
+        static NEXT: AtomicU8 = AtomicU8::new(0);
+        let name = format!("weft-loadgen-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let files = Self(std::env::temp_dir().join(name));
+        std::fs::create_dir_all(&files.0).unwrap();
+        std::fs::write(files.0.join("workload.json"), text.to_string()).unwrap();
+        files
+    }
+
+    /// The file of records.
+    pub fn records(&self) -> PathBuf {
+        self.0.join("records.jsonl")
+    }
+
+    /// The command.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weft-loadgen"));
+        command.arg(self.0.join("workload.json")).arg("--records").arg(self.records());
+        command
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// A flow from h0 to h1.

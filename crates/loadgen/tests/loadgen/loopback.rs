@@ -1,9 +1,12 @@
 //! Flows over real sockets on loopback addresses: sizes, times and errors.
 
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
+use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
-use crate::common::{addresses, flow, lines, send, workload};
+use crate::common::{Files, addresses, flow, lines, read, send, text, workload};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::{Value, json};
 use weft_loadgen::{Generator, GeneratorError, Style};
 
@@ -67,16 +70,10 @@ fn ports_that_are_taken_are_the_error_of_their_flows_alone() {
     assert_eq!((outcome.finished, outcome.failed), (1, 2));
     let error = |at: usize| records[at]["error"].as_str().unwrap_or_default().to_owned();
     assert_eq!(error(0), "");
-    assert!(
-        error(1).starts_with(&format!("listen at {}:5002: Address already in use", addresses[1])),
-        "{}",
-        error(1)
-    );
-    assert!(
-        error(2).starts_with(&format!("bind to {}:40003: Address already in use", addresses[0])),
-        "{}",
-        error(2)
-    );
+    let listen = format!("listen at {}:5002: Address already in use", addresses[1]);
+    assert!(error(1).starts_with(&listen), "{}", error(1));
+    let bind = format!("bind to {}:40003: Address already in use", addresses[0]);
+    assert!(error(2).starts_with(&bind), "{}", error(2));
     assert_eq!(records[1]["start_ps"], Value::Null);
 }
 
@@ -130,37 +127,19 @@ fn a_start_that_is_over_is_refused() {
 #[test]
 fn an_interrupted_run_leaves_a_record_of_every_flow() {
     let addresses = addresses();
-    let directory = std::env::temp_dir().join(format!("weft-loadgen-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let (input, output) = (directory.join("workload.json"), directory.join("records.jsonl"));
     let flows = [flow(0, 40_000, 5_001, 5_000, 0), flow(1, 40_001, 5_001, 5_000, 9_000)];
-    let hosts =
-        [json!({"name": "h0", "address": addresses[0]}), json!({"name": "h1", "address": addresses[1]})];
-    let text = json!({"hosts": hosts, "flows": flows, "limit_ps": 10_000_000_000_000_u64});
-    std::fs::write(&input, text.to_string()).unwrap();
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_weft-loadgen"))
-        .arg(&input)
-        .arg("--records")
-        .arg(&output)
-        .args(["--progress", "json"])
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut told = std::io::BufReader::new(child.stderr.take().unwrap());
+    let files = Files::new(&text(&addresses, &flows, json!({})));
+    let mut child = files.command().args(["--progress", "json"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut events = Vec::new();
-    let mut line = String::new();
-    while std::io::BufRead::read_line(&mut told, &mut line).unwrap() > 0 {
-        let event: Value = serde_json::from_str(&line).unwrap();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
         if event["event"] == "progress" && event["finished"] == 1 && events.len() < 20 {
-            let child = rustix::process::Pid::from_child(&child);
-            rustix::process::kill_process(child, rustix::process::Signal::INT).unwrap();
+            kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         }
         events.push(event);
-        line.clear();
     }
     let status = child.wait().unwrap();
-    let records = lines(&std::fs::read(&output).unwrap());
-    std::fs::remove_dir_all(&directory).unwrap();
+    let records = lines(&std::fs::read(files.records()).unwrap());
     assert_eq!(status.code(), Some(130), "{events:?}");
     assert_eq!((events[0]["event"].as_str(), events[0]["flows"].as_u64()), (Some("ready"), Some(2)));
     assert_eq!(events.last().unwrap()["interrupted"], json!(true));
@@ -173,17 +152,35 @@ fn an_interrupted_run_leaves_a_record_of_every_flow() {
 #[test]
 fn a_run_that_cannot_start_keeps_the_records_of_the_one_before() {
     let addresses = addresses();
-    let directory = std::env::temp_dir().join(format!("weft-loadgen-late-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let (input, output) = (directory.join("workload.json"), directory.join("records.jsonl"));
-    let hosts =
-        [json!({"name": "h0", "address": addresses[0]}), json!({"name": "h1", "address": addresses[1]})];
-    let text = json!({"hosts": hosts, "flows": [], "limit_ps": 10_000_000_000_000_u64, "start_at_ns": 1});
-    std::fs::write(&input, text.to_string()).unwrap();
-    std::fs::write(&output, "of before\n").unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_weft-loadgen"));
-    let done = command.arg(&input).arg("--records").arg(&output).output().unwrap();
-    let kept = std::fs::read_to_string(&output).unwrap();
-    std::fs::remove_dir_all(&directory).unwrap();
+    let files = Files::new(&text(&addresses, &[], json!({"start_at_ns": 1})));
+    std::fs::write(files.records(), "of before\n").unwrap();
+    let done = files.command().output().unwrap();
+    let kept = std::fs::read_to_string(files.records()).unwrap();
     assert_eq!((done.status.code(), kept.as_str()), (Some(2), "of before\n"), "{done:?}");
+}
+
+#[test]
+fn a_listener_that_lacks_descriptors_waits_idly_and_goes_on_once_it_has_them() {
+    let text = text(&addresses(), &[flow(0, 40_000, 5_001, 5_000, 0)], json!({}));
+    let files = Files::new(&text);
+    let mut receiver = files.command();
+    receiver.args(["--host", "h1", "--progress", "json"]).stderr(Stdio::piped());
+    let mut receiver = receiver.spawn().unwrap();
+    let mut events = BufReader::new(receiver.stderr.take().unwrap()).lines();
+    assert!(events.next().unwrap().unwrap().contains("ready"));
+    let pid = Pid::from_child(&receiver);
+    let limit = |current| Rlimit { current: Some(current), maximum: Some(1024) };
+    // Its standard streams are the only descriptors below.
+    prlimit(Some(pid), Resource::Nofile, limit(3)).unwrap();
+    let sender = std::thread::spawn(move || send(&read(&text), &["h0"]));
+    std::thread::sleep(Duration::from_secs(1));
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", receiver.id())).unwrap();
+    // CPU time in user mode and in the kernel, in hundredths of a second.
+    let times = stat.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
+    let busy: u64 = times.map(|time| time.parse::<u64>().unwrap()).sum();
+    assert!(busy < 20, "{busy} hundredths of a second in one second of waiting");
+    prlimit(Some(pid), Resource::Nofile, limit(64)).unwrap();
+    assert_eq!(sender.join().unwrap().0.finished, 1);
+    assert_eq!(events.map(Result::unwrap).filter(|event| event.contains("\"done\"")).count(), 1);
+    assert!(receiver.wait().unwrap().success());
 }

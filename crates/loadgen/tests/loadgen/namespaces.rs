@@ -1,20 +1,17 @@
 //! Two hosts in their own network namespaces, joined by a link, like the hosts of an emulation.
 
-use crate::common::{flow, send};
+use crate::common::{flow, read, send, text};
 use crate::hosts::{Host, pair};
 use serde_json::{Value, json};
 use weft_loadgen::Workload;
 
 fn workload(hosts: &[Host; 2], flows: &[Value], congestion: &str) -> Workload {
-    let hosts: Vec<Value> = hosts
-        .iter()
-        .enumerate()
-        .map(|(n, host)| json!({"name": format!("h{n}"), "address": format!("10.0.0.{}", n + 1), "netns": host.netns()}))
-        .collect();
-    let text = json!({
-        "hosts": hosts, "flows": flows, "congestion": congestion, "limit_ps": 20_000_000_000_000_u64,
-    });
-    Workload::read(text.to_string().as_bytes()).unwrap()
+    let more = json!({"congestion": congestion, "limit_ps": 20_000_000_000_000_u64});
+    let mut text = text(&["10.0.0.1".to_owned(), "10.0.0.2".to_owned()], flows, more);
+    for (n, host) in hosts.iter().enumerate() {
+        text["hosts"][n]["netns"] = json!(host.netns());
+    }
+    read(&text)
 }
 
 #[test]
@@ -23,13 +20,8 @@ fn two_hundred_flows_start_at_their_time_and_arrive_whole() {
     let hosts = pair();
     let mut flows: Vec<Value> = (0..200_u32)
         .map(|n| {
-            flow(
-                n,
-                33_000 + (n * 37 % 20_000) as u16,
-                5_001 + (n % 4) as u16,
-                1 + u64::from(n * n) * 11,
-                u64::from(n) * 3,
-            )
+            let (sport, dport) = (33_000 + (n * 37 % 20_000) as u16, 5_001 + (n % 4) as u16);
+            flow(n, sport, dport, 1 + u64::from(n * n) * 11, u64::from(n) * 3)
         })
         .collect();
     for flow in flows.iter_mut().step_by(2) {
@@ -70,7 +62,7 @@ fn a_namespace_that_is_not_there_is_named() {
     let text = json!({
         "hosts": [{"name": "h0", "address": "10.0.0.1", "netns": "/nowhere/net"}], "flows": [], "limit_ps": 1,
     });
-    let workload = Workload::read(text.to_string().as_bytes()).unwrap();
+    let workload = read(&text);
     let error =
         weft_loadgen::Generator::open(&workload, vec![true], Vec::new(), weft_loadgen::Style::Quiet).err();
     assert!(error.unwrap().to_string().contains("cannot open the network namespace /nowhere/net"));

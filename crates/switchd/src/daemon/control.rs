@@ -11,7 +11,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path as PathOf, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,6 +22,7 @@ use tokio::task::JoinHandle;
 
 use super::answer::{Answer, Failure, internal};
 use super::refusal::Refusal;
+use super::switch::Switch;
 use super::{Shared, background, metrics, reload, report, trace};
 use crate::config::Access;
 use crate::names::SwitchName;
@@ -125,15 +126,9 @@ impl Control {
 fn router(shared: Shared) -> Router {
     Router::new()
         .route("/v1/status", get(status))
-        .route("/v1/ports", get(async |State(shared): State<Shared>| Json(report::ports(&shared.lock()))))
-        .route(
-            "/v1/neighbours",
-            get(async |State(shared): State<Shared>| Json(report::neighbours(&shared.lock()))),
-        )
-        .route(
-            "/v1/counters",
-            get(async |State(shared): State<Shared>| Json(report::counters(&shared.lock()))),
-        )
+        .route("/v1/ports", reported(report::ports))
+        .route("/v1/neighbours", reported(report::neighbours))
+        .route("/v1/counters", reported(report::counters))
         .route("/v1/hosts", get(hosts))
         .route("/v1/paths", get(paths))
         .route("/v1/trace", get(follow))
@@ -145,6 +140,11 @@ fn router(shared: Shared) -> Router {
         .merge(tags::http::router())
         .fallback(async || Failure::new(StatusCode::NOT_FOUND, "no such path: see docs/switchd.md"))
         .with_state(shared)
+}
+
+/// Answers with a part of the switch's state.
+fn reported(report: fn(&Switch) -> Value) -> MethodRouter<Shared> {
+    get(async move |State(shared): State<Shared>| Json(report(&shared.lock())))
 }
 
 async fn status(State(shared): State<Shared>) -> Json<Value> {

@@ -1,7 +1,9 @@
 //! Queries and settings of a driver, by ethtool(8)'s ioctl.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
+
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
 const GET_LINK: u32 = 0x0a;
 const GET_GRO: u32 = 0x2b;
@@ -19,13 +21,7 @@ struct Value {
 
 /// Sends a command to the driver of an interface; returns its answer.
 fn ask(name: &str, command: u32, data: u32) -> io::Result<u32> {
-    // SAFETY: no pointers.
-    let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new and has no other owner.
-    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
     let mut value = Value { command, data };
     // SAFETY: all zeros is a value of this structure.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };

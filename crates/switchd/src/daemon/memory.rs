@@ -38,7 +38,8 @@ impl Memory {
             length += read;
         }
         let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
-        let records = (1..=MOST).map(|place| (place, place * RECORD)).filter(|(_, at)| number(*at) != 0);
+        // Places are taken in their order, so all of them up to the end of the file hold a sender.
+        let records = (1..length / RECORD).map(|place| (place, place * RECORD));
         let senders =
             records.map(|(place, at)| ((number(at), number(at + 8) as u16), (place, number(at + 16))));
         Ok(Self { own: number(16), senders: senders.collect(), file })
@@ -92,13 +93,24 @@ mod tests {
         let mut memory = Memory::open(&path).unwrap();
         assert_eq!(memory.next(1000), 1000);
         assert_eq!(memory.next(500), 1001);
+        assert!(memory.is_new((0, 1), 5), "0 is a switch id like any other");
         assert!(memory.is_new((7, 1), 5));
         assert!(!memory.is_new((7, 1), 5));
         drop(memory);
         let mut memory = Memory::open(&path).unwrap();
         assert_eq!(memory.next(10), 1002);
-        assert!(!memory.is_new((7, 1), 5), "a replay is still refused after a restart");
+        for switch in [0, 7] {
+            assert!(
+                !memory.is_new((switch, 1), 5),
+                "a replay from {switch} is still refused after a restart"
+            );
+        }
         assert!(memory.is_new((7, 2), 5));
+        drop(memory);
+        let mut memory = Memory::open(&path).unwrap();
+        for sender in [(0, 1), (7, 1), (7, 2)] {
+            assert!(!memory.is_new(sender, 5), "{sender:?} has kept its place");
+        }
         assert!(memory.is_new((7, 1), 6));
         std::fs::remove_file(&path).unwrap();
     }

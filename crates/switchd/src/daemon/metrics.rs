@@ -74,15 +74,20 @@ fn gauge(registry: &mut Registry, name: &str, help: &str, values: impl IntoItera
     registry.register(name, help, family);
 }
 
+/// The labels of all metrics of a switch.
+fn own(switch: &Switch) -> Labels {
+    vec![("switch", switch.config.name.to_string())]
+}
+
+/// The same with one more.
+fn with(switch: &Switch, name: &'static str, value: &str) -> Labels {
+    [own(switch), vec![(name, value.to_owned())]].concat()
+}
+
 /// The metrics of modes with gates and rules.
 fn of_tags(registry: &mut Registry, switch: &Switch, sizes: Sizes, fates: Fates) {
-    let own = || vec![("switch", switch.config.name.to_string())];
-    let with = |name: &'static str, value: &str| {
-        let mut labels = own();
-        labels.push((name, value.to_owned()));
-        labels
-    };
-    let one = |value| [(own(), value)];
+    let with = |name: &'static str, value: &str| with(switch, name, value);
+    let one = |value| [(own(switch), value)];
     gauge(registry, "gates", "Gates", one(sizes.gates as u64));
     gauge(registry, "rules", "Rules of the flow table", one(sizes.rules as u64));
     gauge(registry, "groups", "Groups of the flow table", one(sizes.groups as u64));
@@ -104,9 +109,9 @@ fn of_tags(registry: &mut Registry, switch: &Switch, sizes: Sizes, fates: Fates)
 
 fn registry(switch: &Switch) -> Registry {
     let mut registry = Registry::with_prefix("weft");
-    let own = || vec![("switch", switch.config.name.to_string())];
+    let with = |name: &'static str, value: &str| with(switch, name, value);
+    let one = |value| [(own(switch), value)];
     let counters = switch.plane.counters().unwrap_or_default();
-    let one = |value| [(own(), value)];
     counter(
         &mut registry,
         "frames_forwarded",
@@ -114,11 +119,6 @@ fn registry(switch: &Switch) -> Registry {
         one(counters.forwarded),
     );
     counter(&mut registry, "frames_consumed", "Frames for the switch itself", one(counters.consumed));
-    let with = |name: &'static str, value: &str| {
-        let mut labels = own();
-        labels.push((name, value.to_owned()));
-        labels
-    };
     let dropped =
         |reason: Reason| counters.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |of| of.1);
     let drops = Reason::all().map(|reason| (with("reason", reason.name()), dropped(reason)));

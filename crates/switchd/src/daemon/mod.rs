@@ -21,7 +21,7 @@ mod quiet;
 pub(crate) mod refusal;
 mod reload;
 mod report;
-mod socket;
+pub(crate) mod socket;
 mod start;
 pub(crate) mod switch;
 mod trace;

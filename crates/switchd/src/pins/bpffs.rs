@@ -1,13 +1,13 @@
 //! The BPF file system, which contains only pins.
 
-use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nix::mount::MsFlags;
+use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
+
 use super::{Result, at};
 
-/// `BPF_FS_MAGIC`.
-const MAGIC: libc::__fsword_t = 0xcafe_4a11;
 /// Its standard mount point.
 const STANDARD: &str = "/sys/fs/bpf";
 
@@ -37,29 +37,16 @@ pub fn require(path: &Path) -> Result<()> {
 /// # Errors
 /// The kernel's error.
 pub fn holds(path: &Path) -> io::Result<bool> {
-    let path = CString::new(path.as_os_str().as_encoded_bytes())?;
-    // SAFETY: all zeros is a value of this structure of integers.
-    let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers are to values that live until the call returns.
-    match unsafe { libc::statfs(path.as_ptr(), &raw mut stat) } {
-        0 => Ok(stat.f_type == MAGIC),
-        _ => Err(io::Error::last_os_error()),
-    }
+    Ok(statfs(path)?.filesystem_type() == BPF_FS_MAGIC)
 }
 
 fn mount(path: &Path) -> io::Result<()> {
-    let path = CString::new(path.as_os_str().as_encoded_bytes())?;
-    // SAFETY: the pointers are to strings that live until the call returns; no data is given.
-    let done = unsafe { libc::mount(c"bpf".as_ptr(), path.as_ptr(), c"bpf".as_ptr(), 0, std::ptr::null()) };
-    match done {
-        0 => Ok(()),
-        _ => {
-            let error = io::Error::last_os_error();
-            let how =
-                "the BPF file system is not mounted, and mounting it failed (mount -t bpf bpf /sys/fs/bpf)";
-            Err(io::Error::new(error.kind(), format!("{how}: {error}")))
-        }
-    }
+    let bpf = Some("bpf");
+    nix::mount::mount(bpf, path, bpf, MsFlags::empty(), None::<&str>).map_err(|error| {
+        let error = io::Error::from(error);
+        let how = "the BPF file system is not mounted, and mounting it failed (mount -t bpf bpf /sys/fs/bpf)";
+        io::Error::new(error.kind(), format!("{how}: {error}"))
+    })
 }
 
 /// The entries of a directory, sorted by name; none if it does not exist.

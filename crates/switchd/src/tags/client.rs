@@ -10,7 +10,7 @@ use weft_fabric::gates::Gate;
 use weft_switching::tag_forward::{FlowChange, FlowFilter, Verb, parse_change};
 
 use super::command::TagCommand;
-use crate::bodies::{CountedRule, Flag, FlowChanges, Flows, GateChange, Gates, Group, PortName, ShownGate};
+use crate::bodies::{CountedRule, FlowChanges, Flows, GateChange, GateOfPort, Gates, Group, PortName};
 use crate::ctl::{Client, ClientError};
 
 /// Maximum size of a file of changes, in bytes.
@@ -52,7 +52,7 @@ pub async fn run(client: &Client, command: TagCommand, output: &Output<'_>) -> R
                 port: Some(PortName::Text(port.clone())),
                 gate: Some(Gate(gate)),
                 direction: Some(direction),
-                flag: flag.map(Flag::from),
+                flag,
                 ..GateChange::default()
             };
             let answer = client.tell(Method::PATCH, "/v1/gates", &change).await?;
@@ -69,7 +69,9 @@ pub async fn run(client: &Client, command: TagCommand, output: &Output<'_>) -> R
         }
         TagCommand::DumpGates => {
             let gates: Gates = client.get("/v1/gates").await?;
-            let Gates { width, ethertype, down_divisor, up_divisor, .. } = &gates;
+            let Gates { down_divisor, up_divisor, .. } = &gates;
+            let [width, ethertype] =
+                [&gates.width, &gates.ethertype].map(|text| text.as_deref().unwrap_or("-"));
             let head = format!(
                 "width={width},ethertype={ethertype},down_divisor={down_divisor},up_divisor={up_divisor}"
             );
@@ -125,8 +127,9 @@ fn group_line(group: &Group) -> String {
     shown.strip_prefix("add ").unwrap_or(&shown).to_owned()
 }
 
-fn gate_line(gate: &ShownGate) -> String {
-    let ShownGate { port, interface, gate, direction, flag, peer } = gate;
+fn gate_line(gate: &GateOfPort) -> String {
+    let GateOfPort { port, interface, gate, direction, flag, peer } = gate;
+    let interface = interface.as_deref().unwrap_or_default();
     let flag = flag.map(|flag| format!(",flag={}", json!(flag).as_str().unwrap_or_default()));
     let peer = if peer.is_empty() { String::new() } else { format!(",peer={peer}") };
     format!("port={port}({interface}),gate={gate},direction={direction}{}{peer}", flag.unwrap_or_default())

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use weft_fabric::gates::Direction;
 
 use crate::bodies::Flag;
@@ -44,7 +44,7 @@ pub enum TagCommand {
         direction: Toward,
         /// What is behind it [default: another switch]
         #[arg(long, value_enum)]
-        flag: Option<FlagName>,
+        flag: Option<Flag>,
     },
     /// Set the distance between gates
     #[command(after_help = "Example: weftctl set-divisors --down 2 --up 8")]
@@ -118,27 +118,6 @@ Examples:
     DumpGroups,
 }
 
-/// The flag of a gate.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum FlagName {
-    /// A server: tags are removed (G_SRV)
-    Srv,
-    /// An external network: tags are removed (G_EXT)
-    Ext,
-    /// An edge switch: frames from there go up (G_ASS)
-    Ass,
-}
-
-impl From<FlagName> for Flag {
-    fn from(name: FlagName) -> Self {
-        match name {
-            FlagName::Srv => Self::Srv,
-            FlagName::Ext => Self::Ext,
-            FlagName::Ass => Self::Ass,
-        }
-    }
-}
-
 /// Which number of a tag addresses a gate.
 #[derive(Args)]
 #[group(multiple = false)]
@@ -153,8 +132,8 @@ pub struct Toward {
 
 impl Toward {
     /// The direction of a gate with this flag.
-    pub fn direction(&self, flag: Option<FlagName>) -> Direction {
-        let goes_up = self.up || (matches!(flag, Some(FlagName::Ext)) && !self.down);
+    pub fn direction(&self, flag: Option<Flag>) -> Direction {
+        let goes_up = self.up || (matches!(flag, Some(Flag::Ext)) && !self.down);
         if goes_up { Direction::Up } else { Direction::Down }
     }
 }

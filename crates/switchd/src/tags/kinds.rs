@@ -139,15 +139,15 @@ impl KindList {
 
     /// The kinds of an earlier program, with counts of 0.
     pub fn read(table: &Kinds) -> Self {
-        let v4 = table.v4.iter().take(table.count_v4 as usize).map(|kind| {
-            let lengths = (length(&kind.source), length(&kind.destination));
-            (kind.id, KindKey { priority: kind.priority, is_v6: false, lengths })
-        });
-        let v6 = table.v6.iter().take(table.count_v6 as usize).map(|kind| {
-            let lengths = (length(&kind.source), length(&kind.destination));
-            (kind.id, KindKey { priority: kind.priority, is_v6: true, lengths })
-        });
-        let mut kinds: Vec<Kind> = v4.chain(v6).map(|(id, key)| Kind { key, id, rules: 0 }).collect();
+        let of = |id, priority, is_v6, source: &[u8], destination: &[u8]| {
+            let lengths = (length(source), length(destination));
+            Kind { key: KindKey { priority, is_v6, lengths }, id, rules: 0 }
+        };
+        let v4 = table.v4.iter().take(table.count_v4 as usize);
+        let v4 = v4.map(|kind| of(kind.id, kind.priority, false, &kind.source, &kind.destination));
+        let v6 = table.v6.iter().take(table.count_v6 as usize);
+        let v6 = v6.map(|kind| of(kind.id, kind.priority, true, &kind.source, &kind.destination));
+        let mut kinds: Vec<Kind> = v4.chain(v6).collect();
         kinds.sort_by_key(|kind| std::cmp::Reverse(kind.key.priority));
         let next = kinds.iter().map(|kind| kind.id).max().map_or(0, |id| id.wrapping_add(1));
         Self { kinds, next }

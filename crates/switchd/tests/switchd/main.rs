@@ -4,5 +4,8 @@
 mod bpffs;
 mod conformance;
 mod daemons;
+mod net;
+#[path = "../../examples/common/packet.rs"]
+mod packet_socket;
 mod verified;
 mod wires;

@@ -4,8 +4,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io;
-use std::mem::MaybeUninit;
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -81,7 +80,7 @@ pub fn measure(arguments: &Arguments) -> Result<Found, Box<dyn Error>> {
 
 /// One round trip; `None` if it timed out.
 fn one(
-    socket: &Socket,
+    mut socket: &Socket,
     arguments: &Arguments,
     id: u16,
     sequence: u16,
@@ -89,17 +88,14 @@ fn one(
 ) -> Result<Option<Duration>, Box<dyn Error>> {
     let request = echo_request(id, sequence, usize::from(arguments.size));
     let to = SocketAddrV4::new(arguments.to, 0).into();
-    let mut room = [MaybeUninit::uninit(); ROOM];
+    let mut room = [0; ROOM];
     let asked = Instant::now();
     socket.send_to(&request, &to).map_err(|error| format!("{}: {error}", arguments.to))?;
     while asked.elapsed() < patience {
-        match socket.recv(&mut room) {
+        match socket.read(&mut room) {
             Ok(length) => {
                 let at = asked.elapsed();
-                let packet: Vec<u8> =
-                    // SAFETY: the kernel has written `length` bytes.
-                    room[..length].iter().map(|byte| unsafe { byte.assume_init() }).collect();
-                if is_reply(&packet, id, sequence) {
+                if is_reply(&room[..length], id, sequence) {
                     return Ok(Some(at));
                 }
             }

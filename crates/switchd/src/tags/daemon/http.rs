@@ -22,9 +22,7 @@ use super::flows::{ChangeError, Summary};
 use super::gates::{GateRefusal, check_reachable};
 use super::warnings::warnings;
 use super::{Gated, Tags};
-use crate::bodies::{
-    Flag, FlowChanges, GateChange, Gates, NewGate, NewGates, PortName, ShownGate, WantedFlows,
-};
+use crate::bodies::{Flag, FlowChanges, GateChange, GateOfPort, Gates, PortName, WantedFlows};
 use crate::daemon::Shared;
 use crate::daemon::answer::{Answer, Failure, internal};
 use crate::daemon::control::{Asked, Limit, number, read};
@@ -97,9 +95,9 @@ async fn gates(State(shared): State<Shared>) -> Result<Json<Gates>, Failure> {
     let tags = tags(&shared)?;
     let SwitchGates { switch, layer, down_divisor, up_divisor, gates } = tags.gates().get().clone();
     let known = shared.lock();
-    let shown = |gate: PortGate| ShownGate {
+    let shown = |gate: PortGate| GateOfPort {
         port: gate.port.0,
-        interface: known.ports.get(gate.port.index()).map(|port| port.name.clone()).unwrap_or_default(),
+        interface: Some(known.ports.get(gate.port.index()).map(|port| port.name.clone()).unwrap_or_default()),
         gate: gate.gate,
         direction: gate.direction,
         flag: gate.flag.map(Flag::from),
@@ -108,8 +106,8 @@ async fn gates(State(shared): State<Shared>) -> Result<Json<Gates>, Failure> {
     Ok(Json(Gates {
         switch,
         layer,
-        width: tags.width.to_string(),
-        ethertype: ethertype(tags),
+        width: Some(tags.width.to_string()),
+        ethertype: Some(ethertype(tags)),
         down_divisor,
         up_divisor,
         gates: gates.into_iter().map(shown).collect(),
@@ -121,9 +119,9 @@ fn ethertype(tags: &Tags) -> String {
 }
 
 /// Checks the interfaces given with gates against those of the ports.
-fn check_interfaces(shared: &Shared, gates: &[NewGate]) -> Result<(), Failure> {
+fn check_interfaces(shared: &Shared, gates: &[GateOfPort]) -> Result<(), Failure> {
     let known = shared.lock();
-    for NewGate { port, interface, gate, .. } in gates {
+    for GateOfPort { port, interface, gate, .. } in gates {
         let own = known.ports.get(usize::from(*port)).map(|port| &port.name);
         if let (Some(said), Some(own)) = (interface, own)
             && said != own
@@ -148,7 +146,7 @@ fn set(shared: &Shared, tags: &Tags, change: impl FnOnce(&Gated) -> Result<Switc
 
 async fn put_gates(State(shared): State<Shared>, taken: Result<Bytes, BytesRejection>) -> Answer {
     let tags = tags(&shared)?;
-    let new: NewGates = parse(&body(taken)?)?;
+    let new: Gates = parse(&body(taken)?)?;
     if let Some(width) = new.width.as_ref().filter(|width| **width != tags.width.to_string()) {
         return Err(Failure::conflict(format!(
             "these gates are for {width} tags, but this switch uses {} ones: set the same `width` on all switches",

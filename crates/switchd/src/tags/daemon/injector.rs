@@ -1,7 +1,11 @@
 //! The socket that sends frames that have waited in the daemon.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::sys::socket::{setsockopt, sockopt};
+
+use crate::daemon::socket::{address, packet_socket};
 
 /// A packet socket that only sends.
 pub struct Injector {
@@ -15,14 +19,7 @@ impl Injector {
     /// # Errors
     /// The kernel's error; CAP_NET_RAW is required.
     pub fn open() -> io::Result<Self> {
-        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: no pointers.
-        let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor is new and has no other owner.
-        Ok(Self { socket: unsafe { OwnedFd::from_raw_fd(fd) }, priority: 0 })
+        Ok(Self { socket: packet_socket()?, priority: 0 })
     }
 
     /// Sends a frame out of an interface, with the priority that selects its queue.
@@ -31,25 +28,10 @@ impl Injector {
     /// The kernel's error, such as a full queue or an interface that is down.
     pub fn send(&mut self, ifindex: u32, priority: u32, frame: &[u8]) -> io::Result<()> {
         if priority != self.priority {
-            // SAFETY: the pointer is to an integer of the length that is given.
-            let set = unsafe {
-                libc::setsockopt(
-                    self.socket.as_raw_fd(),
-                    libc::SOL_SOCKET,
-                    libc::SO_PRIORITY,
-                    (&raw const priority).cast(),
-                    size_of_val(&priority) as libc::socklen_t,
-                )
-            };
-            if set < 0 {
-                return Err(io::Error::last_os_error());
-            }
+            setsockopt(&self.socket, sockopt::Priority, &priority.cast_signed())?;
             self.priority = priority;
         }
-        // SAFETY: all zeros is a value of this structure of integers.
-        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-        address.sll_family = libc::AF_PACKET as u16;
-        address.sll_ifindex = i32::try_from(ifindex).map_err(io::Error::other)?;
+        let address = address(ifindex, 0)?;
         // SAFETY: the pointers are to the bytes of the slice, and to an address of the length that is given.
         let sent = unsafe {
             libc::sendto(

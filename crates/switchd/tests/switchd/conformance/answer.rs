@@ -1,10 +1,8 @@
 //! The answer of a link's other end to a frame.
 
-use weft_wire::{
-    Arp, EtherType, Ethernet, Mac, PATH_HEADER_LEN, PathFrame, PathHeader, PathType, TcpFrame, unwrap, wrap,
-};
+use weft_wire::{Arp, EtherType, Ethernet, Mac, PathFrame, PathHeader, PathType, TcpFrame, unwrap};
 
-use crate::conformance::frames::{arp, ethernet, ipv4, tcp};
+use crate::conformance::frames::{self, arp, ethernet, ipv4, tcp, wrapped};
 
 /// An answer to `frame`: SYN+ACK to SYN, data to data, a reply to a request, wrapped if `frame` was; with
 /// `fail`, a Path Fail for its path.
@@ -17,16 +15,9 @@ pub fn answer(frame: &[u8], fail: bool) -> Option<Vec<u8>> {
             original.truncate(len);
         }
         Some(path) => {
-            let back = PathHeader {
-                path_type: PathType::RecoveryReply,
-                hops: 0,
-                tuple: path.tuple.reverse(),
-                ..path
-            };
-            let back = if fail { PathHeader { path_type: PathType::Fail, ..back } } else { back };
-            let mut frame = vec![0; 60];
-            back.write(&[], EtherType::PATH, &mut frame).ok()?;
-            return Some(frame);
+            let path_type = if fail { PathType::Fail } else { PathType::RecoveryReply };
+            let back = PathHeader { path_type, hops: 0, tuple: path.tuple.reverse(), ..path };
+            return Some(frames::path(back, 0));
         }
         None => original.copy_from_slice(frame),
     }
@@ -39,16 +30,13 @@ pub fn answer(frame: &[u8], fail: bool) -> Option<Vec<u8>> {
     let tuple = read.tuple().reverse();
     if fail {
         let id = path.map_or(0, |path| path.id);
-        let fail = PathHeader { path_type: PathType::Fail, hops: 1, id, tuple };
-        let mut frame = vec![0; 60];
-        fail.write(&[], EtherType::PATH, &mut frame).ok()?;
-        return Some(frame);
+        return Some(frames::path(PathHeader { path_type: PathType::Fail, hops: 1, id, tuple }, 0));
     }
     let flags = if read.tcp().is_syn() { 0x12 } else { 0x10 };
     let segment = tcp(tuple.source_port, tuple.destination_port, 9, flags, &[]);
     let back = self::ethernet(tuple.destination, tuple.source, 0, EtherType::IPV4, &ipv4(6, &segment));
-    let Some(path) = path else { return Some(back) };
-    let mut wrapped = vec![0; back.len() + PATH_HEADER_LEN];
-    wrap(&back, PathType::Reply, path.id, EtherType::PATH, &mut wrapped).ok()?;
-    Some(wrapped)
+    Some(match path {
+        Some(path) => wrapped(&back, PathType::Reply, path.id),
+        None => back,
+    })
 }

@@ -5,9 +5,9 @@ use weft_switching::exploration::Exploration;
 use weft_switching::hello::Way;
 use weft_switching::tfe::Classifier;
 use weft_units::Bytes;
-use weft_wire::{EtherType, Mac, PATH_HEADER_LEN, PathHeader, PathType, Tuple, wrap};
+use weft_wire::{EtherType, Mac, PathHeader, PathType, Tuple};
 
-use crate::conformance::frames::{arp, ethernet, ipv4, ipv6, tcp};
+use crate::conformance::frames::{self, arp, ethernet, ipv4, ipv6, tcp, wrapped};
 use crate::conformance::pair::{Event, Pair, Step};
 use crate::conformance::setting::Setting;
 
@@ -30,18 +30,13 @@ struct Case {
 /// A Path frame from A to B.
 fn path(path_type: PathType, ports: [u16; 2], hops: u8) -> Vec<u8> {
     let tuple = Tuple { source: A, source_port: ports[0], destination: B, destination_port: ports[1] };
-    let mut frame = vec![0; 60];
-    let header = PathHeader { path_type, hops, id: 7, tuple };
-    header.write(&[], EtherType::PATH, &mut frame).expect("it carries no original");
-    frame
+    frames::path(PathHeader { path_type, hops, id: 7, tuple }, 0)
 }
 
 /// A segment in a Path frame.
 fn segment(from: Mac, to: Mac, ports: [u16; 2], flags: u8, path_type: PathType) -> Vec<u8> {
     let frame = ethernet(to, from, 0, EtherType::IPV4, &ipv4(6, &tcp(ports[0], ports[1], 3, flags, &[])));
-    let mut wrapped = vec![0; frame.len() + PATH_HEADER_LEN];
-    wrap(&frame, path_type, 3, EtherType::PATH, &mut wrapped).expect("a segment");
-    wrapped
+    wrapped(&frame, path_type, 3)
 }
 
 fn cases() -> Vec<Case> {
@@ -170,11 +165,11 @@ fn corners_are_the_same_on_both_sides() {
             if number == 2 && *expected == "link_down" {
                 pair.step(&Step { wait: 1000, event: Event::Up(2, false) }).expect("no difference");
             }
-            let before = pair.counted.get(expected).copied().unwrap_or(0);
+            let before = pair.tally.of(expected);
             let step = Step { wait: 1000, event: Event::Frame(port, bytes) };
             pair.step(&step).unwrap_or_else(|difference| panic!("{}: {difference}", case.name));
-            let after = pair.counted.get(expected).copied().unwrap_or(0);
-            assert_eq!(after - before, 1, "{}: {expected}, of {:?}", case.name, pair.counted);
+            let after = pair.tally.of(expected);
+            assert_eq!(after - before, 1, "{}: {expected}, of {:?}", case.name, pair.tally);
         }
     }
 }

@@ -1,6 +1,10 @@
 //! Builds frames byte by byte.
 
-use weft_wire::{EtherType, MIN_FRAME, Mac};
+use rand_core::RngCore;
+use weft_switching::{Stream, pick};
+use weft_wire::{
+    EtherType, Hello, MIN_FRAME, Mac, PATH_HEADER_LEN, PathHeader, PathType, SwitchId, VlanTag, wrap,
+};
 
 /// An Ethernet frame with `tags` VLAN tags, padded.
 pub fn ethernet(dst: Mac, src: Mac, tags: usize, ethertype: EtherType, payload: &[u8]) -> Vec<u8> {
@@ -62,4 +66,51 @@ pub fn tcp(sport: u16, dport: u16, sequence: u32, flags: u8, payload: &[u8]) -> 
     segment.extend([0, 0, 0, 0, 0x50, flags, 0xfa, 0xf0, 0, 0, 0, 0]);
     segment.extend(payload);
     segment
+}
+
+/// A Path frame without an original, with `tags` VLAN tags, at most two.
+pub fn path(header: PathHeader, tags: usize) -> Vec<u8> {
+    let tag = VlanTag { tpid: EtherType::VLAN, tci: 42 };
+    let mut frame = vec![0; MIN_FRAME];
+    let len = header.write(&[tag; 2][..tags.min(2)], EtherType::PATH, &mut frame);
+    assert_eq!(len, Ok(MIN_FRAME));
+    frame
+}
+
+/// A segment in a Path frame.
+pub fn wrapped(segment: &[u8], path_type: PathType, id: u32) -> Vec<u8> {
+    let mut longer = vec![0; segment.len() + PATH_HEADER_LEN];
+    wrap(segment, path_type, id, EtherType::PATH, &mut longer).expect("a segment");
+    longer
+}
+
+/// A Hello of another switch.
+pub fn hello(sequence: u64) -> Vec<u8> {
+    let hello = Hello { tier: 1, hold_ms: 15_000, switch: SwitchId(7), port: 1, sequence };
+    let mut frame = vec![0; MIN_FRAME];
+    let len = hello.write(Mac([2, 0, 0, 0, 1, 1]), EtherType::HELLO, None, &mut frame);
+    assert_eq!(len, Ok(MIN_FRAME));
+    frame
+}
+
+/// Flips bits in the first `most` bytes, and truncates.
+pub fn spoil(random: &mut Stream, frame: &mut Vec<u8>, most: usize) {
+    let mut below = |n: usize| pick(random.next_u64(), n);
+    for _ in 0..below(3) {
+        let at = below(frame.len().min(most));
+        frame[at] ^= 1 << below(8);
+    }
+    if below(2) == 0 {
+        frame.truncate(14 + below(frame.len() - 13));
+    }
+}
+
+/// Pads a frame that `BPF_PROG_TEST_RUN` itself would refuse: an IP packet shorter than its header, unless there is a tag.
+pub fn pad(frame: &mut Vec<u8>) {
+    let least = match frame[12..14] {
+        [0x08, 0x00] => 34,
+        [0x86, 0xdd] => 54,
+        _ => 14,
+    };
+    frame.resize(frame.len().max(least), 0);
 }

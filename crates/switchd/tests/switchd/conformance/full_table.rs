@@ -4,9 +4,9 @@ use weft_switchd::Mode;
 use weft_switchd::layout::{Port, Settings, Test};
 use weft_switching::exploration::Exploration;
 use weft_switching::path_table::{CONFIRMED, LOCKED};
-use weft_wire::{EtherType, Mac, PATH_HEADER_LEN, PathType, wrap};
+use weft_wire::{EtherType, Mac, PathType};
 
-use crate::conformance::frames::{arp, ethernet, ipv4, tcp};
+use crate::conformance::frames::{arp, ethernet, ipv4, tcp, wrapped};
 use crate::conformance::program::Program;
 
 const HERE: Mac = Mac([2, 0, 0, 0, 0, 1]);
@@ -43,8 +43,7 @@ fn a_flood_of_requests_pushes_out_no_flow_that_was_confirmed() {
             "the SYN is explored"
         );
         let answer = segment(THERE, HERE, [80, port], 0x12);
-        let mut reply = vec![0; answer.len() + PATH_HEADER_LEN];
-        wrap(&answer, PathType::Reply, 1, EtherType::PATH, &mut reply).expect("a segment");
+        let reply = wrapped(&answer, PathType::Reply, 1);
         assert_eq!(comes_in(&mut program, 1, &reply).len(), 1, "the SYN+ACK is delivered");
     }
     let of_class = |program: &Program, class| {

@@ -6,12 +6,12 @@ use weft_switchd::Mode;
 use weft_switching::hello::Way;
 use weft_switching::{Stream, pick, stream};
 use weft_units::PortId;
-use weft_wire::{
-    EtherType, Hello, Mac, PATH_HEADER_LEN, PathFrame, PathHeader, PathType, SwitchId, Tuple, VlanTag, wrap,
-};
+use weft_wire::{EtherType, Mac, PathFrame, PathHeader, PathType, Tuple};
 
 use crate::conformance::answer::answer;
-use crate::conformance::frames::{arp, ethernet, ipv4, ipv6, neighbour, tcp};
+use crate::conformance::frames::{
+    self, arp, ethernet, hello, ipv4, ipv6, neighbour, pad, spoil, tcp, wrapped,
+};
 use crate::conformance::pair::{Event, Pair, Step};
 use crate::conformance::setting::Setting;
 use crate::conformance::talk::Talk;
@@ -237,18 +237,17 @@ impl Draw {
     }
 
     fn hello(&mut self) -> Vec<u8> {
-        let sequence = self.random.next_u64();
-        let hello = Hello { tier: 1, hold_ms: 15_000, switch: SwitchId(7), port: 1, sequence };
-        let mut frame = vec![0; 60];
-        let len = hello.write(Mac([2, 0, 0, 0, 1, 1]), EtherType::HELLO, None, &mut frame);
-        assert_eq!(len, Ok(60));
-        if !self.calm && self.one_in(6) { self.spoil(frame) } else { frame }
+        let mut frame = hello(self.random.next_u64());
+        if !self.calm && self.one_in(6) {
+            spoil(&mut self.random, &mut frame, 60);
+        }
+        frame
     }
 
     fn frame(&mut self) -> Vec<u8> {
         let (src, dst, group, tags) = (self.host(), self.host(), self.group(), self.tags());
         let kinds = if self.mode == Mode::ArpPath { 20 } else { 70 };
-        let frame = match self.below(kinds) {
+        let mut frame = match self.below(kinds) {
             20.. => self.segment(src, dst, tags.min(2)),
             0..=3 => ethernet(group, src, tags, EtherType::ARP, &arp(1, src, dst)),
             4..=6 => ethernet(dst, src, tags, EtherType::ARP, &arp(2, src, dst)),
@@ -270,7 +269,9 @@ impl Draw {
             14..=16 => ethernet(dst, src, tags, EtherType::IPV4, &ipv4(6, &tcp(1, 80, 1, 16, &[5; 700]))),
             _ => self.path(src, dst, tags),
         };
-        let mut frame = if self.one_in(12) { self.spoil(frame) } else { frame };
+        if self.one_in(12) {
+            spoil(&mut self.random, &mut frame, 60);
+        }
         // The flood mark of another switch that does not know the destination, or forged by a host.
         if self.one_in(10) {
             frame[6] |= 1;
@@ -294,10 +295,7 @@ impl Draw {
         let path_type = PathType::ALL[2 + self.below(3)];
         let hops = if self.one_in(4) { 60 + self.below(10) as u8 } else { self.below(3) as u8 };
         let header = PathHeader { path_type, hops, id: self.below(3) as u32, tuple };
-        let tag = VlanTag { tpid: EtherType::VLAN, tci: 42 };
-        let mut frame = vec![0; 60];
-        let len = header.write(&[tag; 2][..tags.min(2)], EtherType::PATH, &mut frame);
-        assert_eq!(len, Ok(60));
+        let mut frame = frames::path(header, tags);
         if self.one_in(8) {
             // Types 1 and 2 with and without ports, invalid types, invalid versions.
             let at = 14 + 4 * tags.min(2) + usize::from(!self.one_in(3));
@@ -326,31 +324,6 @@ impl Draw {
             1 => PathType::Reply,
             _ => return frame,
         };
-        let mut wrapped = vec![0; frame.len() + PATH_HEADER_LEN];
-        wrap(&frame, path_type, id, EtherType::PATH, &mut wrapped).expect("a segment");
-        wrapped
+        wrapped(&frame, path_type, id)
     }
-
-    /// Flips bits and truncates.
-    fn spoil(&mut self, mut frame: Vec<u8>) -> Vec<u8> {
-        for _ in 0..self.below(3) {
-            let at = self.below(frame.len().min(60));
-            frame[at] ^= 1 << self.below(8);
-        }
-        if self.one_in(2) {
-            let len = 14 + self.below(frame.len() - 13);
-            frame.truncate(len);
-        }
-        frame
-    }
-}
-
-/// `BPF_PROG_TEST_RUN` itself refuses an IP packet shorter than its header, unless there is a tag.
-fn pad(frame: &mut Vec<u8>) {
-    let least = match frame[12..14] {
-        [0x08, 0x00] => 34,
-        [0x86, 0xdd] => 54,
-        _ => 14,
-    };
-    frame.resize(frame.len().max(least), 0);
 }

@@ -11,10 +11,10 @@ use weft_switching::tfe::Classifier;
 use weft_switching::{Action, Actions, DropReason, Header, Kind, Rewrite, Stream, stream};
 use weft_units::{Duration, PortId, Time};
 use weft_wire::{
-    EtherType, Ethernet, HelloFrame, PATH_HEADER_LEN, PathHeader, PathType, Tuple, VlanTag, count_hop,
-    unwrap, wrap,
+    EtherType, Ethernet, HelloFrame, PATH_HEADER_LEN, PathHeader, PathType, Tuple, VlanTag, count_hop, unwrap,
 };
 
+use crate::conformance::frames::wrapped;
 use crate::conformance::machine::{Ctx, Machine};
 use crate::conformance::read::read;
 use crate::conformance::setting::Setting;
@@ -189,44 +189,26 @@ fn opens(header: &Header) -> bool {
 
 /// Applies the actions to the bytes.
 fn outcome(frame: &[u8], out: &Actions) -> Outcome {
-    let mut changed = frame.to_vec();
-    let mut longer = vec![0; frame.len() + PATH_HEADER_LEN];
-    match out.rewriting() {
-        Rewrite::Keep => {}
+    let (deed, changed) = match out.rewriting() {
+        Rewrite::Keep => ("kept", frame.to_vec()),
         Rewrite::Hop => {
-            count_hop(&mut changed, EtherType::PATH).expect("it was read");
+            let mut further = frame.to_vec();
+            count_hop(&mut further, EtherType::PATH).expect("it was read");
+            ("hop", further)
         }
-        Rewrite::Wrap(kind, id) => {
-            let path_type = if kind == Kind::PathRequest { PathType::Request } else { PathType::Reply };
-            wrap(frame, path_type, id, EtherType::PATH, &mut longer).expect("it was read");
-            changed = longer;
+        Rewrite::Wrap(Kind::PathRequest, id) => {
+            ("wrapped in a request", wrapped(frame, PathType::Request, id))
         }
-        Rewrite::Unwrap => {
-            let len = unwrap(frame, EtherType::PATH, &mut longer).expect("it was read");
-            changed = longer[..len].to_vec();
-        }
-        Rewrite::Mark => changed = marked(changed),
-        Rewrite::UnwrapAndMark => {
-            let len = unwrap(frame, EtherType::PATH, &mut longer).expect("it was read");
-            changed = marked(longer[..len].to_vec());
-        }
+        Rewrite::Wrap(_, id) => ("wrapped in a reply", wrapped(frame, PathType::Reply, id)),
+        Rewrite::Unwrap => ("unwrapped", unwrapped(frame).expect("it was read")),
+        Rewrite::Mark => ("marked", marked(frame.to_vec())),
+        Rewrite::UnwrapAndMark => ("unwrapped and marked", marked(unwrapped(frame).expect("it was read"))),
         Rewrite::Label(_) => panic!("only a central controller's rules have labels"),
         Rewrite::PushTag(..) | Rewrite::PopTag => panic!("only Tag-and-Forward has tags"),
-    }
+    };
+    let is_dropped = out.all().any(|action| matches!(action, Action::Drop(_)));
     let mut outcome = Outcome::default();
-    outcome.deeds.push(match out.rewriting() {
-        _ if is_dropped(out) => "dropped",
-        Rewrite::Keep => "kept",
-        Rewrite::Hop => "hop",
-        Rewrite::Wrap(Kind::PathRequest, _) => "wrapped in a request",
-        Rewrite::Wrap(..) => "wrapped in a reply",
-        Rewrite::Unwrap => "unwrapped",
-        Rewrite::Mark => "marked",
-        Rewrite::UnwrapAndMark => "unwrapped and marked",
-        Rewrite::Label(_) => "labelled",
-        Rewrite::PushTag(..) => "tagged",
-        Rewrite::PopTag => "untagged",
-    });
+    outcome.deeds.push(if is_dropped { "dropped" } else { deed });
     for action in out.all() {
         match action {
             Action::Send(port) => {
@@ -263,19 +245,19 @@ fn marked(mut frame: Vec<u8>) -> Vec<u8> {
     frame
 }
 
+/// The segment in a Path frame; `None` if it is another frame.
+fn unwrapped(frame: &[u8]) -> Option<Vec<u8>> {
+    let mut inner = vec![0; frame.len()];
+    let len = unwrap(frame, EtherType::PATH, &mut inner).ok()?;
+    inner.truncate(len);
+    Some(inner)
+}
+
 /// The frame as its host sent it.
 fn as_sent(frame: &[u8]) -> Vec<u8> {
     let mut plain = frame.to_vec();
     plain[6] &= !1;
-    let mut inner = vec![0; plain.len()];
-    match unwrap(&plain, EtherType::PATH, &mut inner) {
-        Ok(len) => inner[..len].to_vec(),
-        Err(_) => plain,
-    }
-}
-
-fn is_dropped(out: &Actions) -> bool {
-    out.all().any(|action| matches!(action, Action::Drop(_)))
+    unwrapped(&plain).unwrap_or(plain)
 }
 
 /// A frame that the switch itself sends because of `cause`.

@@ -16,6 +16,7 @@ use crate::conformance::oracle::Oracle;
 use crate::conformance::program::Program;
 use crate::conformance::routed::hash_key;
 use crate::conformance::setting::Setting;
+use crate::conformance::tally::Tally;
 
 /// An event.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,7 +68,7 @@ pub struct Pair {
     moves: BTreeMap<u64, u64>,
     /// The number of steps between comparisons of the tables.
     pub every: u64,
-    pub counted: BTreeMap<&'static str, u64>,
+    pub tally: Tally,
 }
 
 impl Pair {
@@ -94,7 +95,7 @@ impl Pair {
             looked_up: BTreeMap::new(),
             moves: BTreeMap::new(),
             every: 1,
-            counted: BTreeMap::new(),
+            tally: Tally::default(),
         }
     }
 
@@ -116,14 +117,8 @@ impl Pair {
                 self.looked_up.remove(port);
                 Vec::new()
             }
-            Event::Look => {
-                self.look()?;
-                Vec::new()
-            }
-            Event::Tend => {
-                self.tend()?;
-                Vec::new()
-            }
+            Event::Look => self.look().map(|()| Vec::new())?,
+            Event::Tend => self.tend().map(|()| Vec::new())?,
         };
         self.steps += 1;
         if self.steps.is_multiple_of(self.every) {
@@ -149,34 +144,31 @@ impl Pair {
             && self.oracle.switch.base().ports().is_host(port, self.now)
         {
             *self.moves.entry(station).or_default() += 1;
-            *self.counted.entry("moved").or_default() += 1;
+            self.tally.count("moved");
         }
         let random = std::array::from_fn(|_| drawn.next().unwrap_or_else(|| random.next_u32()));
         let given = Test { now: ns_at(self.now), port: port.0.into(), drawn: 0, random };
         let mut sent = self.program.run(given, bytes).map_err(text)?;
         let mut wanted = expected.sent;
-        if self.ordered {
-            // The order of copies is fixed; the order of different frames is not.
-            sent.sort_by(|(_, one), (_, other)| one.cmp(other));
-            wanted.sort_by(|(_, one), (_, other)| one.cmp(other));
-        } else {
-            sent.sort();
-            wanted.sort();
+        for frames in [&mut sent, &mut wanted] {
+            match self.ordered {
+                // The order of copies is fixed; the order of different frames is not.
+                true => frames.sort_by(|(_, one), (_, other)| one.cmp(other)),
+                false => frames.sort(),
+            }
         }
         same("sent frames", &wanted, &sent)?;
         let counters = self.program.plane.counters().map_err(text)?;
         same("counters", &expected.counted, &since(&self.before, &counters))?;
         for (reason, count) in &expected.counted.dropped {
-            *self.counted.entry(reason.name()).or_default() += count;
+            self.tally.count_many(reason.name(), *count);
         }
-        *self.counted.entry("consumed").or_default() += expected.counted.consumed;
-        *self.counted.entry("forwarded").or_default() += expected.counted.forwarded;
+        self.tally.count_many("consumed", expected.counted.consumed);
+        self.tally.count_many("forwarded", expected.counted.forwarded);
         let late = DropReason::LateCopy.name();
         let late = expected.counted.dropped.iter().filter(|(reason, _)| reason.name() == late);
         self.check_events(late.map(|(_, count)| count).sum())?;
-        for deed in expected.deeds {
-            *self.counted.entry(deed).or_default() += 1;
-        }
+        expected.deeds.into_iter().for_each(|deed| self.tally.count(deed));
         self.before = counters;
         Ok(sent)
     }
@@ -188,7 +180,7 @@ impl Pair {
         same("late-copy events", &late, &told)?;
         for event in events {
             let what = event.what().ok_or("an event without a meaning")?;
-            *self.counted.entry(what.name()).or_default() += 1;
+            self.tally.count(what.name());
             let key = (event.src << 16 | u64::from(event.sport), event.dst << 16 | u64::from(event.dport));
             let kept = match what {
                 What::FlowLocked | What::Confirmed => {
@@ -246,8 +238,7 @@ impl Pair {
                     let now_is =
                         |broken: &Broken| found_now.get(&(broken.flow.host, broken.flow.peer)).copied();
                     let repaired = found.iter().filter(|broken| now_is(broken).is_some_and(|at| at != port));
-                    *self.counted.entry("repaired before it was broken").or_default() +=
-                        repaired.count() as u64;
+                    self.tally.count_many("repaired before it was broken", repaired.count() as u64);
                     tables.break_flows(port, found, ports, now, draw)
                 }
                 None => tables.break_port(port, ports, now, draw),
@@ -258,9 +249,7 @@ impl Pair {
             told.iter().flat_map(|(ports, frame)| ports.iter().map(move |port| (PortId(*port), frame)));
         let wanted = expected.sent.iter().map(|(port, frame)| (*port, frame));
         same_set("frames about broken flows", wanted, each)?;
-        for deed in expected.deeds {
-            *self.counted.entry(deed).or_default() += 1;
-        }
+        expected.deeds.into_iter().for_each(|deed| self.tally.count(deed));
         Ok(())
     }
 }

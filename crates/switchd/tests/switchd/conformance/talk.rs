@@ -4,9 +4,9 @@
 use rand_core::RngCore;
 use weft_switching::hello::Way;
 use weft_switching::{Stream, pick};
-use weft_wire::{EtherType, Mac, PATH_HEADER_LEN, PathHeader, PathType, Tuple, VlanTag, wrap};
+use weft_wire::{EtherType, Mac, PathHeader, PathType, Tuple};
 
-use crate::conformance::frames::{arp, ethernet, ipv4, ipv6, mark, tcp};
+use crate::conformance::frames::{self, arp, ethernet, ipv4, ipv6, mark, tcp};
 use crate::conformance::pair::Event;
 
 const FIN: u8 = 1;
@@ -104,9 +104,7 @@ impl Talk {
         let Some(path_type) = wrapped.filter(|_| !end.here && self.explores) else {
             return Event::Frame(end.port, frame);
         };
-        let mut longer = vec![0; frame.len() + PATH_HEADER_LEN];
-        wrap(&frame, path_type, self.id, EtherType::PATH, &mut longer).expect("a segment");
-        Event::Frame(end.port, longer)
+        Event::Frame(end.port, frames::wrapped(&frame, path_type, self.id))
     }
 
     /// A Path frame about the flow from the remote end `side`.
@@ -114,11 +112,8 @@ impl Talk {
         let (from, to) = (self.ends[side], self.ends[1 - side]);
         let tuple =
             Tuple { source: from.mac, source_port: from.tcp, destination: to.mac, destination_port: to.tcp };
-        let tag = VlanTag { tpid: EtherType::VLAN, tci: 42 };
-        let mut frame = vec![0; 60];
         let header = PathHeader { path_type, hops: 1, id: self.id, tuple };
-        header.write(&[tag; 2][..self.tags.min(2)], EtherType::PATH, &mut frame).expect("it fits");
-        Event::Frame(from.port, frame)
+        Event::Frame(from.port, frames::path(header, self.tags))
     }
 
     /// The next event.

@@ -6,8 +6,6 @@ use std::fmt;
 use weft_switchd::Reason;
 use weft_switchd::layout::What;
 
-use crate::conformance::pair::Pair;
-
 /// The actions of a switch other than drops, as named in `counted`.
 const DEEDS: [&str; 21] = [
     "consumed",
@@ -33,28 +31,44 @@ const DEEDS: [&str; 21] = [
     "repaired before it was broken",
 ];
 
-/// Event counts over many sequences.
-#[derive(Default)]
+/// Event counts.
+#[derive(Clone, Debug, Default)]
 pub struct Tally(BTreeMap<&'static str, u64>);
 
 impl Tally {
-    pub fn add(&mut self, pair: &Pair) {
-        for (name, count) in &pair.counted {
-            *self.0.entry(name).or_default() += count;
-        }
+    /// Counts an event.
+    pub fn count(&mut self, what: &'static str) {
+        self.count_many(what, 1);
+    }
+
+    /// Counts `times` events.
+    pub fn count_many(&mut self, what: &'static str, times: u64) {
+        *self.0.entry(what).or_default() += times;
+    }
+
+    /// How often an event occurred.
+    pub fn of(&self, what: &str) -> u64 {
+        self.0.get(what).copied().unwrap_or(0)
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        other.0.iter().for_each(|(what, times)| self.count_many(what, *times));
     }
 
     /// Possible events that did not occur.
-    pub fn unseen(&self) -> Vec<&'static str> {
-        // Not possible here: queues, memory and GSO belong to the kernel, hosts to the simulator, rules to a central
-        // controller, tags to other modes.
-        let never =
-            ["queue_full", "not_for_me", "no_memory", "rule", "not_released", "missing", "repeated", "gso"];
-        let names = Reason::all().map(Reason::name).chain(DEEDS).chain(What::ALL.map(What::name));
-        names
-            .filter(|name| !never.contains(name) && self.0.get(name).is_none_or(|count| *count == 0))
-            .collect()
+    pub fn unseen(&self, possible: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
+        possible.into_iter().filter(|what| self.of(what) == 0).collect()
     }
+}
+
+/// Everything that can happen.
+pub fn possible() -> impl Iterator<Item = &'static str> {
+    // Not possible here: queues, memory and GSO belong to the kernel, hosts to the simulator, rules to a central
+    // controller, tags to other modes.
+    const NEVER: [&str; 8] =
+        ["queue_full", "not_for_me", "no_memory", "rule", "not_released", "missing", "repeated", "gso"];
+    let names = Reason::all().map(Reason::name).chain(DEEDS).chain(What::ALL.map(What::name));
+    names.filter(|name| !NEVER.contains(name))
 }
 
 impl fmt::Display for Tally {

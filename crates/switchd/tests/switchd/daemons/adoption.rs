@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use aya::programs::links::{FdLink, PinnedLink};
 
-use crate::daemons::net::{Netns, host};
+use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch, TwoHosts, wait_for};
 use crate::daemons::traffic::{Connection, Stream, reaches};
+use crate::net::{Netns, host};
 
 #[test]
 #[ignore = "needs root and BPF"]
@@ -49,21 +50,15 @@ fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn stations_flows_and_neighbours_are_adopted_and_numbers_of_hellos_grow() {
-    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-    crate::daemons::net::cable((&left, "a"), (&right, "a"));
-    let hosts = [host(1, &left, "h"), host(2, &right, "h")];
+    let pair = Pair::new(&["a"]);
     // A daemon takes seconds to start on a busy machine: the hold time is longer.
     let key = format!(
-        "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nfabric_ports = [\"a\"]\nhello_key = \"{}\"\n\
+        "mode = \"tcp-path\"\nfabric_ports = [\"a\"]\nhello_key = \"{}\"\n\
          [hello]\ninterval = \"600 ms\"\nhold = 20",
         "5a".repeat(32)
     );
-    let mut l = Switch::start(&left, &places, "l", &key);
-    let r = Switch::start(&right, &places, "r", &key);
-    for switch in [&l, &r] {
-        switch.wait_roles(&[("h", "host"), ("a", "fabric")]);
-    }
-    let mut connection = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
+    let [mut l, r] = pair.start(&key);
+    let mut connection = Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80");
     connection.send(1000);
     l.kill();
     l.begin();

@@ -2,26 +2,22 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::daemons::net::{Netns, cable, host};
+use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch, wait_for};
-use crate::daemons::traffic::{Connection, reaches};
+use crate::daemons::traffic::Connection;
+use crate::net::{Netns, host};
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn tables_are_shown_for_people_and_as_json() {
-    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-    cable((&left, "a"), (&right, "a"));
-    let hosts = [host(1, &left, "h"), host(2, &right, "h")];
-    let config = "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\ncontrol = { mode = \"0640\" }\nmetrics = \"127.0.0.1:9465\"";
-    let switch = Switch::start(&left, &places, "l", config);
-    let other = Switch::start(&right, &places, "r", "mode = \"tcp-path\"\nports = [\"h\", \"a\"]");
-    switch.wait_roles(&[("h", "host"), ("a", "fabric")]);
-    other.wait_roles(&[("h", "host"), ("a", "fabric")]);
-    Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80").send(100_000);
+    let pair = Pair::new(&["a"]);
+    let config = "mode = \"tcp-path\"\ncontrol = { mode = \"0640\" }\nmetrics = \"127.0.0.1:9465\"";
+    let [switch, _other] = pair.start(config);
+    Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80").send(100_000);
 
-    let mode = std::fs::metadata(places.run.join("l.sock")).expect("a socket").permissions().mode();
+    let mode = std::fs::metadata(pair.places.socket("l")).expect("a socket").permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
     assert_eq!(switch.ask("show status")["mode"], "tcp-path");
     let hosts_known = switch.ask("show hosts");
@@ -35,7 +31,7 @@ fn tables_are_shown_for_people_and_as_json() {
     assert!(text.starts_with("port  interface  role"), "{text}");
     assert!(text.contains("fabric"), "{text}");
 
-    let metrics = left.run(|| {
+    let metrics = pair.left.run(|| {
         use std::io::{Read, Write};
         let mut stream = std::net::TcpStream::connect("127.0.0.1:9465").expect("the exporter");
         write!(stream, "GET /metrics HTTP/1.0\r\n\r\n").expect("a connection");
@@ -56,7 +52,7 @@ fn tables_are_shown_for_people_and_as_json() {
     let flushed = switch.ask("flush paths");
     assert!(flushed["paths"].as_u64() > Some(0) && flushed["hosts"] == 0, "{flushed}");
     assert_eq!(switch.ask("show paths")["total"], 0);
-    assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
+    assert!(pair.reach(7));
     let output = switch.ctl("drain nowhere");
     assert!(
         String::from_utf8_lossy(&output.stderr)
@@ -67,18 +63,12 @@ fn tables_are_shown_for_people_and_as_json() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_trace_shows_how_a_connection_finds_its_path() {
-    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-    cable((&left, "a"), (&right, "a"));
-    let hosts = [host(1, &left, "h"), host(2, &right, "h")];
-    let config = "mode = \"tcp-path\"\nports = [\"h\", \"a\"]";
-    let switch = Switch::start(&left, &places, "l", config);
-    let other = Switch::start(&right, &places, "r", config);
-    switch.wait_roles(&[("h", "host"), ("a", "fabric")]);
-    other.wait_roles(&[("h", "host"), ("a", "fabric")]);
-    let file = places.run.join("trace");
+    let pair = Pair::new(&["a"]);
+    let _switches = pair.start("mode = \"tcp-path\"");
+    let file = pair.places.run.join("trace");
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_weftctl"))
         .args(["--json", "--name", "l", "--run-dir"])
-        .arg(&places.run)
+        .arg(&pair.places.run)
         .arg("trace")
         .stdout(std::fs::File::create(&file).expect("a file"))
         .spawn()
@@ -86,15 +76,14 @@ fn a_trace_shows_how_a_connection_finds_its_path() {
     let read = || std::fs::read_to_string(&file).unwrap_or_default();
     // Repeated, since the trace may start after the first connections.
     wait_for("the path is confirmed", 10, || {
-        Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80").send(1000);
+        Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80").send(1000);
         std::thread::sleep(std::time::Duration::from_millis(50));
         read().contains("\"confirmed\"")
     });
     child.kill().expect("a child");
     child.wait().expect("a child");
     let lines = read();
-    let events: Vec<serde_json::Value> =
-        lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let events: Vec<Value> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let explored = events.iter().find(|event| event["what"] == "explored").expect("an exploration");
     assert_eq!(
         (&explored["src"], &explored["dport"]),
@@ -106,25 +95,18 @@ fn a_trace_shows_how_a_connection_finds_its_path() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_configuration_that_is_read_again_changes_what_it_may_and_says_what_it_may_not() {
-    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-    cable((&left, "a"), (&right, "a"));
-    let key = |byte: &str| {
-        format!(
-            "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"{}\"\n[hello]\ninterval = \"100 ms\"\n",
-            byte.repeat(16)
-        )
-    };
-    let switch = Switch::start(&left, &places, "l", &key("a1"));
-    let other = Switch::start(&right, &places, "r", &key("b2"));
+    let pair = Pair::new(&["a"]);
+    let key =
+        |byte: &str| format!("mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"{}\"", byte.repeat(16));
+    let [switch, other] = pair.begin([&key("a1"), &key("b2")]);
     wait_for("Hellos are refused", 5, || {
         switch.ask("show counters")["hello"]["refused"]["signature"].as_u64() > Some(0)
     });
-    std::fs::write(places.run.join("l.toml"), format!("name = \"l\"\n{}", key("b2"))).expect("a file");
+    switch.write(&key("b2"));
     assert_eq!(switch.ask("reload"), json!({"changed": ["hello_keys"]}));
     switch.wait_roles(&[("a", "fabric")]);
     other.wait_roles(&[("a", "fabric")]);
-    let broken = "name = \"l\"\nmode = \"tcp-path\"\nports = [\"a\", \"b\"]\n";
-    std::fs::write(places.run.join("l.toml"), broken).expect("a file");
+    switch.write("mode = \"tcp-path\"\nports = [\"a\", \"b\"]");
     let output = switch.ctl("reload");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && text.contains("ports: needs a restart"), "{text}");
@@ -155,10 +137,7 @@ fn down_has_happened_when_it_is_answered_whatever_comes_after() {
     let _host = host(1, &netns, "h");
     let config = "mode = \"tcp-path\"\nports = [\"h\"]\nmetrics = \"127.0.0.1:9465\"";
     let mut switch = Switch::start(&netns, &places, "s", config);
-    let promiscuous = || {
-        let output = netns.command("ip").args(["-d", "link", "show", "dev", "h"]).output().expect("iproute2");
-        String::from_utf8_lossy(&output.stdout).contains("promiscuity 1")
-    };
+    let promiscuous = || netns.output("ip -d link show dev h").contains("promiscuity 1");
     for _ in 0..5 {
         assert!(promiscuous() && places.pins.join("s").exists());
         assert_eq!(switch.ask("down")["down"], true);
@@ -175,24 +154,18 @@ fn down_has_happened_when_it_is_answered_whatever_comes_after() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn questions_that_cannot_be_read_and_daemons_that_say_nothing_are_told_of() {
-    use std::io::{Read, Write};
     let (netns, places) = (Netns::new(), Places::new());
     let _host = host(1, &netns, "h");
     let switch = Switch::start(&netns, &places, "s", "mode = \"tcp-path\"\nports = [\"h\"]");
-    let socket = places.run.join("s.sock");
-    for path in ["GET /v1/hosts?limit=x", "GET /v1/paths?limit=-1", "POST /v1/flush?what=x"] {
-        let mut stream = std::os::unix::net::UnixStream::connect(&socket).expect("the socket");
-        write!(stream, "{path} HTTP/1.0\r\n\r\n").expect("a connection");
-        let mut text = String::new();
-        stream.read_to_string(&mut text).expect("text");
-        let (head, body) = text.split_once("\r\n\r\n").expect("an answer");
-        assert!(head.starts_with("HTTP/1.0 400"), "{path}: {text}");
-        let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
-        assert!(body["error"].is_string(), "{path}: {text}");
+    for request in ["GET /v1/hosts?limit=x", "GET /v1/paths?limit=-1", "POST /v1/flush?what=x"] {
+        let (status, body) = places.http("s", request, "");
+        assert_eq!(status, 400, "{request}: {body}");
+        let body: Value = serde_json::from_str(&body).expect("JSON");
+        assert!(body["error"].is_string(), "{request}: {body}");
     }
-    let stuck = std::os::unix::net::UnixListener::bind(places.run.join("t.sock")).expect("a socket");
+    let stuck = std::os::unix::net::UnixListener::bind(places.socket("t")).expect("a socket");
     let began = std::time::Instant::now();
-    let output = switch.ctl(&format!("--socket {} show ports", places.run.join("t.sock").display()));
+    let output = switch.ctl(&format!("--socket {} show ports", places.socket("t").display()));
     let _ = stuck;
     assert!(output.status.code() == Some(1), "{output:?}");
     assert!((9..13).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());

@@ -5,9 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use crate::daemons::net::{Netns, host};
 use crate::daemons::switch::{Places, Switch, refused};
 use crate::daemons::traffic::reaches;
+use crate::net::{Netns, host};
 
 const SWITCHD: &str = env!("CARGO_BIN_EXE_weft-switchd");
 
@@ -198,12 +198,9 @@ fn a_filter_of_somebody_else_stays_though_its_program_is_called_as_ours() {
     let other = Switch::start_with(&netns, &places, "t", &config("h2"), &["--attach", "clsact"]);
     let program = places.pins.join("t/program").display().to_string();
     let add = "filter add dev h1 ingress prio 5 handle 7 bpf direct-action object-pinned";
-    let output = netns.command("tc").args(add.split(' ')).arg(&program).output().expect("iproute2");
-    assert!(output.status.success(), "{output:?}");
+    netns.sh(&format!("tc {add} {program}"));
     let filters = || {
-        let output =
-            netns.command("tc").args("filter show dev h1 ingress".split(' ')).output().expect("iproute2");
-        let text = String::from_utf8(output.stdout).expect("text");
+        let text = netns.output("tc filter show dev h1 ingress");
         text.lines().filter(|line| line.contains("handle")).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(filters().len(), 2, "{:?}", filters());

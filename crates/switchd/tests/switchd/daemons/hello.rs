@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::daemons::net::{Netns, cable};
 use crate::daemons::stalls::Watch;
 use crate::daemons::switch::{Places, Switch, one_of_three, wait_for};
+use crate::net::{Netns, cable};
 
 fn config(more: &str) -> String {
     format!("mode = \"tcp-path\"\nports = [\"a\"]\n{more}")

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::daemons::net::{Netns, cable, host};
 use crate::daemons::switch::{Places, Switch, TwoHosts, refused, wait_for, within};
 use crate::daemons::traffic::reaches;
+use crate::net::{Netns, cable, host};
 
 #[test]
 #[ignore = "needs root and BPF"]
@@ -189,15 +189,8 @@ fn a_switch_that_is_plugged_into_a_host_port_is_found_at_once() {
 fn what_was_set_of_interfaces_is_set_back_when_the_switch_is_taken_down() {
     let (netns, places) = (Netns::new(), Places::new());
     let _host = host(1, &netns, "h1");
-    let promiscuous = || {
-        let output = netns.command("ip").args(["-d", "link", "show", "h1"]).output().expect("iproute2");
-        String::from_utf8_lossy(&output.stdout).contains("promiscuity 1")
-    };
-    let ipv6 = || {
-        netns.run(|| {
-            std::fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default().contains("h1")
-        })
-    };
+    let promiscuous = || netns.output("ip -d link show h1").contains("promiscuity 1");
+    let ipv6 = || netns.output("cat /proc/self/net/if_inet6").contains("h1");
     wait_for("the interface has an IPv6 address", 5, ipv6);
     let mut switch = Switch::start(&netns, &places, "s", "mode = \"arp-path\"\nports = [\"h1\"]");
     assert!(promiscuous());

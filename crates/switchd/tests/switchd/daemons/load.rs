@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::daemons::net::{Netns, cable};
 use crate::daemons::stalls::Watch;
 use crate::daemons::switch::{Places, Switch, within};
 use crate::daemons::tags::{http, rule};
+use crate::net::{Netns, cable};
 
 /// The number of rules or routes: the capacity of the routing table.
 const MANY: u32 = 65_000;
@@ -47,7 +47,7 @@ fn hellos_leave_on_time_while_65_000_rules_are_set_and_taken_back() {
             let heard = Watch::start(switch, right, "a");
             for body in [rules.as_str(), rules.as_str(), "{\"priority\": 1000, \"rules\": []}"] {
                 let began = Instant::now();
-                let (status, answer) = http(&places.run, "s", "PUT", "/v1/flows", body);
+                let (status, answer) = http(places, "s", "PUT /v1/flows", body);
                 assert_eq!(status, 200, "{answer}");
                 println!("rules are set after {:?}", began.elapsed());
             }

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use crate::daemons::hostile::probes::End;
 use crate::daemons::hostile::send;
-use crate::daemons::net::{Netns, cable, host};
+use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch, wait_for, within};
 use crate::daemons::traffic::reaches;
+use crate::net::{Netns, host};
 
 /// Longer than copies of a flood are in flight.
 const SETTLED: Duration = Duration::from_millis(60);
@@ -35,18 +36,18 @@ fn passes(from: &End<'_>, to: &End<'_>, frame: &[u8]) -> Option<Duration> {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_station_that_moves_is_reached_where_it_is_with_and_without_gratuitous_arp() {
-    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-    cable((&left, "a"), (&right, "a"));
-    cable((&left, "b"), (&right, "b"));
-    let hosts = [host(1, &left, "h1"), host(2, &right, "h2"), host(3, &left, "h3"), host(4, &right, "h4")];
+    let pair = Pair::new(&["a", "b"]);
+    let hosts = [host(3, &pair.left, "h2"), host(4, &pair.right, "h2")];
+    let hosts: Vec<&Netns> = pair.hosts.iter().chain(&hosts).collect();
     for mode in ["arp-path", "tcp-path", "ecmp"] {
-        let config =
-            |ports: &str| format!("mode = \"{mode}\"\nports = [{ports}]\nfabric_ports = [\"a\", \"b\"]\n");
-        let l = Switch::start(&left, &places, "l", &config("\"h1\", \"h3\", \"a\", \"b\""));
-        let r = Switch::start(&right, &places, "r", &config("\"h2\", \"h4\", \"a\", \"b\""));
-        l.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h1", "host"), ("h3", "host")]);
-        r.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h2", "host"), ("h4", "host")]);
-        let ends: Vec<End<'_>> = (0x31..).zip(&hosts).map(|(side, host)| End::new(host, side)).collect();
+        let ports = "ports = [\"h\", \"h2\", \"a\", \"b\"]\nfabric_ports = [\"a\", \"b\"]";
+        let config = format!("mode = \"{mode}\"\n{ports}");
+        let switches = pair.begin([&config, &config]);
+        for switch in &switches {
+            switch.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h", "host"), ("h2", "host")]);
+        }
+        let ends: Vec<End<'_>> =
+            (0x31..).zip(hosts.iter().copied()).map(|(side, host)| End::new(host, side)).collect();
         let (mover, others) = (ends[0].station(1), [ends[1].station(2), ends[2].station(3)]);
         for (other, end) in others.iter().zip(&ends[1..]) {
             assert!(passes(end, &ends[0], &gratuitous(*other, 7)).is_some(), "{mode}");

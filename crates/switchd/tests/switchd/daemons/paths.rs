@@ -1,10 +1,13 @@
 //! Hosts reach each other through switches, also after the loss of a link.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use crate::daemons::net::{Netns, cable, host};
+use crate::net::{Netns, cable, host};
+use serde_json::Value;
+
+use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch, wait_for, within};
-use crate::daemons::traffic::{Connection, Stream, reaches};
+use crate::daemons::traffic::{Connection, Load, Stream, reaches};
 
 /// The time within which a segment arrives without a loss: less than the minimum RTO.
 const AT_ONCE: Duration = Duration::from_millis(150);
@@ -67,36 +70,35 @@ fn hosts_of_a_ring_reach_each_other_over_ipv4_ipv6_and_tcp_in_every_mode_that_ex
 #[ignore = "needs root and BPF"]
 fn hosts_reach_each_other_by_routes_in_modes_that_go_by_them() {
     for mode in ["ecmp", "spray"] {
-        let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-        cable((&left, "a"), (&right, "a"));
-        cable((&left, "b"), (&right, "b"));
-        let hosts = [host(1, &left, "host"), host(2, &right, "host")];
+        let pair = Pair::new(&["a", "b"]);
         let config = |own: u8, other: u8| {
             format!(
-                "mode = \"{mode}\"\nports = [\"host\", \"a\", \"b\"]\n[[route]]\nstation = \"02:00:00:00:00:0{own}\"\n\
-                 ports = [\"host\"]\n[[route]]\nstation = \"02:00:00:00:00:0{other}\"\nports = [\"a\", \"b\"]\n"
+                "mode = \"{mode}\"\nports = [\"h\", \"a\", \"b\"]\n[[route]]\nstation = \"02:00:00:00:00:0{own}\"\n\
+                 ports = [\"h\"]\n[[route]]\nstation = \"02:00:00:00:00:0{other}\"\nports = [\"a\", \"b\"]\n"
             )
         };
-        let switches = [
-            Switch::start(&left, &places, "l", &config(1, 2)),
-            Switch::start(&right, &places, "r", &config(2, 1)),
-        ];
-        for switch in &switches {
-            switch.wait_roles(&[("host", "host"), ("a", "fabric"), ("b", "fabric")]);
+        for switch in &pair.begin([&config(1, 2), &config(2, 1)]) {
+            switch.wait_roles(&[("h", "host"), ("a", "fabric"), ("b", "fabric")]);
         }
-        Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80").send(1_000_000);
-        assert!(reaches(&hosts[1], &hosts[0], "10.0.0.1:7"), "{mode}");
+        Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80").send(1_000_000);
+        assert!(reaches(&pair.hosts[1], &pair.hosts[0], "10.0.0.1:7"), "{mode}");
     }
 }
 
-/// The fabric port by which a flow leaves the switch `at`.
-fn cable_of(switches: &[Switch<'_>; 3], at: usize) -> String {
-    let paths = switches[at].ask("show paths");
-    let fabric =
-        |row: &&serde_json::Value| row["interface"].as_str().is_some_and(|name| name.starts_with("to"));
-    let rows = paths["paths"].as_array().expect("a list");
-    let row = rows.iter().find(fabric).unwrap_or_else(|| panic!("no flow leaves switch {at}: {paths}"));
-    row["interface"].as_str().expect("a name").to_owned()
+/// The path entries of a switch.
+fn paths(switch: &Switch<'_>) -> Vec<Value> {
+    switch.ask("show paths")["paths"].as_array().expect("a list").clone()
+}
+
+/// The fabric ports of the first switch: the one by which a flow leaves it, and the other.
+fn cables_of(switch: &Switch<'_>) -> [&'static str; 2] {
+    let paths = paths(switch);
+    let leaves = |port: &str| paths.iter().any(|row| row["interface"] == port);
+    match [leaves("to1"), leaves("to2")] {
+        [true, _] => ["to1", "to2"],
+        [_, true] => ["to2", "to1"],
+        _ => panic!("no flow leaves the switch: {paths:?}"),
+    }
 }
 
 #[test]
@@ -106,35 +108,15 @@ fn a_connection_under_load_goes_on_when_its_cable_loses_the_carrier() {
     let switches = ring.start(&places, "mode = \"tcp-path\"");
     let mut connection = Connection::open(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:80");
     connection.send(100_000);
-    let port = cable_of(&switches, 0);
-    let mut background = connection.client.try_clone().expect("a socket");
-    let mut reading = connection.server.try_clone().expect("a socket");
-    let gap = std::thread::spawn(move || {
-        use std::io::Read;
-        let (mut longest, mut last, mut buffer) = (Duration::ZERO, Instant::now(), vec![0; 1 << 16]);
-        while reading.read(&mut buffer).expect("a connection") > 0 {
-            longest = longest.max(last.elapsed());
-            last = Instant::now();
-        }
-        longest
-    });
-    let until = Instant::now() + Duration::from_secs(2);
-    let writing = std::thread::spawn(move || {
-        use std::io::Write;
-        let chunk = vec![1; 1 << 14];
-        while Instant::now() < until {
-            background.write_all(&chunk).expect("a connection");
-            std::thread::sleep(Duration::from_micros(500));
-        }
-        background.shutdown(std::net::Shutdown::Write).expect("a connection");
-    });
+    let [port, _] = cables_of(&switches[0]);
+    let load = Load::start(connection);
     std::thread::sleep(Duration::from_millis(500));
     ring.switches[0].ip(&format!("link set dev {port} down"));
-    writing.join().expect("the writer");
-    let gap = gap.join().expect("the reader");
+    std::thread::sleep(Duration::from_millis(1500));
+    let gap = load.end();
     println!("longest gap in data at the loss of a carrier: {gap:?}");
     assert!(gap < Duration::from_secs(1), "{gap:?}");
-    assert_eq!(switches[0].role(&port), "down");
+    assert_eq!(switches[0].role(port), "down");
 }
 
 #[test]
@@ -144,17 +126,13 @@ fn an_idle_connection_has_another_path_before_it_sends_again() {
     let switches = ring.start(&places, "mode = \"tcp-path\"");
     let mut connection = Connection::open(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:80");
     connection.send(1000);
-    let mut ports = ["to1", "to2"];
-    if cable_of(&switches, 0) == ports[1] {
-        ports.swap(0, 1);
-    }
+    let mut ports = cables_of(&switches[0]);
     within(AT_ONCE, "the first segment after the change arrives", || {
         let [port, other] = ports;
         ring.switches[0].ip(&format!("link set dev {port} down"));
         let took = wait_for("the flow is confirmed over the other link", 5, || {
-            let paths = switches[0].ask("show paths");
-            let row = |row: &serde_json::Value| row["interface"] == other && row["class"] == "confirmed";
-            paths["paths"].as_array().expect("a list").iter().any(row)
+            let row = |row: &Value| row["interface"] == other && row["class"] == "confirmed";
+            paths(&switches[0]).iter().any(row)
         });
         println!("an idle flow has its new path after {took:?}");
         let took = connection.send(1000);
@@ -196,19 +174,12 @@ fn a_port_that_drains_is_empty_of_flows_and_can_go_without_loss() {
     let switches = ring.start(&places, "mode = \"tcp-path\"");
     let mut connection = Connection::open(&ring.hosts[0], &ring.hosts[1], "10.0.0.2:80");
     connection.send(100_000);
-    let mut ports = ["to1", "to2"];
-    if cable_of(&switches, 0) == ports[1] {
-        ports.swap(0, 1);
-    }
+    let mut ports = cables_of(&switches[0]);
     within(AT_ONCE, "segments arrive after the port drains and after it is down", || {
         let port = ports[0];
         switches[0].ask(&format!("drain {port}"));
-        let on_port = || {
-            let paths = switches[0].ask("show paths");
-            let rows = paths["paths"].as_array().expect("a list").clone();
-            rows.iter().filter(|row| row["interface"] == port && row["class"] == "confirmed").count()
-        };
-        wait_for("no flow is left on the port", 5, || on_port() == 0);
+        let on_port = |row: &Value| row["interface"] == port && row["class"] == "confirmed";
+        wait_for("no flow is left on the port", 5, || !paths(&switches[0]).iter().any(on_port));
         let drained = connection.send(1000);
         ring.switches[0].ip(&format!("link set dev {port} down"));
         let gone = connection.send(1000);

@@ -1,17 +1,13 @@
 //! Pins removed and programs detached by others while the daemon runs.
 
 use std::ffi::CString;
-use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::daemons::net::{Netns, cable, host};
 use crate::daemons::switch::{Places, Switch, wait_for, within};
-use crate::daemons::traffic::{Connection, reaches};
+use crate::daemons::traffic::{Connection, Load, reaches};
+use crate::net::{Netns, cable, host};
 
 /// Three intervals of 100 ms, as these tests have them.
 const HOLD: Duration = Duration::from_millis(300);
@@ -31,43 +27,6 @@ fn pair(mode: &str, flags: &[&str], check: impl FnOnce(&Places, &mut [Switch<'_>
         switch.wait_roles(&[(host, "host"), (fabric, "fabric")]);
     }
     check(&places, &mut switches, &hosts);
-}
-
-/// A connection that always has something to send.
-struct Load {
-    stop: Arc<AtomicBool>,
-    longest: JoinHandle<Duration>,
-    writing: JoinHandle<()>,
-}
-
-impl Load {
-    fn start(mut connection: Connection) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let ends = stop.clone();
-        let writing = std::thread::spawn(move || {
-            while !ends.load(Ordering::Relaxed) {
-                connection.client.write_all(&[1; 1 << 14]).expect("a connection");
-                std::thread::sleep(Duration::from_micros(200));
-            }
-            connection.client.shutdown(std::net::Shutdown::Write).expect("a connection");
-        });
-        let longest = std::thread::spawn(move || {
-            let (mut longest, mut last, mut buffer) = (Duration::ZERO, Instant::now(), vec![0; 1 << 16]);
-            while connection.server.read(&mut buffer).expect("a connection") > 0 {
-                longest = longest.max(last.elapsed());
-                last = Instant::now();
-            }
-            longest
-        });
-        Self { stop, longest, writing }
-    }
-
-    /// The longest gap without data.
-    fn end(self) -> Duration {
-        self.stop.store(true, Ordering::Relaxed);
-        self.writing.join().expect("the writer");
-        self.longest.join().expect("the reader")
-    }
 }
 
 /// All pins of a switch.
@@ -141,8 +100,8 @@ fn a_program_that_is_detached_is_attached_again_within_a_hold() {
             match attach {
                 "tcx" => links(places).iter().for_each(|pin| detach(pin)),
                 _ => {
-                    tc(switches[0].netns, "filter del dev h1 ingress pref 1");
-                    tc(switches[0].netns, "qdisc del dev right clsact");
+                    switches[0].netns.output("tc filter del dev h1 ingress pref 1");
+                    switches[0].netns.output("tc qdisc del dev right clsact");
                 }
             }
             let is_again = || switches[0].log().matches("has been reattached").count() == 2;
@@ -185,13 +144,6 @@ fn a_program_that_cannot_be_attached_again_at_once_is_as_soon_as_that_can_be_don
     });
 }
 
-/// Runs `tc` in the namespace of a switch; returns its output.
-fn tc(netns: &Netns, arguments: &str) -> String {
-    let output = netns.command("tc").args(arguments.split_whitespace()).output().expect("iproute2");
-    assert!(output.status.success(), "tc {arguments}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
-}
-
 /// The pins of the tcx links of the switch `l`.
 fn links(places: &Places) -> Vec<PathBuf> {
     pinned(places, "l")
@@ -204,7 +156,7 @@ fn links(places: &Places) -> Vec<PathBuf> {
 #[ignore = "needs root and BPF"]
 fn a_filter_of_somebody_elses_stays_though_its_program_is_called_like_ours() {
     pair("ecmp", &["--attach", "clsact"], |places, switches, _hosts| {
-        let filters = || tc(switches[0].netns, "filter show dev h1 ingress");
+        let filters = || switches[0].netns.output("tc filter show dev h1 ingress");
         assert!(filters().contains("weft_ecmp"), "expected the program's name in the list: {}", filters());
         // The same program attached by someone else, with the same name; and another program at our priority,
         // which is listed after ours.
@@ -221,7 +173,7 @@ fn a_filter_of_somebody_elses_stays_though_its_program_is_called_like_ours() {
                 std::mem::forget(other.take_link(id).expect("a link"));
             });
         }
-        tc(switches[0].netns, "filter del dev h1 ingress pref 1 handle 0x1 bpf");
+        switches[0].netns.output("tc filter del dev h1 ingress pref 1 handle 0x1 bpf");
         wait_for("ours is reattached", 5, || switches[0].log().contains("has been reattached"));
         let has = |handles: [&str; 3]| handles.map(|handle| filters().contains(&format!("handle {handle} ")));
         assert_eq!(has(["0x1", "0x8", "0x7"]), [true; 3], "{}", filters());

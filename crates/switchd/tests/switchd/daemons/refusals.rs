@@ -2,8 +2,8 @@
 
 use std::process::Output;
 
-use crate::daemons::net::{Netns, cable, host};
 use crate::daemons::switch::{Places, Switch, refused};
+use crate::net::{Netns, cable, host};
 
 fn says(output: &Output, what: &str, expected: &[&str]) {
     let text = String::from_utf8_lossy(&output.stderr);
@@ -15,148 +15,84 @@ fn says(output: &Output, what: &str, expected: &[&str]) {
     assert!(!text.contains("panicked"), "{what}: {text}");
 }
 
-/// Invalid configurations: name, text, expected parts of the error.
-const TEXTS: &[(&str, &str, &[&str])] = &[
-    ("no TOML", "mode = \n", &["invalid TOML", "refused.toml:1:"]),
-    ("unknown key", "mode = \"tcp-path\"\nprots = [\"a\"]\n", &[":2:1", "did you mean `ports`?"]),
+/// Invalid configurations, and expected parts of the error.
+const TEXTS: &[(&str, &[&str])] = &[
+    ("mode = \n", &["invalid TOML", "refused.toml:1:"]),
+    ("mode = \"tcp-path\"\nprots = [\"a\"]\n", &[":2:1", "did you mean `ports`?"]),
+    ("[hello]\nintervall = \"1 s\"\n", &[":2:1", "in [hello]", "did you mean `interval`?"]),
+    ("mode = \"tcp-pat\"\nports = [\"a\"]", &[":1:8", "did you mean `tcp-path`?"]),
+    ("ports = [\"a\"]", &["no `mode`", "mode = \"tcp-path\""]),
+    ("mode = \"tcp-path\"", &["no `ports`", "--port eth1"]),
+    ("mode = \"tcp-path\"\nports = \"a\"", &[":2:9", "expected a list of strings"]),
+    ("mode = \"tcp-path\"\nports = [\"a\", \"a\"]", &["\"a\" twice"]),
+    ("name = \"../x\"\nmode = \"tfe\"\nports = [\"a\"]", &["1 to 32 letters"]),
+];
+
+/// The same for the lines after `mode` and `ports`: mode, lines, expected parts of the error.
+const LINES: &[(&str, &str, &[&str])] = &[
     (
-        "unknown key of a table",
-        "[hello]\nintervall = \"1 s\"\n",
-        &[":2:1", "in [hello]", "did you mean `interval`?"],
-    ),
-    ("unknown mode", "mode = \"tcp-pat\"\nports = [\"a\"]", &[":1:8", "did you mean `tcp-path`?"]),
-    ("no mode", "ports = [\"a\"]", &["no `mode`", "mode = \"tcp-path\""]),
-    ("no ports", "mode = \"tcp-path\"", &["no `ports`", "--port eth1"]),
-    ("ports of another kind", "mode = \"tcp-path\"\nports = \"a\"", &[":2:9", "expected a list of strings"]),
-    ("a port twice", "mode = \"tcp-path\"\nports = [\"a\", \"a\"]", &["\"a\" twice"]),
-    ("a path as a name", "name = \"../x\"\nmode = \"tfe\"\nports = [\"a\"]", &["1 to 32 letters"]),
-    (
-        "short key",
-        "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"0011\"",
+        "tcp-path",
+        r#"hello_key = "0011""#,
         &[":3:13", "only 2 bytes", "at least 16 bytes", "openssl rand -hex 32"],
     ),
+    ("tcp-path", r#"hello_key = "0g""#, &["not whole bytes in hexadecimal"]),
+    ("tcp-path", r#"hello_key_file = "no.key""#, &["cannot read", "no.key"]),
+    ("tcp-path", "[hello]\ninterval = \"10 ms\"", &[":4:12", "expected 50 ms to 60 s"]),
+    ("tcp-path", "[hello]\ninterval = \"1\"", &["the unit is missing"]),
+    ("tcp-path", "[exploration]\nflow_tabel = 3", &["did you mean `flow_table`?"]),
+    ("tcp-path", "[exploration]\nhops = 0", &[":4:8", "1 to 255"]),
+    ("tcp-path", "[exploration]\nlock = \"20 s\"", &[":4:8", "longer than"]),
+    ("tcp-path", "[exploration]\nexploration = \"valley-free\"", &["`tier` is not set", "tier = 1"]),
+    ("tcp-path", "[exploration]\nbroadcast_lock = \"0 s\"", &[":4:18", "`broadcast_lock` is 0", "above 0"]),
+    ("tcp-path", "[exploration]\nrepair = \"0 s\"", &[":4:10", "`repair` is 0", "above 0"]),
+    ("tcp-path", r#"fabric_ports = ["eth2"]"#, &["\"eth2\" is not a port", "did you mean `eth1`?"]),
+    ("ecmp", "[[route]]\nstation = \"02:00:00:00:00:01\"\nports = [\"eth3\"]", &["\"eth3\" is not a port"]),
     (
-        "odd key",
-        "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"0g\"",
-        &["not whole bytes in hexadecimal"],
-    ),
-    (
-        "key file missing",
-        "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key_file = \"no.key\"",
-        &["cannot read", "no.key"],
-    ),
-    (
-        "interval too short",
-        "mode = \"tcp-path\"\nports = [\"a\"]\n[hello]\ninterval = \"10 ms\"",
-        &[":4:12", "expected 50 ms to 60 s"],
-    ),
-    ("no unit", "mode = \"tcp-path\"\nports = [\"a\"]\n[hello]\ninterval = \"1\"", &["the unit is missing"]),
-    (
-        "unknown parameter",
-        "mode = \"tcp-path\"\nports = [\"a\"]\n[exploration]\nflow_tabel = 3",
-        &["did you mean `flow_table`?"],
-    ),
-    (
-        "parameter out of range",
-        "mode = \"tcp-path\"\nports = [\"a\"]\n[exploration]\nhops = 0",
-        &[":4:8", "1 to 255"],
-    ),
-    (
-        "contradictory parameters",
-        "mode = \"tcp-path\"\nports = [\"a\"]\n[exploration]\nlock = \"20 s\"",
-        &[":4:8", "longer than"],
-    ),
-    (
-        "valley-free without a tier",
-        "mode = \"tcp-path\"\nports = [\"a\"]\n[exploration]\nexploration = \"valley-free\"",
-        &["`tier` is not set", "tier = 1"],
-    ),
-    (
-        "broadcasts that are not remembered",
-        "mode = \"tcp-path\"\nports = [\"eth1\"]\n[exploration]\nbroadcast_lock = \"0 s\"",
-        &[":4:18", "`broadcast_lock` is 0", "above 0"],
-    ),
-    (
-        "repairs without a pause",
-        "mode = \"tcp-path\"\nports = [\"eth1\"]\n[exploration]\nrepair = \"0 s\"",
-        &[":4:10", "`repair` is 0", "above 0"],
-    ),
-    (
-        "unknown fabric port",
-        "mode = \"tcp-path\"\nports = [\"eth1\"]\nfabric_ports = [\"eth2\"]",
-        &["\"eth2\" is not a port", "did you mean `eth1`?"],
-    ),
-    (
-        "route to an unknown port",
-        "mode = \"ecmp\"\nports = [\"eth1\"]\n[[route]]\nstation = \"02:00:00:00:00:01\"\nports = [\"eth3\"]",
-        &["\"eth3\" is not a port"],
-    ),
-    (
-        "routes in a mode without routes",
-        "mode = \"arp-path\"\nports = [\"eth1\"]\n[[route]]\nstation = \"02:00:00:00:00:01\"\nports = [\"eth1\"]",
+        "arp-path",
+        "[[route]]\nstation = \"02:00:00:00:00:01\"\nports = [\"eth1\"]",
         &["`arp-path`: it finds paths itself"],
     ),
+    ("ecmp", "[[route]]\nstation = \"2:0:0:0:0:1\"\nports = [\"eth1\"]", &["02:00:00:00:00:01"]),
+    ("tcp-path", r#"control = { mode = "999" }"#, &["permissions in octal"]),
     (
-        "invalid station",
-        "mode = \"ecmp\"\nports = [\"eth1\"]\n[[route]]\nstation = \"2:0:0:0:0:1\"\nports = [\"eth1\"]",
-        &["02:00:00:00:00:01"],
-    ),
-    (
-        "permissions",
-        "mode = \"tcp-path\"\nports = [\"a\"]\ncontrol = { mode = \"999\" }",
-        &["permissions in octal"],
-    ),
-    (
-        "unsupported choice",
-        "mode = \"tag-forward\"\nports = [\"a\"]\n[tags]\nchoice = \"least-loaded\"",
+        "tag-forward",
+        "[tags]\nchoice = \"least-loaded\"",
         &[":4:10", "the kernel program cannot see the queue lengths of ports"],
     ),
+    ("flow-table", "[tags]\nethertype = \"0x0800\"", &[":4:13", "used by other frames"]),
+    ("tag-forward", "[tags]\nethertype = \"0x05ff\"", &[":4:13", "0x0600 to 0xffff"]),
     (
-        "an EtherType in use",
-        "mode = \"flow-table\"\nports = [\"a\"]\n[tags]\nethertype = \"0x0800\"",
-        &[":4:13", "used by other frames"],
-    ),
-    (
-        "invalid EtherType",
-        "mode = \"tag-forward\"\nports = [\"a\"]\n[tags]\nethertype = \"0x05ff\"",
-        &[":4:13", "0x0600 to 0xffff"],
-    ),
-    (
-        "tags in a mode without tags",
-        "mode = \"ecmp\"\nports = [\"a\"]\n[tags]\nwidth = \"wide\"",
+        "ecmp",
+        "[tags]\nwidth = \"wide\"",
         &["`[tags]` does not apply to mode `ecmp`", "tag-forward, flow-table"],
     ),
-    (
-        "routes in a mode with gates",
-        "mode = \"tag-forward\"\nports = [\"a\"]\nroutes_file = \"r\"",
-        &["`tag-forward`: it uses gates and rules"],
-    ),
-    ("address", "mode = \"tcp-path\"\nports = [\"a\"]\nmetrics = \"9465\"", &["127.0.0.1:9465"]),
+    ("tag-forward", r#"routes_file = "r""#, &["`tag-forward`: it uses gates and rules"]),
+    ("tcp-path", r#"metrics = "9465""#, &["127.0.0.1:9465"]),
 ];
 
 #[test]
 fn a_configuration_that_is_wrong_is_refused_with_its_line_and_what_was_expected() {
     let (places, netns) = (Places::new(), Netns::here());
-    for (what, text, expected) in TEXTS {
-        says(&refused(&netns, &places, text, &["--check"]), what, expected);
+    let check = |text: &str| refused(&netns, &places, text, &["--check"]);
+    for (text, expected) in TEXTS {
+        says(&check(text), text, expected);
+    }
+    let after = |mode: &str, lines: &str| check(&format!("mode = \"{mode}\"\nports = [\"eth1\"]\n{lines}"));
+    for (mode, lines, expected) in LINES {
+        says(&after(mode, lines), lines, expected);
     }
     let many: Vec<String> = (0..65).map(|number| format!("\"e{number}\"")).collect();
     let text = format!("mode = \"tcp-path\"\nports = [{}]", many.join(", "));
-    says(&refused(&netns, &places, &text, &["--check"]), "too many", &["65 interfaces", "at most 64"]);
-    let secret = "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = \"5ec2e7\"";
-    let output = refused(&netns, &places, secret, &["--check"]);
-    says(&output, "a short key", &["3 | hello_key = \"******\"", "only 3 bytes"]);
-    assert!(!String::from_utf8_lossy(&output.stderr).contains("5ec2e7"), "{output:?}");
-    let number = "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key = 527";
-    let output = refused(&netns, &places, number, &["--check"]);
-    says(
-        &output,
-        "a key without quotes",
-        &["`hello_key` is of the wrong type", "expected a string in quotes"],
-    );
-    assert!(!String::from_utf8_lossy(&output.stderr).contains("527"), "{output:?}");
-    let two = "mode = \"x\"\nports = []\nwhat = 1\n";
-    says(&refused(&netns, &places, two, &["--check"]), "all at once", &[":1:8", ":2:9", ":3:1"]);
+    says(&check(&text), "too many", &["65 interfaces", "at most 64"]);
+    for (secret, line, expected) in [
+        ("5ec2e7", "hello_key = \"5ec2e7\"", ["3 | hello_key = \"******\"", "only 3 bytes"]),
+        ("527", "hello_key = 527", ["`hello_key` is of the wrong type", "expected a string in quotes"]),
+    ] {
+        let output = after("tcp-path", line);
+        says(&output, line, &expected);
+        assert!(!String::from_utf8_lossy(&output.stderr).contains(secret), "{output:?}");
+    }
+    says(&check("mode = \"x\"\nports = []\nwhat = 1\n"), "all at once", &[":1:8", ":2:9", ":3:1"]);
 }
 
 #[test]
@@ -195,10 +131,7 @@ fn a_start_that_is_refused_leaves_nothing_behind() {
     let _host = host(1, &netns, "h1");
     let config = "mode = \"tcp-path\"\nports = [\"h1\"]\n";
     let _taken = netns.run(|| std::net::TcpListener::bind("127.0.0.1:9465").expect("an address"));
-    let interface = || {
-        let output = netns.command("ip").args(["-d", "link", "show", "dev", "h1"]).output();
-        String::from_utf8(output.expect("iproute2").stdout).expect("text")
-    };
+    let interface = || netns.output("ip -d link show dev h1");
     let before = interface();
     for (more, expected) in [
         ("control = { group = \"no-such-group\" }", "no group `no-such-group`"),

@@ -9,20 +9,15 @@ use weft_switchd::pins::Pins;
 use weft_switchd::{Mode, Plane};
 use weft_switching::exploration::Exploration;
 
-use crate::daemons::net::{Netns, cable, host};
-use crate::daemons::switch::{Places, Switch, wait_for};
+use crate::daemons::pair::Pair;
+use crate::daemons::switch::{Places, Switch, refused as refused_start, wait_for};
 use crate::daemons::traffic::{Stream, reaches};
+use crate::net::{Netns, cable, host};
 
 /// Replaces a switch's configuration and reloads it; returns the changed keys.
-fn reload(places: &Places, switch: &Switch<'_>, name: &str, config: &str) -> Value {
-    write(places, name, config);
+fn reload(switch: &Switch<'_>, config: &str) -> Value {
+    switch.write(config);
     switch.ask("reload")["changed"].clone()
-}
-
-fn write(places: &Places, name: &str, config: &str) {
-    let hello = if config.contains("[hello]") { "" } else { "[hello]\ninterval = \"100 ms\"\n" };
-    let text = format!("name = \"{name}\"\n{config}\n{hello}");
-    fs::write(places.run.join(format!("{name}.toml")), text).expect("a file");
 }
 
 /// The refused Hellos, by reason.
@@ -45,19 +40,11 @@ fn a_port_that_is_taken_from_the_fabric_becomes_a_host_port_and_a_fabric_port_ag
         switch.wait_roles(&[("a", "fabric")]);
         other.wait_roles(&[("a", "fabric")]);
         for round in 0..3 {
-            assert_eq!(
-                reload(&places, &switch, "l", &config("[]")),
-                json!(["fabric_ports"]),
-                "{mode} {round}"
-            );
+            assert_eq!(reload(&switch, &config("[]")), json!(["fabric_ports"]), "{mode} {round}");
             assert_ne!(switch.role("a"), "fabric", "{mode} {round}: must change at once");
             switch.wait_roles(&[("a", "host")]);
             assert_eq!(switch.ask("show neighbours"), json!([]), "{mode} {round}");
-            assert_eq!(
-                reload(&places, &switch, "l", &config("[\"a\"]")),
-                json!(["fabric_ports"]),
-                "{mode} {round}"
-            );
+            assert_eq!(reload(&switch, &config("[\"a\"]")), json!(["fabric_ports"]), "{mode} {round}");
             switch.wait_roles(&[("a", "fabric")]);
         }
     }
@@ -92,7 +79,7 @@ fn a_reload_that_fails_leaves_everything_as_it_was() {
         (config("tier = 2", &route("01:00:5e:00:00:01", "h1")), "a group address"),
     ];
     for (config, why) in cases {
-        write(&places, "s", &config);
+        switch.write(&config);
         let output = switch.ctl("reload");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && text.contains(why), "{why}: {text}");
@@ -104,7 +91,7 @@ fn a_reload_that_fails_leaves_everything_as_it_was() {
         assert_eq!(switch.ask("show ports")[0]["may_be_fabric"], true, "{why}");
         assert!(works(), "{why}");
     }
-    let right = reload(&places, &switch, "s", &config("tier = 2", &own));
+    let right = reload(&switch, &config("tier = 2", &own));
     assert_eq!(right, json!(["tier"]), "refused values must not become the current configuration");
 }
 
@@ -154,7 +141,7 @@ fn keys_that_cannot_be_told_apart_or_are_too_many_are_refused_and_not_repeated()
     ];
     for (lines, why) in cases {
         let config = format!("mode = \"tcp-path\"\nports = [\"a\"]\n{lines}\n");
-        let output = crate::daemons::switch::refused(&netns, &places, &config, &["--check"]);
+        let output = refused_start(&netns, &places, &config, &["--check"]);
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && text.contains(why), "{why}: {text}");
         for secret in ["0a0a", "1b1b", "2c2c", "zzzz", "0a0b", "98765"] {
@@ -163,62 +150,50 @@ fn keys_that_cannot_be_told_apart_or_are_too_many_are_refused_and_not_repeated()
     }
     fs::write(places.run.join("k"), format!("{one}\n{two}\n")).expect("a file");
     let config = "mode = \"tcp-path\"\nports = [\"a\"]\nhello_key_file = \"k\"\n";
-    assert!(crate::daemons::switch::refused(&netns, &places, config, &["--check"]).status.success());
+    assert!(refused_start(&netns, &places, config, &["--check"]).status.success());
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_key_is_rotated_on_two_switches_under_traffic_and_no_adjacency_is_lost() {
-    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-    cable((&left, "a"), (&right, "a"));
-    let hosts = [host(1, &left, "h"), host(2, &right, "h")];
+    let pair = Pair::new(&["a"]);
     let (old, new) = ("0a".repeat(32), "1b".repeat(32));
     // The hold time tolerates scheduling delays of several hundred milliseconds.
     let config = |keys: &[&str]| {
         format!(
-            "mode = \"tcp-path\"\nports = [\"h\", \"a\"]\nhello_keys = {keys:?}\n\
-             [hello]\ninterval = \"100 ms\"\nhold = 10"
+            "ports = [\"h\", \"a\"]\nmode = \"tcp-path\"\nhello_keys = {keys:?}\n[hello]\ninterval = \"100 ms\"\nhold = 10"
         )
     };
-    let switches = [
-        ("l", Switch::start(&left, &places, "l", &config(&[&old]))),
-        ("r", Switch::start(&right, &places, "r", &config(&[&old]))),
-    ];
-    for (_, switch) in &switches {
-        switch.wait_roles(&[("h", "host"), ("a", "fabric")]);
-    }
-    assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
+    let switches = pair.begin([&config(&[&old]), &config(&[&old])]);
+    switches.iter().for_each(|switch| switch.wait_roles(&[("h", "host"), ("a", "fabric")]));
+    assert!(pair.reach(7));
     let roles = |switch: &Switch<'_>| switch.log().matches("role of a port").count();
-    let before = switches.each_ref().map(|(_, switch)| roles(switch));
+    let before = switches.each_ref().map(roles);
     let signed_by = |switch: &Switch<'_>| switch.ask("show neighbours")[0]["key"].clone();
-    let stream = Stream::start(&hosts[0], &hosts[1], "10.0.0.2:9", Duration::from_micros(500));
+    let stream = Stream::start(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:9", Duration::from_micros(500));
     // The steps of docs/switchd.md, each longer than the hold time.
     let steps: [(&[&str], u64); 3] = [(&[&old, &new], 1), (&[&new, &old], 1), (&[&new], 1)];
     for (step, (keys, place)) in steps.iter().enumerate() {
-        for (name, switch) in &switches {
-            assert_eq!(reload(&places, switch, name, &config(keys)), json!(["hello_keys"]), "step {step}");
+        for switch in &switches {
+            assert_eq!(reload(switch, &config(keys)), json!(["hello_keys"]), "step {step}");
             std::thread::sleep(Duration::from_millis(1200));
         }
-        for (name, switch) in &switches {
-            wait_for(&format!("{name} receives Hellos with the first key, step {step}"), 5, || {
+        for switch in &switches {
+            wait_for(&format!("{} receives Hellos with the first key, step {step}", switch.name), 5, || {
                 signed_by(switch) == json!(place)
             });
             assert_eq!(switch.role("a"), "fabric", "step {step}");
-            assert_eq!(refused(switch), json!({}), "step {step}: {name}");
+            assert_eq!(refused(switch), json!({}), "step {step}: {}", switch.name);
         }
     }
     let outcome = stream.end();
     println!("{} datagrams while keys were rotated, longest gap {:?}", outcome.sent, outcome.gap);
     assert_eq!(outcome.received, outcome.sent, "frames lost");
-    assert_eq!(
-        switches.each_ref().map(|(_, switch)| roles(switch)),
-        before,
-        "ports must not change their role"
-    );
+    assert_eq!(switches.each_ref().map(roles), before, "ports must not change their role");
     // The old key is no longer accepted.
-    assert_eq!(reload(&places, &switches[0].1, "l", &config(&[&old])), json!(["hello_keys"]));
+    assert_eq!(reload(&switches[0], &config(&[&old])), json!(["hello_keys"]));
     wait_for("Hellos with the old key are refused", 5, || {
-        refused(&switches[1].1)["signature"].as_u64() > Some(2)
+        refused(&switches[1])["signature"].as_u64() > Some(2)
     });
-    switches[1].1.wait_roles(&[("a", "silent")]);
+    switches[1].wait_roles(&[("a", "silent")]);
 }

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
-use crate::daemons::net::Netns;
 use crate::daemons::switch::Switch;
 use crate::daemons::tap::Tap;
+use crate::net::Netns;
 
 /// The sampling interval.
 const EVERY: Duration = Duration::from_millis(5);

@@ -1,6 +1,8 @@
 //! A `weft-switchd` that runs for a test, and `weftctl` to query it.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,8 +10,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
-use crate::daemons::net::{Netns, host};
 use crate::daemons::traffic::reaches;
+use crate::net::{Netns, host};
 
 const SWITCHD: &str = env!("CARGO_BIN_EXE_weft-switchd");
 const CTL: &str = env!("CARGO_BIN_EXE_weftctl");
@@ -27,6 +29,27 @@ impl Places {
         let run = std::env::temp_dir().join(&name);
         fs::create_dir_all(&run).expect("a temporary directory");
         Self { run, pins: PathBuf::from("/sys/fs/bpf").join(name) }
+    }
+
+    /// The control socket of a switch.
+    pub fn socket(&self, name: &str) -> PathBuf {
+        self.run.join(format!("{name}.sock"))
+    }
+
+    /// The answer of a switch to a request such as `GET /metrics`: status and body.
+    pub fn http(&self, name: &str, request: &str, body: &str) -> (u16, String) {
+        let mut stream = UnixStream::connect(self.socket(name)).expect("the control socket");
+        let head = format!("{request} HTTP/1.0\r\nContent-Length: {}\r\n\r\n", body.len());
+        stream.write_all((head + body).as_bytes()).expect("a connection");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("text");
+        let (head, body) = text.split_once("\r\n\r\n").expect("an answer");
+        (head[9..12].parse().expect("a status"), body.to_owned())
+    }
+
+    /// The metrics of a switch.
+    pub fn metrics(&self, name: &str) -> String {
+        self.http(name, "GET /metrics", "").1
     }
 
     /// The flags for these directories.
@@ -76,7 +99,7 @@ impl TwoHosts {
 pub struct Switch<'a> {
     pub netns: &'a Netns,
     places: &'a Places,
-    name: String,
+    pub name: String,
     config: PathBuf,
     flags: Vec<String>,
     /// Environment variables, from the next start on.
@@ -150,21 +173,25 @@ impl<'a> Switch<'a> {
         config: &str,
         flags: &[&str],
     ) -> Self {
-        let path = places.run.join(format!("{name}.toml"));
-        let hello = if config.contains("[hello]") { "" } else { "[hello]\ninterval = \"100 ms\"\n" };
-        fs::write(&path, format!("name = \"{name}\"\n{config}\n{hello}")).expect("a file");
         let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
         let mut switch = Self {
             netns,
             places,
             name: name.to_owned(),
-            config: path,
+            config: places.run.join(format!("{name}.toml")),
             flags,
             environment: Vec::new(),
             child: None,
         };
+        switch.write(config);
         switch.begin();
         switch
+    }
+
+    /// Writes its configuration file, with a short Hello interval.
+    pub fn write(&self, config: &str) {
+        let hello = if config.contains("[hello]") { "" } else { "[hello]\ninterval = \"100 ms\"\n" };
+        fs::write(&self.config, format!("name = \"{}\"\n{config}\n{hello}", self.name)).expect("a file");
     }
 
     /// Starts or restarts the daemon.
@@ -175,12 +202,11 @@ impl<'a> Switch<'a> {
         command.arg("--config").arg(&self.config).args(self.places.flags()).args(&self.flags).stderr(log);
         command.envs(self.environment.iter().cloned());
         let mut child = command.spawn().expect("the daemon");
-        let socket = self.places.run.join(format!("{}.sock", self.name));
         wait_for("the control socket answers", 20, || {
             if let Some(status) = child.try_wait().expect("a child") {
                 panic!("the daemon ended ({status}): {}", self.log());
             }
-            std::os::unix::net::UnixStream::connect(&socket).is_ok()
+            UnixStream::connect(self.places.socket(&self.name)).is_ok()
         });
         self.child = Some(child);
     }

@@ -1,58 +1,37 @@
 //! Gates and rules over the control socket and with `weftctl`, and the handling of frames without a rule.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::UdpSocket;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::daemons::net::{Netns, cable, host};
+use crate::daemons::pair::Pair;
 use crate::daemons::stalls::Watch;
 use crate::daemons::switch::{Places, Switch, one_of_three, wait_for};
-use crate::daemons::traffic::{Connection, Stream, reaches};
+use crate::daemons::traffic::{Connection, Stream};
+use crate::net::{Netns, host};
 
-/// Two switches with a host each: h1 - l - r - h2. Hosts are on port 0, with gates 2 and 4; port 1, with gate 100,
-/// connects the switches.
-struct Pair {
-    left: Netns,
-    right: Netns,
-    hosts: [Netns; 2],
-    places: Places,
+/// Starts two switches in mode `tag-forward`. Hosts are on port 0, with gates 2 and 4; port 1, with gate 100, connects
+/// the switches.
+fn start(pair: &Pair) -> [Switch<'_>; 2] {
+    pair.start("mode = \"tag-forward\"")
 }
 
 impl Pair {
-    fn new() -> Self {
-        let (left, right) = (Netns::new(), Netns::new());
-        cable((&left, "a"), (&right, "a"));
-        for netns in [&left, &right] {
-            netns.ip("link set dev a mtu 1508");
-        }
-        let hosts = [host(1, &left, "h"), host(2, &right, "h")];
-        Self { left, right, hosts, places: Places::new() }
-    }
-
-    fn start(&self) -> [Switch<'_>; 2] {
-        self.start_with("mode = \"tag-forward\"")
-    }
-
-    fn start_with(&self, config: &str) -> [Switch<'_>; 2] {
-        let config = format!("ports = [\"h\", \"a\"]\n{config}");
-        let switches = [
-            Switch::start(&self.left, &self.places, "l", &config),
-            Switch::start(&self.right, &self.places, "r", &config),
-        ];
-        for switch in &switches {
-            switch.wait_roles(&[("h", "host"), ("a", "fabric")]);
-        }
-        switches
+    /// With room for tags on the link.
+    fn for_tags() -> Self {
+        let pair = Self::new(&["a"]);
+        pair.left.ip("link set dev a mtu 1508");
+        pair.right.ip("link set dev a mtu 1508");
+        pair
     }
 
     /// Sets the gates of both.
     fn set_gates(&self) {
         for (name, gate) in [("l", 2), ("r", 4)] {
-            let (status, answer) = self.http(name, "PUT", "/v1/gates", &gates(name, gate));
+            let (status, answer) = self.http(name, "PUT /v1/gates", &gates(name, gate));
             assert_eq!((status, answer), (200, json!({"gates": 2})));
         }
     }
@@ -62,27 +41,21 @@ impl Pair {
         for (name, rules) in [("l", json!([local(1, 2), far(2, 4)])), ("r", json!([local(2, 4), far(1, 2)]))]
         {
             let (status, answer) =
-                self.http(name, "PUT", "/v1/flows", &json!({"priority": 1000, "rules": rules, "groups": []}));
+                self.http(name, "PUT /v1/flows", &json!({"priority": 1000, "rules": rules, "groups": []}));
             assert_eq!((status, &answer["added"]), (200, &json!(2)), "{answer}");
         }
     }
 
-    fn http(&self, name: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    fn http(&self, name: &str, request: &str, body: &Value) -> (u16, Value) {
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        http(&self.places.run, name, method, path, &body)
+        http(&self.places, name, request, &body)
     }
 }
 
 /// Sends a request to a daemon; returns status and body.
-pub fn http(run: &Path, name: &str, method: &str, path: &str, body: &str) -> (u16, Value) {
-    let mut stream = UnixStream::connect(run.join(format!("{name}.sock"))).expect("the socket");
-    let head = format!("{method} {path} HTTP/1.0\r\nContent-Length: {}\r\n\r\n", body.len());
-    stream.write_all((head + body).as_bytes()).expect("a connection");
-    let mut text = String::new();
-    stream.read_to_string(&mut text).expect("text");
-    let (head, body) = text.split_once("\r\n\r\n").expect("an answer");
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-    (status, serde_json::from_str(body).unwrap_or_else(|_| panic!("{method} {path}: {text}")))
+pub fn http(places: &Places, name: &str, request: &str, body: &str) -> (u16, Value) {
+    let (status, text) = places.http(name, request, body);
+    (status, serde_json::from_str(&text).unwrap_or_else(|_| panic!("{request}: {text}")))
 }
 
 fn gates(name: &str, gate: u32) -> Value {
@@ -128,14 +101,14 @@ fn refusal(switch: &Switch<'_>, arguments: &[&str]) -> String {
 #[test]
 #[ignore = "needs root and BPF"]
 fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_do() {
-    let pair = Pair::new();
-    let [left, right] = pair.start();
-    assert!(!reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"), "no rules are set yet");
+    let pair = Pair::for_tags();
+    let [left, right] = start(&pair);
+    assert!(!pair.reach(7), "no rules are set yet");
     pair.set_gates();
     pair.set_rules();
     // Another port, since datagrams to the first may still wait for address resolution.
-    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:17"));
-    let (_, gates) = pair.http("l", "GET", "/v1/gates", &Value::Null);
+    assert!(pair.reach(17));
+    let (_, gates) = pair.http("l", "GET /v1/gates", &Value::Null);
     let expected = json!({
         "switch": "l", "layer": "edge", "width": "narrow", "ethertype": "0xff1f", "down_divisor": 2, "up_divisor": 100,
         "gates": [
@@ -144,7 +117,7 @@ fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_
         ],
     });
     assert_eq!(gates, expected);
-    let (_, flows) = pair.http("l", "GET", "/v1/flows?limit=1", &Value::Null);
+    let (_, flows) = pair.http("l", "GET /v1/flows?limit=1", &Value::Null);
     assert_eq!((&flows["total"], flows["rules"].as_array().map(Vec::len)), (&json!(2), Some(1)));
     // ARP and at least one datagram in each direction.
     let rules = left.ask("show flows")["rules"].clone();
@@ -158,7 +131,7 @@ fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_
     };
     assert!(packets(2) >= 2 && packets(1) == 0, "{rules}");
     let again = json!({"priority": 1000, "rules": [far(2, 4), local(1, 2)], "groups": []});
-    let (_, answer) = pair.http("l", "PUT", "/v1/flows", &again);
+    let (_, answer) = pair.http("l", "PUT /v1/flows", &again);
     assert_eq!(answer, json!({"added": 0, "replaced": 0, "removed": 0, "kept": 2}));
     // Another action, one rule less, and a group.
     let group = json!({"id": 7, "ways": [{"gate": 100, "up": 0}]});
@@ -167,9 +140,9 @@ fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_
         "action": {"queue": 1, "down": 4, "to": {"group": 7}},
     });
     let wanted = json!({"priority": 1000, "rules": [to_group], "groups": [group]});
-    let (_, answer) = pair.http("l", "PUT", "/v1/flows", &wanted);
+    let (_, answer) = pair.http("l", "PUT /v1/flows", &wanted);
     assert_eq!(answer, json!({"added": 0, "replaced": 1, "removed": 1, "kept": 0}));
-    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:8"));
+    assert!(pair.reach(8));
     assert_eq!(left.ask("dump-groups"), json!([group]));
     let counted = &left.ask("dump-flows")["rules"][0];
     assert!(
@@ -178,7 +151,7 @@ fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_
     );
     let counters = right.ask("show counters");
     assert!(counters["tags"]["popped"].as_u64() > Some(0) && counters["tags"]["pushed"].as_u64() > Some(0));
-    let (_, status) = pair.http("l", "GET", "/v1/status", &Value::Null);
+    let (_, status) = pair.http("l", "GET /v1/status", &Value::Null);
     assert_eq!(
         (&status["entries"]["rules"], &status["entries"]["groups"], &status["entries"]["gates"]),
         (&json!(1), &json!(1), &json!(2))
@@ -188,8 +161,8 @@ fn hosts_talk_once_both_switches_are_told_and_a_second_time_there_is_nothing_to_
 #[test]
 #[ignore = "needs root and BPF"]
 fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
-    let pair = Pair::new();
-    let [left, right] = pair.start();
+    let pair = Pair::for_tags();
+    let [left, right] = start(&pair);
     for (switch, gate) in [(&left, "2"), (&right, "4")] {
         assert_eq!(lines(switch, &["set-divisors", "--down", "2", "--up", "100"]), ["divisors set"]);
         assert_eq!(
@@ -211,7 +184,7 @@ fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
     assert_eq!(lines(&left, &["add-flow", flow]), [shown]);
     lines(&right, &["add-group", "group_id=3,bucket=gate:100"]);
     lines(&right, &["add-flow", "ip_src=10.0.0.2/32 ip_dst=10.0.0.0/24 actions=down:2,group:3"]);
-    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+    assert!(pair.reach(7));
 
     let text = refusal(&left, &["add-flow", flow]);
     assert!(
@@ -259,20 +232,20 @@ fn weftctl_sets_gates_and_rules_one_at_a_time_and_what_it_dumps_it_reads() {
     lines(&left, &["del-flow", "priority=1000,ip_dst=10.0.0.2"]);
     assert_eq!(lines(&left, &["del-flow", "--all", "ip_dst=10.0.0.0/8"]), ["removed 1 rules"]);
     lines(&left, &["del-group", "9"]);
-    assert!(!reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+    assert!(!pair.reach(7));
     std::fs::write(&file, [groups, flows].concat().join("\n")).expect("a file");
     assert_eq!(lines(&left, &["add-flows", path]), ["3 changes"]);
-    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+    assert!(pair.reach(7));
     assert_eq!(lines(&left, &["del-gate", "a"]), ["removed the gate of a"]);
     assert!(refusal(&left, &["del-gate", "a"]).contains("port 1 has no gate"));
-    assert!(!reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+    assert!(!pair.reach(7));
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn what_cannot_be_read_or_taken_is_said_and_changes_nothing() {
-    let pair = Pair::new();
-    let [left, _right] = pair.start();
+    let pair = Pair::for_tags();
+    let [left, _right] = start(&pair);
     pair.set_gates();
     pair.set_rules();
     let before = (left.ask("dump-gates"), left.ask("dump-flows")["rules"].clone());
@@ -281,80 +254,42 @@ fn what_cannot_be_read_or_taken_is_said_and_changes_nothing() {
         "gates": [{"port": 7, "gate": 2, "direction": "down"}],
     });
     let change = |change: Value| json!({"changes": [{"add": far(9, 4)}, change]}).to_string();
+    let spoilt = |from, to| gates("l", 2).to_string().replace(from, to);
+    let twice = json!({"priority": 1000, "rules": [far(2, 4), rule("10.0.0.0/24", 4, 100)]}).to_string();
+    let other = json!({"priority": 5, "rules": [far(2, 4)]}).to_string();
+    let taken = change(json!({"add": far(2, 6)}));
     let cases = [
-        ("PUT", "/v1/gates", "{".to_owned(), 400, "cannot parse the request body: EOF"),
-        (
-            "PUT",
-            "/v1/gates",
-            bad_gate.to_string(),
-            409,
-            "gate 2 is set for port 7, but this switch has 2 ports",
-        ),
-        (
-            "PUT",
-            "/v1/gates",
-            gates("l", 2).to_string().replace("narrow", "wide"),
-            409,
-            "these gates are for wide tags",
-        ),
-        (
-            "PUT",
-            "/v1/gates",
-            gates("l", 2).to_string().replace("switch", "swich"),
-            400,
-            "unknown field `swich`",
-        ),
-        ("PUT", "/v1/gates", gates("l", 100).to_string(), 409, "gate 100 is assigned to ports 0 and 1"),
-        (
-            "PATCH",
-            "/v1/gates",
-            r#"{"port":"h"}"#.to_owned(),
-            400,
-            "a gate needs `port`, `gate` and `direction`",
-        ),
-        ("PATCH", "/v1/gates", r#"{"up_divisor":0}"#.to_owned(), 409, "the up divisor cannot be 0"),
-        ("DELETE", "/v1/gates/x", String::new(), 404, "`x` is not a port of this switch"),
-        ("POST", "/v1/flows", change(json!({"ad": far(8, 4)})), 400, "unknown variant `ad`"),
-        (
-            "POST",
-            "/v1/flows",
-            change(json!({"add": far(2, 6)})),
-            409,
-            "change 1: priority 1000, 0.0.0.0/0 -> 10.0.0.2/32: conf",
-        ),
-        ("POST", "/v1/flows", change(json!({"remove_group": 3})), 409, "change 1: there is no group 3"),
-        (
-            "PUT",
-            "/v1/flows",
-            json!({"priority": 5, "rules": [far(2, 4)]}).to_string(),
-            409,
-            "rule 0: priority 1000, but this",
-        ),
-        (
-            "PUT",
-            "/v1/flows",
-            json!({"priority": 1000, "rules": [far(2, 4), rule("10.0.0.0/24", 4, 100)]}).to_string(),
-            409,
-            "rule 1: priority 1000, 0.0.0.0/0 -> 10.0.0.0/24: conflicts",
-        ),
-        ("GET", "/v1/flows?limit=x", String::new(), 400, "Failed to deserialize query string"),
+        ("PUT /v1/gates", "{".to_owned(), 400, "cannot parse the request body: EOF"),
+        ("PUT /v1/gates", bad_gate.to_string(), 409, "gate 2 is set for port 7, but this switch has 2 ports"),
+        ("PUT /v1/gates", spoilt("narrow", "wide"), 409, "these gates are for wide tags"),
+        ("PUT /v1/gates", spoilt("switch", "swich"), 400, "unknown field `swich`"),
+        ("PUT /v1/gates", gates("l", 100).to_string(), 409, "gate 100 is assigned to ports 0 and 1"),
+        ("PATCH /v1/gates", r#"{"port":"h"}"#.into(), 400, "a gate needs `port`, `gate` and `direction`"),
+        ("PATCH /v1/gates", r#"{"up_divisor":0}"#.into(), 409, "the up divisor cannot be 0"),
+        ("DELETE /v1/gates/x", String::new(), 404, "`x` is not a port of this switch"),
+        ("POST /v1/flows", change(json!({"ad": far(8, 4)})), 400, "unknown variant `ad`"),
+        ("POST /v1/flows", taken, 409, "change 1: priority 1000, 0.0.0.0/0 -> 10.0.0.2/32: conf"),
+        ("POST /v1/flows", change(json!({"remove_group": 3})), 409, "change 1: there is no group 3"),
+        ("PUT /v1/flows", other, 409, "rule 0: priority 1000, but this"),
+        ("PUT /v1/flows", twice, 409, "rule 1: priority 1000, 0.0.0.0/0 -> 10.0.0.0/24: conflicts"),
+        ("GET /v1/flows?limit=x", String::new(), 400, "Failed to deserialize query string"),
     ];
-    for (method, path, body, status, message) in cases {
-        let (answered, answer) = http(&pair.places.run, "l", method, path, &body);
+    for (request, body, status, message) in cases {
+        let (answered, answer) = http(&pair.places, "l", request, &body);
         let text = answer["error"].as_str().unwrap_or_default();
-        assert!(answered == status && text.contains(message), "{method} {path} {body}: {answered} {answer}");
+        assert!(answered == status && text.contains(message), "{request} {body}: {answered} {answer}");
         let numbered = text.starts_with("change ") || text.starts_with("rule ");
         assert_eq!(answer["at"].is_u64(), numbered, "{answer}");
     }
     assert_eq!((left.ask("dump-gates"), left.ask("dump-flows")["rules"].clone()), before);
     let long = " ".repeat((64 << 20) + 1);
-    let (status, answer) = http(&pair.places.run, "l", "POST", "/v1/flows", &long);
+    let (status, answer) = http(&pair.places, "l", "POST /v1/flows", &long);
     assert_eq!((status, answer["error"].as_str().map(|text| text.contains("64 MiB"))), (413, Some(true)));
     let other = Netns::new();
     let _host = host(3, &other, "h");
     let _switch = Switch::start(&other, &pair.places, "t", "mode = \"arp-path\"\nports = [\"h\"]");
     for path in ["/v1/gates", "/v1/flows", "/v1/notices"] {
-        let (status, answer) = http(&pair.places.run, "t", "GET", path, "");
+        let (status, answer) = http(&pair.places, "t", &format!("GET {path}"), "");
         assert_eq!(status, 409);
         assert!(answer["error"].as_str().is_some_and(|text| text.contains("mode `arp-path`")), "{answer}");
     }
@@ -365,7 +300,7 @@ struct Listener(BufReader<UnixStream>);
 
 impl Listener {
     fn open(places: &Places, name: &str) -> Self {
-        let mut stream = UnixStream::connect(places.run.join(format!("{name}.sock"))).expect("the socket");
+        let mut stream = UnixStream::connect(places.socket(name)).expect("the socket");
         write!(stream, "GET /v1/notices HTTP/1.0\r\n\r\n").expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a time");
         let mut reader = BufReader::new(stream);
@@ -398,8 +333,8 @@ impl Listener {
 #[test]
 #[ignore = "needs root and BPF"]
 fn ports_are_told_of_as_they_are_and_as_they_change() {
-    let pair = Pair::new();
-    let [left, right] = pair.start();
+    let pair = Pair::for_tags();
+    let [left, right] = start(&pair);
     let id = right.ask("show status")["switch_id"].clone();
     let mut listener = Listener::open(&pair.places, "l");
     let port = |port: u16, interface: &str, role: &str, up: bool, neighbour: Value| {
@@ -421,11 +356,11 @@ fn ports_are_told_of_as_they_are_and_as_they_change() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn the_first_packet_waits_for_its_rule_and_is_delivered() {
-    let pair = Pair::new();
-    let [left, right] = pair.start();
+    let pair = Pair::for_tags();
+    let [left, right] = start(&pair);
     pair.set_gates();
     let (_, answer) =
-        pair.http("r", "PUT", "/v1/flows", &json!({"priority": 1000, "rules": [local(2, 4), far(1, 2)]}));
+        pair.http("r", "PUT /v1/flows", &json!({"priority": 1000, "rules": [local(2, 4), far(1, 2)]}));
     assert_eq!(answer["added"], 2, "{answer}");
     // Static neighbours: the datagrams are the only traffic.
     pair.hosts[0].ip("neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0");
@@ -441,7 +376,7 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     }
     let (miss, _) = listener.until(first);
     assert_eq!(miss, json!({"what": "miss", "port": 0, "source": "10.0.0.1", "destination": "10.0.0.2"}));
-    let (status, answer) = pair.http("l", "POST", "/v1/flows", &json!({"changes": [{"add": far(2, 4)}]}));
+    let (status, answer) = pair.http("l", "POST /v1/flows", &json!({"changes": [{"add": far(2, 4)}]}));
     assert_eq!((status, answer), (200, json!({"changes": 1, "warnings": []})));
     let mut buffer = [0; 8];
     for number in 0..3 {
@@ -450,14 +385,7 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     }
     println!("delivered {:?} after sending", began.elapsed());
     // Forwarded by the daemon, not the program.
-    let metrics = || {
-        let mut stream = UnixStream::connect(pair.places.run.join("l.sock")).expect("the socket");
-        write!(stream, "GET /metrics HTTP/1.0\r\n\r\n").expect("a connection");
-        let mut text = String::new();
-        stream.read_to_string(&mut text).expect("text");
-        text
-    };
-    let text = metrics();
+    let text = pair.places.metrics("l");
     for part in [
         "weft_waiting_frames_total{switch=\"l\",fate=\"sent\"} 3",
         "weft_rules{switch=\"l\"} 1",
@@ -481,10 +409,10 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     assert_eq!(echo.recv(&mut buffer).expect("a datagram that has a rule"), 1);
     std::thread::sleep(Duration::from_millis(1100));
     let late = rule("10.0.0.9/32", 4, 100);
-    let (status, _) = pair.http("l", "POST", "/v1/flows", &json!({"changes": [{"add": late}]}));
+    let (status, _) = pair.http("l", "POST /v1/flows", &json!({"changes": [{"add": late}]}));
     assert_eq!(status, 200);
     // They include the host's router solicitations.
-    let text = metrics();
+    let text = pair.places.metrics("l");
     let expired = "weft_waiting_frames_total{switch=\"l\",fate=\"expired\"} ";
     let expired = text.lines().find_map(|line| line.strip_prefix(expired)?.parse::<u64>().ok());
     assert!(expired >= Some(20), "{text}");
@@ -502,44 +430,45 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_connection_opens_at_once_though_its_rule_is_made_for_its_first_segment() {
-    let pair = Pair::new();
-    let [_left, _right] = pair.start();
+    let pair = Pair::for_tags();
+    let [_left, _right] = start(&pair);
     pair.set_gates();
     let both = json!({"priority": 1000, "rules": [local(2, 4), far(1, 2)]});
-    let (_, answer) = pair.http("r", "PUT", "/v1/flows", &both);
+    let (_, answer) = pair.http("r", "PUT /v1/flows", &both);
     assert_eq!(answer["added"], 2, "{answer}");
-    let (_, answer) = pair.http("l", "PUT", "/v1/flows", &json!({"priority": 1000, "rules": [local(1, 2)]}));
+    let (_, answer) = pair.http("l", "PUT /v1/flows", &json!({"priority": 1000, "rules": [local(1, 2)]}));
     assert_eq!(answer["added"], 1, "{answer}");
     pair.hosts[0].ip("neigh add 10.0.0.2 lladdr 02:00:00:00:00:02 dev eth0");
     let mut listener = Listener::open(&pair.places, "l");
-    let places = pair.places.run.clone();
-    let controller = std::thread::spawn(move || {
-        listener.until(|notice| notice["destination"] == "10.0.0.2");
-        http(&places, "l", "POST", "/v1/flows", &json!({"changes": [{"add": far(2, 4)}]}).to_string())
+    let took = std::thread::scope(|scope| {
+        let controller = scope.spawn(|| {
+            listener.until(|notice| notice["destination"] == "10.0.0.2");
+            pair.http("l", "POST /v1/flows", &json!({"changes": [{"add": far(2, 4)}]}))
+        });
+        let began = Instant::now();
+        // The waiting segment's checksum was left to the interface; it is complete on arrival.
+        let _connection = Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80");
+        let took = began.elapsed();
+        assert_eq!(controller.join().expect("the controller").0, 200);
+        took
     });
-    let began = Instant::now();
-    // The waiting segment's checksum was left to the interface; it is complete on arrival.
-    let _connection = Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80");
-    let took = began.elapsed();
-    assert_eq!(controller.join().expect("the controller").0, 200);
     assert!(took < Duration::from_millis(900), "a segment was lost: {took:?}");
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn in_mode_flow_table_every_switch_goes_by_its_rules_and_there_are_no_tags() {
-    let pair = Pair::new();
-    let [left, right] =
-        pair.start_with("mode = \"flow-table\"\n[tags]\nwidth = \"wide\"\nchoice = \"spray\"");
+    let pair = Pair::for_tags();
+    let [left, right] = pair.start("mode = \"flow-table\"\n[tags]\nwidth = \"wide\"\nchoice = \"spray\"");
     for (name, gate) in [("l", 2), ("r", 4)] {
         let mut gates = gates(name, gate);
-        let (status, answer) = pair.http(name, "PUT", "/v1/gates", &gates);
+        let (status, answer) = pair.http(name, "PUT /v1/gates", &gates);
         assert_eq!((status, answer["error"].as_str().map(|text| text.contains("wide"))), (409, Some(true)));
         gates["width"] = json!("wide");
-        assert_eq!(pair.http(name, "PUT", "/v1/gates", &gates).0, 200);
+        assert_eq!(pair.http(name, "PUT /v1/gates", &gates).0, 200);
     }
     pair.set_rules();
-    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+    assert!(pair.reach(7));
     for switch in [&left, &right] {
         let tags = switch.ask("show counters")["tags"].clone();
         assert_eq!((&tags["pushed"], &tags["popped"], &tags["forwarded"]), (&json!(0), &json!(0), &json!(0)));
@@ -559,21 +488,18 @@ fn in_mode_flow_table_every_switch_goes_by_its_rules_and_there_are_no_tags() {
             "action": {"queue": 0, "down": 4, "to": {"group": 1}},
         }},
     ]});
-    assert_eq!(pair.http("l", "POST", "/v1/flows", &through_group).0, 200);
-    assert!(
-        !reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:8"),
-        "a draining port must not be used by a group"
-    );
+    assert_eq!(pair.http("l", "POST /v1/flows", &through_group).0, 200);
+    assert!(!pair.reach(8), "a draining port must not be used by a group");
     left.ask("drain a --undo");
-    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:9"));
+    assert!(pair.reach(9));
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
-    let pair = Pair::new();
+    let pair = Pair::for_tags();
     // The hold time is longer than both daemons take to start.
-    let [mut left, mut right] = pair.start_with("mode = \"tag-forward\"\n[hello]\ninterval = \"600 ms\"");
+    let [mut left, mut right] = pair.start("mode = \"tag-forward\"\n[hello]\ninterval = \"600 ms\"");
     pair.set_gates();
     pair.set_rules();
     lines(&left, &["add-group", "group_id=3,bucket=gate:100,up:48"]);
@@ -581,7 +507,7 @@ fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
         &left,
         &["add-flow", "priority=7,ipv6,ipv6_src=fd00::/64,ipv6_dst=fd00::7,actions=queue:5,down:4,group:3"],
     );
-    assert!(reaches(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:7"));
+    assert!(pair.reach(7));
     let known = |switch: &Switch<'_>| {
         let mut flows = switch.ask("dump-flows");
         for rule in flows["rules"].as_array_mut().expect("a list") {
@@ -608,7 +534,7 @@ fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
     assert_eq!(known(&left), before);
     assert!(packets(&left) > counted, "{:?} after {counted:?}", packets(&left));
     left.wait_roles(&[("h", "host"), ("a", "fabric")]);
-    let (_, answer) = pair.http("l", "POST", "/v1/flows", &json!({"changes": [{"add": far(2, 4)}]}));
+    let (_, answer) = pair.http("l", "POST /v1/flows", &json!({"changes": [{"add": far(2, 4)}]}));
     assert!(answer["error"].as_str().is_some_and(|text| text.contains("already exists")), "{answer}");
     assert_eq!(left.ask("down")["down"], true);
     assert!(!pair.places.run.join("l.gates").exists());
@@ -617,8 +543,8 @@ fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn groups_by_hand_outlive_the_provisioners_lists_and_unknown_gates_are_said() {
-    let pair = Pair::new();
-    let [left, _right] = pair.start();
+    let pair = Pair::for_tags();
+    let [left, _right] = start(&pair);
     pair.set_gates();
     let said = |arguments: &[&str]| {
         let output = left.ctl_with(arguments);
@@ -630,7 +556,7 @@ fn groups_by_hand_outlive_the_provisioners_lists_and_unknown_gates_are_said() {
     for kept in [0, 1] {
         let group = json!({"id": 0, "ways": [{"gate": 100, "up": 0}]});
         let wanted = json!({"priority": 1000, "rules": [far(2, 4)], "groups": [group]});
-        let (status, answer) = pair.http("l", "PUT", "/v1/flows", &wanted);
+        let (status, answer) = pair.http("l", "PUT /v1/flows", &wanted);
         assert_eq!((status, &answer["kept"]), (200, &json!(kept)), "{answer}");
         assert_eq!(left.ask("dump-groups").as_array().map(Vec::len), Some(2));
     }
@@ -642,22 +568,16 @@ fn groups_by_hand_outlive_the_provisioners_lists_and_unknown_gates_are_said() {
     assert!(text.contains("up gates of this switch are multiples of 100, and the next is 100 "), "{text}");
 
     // A switch accepts the gates that it shows.
-    let (_, shown) = pair.http("l", "GET", "/v1/gates", &Value::Null);
+    let (_, shown) = pair.http("l", "GET /v1/gates", &Value::Null);
     assert_eq!(shown["gates"][0]["flag"], "srv");
-    assert_eq!(pair.http("l", "PUT", "/v1/gates", &shown), (200, json!({"gates": 2})));
-    assert_eq!(pair.http("l", "GET", "/v1/gates", &Value::Null).1, shown);
+    assert_eq!(pair.http("l", "PUT /v1/gates", &shown), (200, json!({"gates": 2})));
+    assert_eq!(pair.http("l", "GET /v1/gates", &Value::Null).1, shown);
     let patch = json!({"port": "h", "gate": 2, "direction": "down", "flag": "G_SRV"});
-    assert_eq!(pair.http("l", "PATCH", "/v1/gates", &patch).0, 200);
-    assert_eq!(pair.http("l", "GET", "/v1/gates", &Value::Null).1, shown);
-    let (status, answer) = pair.http(
-        "r",
-        "PUT",
-        "/v1/gates",
-        &json!({
-            "switch": "r", "layer": "edge", "down_divisor": 2, "up_divisor": 100,
-            "gates": [{"port": 0, "interface": "a", "gate": 4, "direction": "down"}],
-        }),
-    );
+    assert_eq!(pair.http("l", "PATCH /v1/gates", &patch).0, 200);
+    assert_eq!(pair.http("l", "GET /v1/gates", &Value::Null).1, shown);
+    let mut strange = gates("r", 4);
+    strange["gates"][0]["interface"] = json!("a");
+    let (status, answer) = pair.http("r", "PUT /v1/gates", &strange);
     assert_eq!(status, 409);
     assert!(
         answer["error"].as_str().is_some_and(|text| text.contains("`a`, but port 0 of this")),
@@ -668,14 +588,14 @@ fn groups_by_hand_outlive_the_provisioners_lists_and_unknown_gates_are_said() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_daemon_with_other_ports_says_whose_gates_are_anothers_and_drops_those_of_none() {
-    let pair = Pair::new();
-    let [mut left, _right] = pair.start();
+    let pair = Pair::for_tags();
+    let [mut left, _right] = start(&pair);
     pair.set_gates();
     left.stop();
     drop(left);
     let config = "ports = [\"a\"]\nmode = \"tag-forward\"";
     let left = Switch::start(&pair.left, &pair.places, "l", config);
-    let (_, gates) = pair.http("l", "GET", "/v1/gates", &Value::Null);
+    let (_, gates) = pair.http("l", "GET /v1/gates", &Value::Null);
     assert_eq!(gates["gates"].as_array().map(Vec::len), Some(1), "{gates}");
     assert_eq!((&gates["gates"][0]["interface"], &gates["gates"][0]["gate"]), (&json!("a"), &json!(2)));
     let log = left.log();
@@ -691,36 +611,36 @@ fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
     let bodies = [40_000, 200_000]
         .map(|count| (count, json!({"priority": 1000, "rules": rules[..count], "groups": []}).to_string()));
     one_of_three("many rules", || {
-        let pair = Pair::new();
+        let pair = Pair::for_tags();
         // The hold time tolerates scheduling delays of several hundred milliseconds.
-        let [left, right] =
-            pair.start_with("mode = \"tag-forward\"\n[hello]\ninterval = \"100 ms\"\nhold = 9");
+        let [left, right] = pair.start("mode = \"tag-forward\"\n[hello]\ninterval = \"100 ms\"\nhold = 9");
         pair.set_gates();
         let (mut known, mut waits, mut own) = (0, Duration::ZERO, Duration::ZERO);
         for (count, body) in &bodies {
-            let path = pair.places.run.join("l.sock");
             let watch = Watch::start(&left, &pair.right, "a");
-            let longest = std::thread::spawn(move || {
+            let asks = || {
                 let (began, mut longest) = (Instant::now(), Duration::ZERO);
                 while began.elapsed() < Duration::from_secs(1) {
                     let asked = Instant::now();
-                    let mut stream = UnixStream::connect(&path).expect("the socket");
-                    write!(stream, "GET /v1/status HTTP/1.0\r\n\r\n").expect("a connection");
-                    stream.read_to_string(&mut String::new()).expect("text");
+                    pair.places.http("l", "GET /v1/status", "");
                     longest = longest.max(asked.elapsed());
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 longest
+            };
+            let asked = std::thread::scope(|scope| {
+                let longest = scope.spawn(asks);
+                for (expected, new) in [("added", count - known), ("kept", *count)] {
+                    let began = Instant::now();
+                    let (status, answer) = http(&pair.places, "l", "PUT /v1/flows", body);
+                    let took = began.elapsed();
+                    assert_eq!((status, &answer[expected]), (200, &json!(new)), "{answer}");
+                    println!("{count} rules {expected}: {took:?}");
+                    assert!(took < Duration::from_secs(30), "{took:?}");
+                }
+                longest.join().expect("the status requests")
             });
-            for (expected, new) in [("added", count - known), ("kept", *count)] {
-                let began = Instant::now();
-                let (status, answer) = http(&pair.places.run, "l", "PUT", "/v1/flows", body);
-                let took = began.elapsed();
-                assert_eq!((status, &answer[expected]), (200, &json!(new)), "{answer}");
-                println!("{count} rules {expected}: {took:?}");
-                assert!(took < Duration::from_secs(30), "{took:?}");
-            }
-            let (asked, watched) = (longest.join().expect("the status requests"), watch.end());
+            let watched = watch.end();
             let (longest, its_own) = (watched.longest(), watched.longest_of_its_own());
             println!(
                 "{count} rules: another request waits {asked:?}, longest Hello gap {longest:?}, {its_own:?} of it due to the daemon"
@@ -728,14 +648,14 @@ fn many_rules_are_taken_in_seconds_and_hold_nothing_else_up() {
             (known, waits, own) = (*count, waits.max(asked), own.max(its_own));
         }
         let one_more = json!({"changes": [{"add": rule("10.99.0.1/32", 4, 100)}]});
-        let (status, answer) = pair.http("l", "POST", "/v1/flows", &one_more);
+        let (status, answer) = pair.http("l", "POST /v1/flows", &one_more);
         assert_eq!(status, 409);
         assert!(answer["error"].as_str().is_some_and(|text| text.contains("table is full")), "{answer}");
         let text = lines(&left, &["dump-flows"]);
         assert_eq!(text.len(), 200_000);
         assert_eq!(right.role("a"), "fabric", "{}", right.log());
         assert!(!right.log().contains("silent"), "{}", right.log());
-        let (_, answer) = pair.http("l", "PUT", "/v1/flows", &json!({"priority": 1000, "rules": []}));
+        let (_, answer) = pair.http("l", "PUT /v1/flows", &json!({"priority": 1000, "rules": []}));
         assert_eq!(answer["removed"], 200_000);
         let is_kept = waits < Duration::from_secs(1) && own < Duration::from_millis(300);
         is_kept.then_some(()).ok_or_else(|| format!("a request waits {waits:?}, a Hello {own:?}"))

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
+use rustix::net::eth;
 use weft_wire::EtherType;
 
-use crate::daemons::net::{Netns, make_room, packet_socket};
+use crate::net::{Netns, make_room};
 
 /// `SIOCGSTAMPNS`: the receive timestamp of the last frame read.
 const TIME_OF_LAST: libc::c_ulong = 0x8907;
@@ -40,7 +41,7 @@ fn time_of_last(socket: &OwnedFd) -> Option<SystemTime> {
 impl Tap {
     /// Starts recording at `interface`.
     pub fn start(netns: &Netns, interface: &str) -> Self {
-        let socket = packet_socket(netns, interface, libc::ETH_P_ALL);
+        let socket = netns.packets(interface, Some(eth::ALL));
         make_room(&socket);
         let _ = time_of_last(&socket);
         let stop = Arc::new(AtomicBool::new(false));

@@ -1,13 +1,13 @@
 //! Traffic between hosts: counted datagrams, and TCP.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::daemons::net::{Netns, make_room};
+use crate::net::{Netns, make_room};
 
 /// A UDP socket in the thread's namespace. A child that another test is starting inherits this test's sockets between fork
 /// and exec, so an address in use is retried.
@@ -144,5 +144,42 @@ impl Connection {
         }
         reading.join().expect("all bytes");
         began.elapsed()
+    }
+}
+
+/// A connection that always has something to send.
+pub struct Load {
+    stop: Arc<AtomicBool>,
+    longest: JoinHandle<Duration>,
+    writing: JoinHandle<()>,
+}
+
+impl Load {
+    pub fn start(mut connection: Connection) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let ends = stop.clone();
+        let writing = std::thread::spawn(move || {
+            while !ends.load(Ordering::Relaxed) {
+                connection.client.write_all(&[1; 1 << 14]).expect("a connection");
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            connection.client.shutdown(Shutdown::Write).expect("a connection");
+        });
+        let longest = std::thread::spawn(move || {
+            let (mut longest, mut last, mut buffer) = (Duration::ZERO, Instant::now(), vec![0; 1 << 16]);
+            while connection.server.read(&mut buffer).expect("a connection") > 0 {
+                longest = longest.max(last.elapsed());
+                last = Instant::now();
+            }
+            longest
+        });
+        Self { stop, longest, writing }
+    }
+
+    /// The longest gap without data.
+    pub fn end(self) -> Duration {
+        self.stop.store(true, Ordering::Relaxed);
+        self.writing.join().expect("the writer");
+        self.longest.join().expect("the reader")
     }
 }

@@ -1,18 +1,17 @@
 //! Neighbours whose daemon hangs: their data plane keeps forwarding, and no frame is lost.
 
-use std::io::{Read, Write};
-use std::os::unix::net::{UnixDatagram, UnixStream};
-use std::process::Command;
+use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::daemons::hostile::frames::hello;
-use crate::daemons::hostile::{raw, send};
-use crate::daemons::net::{Netns, cable, host};
+use crate::daemons::hostile::send;
+use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch, wait_for, within};
 use crate::daemons::tap::Tap;
-use crate::daemons::traffic::{Connection, Stream, reaches};
+use crate::daemons::traffic::{Connection, Outcome, Stream, reaches};
+use crate::net::{Netns, cable, host};
 
 /// Three intervals of 100 ms, as in all these tests.
 const HOLD: Duration = Duration::from_millis(300);
@@ -40,6 +39,12 @@ impl LeafSpine {
         }
         let hosts = [0, 1].map(|at| host(at as u8 + 1, &leaves[at], "host"));
         Self { leaves, spines, hosts }
+    }
+
+    /// Datagrams in both directions, at this interval in milliseconds.
+    fn streams(&self, ms: u64) -> [Stream; 2] {
+        let ([one, other], every) = (&self.hosts, Duration::from_millis(ms));
+        [Stream::start(one, other, "10.0.0.2:9", every), Stream::start(other, one, "10.0.0.1:9", every)]
     }
 
     fn start<'a>(&'a self, places: &'a Places, mode: &str) -> Switches<'a> {
@@ -84,15 +89,6 @@ fn log_of(switches: &Switches<'_>) -> String {
     switches.leaves.iter().chain(&switches.spines).map(Switch::log).collect()
 }
 
-fn metrics(places: &Places, name: &str) -> String {
-    let mut stream =
-        UnixStream::connect(places.run.join(format!("{name}.sock"))).expect("the control socket");
-    write!(stream, "GET /metrics HTTP/1.0\r\n\r\n").expect("a connection");
-    let mut text = String::new();
-    stream.read_to_string(&mut text).expect("text");
-    text
-}
-
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_leaf_whose_daemon_hangs_loses_nothing_in_any_mode_and_nobody_is_lost_when_it_goes_on() {
@@ -107,8 +103,7 @@ fn a_leaf_whose_daemon_hangs_loses_nothing_in_any_mode_and_nobody_is_lost_when_i
             assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{mode}");
         }
         let mut old = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
-        let out = Stream::start(&hosts[0], &hosts[1], "10.0.0.2:9", Duration::from_millis(2));
-        let back = Stream::start(&hosts[1], &hosts[0], "10.0.0.1:9", Duration::from_millis(2));
+        let streams = network.streams(2);
         std::thread::sleep(hold);
         switches.leaves[0].pause();
         let until = Instant::now() + 5 * hold;
@@ -124,14 +119,10 @@ fn a_leaf_whose_daemon_hangs_loses_nothing_in_any_mode_and_nobody_is_lost_when_i
             spine.wait_roles(&[("l0", "fabric")]);
         }
         std::thread::sleep(2 * hold);
-        let (out, back) = (out.end(), back.end());
-        for outcome in [&out, &back] {
-            println!(
-                "{mode}: {} of {} arrived, longest gap {:?}",
-                outcome.received, outcome.sent, outcome.gap
-            );
+        for Outcome { sent, received, gap } in streams.map(Stream::end) {
+            println!("{mode}: {received} of {sent} arrived, longest gap {gap:?}");
+            assert_eq!(received, sent, "{mode}: {}", log_of(&switches));
         }
-        assert_eq!((out.received, back.received), (out.sent, back.sent), "{mode}: {}", log_of(&switches));
         let woken = switches.leaves[0].log();
         assert!(woken.contains("did not run for a while") && !woken.contains("silent"), "{mode}: {woken}");
     }
@@ -143,11 +134,7 @@ fn a_port_that_is_unheard_is_shown_counted_and_named_once_in_the_log() {
     let (network, places) = (LeafSpine::new(), Places::new());
     let mut switches = network.start(&places, "arp-path");
     assert!(reaches(&network.hosts[0], &network.hosts[1], "10.0.0.2:7"));
-    let every = Duration::from_millis(10);
-    let streams = [
-        Stream::start(&network.hosts[0], &network.hosts[1], "10.0.0.2:9", every),
-        Stream::start(&network.hosts[1], &network.hosts[0], "10.0.0.1:9", every),
-    ];
+    let streams = network.streams(10);
     switches.leaves[0].pause();
     let used = wait_for("a spine keeps using the leaf", 5, || {
         switches.spines.iter().any(|spine| spine.role("l0") == "unheard")
@@ -155,16 +142,15 @@ fn a_port_that_is_unheard_is_shown_counted_and_named_once_in_the_log() {
     println!("kept after {used:?}");
     std::thread::sleep(3 * HOLD);
     // It stays unheard as long as frames arrive; if a stream pauses for a hold time, the port is silent until it resumes.
-    let kept = |spine: &&Switch<'_>| spine.role("l0") == "unheard";
-    let mut at = 0;
+    let mut kept = None;
     wait_for("the port stays unheard", 5, || {
-        at = switches.spines.iter().position(|spine| kept(&spine)).unwrap_or(usize::MAX);
-        at != usize::MAX
+        kept = switches.spines.iter().find(|spine| spine.role("l0") == "unheard");
+        kept.is_some()
     });
-    let spine = &switches.spines[at];
+    let spine = kept.expect("a spine that keeps the port");
     let shown = String::from_utf8(spine.ctl("show ports").stdout).expect("text");
     assert!(shown.contains("unheard, still delivers frames"), "{shown}");
-    let metrics = metrics(&places, &format!("s{at}"));
+    let metrics = places.metrics(&spine.name);
     assert!(
         metrics.lines().any(|line| line.starts_with("weft_port_last_resort{") && line.ends_with(" 1")),
         "{metrics}"
@@ -181,18 +167,13 @@ fn notice_of_a_death() -> Option<Duration> {
     let (network, places) = (LeafSpine::new(), Places::new());
     let switches = network.start(&places, "arp-path");
     assert!(reaches(&network.hosts[0], &network.hosts[1], "10.0.0.2:7"));
-    let streams = [
-        Stream::start(&network.hosts[0], &network.hosts[1], "10.0.0.2:9", Duration::from_millis(1)),
-        Stream::start(&network.hosts[1], &network.hosts[0], "10.0.0.1:9", Duration::from_millis(1)),
-    ];
+    let streams = network.streams(1);
     let taps = network.spines.each_ref().map(|spine| Tap::start(spine, "l0"));
     std::thread::sleep(HOLD);
     // Stops its frames and Hello messages at the same moment; carriers stay. Killing the daemon and detaching its programs
     // could take as long as a hold time, with the daemon gone and the data plane still forwarding.
     for port in ["s0", "s1"] {
-        let arguments = ["qdisc", "replace", "dev", port, "root", "blackhole"];
-        let output = network.leaves[0].command("tc").args(arguments).output().expect("iproute2");
-        assert!(output.status.success(), "{output:?}");
+        network.leaves[0].sh(&format!("tc qdisc replace dev {port} root blackhole"));
     }
     for spine in &switches.spines {
         wait_for("the spine detects the death", 5, || spine.role("l0") == "silent");
@@ -232,9 +213,7 @@ fn a_silent_port_that_delivers_again_is_used_again_and_one_that_ends_is_silent_a
     let mut switches = network.start_at(&places, "arp-path", "500 ms");
     for host in &network.hosts {
         // No traffic except the test's own.
-        let off =
-            host.run(|| Command::new("sysctl").args(["-qw", "net.ipv6.conf.all.disable_ipv6=1"]).status());
-        assert!(off.expect("procps").success());
+        host.sh("sysctl -qw net.ipv6.conf.all.disable_ipv6=1");
     }
     switches.leaves[0].pause();
     for spine in &switches.spines {
@@ -260,26 +239,19 @@ fn a_silent_port_that_delivers_again_is_used_again_and_one_that_ends_is_silent_a
 #[ignore = "needs root and BPF"]
 fn hellos_that_are_not_the_neighbours_end_the_last_resort() {
     let key = |byte: &str| {
-        format!("mode = \"arp-path\"\nports = [\"a\", \"host\"]\nhello_key = \"{}\"", byte.repeat(16))
+        format!("mode = \"arp-path\"\nports = [\"a\", \"h\"]\nhello_key = \"{}\"", byte.repeat(16))
     };
-    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-    cable((&left, "a"), (&right, "a"));
-    let hosts = [host(1, &left, "host"), host(2, &right, "host")];
-    let l = Switch::start(&left, &places, "l", &key("a1"));
-    let mut r = Switch::start(&right, &places, "r", &key("a1"));
-    l.wait_roles(&[("a", "fabric"), ("host", "host")]);
-    r.wait_roles(&[("a", "fabric"), ("host", "host")]);
+    let pair = Pair::new(&["a"]);
+    let [l, mut r] = pair.begin([&key("a1"), &key("a1")]);
+    l.wait_roles(&[("a", "fabric"), ("h", "host")]);
+    r.wait_roles(&[("a", "fabric"), ("h", "host")]);
     let every = Duration::from_millis(5);
-    let stream = Stream::start(&hosts[1], &hosts[0], "10.0.0.1:9", every);
+    let stream = Stream::start(&pair.hosts[1], &pair.hosts[0], "10.0.0.1:9", every);
     r.pause();
     l.wait_roles(&[("a", "unheard")]);
     r.resume();
     r.kill();
-    std::fs::write(
-        places.run.join("r.toml"),
-        format!("name = \"r\"\n{}\n[hello]\ninterval = \"100 ms\"\n", key("b2")),
-    )
-    .expect("a file");
+    r.write(&key("b2"));
     r.begin();
     // Each Hello counts for a hold time. If the scheduler delays the daemon for as long, it sends none and the port is
     // accepted, but not in every attempt; a port restored by frames would be back within a fraction of the hold time.
@@ -331,7 +303,7 @@ fn a_service_manager_is_told_that_the_daemon_is_alive_for_as_long_as_it_is() {
     wait_for("notifications resume", 5, || told().as_deref() == Some("WATCHDOG=1"));
     // Load from hosts does not cause extra notifications: at most twice the required rate.
     let (ends, began) = (Arc::new(AtomicBool::new(false)), Instant::now());
-    let (stop, socket) = (ends.clone(), raw(&host, 0));
+    let (stop, socket) = (ends.clone(), host.packets("eth0", None));
     let busy = std::thread::spawn(move || {
         for sequence in 0.. {
             if stop.load(Ordering::Relaxed) {

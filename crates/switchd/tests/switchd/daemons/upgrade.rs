@@ -7,9 +7,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::daemons::net::{Netns, host};
 use crate::daemons::switch::{Places, Switch, TwoHosts, wait_for};
 use crate::daemons::traffic::{Stream, reaches};
+use crate::net::{Netns, host};
 
 /// All pins: path, inode, and target of symbolic links.
 fn pinned(folder: &Path) -> Vec<(PathBuf, u64, Option<PathBuf>)> {
@@ -38,8 +38,7 @@ fn programs(netns: &Netns, hook: &str, interfaces: &[&str]) -> Vec<String> {
             };
             return netns.run(query);
         }
-        let output = netns.command("tc").args(["filter", "show", "dev", interface, "ingress"]).output();
-        let text = String::from_utf8(output.expect("iproute2").stdout).expect("text");
+        let text = netns.output(&format!("tc filter show dev {interface} ingress"));
         text.split_whitespace().skip_while(|word| *word != "id").nth(1).unwrap_or_default().to_owned()
     };
     interfaces.iter().map(one).collect()

@@ -1,51 +1,75 @@
 //! On veth links: two hosts and three switches with attached programs, checksum offload, VLAN tags, and
 //! received frames compared byte for byte.
 
-mod net;
 mod packet;
 mod switch;
 mod tags;
+mod tap;
 mod unknown;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-use net::{Frame, Namespace, Tap};
+use crate::net::{Netns, cable};
 use packet::{Segment, is_complete, own_is_clean, path_type};
 use switch::{Switch, To};
+use tap::{Frame, Tap};
 
 /// Two hosts and three switches in a row.
-struct Row {
-    hosts: [Namespace; 2],
-    fabric: Namespace,
-    switches: Vec<Switch>,
+struct Row<S> {
+    hosts: [Netns; 2],
+    fabric: Netns,
+    switches: [S; 3],
 }
 
-/// Interfaces between switches, and the one to the last host.
-const BETWEEN: [&str; 5] = ["s1b", "s2a", "s2b", "s3a", "s3b"];
+/// The interfaces of the switches.
+const PORTS: [[&str; 2]; 3] = [["s1a", "s1b"], ["s2a", "s2b"], ["s3a", "s3b"]];
 
-impl Row {
-    fn new() -> Self {
-        let (hosts, fabric) = ([Namespace::new(), Namespace::new()], Namespace::new());
-        hosts[0].connect("h0", packet::A, &fabric, "s1a", "02:00:00:00:01:01");
-        fabric.connect("s1b", "02:00:00:00:01:02", &fabric, "s2a", "02:00:00:00:02:01");
-        fabric.connect("s2b", "02:00:00:00:02:02", &fabric, "s3a", "02:00:00:00:03:01");
-        hosts[1].connect("h0", packet::B, &fabric, "s3b", "02:00:00:00:03:02");
-        let switches = vec![
-            Switch::attach(&fabric, &[("s1a", To::Host), ("s1b", To::Switch)]),
-            Switch::attach(&fabric, &[("s2a", To::Switch), ("s2b", To::Switch)]),
-            Switch::attach(&fabric, &[("s3a", To::Switch), ("s3b", To::Host)]),
-        ];
+impl<S> Row<S> {
+    /// With the switches that `attach` puts on [`PORTS`].
+    fn new(attach: impl FnOnce(&Netns) -> [S; 3]) -> Self {
+        let (hosts, fabric) = ([Netns::new(), Netns::new()], Netns::new());
+        // As the daemon does: ports send no frames of their own, which would share the queues.
+        for of in ["all", "default"] {
+            fabric.sh(&format!("sysctl -qw net.ipv6.conf.{of}.disable_ipv6=1"));
+        }
+        cable((&hosts[0], "h0"), (&fabric, "s1a"));
+        cable((&fabric, "s1b"), (&fabric, "s2a"));
+        cable((&fabric, "s2b"), (&fabric, "s3a"));
+        cable((&hosts[1], "h0"), (&fabric, "s3b"));
+        for (host, mac) in hosts.iter().zip([packet::A, packet::B]) {
+            host.ip(&format!("link set h0 address {mac}"));
+        }
+        let switches = attach(&fabric);
         Self { hosts, fabric, switches }
     }
 
     /// Enables or disables checksum offload on the switches' interfaces.
     fn offload(&self, on: bool) {
-        for interface in BETWEEN {
+        for interface in PORTS.as_flattened() {
             self.fabric.sh(&format!("ethtool -K {interface} tx {}", if on { "on" } else { "off" }));
         }
     }
+
+    /// Gives the hosts addresses.
+    fn address(&self) {
+        for (host, number) in self.hosts.iter().zip(1..) {
+            host.ip(&format!("addr add 10.0.0.{number}/24 dev h0"));
+            host.ip(&format!("addr add fd00::{number}/64 dev h0 nodad"));
+        }
+    }
+
+    /// The links of both hosts.
+    fn taps(&self) -> [Tap; 2] {
+        self.hosts.each_ref().map(|host| Tap::open(host, "h0"))
+    }
+}
+
+/// A row of switches in mode `tcp-path`.
+fn exploring() -> Row<Switch> {
+    let ends = [[To::Host, To::Switch], [To::Switch, To::Switch], [To::Switch, To::Host]];
+    Row::new(|fabric| std::array::from_fn(|at| Switch::attach(fabric, PORTS[at], ends[at])))
 }
 
 /// Checks that `sent` arrives at `tap` unchanged, except that its checksum may have been filled in.
@@ -64,9 +88,8 @@ fn arrives(tap: &Tap, sent: &Frame, what: &str) {
 #[test]
 #[ignore = "needs root and BPF"]
 fn what_a_host_sends_arrives_byte_for_byte_with_its_checksum() {
-    let row = Row::new();
-    let (a, b) = (row.hosts[0].tap("h0"), row.hosts[1].tap("h0"));
-    let middle = row.fabric.tap("s2a");
+    let row = exploring();
+    let ([a, b], middle) = (row.taps(), Tap::open(&row.fabric, "s2a"));
     for host in [&a, &b] {
         host.send(&packet::announcement(std::ptr::eq(host, &b)));
     }
@@ -116,8 +139,8 @@ fn what_a_host_sends_arrives_byte_for_byte_with_its_checksum() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_frame_of_the_switchs_own_carries_nothing_of_the_one_it_is_written_over() {
-    let row = Row::new();
-    let (a, middle) = (row.hosts[0].tap("h0"), row.fabric.tap("s2a"));
+    let row = exploring();
+    let ([a, _], middle) = (row.taps(), Tap::open(&row.fabric, "s2a"));
     a.send(&packet::announcement(false));
     let mut port = 1000;
     for offload in [true, false] {
@@ -126,7 +149,7 @@ fn a_frame_of_the_switchs_own_carries_nothing_of_the_one_it_is_written_over() {
             for tags in 0..=2 {
                 port += 1;
                 let segment = Segment { ipv6, tags, port, partial: true, options: 0, data: 600 };
-                let frame = segment.to_nobody(port).frame(false, packet::ACK);
+                let frame = segment.to_nobody(port, packet::ACK);
                 a.send(&frame);
                 let what = format!("offload {offload}, IPv6 {ipv6}, {tags} tags");
                 let request = middle.next(|bytes| path_type(bytes) == Some(4));
@@ -142,19 +165,15 @@ fn a_frame_of_the_switchs_own_carries_nothing_of_the_one_it_is_written_over() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_real_connection_carries_data_over_explored_paths() {
-    let row = Row::new();
-    for (host, number) in [(&row.hosts[0], 1), (&row.hosts[1], 2)] {
-        host.sh("ip link set lo up");
-        host.sh(&format!("ip addr add 10.0.0.{number}/24 dev h0"));
-        host.sh(&format!("ip addr add fd00::{number}/64 dev h0 nodad"));
-    }
+    let row = exploring();
+    row.address();
     for (offload, address) in
         [(true, "10.0.0.2:80"), (true, "[fd00::2]:80"), (false, "10.0.0.2:81"), (false, "[fd00::2]:81")]
     {
         const BYTES: usize = 8_000_000;
         row.offload(offload);
         let listener = row.hosts[1].run(move || TcpListener::bind(address)).expect("a free port");
-        let server = row.hosts[1].start(move || {
+        let server = row.hosts[1].spawn(move || {
             let (mut stream, _) = listener.accept()?;
             let mut got = Vec::new();
             stream.read_to_end(&mut got)?;
@@ -163,7 +182,7 @@ fn a_real_connection_carries_data_over_explored_paths() {
         });
         let sent: Vec<u8> = (0..BYTES).map(|at| ((at * 7) >> 3) as u8).collect();
         let copy = sent.clone();
-        let client = row.hosts[0].start(move || {
+        let client = row.hosts[0].spawn(move || {
             let mut stream =
                 TcpStream::connect_timeout(&address.parse().expect("an address"), Duration::from_secs(5))?;
             stream.set_read_timeout(Some(Duration::from_secs(20)))?;

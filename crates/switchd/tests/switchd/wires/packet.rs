@@ -1,6 +1,6 @@
 //! Segments of the two hosts, and checks of received frames.
 
-use crate::wires::net::{Frame, Partial};
+use crate::wires::tap::{Frame, Partial};
 
 pub const A: &str = "02:00:00:00:00:0a";
 pub const B: &str = "02:00:00:00:00:0b";
@@ -41,10 +41,16 @@ fn pseudo(addresses: &[u8], len: usize) -> u32 {
     sum(addresses) + u32::from(TCP) + len as u32
 }
 
+/// The addresses of a frame and its VLAN tags.
+fn addressed(to: [u8; 6], from: [u8; 6], tags: usize) -> Vec<u8> {
+    let tag = |at| [if at == 0 && tags > 1 { [0x88, 0xa8] } else { [0x81, 0] }, [0x20, 42]];
+    [to, from].into_iter().flatten().chain((0..tags).flat_map(tag).flatten()).collect()
+}
+
 impl Segment {
-    /// The same segment to a station that no switch knows.
-    pub fn to_nobody(self, port: u16) -> Unknown {
-        Unknown { segment: self, station: nobody(port) }
+    /// A segment from A to a nonexistent station.
+    pub fn to_nobody(self, station: u16, flags: u8) -> Frame {
+        self.bytes(MACS[0], nobody(station), false, flags)
     }
 
     pub fn frame(&self, back: bool, flags: u8) -> Frame {
@@ -67,12 +73,7 @@ impl Segment {
         let pseudo = pseudo(&addresses, tcp.len());
         let checksum = if self.partial { fold(pseudo) } else { !fold(pseudo + sum(&tcp)) };
         tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
-        let mut bytes = [to, from].concat();
-        for tag in 0..self.tags {
-            bytes.extend(
-                [if tag == 0 && self.tags > 1 { [0x88, 0xa8] } else { [0x81, 0] }, [0x20, 42]].concat(),
-            );
-        }
+        let mut bytes = addressed(to, from, self.tags);
         let len = tcp.len() as u16;
         if self.ipv6 {
             bytes.extend([0x86, 0xdd, 0x60, 0, 0, 0]);
@@ -98,18 +99,6 @@ pub fn nobody(number: u16) -> [u8; 6] {
     [2, 0, 0, 0, high, low]
 }
 
-/// A segment to a nonexistent station.
-pub struct Unknown {
-    segment: Segment,
-    station: [u8; 6],
-}
-
-impl Unknown {
-    pub fn frame(&self, back: bool, flags: u8) -> Frame {
-        self.segment.bytes(MACS[usize::from(back)], self.station, back, flags)
-    }
-}
-
 /// A broadcast from which switches learn a host.
 pub fn announcement(second: bool) -> Frame {
     let mac = MACS[usize::from(second)];
@@ -122,10 +111,7 @@ pub fn announcement(second: bool) -> Frame {
 
 /// A frame from A to a nonexistent station, with an unassigned EtherType and `tags` VLAN tags.
 pub fn meaningless(tags: usize, len: usize, to: u16) -> Frame {
-    let mut bytes = [nobody(to), MACS[0]].concat();
-    for tag in 0..tags {
-        bytes.extend([if tag == 0 && tags > 1 { [0x88, 0xa8] } else { [0x81, 0] }, [0x20, 42]].concat());
-    }
+    let mut bytes = addressed(nobody(to), MACS[0], tags);
     bytes.extend([0x88, 0xb5]);
     bytes.extend((0..len).map(|at| (at * 3) as u8));
     Frame { bytes, partial: None, segment: 0 }

@@ -7,7 +7,7 @@ use weft_switchd::Mode;
 use weft_switchd::layout::{Flow, Path, Port, Settings, Station};
 use weft_switching::exploration::Exploration;
 
-use crate::wires::net::Namespace;
+use crate::net::Netns;
 
 /// The peer of an interface.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,26 +19,24 @@ pub enum To {
 pub struct Switch(Ebpf);
 
 impl Switch {
-    /// Attaches TCP-Path to interfaces of `namespace`.
-    pub fn attach(namespace: &Namespace, interfaces: &[(&str, To)]) -> Self {
+    /// Attaches TCP-Path to interfaces of `fabric`, which lead to hosts or switches.
+    pub fn attach(fabric: &Netns, interfaces: [&str; 2], to: [To; 2]) -> Self {
         let settings = Settings::new(&Exploration::default());
         let mut loader = EbpfLoader::new();
         loader.override_global("settings", &settings, true);
         let object = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o"));
         let mut ebpf = loader.load(object).expect("the program loads");
-        let mut ports = Vec::new();
-        for (name, to) in interfaces {
-            let (ifindex, port) = (namespace.index(name), Port::decided(*to == To::Switch, *to == To::Host));
-            ports.push(Port { ifindex, up: 1, ..port });
+        for (number, (name, to)) in (0..).zip(interfaces.into_iter().zip(to)) {
+            let (ifindex, port) = (fabric.index(name), Port::decided(to == To::Switch, to == To::Host));
+            let ports = ebpf.map_mut("weft_ports").expect("it exists");
+            let mut ports = Array::<_, Port>::try_from(ports).expect("a map");
+            ports.set(number, Port { ifindex, up: 1, ..port }, 0).expect("a map");
+            let numbers = ebpf.map_mut("weft_interfaces").expect("it exists");
+            let mut numbers = HashMap::<_, u32, u32>::try_from(numbers).expect("a map");
+            numbers.insert(ifindex, number, 0).expect("a map");
         }
-        let mut map =
-            Array::<_, Port>::try_from(ebpf.map_mut("weft_ports").expect("it exists")).expect("a map");
-        (0..).zip(&ports).for_each(|(number, port)| map.set(number, *port, 0).expect("a map"));
-        let numbers = ebpf.map_mut("weft_interfaces").expect("it exists");
-        let mut map = HashMap::<_, u32, u32>::try_from(numbers).expect("a map");
-        (0..).zip(&ports).for_each(|(number, port)| map.insert(port.ifindex, number, 0).expect("a map"));
-        let names: Vec<String> = interfaces.iter().map(|(name, _)| (*name).to_owned()).collect();
-        Self(namespace.run(move || {
+        let names = interfaces.map(str::to_owned);
+        Self(fabric.run(move || {
             let program = ebpf.program_mut(Mode::TcpPath.program()).expect("it exists");
             let program: &mut SchedClassifier = program.try_into().expect("of this type");
             program.load().expect("the program loads");

@@ -15,8 +15,10 @@ use weft_units::PortId;
 use weft_wire::{Tag, TagWidth, TaggedFrame};
 
 use crate::bpffs::BpfFs;
-use crate::wires::net::{Frame, Namespace};
+use crate::net::Netns;
 use crate::wires::packet::{self, Segment};
+use crate::wires::tap::{Frame, Tap};
+use crate::wires::{PORTS, Row, arrives};
 
 /// Gates of the two servers, and of the uplinks.
 const SERVERS: [u32; 2] = [2, 10];
@@ -35,7 +37,7 @@ struct Switch {
 impl Switch {
     /// Attaches Tag-and-Forward to two interfaces of `fabric`.
     fn attach(
-        fabric: &Namespace,
+        fabric: &Netns,
         width: TagWidth,
         interfaces: [&str; 2],
         gates: [(u32, Option<GateFlag>); 2],
@@ -91,74 +93,29 @@ impl Switch {
     }
 }
 
-/// Two hosts and three switches in a row.
-struct Row {
-    hosts: [Namespace; 2],
-    fabric: Namespace,
-    switches: [Switch; 3],
-}
-
-impl Row {
-    fn new(width: TagWidth) -> Self {
-        let (hosts, fabric) = ([Namespace::new(), Namespace::new()], Namespace::new());
-        // As the daemon does: ports send no frames of their own, which would share the queues.
-        for of in ["all", "default"] {
-            fabric.sh(&format!("sysctl -qw net.ipv6.conf.{of}.disable_ipv6=1"));
-        }
-        hosts[0].connect("h0", packet::A, &fabric, "s1a", "02:00:00:00:01:01");
-        fabric.connect("s1b", "02:00:00:00:01:02", &fabric, "s2a", "02:00:00:00:02:01");
-        fabric.connect("s2b", "02:00:00:00:02:02", &fabric, "s3a", "02:00:00:00:03:01");
-        hosts[1].connect("h0", packet::B, &fabric, "s3b", "02:00:00:00:03:02");
+/// A row of switches in mode `tag-forward`.
+fn tagging(width: TagWidth) -> Row<Switch> {
+    Row::new(|fabric| {
         for between in ["s1b", "s2a", "s2b", "s3a"] {
-            fabric.sh(&format!("ip link set {between} mtu 1508"));
+            fabric.ip(&format!("link set {between} mtu 1508"));
         }
         let server = |number: usize| (SERVERS[number], Some(GateFlag::Srv));
-        let mut switches = [
-            Switch::attach(&fabric, width, ["s1a", "s1b"], [server(0), (UP, None)]),
-            // The smallest multiples of 4 not below the servers' gates.
-            Switch::attach(&fabric, width, ["s2a", "s2b"], [(4, None), (12, None)]),
-            Switch::attach(&fabric, width, ["s3a", "s3b"], [(UP, None), server(1)]),
-        ];
+        // The smallest multiples of 4 not below the servers' gates, at the second switch.
+        let gates = [[server(0), (UP, None)], [(4, None), (12, None)], [(UP, None), server(1)]];
+        let mut switches = std::array::from_fn(|at| Switch::attach(fabric, width, PORTS[at], gates[at]));
         let v6 = |last: u8| format!("fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fd{last:02x}");
         switches[0].steer(&["10.0.0.11", &v6(11), "10.0.0.2", "fd00::2"], SERVERS[1], QUEUE);
         switches[2].steer(&["10.0.0.10", &v6(10), "10.0.0.1", "fd00::1"], SERVERS[0], QUEUE);
-        Self { hosts, fabric, switches }
-    }
-
-    /// Gives hosts addresses, and disables GSO unless `gso`.
-    fn addressed(&self, gso: bool) {
-        for (host, number) in self.hosts.iter().zip(1..) {
-            host.sh("ip link set lo up");
-            host.sh(&format!("ip addr add 10.0.0.{number}/24 dev h0"));
-            host.sh(&format!("ip addr add fd00::{number}/64 dev h0 nodad"));
-            if !gso {
-                host.sh("ethtool -K h0 tso off gso off");
-            }
-        }
-    }
-
-    fn offload(&self, on: bool) {
-        for interface in ["s1a", "s1b", "s2a", "s2b", "s3a", "s3b"] {
-            self.fabric.sh(&format!("ethtool -K {interface} tx {}", if on { "on" } else { "off" }));
-        }
-    }
-}
-
-/// Checks that `got` is `sent`, except that its checksum may have been filled in.
-fn assert_same(got: &Frame, sent: &Frame, what: &str) {
-    if got.partial.is_some() {
-        return assert_eq!(got, sent, "{what}");
-    }
-    assert!(packet::is_complete(&got.bytes), "{what}: wrong checksum: {:02x?}", got.bytes);
-    assert_eq!(packet::without_checksum(&got.bytes), packet::without_checksum(&sent.bytes), "{what}");
+        switches
+    })
 }
 
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
     for width in TagWidth::ALL {
-        let row = Row::new(width);
-        let (a, b, middle) = (row.hosts[0].tap("h0"), row.hosts[1].tap("h0"), row.fabric.tap("s3a"));
+        let row = tagging(width);
+        let ([a, b], middle) = (row.taps(), Tap::open(&row.fabric, "s3a"));
         let mut port = 1000;
         for offload in [true, false] {
             row.offload(offload);
@@ -173,13 +130,7 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
                             let (from, to) = if back { (&b, &a) } else { (&a, &b) };
                             let sent = frame.frame(back, packet::ACK);
                             from.send(&sent);
-                            let wanted =
-                                |bytes: &[u8]| bytes.starts_with(packet::until_checksum(&sent.bytes));
-                            let got = to.next(wanted).unwrap_or_else(|| {
-                                let dropped = row.switches.each_ref().map(|switch| switch.plane.counters());
-                                panic!("{what}: the frame did not arrive: {dropped:?}")
-                            });
-                            assert_same(&got, &sent, &what);
+                            arrives(to, &sent, &what);
                             if !back {
                                 let tagged =
                                     middle.next(|bytes| bytes[12..14] == width.ethertype().0.to_be_bytes());
@@ -223,8 +174,9 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn hosts_ask_for_each_other_and_talk_in_the_queue_of_their_rule() {
-    let row = Row::new(TagWidth::Narrow);
-    row.addressed(false);
+    let row = tagging(TagWidth::Narrow);
+    row.address();
+    row.hosts.iter().for_each(|host| host.sh("ethtool -K h0 tso off gso off"));
     row.fabric.sh(&format!("tc qdisc add dev s2b root handle {MAJOR}: htb default 1"));
     for class in 1..=8 {
         row.fabric
@@ -271,14 +223,14 @@ fn hosts_ask_for_each_other_and_talk_in_the_queue_of_their_rule() {
 }
 
 /// Sends bytes over TCP; returns how many arrive.
-fn transfer(row: &Row, address: &'static str, bytes: usize) -> Result<usize, String> {
+fn transfer(row: &Row<Switch>, address: &'static str, bytes: usize) -> Result<usize, String> {
     let listener = row.hosts[1].run(move || TcpListener::bind(address)).map_err(|error| error.to_string())?;
-    let server = row.hosts[1].start(move || {
+    let server = row.hosts[1].spawn(move || {
         let (stream, _) = listener.accept()?;
         stream.set_read_timeout(Some(Duration::from_secs(20)))?;
         std::io::copy(&mut stream.take(bytes as u64), &mut std::io::sink())
     });
-    let client = row.hosts[0].start(move || {
+    let client = row.hosts[0].spawn(move || {
         let mut stream = TcpStream::connect(address)?;
         stream.set_write_timeout(Some(Duration::from_secs(20)))?;
         stream.write_all(&vec![7; bytes])
@@ -290,8 +242,8 @@ fn transfer(row: &Row, address: &'static str, bytes: usize) -> Result<usize, Str
 #[test]
 #[ignore = "needs root and BPF"]
 fn segments_that_a_host_leaves_together_get_no_tag_and_are_counted() {
-    let row = Row::new(TagWidth::Narrow);
-    row.addressed(true);
+    let row = tagging(TagWidth::Narrow);
+    row.address();
     // TCP retransmits them one by one.
     assert_eq!(transfer(&row, "10.0.0.2:93", 30_000), Ok(30_000));
     assert!(row.switches[0].dropped("gso") > 0);

@@ -1,8 +1,8 @@
 //! Frames to a station that no switch knows arrive unchanged over three switches.
 
-use crate::wires::net::Frame;
 use crate::wires::packet::{self, Segment, is_marked, meaningless, nobody};
-use crate::wires::{Row, arrives};
+use crate::wires::tap::{Frame, Tap};
+use crate::wires::{arrives, exploring};
 
 /// The number of a station that has never sent anything.
 const NOBODY: u16 = 0x0900;
@@ -18,7 +18,7 @@ fn frames() -> Vec<(String, Frame)> {
                     port += 1;
                     let segment = Segment { ipv6, tags, port, partial, options: 0, data };
                     let what = format!("IPv6 {ipv6}, {tags} tags, checksum left {partial}, flags {flags}");
-                    frames.push((what, segment.to_nobody(NOBODY).frame(false, flags)));
+                    frames.push((what, segment.to_nobody(NOBODY, flags)));
                 }
             }
         }
@@ -32,28 +32,19 @@ fn frames() -> Vec<(String, Frame)> {
     frames
 }
 
-/// Checks that a frame without an IP packet arrives unchanged.
-fn arrives_as_it_was(row: &Row, frame: &Frame, what: &str) {
-    let tap = row.hosts[1].tap("h0");
-    row.hosts[0].tap("h0").send(frame);
-    let got =
-        tap.next(|bytes| bytes == frame.bytes).unwrap_or_else(|| panic!("{what}: the frame did not arrive"));
-    assert_eq!(&got, frame, "{what}");
-}
-
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_frame_to_a_station_that_nobody_knows_arrives_byte_for_byte() {
-    let row = Row::new();
-    let (a, b, middle) = (row.hosts[0].tap("h0"), row.hosts[1].tap("h0"), row.fabric.tap("s2a"));
+    let row = exploring();
+    let ([a, b], middle) = (row.taps(), Tap::open(&row.fabric, "s2a"));
     for offload in [true, false] {
         row.offload(offload);
         for (what, frame) in frames() {
             let what = format!("offload {offload}, {what}");
+            a.send(&frame);
             if what.contains("EtherType") {
-                arrives_as_it_was(&row, &frame, &what);
+                assert_eq!(b.next(|bytes| bytes == frame.bytes).as_ref(), Some(&frame), "{what}");
             } else {
-                a.send(&frame);
                 arrives(&b, &frame, &what);
             }
             let between =
@@ -71,11 +62,11 @@ fn a_frame_to_a_station_that_nobody_knows_arrives_byte_for_byte() {
 #[test]
 #[ignore = "needs root and BPF"]
 fn segments_that_the_kernel_holds_together_reach_a_station_that_nobody_knows_unbroken() {
-    let row = Row::new();
-    let (a, b) = (row.hosts[0].tap("h0"), row.hosts[1].tap("h0"));
+    let row = exploring();
+    let [a, b] = row.taps();
     for (ipv6, port) in [(false, 2000), (true, 2001)] {
         let segment = Segment { ipv6, tags: 0, port, partial: true, options: 0, data: 20_000 };
-        let together = Frame { segment: 1400, ..segment.to_nobody(NOBODY).frame(false, packet::ACK) };
+        let together = Frame { segment: 1400, ..segment.to_nobody(NOBODY, packet::ACK) };
         a.send(&together);
         let got = b.next(|bytes| bytes.starts_with(packet::until_checksum(&together.bytes)));
         assert_eq!(got, Some(together), "IPv6 {ipv6}");

@@ -8,12 +8,12 @@ use rand_core::RngCore;
 use weft_fabric::gates::{Gate, SwitchGates};
 use weft_switching::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, Way};
 use weft_switching::{Stream, pick, stream};
-use weft_wire::{EtherType, Hello, Mac, SwitchId, Tag, push_tag};
+use weft_wire::{EtherType, Mac, Tag, push_tag};
 
 use super::frames::{Carries, frame};
 use super::pair::Event;
 use super::setting::{Setting, gates};
-use crate::conformance::frames::ethernet;
+use crate::conformance::frames::{ethernet, hello, pad, spoil};
 
 /// The number of hosts.
 const HOSTS: usize = 6;
@@ -149,14 +149,6 @@ impl Draw {
         frame
     }
 
-    fn hello(&mut self) -> Vec<u8> {
-        let hello = Hello { tier: 1, hold_ms: 15_000, switch: SwitchId(7), port: 1, sequence: 1 };
-        let mut frame = vec![0; 60];
-        let len = hello.write(Mac([2, 0, 0, 0, 1, 1]), EtherType::HELLO, None, &mut frame);
-        assert_eq!(len, Ok(60));
-        frame
-    }
-
     /// A tagged frame: with gate numbers, or numbers just below, which select the same gate.
     fn tagged(&mut self) -> Vec<u8> {
         let width = self.setting.tagging.width;
@@ -188,29 +180,16 @@ impl Draw {
 
     fn frame(&mut self) -> Vec<u8> {
         let mut frame = match self.below(40) {
-            0 => self.hello(),
+            0 => hello(1),
             1 => ethernet(Mac([2; 6]), Mac([2; 6]), self.below(3), EtherType::PATH, &[1; 40]),
             2 => ethernet(Mac([2; 6]), Mac([4; 6]), 0, EtherType(self.random.next_u32() as u16), &[5; 50]),
             3..=21 => self.tagged(),
             _ => self.plain(),
         };
         if self.one_in(10) {
-            for _ in 0..self.below(3) {
-                let at = self.below(frame.len().min(80));
-                frame[at] ^= 1 << self.below(8);
-            }
-            if self.one_in(2) {
-                let len = 14 + self.below(frame.len() - 13);
-                frame.truncate(len);
-            }
+            spoil(&mut self.random, &mut frame, 80);
         }
-        // `BPF_PROG_TEST_RUN` itself refuses an IP packet shorter than its header, unless there is a tag.
-        let least = match frame[12..14] {
-            [0x08, 0x00] => 34,
-            [0x86, 0xdd] => 54,
-            _ => 14,
-        };
-        frame.resize(frame.len().max(least), 0);
+        pad(&mut frame);
         frame
     }
 

@@ -1,6 +1,6 @@
 //! Runs program and state machine in parallel and compares them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use weft_fabric::gates::SwitchGates;
 use weft_switchd::Counters;
@@ -17,6 +17,7 @@ use super::setting::Setting;
 use crate::conformance::compare::{same, same_set};
 use crate::conformance::pair::{since, text};
 use crate::conformance::program::Program;
+use crate::conformance::tally::Tally;
 
 /// The number of steps between comparisons of the tables.
 const EVERY: u64 = 8;
@@ -36,47 +37,30 @@ pub enum Event {
     Adopt,
 }
 
-/// Event counts.
-#[derive(Clone, Default, Debug)]
-pub struct Tally(BTreeMap<&'static str, u64>);
-
-impl Tally {
-    fn count(&mut self, what: &'static str) {
-        *self.0.entry(what).or_default() += 1;
-    }
-
-    pub fn add(&mut self, other: &Self) {
-        other.0.iter().for_each(|(what, count)| *self.0.entry(what).or_default() += count);
-    }
-
-    /// Possible events that did not occur.
-    pub fn unseen(&self) -> Vec<&'static str> {
-        const ALL: [&str; 21] = [
-            "adopted",
-            "changed",
-            "consumed",
-            "forwarded",
-            "gates",
-            "gates refused",
-            "kept",
-            "link_down",
-            "missing",
-            "told",
-            "no_route",
-            "popped",
-            "pushed",
-            "queued",
-            "refused",
-            "repeated",
-            "same_port",
-            "short",
-            "stale",
-            "unknown_port",
-            "untrusted",
-        ];
-        ALL.into_iter().filter(|what| !self.0.contains_key(what)).collect()
-    }
-}
+/// Everything that can happen, as counted.
+pub const EVENTS: [&str; 21] = [
+    "adopted",
+    "changed",
+    "consumed",
+    "forwarded",
+    "gates",
+    "gates refused",
+    "kept",
+    "link_down",
+    "missing",
+    "told",
+    "no_route",
+    "popped",
+    "pushed",
+    "queued",
+    "refused",
+    "repeated",
+    "same_port",
+    "short",
+    "stale",
+    "unknown_port",
+    "untrusted",
+];
 
 pub struct Pair {
     program: Program,

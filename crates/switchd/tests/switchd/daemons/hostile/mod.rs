@@ -7,12 +7,15 @@ pub mod frames;
 pub mod probes;
 
 use std::net::Shutdown;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use crate::daemons::net::{Netns, cable, host, packet_socket};
+use rustix::net::SendFlags;
+
+use crate::daemons::pair::Pair;
 use crate::daemons::switch::{Places, Switch};
 use crate::daemons::traffic::{Connection, reaches};
+use crate::net::{Netns, host};
 use frames::Frames;
 use probes::{Found, Probes, summary};
 
@@ -29,15 +32,23 @@ fn resident(switch: &Switch<'_>) -> u64 {
     line.split_whitespace().next().and_then(|kib| kib.parse().ok()).expect("a number")
 }
 
-/// A raw socket on a host's only link that receives frames of an EtherType (0: none).
-pub fn raw(netns: &Netns, ethertype: libc::c_int) -> OwnedFd {
-    packet_socket(netns, "eth0", ethertype)
-}
-
 /// Sends a frame; returns whether the host's own kernel accepted it.
 pub fn send(socket: &OwnedFd, frame: &[u8]) -> bool {
-    // SAFETY: the pointer is to the bytes of the slice.
-    unsafe { libc::send(socket.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) >= 0 }
+    rustix::net::send(socket, frame, SendFlags::empty()).is_ok()
+}
+
+/// Starts both switches, the left one with a third host, which is returned too.
+fn with_third<'a>(pair: &'a Pair, config: &str) -> (Netns, [Switch<'a>; 2]) {
+    let third = host(3, &pair.left, "h3");
+    let [left, right] =
+        ["h3\", \"h", "h"].map(|hosts| format!("ports = [\"{hosts}\", \"a\", \"b\"]\n{config}"));
+    let switches = pair.begin([&left, &right]);
+    switches[0].wait_roles(&[("h3", "host")]);
+    for switch in &switches {
+        switch.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h", "host")]);
+    }
+    assert!(pair.reach(7));
+    (third, switches)
 }
 
 /// Throughput of a connection while `meanwhile` runs, in bytes per second.
@@ -84,33 +95,23 @@ fn accounts(switch: &Switch<'_>) -> (u64, u64) {
 #[ignore = "needs root and BPF"]
 fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
     let count = frames_to_send();
-    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-    cable((&left, "a"), (&right, "a"));
-    cable((&left, "b"), (&right, "b"));
-    let (first, second) = (host(1, &left, "h1"), host(2, &right, "h2"));
-    let hostile = host(3, &left, "h3");
+    let pair = Pair::new(&["a", "b"]);
     // A key protects against forged Hellos; without one, `fabric_ports` would.
     let key = "hello_key = \"00112233445566778899aabbccddeeff\"\n[exploration]\nflow_table = 65536\n";
-    let config = |ports: &str| format!("mode = \"tcp-path\"\nports = [{ports}]\n{key}");
-    let l = Switch::start(&left, &places, "l", &config("\"h1\", \"h3\", \"a\", \"b\""));
-    let r = Switch::start(&right, &places, "r", &config("\"h2\", \"a\", \"b\""));
-    l.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h1", "host"), ("h3", "host")]);
-    r.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h2", "host")]);
-    assert!(reaches(&first, &second, "10.0.0.2:7"));
-
-    let socket = raw(&hostile, 0);
-    let alone = throughput(Connection::open(&first, &second, "10.0.0.2:80"), || {
+    let (hostile, [l, r]) = with_third(&pair, &format!("mode = \"tcp-path\"\n{key}"));
+    let ([first, second], socket) = (&pair.hosts, hostile.packets("eth0", None));
+    let alone = throughput(Connection::open(first, second, "10.0.0.2:80"), || {
         std::thread::sleep(Duration::from_secs(2));
     });
     let before = [resident(&l), resident(&r)];
     let mut frames = Frames::new(1);
     let (mut sent, mut reached) = (0, 0);
     let began = Instant::now();
-    let besides = throughput(Connection::open(&first, &second, "10.0.0.2:81"), || {
+    let besides = throughput(Connection::open(first, second, "10.0.0.2:81"), || {
         while sent < count {
             sent += u64::from(send(&socket, &frames.next()));
             if sent % (count / 20).max(1) == 0 {
-                reached += u64::from(reaches(&first, &second, "10.0.0.2:7"));
+                reached += u64::from(pair.reach(7));
             }
         }
     });
@@ -140,8 +141,8 @@ fn two_hosts_keep_working_while_a_third_sends_whatever_it_likes() {
     let (received, accounted) = accounts(&l);
     let off = received.abs_diff(accounted);
     assert!(off * 1000 < received, "{received} frames received, {accounted} accounted for");
-    assert!(reaches(&first, &second, "10.0.0.2:7"));
-    Connection::open(&second, &first, "10.0.0.1:82").send(1_000_000);
+    assert!(pair.reach(7));
+    Connection::open(second, first, "10.0.0.1:82").send(1_000_000);
 }
 
 #[test]
@@ -155,19 +156,10 @@ fn what_others_need_that_nobody_knows_yet_is_found_before_during_and_after_a_flo
 /// Has a third host send `count` frames of all kinds, every third a forged ARP Request, while two others probe for
 /// unknown stations.
 fn probed(mode: &str, count: u64) {
-    let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
-    cable((&left, "a"), (&right, "a"));
-    cable((&left, "b"), (&right, "b"));
-    let (first, second, hostile) = (host(1, &left, "h1"), host(2, &right, "h2"), host(3, &left, "h3"));
-    let config =
-        |ports: &str| format!("mode = \"{mode}\"\nports = [{ports}]\nfabric_ports = [\"a\", \"b\"]\n");
-    let l = Switch::start(&left, &places, "l", &config("\"h1\", \"h3\", \"a\", \"b\""));
-    let r = Switch::start(&right, &places, "r", &config("\"h2\", \"a\", \"b\""));
-    l.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h1", "host"), ("h3", "host")]);
-    r.wait_roles(&[("a", "fabric"), ("b", "fabric"), ("h2", "host")]);
-    assert!(reaches(&first, &second, "10.0.0.2:7"));
-
-    let mut probes = Probes::new(&first, &second);
+    let pair = Pair::new(&["a", "b"]);
+    let config = format!("mode = \"{mode}\"\nfabric_ports = [\"a\", \"b\"]\n");
+    let (hostile, [l, r]) = with_third(&pair, &config);
+    let mut probes = Probes::new(&pair.hosts[0], &pair.hosts[1]);
     let mut rounds = |go_on: &mut dyn FnMut(usize) -> bool| {
         let (mut found, mut round) = (Found::new(), 0);
         while go_on(round) {
@@ -182,7 +174,7 @@ fn probed(mode: &str, count: u64) {
         0,
         "{mode}: the probes themselves must stay within their port's rate limits"
     );
-    let socket = raw(&hostile, 0);
+    let socket = hostile.packets("eth0", None);
     let began = Instant::now();
     let flood = std::thread::spawn(move || {
         let (mut frames, mut sent) = (Frames::new(3), 0);
@@ -197,19 +189,15 @@ fn probed(mode: &str, count: u64) {
     let after = rounds(&mut |round| round < 20);
     println!("{mode}: {count} frames in {seconds:.1} s; rate-limited at l: {}", l.dropped("rate_limited"));
     for (what, tries) in &during {
-        let [was, is, will] = [&before[what], tries, &after[what]].map(|tries| summary(tries));
+        let [(was, at_first), (is, meanwhile), (will, at_last)] =
+            [&before[what], tries, &after[what]].map(|tries| summary(tries));
+        let count = tries.len();
         println!(
-            "  {what}: {:.0} % ({:.1?}) before, {:.1} % ({:.1?}) of {} during, {:.0} % ({:.1?}) after",
-            was.0,
-            was.1,
-            is.0,
-            is.1,
-            tries.len(),
-            will.0,
-            will.1
+            "  {what}: {was:.0} % ({at_first:.1?}) before, {is:.1} % ({meanwhile:.1?}) of {count} during, \
+             {will:.0} % ({at_last:.1?}) after"
         );
-        assert!(was.0 == 100.0 && will.0 == 100.0, "{mode}: {what} fails without a flood");
-        assert!(is.0 >= 95.0, "{mode}: {what} fails during the flood");
+        assert!(was == 100.0 && will == 100.0, "{mode}: {what} fails without a flood");
+        assert!(is >= 95.0, "{mode}: {what} fails during the flood");
     }
     assert!(l.dropped("rate_limited") > count / 10, "floods from one port must be rate-limited");
     let log = l.log();
@@ -236,7 +224,7 @@ fn a_host_whose_address_is_taken_has_it_back_with_its_next_frame() {
     );
     switch.wait_roles(&[("h1", "host"), ("h2", "host"), ("h3", "host")]);
     assert!(reaches(&first, &second, "10.0.0.2:7"));
-    let socket = raw(&hostile, 0);
+    let socket = hostile.packets("eth0", None);
     let mut frames = Frames::new(2);
     for _ in 0..5 {
         for _ in 0..50 {
@@ -259,7 +247,7 @@ fn a_host_that_comes_and_goes_as_a_switch_fills_neither_logs_nor_threads() {
     let config = "mode = \"tcp-path\"\nports = [\"h1\", \"h3\"]\nfabric_ports = \"any\"";
     let switch = Switch::start(&netns, &places, "s", config);
     switch.wait_roles(&[("h1", "host")]);
-    let socket = raw(&hostile, 0);
+    let socket = hostile.packets("eth0", None);
     let threads = || std::fs::read_dir(format!("/proc/{}/task", switch.pid())).expect("procfs").count();
     let before = [threads(), switch.log().lines().count()];
     let heard = || switch.ask("show counters")["hello"]["heard"].as_u64().expect("a number");

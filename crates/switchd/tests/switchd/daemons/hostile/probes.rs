@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use super::{raw, send};
-use crate::daemons::net::{Netns, make_room};
+use rustix::net::{RecvFlags, eth, recv, sockopt};
+
+use super::send;
+use crate::net::{Netns, make_room};
 
 /// The timeout of a probe.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -26,16 +28,10 @@ pub struct End<'a> {
 
 impl<'a> End<'a> {
     pub fn new(host: &'a Netns, side: u8) -> Self {
-        let socket = raw(host, libc::ETH_P_ALL);
+        let socket = host.packets("eth0", Some(eth::ALL));
         make_room(&socket);
-        let time = libc::timeval { tv_sec: 0, tv_usec: 20_000 };
-        let length = size_of_val(&time) as libc::socklen_t;
-        // SAFETY: the pointer is to a time of the length that is given.
-        let set = unsafe {
-            let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVTIMEO);
-            libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const time).cast(), length)
-        };
-        assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
+        let time = Some(Duration::from_millis(20));
+        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, time).expect("a socket");
         // Frames to these stations are monitored, not answered.
         host.ip("link set eth0 promisc on");
         Self { host, socket, side }
@@ -50,10 +46,8 @@ impl<'a> End<'a> {
     pub fn sees(&self, frame: &[u8], began: Instant) -> Option<Duration> {
         let mut buffer = [0_u8; 2048];
         while began.elapsed() < PATIENCE {
-            // SAFETY: the pointer is to the bytes of the buffer.
-            let length =
-                unsafe { libc::recv(self.socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
-            if usize::try_from(length).is_ok_and(|length| buffer[..length] == *frame) {
+            let received = recv(&self.socket, &mut buffer, RecvFlags::empty());
+            if received.is_ok_and(|(length, _)| buffer[..length] == *frame) {
                 return Some(began.elapsed());
             }
         }
