@@ -22,9 +22,9 @@ NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 # Clippy's driver in the place of the compiler: lints, then compiles.
 LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
-.PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint format bench bench-paths bench-switch \
-	bench-tags bench-controller fuzz conformance hostile parity deb ns3 mptcp captures system system-bpf system-bench system-emulation \
-	system-oracles system-test clean help
+.PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint style format bench \
+	bench-paths bench-switch bench-tags bench-controller fuzz conformance hostile parity deb ns3 mptcp captures system \
+	system-bpf system-bench system-emulation system-oracles system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -93,19 +93,20 @@ $(VENV)/.test: $(VENV)/.dev $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf system-e
 	@touch $@
 
 test: ## formatting, lints, dependency direction, Rust and Python tests, examples in docs
-	@$(MAKE) --no-print-directory style
+	@$(MAKE) --no-print-directory system system-bpf system-emulation
+	@$(MAKE) --no-print-directory --jobs 2 style $(VENV)/.test
 	@$(MAKE) --no-print-directory test-rust
 	@$(MAKE) --no-print-directory test-python
 
 test-rust: $(VENV)/.test | system-oracles ## the tests of all crates
 	$(LINTED) cargo test --workspace --tests --quiet -- --skip daemons:: $(NEEDS)
-	$(LINTED) cargo test --workspace --test switchd --quiet -- daemons:: --test-threads 4 $(NEEDS)
+	$(LINTED) cargo test --workspace --test switchd --quiet -- daemons:: --test-threads 6 $(NEEDS)
 	@$(if $(NEEDS),,echo "tests that need root were ignored; to include them: sudo make test")
 
 test-python: $(VENV)/.test | system-test ## the Python tests: command line, report, docs
 	$(PYTHON) -m pytest tests/python/parity
-	$(PYTHON) -m pytest --numprocesses 4 $(addprefix tests/python/,$(NETWORKS))
-	$(PYTHON) -m pytest --numprocesses 2 $(addprefix --ignore=tests/python/,parity $(NETWORKS))
+	$(PYTHON) -m pytest --numprocesses 4 --dist worksteal $(addprefix tests/python/,$(NETWORKS))
+	$(PYTHON) -m pytest --numprocesses 3 --dist worksteal $(addprefix --ignore=tests/python/,parity $(NETWORKS))
 
 test-all: test ## `make test`, then the long tests: all ns-3 cases, conformance and hostile (root), Rust doc examples, long Python tests
 	cargo test --workspace --doc --quiet

@@ -10,11 +10,11 @@ RATE = 20_000
 """Frames a second."""
 
 
-LONG = [pytest.param(kind, marks=pytest.mark.long) for kind in ("plain", "join")]
+LONG = [pytest.param(kind, marks=pytest.mark.long) for kind in ("plain", "capable", "join")]
 """Packets handled the same way as `capable`."""
 
 
-@pytest.mark.parametrize("kind", ["capable", "lldp", *LONG])
+@pytest.mark.parametrize("kind", ["lldp", *LONG])
 def test_others_at_the_switch_keep_their_pings_and_connections_while_a_host_floods_it(lab, kind):
     seen = lab(
         f"""
