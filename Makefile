@@ -19,8 +19,8 @@ NETWORKS := controller emulation tag_forward
 # where a test that cannot run fails; for other users they are reported as ignored.
 NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 
-# Clippy's driver in the place of the compiler: lints, then compiles.
-LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+# Clippy's driver in the place of the compiler: lints, then compiles. Without MAKEFLAGS cargo uses all cores under --jobs.
+LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
 .PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint style format bench \
 	bench-paths bench-switch bench-tags bench-controller fuzz conformance hostile parity deb ns3 mptcp captures system \
@@ -86,13 +86,15 @@ $(VENV)/.dev: $(VENV)/bin/maturin scripts/dev_requirements.py
 # compiled once for lints and tests. They replace the release build in .venv until the next `make build`.
 $(VENV)/.test: $(VENV)/.dev $(RUST_SOURCES) $(BPF_SOURCES) | system-bpf system-emulation
 	@rm -f $(VENV)/.weft $(VENV)/.emulation
-	$(LINTED) cargo build --workspace --all-targets --quiet
+	$(LINTED) cargo build --workspace --lib --bins --tests --examples --quiet
+	$(LINTED) cargo build --workspace --test ns3_studies --test package --quiet
 	install -m 755 target/debug/lib_weft.so python/weft/_weft.abi3.so
 	install -m 755 $(addprefix target/debug/,$(PROGRAMS)) $(VENV)/bin
 	$(PYTHON) scripts/install_editable.py
 	@touch $@
 
 test: ## formatting, lints, dependency direction, Rust and Python tests, examples in docs
+	@# First, so that no two jobs install packages at the same time.
 	@$(MAKE) --no-print-directory system system-bpf system-emulation
 	@$(MAKE) --no-print-directory --jobs 2 style $(VENV)/.test
 	@$(MAKE) --no-print-directory test-rust
@@ -106,10 +108,10 @@ test-rust: $(VENV)/.test | system-oracles ## the tests of all crates
 test-python: $(VENV)/.test | system-test ## the Python tests: command line, report, docs
 	$(PYTHON) -m pytest tests/python/parity
 	$(PYTHON) -m pytest --numprocesses 4 --dist worksteal $(addprefix tests/python/,$(NETWORKS))
-	$(PYTHON) -m pytest --numprocesses 3 --dist worksteal $(addprefix --ignore=tests/python/,parity $(NETWORKS))
+	$(PYTHON) -m pytest --numprocesses 2 --dist worksteal $(addprefix --ignore=tests/python/,parity $(NETWORKS))
 
 test-all: test ## `make test`, then the long tests: all ns-3 cases, conformance and hostile (root), Rust doc examples, long Python tests
-	cargo test --workspace --doc --quiet
+	$(LINTED) cargo test --workspace --doc --quiet
 	cargo test --release -p weft-sim --test ns3_studies all_cases
 	$(MAKE) conformance hostile test-long
 
@@ -164,7 +166,7 @@ fuzz: | system ## fuzz parsers, frames and TCP, a minute per target (needs cargo
 	sh scripts/fuzz.sh
 
 conformance: | system system-bpf ## compare the eBPF program with the state machine over a million steps (root; minutes)
-	WEFT_CONFORMANCE_STEPS=1000000 cargo test -p weft-switchd --test switchd conformance -- --include-ignored --nocapture
+	WEFT_CONFORMANCE_STEPS=1000000 cargo test --release -p weft-switchd --test switchd conformance -- --include-ignored --nocapture
 
 test-long: $(VENV)/.dev $(VENV)/.emulation | system-test system-bench ## the long Python tests that `make test` skips (root; 10 minutes)
 	cargo build --release --quiet -p weft-ofload -p weft-switchd --bins --examples

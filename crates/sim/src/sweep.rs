@@ -231,7 +231,11 @@ pub fn run_sweep(
     let total = scenario.points().len();
     let mut report = SweepReport { skipped: total - missing.len(), ..SweepReport::default() };
     let stop = AtomicBool::new(false);
-    let mut tell = |event: &Event<'_>| _ = stop.fetch_or(!observer(event), Ordering::Relaxed);
+    let mut tell = |event: &Event<'_>| {
+        if !observer(event) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
     tell(&Event::Start { total, done: report.skipped });
     if missing.is_empty() {
         report.stopped = stop.load(Ordering::Relaxed);

@@ -38,7 +38,11 @@ pub enum Kind {
 impl Kind {
     /// Whether only switches send such frames, to each other.
     pub const fn is_control(self) -> bool {
-        !matches!(self, Self::Tcp | Self::Other | Self::ArpRequest | Self::ArpReply)
+        match self {
+            Self::Tcp | Self::Other | Self::ArpRequest | Self::ArpReply => false,
+            Self::Hello | Self::PathRequest | Self::PathReply | Self::PathFail => true,
+            Self::RecoveryRequest | Self::RecoveryReply => true,
+        }
     }
 }
 

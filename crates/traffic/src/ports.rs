@@ -1,5 +1,6 @@
 //! The TCP ports of flows. Source ports are a random order of Linux's ephemeral range, which is used
-//! up before the destination port is incremented, so no two flows of a run share both ports.
+//! up before the destination port is incremented, so flows share both ports only after all destination
+//! ports are used.
 
 use rand_core::RngCore;
 

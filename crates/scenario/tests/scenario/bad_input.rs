@@ -23,6 +23,7 @@ const SECTIONS: [(&str, &str); 3] = [
 fn message(given: &str, file: &str) -> Result<(), Diagnostics> {
     let mut text = given.to_owned();
     for (header, keys) in SECTIONS {
+        // `[traffic]` is also part of `[[traffic]]`.
         if !given.contains(header) && !given.contains("#! whole") {
             text += &format!("{header}\n{keys}");
         }

@@ -98,7 +98,7 @@ impl Observed {
     /// Reads the observations of a run of `plan`.
     ///
     /// # Errors
-    /// The file is not JSON of this form, or names a link, node or metric that the run does not have.
+    /// The file is not JSON of this form, or names a link, switch, class or metric that the run does not have.
     pub fn read(path: &Path, plan: &Plan) -> Result<Self, EmulatedError> {
         let bytes =
             fs::read(path).map_err(|source| EmulatedError::Unreadable { path: path.to_owned(), source })?;

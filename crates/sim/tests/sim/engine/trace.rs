@@ -63,8 +63,12 @@ fn explored(plan: &Plan, choice: &Choice) -> Explored {
 /// The scenes of a suitable flow for each scenario and scheme, with their plan.
 fn scenes() -> Vec<(Plan, Explored)> {
     let plans = [LOADED, LONE].iter().flat_map(|scenario| SCHEMES.map(|scheme| plan(scenario, scheme)));
-    let explorations = plans.map(|plan| (explored(&plan, &Choice::Any), plan));
-    explorations.map(|(explored, plan)| (plan, explored)).collect()
+    plans
+        .map(|plan| {
+            let explored = explored(&plan, &Choice::Any);
+            (plan, explored)
+        })
+        .collect()
 }
 
 /// Counts trace events.

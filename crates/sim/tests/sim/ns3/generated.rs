@@ -10,6 +10,7 @@ use crate::ns3::mersenne::Mersenne;
 /// Web search (DCTCP) flow sizes, ending at 10 MB as in `make_cases.py`.
 fn web_search_sizes() -> Sizes {
     let mut knots = published::named("web-search").unwrap().sizes().knots()[..11].to_vec();
+    assert_eq!(knots[10].bytes, 10e6);
     knots[10].probability = 1.0;
     Sizes::new(knots).unwrap()
 }

@@ -40,7 +40,7 @@ const LENGTH: u64 = 1000;
 #[ignore = "needs root and BPF"]
 fn program_and_state_machine_do_the_same() {
     let steps = std::env::var("WEFT_CONFORMANCE_STEPS").ok().and_then(|steps| steps.parse().ok());
-    let sequences = steps.unwrap_or(100_000_u64).div_ceil(LENGTH);
+    let sequences = steps.unwrap_or(50_000_u64).div_ceil(LENGTH);
     let started = Instant::now();
     let mut tally = Tally::default();
     for seed in 0..sequences {
@@ -66,7 +66,7 @@ fn program_and_state_machine_do_the_same() {
     let rate = (sequences * LENGTH) as f64 / started.elapsed().as_secs_f64();
     println!("{sequences} sequences of {LENGTH} steps, {rate:.0} steps per second: {tally}");
     // What never happened was not compared.
-    if sequences >= 100 {
+    if sequences >= 50 {
         assert_eq!(
             tally.unseen(tally::possible()),
             Vec::<&str>::new(),

@@ -48,7 +48,7 @@ fn a_late_copy_is_late_even_after_the_reply() {
     let mut net = arp_path(small(), &Exploration::default(), 1);
     // The path over the second spine is slow: its copy arrives after the reply has passed.
     let leaf = net.fabric.switches().find(|&node| net.fabric.node(node).tier == 1).unwrap();
-    let slow = *net.uplinks(leaf).last().unwrap();
+    let slow = *net.fabric_ports(leaf).last().unwrap();
     net.set_delay(net.fabric.link_at(leaf, slow).unwrap(), Duration::from_ms(80));
     net.resolve(0, 2);
     net.run(Duration::from_ms(200));
@@ -158,7 +158,7 @@ fn two_switches_that_point_at_each_other_find_the_station_anew() {
     // As after a crossing flood and reply of one station: the spine's entry for the station points back to
     // where its frames come from.
     let leaf = net.fabric.find("l0").unwrap();
-    net.send_from(leaf, net.uplinks(leaf)[0], request(1));
+    net.send_from(leaf, net.fabric_ports(leaf)[0], request(1));
     net.loss = 1000;
     net.run(Duration::from_ms(10));
     net.loss = 0;
@@ -176,7 +176,7 @@ fn frames_about_flows_are_stale_where_there_are_none() {
     let before = net.dropped(DropReason::Stale);
     for kind in [Kind::PathRequest, Kind::PathReply, Kind::PathFail, Kind::RecoveryRequest] {
         let header = Header { kind, ..segment(0, 2, 7, 80, 0, 1) };
-        net.send_from(leaf, net.uplinks(leaf)[0], header);
+        net.send_from(leaf, net.fabric_ports(leaf)[0], header);
     }
     net.run(Duration::from_ms(10));
     assert_eq!(net.dropped(DropReason::Stale) - before, 4);

@@ -72,7 +72,7 @@ fn a_flood_that_has_gone_too_far_ends() {
     let leaf = net.fabric.switches().min_by_key(|&node| net.fabric.node(node).tier).unwrap();
     let mut request = Header { kind: Kind::PathRequest, ..segment(0, 3, 5, 80, Header::SYN, 9) };
     request.overlay[4] = 2;
-    net.send_from(leaf, net.uplinks(leaf)[0], request);
+    net.send_from(leaf, net.fabric_ports(leaf)[0], request);
     net.run(Duration::from_ms(5));
     assert_eq!(net.dropped(DropReason::TooManyHops), 1);
 }

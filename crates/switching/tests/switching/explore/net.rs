@@ -338,10 +338,10 @@ impl<S: Switch> Net<S> {
     }
 
     /// The ports of a switch that lead to other switches.
-    pub fn uplinks(&self, switch: NodeId) -> Vec<PortId> {
+    pub fn fabric_ports(&self, switch: NodeId) -> Vec<PortId> {
         let links = (0..).map(PortId).zip(self.fabric.ports(switch));
-        let up = links.filter(|(_, link)| !self.fabric.node(self.fabric.link(**link).to).is_host());
-        up.map(|(port, _)| port).collect()
+        let of_fabric = links.filter(|(_, link)| !self.fabric.node(self.fabric.link(**link).to).is_host());
+        of_fabric.map(|(port, _)| port).collect()
     }
 
     /// A host resolves another, so that both are known in the fabric.

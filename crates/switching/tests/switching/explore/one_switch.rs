@@ -101,7 +101,7 @@ fn spec(choices: &mut Choices<'_>) -> SchemeSpec {
     for param in info.params {
         let value = match param.kind {
             ParamKind::Choice(words) => ParamValue::Text(words[choices.below(words.len())].to_owned()),
-            ParamKind::Count if param.name.ends_with("_table") || param.name == "table_size" => {
+            ParamKind::Count if limits_a_table(param.name) => {
                 ParamValue::Count(ENTRIES)
             }
             ParamKind::Count if choices.below(3) == 0 => ParamValue::Count(1 + u64::from(choices.word())),
@@ -116,9 +116,14 @@ fn spec(choices: &mut Choices<'_>) -> SchemeSpec {
     let mut spec = SchemeSpec { name: info.name.to_owned(), params };
     // A scenario rejects such parameters; the tables stay small.
     if contradiction(&spec).is_some() {
-        spec.params.retain(|_, value| *value == ParamValue::Count(ENTRIES));
+        spec.params.retain(|name, _| limits_a_table(name));
     }
     spec
+}
+
+/// Whether a parameter is the size of a table.
+fn limits_a_table(parameter: &str) -> bool {
+    parameter.ends_with("_table") || parameter == "table_size"
 }
 
 struct World {

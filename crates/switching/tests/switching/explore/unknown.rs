@@ -80,7 +80,7 @@ fn marked_frames_teach_nothing() {
     let mut net = arp_path(line, &Exploration::default(), 1);
     let leaf = net.fabric.find("l0").unwrap();
     let header = datagram(0, 3);
-    net.send_from(leaf, net.uplinks(leaf)[0], Header { src: header.src.marked(), ..header });
+    net.send_from(leaf, net.fabric_ports(leaf)[0], Header { src: header.src.marked(), ..header });
     net.run(Duration::from_ms(20));
     assert_eq!(net.delivered.len(), 1);
     assert_eq!(net.delivered[0].header, header);
@@ -125,7 +125,7 @@ fn switches_that_point_at_each_other_do_not_lose_the_frame_that_shows_it() {
     net.resolve(0, 1);
     let leaf = net.fabric.find("l0").unwrap();
     // The spine's entry for host 1 points to host 0's leaf.
-    net.send_from(leaf, net.uplinks(leaf)[0], request(1));
+    net.send_from(leaf, net.fabric_ports(leaf)[0], request(1));
     net.loss = 1000;
     net.run(Duration::from_ms(10));
     net.loss = 0;

@@ -26,7 +26,7 @@ pub fn mutate(random: &mut Random, near: &Segment) -> Segment {
     }
     let flags = match random.next() % 4 {
         0 => Flags(random.next() as u8),
-        1 | 2 => near.flags,
+        1 => near.flags,
         _ => Flags::ACK | Flags::TS,
     };
     Segment {
