@@ -75,7 +75,8 @@ static __always_inline int route(struct __sk_buff *skb, const struct frame *f, _
 	return port == f->port ? drop(f, SAME_PORT) : forwarded(send(skb, port, f->tells));
 }
 
-/* A frame of the modes with routes: to a next hop chosen by its flow's hash, or with `sprays` drawn for each frame. */
+/* Receives a frame in the modes with routes: sends it to a next hop chosen by its flow's hash or, with `sprays`, drawn
+ * for each frame. */
 static __always_inline int receive_routed(struct __sk_buff *skb, const bool sprays)
 {
 	struct frame *f = take_in(skb);

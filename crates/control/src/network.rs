@@ -329,9 +329,9 @@ impl Network {
         self.send_to(station, FrameOut::Made(frame), out);
     }
 
-    /// The next station that has moved, and its port: a claim that expired uncontradicted, although the station could have
-    /// answered. Such claims to addresses take effect here.
-    pub fn due_move(&mut self, now: Time, out: &mut Vec<Command>) -> Option<(u32, u32)> {
+    /// Settles the claims that are due: gives claimed addresses to their new owners, and returns the next station that
+    /// has moved, and its port.
+    pub fn settle_claims(&mut self, now: Time, out: &mut Vec<Command>) -> Option<(u32, u32)> {
         while let Some(claim) = self.stations.expire(now) {
             let holds = match (claim, self.defence(now, claim.station().index)) {
                 (_, Defence::Impossible) => false,
@@ -440,13 +440,13 @@ impl Network {
         }
     }
 
-    /// Drops a frame that waited, or would have to wait.
+    /// Drops a frame that waited for rules, or for which no room to wait is left.
     pub fn drop_frame(&mut self, frame: FrameRef, out: &mut Vec<Command>) {
         self.counters.frames_dropped += 1;
         out.push(Command::Forget(frame));
     }
 
-    /// Drops a frame that no path leads to its station.
+    /// Drops a frame to a station that no path reaches.
     pub fn drop_pathless(&mut self, frame: FrameRef, out: &mut Vec<Command>) {
         self.counters.frames_without_path += 1;
         out.push(Command::Forget(frame));

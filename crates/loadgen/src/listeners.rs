@@ -12,13 +12,10 @@ use crate::socket;
 use crate::token::Token;
 use crate::workload::{Flow, Workload};
 
-/// Errors of accept(2) for lack of file descriptors or memory.
-const SHORTAGES: [i32; 4] = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
-
 /// A listener, or why it could not be opened.
 struct Listener {
     socket: Result<Socket, String>,
-    /// Whether it has stopped accepting for one of [`SHORTAGES`].
+    /// Whether it has stopped accepting for a shortage.
     waits: bool,
 }
 
@@ -95,7 +92,7 @@ impl Listeners {
         let (connection, from) = match socket.accept() {
             Ok(accepted) => accepted,
             // The connection stays in the queue: the listener would be ready again at once.
-            Err(error) if error.raw_os_error().is_some_and(|code| SHORTAGES.contains(&code)) => {
+            Err(error) if is_shortage(&error) => {
                 poller.change(socket, Token::Listener(at), Interest::Nothing)?;
                 (listener.waits, self.waiting) = (true, true);
                 return Ok(Accepted::Nothing);
@@ -126,6 +123,11 @@ impl Listeners {
     }
 }
 
+/// Whether accept(2) failed for lack of file descriptors or memory.
+fn is_shortage(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
+}
+
 /// The DSCP of each listener's flows if they agree: the kernel answers a SYN with the listener's.
 fn marks(workload: &Workload) -> HashMap<(u32, u16), Option<u8>> {
     let mut marks = HashMap::new();
@@ -136,4 +138,16 @@ fn marks(workload: &Workload) -> HashMap<(u32, u16), Option<u8>> {
         }
     }
     marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_waits_for_descriptors_and_memory_only() {
+        let is_shortage = |code| is_shortage(&io::Error::from_raw_os_error(code));
+        assert!([libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM].into_iter().all(is_shortage));
+        assert!(![libc::EAGAIN, libc::ECONNABORTED].into_iter().any(is_shortage));
+    }
 }

@@ -226,8 +226,8 @@ fn gaps(arrived: &BTreeMap<u32, (u64, u64)>, end: u32, interval: u64) -> Vec<Val
     let between = numbers.windows(2).filter_map(|pair| {
         let [(a, a_sent, a_at), (b, b_sent, b_at)] = *pair else { return None };
         let (lost, still) = (b - a - 1, b_at.saturating_sub(a_at));
-        let gap = json!({"lost": lost, "sent_ns": b_sent - a_sent, "still_ns": still, "at_ns": a_at});
-        (lost > 0 || still > GAP * interval).then_some(gap)
+        let gap = || json!({"lost": lost, "sent_ns": b_sent - a_sent, "still_ns": still, "at_ns": a_at});
+        (lost > 0 || still > GAP * interval).then(gap)
     });
     let tail = numbers.last().map_or(end, |(number, ..)| end - number - 1);
     let last = json!({"lost": tail, "sent_ns": null, "still_ns": null, "at_ns": null});

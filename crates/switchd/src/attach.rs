@@ -129,9 +129,9 @@ impl Plane {
             match put(program, link) {
                 // The pin holds the link even without us.
                 Ok(link) => return Ok(Undo { pin: path, before: Before::Link(link, old) }),
-                // The interface is gone, or the link was detached: a dead link cannot take another program. Its pin stays until there is a new link: if that fails, the
-                // daemon tries again.
-                Err(error) if os_error(&error) == Some(libc::ENOLINK) => {}
+                // A dead link (its interface is gone, or it was detached) cannot take another program. Its pin stays
+                // until there is a new link: if that fails, the daemon tries again.
+                Err(PlaneError::Program(error)) if os_error(&error) == Some(libc::ENOLINK) => {}
                 Err(error) => {
                     rename(&path, &old)?;
                     return Err(error);

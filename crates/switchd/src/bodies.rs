@@ -8,7 +8,7 @@ use weft_fabric::gates::{Direction, Gate, GateFlag, Layer, PortGate, SwitchGates
 use weft_switching::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, GroupId, Way};
 use weft_units::PortId;
 
-/// The flag of a gate ([`GateFlag`]) by its short name.
+/// The flag of a gate ([`GateFlag`]) by its short name. The lines on the variants are weftctl's help.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Flag {
@@ -113,16 +113,22 @@ impl From<Gates> for SwitchGates {
 #[serde(deny_unknown_fields)]
 pub struct GateChange {
     /// The port.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<PortName>,
     /// Its new gate.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
     /// Which number of a tag addresses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// Its flag; none by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub flag: Option<Flag>,
     /// The new distance between DOWN gates.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub down_divisor: Option<u32>,
     /// The new distance between UP gates.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub up_divisor: Option<u32>,
 }
 

@@ -116,7 +116,7 @@ impl Known<'_> {
         if (self.is_attached)(flow.peer >> 16) {
             return;
         }
-        let (id, until) = (draw(&flow), self.now + self.settings.lock);
+        let (id, expiry) = (draw(&flow), self.now + self.settings.lock);
         let key = FloodKey {
             from: flow.host >> 16,
             to: flow.peer >> 16,
@@ -125,18 +125,10 @@ impl Known<'_> {
             dport: flow.peer as u16,
             kind: Kind::RecoveryRequest as u64,
         };
-        done.floods.push((key, Flood::new(u16::MAX, until)));
+        done.floods.push((key, Flood::new(u16::MAX, expiry)));
         let made = (self.now / 1_000_000) as u32;
-        let path = Path {
-            expiry: until,
-            id,
-            made,
-            port,
-            class: LOCKED,
-            initiator: 1,
-            explored: 1,
-            reserved: [0; 3],
-        };
+        let path =
+            Path { expiry, id, made, port, class: LOCKED, initiator: 1, explored: 1, ..Path::default() };
         done.locked.push((flow, path));
         done.frames.push((self.flood(), self.about(flow, PathType::RecoveryRequest, id)));
     }

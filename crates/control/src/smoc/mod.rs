@@ -189,8 +189,8 @@ impl Controller for Smoc {
         self.audit(now, switch, slice, rules, out)
     }
 
-    /// It still forwards, so its links, stations and rules stay, and traffic through it is not moved. Only its unconfirmed
-    /// transactions fail.
+    /// A switch without a connection still forwards, so its links, stations and rules stay, and traffic through it is
+    /// not moved. Only its unconfirmed transactions fail.
     fn switch_down(&mut self, now: Time, id: SwitchId, out: &mut Vec<Command>) {
         let Some(switch) = self.net.topology.switch_down(id) else { return };
         self.budget.forget(switch);
@@ -345,7 +345,7 @@ impl Controller for Smoc {
             self.handshake_overdue(flow, out);
         }
         self.net.ask_again(now, out);
-        while let Some((station, port)) = self.net.due_move(now, out) {
+        while let Some((station, port)) = self.net.settle_claims(now, out) {
             self.forget_claims(now, out);
             self.move_station(now, station, port, out);
         }

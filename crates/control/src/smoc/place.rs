@@ -71,8 +71,8 @@ impl Smoc {
         self.set(switches[INITIATOR], switches[LISTENER])
     }
 
-    /// How many subflows of the connection of `flow` other than itself take each path of a set: confirmed ones, and others
-    /// opened at `port`.
+    /// How many subflows of the connection of `flow` other than itself take each path of a set: confirmed ones, and
+    /// others opened at `port`.
     fn uses(&self, flow: u32, set: &[u32], port: Option<u32>) -> SmallVec<[u32; 8]> {
         let connection = self.flows.slab[flow].connection;
         let mut used: SmallVec<[u32; 8]> = SmallVec::from_elem(0, set.len());

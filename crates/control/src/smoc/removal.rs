@@ -1,11 +1,10 @@
-//! Adding flows, and removing flows, routes and stations, with everything that depends on them.
+//! Removing flows, routes and stations, with everything that depends on them.
 
 use super::Smoc;
 use super::rules::{Changes, delivery};
 use crate::clock::Time;
 use crate::command::Command;
-use crate::cookie::Part;
-use crate::flows::{Key, State, by};
+use crate::flows::{State, by};
 use crate::network::at_once;
 use crate::routes::{self, From};
 use crate::rule::{Actions, RuleChange};
@@ -40,15 +39,6 @@ impl Smoc {
         }
     }
 
-    /// Adds a flow to a connection.
-    pub(super) fn enter_connection(&mut self, flow: u32, connection: u32, part: Part) {
-        let entry = &mut self.flows.slab[flow];
-        (entry.connection, entry.part) = (connection, part);
-        entry.state.set(State::JOIN, matches!(part, Part::Join(..)));
-        entry.state.set(State::FROM_LISTENER, matches!(part, Part::Join(_, true)));
-        self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
-    }
-
     /// Removes a flow from its connection. A connection without flows is forgotten.
     pub(super) fn leave_connection(&mut self, flow: u32) {
         let connection = std::mem::replace(&mut self.flows.slab[flow].connection, NONE);
@@ -67,20 +57,6 @@ impl Smoc {
         if was.has(State::CONFIRMED) && !was.has(State::DORMANT) {
             self.enqueue(flow);
         }
-    }
-
-    /// Adds an unknown, unconfirmed flow, and counts it and its rules at its port until it is dropped.
-    pub(super) fn add_flow(&mut self, now: Time, key: Key, port: u32, sequence: u32) -> u32 {
-        let flow = self.flows.insert(now, key, port, sequence);
-        let rules = self.rules_of(key.stations);
-        self.flows.slab[flow].state.set(State::LOCAL, rules == 2);
-        let used = self.net.port_use(port);
-        (used.flows, used.rules) = (used.flows + 1, used.rules + rules);
-        let [opener, other] = key.stations;
-        self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
-        self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
-        self.enqueue(flow);
-        flow
     }
 
     /// Adds a flow to its port's list of unconfirmed flows.

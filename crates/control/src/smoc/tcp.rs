@@ -160,6 +160,29 @@ impl Smoc {
         }
     }
 
+    /// Adds an unknown, unconfirmed flow, and counts it and its rules at its port until it is dropped.
+    pub(super) fn add_flow(&mut self, now: Time, key: Key, port: u32, sequence: u32) -> u32 {
+        let flow = self.flows.insert(now, key, port, sequence);
+        let rules = self.rules_of(key.stations);
+        self.flows.slab[flow].state.set(State::LOCAL, rules == 2);
+        let used = self.net.port_use(port);
+        (used.flows, used.rules) = (used.flows + 1, used.rules + rules);
+        let [opener, other] = key.stations;
+        self.net.stations.slab[opener].flows[0].push(by::OPENER, &mut self.flows.slab, flow);
+        self.net.stations.slab[other].flows[1].push(by::OTHER, &mut self.flows.slab, flow);
+        self.enqueue(flow);
+        flow
+    }
+
+    /// Adds a flow to a connection.
+    pub(super) fn enter_connection(&mut self, flow: u32, connection: u32, part: Part) {
+        let entry = &mut self.flows.slab[flow];
+        (entry.connection, entry.part) = (connection, part);
+        entry.state.set(State::JOIN, matches!(part, Part::Join(..)));
+        entry.state.set(State::FROM_LISTENER, matches!(part, Part::Join(_, true)));
+        self.connections.slab[connection].flows.push(by::CONNECTION, &mut self.flows.slab, flow);
+    }
+
     /// A flow opens a connection.
     fn capable(&mut self, now: Time, flow: u32, version: Version, key: Option<u64>) {
         self.net.counters.capable += 1;

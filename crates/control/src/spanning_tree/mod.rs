@@ -6,7 +6,7 @@
 
 mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use rustc_hash::FxHashMap;
@@ -52,6 +52,11 @@ pub struct SpanningTree {
 }
 
 type Changes = Vec<(SwitchId, RuleChange)>;
+
+/// Whether adding `new` to a switch replaces `old`.
+fn replaces(new: &Rule, old: &Rule) -> bool {
+    (new.priority, new.matches) == (old.priority, old.matches)
+}
 
 impl SpanningTree {
     /// A controller for a network that is still unknown.
@@ -138,9 +143,7 @@ impl SpanningTree {
             let rules = self.constant_rules(switch, now);
             let has: BTreeMap<u64, Rule> = rules.into_iter().map(|rule| (rule.cookie, rule)).collect();
             let had = std::mem::replace(grown(&mut self.constant, switch), has.clone());
-            let is_replaced =
-                |had: &Rule, has: &Rule| (had.priority, had.matches) == (has.priority, has.matches);
-            let gone = |had: &&Rule| !has.get(&had.cookie).is_some_and(|has| is_replaced(had, has));
+            let gone = |had: &&Rule| !has.get(&had.cookie).is_some_and(|has| replaces(has, had));
             for rule in had.values().filter(gone) {
                 self.net.change(&mut changes, switch, rule.removal());
             }
@@ -314,11 +317,20 @@ impl Controller for SpanningTree {
             self.net.counters.switches_refused += 1;
             return;
         };
-        let own = rules.iter().filter(|rule| is_own(rule.cookie));
-        let mut found: BTreeMap<u64, Rule> = own.map(|rule| (rule.cookie, rule.clone())).collect();
+        let (mut found, mut twice) = (BTreeMap::new(), BTreeSet::new());
+        for rule in rules.iter().filter(|rule| is_own(rule.cookie)) {
+            if found.insert(rule.cookie, rule.clone()).is_some() {
+                twice.insert(rule.cookie);
+            }
+        }
         let entries = self.entries.iter().filter(|(_, entry)| entry.switch == index);
         let rules: Vec<Rule> = entries.map(|(entry, _)| self.rule(entry)).collect();
         let mut changes = Changes::new();
+        for &cookie in &twice {
+            // Rules with one cookie are removed together, and the right one is added again.
+            found.remove(&cookie);
+            self.net.change(&mut changes, index, RuleChange::Remove { cookie, matches: Match::ALL });
+        }
         for rule in rules {
             // Station rules that it still has are kept, by cookie.
             if found.remove(&rule.cookie).is_none() {
@@ -330,8 +342,9 @@ impl Controller for SpanningTree {
         // The others are compared with those that do not depend on stations.
         *grown(&mut self.constant, index) = found.clone();
         self.changed(now, &change, out);
-        found.retain(|cookie, _| !self.constant[index as usize].contains_key(cookie));
-        self.net.counters.rules_stale += found.len() as u64;
+        let constant = &self.constant[index as usize];
+        found.retain(|cookie, old| !constant.get(cookie).is_some_and(|new| replaces(new, old)));
+        self.net.counters.rules_stale += (found.len() + twice.len()) as u64;
     }
 
     fn rules_read(
@@ -492,7 +505,7 @@ impl Controller for SpanningTree {
             self.failed(now, number, SwitchId(0), "install timed out", out);
         }
         self.net.ask_again(now, out);
-        while let Some((station, port)) = self.net.due_move(now, out) {
+        while let Some((station, port)) = self.net.settle_claims(now, out) {
             self.move_station(now, station, port, out);
         }
     }

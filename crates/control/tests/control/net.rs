@@ -243,8 +243,8 @@ impl<C: Controller> Net<C> {
         self.switch(id).rules.push((rule, now));
     }
 
-    /// A switch loses its connection, possibly also all rules, and gets it back some milliseconds later; then it reports
-    /// that its ports in `cut` are down.
+    /// A switch loses its connection, possibly also all rules, and gets it back some milliseconds later; then it
+    /// reports that its ports in `cut` are down.
     pub fn restart(&mut self, id: SwitchId, forgets: bool, pause_ms: u64, cut: &[(SwitchPort, SwitchPort)]) {
         self.disconnect(id);
         self.run(Duration::from_ms(pause_ms));

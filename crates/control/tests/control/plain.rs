@@ -254,7 +254,17 @@ fn on_the_tree_a_switch_that_connects_again_is_told_only_what_it_lacks() {
     net.connect(SwitchId(2));
     net.run(Duration::from_ms(60));
     assert_eq!((rules(&net), net.switches[&SwitchId(2)].rules.len()), (before.clone(), before.len()));
-    assert_eq!(net.counter("rules_stale"), 1);
+    assert_eq!(net.counter("rules_stale"), 2);
+    // A rule has the cookie of the guard, and is found before or after it.
+    for place in [0, before.len()] {
+        net.disconnect(SwitchId(2));
+        let (now, other) = (net.now, Rule { matches, ..guard.clone() });
+        net.switch(2).rules.insert(place, (other, now));
+        net.connect(SwitchId(2));
+        net.run(Duration::from_ms(60));
+        assert_eq!((rules(&net), net.switches[&SwitchId(2)].rules.len()), (before.clone(), before.len()));
+    }
+    assert_eq!(net.counter("rules_stale"), 4);
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! Switches and hosts without a controller: the test sends its messages.
 
+use std::io::Write;
+use std::net::TcpListener;
+use std::time::Duration;
+
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weft_ofload::{Connections, Delays, Network, Offer, World};
+use weft_ofload::{Connections, Delays, Network, Offer, Offered, RunError, Settings, World, run};
 use weft_wire::mptcp::{Handshake, Version};
 use weft_wire::openflow::{
-    Action, FlowCommand, FlowMod, List, Masked, Match, Message, Messages, PacketOut, PortNumber,
+    Action, FlowCommand, FlowMod, Hello, List, Masked, Match, Message, Messages, PacketOut, PortNumber,
 };
 use weft_wire::{Ethernet, Mac, TcpFrame};
 
@@ -19,11 +23,15 @@ fn world(fabric: &str, subflows: usize) -> World {
     World::new(network, connections, Delays { join: MS, give_up: 1000 * MS })
 }
 
-/// Sends a controller's message to a switch.
-fn say(world: &mut World, switch: usize, message: &Message) {
+fn written(message: &Message) -> Vec<u8> {
     let mut bytes = vec![0; message.encoded_len()];
     message.write(1, &mut bytes).unwrap();
-    world.message(switch, &bytes);
+    bytes
+}
+
+/// Sends a controller's message to a switch.
+fn say(world: &mut World, switch: usize, message: &Message) {
+    world.message(switch, &written(message));
 }
 
 fn add(world: &mut World, switch: usize, priority: u16, matching: Match, actions: &[Action]) {
@@ -205,4 +213,34 @@ fn two_hosts_that_have_used_all_ports_open_no_further_connection_until_others_en
     assert_eq!((connections.opened, connections.in_progress()), (opened, opened));
     (0..opened).for_each(|connection| connections.give_up(connection));
     assert!(connections.open(0).is_some());
+}
+
+#[test]
+fn a_run_ends_with_an_error_when_two_hosts_have_used_all_ports() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let settings = Settings {
+        controller: listener.local_addr().unwrap(),
+        process: None,
+        offer: Offer { version: Some(Version::V1), subflows: 32, fresh_addresses: false, is_local: true },
+        offered: Offered::InProgress(u64::MAX),
+        warm_up: 0,
+        connections: u64::MAX,
+        alive: u64::MAX,
+        delays: Delays { join: MS, give_up: 1_000_000 * MS },
+        patience: Duration::from_secs(60),
+        seed: 7,
+    };
+    // A controller that has the switch flood ARP and drop everything else.
+    std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        let arp = Match { eth_type: Some(weft_wire::EtherType::ARP), ..Match::default() };
+        let flood = [Action::output(PortNumber::FLOOD)];
+        let flood = FlowMod::new(FlowCommand::Add, arp, &flood);
+        for message in [Message::Hello(Hello::ONLY_1_3), Message::FeaturesRequest, Message::FlowMod(flood)] {
+            stream.write_all(&written(&message)).unwrap();
+        }
+        std::io::copy(&mut stream, &mut std::io::sink())
+    });
+    let outcome = run(Network::parse("alone:1").unwrap(), &settings).map(|_| "a report");
+    assert!(matches!(outcome, Err(RunError::Ports)), "{outcome:?}");
 }

@@ -38,10 +38,13 @@ impl Memory {
             length += read;
         }
         let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
-        // Places are taken in their order, so all of them up to the end of the file hold a sender.
-        let records = (1..length / RECORD).map(|place| (place, place * RECORD));
-        let senders =
-            records.map(|(place, at)| ((number(at), number(at + 8) as u16), (place, number(at + 16))));
+        let sequence = |place: &usize| number(place * RECORD + 16);
+        // Sequence numbers are times: 0 is a hole left by a failed write.
+        let mut places: Vec<usize> = (1..length / RECORD).filter(|place| sequence(place) > 0).collect();
+        // A file may hold a sender twice: the larger number counts.
+        places.sort_by_key(sequence);
+        let sender = |at| (number(at), number(at + 8) as u16);
+        let senders = places.iter().map(|place| (sender(place * RECORD), (*place, sequence(place))));
         Ok(Self { own: number(16), senders: senders.collect(), file })
     }
 
@@ -61,22 +64,26 @@ impl Memory {
         self.own
     }
 
+    /// The first free place; if there is none, that of the least recently heard sender, which is forgotten.
+    fn take_place(&mut self) -> Option<usize> {
+        let mut is_used = [false; MOST + 1];
+        self.senders.values().for_each(|(place, _)| is_used[*place] = true);
+        (1..=MOST).find(|place| !is_used[*place]).or_else(|| {
+            // Sequence numbers are times: the lowest belongs to the least recently heard sender.
+            let oldest = self.senders.iter().min_by_key(|(_, (_, sequence))| *sequence)?;
+            let sender = *oldest.0;
+            self.senders.remove(&sender).map(|(place, _)| place)
+        })
+    }
+
     /// Whether a number is greater than all received from this sender; if so, it is remembered.
     pub fn is_new(&mut self, sender: Sender, sequence: u64) -> bool {
-        let place = match self.senders.get(&sender) {
-            Some((_, known)) if *known >= sequence => return false,
-            Some((place, _)) => *place,
-            None if self.senders.len() < MOST => self.senders.len() + 1,
-            None => {
-                // Sequence numbers are times: the lowest belongs to the least recently heard sender.
-                let oldest = self.senders.iter().min_by_key(|(_, (_, sequence))| *sequence);
-                let Some((oldest, place)) = oldest.map(|(sender, (place, _))| (*sender, *place)) else {
-                    return false;
-                };
-                self.senders.remove(&oldest);
-                place
-            }
-        };
+        let known = self.senders.get(&sender).copied();
+        if known.is_some_and(|(_, known)| known >= sequence) {
+            return false;
+        }
+        let place = known.map(|(place, _)| place).or_else(|| self.take_place());
+        let Some(place) = place else { return false };
         self.senders.insert(sender, (place, sequence));
         self.write(place, sender, sequence);
         true
@@ -112,6 +119,26 @@ mod tests {
             assert!(!memory.is_new(sender, 5), "{sender:?} has kept its place");
         }
         assert!(memory.is_new((7, 1), 6));
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_hole_is_no_sender_and_of_a_sender_that_is_there_twice_the_larger_number_counts() {
+        let path = std::env::temp_dir().join(format!("weft-memory-holes-{}", std::process::id()));
+        let mut memory = Memory::open(&path).unwrap();
+        assert!(memory.is_new((0, 0), 9));
+        // Places 2, 4 and 6 are holes.
+        for (place, sender, sequence) in [(3, (7, 1), 8), (5, (7, 1), 6), (7, (7, 2), 4)] {
+            memory.write(place, sender, sequence);
+        }
+        for senders in [3, 6] {
+            memory = Memory::open(&path).unwrap();
+            assert_eq!(memory.senders.len(), senders);
+            for (sender, sequence) in [((0, 0), 9), ((7, 1), 8), ((7, 2), 4)] {
+                assert!(!memory.is_new(sender, sequence), "{sender:?}");
+            }
+            (8..11).for_each(|switch| assert_eq!(memory.is_new((switch, 0), 1), senders == 3));
+        }
         std::fs::remove_file(&path).unwrap();
     }
 

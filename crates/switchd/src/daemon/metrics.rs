@@ -79,7 +79,7 @@ fn own(switch: &Switch) -> Labels {
     vec![("switch", switch.config.name.to_string())]
 }
 
-/// The same with one more.
+/// The labels of a switch, and one more label.
 fn with(switch: &Switch, name: &'static str, value: &str) -> Labels {
     [own(switch), vec![(name, value.to_owned())]].concat()
 }

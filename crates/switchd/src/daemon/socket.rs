@@ -13,7 +13,7 @@ use weft_wire::EtherType;
 /// Size of the receive buffer, including the kernel's overhead per frame: room for some hundred Hellos.
 const BACKLOG: usize = 128 << 10;
 
-/// A packet socket that receives nothing yet.
+/// A packet socket that receives nothing until it is bound.
 ///
 /// # Errors
 /// The kernel's error; CAP_NET_RAW is required.
@@ -25,7 +25,7 @@ pub fn packet_socket() -> io::Result<OwnedFd> {
 /// The address of an interface, to receive frames of this EtherType from or to send to.
 ///
 /// # Errors
-/// There is no such index.
+/// The index does not fit the kernel's type.
 pub fn address(ifindex: u32, ethertype: u16) -> io::Result<libc::sockaddr_ll> {
     // SAFETY: all zeros is a value of this structure of integers.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };

@@ -10,7 +10,7 @@ use weft_fabric::gates::Gate;
 use weft_switching::tag_forward::{FlowChange, FlowFilter, Verb, parse_change};
 
 use super::command::TagCommand;
-use crate::bodies::{CountedRule, FlowChanges, Flows, GateChange, GateOfPort, Gates, Group, PortName};
+use crate::bodies::{CountedRule, FlowChanges, Flows, GateChange, Group, PortName};
 use crate::ctl::{Client, ClientError};
 
 /// Maximum size of a file of changes, in bytes.
@@ -68,14 +68,12 @@ pub async fn run(client: &Client, command: TagCommand, output: &Output<'_>) -> R
             output.done(&answer, &format!("removed the gate of {port}"));
         }
         TagCommand::DumpGates => {
-            let gates: Gates = client.get("/v1/gates").await?;
-            let Gates { down_divisor, up_divisor, .. } = &gates;
-            let [width, ethertype] =
-                [&gates.width, &gates.ethertype].map(|text| text.as_deref().unwrap_or("-"));
-            let head = format!(
-                "width={width},ethertype={ethertype},down_divisor={down_divisor},up_divisor={up_divisor}"
-            );
-            output.lines(&gates, std::iter::once(head).chain(gates.gates.iter().map(gate_line)));
+            let answer: Value = client.get("/v1/gates").await?;
+            let [width, ethertype, down, up] =
+                texts(&answer, ["width", "ethertype", "down_divisor", "up_divisor"]);
+            let head = format!("width={width},ethertype={ethertype},down_divisor={down},up_divisor={up}");
+            let gates = answer["gates"].as_array().into_iter().flatten();
+            output.lines(&answer, std::iter::once(head).chain(gates.map(gate_line)));
         }
         TagCommand::AddFlow { flow } => change(client, output, Verb::Add, &flow).await?,
         TagCommand::ModFlow { flow } => change(client, output, Verb::Modify, &flow).await?,
@@ -127,12 +125,18 @@ fn group_line(group: &Group) -> String {
     shown.strip_prefix("add ").unwrap_or(&shown).to_owned()
 }
 
-fn gate_line(gate: &GateOfPort) -> String {
-    let GateOfPort { port, interface, gate, direction, flag, peer } = gate;
-    let interface = interface.as_deref().unwrap_or_default();
-    let flag = flag.map(|flag| format!(",flag={}", json!(flag).as_str().unwrap_or_default()));
-    let peer = if peer.is_empty() { String::new() } else { format!(",peer={peer}") };
-    format!("port={port}({interface}),gate={gate},direction={direction}{}{peer}", flag.unwrap_or_default())
+/// Fields of an answer, which a newer daemon may have more of.
+fn texts<const N: usize>(answer: &Value, names: [&str; N]) -> [String; N] {
+    names.map(|name| answer[name].as_str().map_or_else(|| answer[name].to_string(), str::to_owned))
+}
+
+fn gate_line(of: &Value) -> String {
+    let [port, interface, gate, direction] = texts(of, ["port", "interface", "gate", "direction"]);
+    let [flag, peer] = ["flag", "peer"].map(|name| match of[name].as_str() {
+        None | Some("") => String::new(),
+        Some(text) => format!(",{name}={text}"),
+    });
+    format!("port={port}({interface}),gate={gate},direction={direction}{flag}{peer}")
 }
 
 fn input(error: impl ToString) -> ClientError {
@@ -238,5 +242,8 @@ mod tests {
         let counted =
             CountedRule { priority: 7, matches: rule.matches, action: rule.action, packets: 3, bytes: 300 };
         assert_eq!(changes_of("f", &flow_line(&counted)).unwrap().0, changes);
+        let gate =
+            json!({"port": 1, "interface": "a", "gate": 100, "direction": "up", "flag": null, "new": 5});
+        assert_eq!(gate_line(&gate), "port=1(a),gate=100,direction=up");
     }
 }

@@ -49,10 +49,9 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Events since the last call, except switches that came up.
+    /// Events since the last call.
     pub fn told(&self) -> Vec<Told> {
-        let told = std::mem::take(&mut *self.told.lock().unwrap());
-        told.into_iter().filter(|told| !matches!(told, Told::SwitchUp(_))).collect()
+        std::mem::take(&mut *self.told.lock().unwrap())
     }
 
     fn note(&self, told: Told) {
@@ -167,6 +166,7 @@ impl Network {
         let mut southbound = Southbound::new(Box::new(core.clone()), limits);
         let now = Time::ZERO + Duration::from_secs(10);
         (1..=3).for_each(|switch| southbound.switch_up(now, SwitchId(switch), &[], &[]));
+        assert_eq!(core.told(), [1, 2, 3].map(Told::SwitchUp));
         Self { southbound, core, now }
     }
 

@@ -78,8 +78,11 @@ fn a_switch_that_connects_again_before_it_was_gone_fails_what_it_has_not_confirm
     network.packet_in(1, vec![install(5, &[(2, 7), (1, 6)], Some(1))]);
     network.southbound.switch_up(network.now, SwitchId(2), &[], &[]);
     let gone = failed(5, 2, "switch disconnected");
-    assert_eq!(network.core.told(), [CAME_UP, gone, Told::SwitchDown(2)]);
+    assert_eq!(network.core.told(), [CAME_UP, gone, Told::SwitchDown(2), Told::SwitchUp(2)]);
     assert_eq!((network.counter("transactions_switch_gone"), network.southbound.installing()), (1, 0));
+    network.sent();
+    network.packet_in(1, vec![install(6, &[(2, 8)], None)]);
+    assert_eq!(network.sent().words(2), ["rule 8", "barrier"]);
 }
 
 #[test]

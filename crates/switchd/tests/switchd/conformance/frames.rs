@@ -105,7 +105,8 @@ pub fn spoil(random: &mut Stream, frame: &mut Vec<u8>, most: usize) {
     }
 }
 
-/// Pads a frame that `BPF_PROG_TEST_RUN` itself would refuse: an IP packet shorter than its header, unless there is a tag.
+/// Pads a frame that `BPF_PROG_TEST_RUN` itself would refuse: an IP packet shorter than its header, unless there is a
+/// tag.
 pub fn pad(frame: &mut Vec<u8>) {
     let least = match frame[12..14] {
         [0x08, 0x00] => 34,

@@ -118,7 +118,7 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
         let ([a, b], middle) = (row.taps(), Tap::open(&row.fabric, "s3a"));
         let mut port = 1000;
         for offload in [true, false] {
-            row.offload(offload);
+            row.offload(PORTS.as_flattened(), offload);
             for ipv6 in [false, true] {
                 for tags in 0..=2 {
                     for (partial, data) in [(true, 0), (true, 700), (false, 1), (false, 1400), (true, 1420)] {
@@ -130,7 +130,10 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
                             let (from, to) = if back { (&b, &a) } else { (&a, &b) };
                             let sent = frame.frame(back, packet::ACK);
                             from.send(&sent);
-                            arrives(to, &sent, &what);
+                            arrives(to, &sent, || {
+                                let dropped = row.switches.each_ref().map(|switch| switch.plane.counters());
+                                format!("{what}, {dropped:?}")
+                            });
                             if !back {
                                 let tagged =
                                     middle.next(|bytes| bytes[12..14] == width.ethertype().0.to_be_bytes());
@@ -204,7 +207,7 @@ fn hosts_ask_for_each_other_and_talk_in_the_queue_of_their_rule() {
         }
     }
     for offload in [true, false] {
-        row.offload(offload);
+        row.offload(PORTS.as_flattened(), offload);
         assert_eq!(
             transfer(&row, if offload { "10.0.0.2:91" } else { "[fd00::2]:92" }, 8_000_000),
             Ok(8_000_000)
