@@ -6,7 +6,6 @@ a - s1 - {s3, s4, s5, s6} - s2 - b
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import socket
 import subprocess
@@ -37,7 +36,7 @@ LINKS = 16
 """Inter-switch links, counted per direction."""
 
 
-def sh(command: str, check: bool = True) -> str:
+def _sh(command: str, check: bool = True) -> str:
     """The output of a shell command."""
     done = subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
     if check and done.returncode:
@@ -72,7 +71,7 @@ class Controller:
 
     def start(self) -> None:
         """Start it, and wait until its control socket answers."""
-        sh("ip link set lo up")
+        _sh("ip link set lo up")
         if not FABRIC.exists():
             FABRIC.write_text(fabric(Topology.isolated, RATE_BPS))
         command = [sys.executable, "-m", "weft", "controller", "--listen", f"127.0.0.1:{self.port}"]
@@ -132,7 +131,7 @@ def network(rate_bps: int = RATE_BPS, subflows: int = 4, controllers: Sequence[i
 
 def run_in(net: OpenFlowNetwork, host: str, command: str, check: bool = True) -> str:
     """The output of a command run on a host."""
-    return sh(f"nsenter --net={net.namespaces[host]} {command}", check)
+    return _sh(f"nsenter --net={net.namespaces[host]} {command}", check)
 
 
 def pings(
@@ -199,30 +198,34 @@ def carried(net: OpenFlowNetwork) -> dict[str, float]:
 
 
 class Connected:
-    """A Multipath TCP connection from a to b that stays idle once it is open."""
+    """A Multipath TCP connection from a to b.
+
+    Attributes:
+        here: The socket of a.
+        there: The socket of b.
+    """
 
     def __init__(self, net: OpenFlowNetwork) -> None:
         """Open it; the subflows follow on their own."""
         address = (net.address("b"), 4001)
         with entered(net.namespaces["b"]):
             # The listening socket stays open: Linux accepts additional subflows through it.
-            listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-            listening.bind(address)
-            listening.listen()
+            self._listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+            self._listening.bind(address)
+            self._listening.listen()
         with entered(net.namespaces["a"]):
-            here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-        here.connect(address)
-        there = listening.accept()[0]
+            self.here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
+        self.here.connect(address)
+        self.there = self._listening.accept()[0]
         # Additional subflows are opened once the first has carried data.
-        here.send(b"hello")
-        there.recv(5)
-        self._sockets = (listening, here, there)
+        self.here.send(b"hello")
+        self.there.recv(5)
 
     def __enter__(self) -> Connected:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for one in self._sockets:
+        for one in (self._listening, self.here, self.there):
             one.close()
 
 
@@ -254,8 +257,3 @@ def exchanged(net: OpenFlowNetwork, family: int, kind: int, address: str, port: 
         said, peer = there.recvfrom(100)
         there.sendto(b"back", peer) if kind == socket.SOCK_DGRAM else there.send(b"back")
         return said == b"there" and here.recv(100) == b"back"
-
-
-def tell(**seen: Any) -> None:
-    """Print the results as JSON for the test."""
-    print(json.dumps(seen))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -16,7 +18,9 @@ import typer
 import sample
 from tiny import TINY
 from weft.cli import app, shell
+from weft.cli.help_pages import _joined
 from weft.emulation import sweep
+from weft.errors import OutputError, ResultsError
 from weft.scenario import Scenario
 from weft.summary import METRICS
 
@@ -88,6 +92,27 @@ def test_paragraphs_of_the_help_break_only_where_the_line_is_full(weft, monkeypa
     paragraphs = [line.strip() for line in shown.split("Examples")[0].splitlines() if line.strip()]
     for line, after in itertools.pairwise(paragraphs[1:]):
         assert len(f"{line} {after.split()[0]}") > columns - 2 or line.endswith("."), line
+
+
+def test_indented_lines_of_the_help_stay_apart():
+    assert _joined("One\ntwo\nthree:\n\n  a\n  b\nfour\nfive\n") == "One two three:\n\n  a\n  b\nfour five\n"
+
+
+def test_the_hint_about_a_full_disk_replaces_no_other(monkeypatch):
+    def hint_of(error):
+        def raise_it():
+            raise error
+
+        hints = []
+        monkeypatch.setattr(shell, "fail", lambda _, hint: hints.append(hint) or typer.Exit(2))
+        with pytest.raises(typer.Exit):
+            shell.guarded(raise_it)()
+        return hints[0]
+
+    full = os.strerror(errno.ENOSPC)
+    assert hint_of(OutputError(full)) == shell.disk_full_hint()
+    assert hint_of(OutputError(full, "another")) == hint_of(ResultsError(full, "another")) == "another"
+    assert hint_of(ResultsError(full)) is None
 
 
 def test_flags_are_shown_without_a_type(weft):

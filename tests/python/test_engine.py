@@ -236,7 +236,10 @@ def test_a_fabric_that_is_written_to_a_file_is_the_same_when_it_is_read(weft, ti
 
 def test_a_fabric_is_not_written_to_a_file_of_another_kind_or_over_its_scenario(weft, tiny):
     before = tiny.read_text()
-    for name, said in (("x.dot", "its name must end in .toml, .graphml, .xml or .json"), (tiny.name, "another output")):
+    for name, said in (
+        ("x.dot", "its name must end in .toml, .graphml, .xml or .json"),
+        (tiny.name, "give another output file"),
+    ):
         result = weft("fabric", tiny, "--write", tiny.with_name(name))
         assert (result.exit_code, said in result.stderr) == (2, True), name
     assert tiny.read_text() == before

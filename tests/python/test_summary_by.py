@@ -15,9 +15,10 @@ from weft.summary import METRICS, per_seed, summarise
 
 SMALL = {"flows": 60, "samples": 4}
 
-
-UNENDED = pl.lit(None, pl.Int64).alias("fct_ps")
-NONE = pl.lit(value=False).alias("measured")
+# Flows that have not ended.
+NO_END = pl.lit(None, pl.Int64).alias("fct_ps")
+# Flows outside the measurement window.
+NOT_MEASURED = pl.lit(value=False).alias("measured")
 
 
 def rewrite(results, change, seed=None, **overrides):
@@ -121,8 +122,8 @@ def test_a_group_of_several_runs_is_the_mean_of_its_points(unequal):
 def test_a_run_without_a_value_does_not_count_and_a_seed_without_any_has_none(tmp_path):
     sweep = {"scheme.name": ["ecmp"], "traffic.load": [0.2, 0.4]}
     found = Results(sample.write_results(tmp_path / "r", sweep, seeds=2, **SMALL))
-    rewrite(found, UNENDED, traffic__load=0.2)
-    rewrite(found, UNENDED, seed=2, traffic__load=0.4)
+    rewrite(found, NO_END, traffic__load=0.2)
+    rewrite(found, NO_END, seed=2, traffic__load=0.4)
     values = {
         record["seed"]: record
         for record in per_seed(found, ["class"]).iter_rows(named=True)
@@ -169,7 +170,7 @@ def test_only_runs_at_points_of_both_schemes_are_compared(unequal, gap):
         (run,) = (run for run in unequal.finished if (run.overrides, run.seed) == (gone, 2))
         (run.path / "summary.json").unlink()
     else:
-        rewrite(unequal, UNENDED, seed=2, scheme__name="spray", traffic__load=0.4)
+        rewrite(unequal, NO_END, seed=2, scheme__name="spray", traffic__load=0.4)
     found = Results(unequal.path)
     part = {
         (record["scheme"], record["traffic.load"], record["seed"]): record["mean_fct_s"]
@@ -228,13 +229,13 @@ def test_the_same_flows_are_claimed_only_where_the_flows_are_the_same(weft, tmp_
 
 def test_a_point_without_flows_is_named(weft, tmp_path):
     found = Results(sample.write_results(tmp_path / "r", seeds=2, **SMALL))
-    rewrite(found, NONE, traffic__load=0.2, scheme__name="spray")
+    rewrite(found, NOT_MEASURED, traffic__load=0.2, scheme__name="spray")
     assert "no flow started" not in weft("summary", found.path).output, "another scheme has flows there"
-    rewrite(found, NONE, traffic__load=0.2)
+    rewrite(found, NOT_MEASURED, traffic__load=0.2)
     lines = weft("summary", found.path).stdout.splitlines()
     assert lines.count("load 0.2: no flow started in the measurement window") == 1
     assert "load 0.2: no flow started in the measurement window" in write(found, tmp_path / "page").read_text()
-    rewrite(found, NONE)
+    rewrite(found, NOT_MEASURED)
     everything = weft("summary", found.path).stdout
     assert "there is nothing to compare" in everything
     assert "load 0.2" not in everything
@@ -244,11 +245,11 @@ def test_five_points_without_flows_are_named_and_the_others_counted(weft, tmp_pa
     sweep = {"traffic.load": [round(0.1 * step, 1) for step in range(1, 9)]}
     found = Results(sample.write_results(tmp_path / "r", sweep, seeds=1, **SMALL))
     for load in sweep["traffic.load"][:5]:
-        rewrite(found, NONE, traffic__load=load)
+        rewrite(found, NOT_MEASURED, traffic__load=load)
     text = weft("summary", found.path).stdout
     assert (text.count("no flow started"), "more" in text.replace("or more", "")) == (5, False)
-    rewrite(found, NONE, traffic__load=0.6)
-    rewrite(found, NONE, traffic__load=0.7)
+    rewrite(found, NOT_MEASURED, traffic__load=0.6)
+    rewrite(found, NOT_MEASURED, traffic__load=0.7)
     lines = weft("summary", found.path).stdout.splitlines()
     assert sum("no flow started" in line for line in lines) == 5
     assert "and 2 more points without flows" in lines
@@ -257,6 +258,6 @@ def test_five_points_without_flows_are_named_and_the_others_counted(weft, tmp_pa
 def test_where_the_compared_value_changes_the_flows_a_point_is_named_with_it(weft, tmp_path):
     sweep = {"traffic.load": [0.2, 0.4], "traffic.sizes": ["web-search", "data-mining"]}
     found = Results(sample.write_results(tmp_path / "r", sweep, seeds=1, **SMALL))
-    rewrite(found, NONE, traffic__load=0.2, traffic__sizes="data-mining")
+    rewrite(found, NOT_MEASURED, traffic__load=0.2, traffic__sizes="data-mining")
     said = "load 0.2, ecmp sizes=data-mining: no flow started in the measurement window"
     assert said in weft("summary", found.path).stdout.splitlines()

@@ -10,6 +10,7 @@ from itertools import count
 
 import pytest
 
+import weft
 from weft import _weft
 from weft.emulation import capacity
 from weft.results import Results
@@ -254,6 +255,8 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     monkeypatch.setattr(capacity, "_times", lambda: [0, 0, 0, 20 * next(ticks), 0, 0, 0, 0])
     events: list[dict] = []
     results = part.carry_out(out, None, events.append)
+    summaries = [json.loads((run.path / "summary.json").read_text()) for run in results.finished]
+    assert {summary["version"] for summary in summaries} == {weft.__version__}
     runs = gather(results)
     assert len(runs) == part.runs() == 3 * 3 + 2 * 2
     assert sum(event["event"] == "run_done" for event in events) == part.runs()

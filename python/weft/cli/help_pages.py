@@ -13,7 +13,7 @@ from typer.models import CommandFunctionType
 
 def _joined(text: str | None) -> str | None:
     """Paragraphs as one line each; Typer would keep the line breaks of the source. Indented lines stay apart."""
-    return text and re.sub(r"(?<=\S)\n(?=\S)", " ", text)
+    return text and re.sub(r"(?m)^(\S.*)\n(?=\S)", r"\1 ", text)
 
 
 def _bare(parameters: list[Any]) -> list[Any]:

@@ -20,7 +20,7 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ..errors import ScenarioError, WeftError
+from ..errors import OutputError, ScenarioError, WeftError
 from ..labels import plural
 from .terminal import Terminal, as_json
 
@@ -79,7 +79,8 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except ScenarioError as error:
             raise fail(str(error)) from None
         except WeftError as error:
-            raise fail(str(error), disk_full_hint() if is_disk_full(error) else error.hint) from None
+            full = isinstance(error, OutputError) and is_disk_full(error)
+            raise fail(str(error), error.hint or (disk_full_hint() if full else None)) from None
         except OSError as error:
             raise fail(f"{error.filename or ''}: {error.strerror or error}".lstrip(": ")) from None
         except Exception as error:

@@ -255,7 +255,7 @@ class Service:
             self._arm()
 
     def foreign_rules(self, switch: Switch, cookies: list[int]) -> None:
-        """A switch has new foreign rules, if any."""
+        """Count and report new foreign rules of a switch; the list may be empty."""
         if cookies:
             self.counts["foreign_rules"] += len(cookies)
             self._notices.foreign(switch, cookies)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from .errors import EmulationError
-from .requirements import path
+from .requirements import required
 
 _GRACE = 10.0
 """Timeout in seconds for a jail to stop before it is killed."""
@@ -49,8 +49,8 @@ class Jail:
         that started it ends.
         """
         command = [
-            *(path("setpriv"), "--pdeathsig", "KILL", "--"),
-            *(path("unshare"), "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"),
+            *(required("setpriv"), "--pdeathsig", "KILL", "--"),
+            *(required("unshare"), "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"),
             *(sys.executable, "-m", module, *arguments),
         ]
         alone = stderr is not None
@@ -95,6 +95,6 @@ def furnish() -> None:
         EmulationError: A mount fails.
     """
     for kind, where in _MOUNTS:
-        done = subprocess.run([path("mount"), "-t", kind, kind, where], capture_output=True, text=True, check=False)
+        done = subprocess.run([required("mount"), "-t", kind, kind, where], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise EmulationError(f"cannot mount {kind} on {where} in the jail: {done.stderr.strip()}")

@@ -120,7 +120,7 @@ def wrapped(command: list[str]) -> list[str]:
     """The command, run with MPTCP sockets instead of TCP sockets.
 
     Raises:
-        EmulationError: See `check`.
+        EmulationError: The kernel has no MPTCP, or `mptcpize` is not installed.
     """
     check()
     return [str(program(WRAPPER)), "run", *command]

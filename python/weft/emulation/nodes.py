@@ -102,7 +102,7 @@ class Nodes:
         offloads(device)
         shaping.apply(shapes)
         lines = [route_command(device, host.address, stack.route), *(line.format(dev=device) for line in neighbours)]
-        ip_batch(lines, f"cannot set the route or neighbours of host {host.name}")
+        ip_batch(lines, f"cannot set the {'route or neighbours' if neighbours else 'route'} of host {host.name}")
         return {key: value for key, value in there.items() if device not in key}, route_there(device, stack.route)
 
     def wait_for_links(self) -> None:

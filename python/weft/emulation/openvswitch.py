@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Self
 
 from .errors import EmulationError
-from .requirements import path, program
+from .requirements import program, required
 
 PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl", "ovs-appctl")
 """From the Debian and Ubuntu packages openvswitch-switch and openvswitch-common."""
@@ -113,7 +113,7 @@ class OpenVSwitch:
         self._datapath = datapath()
         self.directory.mkdir(parents=True, exist_ok=True)
         database = self.directory / "conf.db"
-        _run([path("ovsdb-tool"), "create", str(database), str(SCHEMA)])
+        _run([required("ovsdb-tool"), "create", str(database), str(SCHEMA)])
         try:
             self._launch("ovsdb-server", [str(database), f"--remote=p{self._remote}"], lambda: self._socket.is_socket())
             self._configure("--no-wait", "init")
@@ -267,16 +267,16 @@ class OpenVSwitch:
 
     @property
     def _appctl(self) -> list[str]:
-        return [path("ovs-appctl"), f"--target={self.directory}/ovs-vswitchd.ctl"]
+        return [required("ovs-appctl"), f"--target={self.directory}/ovs-vswitchd.ctl"]
 
     def _configure(self, *words: str) -> str:
-        return _run([path("ovs-vsctl"), f"--db={self._remote}", f"--timeout={_READY_S:.0f}", *words])
+        return _run([required("ovs-vsctl"), f"--db={self._remote}", f"--timeout={_READY_S:.0f}", *words])
 
     def _ofctl(self, what: str, bridge: str, limit_s: float = _READY_S) -> list[str]:
         control = self.directory / f"{bridge}.mgmt"
         if not control.is_socket():
             raise EmulationError(f"no bridge {bridge} in {self.directory}")
-        return [path("ovs-ofctl"), "-O", "OpenFlow13", f"--timeout={limit_s:.0f}", what, f"unix:{control}"]
+        return [required("ovs-ofctl"), "-O", "OpenFlow13", f"--timeout={limit_s:.0f}", what, f"unix:{control}"]
 
     def _datapath_types(self) -> str:
         return self._configure("--no-wait", "get", "Open_vSwitch", ".", "datapath_types").strip("[]\n ")
@@ -321,7 +321,7 @@ class OpenVSwitch:
         control = f"--unixctl={self.directory / name}.ctl"
         with log.open("wb") as sink:
             daemon = subprocess.Popen(
-                [path(name), *words, control, "-vsyslog:off", "-vconsole:warn"],
+                [required(name), *words, control, "-vsyslog:off", "-vconsole:warn"],
                 env={**os.environ, **own},
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
@@ -379,7 +379,7 @@ def version() -> str:
         EmulationError: It is not installed.
     """
     check()
-    said = _run([path("ovs-vswitchd"), "--version"])
+    said = _run([required("ovs-vswitchd"), "--version"])
     match = re.search(r"\(Open vSwitch\) (\S+)", said)
     return match.group(1) if match else said.strip()
 

@@ -230,13 +230,13 @@ class Plan:
         ends = (end for cable in self.cables for end in cable.ends if end.node == node)
         return sorted(ends, key=lambda end: end.port)
 
-    def roles(self, switch: str, between: str) -> dict[int, str]:
-        """The role of each port of a switch whose link is up: `host`, or `between` if it leads to a switch."""
+    def roles(self, switch: str, other_role: str) -> dict[int, str]:
+        """The role of each port whose link is up: `host`, or `other_role` if it leads to a switch."""
         roles = {}
         for cable in self.cables:
             for end, other in (cable.ends, cable.ends[::-1]):
                 if end.node == switch and cable.up:
-                    roles[end.port] = "host" if other.node in self.host_names else between
+                    roles[end.port] = "host" if other.node in self.host_names else other_role
         return roles
 
     def link_name(self, cable: Cable, leaving: End) -> str:

@@ -55,7 +55,7 @@ def program(name: str) -> str | None:
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin:/usr/bin:/bin")
 
 
-def path(name: str) -> str:
+def required(name: str) -> str:
     """The path of a program.
 
     Raises:

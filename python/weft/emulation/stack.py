@@ -165,6 +165,8 @@ def ip_batch(lines: Sequence[str], failed: str) -> None:
     Raises:
         EmulationError: It failed; the message starts with `failed`.
     """
+    if not lines:
+        return
     command = [str(program("ip")), "-batch", "-"]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -83,9 +83,9 @@ def _none(content: Content) -> str:
     return _NONE_ENDED if content.classes else _NO_FLOW
 
 
-def _interval_note(content: Content, sign: str = "Vertical lines:") -> str:
+def _interval_note(content: Content, begin: str = "Vertical lines:") -> str:
     if len(content.results.seeds) > 1:
-        return f"{sign} 95 % confidence interval of the mean over {len(content.results.seeds)} seeds (Student t)."
+        return f"{begin} 95 % confidence interval of the mean over {len(content.results.seeds)} seeds (Student t)."
     return "With one seed there is no confidence interval."
 
 

@@ -43,8 +43,8 @@ def comparison(summary: Summary) -> str:
 
 def _grouped(ident: str, head: str, leads: Sequence[tuple[Any, ...]], rows: Sequence[str]) -> str:
     """A table of rows of cells; a row whose lead differs from that of the row above begins a group."""
-    kinds = ["next", *("next" if lead == above else "first" for above, lead in pairwise(leads))]
-    body = "\n".join(f'<tr class="{kind}">{row}</tr>' for kind, row in zip(kinds, rows, strict=False))
+    kinds = ["next" if lead == above else "first" for above, lead in pairwise([*leads[:1], *leads])]
+    body = "\n".join(f'<tr class="{kind}">{row}</tr>' for kind, row in zip(kinds, rows, strict=True))
     return f'<table class="data" id="{ident}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 

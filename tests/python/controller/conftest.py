@@ -1,4 +1,4 @@
-"""Requirements of controller tests with real switches, which are skipped without them; and tests as coroutines."""
+"""Fixtures for tests with real switches (skipped if something is missing), and a hook that runs coroutine tests."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ import subprocess
 import threading
 import time
 
-from benches.controller.lab import Connected, run_in, sh
+from benches.controller.lab import Connected, run_in
+from jails import sh
 from weft.emulation.namespace import entered
 
 ADDRESSES = {
@@ -82,22 +83,21 @@ class Trickle(Connected):
     def __init__(self, net):
         """Use a network."""
         super().__init__(net)
-        _, self._here, self._there = self._sockets
         self._done = threading.Event()
         self._threads = [threading.Thread(target=one, daemon=True) for one in (self._send, self._receive)]
         self.stall_s = 0.0
 
     def _send(self):
-        self._here.settimeout(60)
+        self.here.settimeout(60)
         while not self._done.is_set():
-            self._here.sendall(bytes(5000))
+            self.here.sendall(bytes(5000))
             time.sleep(0.05)
 
     def _receive(self):
-        self._there.settimeout(60)
+        self.there.settimeout(60)
         before = time.monotonic()
         while not self._done.is_set():
-            self._there.recv(65536)
+            self.there.recv(65536)
             now = time.monotonic()
             self.stall_s, before = max(self.stall_s, now - before), now
 

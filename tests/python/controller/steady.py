@@ -24,7 +24,7 @@ def steered(controller=None, **settings):
 
 @contextlib.contextmanager
 def steady(controller=None, controllers=(PORT,)):
-    """`steered`, with an idle connection from a, once its four subflows have a path each.
+    """Like `steered`; also opens an idle connection from a and waits until its four subflows have a path each.
 
     Hosts still exchange ARP now and then, as usual.
     """

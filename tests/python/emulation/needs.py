@@ -14,7 +14,7 @@ from weft.emulation.errors import EmulationError
 
 
 def root() -> None:
-    """Root on Linux, with the required system programs."""
+    """Skip the test unless it runs as root on Linux with the system programs."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("network namespaces need root on Linux")
     missing = [name for name in requirements.SYSTEM_PROGRAMS if requirements.program(name) is None]
@@ -25,7 +25,7 @@ def root() -> None:
 
 
 def passed(*checks: Callable[[], None]) -> None:
-    """What these functions check, which raise an EmulationError if it is missing."""
+    """Skip the test unless these checks pass."""
     for check in checks:
         try:
             check()

@@ -72,7 +72,11 @@ def emulate(*words: object, **popen: object) -> subprocess.Popen[str]:
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
     """Wait until it ends; returns its standard error."""
-    _, said = process.communicate(timeout=150)
+    try:
+        _, said = process.communicate(timeout=150)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
     assert process.returncode == code, said
     return said
 

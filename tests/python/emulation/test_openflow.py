@@ -7,6 +7,8 @@ import pytest
 import needs
 from jails import in_jail
 from weft.emulation import iperf, mptcp, openvswitch
+from weft.emulation.errors import EmulationError
+from weft.emulation.openflow import datapath_ids
 
 SETUP = """
 from pathlib import Path
@@ -37,6 +39,12 @@ def rules(network, sources):
         network.switch.add_rules(middle, [f"in_port={there},actions=output:{back}"])
         network.switch.add_rules(middle, [f"in_port={back},actions=output:{there}"])
 """
+
+
+def test_a_name_without_a_number_implies_no_datapath_id():
+    with pytest.raises(EmulationError, match="implies no datapath id") as refused:
+        datapath_ids(["core"])
+    assert "end it with a number" in refused.value.hint
 
 
 @pytest.fixture(scope="session")

@@ -156,6 +156,7 @@ def others(fabric: Fabric, base: int) -> Iterator[list[Stream]]:
 
 def undisturbed(cell: Cell, streams: Sequence[Stream], *, lossless: bool = True) -> None:
     """Record whether uninvolved stations found each other, and got each datagram once, or with losses at most once."""
+    assert len(streams) == 4
     cell.fact("others found each other", [stream.known for stream in streams], [True] * len(streams))
     cell.fact("others duplicated", [stream.doubled for stream in streams], [0] * len(streams))
     if lossless:
