@@ -101,9 +101,7 @@ fn spec(choices: &mut Choices<'_>) -> SchemeSpec {
     for param in info.params {
         let value = match param.kind {
             ParamKind::Choice(words) => ParamValue::Text(words[choices.below(words.len())].to_owned()),
-            ParamKind::Count if limits_a_table(param.name) => {
-                ParamValue::Count(ENTRIES)
-            }
+            ParamKind::Count if limits_a_table(param.name) => ParamValue::Count(ENTRIES),
             ParamKind::Count if choices.below(3) == 0 => ParamValue::Count(1 + u64::from(choices.word())),
             ParamKind::Duration if choices.below(3) == 0 => {
                 ParamValue::Duration(Duration::from_ms(1 + u64::from(choices.word())))
