@@ -11,7 +11,7 @@ use crate::offences::Offence;
 use crate::packet::Packet;
 use crate::rule::Rule;
 
-/// Network events go in; [`Command`]s are appended to `out`.
+/// Network events go in; [`Command`]s are appended to `out`. By default an event has no effect.
 ///
 /// Times never go back. Nothing from switches and hosts is trusted: invalid input is counted and otherwise
 /// ignored. All tables are bounded.
@@ -31,35 +31,46 @@ pub trait Controller {
     /// again. Returns the number of missing rules.
     fn rules_read(
         &mut self,
-        now: Time,
-        switch: SwitchId,
-        slice: (u64, u64),
-        rules: &[Rule],
-        out: &mut Vec<Command>,
-    ) -> usize;
+        _now: Time,
+        _switch: SwitchId,
+        _slice: (u64, u64),
+        _rules: &[Rule],
+        _out: &mut Vec<Command>,
+    ) -> usize {
+        0
+    }
 
     /// The connection to a switch is lost; it may still forward. Its open transactions have failed.
-    fn switch_down(&mut self, now: Time, switch: SwitchId, out: &mut Vec<Command>);
+    fn switch_down(&mut self, _now: Time, _switch: SwitchId, _out: &mut Vec<Command>) {}
 
     /// A switch that is down is now controlled by another controller, or (`is_left_alone` false) no longer.
-    fn leave_alone(&mut self, switch: SwitchId, is_left_alone: bool);
+    fn leave_alone(&mut self, _switch: SwitchId, _is_left_alone: bool) {}
 
     /// A port came up (or was added), or went down (or was removed).
     fn port_changed(&mut self, now: Time, at: SwitchPort, up: bool, out: &mut Vec<Command>);
 
     /// Frames sent on one port arrive at the other, or (`up` false) no longer. A link counts as known once seen in both
     /// directions.
-    fn link_changed(&mut self, now: Time, from: SwitchPort, to: SwitchPort, up: bool, out: &mut Vec<Command>);
+    fn link_changed(
+        &mut self,
+        _now: Time,
+        _from: SwitchPort,
+        _to: SwitchPort,
+        _up: bool,
+        _out: &mut Vec<Command>,
+    ) {
+    }
 
     /// A host is known in advance, before it has sent a frame.
     fn host_known(
         &mut self,
-        now: Time,
-        at: SwitchPort,
-        mac: Mac,
-        addresses: &[IpAddr],
-        out: &mut Vec<Command>,
-    );
+        _now: Time,
+        _at: SwitchPort,
+        _mac: Mac,
+        _addresses: &[IpAddr],
+        _out: &mut Vec<Command>,
+    ) {
+    }
 
     /// A switch sent a packet-in; `cookie` is that of the rule that caused it, [`NO_COOKIE`] if none did. The
     /// controller owns the frame until it returns [`Command::Forget`].
@@ -74,7 +85,7 @@ pub trait Controller {
     );
 
     /// All switches of a transaction have confirmed it, and its frames were released.
-    fn installed(&mut self, now: Time, transaction: u64, out: &mut Vec<Command>);
+    fn installed(&mut self, _now: Time, _transaction: u64, _out: &mut Vec<Command>) {}
 
     /// A switch has finished (or refused) all its changes of a transaction, possibly long after the
     /// transaction failed. If all switches answer, this is called before [`Controller::installed`], which
@@ -82,24 +93,35 @@ pub trait Controller {
     fn settled(&mut self, _now: Time, _switch: SwitchId, _transaction: u64) {}
 
     /// A switch refused a part of a transaction, or disconnected.
-    fn failed(&mut self, now: Time, transaction: u64, switch: SwitchId, reason: &str, out: &mut Vec<Command>);
+    fn failed(
+        &mut self,
+        _now: Time,
+        _transaction: u64,
+        _switch: SwitchId,
+        _reason: &str,
+        _out: &mut Vec<Command>,
+    ) {
+    }
 
     /// A rule with [`crate::Rule::notify_removed`] reached its idle timeout or was evicted by the switch.
     fn rule_removed(
         &mut self,
-        now: Time,
-        switch: SwitchId,
-        cookie: u64,
-        packets: u64,
-        bytes: u64,
-        out: &mut Vec<Command>,
-    );
+        _now: Time,
+        _switch: SwitchId,
+        _cookie: u64,
+        _packets: u64,
+        _bytes: u64,
+        _out: &mut Vec<Command>,
+    ) {
+    }
 
     /// When to call [`Controller::on_deadline`], [`Time::MAX`] for never. Any other call may change it.
-    fn next_deadline(&self) -> Time;
+    fn next_deadline(&self) -> Time {
+        Time::MAX
+    }
 
     /// The deadline has come. Calling early does nothing.
-    fn on_deadline(&mut self, now: Time, out: &mut Vec<Command>);
+    fn on_deadline(&mut self, _now: Time, _out: &mut Vec<Command>) {}
 
     /// Counters since the start, and current table sizes (names ending in `_now`), by name.
     fn counters(&self) -> Vec<(&'static str, u64)>;

@@ -14,7 +14,7 @@ use crate::Mode;
 use crate::error::{PlaneError, os_error};
 use crate::filters;
 use crate::names::SwitchName;
-use crate::pins::{Hook, Pins, list};
+use crate::pins::{Hook, Pins, at, list};
 use crate::plane::Plane;
 use crate::sys::{detach_link, ifindex, open_pin, programs_at};
 
@@ -50,7 +50,7 @@ impl Undo {
             Before::Link(link, was) => {
                 let old = old.ok_or(PlaneError::Missing("pin of the previous program"))?;
                 put(old, SchedClassifierLink::try_from(link)?)?;
-                std::fs::rename(&pin, &was).map_err(|error| PlaneError::Pin { path: was, error })
+                std::fs::rename(&pin, &was).map_err(at(&was))
             }
             Before::Filter(interface, mut program, was) => {
                 put_filter(&mut program, &interface)?;
@@ -89,9 +89,7 @@ fn add_filter(program: &mut SchedClassifier, interface: &str) -> Result<SchedCla
 /// Removes a pin, if it exists.
 fn unpin(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(PlaneError::Pin { path: path.to_owned(), error })
-        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
         _ => Ok(()),
     }
 }
@@ -99,9 +97,7 @@ fn unpin(path: &Path) -> Result<()> {
 /// Pins a program, replacing an existing pin.
 fn repin(program: &mut SchedClassifier, path: &Path) -> Result<()> {
     unpin(path)?;
-    program
-        .pin(path)
-        .map_err(|error| PlaneError::Pin { path: path.to_owned(), error: io::Error::other(error) })
+    program.pin(path).map_err(|error| at(path)(io::Error::other(error)))
 }
 
 impl Plane {
@@ -121,9 +117,7 @@ impl Plane {
     fn attach_link(&mut self, pins: &Pins, path: PathBuf, interface: &str) -> Result<Undo> {
         let program = self.program_mut()?;
         if let Some(old) = pinned_before(pins, Hook::Tcx, interface)? {
-            let rename = |from: &Path, to: &Path| {
-                std::fs::rename(from, to).map_err(|error| PlaneError::Pin { path: to.to_owned(), error })
-            };
+            let rename = |from: &Path, to: &Path| std::fs::rename(from, to).map_err(at(to));
             let link = SchedClassifierLink::try_from(FdLink::from(PinnedLink::from_pin(&old)?))?;
             rename(&old, &path)?;
             match put(program, link) {
@@ -142,8 +136,7 @@ impl Plane {
         let id = program.attach_with_options(interface, TcAttachType::Ingress, options)?;
         let link: FdLink = program.take_link(id)?.try_into()?;
         unpin(&path)?;
-        link.pin(&path)
-            .map_err(|error| PlaneError::Pin { path: path.clone(), error: io::Error::other(error) })?;
+        link.pin(&path).map_err(|error| at(&path)(io::Error::other(error)))?;
         Ok(Undo { pin: path, before: Before::Nothing(Hook::Tcx, interface.to_owned()) })
     }
 
@@ -191,13 +184,12 @@ fn pinned_before(pins: &Pins, hook: Hook, interface: &str) -> Result<Option<Path
 /// # Errors
 /// [`PlaneError`].
 pub fn detach(hook: Hook, interface: &str, path: &Path) -> Result<()> {
-    let failed = |error| PlaneError::Pin { path: path.to_owned(), error };
     match hook {
         Hook::Clsact => filters::remove(interface, path)?,
         // The kernel would also release a link without pins and holders, but later. It may already be detached.
-        Hook::Tcx => open_pin(path).and_then(|link| detach_link(&link).or(Ok(()))).map_err(failed)?,
+        Hook::Tcx => open_pin(path).and_then(|link| detach_link(&link).or(Ok(()))).map_err(at(path))?,
     }
-    std::fs::remove_file(path).map_err(failed)
+    std::fs::remove_file(path).map_err(at(path))
 }
 
 /// The owner of the data plane attached to an interface.
@@ -218,15 +210,14 @@ pub fn other_owner(root: &Path, own: &SwitchName, interface: &str) -> Result<Opt
     let switches: Vec<SwitchName> = list(root)?.iter().filter_map(|switch| named(switch)).collect();
     for name in switches.iter().filter(|name| *name != own) {
         let pins = Pins::of(root, name).attachments()?;
-        if pins.iter().any(|(hook, _, at, _)| *hook == Hook::Clsact && at == interface) {
+        if pins.iter().any(|(hook, _, of, _)| *hook == Hook::Clsact && of == interface) {
             return Ok(Some(Owner::Switch(name.clone())));
         }
     }
     if !has_tcx() {
         return Ok(None);
     }
-    let asking = |error| PlaneError::Pin { path: PathBuf::from(interface), error };
-    let programs = programs_at(ifindex(interface).map_err(asking)?).map_err(asking)?;
+    let programs = ifindex(interface).and_then(programs_at).map_err(at(Path::new(interface)))?;
     if programs.is_empty() {
         return Ok(None);
     }

@@ -10,6 +10,7 @@ use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
 use crate::attach::{HANDLE, PRIORITY};
 use crate::error::PlaneError;
+use crate::pins::at;
 use crate::sys::ifindex;
 
 const RTM_NEWTFILTER: u16 = 44;
@@ -31,13 +32,12 @@ const MESSAGE: usize = 20;
 /// # Errors
 /// [`PlaneError`].
 pub(crate) fn remove(interface: &str, pin: &Path) -> Result<(), PlaneError> {
-    let failed = |error| PlaneError::Pin { path: pin.to_owned(), error };
     let id = SchedClassifier::from_pin(pin)?.info()?.id();
     // A removed interface has no filters.
     let Ok(index) = ifindex(interface) else { return Ok(()) };
-    if program_at(index).map_err(failed)? == Some(id) {
+    if program_at(index).map_err(at(pin))? == Some(id) {
         let link = SchedClassifierLink::attached(interface, TcAttachType::Ingress, PRIORITY, HANDLE, None);
-        link.map_err(failed)?.detach()?;
+        link.map_err(at(pin))?.detach()?;
     }
     Ok(())
 }

@@ -60,7 +60,8 @@ impl Hook {
 
 type Result<T> = std::result::Result<T, PlaneError>;
 
-fn at(path: &Path) -> impl Fn(io::Error) -> PlaneError {
+/// The error of an operation on a pin.
+pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> PlaneError {
     |error| PlaneError::Pin { path: path.to_owned(), error }
 }
 

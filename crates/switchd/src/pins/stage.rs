@@ -175,20 +175,16 @@ impl Staged {
         for folder in [next.clone(), next.join("maps"), next.join("layouts")] {
             fs::create_dir(&folder).map_err(at(&folder))?;
         }
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |error| PlaneError::Pin { path, error: io::Error::other(error) }
-        };
         for Fresh { name, layout, .. } in &self.plan.fresh {
             let path = next.join("maps").join(name);
             let map = ebpf.map(&map_in_kernel(name)).ok_or(PlaneError::Missing("map of the program"))?;
-            map.pin(&path).map_err(failed(&path))?;
+            map.pin(&path).map_err(|error| at(&path)(io::Error::other(error)))?;
             let path = next.join("layouts").join(name);
             symlink(layout, &path).map_err(at(&path))?;
         }
         let path = next.join("program");
         let program = ebpf.program_mut(program).ok_or(PlaneError::Missing("program"))?;
-        program.pin(&path).map_err(failed(&path))
+        program.pin(&path).map_err(|error| at(&path)(io::Error::other(error)))
     }
 
     /// Moves the staged pins to their final paths and removes maps that the program, which must be attached, does not

@@ -167,11 +167,7 @@ impl Rules {
     /// Copies everything that the batch touches from the table to the maps. At any time, the group of every rule that a
     /// frame can find exists.
     fn write(&mut self, batch: &Batch) -> Result<(), PlaneError> {
-        for id in &batch.groups {
-            if let Some(ways) = self.table.group(*id) {
-                insert(&self.groups, &id.0, &group(ways))?;
-            }
-        }
+        self.put_groups(batch)?;
         let (mut gone, mut other) = (Vec::new(), false);
         for ((priority, matches), touched) in &batch.rules {
             let kind = KindKey::of(*priority, matches);
@@ -205,11 +201,7 @@ impl Rules {
         };
         let before = keys(&self.kinds);
         self.recount();
-        for id in &batch.groups {
-            if let Some(ways) = self.table.group(*id) {
-                insert(&self.groups, &id.0, &group(ways))?;
-            }
-        }
+        self.put_groups(batch)?;
         let mut kept = HashSet::new();
         for key in keys(&self.kinds) {
             let known = self.kinds.matches(&key);
@@ -222,6 +214,11 @@ impl Rules {
         self.turns.set(&mut self.current, &mut self.places, self.kinds.table())?;
         self.forget(&before.into_iter().filter(|key| !kept.contains(key)).collect::<Vec<_>>())?;
         self.forget_groups(batch)
+    }
+
+    fn put_groups(&self, batch: &Batch) -> io::Result<()> {
+        let mut known = batch.groups.iter().filter_map(|id| Some((id.0, self.table.group(*id)?)));
+        known.try_for_each(|(id, ways)| insert(&self.groups, &id, &group(ways)))
     }
 
     fn forget_groups(&self, batch: &Batch) -> Result<(), PlaneError> {

@@ -91,10 +91,12 @@ impl Netns {
         self.spawn(code).join().expect("the code in the namespace")
     }
 
-    /// A raw socket on an interface that receives frames of a protocol, if any.
+    /// A raw socket on an interface that receives arriving frames of a protocol, if any.
     pub fn packets(&self, interface: &str, protocol: Option<Protocol>) -> OwnedFd {
         let interface = interface.to_owned();
-        self.run(move || packet_socket::open(&interface, protocol)).expect("a packet socket")
+        let socket = self.run(move || packet_socket::open(&interface, protocol)).expect("a packet socket");
+        enable(&socket, libc::PACKET_IGNORE_OUTGOING);
+        socket
     }
 
     /// The number of an interface.
@@ -118,6 +120,15 @@ pub fn host(number: u8, switch: &Netns, port: &str) -> Netns {
     host.ip(&format!("addr add 10.0.0.{number}/24 dev eth0"));
     host.ip(&format!("addr add fd00::{number}/64 dev eth0 nodad"));
     host
+}
+
+/// Enables an option of a packet socket.
+pub fn enable(socket: &OwnedFd, option: libc::c_int) {
+    let on: libc::c_int = 1;
+    let (fd, length) = (socket.as_raw_fd(), size_of_val(&on) as libc::socklen_t);
+    // SAFETY: the pointer is to an integer of the given length.
+    let set = unsafe { libc::setsockopt(fd, libc::SOL_PACKET, option, (&raw const on).cast(), length) };
+    assert_eq!(set, 0, "{}", io::Error::last_os_error());
 }
 
 /// Enlarges the receive buffer, so that a receiver delayed by the scheduler loses nothing.

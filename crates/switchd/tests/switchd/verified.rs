@@ -6,10 +6,13 @@ use std::time::Instant;
 use aya::programs::SchedClassifier;
 use aya::{Ebpf, EbpfLoader};
 use weft_switchd::layout::Settings;
-use weft_switchd::{Mode, loading};
+use weft_switchd::pins::Pins;
+use weft_switchd::{Mode, Plane, loading};
 use weft_switching::exploration::{Exploration, OnMiss, Scope, WhileBroken};
 use weft_switching::tfe::Classifier;
 use weft_units::{Bytes, Duration};
+
+use crate::bpffs::BpfFs;
 
 #[test]
 #[ignore = "needs root and BPF"]
@@ -56,22 +59,12 @@ fn programs_are_far_from_the_verifiers_limit() {
     };
     let settings = Settings::new(&config).classifying(&Classifier::Auto(Bytes(1_000_000)));
     for mode in Mode::ALL {
-        let object = match mode {
-            Mode::ArpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/arp_path.o")),
-            Mode::TcpPath => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcp_path.o")),
-            Mode::Tfe => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tfe.o")),
-            Mode::Ecmp => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/ecmp.o")),
-            Mode::Spray => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/spray.o")),
-            Mode::TagForward => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tag_forward.o")),
-            Mode::FlowTable => aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/flow_table.o")),
-        };
-        let mut loader = EbpfLoader::new();
-        loader.override_global("settings", &settings, true);
-        let mut ebpf = loader.load(object).unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
-        let program = ebpf.program_mut(mode.program()).expect("it exists");
-        let program: &mut SchedClassifier = program.try_into().expect("of this type");
-        program.load().unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
-        let verified = program.info().expect("it is loaded").verified_instruction_count();
+        let pinned = BpfFs::new().expect("needs root");
+        let pins = Pins::open(&pinned.root(), &"s".parse().expect("a name")).expect("needs root");
+        let plane = Plane::load(mode, &config, settings, &pins);
+        let plane = plane.unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
+        let verified = plane.program().and_then(|program| Ok(program.info()?.verified_instruction_count()));
+        let verified = verified.expect("it is loaded");
         let verified = verified.expect("needs Linux 5.16");
         println!("{}: {verified} instructions verified", mode.name());
         assert!(

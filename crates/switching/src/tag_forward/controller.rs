@@ -1,7 +1,5 @@
 //! [`Provisioning`]: a [`Provisioner`] as the central controller of a simulated fabric.
 
-use std::net::IpAddr;
-
 use weft_control::tag_forward::{FlowChange, Provisioner};
 use weft_control::{
     Command, Controller, FrameRef, Packet, PortNo, Rule, RuleChange, Show, SwitchId, SwitchPort, Time,
@@ -9,11 +7,11 @@ use weft_control::{
 };
 use weft_fabric::Fabric;
 use weft_units::{LinkId, NodeId};
-use weft_wire::Mac;
 
 use crate::smoc::{port_id, switch_id};
 
-/// Installs every switch's rules when it connects, and updates them when a link fails or recovers.
+/// Installs every switch's rules when it connects, and updates them when a link fails or recovers. It knows the links
+/// from the fabric, so that it needs no events but those of ports.
 pub(super) struct Provisioning {
     provisioner: Provisioner,
     /// By node and port.
@@ -58,40 +56,11 @@ impl Controller for Provisioning {
         }
     }
 
-    fn rules_read(
-        &mut self,
-        _now: Time,
-        _switch: SwitchId,
-        _slice: (u64, u64),
-        _rules: &[Rule],
-        _out: &mut Vec<Command>,
-    ) -> usize {
-        0
-    }
-
-    fn switch_down(&mut self, _now: Time, _switch: SwitchId, _out: &mut Vec<Command>) {}
-
-    fn leave_alone(&mut self, _switch: SwitchId, _is_left_alone: bool) {}
-
     fn port_changed(&mut self, _now: Time, at: SwitchPort, up: bool, out: &mut Vec<Command>) {
         let changes = self.link_at(at).map(|link| self.provisioner.link_changed(link, up));
         let changes = changes.unwrap_or_default();
         self.groups_changed += changes.len() as u64;
         install(changes.into_iter(), out);
-    }
-
-    // The links are known from the fabric, and port status reports suffice.
-    fn link_changed(&mut self, _: Time, _from: SwitchPort, _to: SwitchPort, _up: bool, _: &mut Vec<Command>) {
-    }
-
-    fn host_known(
-        &mut self,
-        _now: Time,
-        _at: SwitchPort,
-        _mac: Mac,
-        _addresses: &[IpAddr],
-        _out: &mut Vec<Command>,
-    ) {
     }
 
     fn packet_in(
@@ -105,35 +74,6 @@ impl Controller for Provisioning {
     ) {
         out.push(Command::Forget(frame));
     }
-
-    fn installed(&mut self, _now: Time, _transaction: u64, _out: &mut Vec<Command>) {}
-
-    fn failed(
-        &mut self,
-        _now: Time,
-        _transaction: u64,
-        _switch: SwitchId,
-        _reason: &str,
-        _out: &mut Vec<Command>,
-    ) {
-    }
-
-    fn rule_removed(
-        &mut self,
-        _now: Time,
-        _switch: SwitchId,
-        _cookie: u64,
-        _packets: u64,
-        _bytes: u64,
-        _out: &mut Vec<Command>,
-    ) {
-    }
-
-    fn next_deadline(&self) -> Time {
-        Time::MAX
-    }
-
-    fn on_deadline(&mut self, _now: Time, _out: &mut Vec<Command>) {}
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("groups_changed", self.groups_changed)]

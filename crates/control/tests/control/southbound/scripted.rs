@@ -1,7 +1,6 @@
 //! A core that returns scripted commands, and switches that only exist as bytes.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use weft_control::{
@@ -9,7 +8,6 @@ use weft_control::{
     Southbound, SouthboundLimits, SwitchId, SwitchPort, Transaction,
 };
 use weft_control::{Duration, Time};
-use weft_wire::Mac;
 use weft_wire::openflow::{
     Action, FlowRemoved, Header, Match as Fields, Message, PacketIn, PacketInReason, PortNumber,
     RemovedReason,
@@ -60,10 +58,6 @@ impl Scripted {
 }
 
 impl Controller for Scripted {
-    fn rules_read(&mut self, _: Time, _: SwitchId, _: (u64, u64), _: &[Rule], _: &mut Vec<Command>) -> usize {
-        0
-    }
-
     fn switch_up(&mut self, _: Time, switch: SwitchId, _: &[PortNo], _: &[Rule], _: &mut Vec<Command>) {
         self.note(Told::SwitchUp(switch.0));
     }
@@ -79,10 +73,6 @@ impl Controller for Scripted {
     }
 
     fn port_changed(&mut self, _: Time, _: SwitchPort, _: bool, _: &mut Vec<Command>) {}
-
-    fn link_changed(&mut self, _: Time, _: SwitchPort, _: SwitchPort, _: bool, _: &mut Vec<Command>) {}
-
-    fn host_known(&mut self, _: Time, _: SwitchPort, _: Mac, _: &[IpAddr], _: &mut Vec<Command>) {}
 
     fn packet_in(
         &mut self,
@@ -129,12 +119,6 @@ impl Controller for Scripted {
     ) {
         self.note(Told::RuleRemoved { switch: switch.0, cookie, packets, bytes });
     }
-
-    fn next_deadline(&self) -> Time {
-        Time::MAX
-    }
-
-    fn on_deadline(&mut self, _: Time, _: &mut Vec<Command>) {}
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

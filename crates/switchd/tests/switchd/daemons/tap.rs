@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
-use rustix::net::eth;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{RecvFlags, eth, recv};
 use weft_wire::EtherType;
 
 use crate::net::{Netns, make_room};
@@ -50,25 +51,15 @@ impl Tap {
             let mut arrivals = Vec::new();
             loop {
                 let is_over = ends.load(Ordering::Relaxed);
-                let mut poll = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-                // SAFETY: the pointer is to one such structure.
-                let is_there = unsafe { libc::poll(&raw mut poll, 1, if is_over { 0 } else { 50 }) } == 1;
-                if is_over && !is_there {
-                    return arrivals;
-                }
-                if !is_there {
-                    continue;
+                let patience = Timespec { tv_sec: 0, tv_nsec: if is_over { 0 } else { 50_000_000 } };
+                let mut polled = [PollFd::new(&socket, PollFlags::IN)];
+                match (poll(&mut polled, Some(&patience)).expect("a socket"), is_over) {
+                    (0, true) => return arrivals,
+                    (0, false) => continue,
+                    _ => {}
                 }
                 let mut frame = [0_u8; 64];
-                // SAFETY: all zeros is a valid value of this structure of integers.
-                let mut from: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-                let mut length = size_of_val(&from) as libc::socklen_t;
-                // SAFETY: the pointers are to memory of the given lengths.
-                let read = unsafe {
-                    let (buffer, from) = (frame.as_mut_ptr().cast(), (&raw mut from).cast());
-                    libc::recvfrom(socket.as_raw_fd(), buffer, frame.len(), 0, from, &raw mut length)
-                };
-                if read >= 14 && from.sll_pkttype != libc::PACKET_OUTGOING {
+                if recv(&socket, &mut frame, RecvFlags::empty()).is_ok_and(|(length, _)| length >= 14) {
                     let at = time_of_last(&socket).expect("timestamps are enabled");
                     let ethertype = u16::from_be_bytes([frame[12], frame[13]]);
                     arrivals.push(Arrival { at, is_hello: ethertype == EtherType::HELLO.0 });

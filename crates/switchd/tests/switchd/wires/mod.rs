@@ -11,9 +11,13 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
+use weft_switchd::Mode;
+use weft_switchd::layout::{Port, Settings};
+use weft_switching::exploration::Exploration;
+
 use crate::net::{Netns, cable};
 use packet::{Segment, is_complete, own_is_clean, path_type};
-use switch::{Switch, To};
+use switch::Switch;
 use tap::{Frame, Tap};
 
 /// Two hosts and three switches in a row.
@@ -70,8 +74,11 @@ impl<S> Row<S> {
 
 /// A row of switches in mode `tcp-path`.
 fn exploring() -> Row<Switch> {
-    let ends = [[To::Host, To::Switch], [To::Switch, To::Switch], [To::Switch, To::Host]];
-    Row::new(|fabric| std::array::from_fn(|at| Switch::attach(fabric, PORTS[at], ends[at])))
+    let settings = Settings::new(&Exploration::default());
+    let (host, switch) = (Port::decided(false, true), Port::decided(true, false));
+    let ports = [[host, switch], [switch, switch], [switch, host]];
+    let attach = |fabric: &Netns, at| Switch::attach(fabric, Mode::TcpPath, settings, PORTS[at], ports[at]);
+    Row::new(|fabric| std::array::from_fn(|at| attach(fabric, at)))
 }
 
 /// Checks that `sent` arrives at `tap` unchanged, except that its checksum may have been filled in. `what` describes a
@@ -205,7 +212,7 @@ fn a_real_connection_carries_data_over_explored_paths() {
             assert!(
                 known.count() >= 2,
                 "{address}: the flow must have been explored; dropped: {:?}",
-                switch.dropped()
+                switch.plane.counters()
             );
         }
     }

@@ -5,18 +5,17 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use weft_fabric::gates::{Direction, Gate, GateFlag, Layer, PortGate, SwitchGates};
+use weft_switchd::Mode;
 use weft_switchd::layout::{Port, Settings};
-use weft_switchd::pins::{Hook, Pins};
 use weft_switchd::tags::{Rules, Tagging};
-use weft_switchd::{Mode, Plane};
 use weft_switching::exploration::Exploration;
 use weft_switching::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, Way};
 use weft_units::PortId;
 use weft_wire::{Tag, TagWidth, TaggedFrame};
 
-use crate::bpffs::BpfFs;
 use crate::net::Netns;
 use crate::wires::packet::{self, Segment};
+use crate::wires::switch::Switch;
 use crate::wires::tap::{Frame, Tap};
 use crate::wires::{PORTS, Row, arrives};
 
@@ -27,14 +26,13 @@ const UP: u32 = 8;
 const QUEUE: u8 = 3;
 const MAJOR: u16 = 7;
 
-/// A switch and its pins.
-struct Switch {
-    plane: Plane,
+/// A switch and its rules.
+struct Steered {
+    switch: Switch,
     rules: Rules,
-    _pinned: BpfFs,
 }
 
-impl Switch {
+impl Steered {
     /// Attaches Tag-and-Forward to two interfaces of `fabric`.
     fn attach(
         fabric: &Netns,
@@ -42,13 +40,11 @@ impl Switch {
         interfaces: [&str; 2],
         gates: [(u32, Option<GateFlag>); 2],
     ) -> Self {
-        let pinned = BpfFs::new().expect("needs root");
-        let pins = Pins::open(&pinned.root(), &"s".parse().expect("a name")).expect("needs root");
         let tagging =
             Tagging { width, ethertype: width.ethertype(), queue_major: Some(MAJOR), ..Tagging::default() };
-        let config = Exploration::default();
-        let settings = Settings::new(&config).tagging(&tagging);
-        let mut plane = Plane::load(Mode::TagForward, &config, settings, &pins).expect("the program loads");
+        let settings = Settings::new(&Exploration::default()).tagging(&tagging);
+        let ports = [Port::decided(false, true); 2];
+        let mut switch = Switch::attach(fabric, Mode::TagForward, settings, interfaces, ports);
         let gate = |(port, (gate, flag)): (u16, (u32, Option<GateFlag>))| PortGate {
             port: PortId(port),
             gate: Gate(gate),
@@ -58,23 +54,11 @@ impl Switch {
         };
         let down_divisor = if gates.iter().any(|(_, flag)| flag.is_some()) { 2 } else { 4 };
         let gates = (0..).zip(gates).map(gate).collect();
-        let (switch, layer) = ("s".to_owned(), Layer::Edge);
-        plane.set_gates(&SwitchGates { switch, layer, down_divisor, up_divisor: 8, gates }).expect("sound");
-        for (number, name) in (0..).zip(interfaces) {
-            let ifindex = fabric.index(name);
-            let port = Port { ifindex, up: 1, ..Port::decided(false, true) };
-            plane.set_port(PortId(number), port).expect("a map");
-            plane.set_interface(ifindex, Some(PortId(number))).expect("a map");
-        }
-        let rules = Rules::open(width, &pins).expect("maps");
-        let names = interfaces.map(str::to_owned);
-        let plane = fabric.run(move || {
-            for (number, name) in (0..).zip(&names) {
-                plane.attach(&pins, Hook::Tcx, number, name).expect("the interface exists");
-            }
-            plane
-        });
-        Self { plane, rules, _pinned: pinned }
+        let (name, layer) = ("s".to_owned(), Layer::Edge);
+        let gates = SwitchGates { switch: name, layer, down_divisor, up_divisor: 8, gates };
+        switch.plane.set_gates(&gates).expect("sound");
+        let rules = Rules::open(width, &switch.pins).expect("maps");
+        Self { switch, rules }
     }
 
     /// Adds rules that send packets to these addresses up, to a server's gate.
@@ -86,15 +70,10 @@ impl Switch {
         });
         self.rules.apply(&to.collect::<Vec<_>>()).expect("new rules");
     }
-
-    fn dropped(&self, name: &str) -> u64 {
-        let counters = self.plane.counters().expect("a map");
-        counters.dropped.iter().filter(|(reason, _)| reason.name() == name).map(|(_, count)| count).sum()
-    }
 }
 
 /// A row of switches in mode `tag-forward`.
-fn tagging(width: TagWidth) -> Row<Switch> {
+fn tagging(width: TagWidth) -> Row<Steered> {
     Row::new(|fabric| {
         for between in ["s1b", "s2a", "s2b", "s3a"] {
             fabric.ip(&format!("link set {between} mtu 1508"));
@@ -102,7 +81,7 @@ fn tagging(width: TagWidth) -> Row<Switch> {
         let server = |number: usize| (SERVERS[number], Some(GateFlag::Srv));
         // The smallest multiples of 4 not below the servers' gates, at the second switch.
         let gates = [[server(0), (UP, None)], [(4, None), (12, None)], [(UP, None), server(1)]];
-        let mut switches = std::array::from_fn(|at| Switch::attach(fabric, width, PORTS[at], gates[at]));
+        let mut switches = std::array::from_fn(|at| Steered::attach(fabric, width, PORTS[at], gates[at]));
         let v6 = |last: u8| format!("fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fdfd:fd{last:02x}");
         switches[0].steer(&["10.0.0.11", &v6(11), "10.0.0.2", "fd00::2"], SERVERS[1], QUEUE);
         switches[2].steer(&["10.0.0.10", &v6(10), "10.0.0.1", "fd00::1"], SERVERS[0], QUEUE);
@@ -131,7 +110,8 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
                             let sent = frame.frame(back, packet::ACK);
                             from.send(&sent);
                             arrives(to, &sent, || {
-                                let dropped = row.switches.each_ref().map(|switch| switch.plane.counters());
+                                let dropped =
+                                    row.switches.each_ref().map(|steered| steered.switch.plane.counters());
                                 format!("{what}, {dropped:?}")
                             });
                             if !back {
@@ -151,8 +131,8 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
                 }
             }
         }
-        let [first, second, third] = row.switches.each_ref().map(|switch| {
-            let counters = switch.plane.tag_counters().expect("a map");
+        let [first, second, third] = row.switches.each_ref().map(|steered| {
+            let counters = steered.switch.plane.tag_counters().expect("a map");
             (counters.pushed, counters.forwarded, counters.popped)
         });
         let frames = u64::from(port - 1000);
@@ -166,7 +146,7 @@ fn a_frame_is_tagged_between_switches_and_arrives_byte_for_byte() {
             bytes: [&[2; 12][..], &width.ethertype().0.to_be_bytes(), &[1; 60]].concat(),
             partial: None,
         });
-        let untrusted = || row.switches[0].dropped("untrusted") == 1;
+        let untrusted = || row.switches[0].switch.dropped("untrusted") == 1;
         assert!((0..100).any(|_| untrusted() || {
             std::thread::sleep(Duration::from_millis(10));
             false
@@ -222,11 +202,11 @@ fn hosts_ask_for_each_other_and_talk_in_the_queue_of_their_rule() {
     };
     assert!(sent(QUEUE + 1) > 5000, "packets must use their rule's queue: {classes}");
     assert_eq!((1..=8).filter(|class| *class != QUEUE + 1).map(sent).sum::<u64>(), 0, "{classes}");
-    assert_eq!(row.switches.each_ref().map(|switch| switch.dropped("gso")), [0; 3]);
+    assert_eq!(row.switches.each_ref().map(|steered| steered.switch.dropped("gso")), [0; 3]);
 }
 
 /// Sends bytes over TCP; returns how many arrive.
-fn transfer(row: &Row<Switch>, address: &'static str, bytes: usize) -> Result<usize, String> {
+fn transfer(row: &Row<Steered>, address: &'static str, bytes: usize) -> Result<usize, String> {
     let listener = row.hosts[1].run(move || TcpListener::bind(address)).map_err(|error| error.to_string())?;
     let server = row.hosts[1].spawn(move || {
         let (stream, _) = listener.accept()?;
@@ -249,7 +229,7 @@ fn segments_that_a_host_leaves_together_get_no_tag_and_are_counted() {
     row.address();
     // TCP retransmits them one by one.
     assert_eq!(transfer(&row, "10.0.0.2:93", 30_000), Ok(30_000));
-    assert!(row.switches[0].dropped("gso") > 0);
-    let counts = row.switches[0].plane.port_counters().expect("a map");
-    assert_eq!((counts[0].gso, counts[1].gso), (row.switches[0].dropped("gso"), 0));
+    assert!(row.switches[0].switch.dropped("gso") > 0);
+    let counts = row.switches[0].switch.plane.port_counters().expect("a map");
+    assert_eq!((counts[0].gso, counts[1].gso), (row.switches[0].switch.dropped("gso"), 0));
 }

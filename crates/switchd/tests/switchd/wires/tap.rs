@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::net::{SendFlags, eth, send, sockopt};
 
-use crate::net::Netns;
+use crate::net::{Netns, enable};
 
 /// The position of a checksum left to offload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,15 +38,8 @@ impl Tap {
     /// Opens the socket.
     pub fn open(netns: &Netns, interface: &str) -> Self {
         let socket = netns.packets(interface, Some(eth::ALL));
-        for option in [libc::PACKET_VNET_HDR, libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
-            let on: libc::c_int = 1;
-            // SAFETY: the pointer is to an integer of the given length.
-            let set = unsafe {
-                let (fd, length) = (socket.as_raw_fd(), size_of_val(&on) as u32);
-                libc::setsockopt(fd, libc::SOL_PACKET, option, (&raw const on).cast(), length)
-            };
-            assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
-        }
+        enable(&socket, libc::PACKET_VNET_HDR);
+        enable(&socket, libc::PACKET_AUXDATA);
         let patience = Some(Duration::from_secs(2));
         sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, patience).expect("a socket");
         Self(socket)
