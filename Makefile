@@ -22,9 +22,9 @@ NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 # Clippy's driver in the place of the compiler: lints, then compiles. Without MAKEFLAGS cargo uses all cores under --jobs.
 LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
-.PHONY: quickstart build emulation controller test test-all test-long test-rust test-python test-networks test-others lint style format bench \
-	bench-paths bench-switch bench-tags bench-controller fuzz conformance hostile parity deb ns3 mptcp captures system \
-	system-bpf system-bench system-emulation system-oracles system-test clean help
+.PHONY: quickstart build emulation controller test test-all test-long test-rust test-python test-networks test-others \
+	lint style format bench bench-paths bench-switch bench-tags bench-controller fuzz conformance hostile parity deb \
+	ns3 mptcp captures system system-bpf system-bench system-emulation system-oracles system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
