@@ -47,7 +47,7 @@ pub trait Controller {
     fn leave_alone(&mut self, _switch: SwitchId, _is_left_alone: bool) {}
 
     /// A port came up (or was added), or went down (or was removed).
-    fn port_changed(&mut self, now: Time, at: SwitchPort, up: bool, out: &mut Vec<Command>);
+    fn port_changed(&mut self, _now: Time, _at: SwitchPort, _up: bool, _out: &mut Vec<Command>) {}
 
     /// Frames sent on one port arrive at the other, or (`up` false) no longer. A link counts as known once seen in both
     /// directions.
@@ -124,7 +124,9 @@ pub trait Controller {
     fn on_deadline(&mut self, _now: Time, _out: &mut Vec<Command>) {}
 
     /// Counters since the start, and current table sizes (names ending in `_now`), by name.
-    fn counters(&self) -> Vec<(&'static str, u64)>;
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 
     /// Blocked actions of hosts since the last call.
     fn offences(&mut self) -> Vec<Offence> {
@@ -132,7 +134,9 @@ pub trait Controller {
     }
 
     /// The known state, at most `limit` entries.
-    fn show(&self, now: Time, what: Show, limit: usize) -> serde_json::Value;
+    fn show(&self, _now: Time, _what: Show, _limit: usize) -> serde_json::Value {
+        serde_json::Value::Null
+    }
 }
 
 /// The cookie of a packet-in that no rule caused.

@@ -2,8 +2,7 @@
 
 use weft_control::tag_forward::{FlowChange, Provisioner};
 use weft_control::{
-    Command, Controller, FrameRef, Packet, PortNo, Rule, RuleChange, Show, SwitchId, SwitchPort, Time,
-    Transaction,
+    Command, Controller, FrameRef, Packet, PortNo, Rule, RuleChange, SwitchId, SwitchPort, Time, Transaction,
 };
 use weft_fabric::Fabric;
 use weft_units::{LinkId, NodeId};
@@ -77,9 +76,5 @@ impl Controller for Provisioning {
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("groups_changed", self.groups_changed)]
-    }
-
-    fn show(&self, _now: Time, _what: Show, _limit: usize) -> serde_json::Value {
-        serde_json::Value::Null
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use weft_control::{
-    Command, Controller, FrameOut, FrameRef, Match, Packet, PortNo, Rule, RuleAction, RuleChange, Show,
-    Southbound, SouthboundLimits, SwitchId, SwitchPort, Transaction,
+    Command, Controller, FrameOut, FrameRef, Match, Packet, PortNo, Rule, RuleAction, RuleChange, Southbound,
+    SouthboundLimits, SwitchId, SwitchPort, Transaction,
 };
 use weft_control::{Duration, Time};
 use weft_wire::openflow::{
@@ -72,8 +72,6 @@ impl Controller for Scripted {
         }
     }
 
-    fn port_changed(&mut self, _: Time, _: SwitchPort, _: bool, _: &mut Vec<Command>) {}
-
     fn packet_in(
         &mut self,
         _: Time,
@@ -118,14 +116,6 @@ impl Controller for Scripted {
         _: &mut Vec<Command>,
     ) {
         self.note(Told::RuleRemoved { switch: switch.0, cookie, packets, bytes });
-    }
-
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
-    }
-
-    fn show(&self, _: Time, _: Show, _: usize) -> serde_json::Value {
-        serde_json::Value::Null
     }
 }
 
