@@ -22,8 +22,8 @@ NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 # Clippy's driver in the place of the compiler: lints, then compiles. Without MAKEFLAGS cargo uses all cores under --jobs.
 LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
-.PHONY: quickstart build emulation controller test test-all test-long test-rust test-python test-networks test-others \
-	lint style format bench bench-paths bench-switch bench-tags bench-controller fuzz conformance hostile parity deb \
+.PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint style \
+	format bench bench-paths bench-switch bench-tags bench-controller fuzz conformance hostile parity deb \
 	ns3 mptcp captures system system-bpf system-bench system-emulation system-oracles system-test clean help
 
 help:
@@ -107,16 +107,8 @@ test-rust: $(VENV)/.test | system-oracles ## the tests of all crates
 
 test-python: $(VENV)/.test | system-test ## the Python tests: command line, report, docs
 	$(PYTHON) -m pytest tests/python/parity
-	@echo "Python tests on real networks, and all others in the time that these leave (about 4 minutes)"
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-networks test-others
-
-# They wait half of the time.
-test-networks:
 	$(PYTHON) -m pytest --numprocesses 4 --dist worksteal $(addprefix tests/python/,$(NETWORKS))
-
-# In the scheduling class "idle", they cannot delay what the network tests time.
-test-others:
-	chrt --idle 0 $(PYTHON) -m pytest --numprocesses 2 --dist worksteal $(addprefix --ignore=tests/python/,parity $(NETWORKS))
+	$(PYTHON) -m pytest --numprocesses 2 --dist worksteal $(addprefix --ignore=tests/python/,parity $(NETWORKS))
 
 test-all: test ## `make test`, then the long tests: all ns-3 cases, conformance and hostile (root), Rust doc examples, long Python tests
 	$(LINTED) cargo test --workspace --doc --quiet
