@@ -53,8 +53,7 @@ class Emulated:
 
 def planned(scenario: Scenario, point: Point) -> Plan:
     """The plan of a point of a scenario."""
-    text = _weft.plan(scenario.text, scenario.name, str(scenario.base_dir), list(scenario.sets), point.id)
-    return Plan.from_json(text)
+    return Plan.from_json(_weft.plan(*scenario.source, point.id))
 
 
 def check(scenario: Scenario) -> list[str]:
@@ -130,7 +129,7 @@ def open_prompt(scenario: Scenario) -> None:
 def _there(scenario: Scenario, out: Path) -> set[str]:
     """The runs with results in `out`, which is created if missing."""
     try:
-        there = _weft.open_emulated(scenario.text, scenario.name, str(scenario.base_dir), list(scenario.sets), str(out))
+        there = _weft.open_emulated(*scenario.source, str(out))
     except OSError as error:
         raise OutputError(str(error)) from error
     return set(json.loads(there))
@@ -176,10 +175,7 @@ def _write(scenario: Scenario, point: Point, out: Path, directory: Path, outcome
     """Write a run's result from the jail's output files."""
     try:
         _weft.write_emulated(
-            scenario.text,
-            scenario.name,
-            str(scenario.base_dir),
-            list(scenario.sets),
+            *scenario.source,
             point.id,
             str(out),
             str(directory / "records.jsonl"),

@@ -152,6 +152,5 @@ def follow(
         if progress is not None:
             progress(json.loads(event))
 
-    text, name, base = scenario.text, scenario.name, str(scenario.base_dir)
     ids = [point.id for point in (scenario.points() if points is None else points)]
-    return Trace(json.loads(_weft.explore(text, name, base, list(scenario.sets), ids, flow, ends, forward)))
+    return Trace(json.loads(_weft.explore(*scenario.source, ids, flow, ends, forward)))
