@@ -89,43 +89,56 @@ fn log_of(switches: &Switches<'_>) -> String {
     switches.leaves.iter().chain(&switches.spines).map(Switch::log).collect()
 }
 
+/// A leaf's daemon hangs and goes on: all frames of two streams arrive, and connections can be opened.
+fn hang(mode: &str, ms: u64) {
+    let (network, places) = (LeafSpine::new(), Places::new());
+    let hold = Duration::from_millis(3 * ms);
+    let mut switches = network.start_at(&places, mode, &format!("{ms} ms"));
+    let hosts = &network.hosts;
+    if mode == "ecmp" {
+        // Broadcasts work as in every mode.
+        assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{mode}");
+    }
+    let mut old = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
+    let streams = network.streams(2);
+    std::thread::sleep(hold);
+    switches.leaves[0].pause();
+    let until = Instant::now() + 5 * hold;
+    std::thread::sleep(2 * hold);
+    let seen: Vec<String> = switches.spines.iter().map(|spine| spine.role("l0")).collect();
+    assert!(seen.iter().any(|role| role == "unheard"), "{mode}: {seen:?}");
+    old.send(100_000);
+    assert!(reaches(&hosts[1], &hosts[0], "10.0.0.1:7"), "{mode}");
+    Connection::open(&hosts[1], &hosts[0], "10.0.0.1:81").send(100_000);
+    std::thread::sleep(until.saturating_duration_since(Instant::now()));
+    switches.leaves[0].resume();
+    for spine in &switches.spines {
+        spine.wait_roles(&[("l0", "fabric")]);
+    }
+    std::thread::sleep(2 * hold);
+    for Outcome { sent, received, gap } in streams.map(Stream::end) {
+        println!("{mode}: {received} of {sent} arrived, longest gap {gap:?}");
+        assert_eq!(received, sent, "{mode}: {}", log_of(&switches));
+    }
+    let woken = switches.leaves[0].log();
+    assert!(woken.contains("did not run for a while") && !woken.contains("silent"), "{mode}: {woken}");
+}
+
 #[test]
 #[ignore = "needs root and BPF"]
-fn a_leaf_whose_daemon_hangs_loses_nothing_in_any_mode_and_nobody_is_lost_when_it_goes_on() {
-    for mode in ["arp-path", "tcp-path", "tfe", "ecmp"] {
-        let (network, places) = (LeafSpine::new(), Places::new());
+fn a_leaf_whose_daemon_hangs_loses_nothing_and_nobody_is_lost_when_it_goes_on() {
+    for mode in ["arp-path", "tcp-path", "tfe"] {
         // Twice as long as elsewhere, to tolerate scheduling delays of the daemons that do not hang.
-        let hold = 2 * HOLD;
-        let mut switches = network.start_at(&places, mode, "200 ms");
-        let hosts = &network.hosts;
-        if mode == "ecmp" {
-            // Broadcasts work as in every mode.
-            assert!(reaches(&hosts[0], &hosts[1], "10.0.0.2:7"), "{mode}");
-        }
-        let mut old = Connection::open(&hosts[0], &hosts[1], "10.0.0.2:80");
-        let streams = network.streams(2);
-        std::thread::sleep(hold);
-        switches.leaves[0].pause();
-        let until = Instant::now() + 5 * hold;
-        std::thread::sleep(2 * hold);
-        let seen: Vec<String> = switches.spines.iter().map(|spine| spine.role("l0")).collect();
-        assert!(seen.iter().any(|role| role == "unheard"), "{mode}: {seen:?}");
-        old.send(100_000);
-        assert!(reaches(&hosts[1], &hosts[0], "10.0.0.1:7"), "{mode}");
-        Connection::open(&hosts[1], &hosts[0], "10.0.0.1:81").send(100_000);
-        std::thread::sleep(until.saturating_duration_since(Instant::now()));
-        switches.leaves[0].resume();
-        for spine in &switches.spines {
-            spine.wait_roles(&[("l0", "fabric")]);
-        }
-        std::thread::sleep(2 * hold);
-        for Outcome { sent, received, gap } in streams.map(Stream::end) {
-            println!("{mode}: {received} of {sent} arrived, longest gap {gap:?}");
-            assert_eq!(received, sent, "{mode}: {}", log_of(&switches));
-        }
-        let woken = switches.leaves[0].log();
-        assert!(woken.contains("did not run for a while") && !woken.contains("silent"), "{mode}: {woken}");
+        hang(mode, 200);
     }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_leaf_whose_daemon_hangs_loses_nothing_under_ecmp_and_nobody_is_lost_when_it_goes_on() {
+    // A SYN-ACK over a spine that has received nothing else from the leaf for a hold time is lost. TCP sends another a
+    // second later, which must be within the next hold time.
+    hang("ecmp", 500);
 }
 
 #[test]
