@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from steady_limits import BUSY
 
 
@@ -102,6 +104,7 @@ def test_switches_that_crash_are_set_up_again_and_traffic_goes_on(lab):
     assert seen["log"].count("is ready") == 12
 
 
+@pytest.mark.long
 def test_an_openflow_1_0_switch_two_controllers_and_a_wrong_fabric_file_are_said(lab):
     seen = lab(
         """

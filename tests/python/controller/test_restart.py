@@ -122,6 +122,7 @@ def test_a_controller_that_stands_by_takes_over_within_three_seconds(lab):
     assert seen["after"] == 5
 
 
+@pytest.mark.long
 def test_rules_that_somebody_deletes_are_there_again_within_ten_seconds(lab):
     seen = lab(
         """

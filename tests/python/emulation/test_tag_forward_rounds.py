@@ -11,6 +11,8 @@ from weft.studies.tag_and_forward.measurements import Measurements
 from weft.studies.tag_and_forward.setup import ECHO_SIZES, FLOW_TABLE, LOAD_SIZES, OVS, PEERS, TAG_FORWARD, Extent
 from weft.studies.tag_and_forward.table import gather
 
+pytestmark = pytest.mark.long
+
 RULES = 2_500
 """More rules than any switch needs for the study's flows."""
 

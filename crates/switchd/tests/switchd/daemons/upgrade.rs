@@ -149,7 +149,7 @@ fn a_first_start_that_fails_leaves_no_pins() {
         let (netns, places) = (Netns::new(), Places::new());
         let _host = host(1, &netns, "h1");
         let config = places.run.join("s.toml");
-        fs::write(&config, "name = \"s\"\nmode = \"tcp-path\"\nports = [\"h1\"]\n").expect("a file");
+        fs::write(&config, "name = \"s\"\nmode = \"arp-path\"\nports = [\"h1\"]\n").expect("a file");
         let mut files = 8;
         // One more file at a time: each step of a start fails once.
         while let (false, said) = start(&netns, &places, &config, attach, files) {
