@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 LIMIT_S = 10
 """Time limit for the log message."""
 
 
+@pytest.mark.long
 def test_a_rule_that_is_added_by_hand_at_run_time_is_reported_within_ten_seconds_and_weft_s_own_are_not(lab):
     seen = lab(
         f"""

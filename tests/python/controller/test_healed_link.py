@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from steady_limits import MIDDLES, uninterrupted
 
 
+@pytest.mark.long
 def test_a_subflow_that_had_to_share_a_path_moves_back_when_the_link_is_healed_and_no_frame_is_lost(lab):
     seen = lab(
         """

@@ -145,6 +145,7 @@ def test_an_openflow_1_0_switch_two_controllers_and_a_wrong_fabric_file_are_said
     assert seen["unsuited"] > 1
 
 
+@pytest.mark.long
 def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else(lab):
     seen = lab(
         """

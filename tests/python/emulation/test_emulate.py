@@ -171,6 +171,7 @@ fail = "l0-s1"
 """
 
 
+@pytest.mark.long
 def test_flows_go_on_over_another_path_when_theirs_is_cut(switches, tmp_path):
     scenario = tmp_path / "cut.toml"
     scenario.write_text(SPINE_LEAF + CUT)
@@ -284,6 +285,7 @@ def test_an_emulation_that_is_stopped_leaves_nothing(before, under_way, ending):
     assert pins - before == set()
 
 
+@pytest.mark.long
 def test_a_second_emulation_at_the_same_time_meets_nothing_of_the_first(under_way, tmp_path):
     scenario = tmp_path / "short.toml"
     scenario.write_text(SPINE_LEAF + LONG.replace("30 MB", "100 kB"))
