@@ -203,14 +203,14 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The tables under a key: one `[key]`, or several `[[key]]`.
+    /// The tables under a key: one `[key]`, or `[[key]]`, numbered in messages if there are several.
     pub(crate) fn sections(&self, key: &str) -> Vec<Section<'a>> {
         let Some(entry) = self.table.entry(key) else { return Vec::new() };
         let Value::List(nodes) = &entry.node.value else { return self.section(key).into_iter().collect() };
         let path = self.path_of(key);
         let sections = nodes.iter().enumerate().filter_map(|(at, node)| match &node.value {
             Value::Table(table) => {
-                let path = format!("{path}.{at}");
+                let path = if nodes.len() == 1 { path.clone() } else { format!("{path}.{at}") };
                 Some(Section { path, table, span: node.span, problems: self.problems })
             }
             _ => {

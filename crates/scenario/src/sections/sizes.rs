@@ -192,8 +192,9 @@ pub(crate) fn pair<T: Read + Copy>(section: &Section<'_>, key: &str) -> Option<(
     match values.value.as_slice() {
         [from, to] => Some((*from, *to)),
         other => {
-            let message = format!("`{}` has {} values", section.path_of(key), other.len());
-            section.problem(values.span, message, "expected two values, from and to");
+            let many = if other.len() == 1 { "" } else { "s" };
+            let message = format!("`{}` has {} value{many}, not two", section.path_of(key), other.len());
+            section.problem(values.span, message, "expected two values, the start and the end");
             None
         }
     }
