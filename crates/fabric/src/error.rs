@@ -45,7 +45,10 @@ pub enum FabricError {
         most: u32,
     },
     /// No hosts.
-    #[error("the fabric has no hosts (nodes with `role = \"host\"` or tier 0)")]
+    #[error(
+        "the fabric has no hosts (nodes with `role = \"host\"` or tier 0; in a file without roles and tiers, \
+         nodes with a single link: an edge given twice is two links)"
+    )]
     NoHosts,
     /// A rate outside the valid range.
     #[error(

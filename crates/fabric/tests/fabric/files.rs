@@ -201,6 +201,11 @@ fn what_is_wrong_is_refused_at_its_place() {
         ("x.toml", TOML.replace("150 kB", "0 packets"), "less than one frame"),
         ("x.toml", "name = ".into(), "line 1, column 8"),
         ("x.toml", String::new(), "the fabric has no hosts"),
+        (
+            "x.json",
+            edge("\"target\": \"b\"}, {\"source\": \"a\", \"target\": \"b\""),
+            "an edge given twice is two links",
+        ),
         ("x.json", edge("\"target\": \"c\""), "line 3, column 3: edge 1 (`a` - `c`): there is no node `c`"),
         (
             "x.json",
