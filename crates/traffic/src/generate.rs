@@ -210,7 +210,8 @@ struct Draft {
 ///
 /// The same stream gives the same flows. Every group has its own random streams, derived from its class and
 /// its index among the groups of that class. So the starts, hosts and sizes of a group's flows do not
-/// change when other groups are changed, added or removed. Ports are assigned in order of start.
+/// change when groups of other classes are changed, added or removed. Groups without a class count as one class.
+/// Ports are assigned in order of start.
 ///
 /// # Errors
 /// A group that the places cannot satisfy.
