@@ -42,7 +42,7 @@ class Difference:
         return "" if not self.significant else "good" if self.change.mean * better > 0 else "bad"
 
     def text(self, kind: str) -> str:
-        """Table cell, e.g. ``−12.3 %``, ``+14`` or ``n.s.``; `kind` as in `Metric`."""
+        """Table cell, e.g. ``−12.3 %``, ``+14``, ``+2.10 points`` or ``n.s.``; `kind` as in `Metric`."""
         return NOT_SIGNIFICANT if self.significant is False else self._spelled(self.change.mean, kind)
 
     def interval(self, kind: str) -> str:
@@ -56,7 +56,8 @@ class Difference:
         if self.ratio is not None:
             return quantity.change(value)
         sign = "+" if value > 0 else "−" if value < 0 else ""
-        return sign + quantity.FORMATS[kind](abs(value))
+        text = quantity.FORMATS[kind](abs(value))
+        return sign + (text.replace("%", "points") if kind == "share" else text)
 
 
 def difference(own: Mapping[int, float | None], baseline: Mapping[int, float | None]) -> Difference | None:

@@ -62,6 +62,7 @@ def test_the_summary_shows_means_intervals_and_differences(weft, sample_dir):
     assert re.search(r"±\d+\.\d+ [mµ]s", text), "with its unit"
     assert "One value per run, averaged over 3 seeds" in text
     assert "difference from ecmp" in " ".join(text.split())
+    assert re.search(r" \+12\.\d points ", text), "a share against none"
     assert "n.s." in text
 
 

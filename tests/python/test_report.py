@@ -167,6 +167,11 @@ def unit(text):
     return text.partition(" ")[2]
 
 
+def test_differences_of_shares_are_points_in_the_table_and_over_it(html):
+    table = html.split('id="comparison"')[1].split("</table>")[0]
+    assert re.search(r'title="95 % interval: \+[\d.]+ points to \+[\d.]+ points">\+[\d.]+ points<', table)
+
+
 def test_queue_occupancy_is_of_the_samples_in_the_window_however_long_the_run(tmp_path):
     directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=1, flows=50, samples=20)
     shares = extracts.queue_exceedance(Results(directory))["share"]

@@ -113,6 +113,14 @@ def test_counts_that_are_zero_in_some_run_are_compared_by_their_difference():
     assert difference({1: None}, {1: 1.0}) is None
 
 
+def test_the_difference_of_a_share_is_in_points_and_its_ratio_in_percent():
+    late = {1: 0.25, 2: 0.27, 3: 0.275}
+    apart = difference(late, dict.fromkeys(late, 0.0))
+    assert (apart.text("share"), apart.interval("share")) == ("+26.5 points", "+23.2 points to +29.8 points")
+    assert difference({1: 0.0}, {1: 0.02}).text("share") == "−2.00 points"
+    assert difference({1: 0.03}, {1: 0.02}).text("share") == "+50.0 %"
+
+
 def test_a_quantile_is_interpolated_as_in_numpy_polars_and_rust():
     ten = [float(value) for value in range(10, 0, -1)]
     assert [quantile(ten, share) for share in (0.0, 0.5, 1.0)] == [1.0, 5.5, 10.0]
