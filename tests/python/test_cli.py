@@ -135,6 +135,17 @@ def test_a_link_that_is_slower_one_way_is_one_link(weft, tmp_path):
     assert "3: 2 of 100 Mbps, 1.00 µs one way and 20.0 Mbps, 1.00 µs back; 1 of 100 Mbps, 1.00 µs" in line
 
 
+def test_links_of_more_than_six_kinds_are_all_counted(weft, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    path = tmp_path / "kinds.toml"
+    link = '[[link]]\nbetween = ["h0", "h1"]\nrate = "{} Gbps"\n'
+    nodes = '[[node]]\nname = "h0"\nrole = "host"\n[[node]]\nname = "h1"\nrole = "host"\n'
+    for last, said in ([8, 9], "3 of 2 other kinds"), ([8], "2 of 1 other kind"), ([], "; 2 of 6.00 Gbps, 1.00 µs"):
+        path.write_text(nodes + "".join(map(link.format, [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, *last, *last[:1]])))
+        line = next(line for line in weft("fabric", path).stdout.splitlines() if line.startswith("links"))
+        assert line.rstrip().endswith(said)
+
+
 def test_one_seed_says_that_there_is_no_interval(weft, tmp_path):
     directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=1, flows=60, samples=4)
     text = weft("summary", directory).stdout

@@ -137,12 +137,16 @@ def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
     yield "hosts", f"{len(graph.hosts):,}"
     parts = [f"{count:,} {tier_name(tier, max(tiers))}" for tier, count in sorted(tiers.items())]
     yield "switches", f"{len(graph.switches):,} ({', '.join(parts)})" if len(parts) > 1 else f"{len(graph.switches):,}"
-    cables = zip(graph.links[::2], graph.links[1::2], strict=True)
-    kinds = Counter(tuple(sorted((_kind(forth), _kind(back)), reverse=True)) for forth, back in cables)
+    kinds = Counter(
+        tuple(dict.fromkeys(map(_way, sorted(cable, key=lambda link: (link.rate_bps, link.delay_ps), reverse=True))))
+        for cable in zip(graph.links[::2], graph.links[1::2], strict=True)
+    )
     spelled = [
-        f"{count:,} of {' one way and '.join(dict.fromkeys(ways))}{' back' if ways[0] != ways[1] else ''}"
-        for ways, count in ((tuple(map(_way, kind)), count) for kind, count in kinds.most_common(6))
+        f"{count:,} of {' one way and '.join(ways)}{' back' if len(ways) > 1 else ''}"
+        for ways, count in kinds.most_common(6)
     ]
+    if others := kinds.most_common()[6:]:
+        spelled.append(f"{sum(count for _, count in others):,} of {plural(len(others), 'other kind')}")
     yield "links", f"{len(graph.links) // 2:,}: {'; '.join(spelled)}"
     down = sum(not link.up for link in graph.links) // 2
     if down:
@@ -152,14 +156,9 @@ def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
             yield from _spelled(name.replace("_", " "), value)
 
 
-def _kind(link: Link) -> tuple[float, int]:
+def _way(link: Link) -> str:
     """Rate and delay, in which the two directions of a link may differ."""
-    return link.rate_bps, link.delay_ps
-
-
-def _way(kind: tuple[float, int]) -> str:
-    rate, delay = kind
-    return f"{quantity.rate(rate)}, {quantity.seconds(delay / 1e12)}"
+    return f"{quantity.rate(link.rate_bps)}, {quantity.seconds(link.delay_ps / 1e12)}"
 
 
 def _spelled(name: str, value: Any) -> Iterator[tuple[str, str]]:
