@@ -208,6 +208,8 @@ def test_an_unknown_baseline_column_or_format_is_refused(weft, sample_dir, tmp_p
             ["plot", sample_dir, "-o", tmp_path / "f", "--format", "docx"],
             "cannot write figures as `docx`: choose from pdf",
         ),
+        (["plot", sample_dir, "-o", tmp_path / "f", "--format", ""], "cannot write figures as ``: choose from pdf"),
+        (["plot", sample_dir, "-o", tmp_path / "f", "--format", ","], "cannot write figures as ``: choose from pdf"),
         (["report", sample_dir, "-o", tmp_path / "r.html", "--baseline", "conga"], "no scheme `conga`"),
     ):
         result = weft(*arguments)

@@ -114,7 +114,7 @@ def plot(
     from ..results import Results
     from ..studies import registry
 
-    kinds = tuple(kind.strip().lstrip(".") for kind in formats.split(",") if kind.strip())
+    kinds = tuple(kind.strip().lstrip(".") for kind in formats.split(",") if kind.strip()) or ("",)
     study = registry.of_directory(directory)
     files = study.plot(directory, out, kinds) if study else figures.write(Results(directory), out, kinds)
     for path in files:
