@@ -37,6 +37,21 @@ def test_every_command_has_help_with_examples(weft, command):
     assert f"weft {command}" in result.output
 
 
+def commands(group, *above):
+    """The words of every command, those that have commands themselves included."""
+    for name, command in group.commands.items():
+        yield (*above, name)
+        yield from commands(command, *above, name) if hasattr(command, "commands") else ()
+
+
+@pytest.mark.parametrize("words", list(commands(typer.main.get_command(app))), ids=" ".join)
+def test_the_examples_of_every_command_are_indented(weft, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "200")
+    text = weft(*words, "--help").stdout
+    for examples in re.split(r"\n Examples? *\n", text.partition("╭")[0])[1:]:
+        assert all(re.match(r"   \S", line) for line in examples.splitlines() if line.strip()), text
+
+
 def test_without_a_command_the_commands_are_listed(weft):
     result = weft()
     assert all(command in result.output for command in COMMANDS)
@@ -96,7 +111,7 @@ def test_paragraphs_of_the_help_break_only_where_the_line_is_full(weft, monkeypa
 
 
 def test_indented_lines_of_the_help_stay_apart():
-    assert _joined("One\ntwo\nthree:\n\n  a\n  b\nfour\nfive\n") == "One two three:\n\n  a\n  b\nfour five\n"
+    assert _joined("One\ntwo\nthree:\n\n  a\n  b\nfour\nfive\n") == "One two three:\n\n\n  a\n  b\nfour five\n"
 
 
 def test_the_hint_about_a_full_disk_replaces_no_other(monkeypatch):
