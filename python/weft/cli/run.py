@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -191,10 +192,7 @@ def check(scenario: ScenarioFile, sets: Sets = None) -> None:
     points, warnings = read(scenario).with_sets(sets or []).check()
     for warning in warnings:
         shell.warn(warning)
-    seen: dict[str, int] = {}
-    for point in points:
-        seen[point.label] = seen.get(point.label, 0) + 1
     shell.out.print(f"{scenario}: {plural(len(points), 'run')}", markup=False)
-    for label, number in seen.items():
+    for label, number in Counter(point.label for point in points).items():
         times = f"  ({number} seeds)" if number > 1 else ""
         shell.out.print(f"  {label}{times}", markup=False, soft_wrap=True)

@@ -36,10 +36,8 @@ _R = TypeVar("_R")
 def fail(message: str, hint: str | None = None, code: int = BAD_INPUT) -> typer.Exit:
     """Print an error and a hint on how to fix it; the caller raises the returned exception."""
     text = message.rstrip()
-    if not text.startswith("error"):
-        err.print(Text.assemble(("error: ", "bold red"), text), soft_wrap=True)
-    else:
-        err.print(Text(text), soft_wrap=True)
+    begun = text.startswith("error")
+    err.print(Text(text) if begun else Text.assemble(("error: ", "bold red"), text), soft_wrap=True)
     if hint:
         err.print(Text.assemble(("  try: ", "bold cyan"), hint), soft_wrap=True)
     return typer.Exit(code)
