@@ -22,7 +22,6 @@ pub fn schemes() -> String {
         ParamKind::Duration => "a time".to_owned(),
         ParamKind::Bytes => "a size".to_owned(),
         ParamKind::Count => "a whole number".to_owned(),
-        ParamKind::Switch => "true | false".to_owned(),
     };
     let schemes = registry().iter().map(|scheme| {
         let params = scheme.params.iter().map(|param| {

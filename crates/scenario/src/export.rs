@@ -297,7 +297,6 @@ fn parameters(spec: &SchemeSpec) -> BTreeMap<&str, ParamValue> {
     all.map(|param| {
         let default = || match param.kind {
             ParamKind::Count => param.default.parse().map(ParamValue::Count).ok(),
-            ParamKind::Switch => param.default.parse().map(ParamValue::Switch).ok(),
             ParamKind::Duration => param.default.parse().map(ParamValue::Duration).ok(),
             ParamKind::Bytes => param.default.parse().map(ParamValue::Bytes).ok(),
             ParamKind::Choice(_) => None,

@@ -75,7 +75,6 @@ fn scheme_schema() -> Json {
                 ParamKind::Duration => json!({ "type": "string", "pattern": DURATION }),
                 ParamKind::Bytes => json!({ "type": "string", "pattern": BYTES }),
                 ParamKind::Count => json!({ "type": "integer", "minimum": 1 }),
-                ParamKind::Switch => json!({ "type": "boolean" }),
             };
             properties
                 .insert(param.name.to_owned(), described(kind, &with_default(param.doc, param.default)));

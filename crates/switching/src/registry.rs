@@ -30,8 +30,6 @@ pub enum ParamKind {
     Bytes,
     /// A positive integer.
     Count,
-    /// `true` or `false`.
-    Switch,
 }
 
 /// One parameter of a scheme.
@@ -84,8 +82,6 @@ pub struct SchemeInfo {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ParamValue {
-    /// `true` or `false`.
-    Switch(bool),
     /// An integer.
     Count(u64),
     /// A duration.

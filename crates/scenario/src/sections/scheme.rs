@@ -101,7 +101,6 @@ fn value(section: &Section<'_>, param: &ParamInfo) -> Option<ParamValue> {
         }
         ParamKind::Duration => ParamValue::Duration(section.get(name)?.value),
         ParamKind::Bytes => ParamValue::Bytes(section.get(name)?.value),
-        ParamKind::Switch => ParamValue::Switch(section.get(name)?.value),
         ParamKind::Count => {
             let count = section.get::<u64>(name)?;
             if count.value == 0 {

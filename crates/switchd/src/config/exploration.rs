@@ -75,6 +75,5 @@ fn value(table: &Table<'_>, name: &'static str, kind: ParamKind) -> Option<Place
         ParamKind::Count => {
             table.number(name, 1..MOST_ENTRIES).map(|(count, span)| (ParamValue::Count(count), span))
         }
-        ParamKind::Switch => table.flag(name).map(|(flag, span)| (ParamValue::Switch(flag), span)),
     }
 }

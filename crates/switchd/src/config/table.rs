@@ -105,11 +105,6 @@ impl<'t> Table<'t> {
         })
     }
 
-    /// `true` or `false`.
-    pub fn flag(&self, key: &'static str) -> Option<Place<bool>> {
-        self.read(key, "true or false", DeValue::as_bool)
-    }
-
     /// One of a few words.
     pub fn word(&self, key: &'static str, words: &[&'static str]) -> Option<Place<&'static str>> {
         self.parsed(key, |text| {
