@@ -77,7 +77,8 @@ fn hosts_reach_each_other_by_routes_in_modes_that_go_by_them() {
                  ports = [\"h\"]\n[[route]]\nstation = \"02:00:00:00:00:0{other}\"\nports = [\"a\", \"b\"]\n"
             )
         };
-        for switch in &pair.begin([&config(1, 2), &config(2, 1)]) {
+        let switches = pair.begin([&config(1, 2), &config(2, 1)]);
+        for switch in &switches {
             switch.wait_roles(&[("h", "host"), ("a", "fabric"), ("b", "fabric")]);
         }
         Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80").send(1_000_000);
