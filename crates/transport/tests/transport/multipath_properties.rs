@@ -57,7 +57,7 @@ fn note(seen: &mut Seen, packet: &Packet) {
     // Sequence numbers of the tests' transfers do not wrap more than once.
     let before = subflow.range(..=segment.seq).next_back();
     if let Some((&start, &(len, data))) = before
-        && segment.seq < start + len
+        && segment.seq - start < len
     {
         assert_eq!(dsn, data.wrapping_add(u64::from(segment.seq - start)), "{packet:?}");
     }

@@ -127,10 +127,8 @@ fn hang(mode: &str, ms: u64) {
 #[test]
 #[ignore = "needs root and BPF"]
 fn a_leaf_whose_daemon_hangs_loses_nothing_and_nobody_is_lost_when_it_goes_on() {
-    for mode in ["arp-path", "tcp-path", "tfe"] {
-        // Twice as long as elsewhere, to tolerate scheduling delays of the daemons that do not hang.
-        hang(mode, 200);
-    }
+    // Twice as long as elsewhere, to tolerate scheduling delays of the daemons that do not hang.
+    ["arp-path", "tcp-path", "tfe"].into_iter().for_each(|mode| hang(mode, 200));
 }
 
 #[test]
