@@ -155,7 +155,11 @@ def test_links_of_more_than_six_kinds_are_all_counted(weft, tmp_path, monkeypatc
     path = tmp_path / "kinds.toml"
     link = '[[link]]\nbetween = ["h0", "h1"]\nrate = "{} Gbps"\n'
     nodes = '[[node]]\nname = "h0"\nrole = "host"\n[[node]]\nname = "h1"\nrole = "host"\n'
-    for last, said in ([8, 9], "3 of 2 other kinds"), ([8], "2 of 1 other kind"), ([], "; 2 of 6.00 Gbps, 1.00 µs"):
+    for last, said in (
+        ([8, 9], "3 links of 2 other kinds"),
+        ([8], "2 links of 1 other kind"),
+        ([], "; 2 of 6.00 Gbps, 1.00 µs"),
+    ):
         path.write_text(nodes + "".join(map(link.format, [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, *last, *last[:1]])))
         line = next(line for line in weft("fabric", path).stdout.splitlines() if line.startswith("links"))
         assert line.rstrip().endswith(said)

@@ -146,7 +146,7 @@ def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
         for ways, count in kinds.most_common(6)
     ]
     if others := kinds.most_common()[6:]:
-        spelled.append(f"{sum(count for _, count in others):,} of {plural(len(others), 'other kind')}")
+        spelled.append(f"{sum(count for _, count in others):,} links of {plural(len(others), 'other kind')}")
     yield "links", f"{len(graph.links) // 2:,}: {'; '.join(spelled)}"
     down = sum(not link.up for link in graph.links) // 2
     if down:
