@@ -140,12 +140,11 @@ def facts(graph: Fabric) -> Iterator[tuple[str, str]]:
     kinds = Counter(
         tuple(dict.fromkeys(map(_way, sorted(cable, key=lambda link: (link.rate_bps, link.delay_ps), reverse=True))))
         for cable in zip(graph.links[::2], graph.links[1::2], strict=True)
-    )
+    ).most_common()
     spelled = [
-        f"{count:,} of {' one way and '.join(ways)}{' back' if len(ways) > 1 else ''}"
-        for ways, count in kinds.most_common(6)
+        f"{count:,} of {' one way and '.join(ways)}{' back' if len(ways) > 1 else ''}" for ways, count in kinds[:6]
     ]
-    if others := kinds.most_common()[6:]:
+    if others := kinds[6:]:
         spelled.append(f"{sum(count for _, count in others):,} links of {plural(len(others), 'other kind')}")
     yield "links", f"{len(graph.links) // 2:,}: {'; '.join(spelled)}"
     down = sum(not link.up for link in graph.links) // 2
