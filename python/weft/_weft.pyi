@@ -30,6 +30,7 @@ def run(
     sets: list[str],
     out_dir: str,
     jobs: int,
+    threads: int | None,
     seeds: list[int] | None,
     progress: Callable[[str], None],
 ) -> str:
@@ -209,8 +210,11 @@ def distributions() -> str:
 def schema() -> str:
     """The JSON Schema of a scenario."""
 
-def bench(case: str, seconds: float) -> str:
-    """Run one benchmark case for about `seconds` and return its measurements as JSON."""
+def bench(case: str, seconds: float, threads: int) -> str:
+    """Run one benchmark case for about `seconds` on `threads` threads and return its measurements as JSON."""
+
+def bench_model(case: str, seconds: float) -> str:
+    """The modelled gain of 2 to 64 threads in a benchmark case, as JSON."""
 
 def bench_cases() -> list[str]:
     """The names of the benchmark cases."""

@@ -74,7 +74,7 @@ def ratio(program: Path, case: str) -> float | None:
         speed = theirs["packet_hops"] / theirs["cpu_seconds"]
     except (ValueError, LookupError, ZeroDivisionError):
         return None
-    ours = sorted(json.loads(_weft.bench(case, SLICE_SECONDS))["packet_hops_per_second"] for _ in range(3))
+    ours = sorted(json.loads(_weft.bench(case, SLICE_SECONDS, 1))["packet_hops_per_second"] for _ in range(3))
     return float(ours[1] / speed)
 
 

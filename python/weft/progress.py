@@ -32,6 +32,7 @@ class Tracker:
         skipped: Runs that had finished before the start.
         failed: Runs that failed.
         active: The runs in progress, by id.
+        one_thread: Why runs have one thread although more were asked for.
     """
 
     started: float
@@ -40,6 +41,7 @@ class Tracker:
     skipped: int = 0
     failed: int = 0
     active: dict[str, Active] = field(default_factory=dict)
+    one_thread: str | None = None
     _hops_finished: float = 0.0
 
     def feed(self, event: dict[str, Any]) -> None:
@@ -57,6 +59,8 @@ class Tracker:
         elif kind == "run_failed":
             self.active.pop(run, None)
             self.failed += 1
+        elif kind == "one_thread":
+            self.one_thread = str(event["why"])
 
     def _update(self, run: str, event: dict[str, Any]) -> None:
         state = self.active.setdefault(run, Active(str(event.get("label", run))))

@@ -116,6 +116,7 @@ class Scenario:
         out: str | Path,
         *,
         jobs: int | None = None,
+        threads: int | None = None,
         seeds: Sequence[int] | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> Results:
@@ -123,7 +124,9 @@ class Scenario:
 
         Args:
             out: The result directory; created if missing, resumed if it contains this scenario's results.
-            jobs: Number of parallel runs; default one per core. The results do not depend on it.
+            jobs: Number of parallel runs; default one per core.
+            threads: Threads within each run; by default those that parallel runs leave, on large fabrics. The results
+                do not depend on `jobs` and `threads`.
             seeds: Seeds to use instead of the scenario's.
             progress: Called a few times a second with an event (see `weft.progress`); may raise KeyboardInterrupt
                 to stop; finished runs are kept.
@@ -132,7 +135,7 @@ class Scenario:
             ScenarioError: The scenario is not valid; nothing is written.
             OutputError: `out` contains something else, cannot be written, or a run failed.
         """
-        outcome = self.execute(out, jobs=jobs, seeds=seeds, progress=progress)
+        outcome = self.execute(out, jobs=jobs, threads=threads, seeds=seeds, progress=progress)
         if outcome.failed:
             first, failed = outcome.failed[0], len(outcome.failed)
             raise OutputError(
@@ -148,6 +151,7 @@ class Scenario:
         out: str | Path,
         *,
         jobs: int | None = None,
+        threads: int | None = None,
         seeds: Sequence[int] | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> Outcome:
@@ -159,9 +163,9 @@ class Scenario:
                 progress(json.loads(event))
 
         try:
-            threads = jobs if jobs is not None else os.cpu_count() or 1
+            runs = jobs if jobs is not None else os.cpu_count() or 1
             chosen = None if seeds is None else list(seeds)
-            answer = _weft.run(*self.source, str(out), threads, chosen, forward)
+            answer = _weft.run(*self.source, str(out), runs, threads, chosen, forward)
         except OSError as error:
             raise OutputError(str(error)) from error
         return Outcome(**json.loads(answer))

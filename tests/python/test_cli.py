@@ -254,8 +254,8 @@ def test_the_report_says_where_it_is(weft, sample_dir, tmp_path):
 @pytest.mark.parametrize(
     "line",
     [
-        "run tiny.toml -o r --set traffic.load=0.2 --set run.seeds=3 --seeds 4 --jobs 2 --baseline ecmp --quiet",
-        "reproduce packet-spraying --emulated --size paper -o r --jobs 2 --json",
+        "run tiny.toml -o r --set traffic.load=1 --set name=a --seeds 4 --jobs 2 --threads 3 --baseline ecmp --quiet",
+        "reproduce packet-spraying --emulated --size paper -o r --jobs 2 --threads 3 --json",
     ],
 )
 def test_after_ctrl_c_the_command_is_repeated_with_every_option(weft, tiny, monkeypatch, line):

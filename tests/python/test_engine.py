@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -29,12 +30,34 @@ def test_a_run_prints_the_table_and_what_to_type_next(weft, tiny, tmp_path):
     assert len(api.Results(out).finished) == 4
 
 
-def test_results_do_not_depend_on_the_number_of_jobs(tiny, tmp_path):
-    scenario = Scenario.from_file(tiny)
-    one, two = (scenario.run(tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2))
-    for a, b in zip(one.finished, two.finished, strict=True):
-        for name in ("flows.parquet", "series.parquet", "summary.json"):
-            assert (a.path / name).read_bytes() == (b.path / name).read_bytes()
+def written(out):
+    """Every file of a sweep except for its speed, by name."""
+    files = (path for path in out.rglob("*") if path.is_file() and path.name != "performance.json")
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
+
+
+def test_results_depend_neither_on_jobs_nor_on_threads(tmp_path):
+    text = (Path(__file__).resolve().parents[2] / "scenarios" / "quickstart.toml").read_text()
+    scenario = Scenario.from_text(text.replace('"600 ms"', '"10 ms"').replace("seeds = 3", "seeds = 1"))
+    first, *others = ((1, 1), (2, 1), (1, 2), (2, 3), (1, 4), (1, 8))
+    scenario.run(tmp_path / "first", jobs=first[0], threads=first[1])
+    expected = written(tmp_path / "first")
+    assert len(expected) > 6 * 3
+    for jobs, threads in others:
+        out = tmp_path / f"{jobs}-{threads}"
+        scenario.run(out, jobs=jobs, threads=threads)
+        assert written(out) == expected, (jobs, threads)
+
+
+def test_a_scenario_that_cannot_run_in_parallel_says_so_once(weft, tiny, tmp_path):
+    smoc = tmp_path / "smoc.toml"
+    scheme = 'name = "smoc"\ncontrol_delay = "0 s"'
+    smoc.write_text(TINY.partition("[sweep]")[0].replace('name = "ecmp"', scheme))
+    result = weft("run", smoc, "-o", tmp_path / "one", "--threads", 2)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("one thread") == 1
+    assert "`control_delay` is 0 s" in result.stderr
+    assert "one thread" not in weft("run", tiny, "-o", tmp_path / "two", "--threads", 2).stderr
 
 
 def test_every_scheme_of_a_seed_has_the_same_flows(engine_results):

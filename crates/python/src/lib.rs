@@ -36,6 +36,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(listing::schema, module)?)?;
     module.add_function(wrap_pyfunction!(listing::bench_cases, module)?)?;
     module.add_function(wrap_pyfunction!(listing::bench, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::bench_model, module)?)?;
     module.add_function(wrap_pyfunction!(listing::bench_export, module)?)?;
     module.add_function(wrap_pyfunction!(describe::check, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric, module)?)?;

@@ -71,10 +71,16 @@ pub fn bench_cases() -> Vec<&'static str> {
 }
 
 #[pyfunction]
-pub fn bench(py: Python<'_>, case: &str, seconds: f64) -> PyResult<String> {
-    let measured = py.detach(|| cases::bench(case, seconds));
+pub fn bench(py: Python<'_>, case: &str, seconds: f64, threads: usize) -> PyResult<String> {
+    let measured = py.detach(|| cases::bench(case, seconds, threads));
     let measured = measured.ok_or_else(|| unknown(case))?;
     serde_json::to_string(&measured).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+#[pyfunction]
+pub fn bench_model(py: Python<'_>, case: &str, seconds: f64) -> PyResult<String> {
+    let model = py.detach(|| cases::model(case, seconds)).ok_or_else(|| unknown(case))?;
+    serde_json::to_string(&model).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 #[pyfunction]

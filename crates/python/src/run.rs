@@ -12,7 +12,7 @@ use crate::ScenarioError;
 use crate::files::{load, scenario};
 
 #[pyfunction]
-#[pyo3(signature = (text, name, base_dir, sets, out_dir, jobs, seeds, progress))]
+#[pyo3(signature = (text, name, base_dir, sets, out_dir, jobs, threads, seeds, progress))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
 pub fn run(
     py: Python<'_>,
@@ -22,6 +22,7 @@ pub fn run(
     mut sets: Vec<String>,
     out_dir: &str,
     jobs: usize,
+    threads: Option<usize>,
     seeds: Option<Vec<u64>>,
     progress: Py<PyAny>,
 ) -> PyResult<String> {
@@ -32,7 +33,7 @@ pub fn run(
     let mut raised = None;
     let report = py.detach(|| {
         let load = |path: &str| load(base_dir, path);
-        let options = Options { directory: Path::new(out_dir), jobs, load: &load };
+        let options = Options { directory: Path::new(out_dir), jobs, threads, load: &load };
         run_sweep(&scenario, &options, &mut |event| {
             if raised.is_some() {
                 return false;
@@ -100,6 +101,7 @@ fn events_json(event: &Event<'_>) -> Vec<Value> {
             "label": point.label,
             "error": error,
         })],
+        Event::OneThread { why } => vec![json!({ "event": "one_thread", "why": why })],
         Event::Tick => Vec::new(),
     }
 }

@@ -1,12 +1,13 @@
 //! The benchmark cases: fabrics loaded with many long flows or with the web-search mix.
 //!
-//! A case runs for a fixed simulated time, so the amount of work does not depend on the machine. It
-//! measures packet-hops and the CPU time of its one thread. A case with a scheme other than ECMP
-//! alternates with the same case under ECMP, because other load on the machine changes from second
-//! to second.
+//! A case runs for a fixed simulated time, so the amount of work does not depend on the machine. Other load on the
+//! machine changes from second to second, so what is compared alternates: a scheme with ECMP, several threads with one.
 
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use cpu_time::ThreadTime;
 use serde::Serialize;
@@ -20,7 +21,7 @@ use rand_core::RngCore;
 
 use crate::engine::{Progress, Setup};
 use crate::probe::Probe;
-use crate::record::{FlowRecord, Recorder, Sample};
+use crate::record::{FlowRecord, Recorder, RunReport, Sample};
 use crate::run::run_setup;
 
 /// The measurements of a case.
@@ -30,9 +31,13 @@ pub struct Measured {
     pub case: &'static str,
     /// Packets that crossed a link.
     pub packet_hops: u64,
-    /// CPU time of the run, without building the fabric.
+    /// Threads of the run.
+    pub threads: usize,
+    /// CPU time of all threads, without building the fabric.
     pub cpu_seconds: f64,
-    /// Packet-hops per second of CPU time.
+    /// Elapsed time.
+    pub elapsed_seconds: f64,
+    /// Packet-hops per second: of CPU time on one thread, of elapsed time on several.
     pub packet_hops_per_second: f64,
     /// Peak memory, beyond what the process held before.
     pub peak_memory_bytes: u64,
@@ -47,15 +52,21 @@ pub struct Measured {
     /// CPU time per packet-hop relative to ECMP on the same fabric, flows and TCP; `None` for ECMP
     /// itself.
     pub ratio_to_ecmp: Option<f64>,
+    /// Speed relative to one thread, by elapsed time; `None` for one thread itself.
+    pub ratio_to_one_thread: Option<f64>,
 }
 
 impl Measured {
-    fn seconds_per_hop(&self) -> f64 {
+    fn cpu_per_hop(&self) -> f64 {
         self.cpu_seconds / self.packet_hops.max(1) as f64
+    }
+
+    fn elapsed_per_hop(&self) -> f64 {
+        self.elapsed_seconds / self.packet_hops.max(1) as f64
     }
 }
 
-/// Rounds, each one run of the case and one under ECMP.
+/// Rounds of a comparison, each one run of either side.
 const ROUNDS: usize = 3;
 
 /// A named case.
@@ -73,6 +84,7 @@ const CASES: &[Case] = &[
     on_fat_tree("fat-tree-k4-tcp", Duration::from_ms(300), || fat_tree(4, None), tcp),
     on_fat_tree("fat-tree-k8-tcp", Duration::from_ms(30), || fat_tree(8, None), tcp),
     on_fat_tree("fat-tree-k16-tcp", Duration::from_us(2_500), || fat_tree(16, None), tcp),
+    on_fat_tree("fat-tree-k32-tcp", Duration::from_us(300), || fat_tree(32, None), tcp),
     on_fat_tree("fat-tree-k4-dctcp", Duration::from_ms(300), || fat_tree(4, Some(65)), dctcp),
     on_fat_tree("fat-tree-k8-dctcp", Duration::from_ms(30), || fat_tree(8, Some(65)), dctcp),
     on_fat_tree("fat-tree-k16-dctcp", Duration::from_us(2_500), || fat_tree(16, Some(65)), dctcp),
@@ -91,6 +103,14 @@ const CASES: &[Case] = &[
         flows: ten_each,
         scheme: ecmp,
     },
+    Case {
+        name: "spine-leaf-4-4-20-short-flows",
+        pace: Duration::from_ms(800),
+        fabric: spine_leaf,
+        transport: tcp,
+        flows: short,
+        scheme: ecmp,
+    },
 ];
 
 /// The names of the cases.
@@ -98,26 +118,53 @@ pub fn cases() -> Vec<&'static str> {
     CASES.iter().map(|case| case.name).collect()
 }
 
-/// Runs a case for about `seconds` of CPU time; `None` if there is no such case.
+/// Runs a case for about `seconds` on this number of threads; `None` if there is no such case.
 ///
-/// For a case with a ratio to ECMP, returns the round with the median ratio.
-pub fn bench(name: &str, seconds: f64) -> Option<Measured> {
+/// A comparison returns the round with the median ratio: to one thread if there are several, otherwise to ECMP.
+pub fn bench(name: &str, seconds: f64, threads: usize) -> Option<Measured> {
     let case = CASES.iter().find(|case| case.name == name)?;
     let scheme = (case.scheme)();
-    if scheme.name == "ecmp" {
-        return case.measure(&scheme, seconds);
+    let is_ecmp = scheme.name == ecmp().name;
+    if is_ecmp && threads == 1 {
+        return case.measure(&scheme, seconds, 1);
     }
     let slice = seconds / (2 * ROUNDS) as f64;
     let round = |_| {
-        let measured = case.measure(&scheme, slice)?;
-        let ratio = measured.seconds_per_hop() / case.measure(&ecmp(), slice)?.seconds_per_hop();
-        Some(Measured { ratio_to_ecmp: Some(ratio), ..measured })
+        let mut measured = case.measure(&scheme, slice, threads)?;
+        let ratio = if threads == 1 {
+            let ratio = measured.cpu_per_hop() / case.measure(&ecmp(), slice, 1)?.cpu_per_hop();
+            *measured.ratio_to_ecmp.insert(ratio)
+        } else {
+            let ratio = case.measure(&scheme, slice, 1)?.elapsed_per_hop() / measured.elapsed_per_hop();
+            *measured.ratio_to_one_thread.insert(ratio)
+        };
+        Some((ratio, measured))
     };
     let mut rounds = (0..ROUNDS).map(round).collect::<Option<Vec<_>>>()?;
     // Later rounds reuse memory that the first left mapped.
-    let peak_memory_bytes = rounds[0].peak_memory_bytes;
-    rounds.sort_by(|a, b| a.ratio_to_ecmp.partial_cmp(&b.ratio_to_ecmp).expect("hops take time"));
-    Some(Measured { peak_memory_bytes, ..rounds.swap_remove(ROUNDS / 2) })
+    let peak_memory_bytes = rounds[0].1.peak_memory_bytes;
+    rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some(Measured { peak_memory_bytes, ..rounds.swap_remove(ROUNDS / 2).1 })
+}
+
+/// The gain of several threads by a counted model (see [`crate::loads`]), for about `seconds` of a case.
+#[derive(Clone, Debug, Serialize)]
+pub struct Model {
+    /// The case.
+    pub case: &'static str,
+    /// The mean number of events in a window.
+    pub events_per_window: f64,
+    /// By number of threads, how many times as fast as one.
+    pub gains: Vec<(usize, f64)>,
+}
+
+/// Counts the model of a case; `None` if there is no such case.
+pub fn model(name: &str, seconds: f64) -> Option<Model> {
+    let case = CASES.iter().find(|case| case.name == name)?;
+    let progress = Progress { loads: Some(Mutex::default()), ..Progress::default() };
+    case.run(&(case.scheme)(), case.limit(seconds), 2, &progress)?;
+    let loads = progress.loads?.into_inner().ok()?;
+    Some(Model { case: case.name, events_per_window: loads.events_per_window(), gains: loads.gains() })
 }
 
 /// Writes a case's fabric and flows in the format of the ns-3 reference program, to `fabric.csv` and
@@ -155,11 +202,15 @@ impl Case {
         Time::ZERO + Duration::from_secs_f64(self.pace.as_secs_f64() * seconds)
     }
 
-    /// Runs the case once, under `scheme`.
-    fn measure(&self, scheme: &SchemeSpec, seconds: f64) -> Option<Measured> {
-        let before = Memory::mark();
+    /// Runs the case until `limit`, under `scheme`.
+    fn run(
+        &self,
+        scheme: &SchemeSpec,
+        limit: Time,
+        threads: usize,
+        progress: &Progress,
+    ) -> Option<(RunReport, [f64; 2])> {
         let fabric = (self.fabric)();
-        let limit = self.limit(seconds);
         let flows = (self.flows)(&fabric, limit);
         let transport = (self.transport)();
         let setup = Setup {
@@ -172,21 +223,34 @@ impl Case {
             window: (Time::ZERO, limit),
             probe: Probe::default(),
             faults: &[],
+            threads,
         };
-        let started = ThreadTime::now();
-        let report = run_setup(setup, scheme, &Progress::default(), &mut Nobody).ok()?;
-        let cpu_seconds = started.elapsed().as_secs_f64();
+        let (started, worked) = (Instant::now(), ThreadTime::now());
+        let report = run_setup(setup, scheme, progress, &mut Nobody).ok()?;
+        let helped = progress.helpers_ns.load(Ordering::Relaxed) as f64 * 1e-9;
+        Some((report, [worked.elapsed().as_secs_f64() + helped, started.elapsed().as_secs_f64()]))
+    }
+
+    /// Measures the case once, under `scheme`.
+    fn measure(&self, scheme: &SchemeSpec, seconds: f64, threads: usize) -> Option<Measured> {
+        let before = Memory::mark();
+        let ran = self.run(scheme, self.limit(seconds), threads, &Progress::default());
+        let (report, [cpu_seconds, elapsed_seconds]) = ran?;
+        let seconds = if threads == 1 { cpu_seconds } else { elapsed_seconds };
         Some(Measured {
             case: self.name,
             packet_hops: report.counters.packet_hops,
+            threads,
             cpu_seconds,
-            packet_hops_per_second: report.counters.packet_hops as f64 / cpu_seconds.max(1e-9),
+            elapsed_seconds,
+            packet_hops_per_second: report.counters.packet_hops as f64 / seconds.max(1e-9),
             peak_memory_bytes: before.peak_since(),
             simulated_seconds: report.end.as_secs_f64(),
             live_flows: report.flows_started - report.flows_finished,
             state_bytes: report.state_bytes,
             ratio_to_ns3: None,
             ratio_to_ecmp: None,
+            ratio_to_one_thread: None,
         })
     }
 }
@@ -277,9 +341,18 @@ fn web_search(fabric: &Fabric, limit: Time) -> Vec<Flow> {
     const LOAD: f64 = 0.4;
     let sizes = published::named("web-search").expect("the table exists").sizes();
     let uplinks = weft_fabric::measure::uplink_capacity(fabric).bps() as f64;
-    let mean_gap = sizes.mean() * 8.0 / (LOAD * uplinks);
-    let mut random = stream(1, "bench", 1);
     let mut size_stream = stream(1, "bench", 2);
+    poisson(sizes.mean() * 8.0 / (LOAD * uplinks), limit, || sizes.draw(&mut size_stream))
+}
+
+/// 320 000 flows of one segment per second; a million in the usual time of a case.
+fn short(_fabric: &Fabric, limit: Time) -> Vec<Flow> {
+    poisson(1.0 / 320_000.0, limit, || 1_000)
+}
+
+/// Flows between hosts of different leaves with this mean gap in seconds, of the sizes that `bytes` draws.
+fn poisson(mean_gap: f64, limit: Time, mut bytes: impl FnMut() -> u64) -> Vec<Flow> {
+    let mut random = stream(1, "bench", 1);
     let mut uniform = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
     let (mut now, mut flows, mut port) = (0.0, Vec::new(), 0_u16);
     loop {
@@ -290,7 +363,7 @@ fn web_search(fabric: &Fabric, limit: Time) -> Vec<Flow> {
         let src = (uniform() * 80.0) as u32;
         let dst = (src / 20 * 20 + 20 + (uniform() * 60.0) as u32) % 80;
         port = port.wrapping_add(1);
-        flows.push(flow([src, dst], port, sizes.draw(&mut size_stream), Duration::from_secs_f64(now)));
+        flows.push(flow([src, dst], port, bytes(), Duration::from_secs_f64(now)));
     }
 }
 

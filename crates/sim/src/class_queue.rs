@@ -10,6 +10,7 @@ use weft_fabric::{Limit, QueueSpec, Scheduler};
 use weft_switching::{DropReason, Header};
 
 use crate::packet::PacketId;
+use crate::served_port::ServedPort;
 
 /// Bytes that a queue of weight one may send per round: a full Ethernet frame on the wire.
 const QUANTUM: u32 = 1538;
@@ -30,8 +31,6 @@ pub struct ClassQueue {
     /// The class whose turn it is in a DRR round, and whether it has received its quantum.
     turn: usize,
     served: bool,
-    /// Whether a packet is being sent, so that others have to wait.
-    pub line_busy: bool,
 }
 
 impl ClassQueue {
@@ -50,61 +49,19 @@ impl ClassQueue {
             ecn_threshold: spec.ecn_threshold,
             turn: 0,
             served: false,
-            line_busy: false,
         })
     }
 
     /// The queue of a packet, by its DSCP's class selector (RFC 2474, section 4.2.2): selector 0 goes
     /// to the last queue, each higher one to the queue before; selectors beyond the number of queues
     /// share queue 0, the most urgent.
-    pub fn class_of(&self, header: &Header) -> usize {
+    fn class_of(&self, header: &Header) -> usize {
         let selector = usize::from(header.traffic_class >> 5);
         (7 - selector).saturating_sub(8_usize.saturating_sub(self.classes.len())).min(self.classes.len() - 1)
     }
 
     fn is_empty(&self) -> bool {
         self.classes.iter().all(|class| class.packets.is_empty())
-    }
-
-    /// Queued bytes and packets.
-    pub fn waiting(&self) -> (u64, u32) {
-        let bytes = self.classes.iter().map(|class| class.bytes).sum();
-        (bytes, self.classes.iter().map(|class| class.packets.len() as u32).sum())
-    }
-
-    /// Appends a packet to a class; `Ok(true)` if the queue was at or above the ECN threshold.
-    ///
-    /// # Errors
-    /// [`DropReason::QueueFull`].
-    pub fn push(&mut self, class: usize, packet: PacketId, wire_bytes: u32) -> Result<bool, DropReason> {
-        let queue = &mut self.classes[class];
-        let packets = queue.packets.len() as u32;
-        let full = match self.limit {
-            Limit::Packets(limit) => packets >= limit,
-            Limit::Bytes(limit) => queue.bytes + u64::from(wire_bytes) > limit,
-        };
-        if full {
-            return Err(DropReason::QueueFull);
-        }
-        let marked = self.ecn_threshold.is_some_and(|threshold| match threshold {
-            Limit::Packets(threshold) => packets >= threshold,
-            Limit::Bytes(threshold) => queue.bytes >= threshold,
-        });
-        queue.packets.push_back((packet, wire_bytes));
-        queue.bytes += u64::from(wire_bytes);
-        Ok(marked)
-    }
-
-    /// Removes the next packet to send; returns it with its length on the wire.
-    pub fn pop(&mut self) -> Option<(PacketId, u32)> {
-        let class = match self.scheduler {
-            Scheduler::StrictPriority => self.classes.iter().position(|class| !class.packets.is_empty())?,
-            Scheduler::Drr => self.next_of_round()?,
-        };
-        let queue = &mut self.classes[class];
-        let (packet, wire_bytes) = queue.packets.pop_front()?;
-        queue.bytes -= u64::from(wire_bytes);
-        Some((packet, wire_bytes))
     }
 
     fn next_of_round(&mut self) -> Option<usize> {
@@ -131,6 +88,44 @@ impl ClassQueue {
     }
 }
 
+impl ServedPort for ClassQueue {
+    fn waiting(&self) -> (u64, u32) {
+        let bytes = self.classes.iter().map(|class| class.bytes).sum();
+        (bytes, self.classes.iter().map(|class| class.packets.len() as u32).sum())
+    }
+
+    fn push(&mut self, header: &Header, packet: PacketId, wire_bytes: u32) -> Result<bool, DropReason> {
+        let class = self.class_of(header);
+        let queue = &mut self.classes[class];
+        let packets = queue.packets.len() as u32;
+        let full = match self.limit {
+            Limit::Packets(limit) => packets >= limit,
+            Limit::Bytes(limit) => queue.bytes + u64::from(wire_bytes) > limit,
+        };
+        if full {
+            return Err(DropReason::QueueFull);
+        }
+        let marked = self.ecn_threshold.is_some_and(|threshold| match threshold {
+            Limit::Packets(threshold) => packets >= threshold,
+            Limit::Bytes(threshold) => queue.bytes >= threshold,
+        });
+        queue.packets.push_back((packet, wire_bytes));
+        queue.bytes += u64::from(wire_bytes);
+        Ok(marked)
+    }
+
+    fn pop(&mut self) -> Option<(PacketId, u32)> {
+        let class = match self.scheduler {
+            Scheduler::StrictPriority => self.classes.iter().position(|class| !class.packets.is_empty())?,
+            Scheduler::Drr => self.next_of_round()?,
+        };
+        let queue = &mut self.classes[class];
+        let (packet, wire_bytes) = queue.packets.pop_front()?;
+        queue.bytes -= u64::from(wire_bytes);
+        Some((packet, wire_bytes))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,12 +137,17 @@ mod tests {
         ClassQueue::new(&spec).unwrap()
     }
 
+    /// A packet of one of two classes.
+    fn of(class: u8) -> Header {
+        Header { traffic_class: (1 - class) << 5, ..Header::default() }
+    }
+
     #[test]
     fn strict_priority_serves_the_urgent_queue_first() {
         let mut queues = queues(Scheduler::StrictPriority, &[1, 1]);
-        queues.push(1, 10, 1500).unwrap();
-        queues.push(0, 20, 1500).unwrap();
-        queues.push(1, 11, 1500).unwrap();
+        queues.push(&of(1), 10, 1500).unwrap();
+        queues.push(&of(0), 20, 1500).unwrap();
+        queues.push(&of(1), 11, 1500).unwrap();
         let order: Vec<_> = std::iter::from_fn(|| queues.pop()).map(|(packet, _)| packet).collect();
         assert_eq!(order, [20, 10, 11]);
     }
@@ -156,8 +156,8 @@ mod tests {
     fn drr_shares_bytes_by_weight_whatever_the_packet_sizes() {
         let mut queues = queues(Scheduler::Drr, &[3, 1]);
         for packet in 0..100 {
-            queues.push(0, packet, 300).unwrap();
-            queues.push(1, packet, 1500).unwrap();
+            queues.push(&of(0), packet, 300).unwrap();
+            queues.push(&of(1), packet, 1500).unwrap();
         }
         let mut bytes = [0_u32; 2];
         while queues.classes.iter().all(|class| !class.packets.is_empty()) {
@@ -173,9 +173,9 @@ mod tests {
         let spec =
             QueueSpec { classes: vec![ClassSpec { weight: 1 }; 2], ..QueueSpec::fifo(Limit::Packets(1)) };
         let mut queues = ClassQueue::new(&spec).unwrap();
-        assert_eq!(queues.push(0, 1, 100), Ok(false));
-        assert_eq!(queues.push(0, 2, 100), Err(DropReason::QueueFull));
-        assert_eq!(queues.push(1, 3, 100), Ok(false));
+        assert_eq!(queues.push(&of(0), 1, 100), Ok(false));
+        assert_eq!(queues.push(&of(0), 2, 100), Err(DropReason::QueueFull));
+        assert_eq!(queues.push(&of(1), 3, 100), Ok(false));
     }
 
     #[test]

@@ -1,664 +1,528 @@
-//! The main loop: packets arrive at switches and hosts, timers fire, flows start.
-//!
-//! Compiled once per scheme ([`Engine`] is generic over the switch), so that switch processing is
-//! inlined. The hot path is [`Engine::arrive`]: one event per packet and hop.
+//! The engine: divides the fabric, lets threads work through windows of time, and does between windows all that
+//! concerns more than one partition: faults, samples, the central controller, the flows' records, the end of the run.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
-use weft_fabric::Fabric;
-use weft_switching::{
-    Action, Actions, Blueprint, Context, DropReason, Forwarding, Stream, Switch, pick, stream,
-};
+use cpu_time::ThreadTime;
+use weft_control::SwitchId;
+use weft_switching::{Blueprint, DropReason, Forwarding, Header, Switch};
 use weft_traffic::Flow;
-use weft_transport::mptcp::Options;
-use weft_transport::{Config, Segment};
-use weft_units::{Duration, FlowId, HostId, LinkId, NodeId, PortId, Time};
+use weft_units::{Duration, LinkId, NodeId, PortId, Time};
 
-use crate::central::ControlPlane;
-use crate::event_queue::Due;
-use crate::fault::{Fault, FaultKind};
-use crate::host::{Connections, EndpointId};
-use crate::ideal::Ideal;
-use crate::multipath::Multipath;
-use crate::network::Network;
-use crate::observe::Observer;
-use crate::packet::PacketId;
-use crate::probe::Probe;
-use crate::record::{Counters, FlowRecord, LinkReport, Recorder, RunReport};
-use crate::resolver::Resolver;
-use crate::trace::TraceEvent;
-use crate::transmit::transmit;
+use crate::book::{Book, Consequence};
+use crate::central::{ControlPlane, Effect, Outgoing};
+use crate::division::Division;
+use crate::fault::FaultKind;
+use crate::floor::Floor;
+use crate::hosts::{Hosts, Multipath, OnePath, Place, Places, Tcp, World};
+use crate::journal::{Entry, FlowNumber, News, Strand};
+use crate::link::LinkCounters;
+use crate::partition::{Notice, Partition};
+use crate::record::{Counters, LinkReport, Recorder, RunReport};
+use crate::trace::{TraceEvent, Tracer, Untraced};
 use crate::window::Window;
 
-/// The inputs of one run.
-pub struct Setup<'a> {
-    /// The network.
-    pub fabric: &'a Fabric,
-    /// The flows, in order of start time.
-    pub flows: &'a [Flow],
-    /// The number of traffic classes.
-    pub classes: usize,
-    /// The hosts' transport protocol.
-    pub transport: &'a Config,
-    /// The seed of the run.
-    pub seed: u64,
-    /// The latest time at which the run ends.
-    pub limit: Time,
-    /// The measurement window, over which link utilisation is averaged.
-    pub window: (Time, Time),
-    /// The probe's metrics and sampling interval.
-    pub probe: Probe,
-    /// Failures and restorations of links and nodes, in order of time.
-    pub faults: &'a [Fault],
+pub use crate::hosts::PathSelector;
+pub use crate::setup::{Progress, Setup};
+
+/// Events of one partition between two looks at [`Progress::stop`].
+const MANY: u32 = 1 << 16;
+/// Windows between two updates of [`Progress`].
+const WINDOWS: u32 = 1 << 8;
+/// The shortest time.
+const INSTANT: Duration = Duration::from_ps(1);
+
+/// Runs until every flow has finished and its connection is closed, or to the limit. Each switch of `blueprint` is
+/// compiled into the loop.
+///
+/// # Panics
+/// If the flows are not in order of start time, the faults are not in order of time, a flow's class is not below
+/// [`Setup::classes`], or there are more flows than packets can name (2^25).
+pub fn run<B: Blueprint, R: Recorder>(
+    setup: Setup<'_>,
+    routes: Arc<Forwarding>,
+    blueprint: &B,
+    progress: &Progress,
+    recorder: &mut R,
+) -> RunReport {
+    run_selecting::<OnePath, B, R>(setup, routes, blueprint, progress, recorder)
 }
 
-/// Progress of a run, and the flag to stop it.
-#[derive(Default)]
-pub struct Progress {
-    /// Simulated time reached, in picoseconds.
-    pub time_ps: AtomicU64,
-    /// Packet-hops done.
-    pub packet_hops: AtomicU64,
-    /// Flows finished.
-    pub flows: AtomicU64,
-    /// Set to make the run stop soon.
-    pub stop: AtomicBool,
-}
-
-pub(crate) const TIMER: u32 = 1 << 31;
-/// Combined with a switch number: its deadline.
-pub(crate) const SWITCH: u32 = 1 << 30;
-/// Combined with a flow number: its source repeats its ARP Request.
-pub(crate) const ASK: u32 = 1 << 29;
-const FLOW_START: u32 = TIMER - 1;
-const SAMPLE: u32 = TIMER - 2;
-const FAULT: u32 = TIMER - 3;
-/// A message or deadline of the central controller is due.
-pub(crate) const CENTRAL: u32 = TIMER - 4;
-/// The measurement window starts or ends.
-const WINDOW: u32 = TIMER - 5;
-
-/// Events between two updates of [`Progress`].
-const PROGRESS_EVERY: u32 = 1 << 16;
-
-/// A switch with its state in the engine.
-pub(crate) struct SwitchNode<S> {
-    pub(crate) scheme: S,
-    pub(crate) random: Stream,
-    pub(crate) first_link: u32,
-    pub(crate) node: NodeId,
-    /// The deadline that is scheduled.
-    pub(crate) armed: Time,
-}
-
-pub(crate) struct SwitchContext<'a> {
-    pub(crate) now: Time,
-    pub(crate) net: &'a Network,
-    pub(crate) first_link: u32,
-    pub(crate) random: &'a mut Stream,
-}
-
-impl Context for SwitchContext<'_> {
-    #[inline]
-    fn now(&self) -> Time {
-        self.now
-    }
-
-    #[inline]
-    fn queue_bytes(&self, port: PortId) -> u64 {
-        self.net.backlog(self.first_link + u32::from(port.0)).0
-    }
-
-    #[inline]
-    fn random(&mut self) -> &mut Stream {
-        self.random
+/// The same with hosts that choose the paths of plain TCP.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_selecting<P: PathSelector, B: Blueprint, R: Recorder>(
+    setup: Setup<'_>,
+    routes: Arc<Forwarding>,
+    blueprint: &B,
+    progress: &Progress,
+    recorder: &mut R,
+) -> RunReport {
+    let transport = setup.transport;
+    match Multipath::new(transport, &[]) {
+        None => run_hosts(setup, routes, blueprint, |_: &[Flow]| Tcp::<P>::default(), progress, recorder),
+        Some(_) => {
+            let hosts = |flows: &[Flow]| Multipath::new(transport, flows).expect("hosts use Multipath TCP");
+            run_hosts(setup, routes, blueprint, hosts, progress, recorder)
+        }
     }
 }
 
-/// A run of one scheme.
-pub struct Engine<'a, S> {
-    pub(crate) setup: Setup<'a>,
-    pub(crate) routes: Arc<Forwarding>,
-    pub(crate) net: Network,
-    pub(crate) switches: Vec<SwitchNode<S>>,
-    pub(crate) connections: Connections,
-    /// Address resolution, if the scheme uses it.
-    pub(crate) resolver: Option<Resolver>,
-    /// The central controller, if the scheme has one.
-    pub(crate) central: Option<ControlPlane>,
-    /// Multipath TCP connections, if the hosts use Multipath TCP.
-    pub(crate) multipath: Option<Multipath>,
-    next_flow: usize,
-    next_fault: usize,
-    pub(crate) finished: u64,
-    pub(crate) finished_bytes: Vec<u64>,
-    ideal: Ideal,
-    /// Ideal completion times and hop counts of active flows, computed when each flow starts.
-    pub(crate) ideals: HashMap<FlowId, (Duration, u32)>,
+fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
+    setup: Setup<'_>,
+    routes: Arc<Forwarding>,
+    blueprint: &B,
+    hosts: impl Fn(&[Flow]) -> H,
+    progress: &Progress,
+    recorder: &mut R,
+) -> RunReport {
+    let (fabric, seed) = (setup.fabric, setup.seed);
+    assert!(setup.flows.is_sorted_by_key(|flow| flow.start), "flows must be in order of start time");
+    assert!(setup.faults.is_sorted_by_key(|fault| fault.at), "faults must be in order of time");
+    let classed = |flow: &Flow| usize::from(flow.class) < setup.classes;
+    assert!(setup.flows.iter().all(classed), "every flow's class must be below {}", setup.classes);
+    assert!(setup.flows.len() < 1 << 25, "there are too many flows");
+    let central = blueprint.central().map(|central| ControlPlane::new(central, fabric));
+    let division = Division::of(fabric);
+    let lookahead = division.lookahead();
+    let window = central.as_ref().map_or(lookahead, |central| lookahead.min(central.delay()));
+    let hindrance = hindrance(window, &division, R::TRACES);
+    if let Some(why) = hindrance.filter(|_| setup.threads > 1) {
+        progress.alone.get_or_init(|| why);
+    }
+    let divides = setup.threads > 1 && hindrance.is_none();
+    let division = if divides { division } else { division.undivided() };
+    let places = Places::new(setup.flows.len());
+    let world = World { flows: setup.flows, transport: setup.transport, places };
+    let floor = Floor::new(world, division, |world, division, part| {
+        Partition::new((fabric, seed), (division, part), blueprint, &routes, hosts(world.flows), world)
+    });
+    let helpers = setup.threads.clamp(1, floor.count()) - 1;
+    let mut run = Run {
+        central,
+        book: Book::new(setup.classes),
+        window: Window::new(setup.window),
+        next_fault: 0,
+        next_sample: setup.probe.start().unwrap_or(Time::MAX),
+        lookahead,
+        step: window,
+        setup,
+    };
+    std::thread::scope(|scope| {
+        for helper in 1..=helpers {
+            let (floor, from) = (&floor, helper * floor.count() / (helpers + 1));
+            scope.spawn(move || {
+                let worked = ThreadTime::now();
+                floor.help(from);
+                progress.helpers_ns.fetch_add(worked.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            });
+        }
+        let _closing = Closing(&floor);
+        run.start(&floor);
+        let stopped = run.drive(&floor, progress, recorder);
+        run.finish(&floor, recorder, stopped)
+    })
+}
+
+/// Why a run has one thread, whatever was asked for.
+fn hindrance(window: Duration, division: &Division, traces: bool) -> Option<&'static str> {
+    match () {
+        () if traces => Some("traces are written in order"),
+        () if division.parts() == 1 => Some("the fabric cannot be divided: all hosts are at one switch"),
+        () if window == Duration::ZERO => Some("the controller's `control_delay` is 0 s"),
+        () => None,
+    }
+}
+
+/// Sends the helping threads home when dropped, even by a panic.
+struct Closing<'f, 'a, S: Switch, H: Hosts>(&'f Floor<'a, S, H>);
+
+impl<S: Switch, H: Hosts> Drop for Closing<'_, '_, S, H> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Passes trace events on to a recorder.
+struct Traced<'r, R>(&'r mut R);
+
+impl<R: Recorder> Tracer for Traced<'_, R> {
+    const TRACES: bool = true;
+
+    fn trace(&mut self, time: Time, event: TraceEvent<'_>) {
+        self.0.trace(time, event);
+    }
+
+    fn followed(&self) -> Option<Header> {
+        self.0.followed()
+    }
+}
+
+/// A run between its windows.
+struct Run<'a> {
+    setup: Setup<'a>,
+    central: Option<ControlPlane>,
+    book: Book,
     window: Window,
-    pub(crate) counters: Counters,
-    pub(crate) observer: Observer,
-    pub(crate) actions: Actions,
-    pub(crate) segment: Segment,
+    next_fault: usize,
+    next_sample: Time,
+    /// The time from news to its consequences.
+    lookahead: Duration,
+    /// The length of a window.
+    step: Duration,
 }
 
-impl<'a, S: Switch> Engine<'a, S> {
-    /// The engine at time zero.
-    ///
-    /// # Panics
-    /// If the flows are not in order of start time, the faults are not in order of time, or a flow's class is
-    /// not below [`Setup::classes`].
-    pub fn new<B: Blueprint<Switch = S>>(setup: Setup<'a>, routes: Arc<Forwarding>, blueprint: &B) -> Self {
-        let fabric = setup.fabric;
-        assert!(setup.flows.is_sorted_by_key(|flow| flow.start), "flows must be in order of start time");
-        assert!(setup.faults.is_sorted_by_key(|fault| fault.at), "faults must be in order of time");
-        let classed = |flow: &Flow| usize::from(flow.class) < setup.classes;
-        assert!(setup.flows.iter().all(classed), "every flow's class must be below {}", setup.classes);
-        let net = Network::new(fabric, setup.limit);
-        let switches = fabric.switches().map(|node| SwitchNode {
-            scheme: blueprint.switch(fabric, node),
-            random: stream(setup.seed, "switch", u64::from(node.0)),
-            first_link: net.first_link[node.index()],
-            node,
-            armed: Time::MAX,
-        });
-        let switches: Vec<_> = switches.collect();
-        Self {
-            central: blueprint.central().map(|central| ControlPlane::new(central, switches.len())),
-            switches,
-            net,
-            routes,
-            connections: Connections::default(),
-            multipath: Multipath::new(setup.transport, setup.flows),
-            resolver: blueprint.arp_cache().map(Resolver::new),
-            next_flow: 0,
-            next_fault: 0,
-            finished: 0,
-            finished_bytes: vec![0; setup.classes],
-            ideal: Ideal::new(fabric),
-            ideals: HashMap::new(),
-            window: Window::new(setup.window),
-            counters: Counters::default(),
-            observer: Observer::new(fabric.links().len()),
-            actions: Actions::default(),
-            segment: Segment::default(),
-            setup,
+/// What the engine does between windows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Global {
+    Fault,
+    Central,
+    Window,
+    Sample,
+}
+
+impl Run<'_> {
+    /// The rules that are installed before the start.
+    fn start<S: Switch, H: Hosts>(&mut self, floor: &Floor<'_, S, H>) {
+        let effects = self.central.as_mut().map_or_else(Vec::new, |central| central.start(self.setup.fabric));
+        for effect in effects {
+            carry_out(effect, floor, &mut Untraced);
         }
+        floor.settle();
     }
 
-    /// Runs until every flow has finished and its connection is closed, or to the limit.
-    pub fn run<R: Recorder>(&mut self, progress: &Progress, recorder: &mut R) -> RunReport {
-        self.schedule_next_flow();
-        self.schedule_next_fault();
-        self.schedule_window();
-        self.start_central();
-        self.start_switches();
-        if let Some(first) = self.setup.probe.start() {
-            self.net.queue.schedule(SAMPLE, first);
-        }
-        let links = self.net.links.count();
-        let mut until_progress = PROGRESS_EVERY;
-        let mut stopped = false;
-        while self.has_work() {
-            let Some((time, due)) = self.net.queue.first_due() else {
-                if self.net.renew() {
-                    continue;
-                }
-                break;
-            };
-            self.net.now = time;
-            match due {
-                Due::Leaf(link) if link < links => self.arrive(link, recorder),
-                Due::Leaf(line) => self.net.line_free(line - links),
-                Due::Far(id) if id & TIMER != 0 => self.timer(id & !TIMER, time, recorder),
-                Due::Far(id) => self.control(id, time, recorder),
+    /// The main loop; returns whether the run was stopped.
+    fn drive<S: Switch, H: Hosts, R: Recorder>(
+        &mut self,
+        floor: &Floor<'_, S, H>,
+        progress: &Progress,
+        recorder: &mut R,
+    ) -> bool {
+        let undivided = floor.count() == 1;
+        let after_limit = self.setup.limit + INSTANT;
+        let flows = self.setup.flows.len() as u64;
+        let mut until_progress = 0;
+        loop {
+            if floor.take_news() {
+                self.join(floor, recorder);
+            }
+            if until_progress == 0 || undivided {
+                until_progress = WINDOWS;
+                self.report_progress(floor, progress);
             }
             until_progress -= 1;
-            if until_progress == 0 {
-                until_progress = PROGRESS_EVERY;
-                self.counters.events += u64::from(PROGRESS_EVERY);
-                self.report_progress(progress);
-                if progress.stop.load(Ordering::Relaxed) {
-                    stopped = true;
-                    break;
+            if progress.stop.load(Ordering::Relaxed) {
+                return true;
+            }
+            // Both sides of the last flow leave a lookahead after its end.
+            let is_over = self.book.over == flows;
+            let end = if is_over { self.book.last_over + self.lookahead + INSTANT } else { after_limit };
+            let end = end.min(after_limit);
+            let first = floor.first();
+            let global = if is_over { None } else { self.next_global() };
+            let pause = global.map_or(end, |(time, _)| time.min(end));
+            if let Some((time, what)) = global.filter(|(time, _)| *time < end && *time <= first) {
+                floor.settle();
+                for mut part in floor.parts() {
+                    part.net.now = time;
+                }
+                match what {
+                    Global::Sample => self.sample(time, floor, recorder),
+                    _ if R::TRACES => self.act(what, time, floor, &mut Traced(recorder)),
+                    _ => self.act(what, time, floor, &mut Untraced),
+                }
+                floor.settle();
+            } else if first >= end {
+                return false;
+            } else if undivided && R::TRACES {
+                floor.work_alone(pause, MANY, &mut Traced(recorder));
+            } else if undivided {
+                floor.work_alone(pause, MANY, &mut Untraced);
+            } else {
+                floor.work(pause.min(first + self.step));
+                if let Some(loads) = &progress.loads {
+                    let events =
+                        |part: &Partition<'_, S, H>| part.net.counters.events + part.net.counters.packet_hops;
+                    let events: Vec<u64> = floor.parts().map(|part| events(&part)).collect();
+                    loads.lock().unwrap_or_else(PoisonError::into_inner).add(&events);
                 }
             }
         }
-        self.counters.events += u64::from(PROGRESS_EVERY - until_progress);
-        self.report_progress(progress);
-        self.finish(recorder, stopped)
     }
 
-    /// Whether any event that affects the result is left.
-    #[inline]
-    fn has_work(&self) -> bool {
-        self.connections.live() > 0
-            || self.next_flow < self.setup.flows.len()
-            || self.resolver.as_ref().is_some_and(|resolver| !resolver.is_idle())
+    /// What comes next, and when.
+    fn next_global(&self) -> Option<(Time, Global)> {
+        let fault = self.setup.faults.get(self.next_fault).map(|fault| (fault.at, Global::Fault));
+        let central = self.central.as_ref().map(|central| (central.next(), Global::Central));
+        let window = self.window.next().map(|time| (time, Global::Window));
+        let sample = Some((self.next_sample, Global::Sample));
+        let all = [fault, central, window, sample].into_iter().flatten();
+        all.filter(|(time, _)| *time < Time::MAX).min_by_key(|(time, _)| *time)
     }
 
-    /// A packet reaches the far end of `link`.
-    #[inline]
-    fn arrive<R: Recorder>(&mut self, link: u32, recorder: &mut R) {
-        let net = &mut self.net;
-        let (packet, next, far_end, far_port) = net.links.arrive(link);
-        net.advance(link, next);
-        self.counters.packet_hops += 1;
-        if R::TRACES {
-            recorder.trace(net.now, TraceEvent::Arrived { frame: packet, link: net.id(link) });
-        }
-        if net.packets.get(packet).is_watched() {
-            let ends = far_end.split().is_err();
-            Self::observe(&mut self.observer, net, &mut self.connections, (link, ends), packet);
-        }
-        let number = match far_end.split() {
-            Ok(number) => number,
-            Err(host) => return self.deliver(host, packet, recorder),
-        };
-        self.switch_receives(number as usize, PortId(far_port), packet, recorder);
-    }
-
-    /// Switch `number` processes a packet received on `ingress`.
-    #[inline(always)]
-    pub(crate) fn switch_receives<R: Recorder>(
+    fn act<S: Switch, H: Hosts, T: Tracer>(
         &mut self,
-        number: usize,
-        ingress: PortId,
-        packet: PacketId,
-        recorder: &mut R,
+        what: Global,
+        now: Time,
+        floor: &Floor<'_, S, H>,
+        tracer: &mut T,
     ) {
-        let (net, switch) = (&mut self.net, &mut self.switches[number]);
-        let first = switch.first_link;
-        let mut context = SwitchContext { now: net.now, net, first_link: first, random: &mut switch.random };
-        let header = &net.packets.get(packet).header;
-        switch.scheme.receive(&mut context, ingress, header, &mut self.actions);
-        if R::TRACES {
-            self.trace_kept(number, recorder);
-        }
-        match self.actions.take_only() {
-            Some(Action::Send(port)) => self.send(first + u32::from(port.0), packet, recorder),
-            Some(Action::Drop(reason)) => self.drop(packet, reason, recorder),
-            _ => self.act(number, ingress, packet, recorder),
+        match what {
+            Global::Fault => self.fault(now, floor, tracer),
+            Global::Central => {
+                let effects = self.central.as_mut().map_or_else(Vec::new, |central| central.run(now));
+                for effect in effects {
+                    carry_out(effect, floor, tracer);
+                }
+            }
+            Global::Window => self.window.read(self.setup.fabric, |id| counters(floor, id).wire_bytes),
+            Global::Sample => {}
         }
     }
 
-    /// Enqueues a packet on `link`, or drops it.
-    #[inline(always)]
-    pub(crate) fn send<R: Recorder>(&mut self, link: u32, packet: PacketId, recorder: &mut R) {
-        if R::TRACES {
-            let (link, header) = (self.net.id(link), &self.net.packets.get(packet).header);
-            recorder.trace(self.net.now, TraceEvent::Sent { frame: packet, link, header });
+    /// Enters the news of all partitions in the book, in order of time, and sends out the notices that follow.
+    fn join<S: Switch, H: Hosts, R: Recorder>(&mut self, floor: &Floor<'_, S, H>, recorder: &mut R) {
+        let mut entries: Vec<Entry> = Vec::new();
+        for mut part in floor.parts() {
+            let journal = &mut part.net.journal;
+            journal.is_urgent = false;
+            entries.append(&mut journal.entries);
         }
-        if let Err(reason) = self.net.transmit(link, packet) {
-            self.drop(packet, reason, recorder);
+        entries.sort_by_key(|entry| (entry.at, entry.node));
+        for Entry { at, node, news } in entries {
+            match (news, &mut self.central) {
+                (News::Reported(reported), Some(central)) => central.reported(at, node, *reported),
+                (News::RuleRemoved { cookie, packets, bytes }, Some(central)) => {
+                    central.rule_removed(at, node, (cookie, packets, bytes));
+                }
+                (news, _) => {
+                    let consequence = self.book.enter(at, news, self.setup.flows, recorder);
+                    if let Some(consequence) = consequence {
+                        self.notify(at + self.lookahead, consequence, floor);
+                    }
+                }
+            }
         }
     }
 
-    /// A watched packet reaches the far end of `link`.
-    #[cold]
-    fn observe(
-        observer: &mut Observer,
-        net: &Network,
-        connections: &mut Connections,
-        (link, ends): (u32, bool),
-        packet: PacketId,
-    ) {
-        let watched = net.packets.get(packet);
-        let header = &watched.header;
-        let wire_bytes = net.links.wire_bytes(link, header.ip_bytes);
-        let connection = watched.endpoint().map(|id| &mut connections.shared[id as usize / 2]);
-        observer.crossed(net.now, (net.id(link), ends), wire_bytes, (packet, header), connection);
-    }
-
-    /// A packet reaches a host.
-    #[inline]
-    fn deliver<R: Recorder>(&mut self, host: u32, packet: PacketId, recorder: &mut R) {
-        let to = self.net.packets.get(packet);
-        let Some(id) = to.endpoint() else {
-            return self.deliver_alone(HostId(host), packet, recorder);
+    fn notify<S: Switch, H: Hosts>(&self, at: Time, consequence: Consequence, floor: &Floor<'_, S, H>) {
+        let host = |flow: FlowNumber, side: usize| {
+            let flow = &self.setup.flows[flow as usize];
+            self.setup.fabric.host_node([flow.src, flow.dst][side])
         };
-        if to.header.dst.host().is_none_or(|dst| dst != host) {
-            return self.drop(packet, DropReason::NotForMe, recorder);
-        }
-        if R::TRACES {
-            recorder.trace(self.net.now, TraceEvent::Delivered { frame: packet });
-        }
-        if self.multipath.is_some() {
-            return self.deliver_multipath(id, packet, recorder);
-        }
-        self.net.packets.read_segment(packet, &mut self.segment);
-        self.net.packets.remove(packet);
-        self.counters.packets_delivered += 1;
-        self.connections.shared[id as usize / 2].in_flight -= 1;
-        let side = &mut self.connections.sides[id as usize];
-        side.endpoint.on_segment(self.setup.transport, self.net.now, &self.segment);
-        self.pump(id, recorder);
-    }
-
-    /// Sends an endpoint's pending segments; called after every event that may produce some.
-    #[inline]
-    fn pump<R: Recorder>(&mut self, id: EndpointId, recorder: &mut R) {
-        let now = self.net.now;
-        let small_queues = self.setup.transport.small_queues;
-        let number = id as usize / 2;
-        let side = &mut self.connections.sides[id as usize];
-        let shared = &mut self.connections.shared[number];
-        if id & 1 == 1 && shared.end.is_none() && side.endpoint.delivered() >= shared.flow.bytes {
-            shared.end = Some(now);
-            side.endpoint.close();
-            self.finished += 1;
-            self.finished_bytes[usize::from(shared.flow.class)] += shared.flow.bytes;
-        }
-        while side.endpoint.poll_transmit(self.setup.transport, now, &mut self.segment) {
-            let sent = (&self.segment, Options::None);
-            let taken = transmit(&mut self.net, &mut self.counters, (side, shared), id, sent, recorder);
-            if small_queues && taken && self.segment.len > 0 {
-                side.endpoint.leaves_at(now, self.net.departure(side.nic), self.segment.len);
-            }
-        }
-        if small_queues && side.endpoint.held_until() < side.wake {
-            side.wake = side.endpoint.held_until();
-            self.net.queue.schedule(TIMER | id, side.wake);
-        }
-        let deadline = side.endpoint.next_timeout();
-        if deadline < side.armed {
-            side.armed = deadline;
-            self.net.queue.schedule(TIMER | id, deadline);
-        }
-        if shared.in_flight == 0 {
-            self.release(number as u32, recorder);
-        }
-    }
-
-    /// Handles a timer event of an endpoint; the deadline may have moved since it was scheduled.
-    fn timer<R: Recorder>(&mut self, id: EndpointId, time: Time, recorder: &mut R) {
-        let side = &mut self.connections.sides[id as usize];
-        if !(side.armed == time || side.wake == time) || !self.connections.shared[id as usize / 2].live {
-            return;
-        }
-        for at in [&mut side.armed, &mut side.wake] {
-            if *at == time {
-                *at = Time::MAX;
-            }
-        }
-        if self.multipath.is_some() {
-            return self.multipath_timer(id, recorder);
-        }
-        if side.endpoint.next_timeout() <= time {
-            side.endpoint.on_timeout(self.setup.transport, time);
-        }
-        self.pump(id, recorder);
-    }
-
-    /// Drops a packet.
-    #[cold]
-    pub(crate) fn drop<R: Recorder>(&mut self, packet: PacketId, reason: DropReason, recorder: &mut R) {
-        if R::TRACES {
-            recorder.trace(self.net.now, TraceEvent::Dropped { frame: packet, reason });
-        }
-        self.counters.count_drop(reason);
-        let dropped = self.net.packets.get(packet);
-        if let Some(id) = dropped.endpoint() {
-            let connection = &mut self.connections.shared[id as usize / 2];
-            self.observer.dropped(self.net.now, packet, &dropped.header, reason, connection);
-        }
-        self.end(packet, !matches!(reason, DropReason::NotForMe | DropReason::LateCopy), recorder);
-    }
-
-    /// Removes a packet from the network; `lost` if that is a loss for its flow.
-    pub(crate) fn end<R: Recorder>(&mut self, packet: PacketId, lost: bool, recorder: &mut R) {
-        let ended = self.net.packets.get(packet);
-        let (endpoint, carries_data) = (ended.endpoint(), ended.header.payload > 0);
-        self.net.packets.remove(packet);
-        let Some(endpoint) = endpoint else { return };
-        let number = endpoint as usize / 2;
-        let shared = &mut self.connections.shared[number];
-        shared.in_flight -= 1;
-        shared.drops += u32::from(carries_data && lost);
-        if shared.in_flight == 0 {
-            self.release(number as u32, recorder);
-        }
-    }
-
-    /// Frees a connection's slot once its packets are gone and both sides have closed, or one has
-    /// aborted.
-    fn release<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
-        if self.multipath.is_some() {
-            return self.release_multipath(number, recorder);
-        }
-        let at = number as usize;
-        let shared = &self.connections.shared[at];
-        let [client, server] = [0, 1].map(|side| &self.connections.sides[at * 2 + side].endpoint);
-        let over = client.is_closed() && server.is_closed() || client.is_aborted() || server.is_aborted();
-        if shared.live && shared.in_flight == 0 && over {
-            self.record(number, recorder);
-            self.connections.close(number);
-        }
-    }
-
-    fn record<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
-        if self.multipath.is_some() {
-            return self.record_multipath(number, recorder);
-        }
-        let at = number as usize;
-        let shared = &self.connections.shared[at];
-        let (ideal, hops) = self.ideals.remove(&shared.flow.id).unwrap_or_default();
-        let sender = self.connections.sides[at * 2].endpoint.stats();
-        let receiver = self.connections.sides[at * 2 + 1].endpoint.stats();
-        recorder.flow(&FlowRecord {
-            flow: shared.flow,
-            end: shared.end,
-            ideal,
-            hops,
-            subflows: 1,
-            packets_sent: u64::from(sender.data_segments_sent),
-            retransmissions: u64::from(sender.retransmissions),
-            timeouts: u64::from(sender.timeouts),
-            out_of_order: u64::from(receiver.out_of_order),
-            first_transmissions_received: u64::from(receiver.first_transmissions_received),
-            ecn_marks: u64::from(receiver.ecn_marks),
-            drops: u64::from(shared.drops),
-            resolution: shared.opened.saturating_since(shared.flow.start),
-            exploration: shared.seen.exploration,
-            moves: shared.seen.moves,
-            path: shared.seen.path.clone(),
-        });
-    }
-
-    fn schedule_next_flow(&mut self) {
-        if let Some(flow) = self.setup.flows.get(self.next_flow) {
-            self.net.queue.schedule(FLOW_START, flow.start);
-        }
-    }
-
-    fn schedule_next_fault(&mut self) {
-        if let Some(fault) = self.setup.faults.get(self.next_fault) {
-            self.net.queue.schedule(FAULT, fault.at);
-        }
-    }
-
-    fn schedule_window(&mut self) {
-        if let Some(time) = self.window.next() {
-            self.net.queue.schedule(WINDOW, time);
-        }
-    }
-
-    fn control<R: Recorder>(&mut self, id: u32, time: Time, recorder: &mut R) {
-        match id {
-            FLOW_START => self.start_flow(recorder),
-            SAMPLE => self.sample(recorder),
-            FAULT => self.faults_due(recorder),
-            WINDOW => self.pass_window(),
-            CENTRAL => self.run_central(recorder),
-            id if id & SWITCH != 0 => self.wake_switch((id & !SWITCH) as usize, time, recorder),
-            id => self.ask(id & !ASK, recorder),
-        }
-    }
-
-    fn start_flow<R: Recorder>(&mut self, recorder: &mut R) {
-        // Faults at the moment of the start take effect before it.
-        self.faults_due(recorder);
-        let number = self.next_flow;
-        let flow = &self.setup.flows[number];
-        self.next_flow += 1;
-        self.schedule_next_flow();
-        let ideal = self.ideal.fct(self.setup.fabric, self.routes.routes(), self.setup.transport, flow);
-        self.ideals.insert(flow.id, ideal);
-        let question = (flow.src, flow.dst);
-        match &self.resolver {
-            Some(resolver) if !resolver.knows(question, self.net.now) => {
-                self.resolve(number as u32, recorder)
-            }
-            _ => self.open(number as u32, recorder),
-        }
-    }
-
-    /// Opens the connection of flow `number`.
-    pub(crate) fn open<R: Recorder>(&mut self, number: u32, recorder: &mut R) {
-        let flow = self.setup.flows[number as usize];
-        if self.multipath.is_some() {
-            return self.open_multipath(&flow, recorder);
-        }
-        let nics = self.nics(&flow);
-        let id = self.connections.open(self.setup.transport, self.net.now, &flow, nics);
-        self.pump(id, recorder);
-    }
-
-    /// The links on which the two hosts of a flow send: each host picks one of its links on a shortest
-    /// path by the flow's hash, as in link aggregation (IEEE 802.1AX, 6.2.4).
-    pub(crate) fn nics(&self, flow: &Flow) -> [u32; 2] {
-        let hash = weft_switching::flow_hash(flow.src, flow.dst, flow.sport, flow.dport);
-        [(flow.src, flow.dst), (flow.dst, flow.src)].map(|(from, to)| {
-            let node = self.setup.fabric.host_node(from);
-            let ports = self.routes.routes().next_hops(node, to);
-            let drawn = ports.get(pick(weft_switching::mix64(u64::from(hash)), ports.len()));
-            self.net.first_link[node.index()] + drawn.map_or(0, |port| u32::from(port.0))
-        })
-    }
-
-    fn sample<R: Recorder>(&mut self, recorder: &mut R) {
-        let mut class_bytes = self.finished_bytes.clone();
-        let mut active = 0;
-        for (number, shared) in self.connections.shared.iter().enumerate().filter(|(_, shared)| shared.live) {
-            if shared.end.is_some() {
-                continue;
-            }
-            let delivered = match &self.multipath {
-                Some(multipath) => multipath.delivered(number as u32),
-                None => Some(self.connections.sides[number * 2 + 1].endpoint.delivered()),
-            };
-            active += u64::from(delivered.is_some());
-            class_bytes[usize::from(shared.flow.class)] += delivered.unwrap_or(0);
-        }
-        let (probe, fabric) = (&mut self.setup.probe, self.setup.fabric);
-        let next = probe.sample(fabric, &self.net, &class_bytes, active, recorder);
-        if probe.samples_switches() {
-            for switch in &mut self.switches {
-                let entries = switch.scheme.table_entries(self.net.now);
-                probe.sample_switch(self.net.now, switch.node, entries, recorder);
-            }
-        }
-        if self.has_work() {
-            self.net.queue.schedule(SAMPLE, next);
-        }
-    }
-
-    /// Handles an end of the measurement window.
-    fn pass_window(&mut self) {
-        self.window.read(self.setup.fabric, &self.net);
-        self.schedule_window();
-    }
-
-    /// Applies the faults that are due and not yet applied.
-    fn faults_due<R: Recorder>(&mut self, recorder: &mut R) {
-        while self.setup.faults.get(self.next_fault).is_some_and(|fault| fault.at <= self.net.now) {
-            self.fault(recorder);
+        let notices: &[_] = match consequence {
+            Consequence::Watch(Strand { flow, subflow }) => &[(host(flow, 0), Notice::Watch(flow, subflow))],
+            Consequence::Over(flow) => &[0, 1].map(|side| (host(flow, side), Notice::Leave(flow, side))),
+        };
+        for (node, notice) in notices {
+            floor.part_of(*node).notify(at, *notice);
+            floor.expect(at);
         }
     }
 
     /// Applies a failure or restoration of links; routes change at once (control-plane delay is not modelled).
-    fn fault<R: Recorder>(&mut self, recorder: &mut R) {
+    fn fault<S: Switch, H: Hosts, T: Tracer>(&mut self, now: Time, floor: &Floor<'_, S, H>, tracer: &mut T) {
         let fault = &self.setup.faults[self.next_fault];
-        let (links, up) = (fault.links.clone(), fault.kind == FaultKind::Heal);
+        let up = fault.kind == FaultKind::Heal;
         self.next_fault += 1;
-        self.schedule_next_fault();
         let fabric = self.setup.fabric;
-        self.observer.event(self.net.now, if up { &[] } else { &links }, &mut self.connections);
-        for &id in &links {
-            let (from, port) = (fabric.link(id).from, fabric.link(id).from_port);
-            if R::TRACES {
-                recorder.trace(self.net.now, TraceEvent::LinkChanged { link: id, up });
+        for strand in self.book.event(now, if up { &[] } else { &fault.links }) {
+            let source = fabric.host_node(self.setup.flows[strand.flow as usize].src);
+            floor.part_of(source).watch(strand.flow, strand.subflow, &floor.world);
+        }
+        for &id in &fault.links {
+            if T::TRACES {
+                tracer.trace(now, TraceEvent::LinkChanged { link: id, up });
             }
-            for packet in self.net.set_up(id, up) {
-                self.drop(packet, DropReason::LinkDown, recorder);
-            }
-            if let Ok(number) = self.switches.binary_search_by_key(&from, |switch| switch.node) {
-                self.tell_switch(number, recorder, |scheme, ctx, out| {
-                    scheme.port_changed(ctx, port, up, out);
-                });
+            for mut part in floor.parts() {
+                part.set_up(id, up, tracer);
             }
         }
-        self.tell_central(&links, up);
-        self.routes = Arc::new(Forwarding::new(fabric, |link| self.net.is_up(link)));
-        for switch in &mut self.switches {
-            switch.scheme.routes_changed(&self.routes);
+        if let Some(central) = &mut self.central {
+            central.links_changed(now, fabric, &fault.links, up);
         }
-        for number in 0..self.connections.shared.len() {
-            let nics = self.nics_of(number);
-            let sides = &mut self.connections.sides[number * 2..];
-            sides.iter_mut().zip(nics).for_each(|(side, nic)| side.nic = nic);
+        let is_up = |id: LinkId| sender_of(floor, id).net.is_up(id);
+        let routes = Arc::new(Forwarding::new(fabric, is_up));
+        for mut part in floor.parts() {
+            part.reroute(&routes, &floor.world);
         }
     }
 
-    fn report_progress(&self, progress: &Progress) {
-        progress.time_ps.store(self.net.now.ps(), Ordering::Relaxed);
-        progress.packet_hops.store(self.counters.packet_hops, Ordering::Relaxed);
-        progress.flows.store(self.finished, Ordering::Relaxed);
+    fn sample<S: Switch, H: Hosts, R: Recorder>(
+        &mut self,
+        now: Time,
+        floor: &Floor<'_, S, H>,
+        recorder: &mut R,
+    ) {
+        let mut class_bytes = self.book.finished_bytes.clone();
+        let mut active = 0;
+        for number in self.book.unfinished() {
+            let flow = &self.setup.flows[number as usize];
+            let part = floor.part_of(self.setup.fabric.host_node(flow.dst));
+            let delivered = part.delivered(number, &floor.world);
+            active += 1;
+            class_bytes[usize::from(flow.class)] += delivered.unwrap_or(0);
+        }
+        let probe = &mut self.setup.probe;
+        let state = |id| (counters(floor, id), sender_of(floor, id).net.waiting(id));
+        self.next_sample = probe.sample(self.setup.fabric, now, state, (&class_bytes, active), recorder);
+        if probe.samples_switches() {
+            for node in self.setup.fabric.switches() {
+                let mut part = floor.part_of(node);
+                let switches = &mut part.switches;
+                let number = switches.number_of(node).expect("each switch is in its partition");
+                let entries = switches.table_entries(number, now);
+                probe.sample_switch(now, node, entries, recorder);
+            }
+        }
+    }
+
+    fn report_progress<S: Switch, H: Hosts>(&self, floor: &Floor<'_, S, H>, progress: &Progress) {
+        let (mut now, mut hops) = (Time::ZERO, 0);
+        for part in floor.parts() {
+            now = now.max(part.net.now);
+            hops += part.net.counters.packet_hops;
+        }
+        progress.time_ps.store(now.ps(), Ordering::Relaxed);
+        progress.packet_hops.store(hops, Ordering::Relaxed);
+        progress.flows.store(self.book.finished, Ordering::Relaxed);
     }
 
     /// Records the remaining flows and builds the report.
-    fn finish<R: Recorder>(&mut self, recorder: &mut R, stopped: bool) -> RunReport {
-        for number in self.resolver.as_mut().map_or_else(Vec::new, Resolver::abandon) {
+    fn finish<S: Switch, H: Hosts, R: Recorder>(
+        &mut self,
+        floor: &Floor<'_, S, H>,
+        recorder: &mut R,
+        stopped: bool,
+    ) -> RunReport {
+        floor.settle();
+        let fabric = self.setup.fabric;
+        let is_over = self.book.over == self.setup.flows.len() as u64;
+        let last = floor.parts().map(|part| part.net.now).max().unwrap_or(Time::ZERO);
+        let end = if is_over { self.book.last_over } else { last };
+        for mut part in floor.parts() {
+            part.net.now = last;
+        }
+        let mut started = Vec::new();
+        for part in floor.parts() {
+            started.extend_from_slice(part.started());
+        }
+        for &number in &started {
             let flow = &self.setup.flows[number as usize];
-            if self.add_bundle(flow).is_none() {
-                self.connections.open(self.setup.transport, self.net.now, flow, [0; 2]);
+            for (side, host) in [flow.src, flow.dst].into_iter().enumerate() {
+                let mut part = floor.part_of(fabric.host_node(host));
+                if floor.world.places.get(number, side) != Place::Gone {
+                    part.leave(number, side, &floor.world);
+                }
             }
         }
-        for number in 0..self.connections.shared.len() {
-            if self.connections.shared[number].live && self.stands_for_connection(number as u32) {
-                self.record(number as u32, recorder);
-            }
-        }
+        self.join(floor, recorder);
         while self.window.next().is_some() {
-            self.window.read(self.setup.fabric, &self.net);
+            self.window.read(fabric, |id| counters(floor, id).wire_bytes);
         }
-        self.counters.packets_in_flight = self.net.packets.live() as u64;
-        let links = (0..self.setup.fabric.links().len() as u32).map(LinkId);
-        let multipath = self.multipath.as_ref().map_or(0, Multipath::memory);
+        let mut total = Counters::default();
+        let mut state_bytes = 0;
+        for mut part in floor.parts() {
+            let net = &mut part.net;
+            net.counters.packets_in_flight = net.packets.live() as u64;
+            total.add(&net.counters);
+            state_bytes += part.memory() as u64;
+        }
+        total.packets_in_flight += self.central.as_ref().map_or(0, ControlPlane::waiting) as u64;
+        let links = (0..fabric.links().len() as u32).map(LinkId);
         RunReport {
             stopped,
-            end: self.net.now,
+            end,
             window: self.setup.window,
-            counters: self.counters.clone(),
-            flows_started: self.next_flow as u64,
-            flows_finished: self.finished,
-            links: links.map(|id| self.link_report(id)).collect(),
-            events: self.observer.events.clone(),
+            counters: total,
+            flows_started: started.len() as u64,
+            flows_finished: self.book.finished,
+            links: links.map(|id| self.link_report(id, floor)).collect(),
+            events: self.book.events.clone(),
             controller: self.central.as_ref().map(ControlPlane::report),
-            multipath: self.multipath.as_ref().map(Multipath::report),
-            state_bytes: (self.net.memory() + self.connections.memory() + multipath) as u64,
+            multipath: self.book.multipath,
+            state_bytes,
         }
     }
 
-    fn link_report(&self, id: LinkId) -> LinkReport {
+    fn link_report<S: Switch, H: Hosts>(&self, id: LinkId, floor: &Floor<'_, S, H>) -> LinkReport {
+        let receiver = floor.part_of(self.setup.fabric.link(id).to);
+        let floods = receiver.net.floods_of(id);
+        drop(receiver);
         LinkReport {
             id,
-            counters: self.net.counters(id),
+            counters: counters(floor, id),
             window_bytes: self.window.bytes(id),
-            floods: self.observer.floods[id.index()],
-            up: self.net.is_up(id),
+            floods,
+            up: sender_of(floor, id).net.is_up(id),
+        }
+    }
+}
+
+/// The partition of a link's sending end.
+fn sender_of<'f, 'a, S: Switch, H: Hosts>(
+    floor: &'f Floor<'a, S, H>,
+    id: LinkId,
+) -> MutexGuard<'f, Partition<'a, S, H>> {
+    let from = floor.part(0).net.fabric.link(id).from;
+    floor.part_of(from)
+}
+
+/// The counters of a link.
+fn counters<S: Switch, H: Hosts>(floor: &Floor<'_, S, H>, id: LinkId) -> LinkCounters {
+    sender_of(floor, id).net.counters_of(id)
+}
+
+/// The switch with this controller ID.
+const fn node_of(switch: SwitchId) -> NodeId {
+    NodeId(switch.0 as u32 - 1)
+}
+
+/// Carries out what the controller does at a switch.
+fn carry_out<S: Switch, H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'_, S, H>, tracer: &mut T) {
+    let (switch, ports, frame) = match effect {
+        Effect::Rule(switch, change) => {
+            let mut part = floor.part_of(node_of(switch));
+            let Partition { net, switches, .. } = &mut *part;
+            if let Some(number) = switches.number_of(node_of(switch)) {
+                let now = net.now;
+                switches.change(number, net, |scheme| scheme.apply(now, &change));
+            }
+            return;
+        }
+        Effect::Drop(parcel) => {
+            let mut part = floor.part(0);
+            let net = &mut part.net;
+            let packet = net.packets.put(parcel);
+            let node = NodeId(0);
+            net.drop(node, packet, DropReason::NotReleased, tracer);
+            return;
+        }
+        Effect::Receive(switch, in_port, frame) => (switch, Err(in_port), frame),
+        Effect::Send(switch, ports, frame) => (switch, Ok(ports), frame),
+    };
+    let node = node_of(switch);
+    let mut part = floor.part_of(node);
+    let Partition { net, switches, .. } = &mut *part;
+    let Some(number) = switches.number_of(node) else { return };
+    let packet = match frame {
+        Outgoing::Held(parcel) => net.packets.put(parcel),
+        Outgoing::Copy(parcel) => {
+            net.counters.packets_copied += 1;
+            net.packets.put(parcel)
+        }
+        Outgoing::Made(header) => {
+            net.counters.packets_of_switches += 1;
+            net.packets.packet_without_segment(&header)
+        }
+    };
+    match ports {
+        Ok(ports) => switches.send_out(number, ports.into_iter(), packet, net, tracer),
+        Err(in_port) => {
+            let ingress = in_port.unwrap_or(PortId(u16::MAX));
+            switches.receive(number, ingress, packet, net, tracer);
         }
     }
 }

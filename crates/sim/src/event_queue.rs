@@ -3,10 +3,11 @@
 //! Packets in flight on a link are in order, so the queue holds one entry per link, not one per
 //! packet. The entries are the leaves of a winner tree (Knuth, volume 3, 5.4.1): setting a leaf
 //! replays the matches on its way to the root, a fixed number of comparisons without a branch to
-//! mispredict. A key is one integer: the time, a hash of the time and the leaf, and the leaf's
-//! number. The hash decides between simultaneous events, so no link has an advantage, and the order
-//! does not depend on the order of scheduling. Timers and other events of unbounded number wait in a
-//! binary heap, in order of (time, sequence), whose first is a leaf of the tree like any link.
+//! mispredict. A key is one integer: the time, a rank, and the leaf's number. The rank of a link is a hash of
+//! the time and of its port at its far end. It decides between simultaneous arrivals at a node, so no link has
+//! an advantage, and the order depends neither on the order of scheduling nor on the numbers of leaves. Timers
+//! and other events of unbounded number wait in a binary heap, in order of (time, sequence), whose first is a
+//! leaf of the tree like any link, due before all links of the same time.
 //!
 //! Keys count time from an epoch and saturate: a leaf that is due never, or later than a key can
 //! represent, has the largest key time. When only such leaves are left, the caller supplies their
@@ -18,8 +19,8 @@ use std::hint::select_unpredictable;
 
 use weft_units::Time;
 
-/// The bits of a key that hold the hash. Two simultaneous leaves have the same hash once in 256 times.
-const HASH_BITS: u32 = 8;
+/// The bits of a key that hold the rank. Two simultaneous links have the same rank once in 255 times.
+const RANK_BITS: u32 = 8;
 
 /// What is due next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,20 +45,32 @@ pub struct EventQueue {
     most_ahead: u64,
     /// Keys count time from here.
     epoch: u64,
-    /// Nothing is due after this.
-    limit: Time,
-    /// The first key that is after the limit or saturated.
+    /// Nothing is due from this time on.
+    end: Time,
+    /// The first key that is not before the end, or saturated.
     beyond: u64,
     far: BinaryHeap<Reverse<(u64, u32, u32)>>,
     sequence: u32,
 }
 
+/// The place of an event among the heap's simultaneous events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// Before all others, in the order of this number.
+    First(u8),
+    /// In the order of scheduling.
+    Scheduled,
+}
+
+/// Sequence numbers up to this one belong to [`Order::First`].
+const FIRST: u32 = u8::MAX as u32;
+
 impl EventQueue {
-    /// An empty queue with `leaves` leaves; events after `limit` are never due.
-    pub fn new(leaves: usize, limit: Time) -> Self {
+    /// An empty queue with `leaves` leaves; nothing is due until [`EventQueue::set_end`].
+    pub fn new(leaves: usize) -> Self {
         let places = (leaves + 1).next_power_of_two().max(64);
         let width = places.trailing_zeros();
-        let shift = width + HASH_BITS;
+        let shift = width + RANK_BITS;
         let mut queue = Self {
             tree: vec![u64::MAX; 2 * places].into(),
             leaves: leaves as u32,
@@ -65,10 +78,10 @@ impl EventQueue {
             shift,
             most_ahead: u64::MAX >> shift,
             epoch: 0,
-            limit,
+            end: Time::ZERO,
             beyond: 0,
             far: BinaryHeap::new(),
-            sequence: 0,
+            sequence: FIRST,
         };
         queue.count_from(0);
         queue
@@ -76,18 +89,29 @@ impl EventQueue {
 
     fn count_from(&mut self, epoch: u64) {
         self.epoch = epoch;
-        let after_limit = self.limit.ps().saturating_sub(epoch).saturating_add(1);
-        self.beyond = after_limit.min(self.most_ahead) << self.shift;
+        self.set_end(self.end);
+    }
+
+    /// From `end` on nothing is due.
+    #[inline]
+    pub fn set_end(&mut self, end: Time) {
+        self.end = end;
+        self.beyond = end.ps().saturating_sub(self.epoch).min(self.most_ahead) << self.shift;
     }
 
     /// The key of leaf `id` for `time`.
     #[inline(always)]
-    fn key(&self, id: u32, time: Time) -> u64 {
-        let ahead = time.ps().wrapping_sub(self.epoch);
-        let ahead = select_unpredictable(ahead < self.most_ahead, ahead, self.most_ahead);
+    fn key(&self, id: u32, port: u32, time: Time) -> u64 {
         // With a fixed order one link would win every tie for the last place in a queue, and on links of
         // one rate packets meet again and again.
-        ahead << self.shift | rank(id, time) << self.width | u64::from(id)
+        self.key_of_rank(id, rank(port, time), time)
+    }
+
+    #[inline(always)]
+    fn key_of_rank(&self, id: u32, rank: u64, time: Time) -> u64 {
+        let ahead = time.ps().wrapping_sub(self.epoch);
+        let ahead = select_unpredictable(ahead < self.most_ahead, ahead, self.most_ahead);
+        ahead << self.shift | rank << self.width | u64::from(id)
     }
 
     /// The leaf of a key.
@@ -104,10 +128,15 @@ impl EventQueue {
         self.tree.len() / 2 + id as usize
     }
 
-    /// Sets when leaf `id` is due; [`Time::MAX`] for never.
+    /// Sets when leaf `id`, of a link with this port at its far end, is due; [`Time::MAX`] for never.
     #[inline(always)]
-    pub fn set(&mut self, id: u32, time: Time) {
-        let (leaf, key) = (self.place(id), self.key(id, time));
+    pub fn set(&mut self, id: u32, port: u32, time: Time) {
+        self.put(id, self.key(id, port, time));
+    }
+
+    #[inline(always)]
+    fn put(&mut self, id: u32, key: u64) {
+        let leaf = self.place(id);
         // A constant number of rounds is unrolled; most fabrics have one of these widths.
         match self.width {
             7 => self.replay(leaf, key, 7),
@@ -139,8 +168,8 @@ impl EventQueue {
     /// in their subtrees of 1/4, 1/16 and 1/64 of all leaves: they are due after about 4, 16 and 64
     /// events.
     #[inline(always)]
-    pub fn set_and_foresee(&mut self, id: u32, time: Time) -> [u32; 3] {
-        self.set(id, time);
+    pub fn set_and_foresee(&mut self, id: u32, port: u32, time: Time) -> [u32; 3] {
+        self.set(id, port, time);
         let leaf = self.place(id);
         [2, 4, 6].map(|depth| {
             // SAFETY: see `place`; the ancestors of a leaf are nodes.
@@ -154,8 +183,8 @@ impl EventQueue {
     /// A leaf brought forward can only win more matches than before, so siblings need not be read. It
     /// is usually due after most other leaves, so the branch predictor expects the upper half skipped.
     #[inline(always)]
-    pub fn bring_forward(&mut self, id: u32, time: Time) {
-        let (leaf, key) = (self.place(id), self.key(id, time));
+    pub fn bring_forward(&mut self, id: u32, port: u32, time: Time) {
+        let (leaf, key) = (self.place(id), self.key(id, port, time));
         let half = self.width / 2 + 1;
         self.enter(leaf, key, 0..half);
         // SAFETY: see `place`; the ancestors of a leaf are nodes.
@@ -177,13 +206,25 @@ impl EventQueue {
     /// Takes leaf `id` out of the queue.
     #[inline]
     pub fn clear(&mut self, id: u32) {
-        self.set(id, Time::MAX);
+        self.set(id, 0, Time::MAX);
     }
 
     /// Schedules an event outside the leaves at `time`; any number may be pending.
-    pub fn schedule(&mut self, id: u32, time: Time) {
-        self.far.push(Reverse((time.ps(), self.sequence, id)));
-        self.sequence = self.sequence.wrapping_add(1);
+    pub fn schedule(&mut self, id: u32, time: Time, order: Order) {
+        let place = match order {
+            Order::First(place) => u32::from(place),
+            Order::Scheduled => {
+                self.sequence = self.sequence.checked_add(1).unwrap_or(FIRST + 1);
+                self.sequence
+            }
+        };
+        self.far.push(Reverse((time.ps(), place, id)));
+        self.set_first_far();
+    }
+
+    /// Removes the events outside the leaves that `keep` refuses.
+    pub fn retain(&mut self, keep: impl Fn(u32) -> bool) {
+        self.far.retain(|Reverse((_, _, id))| keep(*id));
         self.set_first_far();
     }
 
@@ -192,7 +233,15 @@ impl EventQueue {
     }
 
     fn set_first_far(&mut self) {
-        self.set(self.leaves, self.first_far());
+        // Rank 0 belongs to the heap alone.
+        self.put(self.leaves, self.key_of_rank(self.leaves, 0, self.first_far()));
+    }
+
+    /// The time of the first event, whenever the end is. `None` if it is not known until
+    /// [`EventQueue::renew`], or there is none.
+    pub fn first(&self) -> Option<Time> {
+        let ahead = self.tree[1] >> self.shift;
+        (ahead < self.most_ahead).then(|| Time::from_ps(self.epoch + ahead))
     }
 
     /// The next event and its time. The caller sets or clears a leaf after serving it. `None` if
@@ -214,20 +263,22 @@ impl EventQueue {
         Some((time, Due::Far(id)))
     }
 
-    /// Moves the epoch to the time of the first event, after [`EventQueue::first_due`] returned
-    /// `None`; `time_of` returns when a leaf is due. Returns whether something is due up to the
-    /// limit.
+    /// Moves the epoch to the time of the first event, after [`EventQueue::first`] returned `None`; `due`
+    /// returns the port of a leaf's link at its far end, and when the leaf is due. Returns the time of the first
+    /// event; [`Time::MAX`] if there is none.
     #[cold]
-    pub fn renew(&mut self, time_of: impl Fn(u32) -> Time) -> bool {
+    pub fn renew(&mut self, due: impl Fn(u32) -> (u32, Time)) -> Time {
         let leaves = 0..self.leaves;
-        let first = leaves.clone().map(&time_of).min().unwrap_or(Time::MAX).min(self.first_far());
-        if first == Time::MAX || first > self.limit {
-            return false;
+        let first = leaves.clone().map(|id| due(id).1).min().unwrap_or(Time::MAX).min(self.first_far());
+        if first < Time::MAX {
+            self.count_from(first.ps());
+            leaves.for_each(|id| {
+                let (port, time) = due(id);
+                self.set(id, port, time);
+            });
+            self.set_first_far();
         }
-        self.count_from(first.ps());
-        leaves.for_each(|id| self.set(id, time_of(id)));
-        self.set_first_far();
-        true
+        first
     }
 
     /// Bytes of memory held.
@@ -236,21 +287,28 @@ impl EventQueue {
     }
 }
 
-/// The rank of leaf `id` among the leaves due at `time`: a hash of both in `HASH_BITS` bits.
+/// The rank of a link among the links due at `time` at the same node, by its port there: a hash of both in
+/// `RANK_BITS` bits, at least 1.
 #[inline(always)]
-fn rank(id: u32, time: Time) -> u64 {
+fn rank(port: u32, time: Time) -> u64 {
     // Odd constants of the golden ratio and of square roots; the halves of the product are folded as in wyhash
     // (Wang Yi, 2019).
     let both =
-        time.ps().wrapping_mul(0xbb67_ae85_84ca_a73b) ^ u64::from(id).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        time.ps().wrapping_mul(0xbb67_ae85_84ca_a73b) ^ u64::from(port).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let product = u128::from(both) * 0x3c6e_f372_fe94_f82b;
-    ((product >> 64) as u64 ^ product as u64) >> (64 - HASH_BITS)
+    (((product >> 64) as u64 ^ product as u64) >> (64 - RANK_BITS)).max(1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn queue_of(leaves: usize, end: Time) -> EventQueue {
+        let mut queue = EventQueue::new(leaves);
+        queue.set_end(end);
+        queue
+    }
 
     fn drain(queue: &mut EventQueue) -> Vec<(u64, Due)> {
         std::iter::from_fn(|| {
@@ -268,9 +326,9 @@ mod tests {
         fn leaves_come_in_order_of_time_and_each_comes(
             times in prop::collection::vec(0_u64..3_000, 1..200),
         ) {
-            let mut queue = EventQueue::new(times.len(), Time::MAX);
+            let mut queue = queue_of(times.len(), Time::MAX);
             for (id, time) in times.iter().enumerate() {
-                queue.set(id as u32, Time::from_ps(*time));
+                queue.set(id as u32, id as u32, Time::from_ps(*time));
             }
             let mut expected: Vec<_> =
                 times.iter().enumerate().map(|(id, time)| (*time, Due::Leaf(id as u32))).collect();
@@ -286,9 +344,9 @@ mod tests {
         fn distant_events_come_in_order_of_time_then_of_scheduling(
             times in prop::collection::vec(0_u64..1_000, 1..200),
         ) {
-            let mut queue = EventQueue::new(3, Time::MAX);
+            let mut queue = queue_of(3, Time::MAX);
             for (id, time) in times.iter().enumerate() {
-                queue.schedule(id as u32, Time::from_ps(*time));
+                queue.schedule(id as u32, Time::from_ps(*time), Order::Scheduled);
             }
             let mut expected: Vec<_> =
                 times.iter().enumerate().map(|(id, time)| (*time, Due::Far(id as u32))).collect();
@@ -300,21 +358,21 @@ mod tests {
         fn a_run_of_any_length_keeps_its_order(
             steps in prop::collection::vec((0_u32..8, 0_u64..40_000_000_000_000_000, 0_u8..3), 1..200),
         ) {
-            let mut queue = EventQueue::new(8, Time::MAX);
+            let mut queue = queue_of(8, Time::MAX);
             let mut model = [Time::MAX; 8];
             let mut now = 0;
             for (id, delay, what) in steps {
                 let time = Time::from_ps(now + delay);
                 if what == 1 && time <= model[id as usize] {
-                    queue.bring_forward(id, time);
+                    queue.bring_forward(id, id, time);
                 } else {
-                    queue.set(id, time);
+                    queue.set(id, id, time);
                 }
                 model[id as usize] = time;
                 if what == 2 {
                     let first = *model.iter().min().unwrap();
                     let due = queue.first_due().or_else(|| {
-                        assert!(queue.renew(|id| model[id as usize]));
+                        assert!(queue.renew(|id| (id, model[id as usize])) < Time::MAX);
                         queue.first_due()
                     });
                     let Some((time, Due::Leaf(id))) = due else { panic!("a leaf is due") };
@@ -329,11 +387,11 @@ mod tests {
 
     /// How often each of `ids` is first when all are due at `instants` times, `gap` apart.
     fn firsts(ids: &[u32], gap: u64, instants: u64) -> Vec<u64> {
-        let mut queue = EventQueue::new(90, Time::MAX);
+        let mut queue = queue_of(90, Time::MAX);
         let mut first = vec![0; ids.len()];
         for instant in 1..=instants {
             let at = Time::from_ps(instant * gap);
-            ids.iter().for_each(|&id| queue.set(id, at));
+            ids.iter().for_each(|&id| queue.set(id, id, at));
             let Some((_, Due::Leaf(id))) = queue.first_due() else { panic!("a leaf is due") };
             first[ids.iter().position(|other| *other == id).unwrap()] += 1;
             ids.iter().for_each(|&id| queue.clear(id));
@@ -358,11 +416,10 @@ mod tests {
 
     #[test]
     fn nothing_is_due_after_the_limit() {
-        let mut queue = EventQueue::new(2, Time::from_ps(10));
-        queue.set(0, Time::from_ps(11));
-        assert_eq!(queue.first_due(), None);
-        assert!(!queue.renew(|id| Time::from_ps([11, u64::MAX][id as usize])));
-        queue.bring_forward(1, Time::from_ps(10));
+        let mut queue = queue_of(2, Time::from_ps(11));
+        queue.set(0, 0, Time::from_ps(11));
+        assert_eq!((queue.first_due(), queue.first()), (None, Some(Time::from_ps(11))));
+        queue.bring_forward(1, 1, Time::from_ps(10));
         assert_eq!(queue.first_due(), Some((Time::from_ps(10), Due::Leaf(1))));
     }
 }

@@ -1,32 +1,41 @@
 //! The discrete-event engine.
 //!
-//! A packet's life: a host's [`host::Side`] builds it from a TCP segment, [`network::Network`] queues
-//! it on a [`link::Link`], the [`event_queue::EventQueue`] schedules its arrival at the far end, the
-//! [`engine::Engine`] passes its header to the switch there and the packet to the next link, until
+//! [`engine::run`] divides the fabric into partitions, each with its own links, switches, hosts and events, and lets
+//! threads work through windows of time. A packet's life: a host builds it from a TCP segment,
+//! [`network::Network`] queues it on a [`link::Links`] link, the [`event_queue::EventQueue`] schedules its arrival
+//! at the far end, the partition shows its header to the switch there and passes the packet on to the next link, until
 //! a host receives it. Results are reported through [`record::Recorder`].
 
-mod act;
 pub mod bench;
+mod book;
 mod central;
 mod class_queue;
+pub mod division;
 pub mod emulated;
 pub mod engine;
 pub mod event_queue;
 pub mod explore;
 pub mod fault;
-pub mod host;
+mod floor;
+mod hosts;
+mod huge;
 pub mod ideal;
+pub mod journal;
 pub mod link;
-mod multipath;
+pub mod loads;
 pub mod network;
-mod observe;
 pub mod packet;
+mod partition;
 pub mod probe;
 pub mod record;
 mod resolver;
 pub mod results;
 pub mod run;
+mod served_port;
+mod setup;
+mod shown;
 pub mod sweep;
+mod switches;
+mod timer;
 pub mod trace;
-mod transmit;
 mod window;

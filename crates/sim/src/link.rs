@@ -12,6 +12,7 @@
 use weft_fabric::{Fabric, Limit, Overhead};
 use weft_units::{Bytes, Duration, LinkId, Rate, Time, TxClock};
 
+use crate::huge;
 use crate::packet::{PacketId, prefetch};
 
 /// The far end of a link: a switch (by its dense number) or a host.
@@ -46,13 +47,37 @@ struct InFlight {
     packet: PacketId,
 }
 
+/// A link of a [`Links`]: the fabric's ID, and its ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// The fabric's link.
+    pub id: LinkId,
+    /// Its far end.
+    pub far_end: FarEnd,
+    /// Where its ends are.
+    pub span: Span,
+}
+
+/// Which ends of a link belong to a partition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Span {
+    /// Both.
+    Within,
+    /// The sending end. Packets leave for another partition when they are accepted.
+    Leaves,
+    /// The far end. Packets come from another partition.
+    Enters,
+}
+
 /// The outcome of offering a packet to a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offer {
-    /// It is the only one on the link: schedule its arrival.
-    First(Time),
+    /// It is the only one on the link: schedule its arrival at this port.
+    First(Time, u16),
     /// It follows others.
     Queued,
+    /// It reaches another partition at this time.
+    Leaves(Time),
     /// There was no room.
     Full,
     /// Not accepted here: the link is down, or its port has several queues.
@@ -80,11 +105,13 @@ struct Link {
     busy_until: Time,
     clock: TxClock,
     delay: Duration,
-    /// Bytes accepted, including those not yet sent.
-    wire_bytes: u64,
+    /// Bytes accepted, including those not yet sent, modulo 2^32.
+    wire_bytes: u32,
     /// Start of the ring in the arena; its length minus one.
     ring: u32,
     mask: u32,
+    /// The packet in the ring's first slot has this number, modulo the ring's length.
+    base: u32,
     /// Packets that have arrived and packets accepted, both modulo 2^32.
     head: u32,
     tail: u32,
@@ -106,8 +133,9 @@ struct Rest {
     ecn_threshold: u32,
     drops: u64,
     marks: u64,
-    /// How often the packet count has wrapped at 2^32.
+    /// How often the packet count and the byte count have wrapped at 2^32.
     wraps: u32,
+    byte_wraps: u32,
     /// With at most this many packets on the link, a packet is neither refused nor marked.
     free_packets: u32,
     /// Longest backlog seen, including the port's class queues.
@@ -121,6 +149,9 @@ const MARK_IN_BYTES: u8 = 8;
 const MIN_FRAME: u8 = 16;
 const SEVERAL_QUEUES: u8 = 32;
 const SLOW: u8 = 64;
+const LEAVES: u8 = 128;
+/// A packet is accepted without further checks only if none of these but `UP` is set.
+const PLAIN: u8 = UP | SEVERAL_QUEUES | LEAVES;
 
 /// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
 const MIN_WIRE_BYTES: u32 = 84;
@@ -128,6 +159,8 @@ const MIN_WIRE_BYTES: u32 = 84;
 const MAX_WIRE_BYTES: u32 = u16::MAX as u32 + 38;
 /// Initial ring length in packets.
 const FIRST_RING: u32 = 8;
+/// Room per link in the arena that is reserved at the start.
+const USUAL_RING: usize = 64;
 
 /// All links of a run.
 pub struct Links {
@@ -137,10 +170,10 @@ pub struct Links {
 }
 
 impl Links {
-    /// The links of `fabric` with these IDs and far ends, numbered in this order.
-    pub fn new(fabric: &Fabric, ids: &[(LinkId, FarEnd)]) -> Self {
-        let (mut links, mut rest) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
-        for (&(id, far_end), ring) in ids.iter().zip((0..).step_by(FIRST_RING as usize)) {
+    /// These links of `fabric`, numbered in this order.
+    pub fn new(fabric: &Fabric, lines: &[Line]) -> Self {
+        let (mut links, mut rest) = (Vec::with_capacity(lines.len()), Vec::with_capacity(lines.len()));
+        for (&Line { id, far_end, span }, ring) in lines.iter().zip((0..).step_by(FIRST_RING as usize)) {
             let spec = fabric.link(id);
             let mut flags = if spec.up { UP } else { 0 };
             let (limit, limit_in_bytes) = split_limit(spec.queue.limit);
@@ -152,6 +185,7 @@ impl Links {
                 (mark_in_bytes, MARK_IN_BYTES),
                 (spec.overhead == Overhead::Ethernet, MIN_FRAME),
                 (spec.rate < Rate::from_gbps(1), SLOW),
+                (span == Span::Leaves, LEAVES),
             ] {
                 flags |= if set { flag } else { 0 };
             }
@@ -167,6 +201,7 @@ impl Links {
                 wire_bytes: 0,
                 ring,
                 mask: FIRST_RING - 1,
+                base: 0,
                 head: 0,
                 tail: 0,
                 room: 0,
@@ -188,11 +223,14 @@ impl Links {
                 drops: 0,
                 marks: 0,
                 wraps: 0,
+                byte_wraps: 0,
                 free_packets,
                 max_backlog: Bytes(0),
             });
         }
-        let arena = vec![InFlight::default(); ids.len() * FIRST_RING as usize];
+        let mut arena = Vec::new();
+        huge::reserve(&mut arena, lines.len() * USUAL_RING);
+        arena.resize(lines.len() * FIRST_RING as usize, InFlight::default());
         Self { links, rest, arena }
     }
 
@@ -291,10 +329,11 @@ impl Links {
         ip_bytes: u16,
         mark: impl FnOnce() -> bool,
     ) -> Offer {
-        let (at, rest) = (&mut self.links[link as usize], &mut self.rest[link as usize]);
+        let at = &self.links[link as usize];
         if at.flags & (UP | SEVERAL_QUEUES) != UP {
             return Offer::Refused;
         }
+        let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
         let wire_bytes = at.wire_bytes(ip_bytes);
         if at.tail.wrapping_sub(at.head) > rest.free_packets && self.refuses(link, now, wire_bytes, mark) {
             self.rest[link as usize].drops += 1;
@@ -306,11 +345,17 @@ impl Links {
 
     /// Appends a packet to the line, ignoring the queue limit.
     pub fn push(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
+        let leaves = self.links[link as usize].flags & LEAVES != 0;
+        if leaves {
+            self.forget_arrived(link, now);
+        }
         let at = &self.links[link as usize];
         if at.tail.wrapping_sub(at.head) > at.mask {
             self.grow(link);
         }
-        self.append(link, now, packet, wire_bytes)
+        let offer = self.append(link, now, packet, wire_bytes);
+        let at = &self.links[link as usize];
+        if leaves { Offer::Leaves(at.busy_until + at.delay) } else { offer }
     }
 
     /// The same, if the ring has a free slot.
@@ -322,15 +367,44 @@ impl Links {
         let departure = start + at.clock.tx_time(wire_bytes);
         let arrival = departure + at.delay;
         at.busy_until = departure;
-        at.wire_bytes += u64::from(wire_bytes);
-        let slot = at.slot(at.tail);
+        let (bytes, wrapped) = at.wire_bytes.overflowing_add(wire_bytes);
+        at.wire_bytes = bytes;
+        if wrapped {
+            self.rest[link as usize].byte_wraps += 1;
+        }
         let first = at.tail == at.head;
+        // A ring that was empty starts at its first slot again, so that little of the arena is in use.
+        at.base = std::hint::select_unpredictable(first, at.tail, at.base);
+        let slot = at.slot(at.tail);
         at.tail = at.tail.wrapping_add(1);
         if at.tail == 0 {
             self.rest[link as usize].wraps += 1;
         }
         self.arena[slot] = InFlight { arrival: arrival.ps(), packet };
-        if first { Offer::First(arrival) } else { Offer::Queued }
+        if first { Offer::First(arrival, at.far_port) } else { Offer::Queued }
+    }
+
+    /// Takes the packets out of the ring that have reached the other partition.
+    fn forget_arrived(&mut self, link: u32, now: Time) {
+        let at = &mut self.links[link as usize];
+        while at.head != at.tail && self.arena[at.slot(at.head)].arrival <= now.ps() {
+            at.head = at.head.wrapping_add(1);
+        }
+    }
+
+    /// Adds a packet that another partition sent; returns its arrival if it is the only one.
+    pub fn enter(&mut self, link: u32, arrival: Time, packet: PacketId) -> Option<Time> {
+        let at = &self.links[link as usize];
+        if at.tail.wrapping_sub(at.head) > at.mask {
+            self.grow(link);
+        }
+        let at = &mut self.links[link as usize];
+        let first = at.tail == at.head;
+        at.base = if first { at.tail } else { at.base };
+        let slot = at.slot(at.tail);
+        at.tail = at.tail.wrapping_add(1);
+        self.arena[slot] = InFlight { arrival: arrival.ps(), packet };
+        first.then_some(arrival)
     }
 
     /// Whether a busy link is full; marks the packet if the queue is past its threshold.
@@ -388,6 +462,12 @@ impl Links {
         self.rest[link as usize].drops += 1;
     }
 
+    /// The port at the far end.
+    #[inline(always)]
+    pub fn far_port(&self, link: u32) -> u32 {
+        self.links[link as usize].far_port.into()
+    }
+
     /// Removes the packet that has arrived. Returns it, the next packet's arrival time ([`Time::MAX`] if
     /// there is none), the far end and its port.
     #[inline(always)]
@@ -401,10 +481,14 @@ impl Links {
         (first, Time::from_ps(arrival), at.far_end, at.far_port)
     }
 
-    /// When the next packet arrives; [`Time::MAX`] if there is none.
+    /// When the next packet arrives in this partition; [`Time::MAX`] if there is none.
     pub fn first_arrival(&self, link: u32) -> Time {
         let at = &self.links[link as usize];
-        if at.head == at.tail { Time::MAX } else { Time::from_ps(self.arrival(at, 0)) }
+        if at.head == at.tail || at.flags & LEAVES != 0 {
+            Time::MAX
+        } else {
+            Time::from_ps(self.arrival(at, 0))
+        }
     }
 
     /// The next packet to arrive; the link must not be empty.
@@ -420,17 +504,23 @@ impl Links {
         prefetch(&self.links[link as usize]);
     }
 
-    /// Takes the link down and empties it; returns the lost packets.
+    /// Takes the link down and empties it; returns the lost packets. Those of a link that leaves are at its far end.
     pub fn fail(&mut self, link: u32, now: Time) -> Vec<PacketId> {
         let at = &mut self.links[link as usize];
         at.flags &= !UP;
         at.room = 0;
-        at.wire_bytes -= at.backlog(now).0.min(at.wire_bytes);
+        let unsent = at.backlog(now).0;
+        let rest = &mut self.rest[link as usize];
+        let left = rest.bytes(at.wire_bytes).saturating_sub(unsent);
+        (rest.byte_wraps, at.wire_bytes) = ((left >> 32) as u32, left as u32);
         at.busy_until = now;
         let mut lost = Vec::new();
         while at.head != at.tail {
             lost.push(self.arena[at.slot(at.head)].packet);
             at.head = at.head.wrapping_add(1);
+        }
+        if at.flags & LEAVES != 0 {
+            lost.clear();
         }
         lost
     }
@@ -447,7 +537,7 @@ impl Links {
         let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
         let longest = Duration::from_ps(u64::from(at.max_backlog) << at.grain());
         LinkCounters {
-            wire_bytes: at.wire_bytes.saturating_sub(at.backlog(now).0),
+            wire_bytes: rest.bytes(at.wire_bytes).saturating_sub(at.backlog(now).0),
             packets: u64::from(rest.wraps) << 32 | u64::from(at.tail),
             drops: rest.drops,
             marks: rest.marks,
@@ -459,7 +549,7 @@ impl Links {
     pub fn memory(&self) -> usize {
         self.links.capacity() * size_of::<Link>()
             + self.rest.capacity() * size_of::<Rest>()
-            + self.arena.capacity() * size_of::<InFlight>()
+            + self.arena.len() * size_of::<InFlight>()
     }
 
     /// Moves a link's ring to the end of the arena, at twice the length.
@@ -467,14 +557,26 @@ impl Links {
     fn grow(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         let (ring, mask) = (self.arena.len() as u32, at.mask * 2 + 1);
-        self.arena.resize(self.arena.len() + mask as usize + 1, InFlight::default());
+        let length = self.arena.len() + mask as usize + 1;
+        if length > self.arena.capacity() {
+            huge::reserve(&mut self.arena, mask as usize + 1);
+        }
+        self.arena.resize(length, InFlight::default());
         let mut place = at.head;
         while place != at.tail {
-            self.arena[(ring + (place & mask)) as usize] = self.arena[at.slot(place)];
+            let slot = ring + place.wrapping_sub(at.head);
+            self.arena[slot as usize] = self.arena[at.slot(place)];
             place = place.wrapping_add(1);
         }
-        (at.ring, at.mask) = (ring, mask);
+        (at.ring, at.mask, at.base) = (ring, mask, at.head);
         at.find_room(self.rest[link as usize].free_packets);
+    }
+}
+
+impl Rest {
+    /// The byte count of the link.
+    fn bytes(&self, modulo: u32) -> u64 {
+        u64::from(self.byte_wraps) << 32 | u64::from(modulo)
     }
 }
 
@@ -482,7 +584,7 @@ impl Link {
     /// The index in the arena of the packet with this number.
     #[inline(always)]
     const fn slot(&self, number: u32) -> usize {
-        (self.ring + (number & self.mask)) as usize
+        (self.ring + (number.wrapping_sub(self.base) & self.mask)) as usize
     }
 
     #[inline(always)]
@@ -493,7 +595,7 @@ impl Link {
 
     /// Recomputes [`Link::room`].
     fn find_room(&mut self, free_packets: u32) {
-        let plain = self.flags & (UP | SEVERAL_QUEUES) == UP;
+        let plain = self.flags & PLAIN == UP;
         self.room = if plain { self.mask.min(free_packets) + 1 } else { 0 };
     }
 

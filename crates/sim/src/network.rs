@@ -1,78 +1,129 @@
-//! The state that forwarding a packet changes: links with their queues, the packets and the event
-//! queue. Separate from switches and hosts, so that both can be borrowed at the same time.
+//! The state that forwarding a packet changes: links with their queues, the packets, the event queue and the
+//! journal of one partition. Separate from switches and hosts, so that both can be borrowed at the same time.
 
 use weft_fabric::Fabric;
-use weft_switching::{DropReason, Header};
-use weft_units::{Bytes, LinkId, NodeId, Time};
+use weft_switching::{DropReason, Header, Kind};
+use weft_units::{Bytes, LinkId, NodeId, PortId, Time};
 
 use crate::class_queue::ClassQueue;
+use crate::division::Division;
 use crate::event_queue::EventQueue;
-use crate::link::{FarEnd, LinkCounters, Links, Offer};
-use crate::packet::{PacketId, Slab};
+use crate::journal::{Journal, Loss, News, Strand};
+use crate::link::{FarEnd, Line, LinkCounters, Links, Offer, Span};
+use crate::packet::{PacketId, Parcel, Slab, Way};
+use crate::record::{Counters, FloodCounters};
+use crate::served_port::Served;
+use crate::trace::{TraceEvent, Tracer};
+
+/// A number of a link that is not in the partition.
+const ELSEWHERE: u32 = u32::MAX;
+
+/// A packet on its way to another partition.
+pub struct Crossing {
+    link: LinkId,
+    arrival: Time,
+    parcel: Parcel,
+}
 
 /// Links, packets and events. Links are numbered by node and port: the links of a node are
 /// consecutive, in order of its ports.
-pub struct Network {
+pub struct Network<'a> {
+    /// The fabric.
+    pub fabric: &'a Fabric,
     /// The current time.
     pub now: Time,
     /// The pending events. Leaf `link` is the next arrival at the link's far end, leaf `links + link`
     /// the time at which the line of a port with several queues becomes free.
     pub queue: EventQueue,
-    /// The links.
+    /// The links: those that leave the partition's nodes, and those that enter it from others.
     pub links: Links,
     /// The packets on them.
     pub packets: Slab,
-    /// By link; empty if no port has several queues.
-    class_queues: Vec<Option<Box<ClassQueue>>>,
-    /// First link of each node.
-    pub first_link: Vec<u32>,
+    /// Sums.
+    pub counters: Counters,
+    /// What others have to know.
+    pub journal: Journal,
+    /// Packets for each partition.
+    pub leaving: Vec<Vec<Crossing>>,
+    /// The earliest arrival of these.
+    pub first_leaving: Time,
+    /// Bits of a packet's owner below the flow's number; see `hosts::Hosts`.
+    strand_bits: u32,
+    /// Flooded frames, by link.
+    floods: Vec<FloodCounters>,
+    /// By link; empty if no port is served.
+    served: Vec<Option<Served>>,
+    /// First link of each node of the partition.
+    first_link: Vec<u32>,
     /// This network's link number, by the fabric's link ID.
     numbers: Vec<u32>,
     /// The fabric's link ID, by this network's link number.
     ids: Vec<LinkId>,
+    /// The partition of each far end, by this network's link number; empty if there is one partition.
+    to_part: Vec<u16>,
     /// Whether the links are too many to stay in the L1 cache.
     prefetches: bool,
 }
 
-impl Network {
-    /// The idle network of `fabric`, for a run until `limit`.
-    pub fn new(fabric: &Fabric, limit: Time) -> Self {
+impl<'a> Network<'a> {
+    /// The idle network of partition `part`, with the number of its switches.
+    pub fn new(fabric: &'a Fabric, division: &Division, part: usize, strand_bits: u32) -> Self {
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
-        let (mut first_link, mut far_ends) = (Vec::new(), Vec::new());
-        let (mut count, mut switches) = (0, 0);
+        let mut far_ends = Vec::new();
+        let mut switches = 0;
         for node in nodes.clone() {
-            first_link.push(count);
-            count += fabric.ports(node).len() as u32;
             far_ends.push(match fabric.node(node).host {
                 Some(host) => FarEnd::host(host.0),
                 None => {
-                    switches += 1;
-                    FarEnd::switch(switches - 1)
+                    switches += u32::from(division.part_of(node) == part);
+                    FarEnd::switch(u32::wrapping_sub(switches, 1))
                 }
             });
         }
-        let (mut ids, mut class_queues) = (Vec::new(), Vec::new());
-        let mut numbers = vec![0; fabric.links().len()];
-        for &id in nodes.flat_map(|node| fabric.ports(node)) {
-            let link = fabric.link(id);
-            numbers[id.index()] = ids.len() as u32;
-            ids.push((id, far_ends[link.to.index()]));
-            class_queues.push(ClassQueue::new(&link.queue).map(Box::new));
+        let (mut lines, mut first_link, mut served) = (Vec::new(), Vec::new(), Vec::new());
+        let mut numbers = vec![ELSEWHERE; fabric.links().len()];
+        let mut to_part = Vec::new();
+        for node in nodes {
+            let is_own = division.part_of(node) == part;
+            first_link.push(if is_own { lines.len() as u32 } else { ELSEWHERE });
+            for &id in fabric.ports(node) {
+                let link = fabric.link(id);
+                let to = division.part_of(link.to);
+                let span = match (is_own, to == part) {
+                    (true, true) => Span::Within,
+                    (true, false) => Span::Leaves,
+                    (false, true) => Span::Enters,
+                    (false, false) => continue,
+                };
+                numbers[id.index()] = lines.len() as u32;
+                lines.push(Line { id, far_end: far_ends[link.to.index()], span });
+                let queues = if is_own { ClassQueue::new(&link.queue) } else { None };
+                served.push(queues.map(Served::new));
+                to_part.push(to as u16);
+            }
         }
-        if class_queues.iter().all(Option::is_none) {
-            class_queues.clear();
+        if served.iter().all(Option::is_none) {
+            served.clear();
         }
-        let leaves = if class_queues.is_empty() { ids.len() } else { 2 * ids.len() };
+        let leaves = if served.is_empty() { lines.len() } else { 2 * lines.len() };
         Self {
+            fabric,
             now: Time::ZERO,
-            queue: EventQueue::new(leaves, limit),
-            links: Links::new(fabric, &ids),
-            ids: ids.iter().map(|(id, _)| *id).collect(),
+            queue: EventQueue::new(leaves),
+            links: Links::new(fabric, &lines),
+            ids: lines.iter().map(|line| line.id).collect(),
             packets: Slab::default(),
-            class_queues,
+            counters: Counters::default(),
+            journal: Journal::default(),
+            leaving: std::iter::repeat_with(Vec::new).take(division.parts()).collect(),
+            first_leaving: Time::MAX,
+            strand_bits,
+            floods: vec![FloodCounters::default(); lines.len()],
+            served,
             first_link,
             numbers,
-            prefetches: ids.len() > 256,
+            to_part,
+            prefetches: lines.len() > 256,
         }
     }
 
@@ -81,9 +132,19 @@ impl Network {
         self.ids[link as usize]
     }
 
+    /// The number of the link at `port` of `node`, which is in this partition.
+    pub fn link_at(&self, node: NodeId, port: PortId) -> u32 {
+        self.first_link[node.index()] + u32::from(port.0)
+    }
+
     /// The counters of link `id`.
-    pub fn counters(&self, id: LinkId) -> LinkCounters {
+    pub fn counters_of(&self, id: LinkId) -> LinkCounters {
         self.links.counters(self.numbers[id.index()], self.now)
+    }
+
+    /// The flooded frames on link `id`.
+    pub fn floods_of(&self, id: LinkId) -> FloodCounters {
+        self.floods[self.numbers[id.index()] as usize]
     }
 
     /// Whether link `id` is up.
@@ -91,14 +152,26 @@ impl Network {
         self.links.is_up(self.numbers[id.index()])
     }
 
+    /// The connection to which a packet belongs, if any.
+    pub fn strand(&self, packet: PacketId) -> Option<Strand> {
+        let owner = self.packets.get(packet).endpoint()?;
+        let subflow = owner >> 1 & ((1 << (self.strand_bits - 1)) - 1);
+        Some(Strand { flow: owner >> self.strand_bits, subflow: subflow as u8 })
+    }
+
+    /// Adds news of `node` to the journal.
+    pub fn tell(&mut self, node: NodeId, news: News) {
+        self.journal.add(self.now, node, news);
+    }
+
     /// Schedules the next arrival of a link whose first packet has arrived, and prefetches for later
     /// events: links about 64 events ahead, their first packets about 16 and 4 events ahead.
     #[inline(always)]
-    pub fn advance(&mut self, link: u32, next: Time) {
+    pub fn advance(&mut self, link: u32, far_port: u16, next: Time) {
         if !self.prefetches {
-            return self.queue.set(link, next);
+            return self.queue.set(link, far_port.into(), next);
         }
-        let [soon, later, last] = self.queue.set_and_foresee(link, next);
+        let [soon, later, last] = self.queue.set_and_foresee(link, far_port.into(), next);
         let count = self.links.count();
         if last < count {
             self.links.prefetch(last);
@@ -110,49 +183,90 @@ impl Network {
         }
     }
 
-    /// Moves the event queue's epoch when it finds nothing due; returns whether anything is due.
+    /// The time of the first event; [`Time::MAX`] if there is none.
+    pub fn first_event(&mut self) -> Time {
+        self.queue.first().unwrap_or_else(|| self.renew())
+    }
+
     #[cold]
-    pub fn renew(&mut self) -> bool {
-        let (links, class_queues) = (&self.links, &self.class_queues);
+    fn renew(&mut self) -> Time {
+        let (links, served) = (&self.links, &self.served);
+        let (ids, fabric) = (&self.ids, self.fabric);
         self.queue.renew(|leaf| match leaf.checked_sub(links.count()) {
-            None => links.first_arrival(leaf),
-            Some(line) => match &class_queues[line as usize] {
-                Some(queues) if queues.line_busy => links.busy_until(line),
-                _ => Time::MAX,
-            },
+            None => (links.far_port(leaf), links.first_arrival(leaf)),
+            Some(line) => {
+                let free = match &served[line as usize] {
+                    Some(queues) if queues.line_busy => links.busy_until(line),
+                    _ => Time::MAX,
+                };
+                (line_port(fabric, ids[line as usize]), free)
+            }
         })
     }
 
-    /// Enqueues `packet` on `link`.
-    ///
-    /// # Errors
-    /// The reason for refusing it; the caller still owns the packet.
-    #[inline(always)]
-    pub fn transmit(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
-        let header = &mut self.packets.get_mut(packet).header;
-        match self.links.offer(link, self.now, packet, header.ip_bytes, || mark(header)) {
-            Offer::First(arrival) => self.queue.bring_forward(link, arrival),
-            Offer::Queued => {}
-            Offer::Full => return Err(DropReason::QueueFull),
-            Offer::Refused => return self.transmit_classed(link, packet),
+    /// Takes in a packet from another partition.
+    pub fn enter(&mut self, crossing: Crossing) {
+        let link = self.numbers[crossing.link.index()];
+        let packet = self.packets.put(crossing.parcel);
+        if let Some(arrival) = self.links.enter(link, crossing.arrival, packet) {
+            self.queue.bring_forward(link, self.links.far_port(link), arrival);
         }
-        Ok(())
     }
 
-    /// The same for a port with several queues, where packets wait until the line is free.
+    /// Enqueues a packet on `link`, or drops it. Returns whether it was accepted.
+    #[inline(always)]
+    pub fn send<T: Tracer>(&mut self, link: u32, packet: PacketId, tracer: &mut T) -> bool {
+        if T::TRACES {
+            let (link, header) = (self.id(link), &self.packets.get(packet).header);
+            tracer.trace(self.now, TraceEvent::Sent { frame: packet, link, header });
+        }
+        let header = &mut self.packets.get_mut(packet).header;
+        match self.links.offer(link, self.now, packet, header.ip_bytes, || mark(header)) {
+            Offer::First(arrival, port) => {
+                self.queue.bring_forward(link, port.into(), arrival);
+                true
+            }
+            Offer::Queued => true,
+            Offer::Leaves(arrival) => {
+                self.leave(link, arrival, packet);
+                true
+            }
+            Offer::Full => self.refuse(link, packet, DropReason::QueueFull, tracer),
+            Offer::Refused => match self.send_classed(link, packet) {
+                Ok(()) => true,
+                Err(reason) => self.refuse(link, packet, reason, tracer),
+            },
+        }
+    }
+
+    /// Hands a packet to the partition at the far end of `link`.
+    fn leave(&mut self, link: u32, arrival: Time, packet: PacketId) {
+        let (to, id) = (self.to_part[link as usize], self.ids[link as usize]);
+        let parcel = self.packets.take(packet);
+        self.leaving[usize::from(to)].push(Crossing { link: id, arrival, parcel });
+        self.first_leaving = self.first_leaving.min(arrival);
+    }
+
     #[cold]
-    fn transmit_classed(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
+    fn refuse<T: Tracer>(&mut self, link: u32, packet: PacketId, reason: DropReason, tracer: &mut T) -> bool {
+        let node = self.fabric.link(self.id(link)).from;
+        self.drop(node, packet, reason, tracer);
+        false
+    }
+
+    /// The same as [`Network::send`] for a port with several queues, where packets wait until the line is free.
+    #[cold]
+    fn send_classed(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
         if !self.links.is_up(link) {
             return Err(DropReason::LinkDown);
         }
-        let queues = self.class_queues.get_mut(link as usize).and_then(Option::as_mut);
+        let queues = self.served.get_mut(link as usize).and_then(Option::as_mut);
         let queues = queues.expect("only a port with several queues refuses packets while its link is up");
         let header = &mut self.packets.get_mut(packet).header;
         let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
-        let class = queues.class_of(header);
         if queues.line_busy {
-            self.links.note_waiting(link, self.now, Bytes(queues.waiting().0));
-            match queues.push(class, packet, wire_bytes) {
+            self.links.note_waiting(link, self.now, Bytes(queues.port.waiting().0));
+            match queues.port.push(header, packet, wire_bytes) {
                 Ok(true) if mark(header) => self.links.count_mark(link),
                 Ok(_) => {}
                 Err(reason) => {
@@ -170,18 +284,20 @@ impl Network {
     fn put_on_line(&mut self, link: u32, packet: PacketId, wire_bytes: u32) {
         let offer = self.links.push(link, self.now, packet, wire_bytes);
         let free = self.links.busy_until(link);
-        if let Offer::First(arrival) = offer {
-            self.queue.bring_forward(link, arrival);
+        match offer {
+            Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
+            Offer::Leaves(arrival) => self.leave(link, arrival, packet),
+            _ => {}
         }
-        self.queue.set(self.links.count() + link, free);
+        let port = line_port(self.fabric, self.id(link));
+        self.queue.set(self.links.count() + link, port, free);
     }
 
     /// Sends the scheduler's next packet when the line of a port with several queues becomes free.
     pub fn line_free(&mut self, link: u32) {
-        let queues = self.class_queues[link as usize]
-            .as_mut()
-            .expect("only ports with several queues have this event");
-        match queues.pop() {
+        let queues =
+            self.served[link as usize].as_mut().expect("only ports with several queues have this event");
+        match queues.port.pop() {
             Some((packet, wire_bytes)) => self.put_on_line(link, packet, wire_bytes),
             None => {
                 queues.line_busy = false;
@@ -197,19 +313,70 @@ impl Network {
         self.waiting_beside(link).map_or(free, |(bytes, _)| free + self.links.tx_time(link, bytes))
     }
 
-    /// Takes a link down or up; returns the packets lost on it.
+    /// A watched packet has crossed `link`, to a host if it `ends`.
+    #[cold]
+    pub fn observe(&mut self, link: u32, packet: PacketId) {
+        let (at, id) = (link as usize, self.id(link));
+        let header = &self.packets.get(packet).header;
+        let bytes = u64::from(self.links.wire_bytes(link, header.ip_bytes));
+        let floods = &mut self.floods[at];
+        if explores(header) {
+            floods.explorations += 1;
+            floods.exploration_bytes += bytes;
+        } else if header.dst.is_group() && header.kind != Kind::Hello {
+            floods.broadcasts += 1;
+            floods.broadcast_bytes += bytes;
+        } else if let Some(way) = self.packets.way(packet).filter(|way| way.links.len() < Way::MAX) {
+            way.links.push(id);
+        }
+    }
+
+    /// Drops a packet at `node`.
+    #[cold]
+    pub fn drop<T: Tracer>(&mut self, node: NodeId, packet: PacketId, reason: DropReason, tracer: &mut T) {
+        if T::TRACES {
+            tracer.trace(self.now, TraceEvent::Dropped { frame: packet, reason });
+        }
+        self.counters.count_drop(reason);
+        if let Some(strand) = self.strand(packet)
+            && !matches!(reason, DropReason::NotForMe | DropReason::LateCopy)
+        {
+            let header = &self.packets.get(packet).header;
+            let (has_data, is_control) = (header.payload > 0, header.kind.is_control());
+            let followed = self.packets.way(packet).is_some();
+            self.tell(node, News::Dropped(strand, Loss { reason, has_data, followed, is_control }));
+        }
+        self.packets.remove(packet);
+    }
+
+    /// Removes a packet that has reached its destination.
+    pub fn deliver(&mut self, packet: PacketId) {
+        self.counters.packets_delivered += 1;
+        self.packets.remove(packet);
+    }
+
+    /// Copies a packet, for a flood.
+    pub fn copy(&mut self, packet: PacketId) -> PacketId {
+        self.counters.packets_copied += 1;
+        self.packets.duplicate(packet)
+    }
+
+    /// Takes a link down or up, if one of its ends is here; returns the packets lost on it.
     pub fn set_up(&mut self, id: LinkId, up: bool) -> Vec<PacketId> {
         let number = self.numbers[id.index()];
+        if number == ELSEWHERE {
+            return Vec::new();
+        }
         if up {
             self.links.heal(number);
             return Vec::new();
         }
         self.queue.clear(number);
         let mut lost = self.links.fail(number, self.now);
-        if let Some(Some(queues)) = self.class_queues.get_mut(number as usize) {
+        if let Some(Some(queues)) = self.served.get_mut(number as usize) {
             self.queue.clear(self.links.count() + number);
             queues.line_busy = false;
-            lost.extend(std::iter::from_fn(|| queues.pop()).map(|(packet, _)| packet));
+            lost.extend(std::iter::from_fn(|| queues.port.pop()).map(|(packet, _)| packet));
         }
         lost
     }
@@ -228,13 +395,18 @@ impl Network {
 
     /// Bytes and packets in the queues of a port that has several.
     fn waiting_beside(&self, link: u32) -> Option<(u64, u32)> {
-        self.class_queues.get(link as usize)?.as_ref().map(|queues| queues.waiting())
+        self.served.get(link as usize)?.as_ref().map(|queues| queues.port.waiting())
     }
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
         self.packets.memory() + self.queue.memory() + self.links.memory()
     }
+}
+
+/// The place of a port's line among the simultaneous events of its node.
+fn line_port(fabric: &Fabric, id: LinkId) -> u32 {
+    1 << 16 | u32::from(fabric.link(id).from_port.0)
 }
 
 /// Marks an ECN-capable packet (RFC 3168); returns whether it was marked.
@@ -244,4 +416,14 @@ fn mark(header: &mut Header) -> bool {
         header.traffic_class |= Header::CE;
     }
     capable
+}
+
+/// Whether switches flood the frame to find a path.
+const fn explores(header: &Header) -> bool {
+    match header.kind {
+        Kind::PathRequest | Kind::RecoveryRequest => true,
+        // A Path Fail about a flow follows the flow's path.
+        Kind::PathFail => !header.is_about_flow(),
+        _ => false,
+    }
 }

@@ -3,23 +3,74 @@
 use weft_switching::Header;
 use weft_transport::mptcp::Options;
 use weft_transport::{Ecn, Flags, Segment};
+use weft_units::LinkId;
+
+use crate::huge;
 
 /// Number of a packet in the [`Slab`].
 pub type PacketId = u32;
 
 /// Flag in a packet's endpoint number: every link observes the packet.
 pub const WATCHED: u32 = 1 << 31;
+/// Packets for which a slab has room at first.
+const FIRST_PACKETS: usize = 1 << 10;
 /// The owner of a packet that belongs to no connection; such packets are watched, too.
 const NOBODY: u32 = u32::MAX;
 
-/// The parts of a segment that do not fit a [`Packet`]: SACK blocks, which are rare, and Multipath TCP options.
-#[derive(Clone, Copy, Debug, Default)]
+/// The links that a followed packet has crossed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Way {
+    /// Its number among the followed packets of its connection, from 1.
+    pub number: u32,
+    /// The links in order, at most [`Way::MAX`].
+    pub links: Vec<LinkId>,
+}
+
+impl Way {
+    /// The maximum number of links recorded.
+    pub const MAX: usize = 64;
+}
+
+/// What a segment carries besides TCP's fields.
+#[derive(Clone, Debug, Default)]
+pub struct Rider {
+    /// A Multipath TCP option.
+    pub options: Options,
+    /// The address at the destination, if hosts use several.
+    pub address: u8,
+    /// The links crossed so far, if the packet is followed.
+    pub way: Option<Box<Way>>,
+}
+
+impl Rider {
+    #[inline(always)]
+    fn is_nothing(&self) -> bool {
+        self.options == Options::None && self.way.is_none()
+    }
+}
+
+/// The parts of a segment that do not fit a [`Packet`]: SACK blocks, which are rare, and a [`Rider`].
+#[derive(Clone, Debug, Default)]
 struct Extra {
     ts_val: u32,
     ts_ecr: u32,
     sack_count: u8,
     sacks: [(u32, u32); 4],
-    options: Options,
+    rider: Rider,
+}
+
+/// A packet outside of a slab, on its way to another one.
+#[derive(Clone, Debug)]
+pub struct Parcel {
+    packet: Packet,
+    extra: Option<Box<Extra>>,
+}
+
+impl Parcel {
+    /// The header that switches see.
+    pub const fn header(&self) -> &Header {
+        &self.packet.header
+    }
 }
 
 /// A packet in flight or in a queue.
@@ -103,23 +154,20 @@ impl Slab {
 
     #[cold]
     fn new_place(&mut self) -> PacketId {
+        if self.packets.len() == self.packets.capacity() {
+            huge::reserve(&mut self.packets, FIRST_PACKETS);
+        }
         self.packets.push(Packet::default());
         self.packets.len() as PacketId - 1
     }
 
-    /// Makes a packet from `segment` and a Multipath TCP option, with the addresses of `template`. `owner` is the
-    /// destination endpoint, with [`WATCHED`] if the packet's path is observed.
+    /// Makes a packet from `segment` and `rider`, with the addresses of `template`. `owner` is the destination
+    /// endpoint, with [`WATCHED`] if the packet's path is observed.
     #[inline(always)]
-    pub fn packet_of(
-        &mut self,
-        template: &Header,
-        owner: u32,
-        segment: &Segment,
-        options: Options,
-    ) -> PacketId {
+    pub fn packet_of(&mut self, template: &Header, owner: u32, segment: &Segment, rider: Rider) -> PacketId {
         let id = self.place();
-        let more = segment.sack_count > 0 || options != Options::None;
-        let extra = if more { Some(self.extra_of(segment, options)) } else { None };
+        let more = segment.sack_count > 0 || !rider.is_nothing();
+        let extra = if more { Some(self.extra_of(segment, rider)) } else { None };
         let packet = &mut self.packets[id as usize];
         packet.header = *template;
         packet.header.tcp_flags = segment.flags.0;
@@ -149,13 +197,13 @@ impl Slab {
     }
 
     #[inline(never)]
-    fn extra_of(&mut self, segment: &Segment, options: Options) -> u32 {
+    fn extra_of(&mut self, segment: &Segment, rider: Rider) -> u32 {
         self.insert_extra(Extra {
             ts_val: segment.ts_val,
             ts_ecr: segment.ts_ecr,
             sack_count: segment.sack_count,
             sacks: segment.sacks,
-            options,
+            rider,
         })
     }
 
@@ -200,13 +248,26 @@ impl Slab {
         }
     }
 
+    fn extra(&self, id: PacketId) -> Option<&Extra> {
+        let packet = self.get(id);
+        (packet.window & Packet::EXTRA != 0).then(|| &self.extras[packet.ts_val as usize])
+    }
+
     /// The Multipath TCP option of packet `id`.
     pub fn options(&self, id: PacketId) -> Options {
-        let packet = self.get(id);
-        match packet.window & Packet::EXTRA {
-            0 => Options::None,
-            _ => self.extras[packet.ts_val as usize].options,
-        }
+        self.extra(id).map_or(Options::None, |extra| extra.rider.options)
+    }
+
+    /// The address at the destination to which packet `id` goes.
+    pub fn address(&self, id: PacketId) -> u8 {
+        self.extra(id).map_or(0, |extra| extra.rider.address)
+    }
+
+    /// The links that packet `id` has crossed, if it is followed.
+    pub fn way(&mut self, id: PacketId) -> Option<&mut Box<Way>> {
+        let packet = &self.packets[id as usize];
+        let has = packet.window & Packet::EXTRA != 0;
+        has.then(|| self.extras[packet.ts_val as usize].rider.way.as_mut()).flatten()
     }
 
     /// The sequence number of packet `id`.
@@ -218,7 +279,7 @@ impl Slab {
     pub fn duplicate(&mut self, id: PacketId) -> PacketId {
         let mut packet = *self.get(id);
         if packet.window & Packet::EXTRA != 0 {
-            packet.ts_val = self.insert_extra(self.extras[packet.ts_val as usize]);
+            packet.ts_val = self.insert_extra(self.extras[packet.ts_val as usize].clone());
         }
         let copy = self.place();
         self.packets[copy as usize] = packet;
@@ -231,13 +292,32 @@ impl Slab {
         let packet = &self.packets[id as usize];
         if packet.window & Packet::EXTRA != 0 {
             self.free_extras.push(packet.ts_val);
+            self.extras[packet.ts_val as usize].rider.way = None;
         }
         self.free.push(id);
     }
 
+    /// Takes packet `id` out of the slab.
+    pub fn take(&mut self, id: PacketId) -> Parcel {
+        let packet = *self.get(id);
+        let extra = self.extra(id).cloned().map(Box::new);
+        self.remove(id);
+        Parcel { packet, extra }
+    }
+
+    /// Puts a packet into the slab.
+    pub fn put(&mut self, Parcel { mut packet, extra }: Parcel) -> PacketId {
+        if let Some(extra) = extra {
+            packet.ts_val = self.insert_extra(*extra);
+        }
+        let id = self.place();
+        self.packets[id as usize] = packet;
+        id
+    }
+
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.packets.capacity() * size_of::<Packet>()
+        self.packets.len() * size_of::<Packet>()
             + self.extras.capacity() * size_of::<Extra>()
             + (self.free.capacity() + self.free_extras.capacity()) * size_of::<u32>()
     }
@@ -281,7 +361,7 @@ mod tests {
                 sacks: [(1, 2), (3, 4), (5, 6), (0, 0)],
                 ..Segment::default()
             };
-            let id = slab.packet_of(&Header::default(), 5, &segment, Options::None);
+            let id = slab.packet_of(&Header::default(), 5, &segment, Rider::default());
             let copy = slab.duplicate(id);
             slab.remove(id);
             let mut read = Segment::default();

@@ -5,9 +5,9 @@
 
 use weft_fabric::Fabric;
 use weft_switching::TableEntries;
-use weft_units::{Duration, LinkId, NodeId, Time};
+use weft_units::{Bytes, Duration, LinkId, NodeId, Time};
 
-use crate::network::Network;
+use crate::link::LinkCounters;
 use crate::record::{Metric, Recorder, Sample};
 
 /// The probe of one run.
@@ -63,21 +63,22 @@ impl Probe {
 
     /// Takes the samples that are due now; returns when the next are.
     ///
-    /// `class_bytes` are the bytes delivered to applications so far, by class.
+    /// `state` returns a link's counters, and the bytes and packets that wait there. `class_bytes` are the bytes
+    /// delivered to applications so far, by class.
     pub fn sample<R: Recorder>(
         &mut self,
         fabric: &Fabric,
-        net: &Network,
-        class_bytes: &[u64],
-        active_flows: u64,
+        time: Time,
+        state: impl Fn(LinkId) -> (LinkCounters, (Bytes, u32)),
+        (class_bytes, active_flows): (&[u64], u64),
         recorder: &mut R,
     ) -> Time {
         let interval = self.interval.unwrap_or(Duration::MAX);
-        let (time, seconds) = (net.now, interval.as_secs_f64());
+        let seconds = interval.as_secs_f64();
         let mut row = |metric, entity, value| recorder.sample(&Sample { time, metric, entity, value });
         for (at, &id) in self.links.iter().enumerate() {
             let entity = id.0;
-            let counters = net.counters(id);
+            let (counters, (bytes, packets)) = state(id);
             // A switch's copies leave a picosecond apart. The rest of one that begins just after the sample, rounded up to
             // a byte, is more than its length.
             let left = counters.wire_bytes.max(self.wire_bytes[at]);
@@ -93,7 +94,6 @@ impl Probe {
             if dropped > 0 {
                 row(Metric::Drops, entity, dropped as f64);
             }
-            let (bytes, packets) = net.waiting(id);
             if bytes.0 > 0 {
                 row(Metric::QueueBytes, entity, bytes.0 as f64);
                 row(Metric::QueuePackets, entity, f64::from(packets));

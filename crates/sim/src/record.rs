@@ -175,6 +175,20 @@ impl Counters {
         self.packets_dropped[reason as usize] += 1;
     }
 
+    /// Adds the sums of a partition, whose events are those without packet-hops.
+    pub fn add(&mut self, other: &Self) {
+        self.packets_sent += other.packets_sent;
+        self.packets_copied += other.packets_copied;
+        self.packets_of_switches += other.packets_of_switches;
+        self.packets_delivered += other.packets_delivered;
+        for (sum, more) in self.packets_dropped.iter_mut().zip(other.packets_dropped) {
+            *sum += more;
+        }
+        self.packets_in_flight += other.packets_in_flight;
+        self.packet_hops += other.packet_hops;
+        self.events += other.events + other.packet_hops;
+    }
+
     /// Whether every packet is accounted for: sent + copied + originated = delivered + dropped + in flight.
     pub fn is_conserved(&self) -> bool {
         let ended = self.packets_delivered + self.packets_dropped.iter().sum::<u64>();

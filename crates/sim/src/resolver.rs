@@ -47,20 +47,10 @@ impl Resolver {
         self.waiting.contains_key(&question)
     }
 
-    /// Whether no flow waits.
-    pub fn is_idle(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
     /// Adds the second host's address to the first's cache; returns the flows that waited for it.
     pub fn learn(&mut self, question: Question, now: Time) -> Vec<u32> {
         self.known_until.insert(question, now + self.lifetime);
         self.waiting.remove(&question).unwrap_or_default()
-    }
-
-    /// Removes and returns the flows that still wait.
-    pub fn abandon(&mut self) -> Vec<u32> {
-        std::mem::take(&mut self.waiting).into_values().flatten().collect()
     }
 }
 

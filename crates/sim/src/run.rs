@@ -10,7 +10,7 @@ use weft_scenario::{LinkStates, Plan};
 use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
 use weft_units::{Duration, LinkId, NodeId, Time};
 
-use crate::engine::{Engine, Progress, Setup};
+use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
 use crate::record::{ControllerReport, Recorder, RunReport};
@@ -23,7 +23,7 @@ const MAX_SETUPS: usize = 1_000;
 /// In fabrics with more links than this, links are not sampled, so that the series stays small.
 const MAX_SAMPLED_LINKS: usize = 2_000;
 
-/// Runs `plan`.
+/// Runs `plan` on one thread.
 ///
 /// # Errors
 /// The scheme is unknown, or not available on this fabric.
@@ -32,8 +32,22 @@ pub fn run<R: Recorder>(
     progress: &Progress,
     recorder: &mut R,
 ) -> Result<RunReport, SchemeError> {
+    run_with(plan, 1, progress, recorder)
+}
+
+/// The same on this number of threads, with the same results.
+///
+/// # Errors
+/// The scheme is unknown, or not available on this fabric.
+pub fn run_with<R: Recorder>(
+    plan: &Plan,
+    threads: usize,
+    progress: &Progress,
+    recorder: &mut R,
+) -> Result<RunReport, SchemeError> {
     let faults = faults(plan);
-    run_setup(setup(plan, &faults), &plan.scheme, progress, recorder)
+    let setup = Setup { threads, ..setup(plan, &faults) };
+    run_setup(setup, &plan.scheme, progress, recorder)
 }
 
 /// Runs `plan` with a scheme of the caller's instead of the plan's. `scheme` builds it from the fabric's
@@ -47,7 +61,7 @@ pub fn run_own<B: Blueprint, R: Recorder>(
     let faults = faults(plan);
     let routes = Arc::new(Forwarding::new(&plan.fabric, |link| plan.fabric.link(link).up));
     let blueprint = scheme(&routes);
-    Engine::new(setup(plan, &faults), routes, &blueprint).run(progress, recorder)
+    engine::run(setup(plan, &faults), routes, &blueprint, progress, recorder)
 }
 
 /// The inputs of a run of `plan`, with links and tables sampled.
@@ -68,6 +82,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         window: plan.measure.window,
         probe: Probe::new(Some(plan.measure.interval), links, fabric.switch_count() <= MAX_SAMPLED_SWITCHES),
         faults,
+        threads: 1,
     }
 }
 
@@ -98,7 +113,7 @@ impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
     type Output = RunReport;
 
     fn visit<B: Blueprint>(self, blueprint: B) -> RunReport {
-        Engine::new(self.setup, self.routes, &blueprint).run(self.progress, self.recorder)
+        engine::run(self.setup, self.routes, &blueprint, self.progress, self.recorder)
     }
 }
 
@@ -122,10 +137,11 @@ pub fn run_to_directory(
     plan: &Plan,
     target: &Path,
     scenario: &str,
+    threads: usize,
     progress: &Progress,
 ) -> Result<Option<RunReport>, RunError> {
     let mut writer = ResultWriter::create(target, &plan.fabric, &plan.traffic.classes, plan.measure.window)?;
-    let report = match run(plan, progress, &mut writer) {
+    let report = match run_with(plan, threads, progress, &mut writer) {
         Ok(report) if !report.stopped => report,
         stopped => {
             writer.abandon();

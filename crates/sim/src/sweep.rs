@@ -23,6 +23,8 @@ use crate::engine::Progress;
 use crate::results::{ResultError, is_temporary};
 use crate::run::run_to_directory;
 
+/// Links, counted in both directions, from which several threads are faster than one: a fat-tree with k = 8.
+const LINKS_TO_GAIN: usize = 768;
 /// The maximum number of threads per CPU.
 const THREADS_PER_CORE: usize = 4;
 
@@ -166,6 +168,11 @@ pub enum Event<'a> {
         /// The reason.
         error: &'a str,
     },
+    /// Runs have one thread although more were asked for; told once.
+    OneThread {
+        /// The reason.
+        why: &'static str,
+    },
     /// Nothing new; lets the observer stop the sweep.
     Tick,
 }
@@ -189,6 +196,8 @@ pub struct Options<'a> {
     pub directory: &'a Path,
     /// Concurrent runs; limited to the missing runs and to what the machine can use.
     pub jobs: usize,
+    /// Threads within a run; `None` for those that parallel runs leave, if the fabric is large enough to gain.
+    pub threads: Option<usize>,
     /// Reads a file that the scenario names.
     pub load: Loader<'a>,
 }
@@ -211,6 +220,8 @@ struct Timing {
     /// CPU time in seconds.
     cpu_seconds: f64,
     state_bytes: u64,
+    /// Why it had one thread although more were asked for.
+    alone: Option<&'static str>,
 }
 
 /// Runs every point of `scenario` that has no result yet. Calls `observer` from this thread; it returns
@@ -241,6 +252,7 @@ pub fn run_sweep(
         report.stopped = stop.load(Ordering::Relaxed);
         return Ok(report);
     }
+    let asked = options.threads;
     let threads = threads(options.jobs, missing.len());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| SweepError::Threads { threads, why: error.to_string() })?;
@@ -248,6 +260,7 @@ pub fn run_sweep(
     let ended: Mutex<Vec<Ended<'_>>> = Mutex::default();
     let one = |point| -> Result<Option<Timing>, String> {
         let plan = scenario.plan(point, &load).map_err(|error| error.to_string())?;
+        let within = asked.unwrap_or_else(|| left(threads, plan.fabric.links().len()));
         let (started, worked) = (Instant::now(), ThreadTime::now());
         let run = Arc::new(Active {
             point,
@@ -257,7 +270,7 @@ pub fn run_sweep(
         });
         lock(&active).push(Arc::clone(&run));
         run.progress.stop.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
-        let outcome = run_to_directory(&plan, &target(point), scenario.text(), &run.progress);
+        let outcome = run_to_directory(&plan, &target(point), scenario.text(), within, &run.progress);
         let report = outcome.map_err(|error| {
             // The results of the other runs would not fit either.
             stop.fetch_or(error.is_disk_full(), Ordering::Relaxed);
@@ -266,11 +279,13 @@ pub fn run_sweep(
         Ok(report.map(|report| Timing {
             packet_hops: report.counters.packet_hops,
             seconds: started.elapsed().as_secs_f64(),
-            cpu_seconds: worked.elapsed().as_secs_f64(),
+            cpu_seconds: worked.elapsed().as_secs_f64()
+                + run.progress.helpers_ns.load(Ordering::Relaxed) as f64 * 1e-9,
             state_bytes: report.state_bytes,
+            alone: run.progress.alone.get().copied().filter(|_| asked.is_some()),
         }))
     };
-    let mut timings = Vec::new();
+    let (mut timings, mut is_told) = (Vec::<Value>::new(), false);
     std::thread::scope(|scope| {
         let workers = scope.spawn(|| {
             pool.install(|| {
@@ -288,6 +303,9 @@ pub fn run_sweep(
             for (point, outcome) in std::mem::take(&mut *lock(&ended)) {
                 match outcome {
                     Ok(timing) => {
+                        if let Some(why) = timing.alone.filter(|_| !std::mem::replace(&mut is_told, true)) {
+                            tell(&Event::OneThread { why });
+                        }
                         tell(&Event::RunDone { point, packet_hops: timing.packet_hops });
                         report.done += 1;
                         timings.push(timing_json(point, &timing));
@@ -405,6 +423,12 @@ impl Directory {
 fn threads(jobs: usize, missing: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     jobs.min(missing).clamp(1, THREADS_PER_CORE * cores)
+}
+
+/// The threads for each of `runs` parallel runs on a fabric of `links` links.
+fn left(runs: usize, links: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if links < LINKS_TO_GAIN { 1 } else { (cores / runs).max(1) }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,13 +1,32 @@
-//! [`TraceEvent`]: events of single frames, for recorders that set [`Recorder::TRACES`].
-//!
-//! `TRACES` is a constant, so that runs without a trace are compiled without it.
+//! [`Tracer`]: receives the events of single frames.
 
-use weft_switching::{DropReason, Header, Kept, Switch};
-use weft_units::{LinkId, NodeId};
+use weft_switching::{DropReason, Header, Kept};
+use weft_units::{LinkId, NodeId, Time};
 
-use crate::engine::Engine;
 use crate::packet::PacketId;
-use crate::record::Recorder;
+
+/// Receives trace events, in order of simulated time.
+pub trait Tracer {
+    /// Whether there are any; a constant, so that runs without a trace are compiled without it.
+    const TRACES: bool;
+
+    /// An event of a frame, a link or a table.
+    fn trace(&mut self, time: Time, event: TraceEvent<'_>);
+
+    /// The header of the flow whose switch table entries are traced.
+    fn followed(&self) -> Option<Header> {
+        None
+    }
+}
+
+/// Traces nothing.
+pub struct Untraced;
+
+impl Tracer for Untraced {
+    const TRACES: bool = false;
+
+    fn trace(&mut self, _time: Time, _event: TraceEvent<'_>) {}
+}
 
 /// An event of a frame, a link or a table. A frame's number is reused after the frame has ended.
 #[derive(Clone, Copy, Debug)]
@@ -67,15 +86,4 @@ pub enum TraceEvent<'a> {
         /// Its entries.
         kept: Kept,
     },
-}
-
-impl<S: Switch> Engine<'_, S> {
-    /// Traces a switch's entries for the followed flow.
-    pub(crate) fn trace_kept<R: Recorder>(&self, number: usize, recorder: &mut R) {
-        if let Some(header) = recorder.followed() {
-            let switch = &self.switches[number];
-            let kept = switch.scheme.kept(&header, self.net.now);
-            recorder.trace(self.net.now, TraceEvent::Kept { node: switch.node, kept });
-        }
-    }
 }

@@ -7,8 +7,6 @@
 use weft_fabric::Fabric;
 use weft_units::{LinkId, Time};
 
-use crate::network::Network;
-
 /// Bytes sent on each link up to the start and up to the end of the window.
 pub struct Window {
     ends: [Time; 2],
@@ -28,9 +26,9 @@ impl Window {
     }
 
     /// Reads the counters of all links for the end that is due.
-    pub fn read(&mut self, fabric: &Fabric, net: &Network) {
+    pub fn read(&mut self, fabric: &Fabric, wire_bytes: impl Fn(LinkId) -> u64) {
         let ids = (0..fabric.links().len() as u32).map(LinkId);
-        self.readings.push(ids.map(|id| net.counters(id).wire_bytes).collect());
+        self.readings.push(ids.map(wire_bytes).collect());
     }
 
     /// Bytes sent on `link` within the window; 0 until both ends have been read.

@@ -22,7 +22,7 @@ pub enum Hop {
 }
 
 /// Selects the next hops of stations.
-pub trait Routes {
+pub trait Routes: Send {
     /// The next hop of a unicast frame.
     fn hop<C: Context>(&mut self, ctx: &mut C, header: &Header) -> Hop;
 }

@@ -38,7 +38,7 @@ pub struct Kept {
 }
 
 /// One switch of a scheme.
-pub trait Switch {
+pub trait Switch: Send {
     /// Decides on a frame that arrived on `ingress`. Every call yields at least one action.
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions);
 

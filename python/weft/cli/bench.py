@@ -18,40 +18,54 @@ from . import shell
 def bench(
     case: Annotated[str | None, typer.Argument(metavar="[CASE]", help="Case to run (default: all).")] = None,
     seconds: Annotated[float, typer.Option(min=0.01, metavar="S", help="Approximate time per case.")] = 4.0,
+    threads: Annotated[int, typer.Option(min=1, metavar="N", help="Threads within each run.")] = 1,
+    model: Annotated[
+        bool, typer.Option("--model", help="Print the gain of 2 to 64 threads by a model that counts events.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the measurements as JSON.")] = False,
 ) -> None:
-    """Measure the simulator: packet-hops per second on one core, peak memory, ratios to ns-3 and ECMP.
+    """Measure the simulator: packet-hops per second, peak memory, ratios to ns-3, to ECMP and to one thread.
 
     Each case runs in its own process, to measure its peak memory. The ratio to ns-3 (same flows, a short slice) is
     printed for TCP cases in a source checkout with libns3-dev; the ns-3 program is built once, in about a minute. Cases
-    of other schemes alternate with the same case under ECMP; the ratio is CPU time per packet-hop.
+    of other schemes alternate with the same case under ECMP; the ratio is CPU time per packet-hop. Cases with several
+    threads alternate with one thread; the ratio is elapsed time.
 
     [bold]Examples[/bold]
 
       weft bench
       weft bench fat-tree-k4-tcp --json
+      weft bench fat-tree-k16-tcp --threads 2
+      weft bench fat-tree-k16-tcp --model
     """
     known = _weft.bench_cases()
     if case is not None and case not in known:
         raise shell.fail(f"unknown case `{case}`", f"one of {', '.join(known)}")
+    if model:
+        _model([case] if case is not None else known, seconds, as_json)
+        return
     if case is not None:
-        rows = [json.loads(_weft.bench(case, seconds))]
-        program = ns3.find(build=False)
+        rows = [json.loads(_weft.bench(case, seconds, threads))]
+        program = ns3.find(build=False) if threads == 1 else None
         if program is not None:
             rows[0]["ratio_to_ns3"] = ns3.ratio(program, case)
     else:
         rows = []
-        with shell.err.status("building the ns-3 reference program …"):
-            ns3.find(build=True)
+        if threads == 1:
+            with shell.err.status("building the ns-3 reference program …"):
+                ns3.find(build=True)
         for name in known:
             with shell.err.status(f"{name} …"):
-                rows.append(_in_process(name, seconds))
+                rows.append(_in_process(name, seconds, threads))
     if as_json:
         print(json.dumps(rows, indent=2))
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("case", no_wrap=True)
-    for head in ("hops", "CPU time", "hops/s", "memory", "vs ns-3", "vs ECMP"):
+    ratios = {"vs ns-3": "ratio_to_ns3", "vs ECMP": "ratio_to_ecmp"}
+    if threads > 1:
+        ratios = {"vs one thread": "ratio_to_one_thread"}
+    for head in ("hops", "CPU time", "hops/s", "memory", *ratios):
         table.add_column(head, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
@@ -60,18 +74,39 @@ def bench(
             quantity.seconds(row["cpu_seconds"]),
             quantity.count(row["packet_hops_per_second"]),
             quantity.size(row["peak_memory_bytes"]),
-            quantity.ratio(row.get("ratio_to_ns3")),
-            quantity.ratio(row.get("ratio_to_ecmp")),
+            *(quantity.ratio(row.get(name)) for name in ratios.values()),
         )
     shell.out.print(table)
-    shell.out.print("hops: packet-hops (one packet crossing one link) on one core; memory: peak", style="dim")
-    shell.out.print("vs ns-3: speed ratio; vs ECMP: ratio of CPU time per packet-hop", style="dim")
+    of = "CPU time" if threads == 1 else "elapsed time"
+    shell.out.print(f"hops: packet-hops (one packet crossing one link), per second of {of}", style="dim")
+    if threads == 1:
+        shell.out.print("vs ns-3: speed ratio; vs ECMP: ratio of CPU time per packet-hop", style="dim")
 
 
-def _in_process(case: str, seconds: float) -> dict[str, Any]:
-    command = [sys.executable, "-m", "weft", "bench", case, "--seconds", str(seconds), "--json"]
+def _in_process(case: str, seconds: float, threads: int) -> dict[str, Any]:
+    options = ["--seconds", str(seconds), "--threads", str(threads), "--json"]
+    command = [sys.executable, "-m", "weft", "bench", case, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise shell.fail(f"{case}: {done.stderr.strip() or f'exit code {done.returncode}'}", code=shell.FAILED)
     rows: list[dict[str, Any]] = json.loads(done.stdout)
     return rows[0]
+
+
+def _model(cases: list[str], seconds: float, as_json: bool) -> None:
+    """Print how many times as fast as one thread several would be if every event took the same time."""
+    rows = []
+    for case in cases:
+        with shell.err.status(f"{case} …"):
+            rows.append(json.loads(_weft.bench_model(case, seconds)))
+    if as_json:
+        print(json.dumps(rows, indent=2))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("case", "events", *(f"{threads}" for threads, _ in rows[0]["gains"])):
+        table.add_column(head, justify="left" if head == "case" else "right", no_wrap=True)
+    for row in rows:
+        gains = (quantity.ratio(gain) for _, gain in row["gains"])
+        table.add_row(row["case"], quantity.count(row["events_per_window"]), *gains)
+    shell.out.print(table)
+    shell.out.print("events: in a window; 2 to 64: gain with so many threads, by a model", style="dim")

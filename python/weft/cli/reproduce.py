@@ -14,7 +14,7 @@ from ..studies import Size, StudyRow, Verdict
 from ..studies.base import as_dict
 from . import shell
 from .live import shown
-from .run import Jobs
+from .run import Jobs, Threads
 
 _STYLES = {Verdict.held: "green", Verdict.did_not_hold: "red", Verdict.not_measured: "yellow"}
 
@@ -30,6 +30,7 @@ def reproduce(
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Result directory (default: results/STUDY-SIZE).")
     ] = None,
     jobs: Jobs = None,
+    threads: Threads = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only the rows, as JSON.")] = False,
 ) -> None:
     """Reproduce a paper: run its study and print, for each claim, the measurement and whether the claim held.
@@ -50,7 +51,14 @@ def reproduce(
     """
     from ..studies import registry
 
-    options = {"--emulated": emulated, "--size": size, "-o": out, "--jobs": jobs, "--json": as_json}
+    options = {
+        "--emulated": emulated,
+        "--size": size,
+        "-o": out,
+        "--jobs": jobs,
+        "--threads": threads,
+        "--json": as_json,
+    }
     again = shell.repeated("reproduce", study, options)
     study = f"{study}-emulated" if emulated and not study.endswith("-emulated") else study
     found = next((candidate for candidate in registry.ALL if candidate.name == study), None)
@@ -62,11 +70,13 @@ def reproduce(
     with shown(f"{study}, {size.value}", shell.err) as (tracker, feed):
         tracker.total = runs
         try:
-            outcome = found.run(folder, size, jobs=jobs, progress=feed)
+            outcome = found.run(folder, size, jobs=jobs, threads=threads, progress=feed)
         except KeyboardInterrupt:
             there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
             shell.say(shell.stopped(there, again))
             raise typer.Exit(shell.INTERRUPTED) from None
+    if tracker.one_thread is not None:
+        shell.warn(f"some runs had one thread: {tracker.one_thread}")
     if as_json:
         shell.print_json(as_dict(study, size, outcome), indent=2)
         return

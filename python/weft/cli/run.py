@@ -24,6 +24,15 @@ Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use seeds 1
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Parallel runs (default: one per core).")
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        min=1,
+        metavar="N",
+        help="Threads within each run (default: the cores that parallel runs leave, on large fabrics).",
+    ),
+]
 
 
 @shell.guarded
@@ -41,6 +50,7 @@ def run(
     sets: Sets = None,
     seeds: Seeds = None,
     jobs: Jobs = None,
+    threads: Threads = None,
     baseline: Annotated[
         str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with; overrides measure.baseline.")
     ] = None,
@@ -63,13 +73,14 @@ def run(
     points, warnings = plan.check()
     for warning in dict.fromkeys(warnings):
         shell.warn(warning)
-    options = {"-o": out, "--set": sets, "--seeds": seeds, "--jobs": jobs, "--baseline": baseline, "--quiet": quiet}
+    options: dict[str, object] = {"-o": out, "--set": sets, "--seeds": seeds, "--jobs": jobs, "--threads": threads}
+    options |= {"--baseline": baseline, "--quiet": quiet}
     again = shell.repeated("run", scenario, options)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
     with shown(scenario.stem, shell.err) as (tracker, feed):
         tracker.total = len(points) if seeds is None else 0
         try:
-            outcome = plan.execute(folder, jobs=jobs, seeds=numbers, progress=None if quiet else feed)
+            outcome = plan.execute(folder, jobs=jobs, threads=threads, seeds=numbers, progress=None if quiet else feed)
         except KeyboardInterrupt:
             shell.say(stopped(folder, again))
             raise typer.Exit(shell.INTERRUPTED) from None
@@ -80,6 +91,8 @@ def run(
                 raise
             compare = shell.typed("summary", folder, "--baseline", baseline)
             raise shell.fail(str(error), f"{compare}, if only the baseline is new") from None
+    if tracker.one_thread is not None:
+        shell.warn(f"ran on one thread: {tracker.one_thread}")
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
     if quiet:

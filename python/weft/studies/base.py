@@ -135,7 +135,13 @@ class Part(ABC):
         """
 
     @abstractmethod
-    def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
+    def carry_out(
+        self,
+        out: Path,
+        jobs: int | None,
+        progress: Callable[[dict[str, Any]], None] | None,
+        threads: int | None = None,
+    ) -> Results:
         """Run what `out` does not contain yet; runs may report to `progress`.
 
         Raises:
@@ -157,9 +163,15 @@ class Simulated(Part):
     def check(self) -> None:
         """Nothing to check: any valid scenario can be simulated."""
 
-    def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
-        """Run `jobs` runs in parallel."""
-        return self.scenario.run(out, jobs=jobs, progress=progress)
+    def carry_out(
+        self,
+        out: Path,
+        jobs: int | None,
+        progress: Callable[[dict[str, Any]], None] | None,
+        threads: int | None = None,
+    ) -> Results:
+        """Run `jobs` runs in parallel, each on `threads` threads."""
+        return self.scenario.run(out, jobs=jobs, threads=threads, progress=progress)
 
 
 class Emulated(Simulated):
@@ -171,7 +183,13 @@ class Emulated(Simulated):
 
         sweep.check(self.scenario)
 
-    def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
+    def carry_out(
+        self,
+        out: Path,
+        jobs: int | None,
+        progress: Callable[[dict[str, Any]], None] | None,
+        threads: int | None = None,
+    ) -> Results:
         """Run one at a time, in real time."""
         from ..emulation import sweep
         from ..results import Results
@@ -210,6 +228,7 @@ class Study(ABC):
         size: Size,
         *,
         jobs: int | None = None,
+        threads: int | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
     ) -> Outcome:
         """Run what `out` does not contain yet, judge the claims and write them to ``study.json``.
@@ -225,7 +244,7 @@ class Study(ABC):
         results = {}
         for part in parts:
             feed = None if progress is None else _named(part.name, progress)
-            results[part.name] = part.carry_out(out / part.name, jobs, feed)
+            results[part.name] = part.carry_out(out / part.name, jobs, feed, threads)
         outcome = self.judge(results)
         write_text(out / INDEX, json.dumps(as_dict(self.name, size, outcome), indent=2, ensure_ascii=False) + "\n")
         return outcome

@@ -4,73 +4,27 @@
 //! The flows, their ideal completion times and the measurement window come from the plan, as in a
 //! simulation; unknown values are null. See docs/results.md.
 
+mod error;
 mod observed;
 mod records;
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
-use thiserror::Error;
 use weft_fabric::EqualCost;
-use weft_scenario::{Diagnostics, LinkStates, Plan, Point, Scenario};
+use weft_scenario::{LinkStates, Plan, Point, Scenario};
 use weft_units::{LinkId, Time};
 
 use crate::ideal::Ideal;
 use crate::record::{Metric, Recorder, Sample};
 use crate::results::{Account, EventAccount, FlowRow, ResultError, ResultWriter};
 use crate::run::summary;
-use crate::sweep::{Directory, SweepError};
+use crate::sweep::Directory;
 
+pub use error::EmulatedError;
 use observed::Observed;
 use records::Records;
-
-/// Why the result of an emulated run could not be written.
-#[derive(Debug, Error)]
-pub enum EmulatedError {
-    /// The result directory is unusable.
-    #[error(transparent)]
-    Sweep(#[from] SweepError),
-    /// The scenario has no such run, or it cannot be planned.
-    #[error(transparent)]
-    Plan(#[from] Diagnostics),
-    /// The result already exists.
-    #[error("{} already exists: remove it first", path.display())]
-    Exists {
-        /// The run's directory.
-        path: PathBuf,
-    },
-    /// A file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The I/O error.
-        source: io::Error,
-    },
-    /// A line of the records is invalid.
-    #[error("{}, line {line}: {why}", path.display())]
-    Record {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        why: String,
-    },
-    /// The observations do not belong to this run.
-    #[error("{}: {why}", path.display())]
-    Observed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and where.
-        why: String,
-    },
-    /// The result cannot be written.
-    #[error(transparent)]
-    Result(#[from] ResultError),
-}
 
 /// Writes the result of the run `point` into `directory`, from the load generator's `records` and the
 /// `observed` network.

@@ -10,7 +10,7 @@ use weft_fabric::Fabric;
 use weft_scenario::Plan;
 use weft_units::{Duration, LinkId, Time};
 
-use super::EmulatedError;
+use super::error::EmulatedError;
 use crate::record::{Metric, Sample};
 use crate::results::{LinkAccount, LinkCounts, Packets};
 

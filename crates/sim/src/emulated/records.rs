@@ -9,7 +9,7 @@ use serde::Deserialize;
 use weft_scenario::Plan;
 use weft_units::{Duration, Time};
 
-use super::EmulatedError;
+use super::error::EmulatedError;
 use crate::record::{Metric, Sample};
 
 /// Kinds of errors counted separately; further kinds are counted together.

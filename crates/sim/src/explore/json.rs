@@ -6,7 +6,8 @@ use weft_scenario::Plan;
 use weft_switching::KeptPort;
 use weft_units::{LinkId, NodeId, Time};
 
-use super::{Change, Explored, Fate, Frame, Hop, Scene};
+use super::recording::Explored;
+use super::scene::{Change, Fate, Frame, Hop, Scene};
 use crate::run::{links_json, nodes_json};
 
 impl Explored {

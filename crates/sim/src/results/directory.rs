@@ -10,9 +10,10 @@ use thiserror::Error;
 use weft_fabric::Fabric;
 use weft_units::{Duration, Time};
 
+use super::columns::{Cell, Column, Table};
+use super::row::FlowRow;
+use super::summary::Summary;
 use crate::record::{FlowRecord, Metric, Recorder, Sample};
-use crate::results::columns::{Cell, Column, Table};
-use crate::results::{FlowRow, Summary};
 
 /// Why a result could not be written.
 #[derive(Debug, Error)]

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::results::{FlowRow, quantile};
+use super::quantile::quantile;
+use super::row::FlowRow;
 
 /// A sum; `None` as soon as one of its terms is unknown.
 #[derive(Clone, Copy)]

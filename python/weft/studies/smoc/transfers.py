@@ -59,7 +59,13 @@ class Transfers(Part):
         mptcp.check()
         iperf.check()
 
-    def carry_out(self, out: Path, jobs: int | None, progress: Callable[[dict[str, Any]], None] | None) -> Results:
+    def carry_out(
+        self,
+        out: Path,
+        jobs: int | None,
+        progress: Callable[[dict[str, Any]], None] | None,
+        threads: int | None = None,
+    ) -> Results:
         """Run one at a time, in real time."""
         told = progress if progress is not None else lambda _: None
         layout.claim(out, self._index())

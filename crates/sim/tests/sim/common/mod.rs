@@ -93,6 +93,7 @@ pub struct Trial<'a> {
     pub flows: Vec<Flow>,
     pub faults: Vec<Fault>,
     pub restarts: Vec<Restart>,
+    pub threads: usize,
 }
 
 impl<'a> Trial<'a> {
@@ -108,6 +109,7 @@ impl<'a> Trial<'a> {
             flows: Vec::new(),
             faults: Vec::new(),
             restarts: Vec::new(),
+            threads: 1,
         }
     }
 
@@ -118,6 +120,10 @@ impl<'a> Trial<'a> {
 
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
+    }
+
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
     }
 
     pub fn limit(self, limit: Duration) -> Self {
@@ -190,6 +196,7 @@ impl<'a> Trial<'a> {
             window: (at(self.window.0), at(self.window.1)),
             probe: Probe::new(self.interval, links, true),
             faults: &self.faults,
+            threads: self.threads,
         };
         let report = if self.restarts.is_empty() {
             run_setup(setup, &self.scheme, &Progress::default(), &mut seen).expect("a known scheme")

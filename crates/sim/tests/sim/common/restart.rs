@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weft_fabric::Fabric;
-use weft_sim::engine::{Engine, Progress, Setup};
+use weft_sim::engine::{self, Progress, Setup};
 use weft_sim::record::{Recorder, RunReport};
 use weft_switching::{
     Actions, Blueprint, Context, Forwarding, Header, SchemeSpec, SchemeVisitor, Switch, visit_scheme,
@@ -42,7 +42,7 @@ impl<R: Recorder> SchemeVisitor for Visitor<'_, R> {
 
     fn visit<B: Blueprint>(self, blueprint: B) -> RunReport {
         let blueprint = Restarting { blueprint, restarts: self.restarts };
-        Engine::new(self.setup, self.routes, &blueprint).run(&Progress::default(), self.recorder)
+        engine::run(self.setup, self.routes, &blueprint, &Progress::default(), self.recorder)
     }
 }
 

@@ -1,12 +1,14 @@
 //! One link, fed with packets at chosen times: a single queue, as in queueing theory.
 
 use weft_fabric::{FabricBuilder, LinkSpec};
+use weft_sim::division::Division;
 use weft_sim::event_queue::Due;
 use weft_sim::network::Network;
+use weft_sim::packet::Rider;
+use weft_sim::trace::Untraced;
 use weft_switching::{DropReason, Header};
-use weft_transport::mptcp::Options;
 use weft_transport::{Ecn, Segment};
-use weft_units::{Bytes, LinkId, Time};
+use weft_units::{Bytes, LinkId, PortId, Time};
 
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +20,7 @@ pub struct Passed {
 
 /// A link from one host to another.
 pub struct Wire {
-    pub net: Network,
+    pub net: Network<'static>,
     link: u32,
     pub passed: Vec<Passed>,
 }
@@ -29,8 +31,10 @@ impl Wire {
         let hosts = ["h0", "h1"].map(|name| builder.add_host(name, 0, None).expect("a good name"));
         builder.connect(hosts[0], hosts[1], spec).expect("a good link");
         let fabric = builder.build().expect("two hosts and a link");
-        let net = Network::new(&fabric, Time::MAX);
-        Self { link: net.first_link[hosts[0].index()], net, passed: Vec::new() }
+        let fabric = Box::leak(Box::new(fabric));
+        let mut net = Network::new(fabric, &Division::of(fabric), 0, 1);
+        net.queue.set_end(Time::MAX);
+        Self { link: net.link_at(hosts[0], PortId(0)), net, passed: Vec::new() }
     }
 
     /// Offers a packet of `ip_bytes` with a DSCP at `at`, after processing the events due until then.
@@ -39,8 +43,14 @@ impl Wire {
         self.net.now = at;
         let segment = Segment { len: ip_bytes - 40, ecn, ..Segment::default() };
         let template = Header { traffic_class: dscp << 2, ..Header::default() };
-        let packet = self.net.packets.packet_of(&template, tag, &segment, Options::None);
-        self.net.transmit(self.link, packet).inspect_err(|_| self.net.packets.remove(packet))
+        let packet = self.net.packets.packet_of(&template, tag, &segment, Rider::default());
+        let before = self.net.counters.packets_dropped;
+        if self.net.send(self.link, packet, &mut Untraced) {
+            return Ok(());
+        }
+        let drops = before.iter().zip(self.net.counters.packets_dropped);
+        let reason = DropReason::ALL.into_iter().zip(drops).find(|(_, (before, after))| *before < after);
+        Err(reason.expect("a refused packet is dropped for a reason").0)
     }
 
     /// Processes the events due until `at`.
@@ -50,8 +60,8 @@ impl Wire {
             self.net.now = time;
             match due {
                 Due::Leaf(link) if link < links => {
-                    let (packet, next, ..) = self.net.links.arrive(link);
-                    self.net.queue.set(link, next);
+                    let (packet, next, _, port) = self.net.links.arrive(link);
+                    self.net.queue.set(link, port.into(), next);
                     let found = self.net.packets.get(packet);
                     let marked = found.header.traffic_class & Header::CE == Header::CE;
                     self.passed.push(Passed {
@@ -74,6 +84,6 @@ impl Wire {
 
     /// The counters of the link.
     pub fn counters(&self) -> weft_sim::link::LinkCounters {
-        self.net.counters(LinkId(0))
+        self.net.counters_of(LinkId(0))
     }
 }

@@ -2,6 +2,7 @@
 
 mod exploration;
 mod failures;
+mod growth;
 mod healing;
 mod hosts;
 mod measures;
@@ -10,6 +11,8 @@ mod paths;
 mod queues;
 mod restarts;
 mod scenarios;
+mod selectors;
 mod setup;
 mod tag_forward;
+mod threads;
 mod trace;

@@ -1,7 +1,7 @@
 //! A small engine that processes simultaneous events in the same order as ns-3.
 //!
 //! On links of equal rate, packets often arrive at the same picosecond, and the order decides which of
-//! them a full queue refuses. Weft's order is (time, link), ns-3's is (time, order of scheduling);
+//! them a full queue refuses. Weft's order is (time, hash of time and port), ns-3's is (time, order of scheduling);
 //! neither is more correct, but runs diverge from the first such tie on. This engine has two events per
 //! packet and hop, like ns-3's devices, and uses Weft's endpoints, routes and schemes: if its completion
 //! times equal ns-3's, these agree with ns-3, and the only difference left between Weft and ns-3 is the

@@ -152,7 +152,11 @@ fn results_of_other_files_or_another_version_are_not_added_to() {
     let scratch = Scratch::new("inputs");
     let into = |bytes: &[u8]| {
         let load = |file: &str| if file == "sizes.txt" { Ok(bytes.to_vec()) } else { Err("no".into()) };
-        run_sweep(&scenario, &Options { directory: scratch.path(), jobs: 2, load: &load }, &mut |_| true)
+        run_sweep(
+            &scenario,
+            &Options { directory: scratch.path(), jobs: 2, threads: None, load: &load },
+            &mut |_| true,
+        )
     };
     assert_eq!(into(b"1000 0.5\n9000 1\n").unwrap().done, 6);
     let before = files(scratch.path());

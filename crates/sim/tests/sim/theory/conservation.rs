@@ -12,7 +12,7 @@ use weft_units::{Duration, LinkId, NodeId, Rate, Time};
 /// A link between two indices, which count hosts and switches together.
 type Cable = (prop::sample::Index, prop::sample::Index, LinkSpec, LinkSpec);
 
-fn any_queue() -> impl Strategy<Value = QueueSpec> {
+pub fn any_queue() -> impl Strategy<Value = QueueSpec> {
     let limit =
         || prop_oneof![(1_u32..40).prop_map(Limit::Packets), (1_600_u64..60_000).prop_map(Limit::Bytes)];
     let classes = prop_oneof![
@@ -37,7 +37,7 @@ fn any_link() -> impl Strategy<Value = LinkSpec> {
 
 /// Connected: every switch links to an earlier one and every host to a switch; then more links between
 /// any two nodes, possibly parallel, possibly at hosts.
-fn any_fabric() -> impl Strategy<Value = Fabric> {
+pub fn any_fabric() -> impl Strategy<Value = Fabric> {
     let index = any::<prop::sample::Index>;
     let cable = move || (index(), index(), any_link(), any_link());
     let cables = move |count| prop::collection::vec(cable(), count);
@@ -71,7 +71,7 @@ fn fabric(switches: usize, hosts: usize, tree: &[Cable], attached: &[Cable], mor
     builder.build().unwrap()
 }
 
-fn any_scheme() -> impl Strategy<Value = SchemeSpec> {
+pub fn any_scheme() -> impl Strategy<Value = SchemeSpec> {
     let plain = prop::sample::select(vec!["ecmp", "single_path", "spray", "spanning_tree"]);
     prop_oneof![
         4 => plain.prop_map(crate::common::scheme),
@@ -86,9 +86,9 @@ fn any_scheme() -> impl Strategy<Value = SchemeSpec> {
 }
 
 /// From, to, bytes, start in microseconds, DSCP.
-type Offered = (prop::sample::Index, prop::sample::Index, u64, u64, u8);
+pub type Offered = (prop::sample::Index, prop::sample::Index, u64, u64, u8);
 
-fn any_flows() -> impl Strategy<Value = Vec<Offered>> {
+pub fn any_flows() -> impl Strategy<Value = Vec<Offered>> {
     let index = any::<prop::sample::Index>;
     let bytes = prop_oneof![Just(0), 1_u64..3_000, 1_u64..300_000];
     let flows = (index(), index(), bytes, 0_u64..20_000, 0_u8..64);
@@ -164,7 +164,9 @@ proptest! {
             let gave_up = outcome.flows.iter().filter(|flow| flow.end.is_none());
             prop_assert!(gave_up.clone().all(|flow| flow.timeouts >= 6), "{:?}", Vec::from_iter(gave_up));
             prop_assert_eq!(outcome.flows.len(), trial.flows.len());
-            prop_assert_eq!(counters.packets_in_flight, 0);
+            // What is left repeats something that has arrived.
+            let repeats = counters.packets_copied + outcome.flows.iter().map(|flow| flow.retransmissions).sum::<u64>();
+            prop_assert!(counters.packets_in_flight == 0 || repeats > 0);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The engine against theory (`validation/theory`).
 
-mod conservation;
+pub mod conservation;
 mod lone_flow;
 mod loss;
 mod queueing;

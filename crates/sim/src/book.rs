@@ -1,0 +1,267 @@
+//! [`Book`]: the flows of a run, joined from what both ends and the switches told: their records, the paths of their
+//! followed packets, and the cost of events until the fabric has recovered.
+
+use std::collections::BTreeMap;
+
+use weft_traffic::Flow;
+use weft_units::{Duration, LinkId, Time};
+
+use crate::journal::{FlowNumber, Loss, News, SideReport, Strand, Tuple};
+use crate::packet::Way;
+use crate::record::{EventReport, FlowRecord, MultipathReport, Recorder};
+
+/// Observations of one subflow.
+#[derive(Default)]
+struct Seen {
+    tuple: Option<Tuple>,
+    /// The links crossed by the last followed data segment that arrived, and its number.
+    path: Vec<LinkId>,
+    number: u32,
+    /// How often a followed segment took a different path from the one followed before it.
+    moves: u32,
+    /// When its first exploration started.
+    explored_from: Option<Time>,
+    /// How long it took until the reply reached the source's edge switch.
+    exploration: Option<Duration>,
+    /// The event (from 1) that broke its path; 0 once switches have given it another.
+    broken_by: u32,
+    /// The same; 0 once its data arrives again.
+    interrupted_by: u32,
+}
+
+/// A flow that has started and has no record yet.
+#[derive(Default)]
+struct Active {
+    seen: Vec<Seen>,
+    end: Option<Time>,
+    closed: [bool; 2],
+    is_over: bool,
+    left: [Option<Box<SideReport>>; 2],
+    drops: u64,
+    /// The last event (from 1) that cost it a frame.
+    hit_by: u32,
+}
+
+impl Active {
+    fn seen(&mut self, subflow: u8) -> &mut Seen {
+        let at = usize::from(subflow);
+        if self.seen.len() <= at {
+            self.seen.resize_with(at + 1, Seen::default);
+        }
+        &mut self.seen[at]
+    }
+}
+
+/// What the engine does because of news.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Consequence {
+    /// The source follows the next data segment of the subflow.
+    Watch(Strand),
+    /// The flow is over: both sides leave.
+    Over(FlowNumber),
+}
+
+/// The flows.
+#[derive(Default)]
+pub struct Book {
+    active: BTreeMap<FlowNumber, Active>,
+    /// The subflows by their tuples.
+    tuples: BTreeMap<Tuple, Strand>,
+    /// Events so far.
+    pub events: Vec<EventReport>,
+    /// Flows whose destination got all bytes.
+    pub finished: u64,
+    /// Their bytes, by class.
+    pub finished_bytes: Vec<u64>,
+    /// Flows that are over, and when the last one was.
+    pub over: u64,
+    /// See there.
+    pub last_over: Time,
+    /// Sums over the recorded Multipath TCP connections, if there are any.
+    pub multipath: Option<MultipathReport>,
+}
+
+impl Book {
+    /// A book of flows of this many classes.
+    pub fn new(classes: usize) -> Self {
+        Self { finished_bytes: vec![0; classes], ..Self::default() }
+    }
+
+    /// Enters news; records a flow once both sides have left.
+    pub fn enter<R: Recorder>(
+        &mut self,
+        at: Time,
+        news: News,
+        flows: &[Flow],
+        recorder: &mut R,
+    ) -> Option<Consequence> {
+        match news {
+            News::Opened(strand, tuple) => {
+                self.active.entry(strand.flow).or_default().seen(strand.subflow).tuple = Some(tuple);
+                self.tuples.insert(tuple, strand);
+            }
+            News::Received(flow) => {
+                self.active.entry(flow).or_default().end = Some(at);
+                let planned = &flows[flow as usize];
+                self.finished += 1;
+                self.finished_bytes[usize::from(planned.class)] += planned.bytes;
+            }
+            News::Closed(flow, side) => {
+                let active = self.active.get_mut(&flow)?;
+                active.closed[side] = true;
+                if active.closed == [true, true] {
+                    return self.end(flow, at);
+                }
+            }
+            News::Aborted(flow) => return self.end(flow, at),
+            News::Left(flow, report) => {
+                let active = self.active.entry(flow).or_default();
+                let side = report.side;
+                active.left[side] = Some(report);
+                if let [Some(_), Some(_)] = &active.left
+                    && let Some(active) = self.active.remove(&flow)
+                {
+                    self.record(&flows[flow as usize], active, recorder);
+                }
+            }
+            News::Dropped(strand, loss) => return self.lose(at, strand, &loss),
+            News::Arrived(strand, way) => self.arrive(at, strand, *way),
+            News::Explores(strand) => {
+                let active = self.active.get_mut(&strand.flow)?;
+                active.seen(strand.subflow).explored_from.get_or_insert(at);
+            }
+            News::Explored(strand) => {
+                let seen = self.active.get_mut(&strand.flow)?.seen(strand.subflow);
+                if seen.exploration.is_none() {
+                    seen.exploration = seen.explored_from.map(|from| at.saturating_since(from));
+                }
+            }
+            News::Asked(tuple) => {
+                let strand = *self.tuples.get(&tuple)?;
+                let active = self.active.get_mut(&strand.flow)?;
+                active.seen(strand.subflow).explored_from.get_or_insert(at);
+            }
+            News::Answered(tuple) => return self.answer(at, tuple),
+            News::Reported(_) | News::RuleRemoved { .. } => {}
+        }
+        None
+    }
+
+    /// A flow is over.
+    fn end(&mut self, flow: FlowNumber, at: Time) -> Option<Consequence> {
+        let active = self.active.get_mut(&flow)?;
+        if active.is_over {
+            return None;
+        }
+        active.is_over = true;
+        self.over += 1;
+        self.last_over = self.last_over.max(at);
+        Some(Consequence::Over(flow))
+    }
+
+    fn lose(&mut self, at: Time, strand: Strand, loss: &Loss) -> Option<Consequence> {
+        let active = self.active.get_mut(&strand.flow)?;
+        active.drops += u64::from(loss.has_data);
+        let number = self.events.len() as u32;
+        if !loss.is_control
+            && loss.for_want_of_a_path()
+            && let Some(event) = self.events.last_mut()
+        {
+            event.frames_lost += 1;
+            event.last_loss = Some(at);
+            if active.hit_by != number {
+                active.hit_by = number;
+                event.flows_hit += 1;
+            }
+        }
+        // The followed segment was lost, or its path may be gone: follow another.
+        let follows = loss.followed || loss.has_data && loss.for_want_of_a_path();
+        follows.then_some(Consequence::Watch(strand))
+    }
+
+    /// A followed packet has reached its host.
+    fn arrive(&mut self, at: Time, strand: Strand, way: Way) {
+        let Some(active) = self.active.get_mut(&strand.flow) else { return };
+        let seen = active.seen(strand.subflow);
+        if way.number <= seen.number {
+            // Another copy of a flooded segment came first.
+            return;
+        }
+        seen.number = way.number;
+        seen.moves += u32::from(!seen.path.is_empty() && seen.path != way.links);
+        seen.path = way.links;
+        let by = std::mem::take(&mut seen.interrupted_by);
+        if let Some(event) = by.checked_sub(1).and_then(|number| self.events.get_mut(number as usize)) {
+            event.resumed.add(at.saturating_since(event.at));
+        }
+    }
+
+    /// The edge switch that asked for a path of an active flow has an answer.
+    fn answer(&mut self, at: Time, tuple: Tuple) -> Option<Consequence> {
+        let strand = *self.tuples.get(&tuple)?;
+        let seen = self.active.get_mut(&strand.flow)?.seen(strand.subflow);
+        if seen.exploration.is_none() {
+            seen.exploration = seen.explored_from.map(|from| at.saturating_since(from));
+        }
+        let by = std::mem::take(&mut seen.broken_by);
+        if let Some(event) = by.checked_sub(1).and_then(|number| self.events.get_mut(number as usize)) {
+            event.recovered.add(at.saturating_since(event.at));
+        }
+        Some(Consequence::Watch(strand))
+    }
+
+    /// An event takes down the links in `failed` (possibly none). Returns the subflows whose path it breaks.
+    pub fn event(&mut self, at: Time, failed: &[LinkId]) -> Vec<Strand> {
+        self.events.push(EventReport::new(at));
+        let (number, mut broken) = (self.events.len() as u32, Vec::new());
+        for (&flow, active) in &mut self.active {
+            for (subflow, seen) in (0..).zip(&mut active.seen) {
+                if seen.path.iter().any(|link| failed.contains(link)) {
+                    seen.broken_by = number;
+                    seen.interrupted_by = number;
+                    broken.push(Strand { flow, subflow });
+                }
+            }
+        }
+        if let Some(event) = self.events.last_mut() {
+            event.paths_broken = broken.len() as u64;
+        }
+        broken
+    }
+
+    /// Flows that have started and not finished.
+    pub fn unfinished(&self) -> impl Iterator<Item = FlowNumber> {
+        self.active.iter().filter(|(_, active)| active.end.is_none()).map(|(flow, _)| *flow)
+    }
+
+    fn record<R: Recorder>(&mut self, flow: &Flow, active: Active, recorder: &mut R) {
+        for tuple in active.seen.iter().filter_map(|seen| seen.tuple) {
+            self.tuples.remove(&tuple);
+        }
+        let [Some(source), Some(destination)] = &active.left else { return };
+        let (sender, receiver) = (&source.tcp, &destination.tcp);
+        let first = active.seen.first();
+        let stats = source.multipath.unwrap_or_default();
+        recorder.flow(&FlowRecord {
+            flow: *flow,
+            end: active.end,
+            ideal: source.ideal.0,
+            hops: source.ideal.1,
+            subflows: if source.multipath.is_some() { stats.subflows } else { 1 },
+            packets_sent: u64::from(sender.data_segments_sent),
+            retransmissions: u64::from(sender.retransmissions),
+            timeouts: u64::from(sender.timeouts),
+            out_of_order: u64::from(receiver.out_of_order),
+            first_transmissions_received: u64::from(receiver.first_transmissions_received),
+            ecn_marks: u64::from(receiver.ecn_marks),
+            drops: active.drops,
+            resolution: source.resolution,
+            exploration: first.and_then(|seen| seen.exploration),
+            moves: active.seen.iter().map(|seen| seen.moves).sum(),
+            path: first.map(|seen| seen.path.clone()).unwrap_or_default(),
+        });
+        if source.multipath.is_some() {
+            self.multipath.get_or_insert_default().add(&stats, &destination.multipath.unwrap_or_default());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! [`Division`]: which partition of a run each node belongs to.
+//!
+//! A partition is a pod, or a switch with its hosts. The other switches are dealt out among the partitions in
+//! turn. The division depends on the fabric alone. Nodes of different partitions affect each other no sooner
+//! than the lookahead, so all partitions can work through as much time at once.
+
+use weft_fabric::{Fabric, Overhead};
+use weft_units::{Duration, LinkId, NodeId, TxClock};
+
+/// The maximum number of partitions.
+const MAX: usize = 64;
+/// The shortest IP packet.
+const MIN_IP_BYTES: u32 = 20;
+/// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
+const MIN_FRAME: u32 = 84;
+/// The lookahead of a fabric without links between partitions.
+const LONGEST: Duration = Duration::from_us(1);
+
+/// The partitions of a fabric.
+#[derive(Clone, Debug)]
+pub struct Division {
+    parts: usize,
+    /// By node.
+    part_of: Vec<u16>,
+    lookahead: Duration,
+}
+
+impl Division {
+    /// The partitions of `fabric`.
+    pub fn of(fabric: &Fabric) -> Self {
+        let groups = groups(fabric);
+        let count = groups.iter().flatten().max().map_or(0, |last| last + 1);
+        let parts = count.clamp(1, MAX);
+        let mut others = 0..;
+        let mut part_of: Vec<u16> = groups
+            .iter()
+            .zip(fabric.nodes())
+            .map(|(group, node)| match group {
+                Some(group) => (group * parts / count) as u16,
+                None if node.is_host() => 0,
+                None => (others.next().unwrap_or(0) % parts) as u16,
+            })
+            .collect();
+        for host in fabric.hosts() {
+            let first = fabric.ports(*host).first();
+            part_of[host.index()] = first.map_or(0, |link| part_of[fabric.link(*link).to.index()]);
+        }
+        let cut = |link: &LinkId| {
+            let link = fabric.link(*link);
+            part_of[link.from.index()] != part_of[link.to.index()]
+        };
+        let ids = (0..fabric.links().len() as u32).map(LinkId);
+        let lookahead = ids.filter(cut).map(|link| least_time(fabric, link)).min().unwrap_or(LONGEST);
+        Self { parts, part_of, lookahead }
+    }
+
+    /// The same with all nodes in one partition.
+    pub fn undivided(&self) -> Self {
+        Self { parts: 1, part_of: vec![0; self.part_of.len()], lookahead: self.lookahead }
+    }
+
+    /// The number of partitions.
+    pub const fn parts(&self) -> usize {
+        self.parts
+    }
+
+    /// The partition of a node.
+    pub fn part_of(&self, node: NodeId) -> usize {
+        self.part_of[node.index()].into()
+    }
+
+    /// The least time from sending a packet in one partition to its arrival in another.
+    pub const fn lookahead(&self) -> Duration {
+        self.lookahead
+    }
+}
+
+/// The group of each node: the pod, or without pods the number of the switch among those with hosts.
+fn groups(fabric: &Fabric) -> Vec<Option<usize>> {
+    let pods = fabric.nodes().iter().filter_map(|node| node.pod).max();
+    if pods.is_some_and(|last| last > 0) {
+        return fabric.nodes().iter().map(|node| node.pod.map(|pod| pod as usize)).collect();
+    }
+    let mut groups = vec![None; fabric.nodes().len()];
+    let mut count = 0;
+    for node in fabric.switches() {
+        if fabric.ports(node).iter().any(|link| fabric.node(fabric.link(*link).to).is_host()) {
+            groups[node.index()] = Some(count);
+            count += 1;
+        }
+    }
+    groups
+}
+
+/// The least time from sending a packet on `link` to its arrival.
+fn least_time(fabric: &Fabric, link: LinkId) -> Duration {
+    let link = fabric.link(link);
+    let bytes = if link.overhead == Overhead::Ethernet { MIN_FRAME } else { MIN_IP_BYTES };
+    TxClock::new(link.rate).tx_time(bytes) + link.delay
+}

@@ -1,0 +1,261 @@
+//! [`Floor`]: all partitions of a run, and the packets between them. Threads work through one window of time at once.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use weft_switching::Switch;
+use weft_units::{Duration, NodeId, Time};
+
+use crate::division::Division;
+use crate::hosts::{Hosts, World};
+use crate::network::Crossing;
+use crate::partition::{Partition, Pause};
+use crate::trace::{Tracer, Untraced};
+
+/// How often a thread looks for the others before it lets them have the processor, and before it sleeps.
+const LOOKS: u32 = 200;
+const YIELDS: u32 = 2_000;
+/// How long a thread sleeps that finds no work: nobody waits for it.
+const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
+
+/// All partitions.
+pub struct Floor<'a, S, H> {
+    /// What all hosts know.
+    pub world: World<'a>,
+    division: Division,
+    rooms: Vec<Room<'a, S, H>>,
+    /// Counts windows; changing it starts the threads on the next one.
+    window: AtomicU64,
+    end_ps: AtomicU64,
+    /// When the first event of all partitions is due.
+    first_ps: AtomicU64,
+    /// Whether a journal has entries.
+    has_news: AtomicBool,
+    /// Partitions that have been worked through in this window.
+    done: AtomicUsize,
+    over: AtomicBool,
+}
+
+/// The packets from each partition, and one bit for each that sent any.
+struct Mail {
+    from: Vec<Mutex<Vec<Crossing>>>,
+    senders: AtomicU64,
+}
+
+impl Mail {
+    fn new(parts: usize) -> Self {
+        let from = std::iter::repeat_with(Mutex::default).take(parts).collect();
+        Self { from, senders: AtomicU64::new(0) }
+    }
+}
+
+/// A partition, and what other threads see of it.
+struct Room<'a, S, H> {
+    partition: Mutex<Partition<'a, S, H>>,
+    /// Packets from other partitions, sent in windows of even and of odd numbers: those of one window are taken in
+    /// during the next.
+    mail: [Mail; 2],
+    /// The last window that a thread has claimed.
+    claimed: AtomicU64,
+}
+
+impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
+    /// The partitions of `division`, made by `make`.
+    pub fn new(
+        world: World<'a>,
+        division: Division,
+        mut make: impl FnMut(&World<'a>, &Division, usize) -> Partition<'a, S, H>,
+    ) -> Self {
+        let room = |part| Room {
+            partition: Mutex::new(make(&world, &division, part)),
+            mail: [0; 2].map(|_| Mail::new(division.parts())),
+            claimed: AtomicU64::new(0),
+        };
+        let rooms = (0..division.parts()).map(room).collect();
+        Self {
+            world,
+            division,
+            rooms,
+            window: AtomicU64::new(0),
+            end_ps: AtomicU64::new(0),
+            first_ps: AtomicU64::new(0),
+            has_news: AtomicBool::new(true),
+            done: AtomicUsize::new(0),
+            over: AtomicBool::new(false),
+        }
+    }
+
+    /// The number of partitions.
+    pub fn count(&self) -> usize {
+        self.rooms.len()
+    }
+
+    /// Partition `part`, while nobody else uses it.
+    pub fn part(&self, part: usize) -> MutexGuard<'_, Partition<'a, S, H>> {
+        lock(&self.rooms[part].partition)
+    }
+
+    /// The partition of a node.
+    pub fn part_of(&self, node: NodeId) -> MutexGuard<'_, Partition<'a, S, H>> {
+        self.part(self.division.part_of(node))
+    }
+
+    /// Every partition in turn.
+    pub fn parts(&self) -> impl Iterator<Item = MutexGuard<'_, Partition<'a, S, H>>> {
+        self.rooms.iter().map(|room| lock(&room.partition))
+    }
+
+    /// When the first event is due.
+    pub fn first(&self) -> Time {
+        Time::from_ps(self.first_ps.load(Ordering::Relaxed))
+    }
+
+    /// Something has been scheduled for `at`.
+    pub fn expect(&self, at: Time) {
+        self.first_ps.fetch_min(at.ps(), Ordering::Relaxed);
+    }
+
+    /// Whether there has been news since the last call.
+    pub fn take_news(&self) -> bool {
+        self.has_news.load(Ordering::Relaxed) && self.has_news.swap(false, Ordering::Relaxed)
+    }
+
+    /// Takes in all packets between partitions, and finds out when the first event is due, before or after
+    /// partitions are changed from outside.
+    pub fn settle(&self) {
+        for (from, mut part) in self.parts().enumerate() {
+            // The packets of the last window are still in the other half.
+            self.post(from, &mut part, self.window.load(Ordering::Relaxed) + 1);
+        }
+        let mut first = Time::MAX;
+        for room in &self.rooms {
+            let mut part = lock(&room.partition);
+            room.mail.iter().for_each(|mail| fetch(mail, &mut part));
+            first = first.min(part.net.first_event());
+        }
+        self.first_ps.store(first.ps(), Ordering::Relaxed);
+        self.has_news.store(true, Ordering::Relaxed);
+    }
+
+    /// Sends off the packets for other partitions.
+    fn post(&self, from: usize, part: &mut Partition<'a, S, H>, window: u64) {
+        part.net.first_leaving = Time::MAX;
+        for (to, leaving) in part.net.leaving.iter_mut().enumerate() {
+            if !leaving.is_empty() {
+                let mail = &self.rooms[to].mail[window as usize % 2];
+                std::mem::swap(&mut *lock(&mail.from[from]), leaving);
+                mail.senders.fetch_or(1 << from, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Works through the only partition up to `end`, or up to urgent news, or for this many events.
+    pub fn work_alone<T: Tracer>(&self, end: Time, most: u32, tracer: &mut T) {
+        let mut part = self.part(0);
+        if part.run(end, (most, true), &self.world, tracer) == Pause::News {
+            // All that happens at the same time belongs to the news.
+            let now = part.net.now;
+            part.run((now + Duration::from_ps(1)).min(end), (u32::MAX, false), &self.world, tracer);
+        }
+        self.first_ps.store(part.net.first_event().ps(), Ordering::Relaxed);
+        self.has_news.store(!part.net.journal.entries.is_empty(), Ordering::Relaxed);
+    }
+
+    /// Works through the window up to `end` in all partitions. Threads of [`Floor::help`] that have a processor help.
+    ///
+    /// # Panics
+    /// If one of them has panicked.
+    pub fn work(&self, end: Time) {
+        self.end_ps.store(end.ps(), Ordering::Relaxed);
+        self.first_ps.store(u64::MAX, Ordering::Relaxed);
+        self.done.store(0, Ordering::Relaxed);
+        let window = self.window.fetch_add(1, Ordering::Release) + 1;
+        self.work_rooms(0, window, end);
+        let mut looks = 0;
+        while self.done.load(Ordering::Acquire) < self.count() {
+            looks += 1;
+            pause(looks.min(YIELDS - 1));
+        }
+        assert!(!self.over.load(Ordering::Relaxed), "a helping thread panicked");
+    }
+
+    /// Helps until [`Floor::close`], with partition `from` first.
+    pub fn help(&self, from: usize) {
+        let (mut window, mut looks) = (0, 0);
+        while !self.over.load(Ordering::Relaxed) {
+            let current = self.window.load(Ordering::Acquire);
+            if current == window {
+                looks += 1;
+                pause(looks);
+            } else {
+                (window, looks) = (current, 0);
+                self.work_rooms(from, window, Time::from_ps(self.end_ps.load(Ordering::Relaxed)));
+            }
+        }
+    }
+
+    /// Sends the helping threads home.
+    pub fn close(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+
+    /// Works through the partitions that no other thread has claimed, from `from` on: mostly the same in every window,
+    /// so that their state stays in the thread's cache.
+    fn work_rooms(&self, from: usize, window: u64, end: Time) {
+        for place in 0..self.count() {
+            let number = (from + place) % self.count();
+            let room = &self.rooms[number];
+            // Fails, too, if this thread is late and the window is over.
+            let claim =
+                room.claimed.compare_exchange(window - 1, window, Ordering::Relaxed, Ordering::Relaxed);
+            if claim.is_err() {
+                continue;
+            }
+            let _work = Work(self);
+            let mut part = lock(&room.partition);
+            fetch(&room.mail[(window as usize + 1) % 2], &mut part);
+            part.run(end, (u32::MAX, false), &self.world, &mut Untraced);
+            let first = part.net.first_event().min(part.net.first_leaving);
+            self.first_ps.fetch_min(first.ps(), Ordering::Relaxed);
+            if !part.net.journal.entries.is_empty() {
+                self.has_news.store(true, Ordering::Relaxed);
+            }
+            self.post(number, &mut part, window);
+        }
+    }
+}
+
+/// Takes in the packets from other partitions.
+fn fetch<S: Switch, H: Hosts>(mail: &Mail, part: &mut Partition<'_, S, H>) {
+    let mut senders = mail.senders.swap(0, Ordering::Relaxed);
+    while senders != 0 {
+        let mut from = lock(&mail.from[senders.trailing_zeros() as usize]);
+        from.drain(..).for_each(|crossing| part.net.enter(crossing));
+        senders &= senders - 1;
+    }
+}
+
+/// Work on one partition, done when dropped. A panic ends the run.
+struct Work<'f, 'a, S, H>(&'f Floor<'a, S, H>);
+
+impl<S, H> Drop for Work<'_, '_, S, H> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.over.store(true, Ordering::Relaxed);
+        }
+        self.0.done.fetch_add(1, Ordering::Release);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits a little, longer after many `looks`: a thread without a processor of its own lets others have it.
+fn pause(looks: u32) {
+    match looks {
+        ..LOOKS => std::hint::spin_loop(),
+        LOOKS..YIELDS => std::thread::yield_now(),
+        _ => std::thread::sleep(SLEEP),
+    }
+}

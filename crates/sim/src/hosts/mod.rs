@@ -1,0 +1,17 @@
+//! [`Hosts`]: the connections of a partition's hosts, one file per transport protocol.
+//!
+//! The two ends of a connection share nothing. Each end is found by the flow's number, which every packet
+//! carries, and lives from its first packet until the engine says that the flow is over.
+
+mod multipath;
+mod path_selector;
+mod places;
+mod protocol;
+mod tcp;
+mod vacancies;
+
+pub use multipath::Multipath;
+pub use path_selector::{OnePath, PathSelector};
+pub use places::{Place, Places};
+pub use protocol::{Hosts, Nics, World, node_of};
+pub use tcp::Tcp;

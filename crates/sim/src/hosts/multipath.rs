@@ -1,0 +1,402 @@
+//! [`Multipath`]: hosts with Multipath TCP.
+//!
+//! A packet names its subflow by the source's number. The destination adds the subflow when the first packet with
+//! that name arrives, which is a SYN that joins.
+
+use std::collections::BTreeSet;
+
+use weft_switching::{Header, mix64};
+use weft_traffic::{EPHEMERAL, Flow};
+use weft_transport::mptcp::{Addresses, Config, Connection, Options};
+use weft_transport::{Flags, Mptcp, Segment};
+use weft_units::{HostId, Time};
+
+use super::places::Place;
+use super::protocol::{Hosts, Nics, World, node_of};
+use super::tcp::{initial_sequence, template};
+use super::vacancies::Vacancies;
+use crate::event_queue::Order;
+use crate::journal::{FlowNumber, News, SideReport, Strand};
+use crate::network::Network;
+use crate::packet::{PacketId, Rider, WATCHED, Way};
+use crate::timer::Timer;
+use crate::trace::Tracer;
+
+/// One side of a subflow.
+struct Subflow {
+    /// The source's number of it.
+    name: u8,
+    /// The header of its packets.
+    template: Header,
+    /// The link on which it sends.
+    nic: u32,
+    /// The numbers of its addresses at this side and at the other, if hosts use several.
+    addresses: Option<[u8; 2]>,
+    /// How many data segments have been followed.
+    followed: u32,
+    /// Whether to follow the next data segment.
+    watch: bool,
+}
+
+/// One side of a connection.
+struct Side {
+    flow: FlowNumber,
+    /// 0: the source.
+    side: usize,
+    connection: Connection,
+    /// By this side's number.
+    subflows: Vec<Subflow>,
+    /// The earliest timer event scheduled for it.
+    armed: Time,
+    /// The earliest event scheduled for data that waits for an interface.
+    wake: Time,
+    has_all: bool,
+    is_over: bool,
+    opened: Time,
+}
+
+/// The sides of a partition.
+pub struct Multipath {
+    config: Config,
+    sides: Vec<Option<Box<Side>>>,
+    vacancies: Vacancies,
+    /// Addresses and ports in use by sources of this partition.
+    taken: BTreeSet<(HostId, HostId, u16, u16)>,
+    segment: Segment,
+}
+
+/// A pseudo-random number for a flow; `purpose` separates its uses.
+fn drawn(flow: &Flow, purpose: u64) -> u64 {
+    mix64(mix64(u64::from(flow.id.0)) ^ purpose.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+impl Multipath {
+    /// No connections yet; `None` if hosts use plain TCP.
+    pub fn new(transport: &weft_transport::Config, flows: &[Flow]) -> Option<Self> {
+        Some(Self {
+            config: Config::new(transport)?,
+            sides: Vec::new(),
+            vacancies: Vacancies::default(),
+            taken: flows.iter().map(|flow| (flow.src, flow.dst, flow.sport, flow.dport)).collect(),
+            segment: Segment::default(),
+        })
+    }
+
+    fn is_fullmesh(&self) -> bool {
+        self.config.plain().mptcp == Mptcp::Fullmesh
+    }
+
+    /// A source port for subflow `number` of `flow` that no other connection between the hosts uses, if any is free.
+    fn port(&mut self, flow: &Flow, number: usize) -> Option<u16> {
+        let count = u64::from(EPHEMERAL.end - EPHEMERAL.start);
+        let first = mix64(u64::from(flow.id.0) << 8 | number as u64);
+        let ports = (0..count).map(|step| EPHEMERAL.start + (first.wrapping_add(step) % count) as u16);
+        let taken = &mut self.taken;
+        ports.into_iter().find(|port| taken.insert((flow.src, flow.dst, *port, flow.dport)))
+    }
+
+    /// Adds one side of a flow; returns its place.
+    fn add(
+        &mut self,
+        (flow, side): (FlowNumber, usize),
+        connection: Connection,
+        net: &Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+    ) -> u32 {
+        let planned = &world.flows[flow as usize];
+        let addresses = self.is_fullmesh().then_some([0, 0]);
+        let first = Subflow::new(0, (planned, side), addresses, net, nics);
+        let side = Side {
+            flow,
+            side,
+            connection,
+            subflows: vec![first],
+            armed: Time::MAX,
+            wake: Time::MAX,
+            has_all: false,
+            is_over: false,
+            opened: net.now,
+        };
+        let (number, of) = (side.flow, side.side);
+        let place = self.vacancies.take().unwrap_or_else(|| {
+            self.sides.push(None);
+            self.sides.len() as u32 - 1
+        });
+        self.sides[place as usize] = Some(Box::new(side));
+        world.places.set(number, of, Place::At(place));
+        place
+    }
+
+    fn listen(&mut self, flow: FlowNumber, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
+        let planned = &world.flows[flow as usize];
+        let server = Connection::listen(&self.config, drawn(planned, 2), initial_sequence(planned, 1));
+        self.add((flow, 1), server, net, nics, world)
+    }
+
+    /// Sends the pending segments of one side; called after every event that may produce some.
+    fn pump<T: Tracer>(
+        &mut self,
+        place: u32,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let now = net.now;
+        while let Some(side) = &mut self.sides[place as usize] {
+            let flow = &world.flows[side.flow as usize];
+            let node = node_of(net, [flow.src, flow.dst][side.side]);
+            let connection = &mut side.connection;
+            if side.side == 1 && !side.has_all && connection.delivered() >= flow.bytes {
+                side.has_all = true;
+                connection.close();
+                net.tell(node, News::Received(side.flow));
+            }
+            let mut options = Options::None;
+            if let Some(number) = connection.poll_transmit(&self.config, now, &mut self.segment, &mut options)
+            {
+                let at = if number < side.subflows.len() { number } else { 0 };
+                let subflow = &mut side.subflows[at];
+                let owner = owner(side.flow, subflow.name, 1 - side.side);
+                let taken = subflow.transmit(owner, &self.segment, options, net, tracer);
+                if self.config.plain().small_queues && taken && self.segment.len > 0 {
+                    connection.leaves_at(number, now, net.departure(subflow.nic), self.segment.len);
+                }
+                continue;
+            }
+            let random = drawn(flow, 3 + side.subflows.len() as u64);
+            if side.side == 0
+                && let Some(new) = connection.poll_open(&self.config, now, random)
+            {
+                let number = side.flow;
+                // If all ports are taken, two subflows share one, and switches cannot distinguish them.
+                let sport = self.port(flow, new.subflow).unwrap_or(flow.sport);
+                let addresses = self.is_fullmesh().then_some([new.local, new.remote]);
+                let flow = Flow { sport, ..*flow };
+                let added = Subflow::new(new.subflow as u8, (&flow, 0), addresses, net, nics);
+                let Some(side) = &mut self.sides[place as usize] else { return };
+                side.subflows.push(added);
+                let tuple = [(flow.src, sport), (flow.dst, flow.dport)];
+                let strand = Strand { flow: number, subflow: new.subflow as u8 };
+                net.tell(node, News::Opened(strand, tuple));
+                continue;
+            }
+            for (at, armed) in
+                [(connection.next_timeout(), &mut side.armed), (connection.held_until(), &mut side.wake)]
+            {
+                if at < *armed {
+                    *armed = at;
+                    net.queue.schedule(Timer::End(place).into(), at, Order::Scheduled);
+                }
+            }
+            if !side.is_over && (side.connection.is_closed() || side.connection.is_aborted()) {
+                side.is_over = true;
+                let aborted = side.connection.is_aborted();
+                net.tell(
+                    node,
+                    if aborted { News::Aborted(side.flow) } else { News::Closed(side.flow, side.side) },
+                );
+            }
+            return;
+        }
+    }
+}
+
+/// The owner of the packets for one side of a subflow.
+fn owner(flow: FlowNumber, name: u8, side: usize) -> u32 {
+    flow << Multipath::STRAND_BITS | u32::from(name) << 1 | side as u32
+}
+
+impl Subflow {
+    /// One side of a subflow of `flow`, whose source port is the subflow's.
+    fn new(
+        name: u8,
+        (flow, side): (&Flow, usize),
+        addresses: Option<[u8; 2]>,
+        net: &Network<'_>,
+        nics: &impl Nics,
+    ) -> Self {
+        Self {
+            name,
+            template: template(flow, side),
+            nic: nics.nic(net, flow, side, addresses.map(|both| both[side])),
+            addresses,
+            followed: 0,
+            watch: side == 0,
+        }
+    }
+
+    /// Sends a segment; returns whether the interface accepted it.
+    fn transmit<T: Tracer>(
+        &mut self,
+        mut owner: u32,
+        segment: &Segment,
+        options: Options,
+        net: &mut Network<'_>,
+        tracer: &mut T,
+    ) -> bool {
+        let address = self.addresses.map_or(0, |[_, remote]| remote);
+        let mut rider = Rider { options, address, way: None };
+        if self.watch && segment.len > 0 {
+            self.watch = false;
+            self.followed += 1;
+            rider.way = Some(Box::new(Way { number: self.followed, links: Vec::new() }));
+            owner |= WATCHED;
+        } else if segment.flags.has(Flags::SYN) {
+            owner |= WATCHED;
+        }
+        let packet = net.packets.packet_of(&self.template, owner, segment, rider);
+        net.counters.packets_sent += 1;
+        net.send(self.nic, packet, tracer)
+    }
+}
+
+impl Hosts for Multipath {
+    const STRAND_BITS: u32 = 6;
+
+    fn open<T: Tracer>(
+        &mut self,
+        number: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let flow = &world.flows[number as usize];
+        let links = |host| net.fabric.ports(net.fabric.host_node(host)).len().min(32) as u8;
+        let addresses = Addresses { local: links(flow.src), remote: links(flow.dst) };
+        let isn = initial_sequence(flow, 0);
+        let mut client = Connection::connect(&self.config, net.now, drawn(flow, 1), isn, addresses);
+        client.write(flow.bytes);
+        client.close();
+        let place = self.add((number, 0), client, net, nics, world);
+        let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
+        net.tell(node_of(net, flow.src), News::Opened(Strand { flow: number, subflow: 0 }, tuple));
+        self.pump(place, net, nics, world, tracer);
+    }
+
+    fn deliver<T: Tracer>(
+        &mut self,
+        packet: PacketId,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let (Some(strand), Some(end)) = (net.strand(packet), net.packets.get(packet).endpoint()) else {
+            return;
+        };
+        let place = match world.places.get(strand.flow, end as usize & 1) {
+            Place::At(place) => place,
+            Place::New if end & 1 == 1 => self.listen(strand.flow, net, nics, world),
+            Place::New | Place::Gone => return net.deliver(packet),
+        };
+        let Some(side) = &mut self.sides[place as usize] else { return net.deliver(packet) };
+        let flow = &world.flows[strand.flow as usize];
+        let named = side.subflows.iter().position(|subflow| subflow.name == strand.subflow);
+        let number = named.unwrap_or_else(|| {
+            let (address, header) = (net.packets.address(packet), net.packets.get(packet).header);
+            let random = drawn(flow, 0x100 + u64::from(strand.subflow));
+            let accepted = side.connection.accept(&self.config, address, random);
+            let addresses = (self.config.plain().mptcp == Mptcp::Fullmesh).then_some([0, address]);
+            let joined = Flow { sport: header.sport, ..*flow };
+            let subflow = Subflow::new(strand.subflow, (&joined, 1), addresses, net, nics);
+            match accepted {
+                Some(number) if number < side.subflows.len() => side.subflows[number] = subflow,
+                Some(_) => side.subflows.push(subflow),
+                None => {}
+            }
+            accepted.unwrap_or(usize::MAX >> 1)
+        });
+        let options = net.packets.options(packet);
+        net.packets.read_segment(packet, &mut self.segment);
+        if let Some(way) = net.packets.way(packet) {
+            let way = std::mem::take(way);
+            net.tell(node_of(net, flow.dst), News::Arrived(strand, way));
+        }
+        net.deliver(packet);
+        side.connection.on_segment(&self.config, number, net.now, &self.segment, &options);
+        self.pump(place, net, nics, world, tracer);
+    }
+
+    fn timer<T: Tracer>(
+        &mut self,
+        place: u32,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) -> bool {
+        let now = net.now;
+        let Some(side) = &mut self.sides[place as usize] else { return false };
+        if side.armed != now && side.wake != now {
+            return false;
+        }
+        for at in [&mut side.armed, &mut side.wake] {
+            if *at == now {
+                *at = Time::MAX;
+            }
+        }
+        if side.connection.next_timeout() <= now {
+            side.connection.on_timeout(&self.config, now);
+        }
+        self.pump(place, net, nics, world, tracer);
+        true
+    }
+
+    fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
+        if let Place::At(place) = world.places.get(flow, 0)
+            && let Some(side) = &mut self.sides[place as usize]
+            && let Some(subflow) = side.subflows.get_mut(usize::from(subflow))
+        {
+            subflow.watch = true;
+        }
+    }
+
+    fn leave(
+        &mut self,
+        flow: FlowNumber,
+        side: usize,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+    ) -> Option<(SideReport, Time)> {
+        let place = world.places.get(flow, side);
+        world.places.set(flow, side, Place::Gone);
+        let Place::At(place) = place else { return None };
+        let this = self.sides[place as usize].take()?;
+        self.vacancies.leave(place, self.sides.len(), &mut net.queue);
+        if side == 0 {
+            for subflow in &this.subflows {
+                let (planned, header) = (&world.flows[flow as usize], &subflow.template);
+                self.taken.remove(&(planned.src, planned.dst, header.sport, header.dport));
+            }
+        }
+        let (tcp, multipath) = (this.connection.totals(), Some(this.connection.stats()));
+        Some((SideReport { side, tcp, multipath, ..SideReport::default() }, this.opened))
+    }
+
+    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
+        match world.places.get(flow, 1) {
+            Place::At(place) => self.sides[place as usize].as_ref().map(|side| side.connection.delivered()),
+            Place::New | Place::Gone => None,
+        }
+    }
+
+    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+        for side in self.sides.iter_mut().flatten() {
+            let flow = &world.flows[side.flow as usize];
+            for subflow in &mut side.subflows {
+                let sport = if side.side == 0 { subflow.template.sport } else { subflow.template.dport };
+                let flow = Flow { sport, ..*flow };
+                let address = subflow.addresses.map(|both| both[side.side]);
+                subflow.nic = nics.nic(net, &flow, side.side, address);
+            }
+        }
+    }
+
+    fn memory(&self) -> usize {
+        let heap = |side: &Side| size_of::<Side>() + side.connection.heap_bytes();
+        self.sides.iter().flatten().map(|side| heap(side)).sum()
+    }
+}

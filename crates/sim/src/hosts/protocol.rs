@@ -1,0 +1,93 @@
+//! [`Hosts`]: the interface of a transport protocol, and what it sees of the run.
+
+use weft_traffic::Flow;
+use weft_transport::Config;
+use weft_units::{HostId, NodeId, Time};
+
+use crate::journal::{FlowNumber, SideReport};
+use crate::network::Network;
+use crate::packet::PacketId;
+use crate::trace::Tracer;
+
+use super::places::Places;
+
+/// What all hosts of a run know.
+pub struct World<'a> {
+    /// The flows, in order of start time.
+    pub flows: &'a [Flow],
+    /// The transport protocol.
+    pub transport: &'a Config,
+    /// The places of the flows' ends among those of their partitions.
+    pub places: Places,
+}
+
+/// The links on which the hosts of flows send.
+pub trait Nics {
+    /// The link on which one side (0: the source) of a flow sends, by the flow's hash or by the number of the
+    /// side's address.
+    fn nic(&self, net: &Network<'_>, flow: &Flow, side: usize, address: Option<u8>) -> u32;
+}
+
+/// The transport protocol of a partition's hosts.
+///
+/// The owner of a packet is the number of its flow, then [`Hosts::STRAND_BITS`] bits of the subflow and the side.
+pub trait Hosts: Send {
+    /// Bits of a packet's owner below the flow's number.
+    const STRAND_BITS: u32;
+
+    /// Opens the connection of a flow at its source.
+    fn open<T: Tracer>(
+        &mut self,
+        flow: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    );
+
+    /// A packet of a connection reaches its host.
+    fn deliver<T: Tracer>(
+        &mut self,
+        packet: PacketId,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    );
+
+    /// A timer of the end at `place` may be due. Returns whether it was.
+    fn timer<T: Tracer>(
+        &mut self,
+        place: u32,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) -> bool;
+
+    /// Follows the source's next data segment of a flow, to see its path.
+    fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>);
+
+    /// One side of a flow leaves: its counts, and when it was opened. `None` if it never came.
+    fn leave(
+        &mut self,
+        flow: FlowNumber,
+        side: usize,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+    ) -> Option<(SideReport, Time)>;
+
+    /// Bytes that the destination's application has received; `None` if the destination is not here.
+    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64>;
+
+    /// Links have changed: hosts pick the links on which they send again.
+    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>);
+
+    /// Bytes of memory held.
+    fn memory(&self) -> usize;
+}
+
+/// The node of a host.
+pub fn node_of(net: &Network<'_>, host: HostId) -> NodeId {
+    net.fabric.host_node(host)
+}

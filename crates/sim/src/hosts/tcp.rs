@@ -1,0 +1,313 @@
+//! [`Tcp`]: hosts with plain TCP.
+
+use weft_switching::{Header, Kind, Mac, flow_hash, mix64};
+use weft_traffic::Flow;
+use weft_transport::{Endpoint, Flags, Segment};
+use weft_units::Time;
+
+use super::path_selector::PathSelector;
+use super::places::Place;
+use super::protocol::{Hosts, Nics, World, node_of};
+use super::vacancies::Vacancies;
+use crate::event_queue::Order;
+use crate::huge;
+use crate::journal::{FlowNumber, News, SideReport, Strand};
+use crate::network::Network;
+use crate::packet::{PacketId, Rider, WATCHED, Way};
+use crate::timer::Timer;
+use crate::trace::Tracer;
+
+/// One end of a connection.
+struct Side<P> {
+    /// The TCP state.
+    endpoint: Endpoint,
+    /// The earliest timer event scheduled for it.
+    armed: Time,
+    /// The earliest event scheduled for data that waits for the interface.
+    wake: Time,
+    /// The header of its packets.
+    template: Header,
+    /// Its choice of paths.
+    path: P,
+    /// The link on which it sends.
+    nic: u32,
+    /// The owner of the packets that it receives: twice the flow's number, plus one at the destination.
+    end: u32,
+    /// How many data segments have been followed.
+    followed: u32,
+    /// Whether to follow the next data segment.
+    watch: bool,
+    /// At the destination, the bytes that complete the flow; [`u64::MAX`] once they have arrived.
+    awaits: u64,
+    /// Whether it has told that it has closed or given up.
+    is_over: bool,
+    /// When it was opened.
+    opened: Time,
+}
+
+/// Ends for which there is room at first.
+const FIRST_SIDES: usize = 16;
+
+/// The ends of a partition.
+pub struct Tcp<P> {
+    sides: Vec<Side<P>>,
+    vacancies: Vacancies,
+    segment: Segment,
+}
+
+/// The header of the packets that one side (0: the source) of a flow sends.
+pub(super) fn template(flow: &Flow, side: usize) -> Header {
+    let ends = [(flow.src, flow.sport), (flow.dst, flow.dport)];
+    let ((src, sport), (dst, dport)) = (ends[side], ends[1 - side]);
+    Header {
+        dst: Mac::of_host(dst.0),
+        src: Mac::of_host(src.0),
+        sport,
+        dport,
+        flow_hash: flow_hash(src, dst, sport, dport),
+        kind: Kind::Tcp,
+        traffic_class: flow.dscp << 2,
+        ..Header::default()
+    }
+}
+
+/// The initial sequence number of one side of a flow.
+pub(super) fn initial_sequence(flow: &Flow, side: usize) -> u32 {
+    let isn = mix64(u64::from(flow.id.0)) as u32;
+    if side == 0 { isn } else { isn.rotate_left(16) }
+}
+
+impl<P> Default for Tcp<P> {
+    fn default() -> Self {
+        Self { sides: Vec::new(), vacancies: Vacancies::default(), segment: Segment::default() }
+    }
+}
+
+impl<P: PathSelector> Tcp<P> {
+    /// Adds the end `end`; returns its place.
+    fn add(&mut self, end: u32, endpoint: Endpoint, nic: u32, now: Time, world: &World<'_>) -> u32 {
+        let flow = &world.flows[end as usize / 2];
+        let side = Side {
+            endpoint,
+            armed: Time::MAX,
+            wake: Time::MAX,
+            template: template(flow, end as usize & 1),
+            path: P::default(),
+            nic,
+            end,
+            followed: 0,
+            watch: end & 1 == 0,
+            awaits: if end & 1 == 1 { flow.bytes } else { u64::MAX },
+            is_over: false,
+            opened: now,
+        };
+        let place = match self.vacancies.take() {
+            Some(place) => {
+                self.sides[place as usize] = side;
+                place
+            }
+            None => {
+                if self.sides.len() == self.sides.capacity() {
+                    huge::reserve(&mut self.sides, FIRST_SIDES);
+                }
+                self.sides.push(side);
+                self.sides.len() as u32 - 1
+            }
+        };
+        world.places.set(end / 2, end as usize & 1, Place::At(place));
+        place
+    }
+
+    /// The place of the end for which a packet is; `None` if there is none.
+    #[inline]
+    fn place_for(&mut self, end: u32, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> Option<u32> {
+        match world.places.get(end / 2, end as usize & 1) {
+            Place::At(place) => Some(place),
+            Place::New if end & 1 == 1 => Some(self.listen(end, net, nics, world)),
+            Place::New | Place::Gone => None,
+        }
+    }
+
+    #[cold]
+    fn listen(&mut self, end: u32, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
+        let flow = &world.flows[end as usize / 2];
+        let endpoint = Endpoint::listen(world.transport, initial_sequence(flow, 1));
+        let nic = nics.nic(net, flow, 1, None);
+        self.add(end, endpoint, nic, net.now, world)
+    }
+
+    /// Sends an end's pending segments; called after every event that may produce some.
+    #[inline]
+    fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        let now = net.now;
+        let small_queues = world.transport.small_queues;
+        let side = &mut self.sides[place as usize];
+        if side.endpoint.delivered() >= side.awaits {
+            side.awaits = u64::MAX;
+            side.endpoint.close();
+            net.tell(node_of(net, world.flows[side.end as usize / 2].dst), News::Received(side.end / 2));
+        }
+        while side.endpoint.poll_transmit(world.transport, now, &mut self.segment) {
+            let taken = transmit(side, &self.segment, net, tracer);
+            if small_queues && taken && self.segment.len > 0 {
+                side.endpoint.leaves_at(now, net.departure(side.nic), self.segment.len);
+            }
+        }
+        if small_queues && side.endpoint.held_until() < side.wake {
+            side.wake = side.endpoint.held_until();
+            net.queue.schedule(Timer::End(place).into(), side.wake, Order::Scheduled);
+        }
+        let deadline = side.endpoint.next_timeout();
+        if deadline < side.armed {
+            side.armed = deadline;
+            net.queue.schedule(Timer::End(place).into(), deadline, Order::Scheduled);
+        }
+        if !side.is_over && (side.endpoint.is_closed() || side.endpoint.is_aborted()) {
+            side.is_over = true;
+            let (number, at) = (side.end / 2, side.end as usize & 1);
+            let flow = &world.flows[number as usize];
+            let aborted = side.endpoint.is_aborted();
+            let news = if aborted { News::Aborted(number) } else { News::Closed(number, at) };
+            net.tell(node_of(net, [flow.src, flow.dst][at]), news);
+        }
+    }
+}
+
+/// Turns a segment into a packet and sends it from its host. Returns whether the interface accepted it.
+#[inline(always)]
+fn transmit<P: PathSelector, T: Tracer>(
+    side: &mut Side<P>,
+    segment: &Segment,
+    net: &mut Network<'_>,
+    tracer: &mut T,
+) -> bool {
+    let mut rider = Rider::default();
+    let mut owner = side.end ^ 1;
+    if side.watch && segment.len > 0 {
+        side.watch = false;
+        side.followed += 1;
+        rider.way = Some(Box::new(Way { number: side.followed, links: Vec::new() }));
+        owner |= WATCHED;
+    } else if segment.flags.has(Flags::SYN) {
+        owner |= WATCHED;
+    }
+    side.path.stamp(&mut side.template, segment, net.now);
+    let packet = net.packets.packet_of(&side.template, owner, segment, rider);
+    net.counters.packets_sent += 1;
+    net.send(side.nic, packet, tracer)
+}
+
+impl<P: PathSelector> Hosts for Tcp<P> {
+    const STRAND_BITS: u32 = 1;
+
+    fn open<T: Tracer>(
+        &mut self,
+        number: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let flow = &world.flows[number as usize];
+        let mut client = Endpoint::connect(world.transport, net.now, initial_sequence(flow, 0));
+        client.write(flow.bytes);
+        client.close();
+        let nic = nics.nic(net, flow, 0, None);
+        let place = self.add(number * 2, client, nic, net.now, world);
+        let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
+        net.tell(node_of(net, flow.src), News::Opened(Strand { flow: number, subflow: 0 }, tuple));
+        self.pump(place, net, world, tracer);
+    }
+
+    #[inline]
+    fn deliver<T: Tracer>(
+        &mut self,
+        packet: PacketId,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let Some(end) = net.packets.get(packet).endpoint() else { return };
+        let Some(place) = self.place_for(end, net, nics, world) else {
+            return net.deliver(packet);
+        };
+        net.packets.read_segment(packet, &mut self.segment);
+        if net.packets.get(packet).is_watched()
+            && let Some(way) = net.packets.way(packet)
+        {
+            let way = std::mem::take(way);
+            let strand = Strand { flow: end / 2, subflow: 0 };
+            net.tell(node_of(net, world.flows[end as usize / 2].dst), News::Arrived(strand, way));
+        }
+        net.deliver(packet);
+        let side = &mut self.sides[place as usize];
+        side.path.on_ack(&self.segment, net.now);
+        side.endpoint.on_segment(world.transport, net.now, &self.segment);
+        self.pump(place, net, world, tracer);
+    }
+
+    fn timer<T: Tracer>(
+        &mut self,
+        place: u32,
+        net: &mut Network<'_>,
+        _nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) -> bool {
+        let (side, now) = (&mut self.sides[place as usize], net.now);
+        if side.armed != now && side.wake != now {
+            return false;
+        }
+        for at in [&mut side.armed, &mut side.wake] {
+            if *at == now {
+                *at = Time::MAX;
+            }
+        }
+        if side.endpoint.next_timeout() <= now {
+            side.endpoint.on_timeout(world.transport, now);
+        }
+        self.pump(place, net, world, tracer);
+        true
+    }
+
+    fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
+        if let Place::At(place) = world.places.get(flow, 0) {
+            self.sides[place as usize].watch = true;
+        }
+    }
+
+    fn leave(
+        &mut self,
+        flow: FlowNumber,
+        side: usize,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+    ) -> Option<(SideReport, Time)> {
+        let place = world.places.get(flow, side);
+        world.places.set(flow, side, Place::Gone);
+        let Place::At(place) = place else { return None };
+        self.vacancies.leave(place, self.sides.len(), &mut net.queue);
+        let this = &mut self.sides[place as usize];
+        (this.armed, this.wake) = (Time::MAX, Time::MAX);
+        Some((SideReport { side, tcp: *this.endpoint.stats(), ..SideReport::default() }, this.opened))
+    }
+
+    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
+        match world.places.get(flow, 1) {
+            Place::At(place) => Some(self.sides[place as usize].endpoint.delivered()),
+            Place::New | Place::Gone => None,
+        }
+    }
+
+    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+        for side in &mut self.sides {
+            let flow = &world.flows[side.end as usize / 2];
+            side.nic = nics.nic(net, flow, side.end as usize & 1, None);
+        }
+    }
+
+    fn memory(&self) -> usize {
+        self.sides.capacity() * size_of::<Side<P>>()
+    }
+}

@@ -1,0 +1,360 @@
+//! [`Partition`]: some nodes of the fabric and all links that leave them. Its loop is the engine's hot path: one event
+//! per packet and hop.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use weft_fabric::Fabric;
+use weft_switching::{Blueprint, DropReason, Forwarding, Header, Kind, Switch, flow_hash, mix64, pick};
+use weft_traffic::Flow;
+use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
+
+use crate::division::Division;
+use crate::event_queue::{Due, Order};
+use crate::hosts::{Hosts, Nics, World, node_of};
+use crate::ideal::Ideal;
+use crate::journal::{FlowNumber, News, SideReport};
+use crate::network::Network;
+use crate::packet::PacketId;
+use crate::resolver::{self, Question, Resolver};
+use crate::switches::Switches;
+use crate::timer::Timer;
+use crate::trace::{TraceEvent, Tracer};
+
+/// What the engine tells a partition about a flow, a lookahead after the news that caused it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// The source follows the next data segment of this subflow.
+    Watch(FlowNumber, u8),
+    /// One side (0: the source) of the flow leaves.
+    Leave(FlowNumber, usize),
+}
+
+/// Why [`Partition::run`] returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pause {
+    /// Nothing is due before the end of the window.
+    End,
+    /// The journal is urgent: there is news for the engine at the current time.
+    News,
+    /// Enough events for now.
+    Enough,
+}
+
+/// The routes, and with them the links on which hosts send.
+struct Routes(Arc<Forwarding>);
+
+impl Nics for Routes {
+    /// Each host picks one of its links on a shortest path by the flow's hash, as in link aggregation
+    /// (IEEE 802.1AX, 6.2.4).
+    fn nic(&self, net: &Network<'_>, flow: &Flow, side: usize, address: Option<u8>) -> u32 {
+        let (from, to) = if side == 0 { (flow.src, flow.dst) } else { (flow.dst, flow.src) };
+        let node = net.fabric.host_node(from);
+        if let Some(address) = address {
+            return net.link_at(node, PortId(address.into()));
+        }
+        let hash = flow_hash(flow.src, flow.dst, flow.sport, flow.dport);
+        let ports = self.0.routes().next_hops(node, to);
+        let drawn = ports.get(pick(mix64(u64::from(hash)), ports.len()));
+        net.link_at(node, drawn.copied().unwrap_or(PortId(0)))
+    }
+}
+
+/// One partition.
+pub struct Partition<'a, S, H> {
+    /// Its links, packets and events.
+    pub net: Network<'a>,
+    /// Its switches.
+    pub switches: Switches<S>,
+    hosts: H,
+    routes: Routes,
+    /// Address resolution, if the scheme uses it.
+    resolver: Option<Resolver>,
+    /// The flows of its hosts, in order of start time; those before `next` have started.
+    starts: Vec<FlowNumber>,
+    next: usize,
+    notices: BTreeMap<Time, Vec<Notice>>,
+    ideal: Ideal,
+    /// Ideal completion times and hop counts of active flows, computed when each flow starts.
+    ideals: HashMap<FlowNumber, (Duration, u32)>,
+}
+
+impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
+    /// Partition `part` of `division`, at time zero.
+    pub fn new<B: Blueprint<Switch = S>>(
+        (fabric, seed): (&'a Fabric, u64),
+        (division, part): (&Division, usize),
+        blueprint: &B,
+        routes: &Arc<Forwarding>,
+        hosts: H,
+        world: &World<'_>,
+    ) -> Self {
+        let is_own = |node: NodeId| division.part_of(node) == part;
+        let mut net = Network::new(fabric, division, part, H::STRAND_BITS);
+        let nodes = fabric.switches().filter(|node| is_own(*node));
+        let switches = Switches::new(blueprint, fabric, nodes, seed, &net);
+        let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));
+        let starts: Vec<FlowNumber> = starts.map(|(number, _)| number).collect();
+        if let Some(first) = starts.first() {
+            net.queue.schedule(Timer::Start.into(), world.flows[*first as usize].start, Order::First(0));
+        }
+        let mut this = Self {
+            net,
+            switches,
+            hosts,
+            routes: Routes(Arc::clone(routes)),
+            resolver: blueprint.arp_cache().map(Resolver::new),
+            starts,
+            next: 0,
+            notices: BTreeMap::new(),
+            ideal: Ideal::new(fabric),
+            ideals: HashMap::new(),
+        };
+        this.switches.start(&mut this.net);
+        this
+    }
+
+    /// Handles the events before `end`, at most `most` of them; with `returns_for_news`, only up to the first urgent
+    /// news.
+    pub fn run<T: Tracer>(
+        &mut self,
+        end: Time,
+        (most, returns_for_news): (u32, bool),
+        world: &World<'_>,
+        tracer: &mut T,
+    ) -> Pause {
+        self.net.queue.set_end(end);
+        let links = self.net.links.count();
+        for _ in 0..most {
+            let Some((time, due)) = self.net.queue.first_due() else {
+                if self.net.first_event() < end {
+                    continue;
+                }
+                return Pause::End;
+            };
+            self.net.now = time;
+            match due {
+                Due::Leaf(link) if link < links => self.arrive(link, world, tracer),
+                Due::Leaf(line) => {
+                    self.net.counters.events += 1;
+                    self.net.line_free(line - links);
+                }
+                Due::Far(id) => self.timer(id.into(), world, tracer),
+            }
+            if returns_for_news && self.net.journal.is_urgent {
+                return Pause::News;
+            }
+        }
+        Pause::Enough
+    }
+
+    /// A packet reaches the far end of `link`.
+    #[inline]
+    fn arrive<T: Tracer>(&mut self, link: u32, world: &World<'_>, tracer: &mut T) {
+        let net = &mut self.net;
+        let (packet, next, far_end, far_port) = net.links.arrive(link);
+        net.advance(link, far_port, next);
+        net.counters.packet_hops += 1;
+        if T::TRACES {
+            tracer.trace(net.now, TraceEvent::Arrived { frame: packet, link: net.id(link) });
+        }
+        if net.packets.get(packet).is_watched() {
+            net.observe(link, packet);
+        }
+        match far_end.split() {
+            Ok(number) => self.switches.receive(number as usize, PortId(far_port), packet, net, tracer),
+            Err(host) => self.deliver(host, packet, world, tracer),
+        }
+    }
+
+    /// A packet reaches a host.
+    #[inline]
+    fn deliver<T: Tracer>(&mut self, host: u32, packet: PacketId, world: &World<'_>, tracer: &mut T) {
+        let to = self.net.packets.get(packet);
+        if to.endpoint().is_none() {
+            return self.deliver_alone(HostId(host), packet, world, tracer);
+        }
+        if to.header.dst.host().is_none_or(|dst| dst != host) {
+            let node = node_of(&self.net, HostId(host));
+            return self.net.drop(node, packet, DropReason::NotForMe, tracer);
+        }
+        if T::TRACES {
+            tracer.trace(self.net.now, TraceEvent::Delivered { frame: packet });
+        }
+        self.hosts.deliver(packet, &mut self.net, &self.routes, world, tracer);
+    }
+
+    fn timer<T: Tracer>(&mut self, timer: Timer, world: &World<'_>, tracer: &mut T) {
+        // How many notices there are at once depends on the division, and a timer that has moved is no event.
+        let is_due = match timer {
+            Timer::End(place) => self.hosts.timer(place, &mut self.net, &self.routes, world, tracer),
+            _ => timer != Timer::Notice,
+        };
+        self.net.counters.events += u64::from(is_due);
+        match timer {
+            Timer::End(_) => {}
+            Timer::Switch(number) => self.switches.wake(number as usize, &mut self.net, tracer),
+            Timer::Ask(flow) => self.ask(flow, world, tracer),
+            Timer::Start => self.start(world, tracer),
+            Timer::Notice => self.heed(world),
+        }
+    }
+
+    /// Starts the next flow.
+    fn start<T: Tracer>(&mut self, world: &World<'_>, tracer: &mut T) {
+        let number = self.starts[self.next];
+        self.next += 1;
+        if let Some(next) = self.starts.get(self.next) {
+            let start = world.flows[*next as usize].start;
+            self.net.queue.schedule(Timer::Start.into(), start, Order::First(0));
+        }
+        let flow = &world.flows[number as usize];
+        let routes = self.routes.0.routes();
+        let ideal = self.ideal.fct(self.net.fabric, routes, world.transport, flow);
+        self.ideals.insert(number, ideal);
+        let question = (flow.src, flow.dst);
+        match &mut self.resolver {
+            Some(resolver) if !resolver.knows(question, self.net.now) => {
+                if resolver.wait(question, number) {
+                    self.ask(number, world, tracer);
+                }
+            }
+            _ => self.hosts.open(number, &mut self.net, &self.routes, world, tracer),
+        }
+    }
+
+    /// Sends an ARP Request from the source of flow `number` and schedules the retry.
+    fn ask<T: Tracer>(&mut self, number: FlowNumber, world: &World<'_>, tracer: &mut T) {
+        let flow = &world.flows[number as usize];
+        let question: Question = (flow.src, flow.dst);
+        if !self.resolver.as_ref().is_some_and(|resolver| resolver.is_waiting(question)) {
+            return;
+        }
+        let nic = self.routes.nic(&self.net, flow, 0, None);
+        self.send_alone(nic, &resolver::request(question), tracer);
+        let again = self.net.now + resolver::RETRY;
+        self.net.queue.schedule(Timer::Ask(number).into(), again, Order::Scheduled);
+    }
+
+    /// A host sends a frame that belongs to no connection.
+    fn send_alone<T: Tracer>(&mut self, link: u32, header: &Header, tracer: &mut T) {
+        self.net.counters.packets_sent += 1;
+        let packet = self.net.packets.packet_without_segment(header);
+        self.net.send(link, packet, tracer);
+    }
+
+    /// Delivers a frame that belongs to no connection to a host.
+    #[cold]
+    fn deliver_alone<T: Tracer>(
+        &mut self,
+        host: HostId,
+        packet: PacketId,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let header = self.net.packets.get(packet).header;
+        let node = node_of(&self.net, host);
+        let Some(sender) = header.source() else {
+            return self.net.drop(node, packet, DropReason::NotForMe, tracer);
+        };
+        if T::TRACES {
+            tracer.trace(self.net.now, TraceEvent::Delivered { frame: packet });
+        }
+        self.net.deliver(packet);
+        match header.kind {
+            Kind::ArpRequest if resolver::target(&header) == host => {
+                let nic = self.net.link_at(node, PortId(0));
+                self.send_alone(nic, &resolver::reply(host, sender), tracer);
+                self.learn((host, sender), world, tracer);
+            }
+            Kind::ArpReply if header.destination() == Some(host) => {
+                self.learn((host, sender), world, tracer);
+            }
+            _ => {}
+        }
+    }
+
+    /// Records that the first host knows the second's address, and opens the flows that waited for it.
+    fn learn<T: Tracer>(&mut self, question: Question, world: &World<'_>, tracer: &mut T) {
+        let now = self.net.now;
+        let flows = self.resolver.as_mut().map_or_else(Vec::new, |resolver| resolver.learn(question, now));
+        for flow in flows {
+            self.hosts.open(flow, &mut self.net, &self.routes, world, tracer);
+        }
+    }
+
+    /// Gives the partition a notice for `at`, which is not in its past.
+    pub fn notify(&mut self, at: Time, notice: Notice) {
+        let due = self.notices.entry(at).or_default();
+        if due.is_empty() {
+            self.net.queue.schedule(Timer::Notice.into(), at, Order::First(1));
+        }
+        due.push(notice);
+    }
+
+    /// Acts on the notices that are due.
+    fn heed(&mut self, world: &World<'_>) {
+        for notice in self.notices.remove(&self.net.now).unwrap_or_default() {
+            match notice {
+                Notice::Watch(flow, subflow) => self.hosts.watch(flow, subflow, world),
+                Notice::Leave(flow, side) => self.leave(flow, side, world),
+            }
+        }
+    }
+
+    /// One side of a flow leaves, now.
+    pub fn leave(&mut self, number: FlowNumber, side: usize, world: &World<'_>) {
+        let flow = &world.flows[number as usize];
+        let left = self.hosts.leave(number, side, &mut self.net, world);
+        let (report, opened) = left.unwrap_or((SideReport { side, ..SideReport::default() }, self.net.now));
+        let report = SideReport {
+            resolution: opened.saturating_since(flow.start),
+            ideal: if side == 0 {
+                self.ideals.remove(&number).unwrap_or_default()
+            } else {
+                Default::default()
+            },
+            ..report
+        };
+        let node = node_of(&self.net, [flow.src, flow.dst][side]);
+        self.net.tell(node, News::Left(number, Box::new(report)));
+    }
+
+    /// Follows the source's next data segment of a flow.
+    pub fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
+        self.hosts.watch(flow, subflow, world);
+    }
+
+    /// Bytes that the destination of a flow has received; `None` if the destination is not here.
+    pub fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
+        self.hosts.delivered(flow, world)
+    }
+
+    /// A link goes down or comes up, if one of its ends is here.
+    pub fn set_up<T: Tracer>(&mut self, id: LinkId, up: bool, tracer: &mut T) {
+        let link = self.net.fabric.link(id);
+        for packet in self.net.set_up(id, up) {
+            self.net.drop(link.from, packet, DropReason::LinkDown, tracer);
+        }
+        if let Some(number) = self.switches.number_of(link.from) {
+            self.switches.port_changed(number, link.from_port, up, &mut self.net, tracer);
+        }
+    }
+
+    /// The routes were recomputed.
+    pub fn reroute(&mut self, routes: &Arc<Forwarding>, world: &World<'_>) {
+        self.routes = Routes(Arc::clone(routes));
+        self.switches.for_each(|scheme| scheme.routes_changed(routes));
+        self.hosts.repick(&self.net, &self.routes, world);
+    }
+
+    /// The flows that have started.
+    pub fn started(&self) -> &[FlowNumber] {
+        &self.starts[..self.next]
+    }
+
+    /// Bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.net.memory() + self.hosts.memory()
+    }
+}

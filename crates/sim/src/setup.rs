@@ -1,0 +1,56 @@
+//! The inputs of one run, and its progress.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Mutex, OnceLock};
+
+use weft_fabric::Fabric;
+use weft_traffic::Flow;
+use weft_transport::Config;
+use weft_units::Time;
+
+use crate::fault::Fault;
+use crate::loads::Loads;
+use crate::probe::Probe;
+
+/// The inputs of one run.
+pub struct Setup<'a> {
+    /// The network.
+    pub fabric: &'a Fabric,
+    /// The flows, in order of start time.
+    pub flows: &'a [Flow],
+    /// The number of traffic classes.
+    pub classes: usize,
+    /// The hosts' transport protocol.
+    pub transport: &'a Config,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The latest time at which the run ends.
+    pub limit: Time,
+    /// The measurement window, over which link utilisation is averaged.
+    pub window: (Time, Time),
+    /// The probe's metrics and sampling interval.
+    pub probe: Probe,
+    /// Failures and restorations of links and nodes, in order of time.
+    pub faults: &'a [Fault],
+    /// The number of threads; the results do not depend on it.
+    pub threads: usize,
+}
+
+/// Progress of a run, and the flag to stop it.
+#[derive(Default)]
+pub struct Progress {
+    /// Simulated time reached, in picoseconds.
+    pub time_ps: AtomicU64,
+    /// Packet-hops done.
+    pub packet_hops: AtomicU64,
+    /// Flows finished.
+    pub flows: AtomicU64,
+    /// Set to make the run stop soon.
+    pub stop: AtomicBool,
+    /// CPU time of the threads that help the caller's, in nanoseconds.
+    pub helpers_ns: AtomicU64,
+    /// If present, the events of each window are counted in it.
+    pub loads: Option<Mutex<Loads>>,
+    /// Why the run has one thread although more were asked for.
+    pub alone: OnceLock<&'static str>,
+}

@@ -1,0 +1,46 @@
+//! [`Timer`]: an event of the queue's heap.
+
+/// What is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timer {
+    /// An end of a connection, by its place among its partition's.
+    End(u32),
+    /// A switch, by its number.
+    Switch(u32),
+    /// The host of a flow repeats its ARP Request.
+    Ask(u32),
+    /// The next flow starts.
+    Start,
+    /// The engine's notices are due.
+    Notice,
+}
+
+const END: u32 = 1 << 31;
+const SWITCH: u32 = 1 << 30;
+const ASK: u32 = 1 << 29;
+
+impl From<Timer> for u32 {
+    #[inline]
+    fn from(timer: Timer) -> Self {
+        match timer {
+            Timer::End(place) => END | place,
+            Timer::Switch(number) => SWITCH | number,
+            Timer::Ask(flow) => ASK | flow,
+            Timer::Start => 0,
+            Timer::Notice => 1,
+        }
+    }
+}
+
+impl From<u32> for Timer {
+    #[inline]
+    fn from(id: u32) -> Self {
+        match id {
+            id if id & END != 0 => Self::End(id & !END),
+            id if id & SWITCH != 0 => Self::Switch(id & !SWITCH),
+            id if id & ASK != 0 => Self::Ask(id & !ASK),
+            0 => Self::Start,
+            _ => Self::Notice,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Hosts that choose paths, by the entropy that switches hash.
+
+use std::sync::Arc;
+
+use weft_fabric::build;
+use weft_sim::engine::{PathSelector, Progress, Setup, run_selecting};
+use weft_sim::probe::Probe;
+use weft_sim::record::Kept;
+use weft_switching::{Forwarding, Header, ecmp::Ecmp};
+use weft_transport::Segment;
+use weft_units::{NodeId, Time};
+
+use crate::common::{MS, Trial, US, gigabit, scheme};
+
+/// A new path for every segment.
+#[derive(Default)]
+struct EachSegment {
+    acks: u32,
+}
+
+impl PathSelector for EachSegment {
+    fn stamp(&mut self, template: &mut Header, _segment: &Segment, _now: Time) {
+        template.entropy = template.entropy.wrapping_add(0x9e37_79b9);
+    }
+
+    fn on_ack(&mut self, _segment: &Segment, _now: Time) {
+        self.acks += 1;
+        assert!(self.acks < 100_000, "one call for each segment received");
+    }
+}
+
+/// A new path with the tenth acknowledgement, as a reaction to the network.
+#[derive(Default)]
+struct AfterTen {
+    acks: u32,
+}
+
+impl PathSelector for AfterTen {
+    fn stamp(&mut self, template: &mut Header, _segment: &Segment, _now: Time) {
+        template.entropy = u32::from(self.acks >= 10) * 77;
+    }
+
+    fn on_ack(&mut self, _segment: &Segment, _now: Time) {
+        self.acks += 1;
+    }
+}
+
+/// The packets that each of four spines gets from the source's leaf.
+fn by_spine<P: PathSelector>() -> Vec<u64> {
+    let fabric = build::spine_leaf(4, 2, 1, &gigabit(US(2)), &gigabit(US(2))).unwrap();
+    let trial = Trial::linux(&fabric, "ecmp").flow(0, 1, 300_000, US(0));
+    let routes = Arc::new(Forwarding::new(&fabric, |_| true));
+    let setup = Setup {
+        fabric: &fabric,
+        flows: &trial.flows,
+        classes: 1,
+        transport: &trial.config,
+        seed: 1,
+        limit: Time::ZERO + MS(100),
+        window: (Time::ZERO, Time::ZERO + MS(100)),
+        probe: Probe::default(),
+        faults: &[],
+        threads: 1,
+    };
+    let blueprint = Ecmp::new(Arc::clone(&routes), 1, &scheme("ecmp"));
+    let mut kept = Kept::default();
+    let report = run_selecting::<P, _, _>(setup, routes, &blueprint, &Progress::default(), &mut kept);
+    assert_eq!(report.flows_finished, 1);
+    let leaf = fabric.link(fabric.ports(fabric.hosts()[0])[0]).to;
+    let to_spine = |node: NodeId| !fabric.node(node).is_host();
+    let up = fabric.ports(leaf).iter().filter(|link| to_spine(fabric.link(**link).to));
+    up.map(|link| report.links[link.index()].counters.packets).collect()
+}
+
+#[test]
+fn a_host_that_changes_the_entropy_of_each_segment_uses_all_paths() {
+    let packets = by_spine::<EachSegment>();
+    let all: u64 = packets.iter().sum();
+    assert!(packets.iter().all(|count| *count * 8 > all), "{packets:?}");
+}
+
+#[test]
+fn a_host_that_changes_once_uses_two_paths() {
+    let packets = by_spine::<AfterTen>();
+    assert_eq!(packets.iter().filter(|count| **count > 0).count(), 2, "{packets:?}");
+}

@@ -1,0 +1,122 @@
+//! A run has the same results with any number of threads: partitions of the fabric change nothing.
+
+use proptest::prelude::*;
+use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
+use weft_sim::fault::{Fault, FaultKind};
+use weft_switching::{ParamValue, SchemeSpec};
+use weft_transport::{Config, Mptcp};
+use weft_units::{LinkId, Rate, Time};
+
+use crate::common::{MS, Outcome, Trial, US, profile, scheme, scheme_with, word};
+use crate::theory::conservation::{any_fabric, any_flows};
+
+/// All that a run says, except for the memory that it held.
+fn said(outcome: Outcome) -> String {
+    let Outcome { mut report, flows, samples } = outcome;
+    report.state_bytes = 0;
+    format!("{report:#?}\n{flows:#?}\n{samples:#?}")
+}
+
+fn same_with_threads(trial: &Trial<'_>, threads: &[usize]) {
+    let alone = said(trial.run());
+    for &count in threads {
+        let together = said(trial.clone().threads(count).run());
+        let differs = alone.lines().zip(together.lines()).enumerate().find(|(_, (a, b))| a != b);
+        assert!(differs.is_none() && alone.len() == together.len(), "{count} threads: {differs:?}");
+    }
+}
+
+fn schemes() -> Vec<SchemeSpec> {
+    let names = [
+        "single_path",
+        "ecmp",
+        "spray",
+        "spanning_tree",
+        "arp_path",
+        "tcp_path",
+        "tfe",
+        "smoc",
+        "tag_forward",
+    ];
+    let choices = ["least-loaded", "spray"].map(|choice| scheme_with("tag_forward", "choice", word(choice)));
+    let ports = scheme_with("tfe", "classifier", word("auto"));
+    let small = scheme_with("spanning_tree", "table_size", ParamValue::Count(2));
+    names.map(scheme).into_iter().chain(choices).chain([ports, small]).collect()
+}
+
+fn transports() -> Vec<Config> {
+    let plain = ["linux", "dctcp", "ns3-3.37"].map(profile);
+    let multipath = [Mptcp::Ndiffports, Mptcp::Fullmesh].map(|mptcp| Config { mptcp, ..profile("linux") });
+    plain.into_iter().chain(multipath).collect()
+}
+
+fn link() -> LinkSpec {
+    LinkSpec::new(Rate::from_gbps(1), US(2)).with_queue(QueueSpec::fifo(Limit::Packets(30)))
+}
+
+/// Crossing flows with pauses; a cable fails and heals, then two at once.
+fn busy(fabric: &Fabric, scheme: SchemeSpec, transport: Config) -> Trial<'_> {
+    let trial = Trial::new(fabric, scheme, transport).limit(MS(250)).sampled(MS(1)).measured(MS(1), MS(9));
+    let hosts = fabric.host_count() as u32;
+    let mut trial = (0..24).fold(trial, |trial, number| {
+        let (src, dst) = (number % hosts, (number * 5 + 3 + number / hosts) % hosts);
+        let dst = if src == dst { (dst + 1) % hosts } else { dst };
+        trial.flow(src, dst, u64::from(number % 4) * 60_000 + 900, US(u64::from(number) * 250))
+    });
+    let between = |id: &LinkId| {
+        let link = fabric.link(*id);
+        ![link.from, link.to].iter().any(|node| fabric.node(*node).is_host())
+    };
+    let cables: Vec<LinkId> = (0..fabric.links().len() as u32).map(LinkId).filter(between).collect();
+    for (ms, kind, cable) in
+        [(3, FaultKind::Fail, 0), (6, FaultKind::Heal, 0), (8, FaultKind::Fail, 4), (8, FaultKind::Fail, 10)]
+    {
+        trial.faults.push(Fault::of_cable(Time::ZERO + MS(ms), kind, cables[cable]));
+    }
+    trial
+}
+
+#[test]
+fn every_scheme_and_transport_says_the_same_with_any_number_of_threads() {
+    let leaf_spine = build::spine_leaf(3, 4, 3, &link(), &link()).expect("the sizes are positive");
+    let fat_tree = build::fat_tree(4, &link(), &link()).expect("the arity is even");
+    for scheme in schemes() {
+        let fabric = if scheme.name == "tag_forward" { &fat_tree } else { &leaf_spine };
+        for transport in transports() {
+            println!("{scheme:?}, {:?}", transport.mptcp);
+            same_with_threads(&busy(fabric, scheme.clone(), transport), &[2, 3, 4, 8]);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::common::cases(64))]
+
+    #[test]
+    fn random_fabrics_say_the_same_with_any_number_of_threads(
+        fabric in any_fabric(),
+        scheme in prop::sample::select(
+            ["ecmp", "single_path", "spray", "spanning_tree"].map(scheme).to_vec()
+        ),
+        transport in prop::sample::select(transports()),
+        flows in any_flows(),
+        faults in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..30_000, any::<bool>()), 0..6),
+        seed in any::<u64>(),
+    ) {
+        let hosts: Vec<u32> = (0..fabric.host_count() as u32).collect();
+        let mut trial = Trial::new(&fabric, scheme, transport).seed(seed).limit(MS(100));
+        for (src, dst, bytes, start, dscp) in &flows {
+            let (src, dst) = (*src.get(&hosts), *dst.get(&hosts));
+            if src != dst {
+                trial = trial.flow(src, dst, *bytes, US(*start)).with_dscp(*dscp);
+            }
+        }
+        for (link, us, up) in &faults {
+            let link = LinkId(link.index(fabric.links().len()) as u32);
+            let kind = if *up { FaultKind::Heal } else { FaultKind::Fail };
+            trial.faults.push(Fault::of_cable(Time::ZERO + US(*us), kind, link));
+        }
+        trial.faults.sort_by_key(|fault| fault.at);
+        same_with_threads(&trial, &[2, 5]);
+    }
+}
