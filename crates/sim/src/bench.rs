@@ -84,7 +84,7 @@ const CASES: &[Case] = &[
     on_fat_tree("fat-tree-k4-tcp", Duration::from_ms(300), || fat_tree(4, None), tcp),
     on_fat_tree("fat-tree-k8-tcp", Duration::from_ms(30), || fat_tree(8, None), tcp),
     on_fat_tree("fat-tree-k16-tcp", Duration::from_us(2_500), || fat_tree(16, None), tcp),
-    on_fat_tree("fat-tree-k32-tcp", Duration::from_us(300), || fat_tree(32, None), tcp),
+    on_fat_tree("fat-tree-k32-tcp", Duration::from_us(160), || fat_tree(32, None), tcp),
     on_fat_tree("fat-tree-k4-dctcp", Duration::from_ms(300), || fat_tree(4, Some(65)), dctcp),
     on_fat_tree("fat-tree-k8-dctcp", Duration::from_ms(30), || fat_tree(8, Some(65)), dctcp),
     on_fat_tree("fat-tree-k16-dctcp", Duration::from_us(2_500), || fat_tree(16, Some(65)), dctcp),

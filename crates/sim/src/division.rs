@@ -1,8 +1,8 @@
 //! [`Division`]: which partition of a run each node belongs to.
 //!
 //! A partition is a pod, or a switch with its hosts. The other switches are dealt out among the partitions in
-//! turn. The division depends on the fabric alone. Nodes of different partitions affect each other no sooner
-//! than the lookahead, so all partitions can work through as much time at once.
+//! turn. Nodes of different partitions affect each other no sooner than the lookahead, so all partitions can work
+//! through as much time at once. A run has as many partitions as threads, joined from these.
 
 use weft_fabric::{Fabric, Overhead};
 use weft_units::{Duration, LinkId, NodeId, TxClock};
@@ -54,9 +54,11 @@ impl Division {
         Self { parts, part_of, lookahead }
     }
 
-    /// The same with all nodes in one partition.
-    pub fn undivided(&self) -> Self {
-        Self { parts: 1, part_of: vec![0; self.part_of.len()], lookahead: self.lookahead }
+    /// The same with partitions joined until there are at most `parts`. The lookahead stays: what is cut was cut before.
+    pub fn joined(&self, parts: usize) -> Self {
+        let parts = parts.clamp(1, self.parts);
+        let part_of = self.part_of.iter().map(|part| (usize::from(*part) * parts / self.parts) as u16);
+        Self { parts, part_of: part_of.collect(), lookahead: self.lookahead }
     }
 
     /// The number of partitions.

@@ -92,8 +92,13 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     if let Some(why) = hindrance.filter(|_| setup.threads > 1) {
         progress.alone.get_or_init(|| why);
     }
-    let divides = setup.threads > 1 && hindrance.is_none();
-    let division = if divides { division } else { division.undivided() };
+    let parts = match hindrance {
+        Some(_) => 1,
+        None if progress.loads.is_some() => division.parts(),
+        // More would balance better; packets that cross cost more than that gains.
+        None => setup.threads,
+    };
+    let division = division.joined(parts);
     let places = Places::new(setup.flows.len());
     let world = World { flows: setup.flows, transport: setup.transport, places };
     let floor = Floor::new(world, division, |world, division, part| {

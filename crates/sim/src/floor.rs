@@ -139,7 +139,9 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
 
     /// Sends off the packets for other partitions.
     fn post(&self, from: usize, part: &mut Partition<'a, S, H>, window: u64) {
-        part.net.first_leaving = Time::MAX;
+        if std::mem::replace(&mut part.net.first_leaving, Time::MAX) == Time::MAX {
+            return;
+        }
         for (to, leaving) in part.net.leaving.iter_mut().enumerate() {
             if !leaving.is_empty() {
                 let mail = &self.rooms[to].mail[window as usize % 2];

@@ -151,7 +151,7 @@ const SEVERAL_QUEUES: u8 = 32;
 const SLOW: u8 = 64;
 const LEAVES: u8 = 128;
 /// A packet is accepted without further checks only if none of these but `UP` is set.
-const PLAIN: u8 = UP | SEVERAL_QUEUES | LEAVES;
+const PLAIN: u8 = UP | SEVERAL_QUEUES;
 
 /// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
 const MIN_WIRE_BYTES: u32 = 84;
@@ -330,9 +330,10 @@ impl Links {
         mark: impl FnOnce() -> bool,
     ) -> Offer {
         let at = &self.links[link as usize];
-        if at.flags & (UP | SEVERAL_QUEUES) != UP {
+        if at.flags & PLAIN != UP {
             return Offer::Refused;
         }
+        self.forget_arrived(link, now);
         let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
         let wire_bytes = at.wire_bytes(ip_bytes);
         if at.tail.wrapping_sub(at.head) > rest.free_packets && self.refuses(link, now, wire_bytes, mark) {
@@ -345,17 +346,12 @@ impl Links {
 
     /// Appends a packet to the line, ignoring the queue limit.
     pub fn push(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
-        let leaves = self.links[link as usize].flags & LEAVES != 0;
-        if leaves {
-            self.forget_arrived(link, now);
-        }
+        self.forget_arrived(link, now);
         let at = &self.links[link as usize];
         if at.tail.wrapping_sub(at.head) > at.mask {
             self.grow(link);
         }
-        let offer = self.append(link, now, packet, wire_bytes);
-        let at = &self.links[link as usize];
-        if leaves { Offer::Leaves(at.busy_until + at.delay) } else { offer }
+        self.append(link, now, packet, wire_bytes)
     }
 
     /// The same, if the ring has a free slot.
@@ -381,12 +377,19 @@ impl Links {
             self.rest[link as usize].wraps += 1;
         }
         self.arena[slot] = InFlight { arrival: arrival.ps(), packet };
-        if first { Offer::First(arrival, at.far_port) } else { Offer::Queued }
+        match first {
+            _ if at.flags & LEAVES != 0 => Offer::Leaves(arrival),
+            true => Offer::First(arrival, at.far_port),
+            false => Offer::Queued,
+        }
     }
 
-    /// Takes the packets out of the ring that have reached the other partition.
+    /// Takes the packets out of the ring of a link that leaves that have reached the other partition. No event does.
     fn forget_arrived(&mut self, link: u32, now: Time) {
         let at = &mut self.links[link as usize];
+        if at.flags & LEAVES == 0 {
+            return;
+        }
         while at.head != at.tail && self.arena[at.slot(at.head)].arrival <= now.ps() {
             at.head = at.head.wrapping_add(1);
         }
