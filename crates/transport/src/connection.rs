@@ -3,7 +3,7 @@
 use weft_units::Time;
 
 use crate::config::{Config, EcnMode, LossRecovery};
-use crate::congestion::Window;
+use crate::congestion::Controller;
 use crate::endpoint::{Endpoint, State, fact, todo};
 use crate::segment::{Flags, Segment};
 use crate::seq::{at_or_before, before, span};
@@ -232,7 +232,9 @@ impl Endpoint {
             if cfg.loss_recovery == LossRecovery::Ns3v37 {
                 // But it resets the windows to their initial values, even after a timeout. Data that they allow is sent
                 // at once here, in ns-3 with the next ACK.
-                self.window = Window::new(cfg);
+                if let Some(controller) = self.congestion.existing_mut() {
+                    controller.on_restart(cfg);
+                }
                 self.snd_wnd = seg.window;
             }
             return;

@@ -6,11 +6,12 @@
 use weft_units::{Duration, Time};
 
 use crate::config::Config;
-use crate::congestion::{Congestion, Window};
+use crate::congestion::{Congestion, Controller, PacingRate};
 use crate::reassembly::Reassembly;
 use crate::recovery::Loss;
 use crate::rtt::Rtt;
 use crate::segment;
+use crate::seq::span;
 use crate::timers::Timer;
 
 /// The state of a connection (RFC 9293, section 3.3.2).
@@ -158,7 +159,8 @@ pub struct Endpoint {
     pub(crate) snd_max: u32,
     /// The other side's window.
     pub(crate) snd_wnd: u32,
-    pub(crate) window: Window,
+    /// When data held for the interface may be sent.
+    pub(crate) held_until: Time,
     /// Bytes written and never sent.
     pub(crate) unsent: u64,
     /// Next sequence number expected.
@@ -201,8 +203,6 @@ pub struct Endpoint {
     /// A range received twice.
     pub(crate) duplicate: (u32, u32),
     pub(crate) timer: Timer,
-    /// When data held for the interface may be sent.
-    pub(crate) held_until: Time,
 }
 
 impl Endpoint {
@@ -223,7 +223,6 @@ impl Endpoint {
             snd_nxt: first,
             snd_max: first,
             snd_wnd: 0,
-            window: Window::new(cfg),
             unsent: 0,
             rcv_nxt: 0,
             ts_recent: 0,
@@ -331,16 +330,22 @@ impl Endpoint {
         &self.stats
     }
 
-    /// Congestion window, bytes.
+    /// Congestion window, bytes; 0 before the first data.
     #[inline]
     pub fn cwnd(&self) -> u32 {
-        self.window.cwnd
+        self.congestion.existing().map_or(0, Controller::window)
     }
 
     /// Slow-start threshold, bytes; `u32::MAX`: none yet.
     #[inline]
     pub fn ssthresh(&self) -> u32 {
-        self.window.ssthresh
+        self.congestion.existing().map_or(u32::MAX, Controller::ssthresh)
+    }
+
+    /// The controller's pacing rate; `None` before the first data or the first round-trip sample.
+    pub fn pacing_rate(&self) -> Option<PacingRate> {
+        let flight = span(self.snd_una, self.snd_nxt);
+        self.congestion.existing()?.pacing_rate(flight, self.rtt.srtt())
     }
 
     /// Smoothed round-trip time; zero before the first sample.
@@ -360,7 +365,7 @@ impl Endpoint {
 
     /// DCTCP's estimate of the marked fraction; `None` for other controllers.
     pub fn alpha(&self) -> Option<f64> {
-        self.congestion.alpha()
+        self.congestion.existing()?.alpha()
     }
 
     /// Bytes that this side holds on the heap.

@@ -42,5 +42,6 @@ pub use config::{
     Config, ConfigError, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion,
     MptcpScheduler, RtoFloor, RttSource, TimestampClock, WindowGrowth,
 };
+pub use congestion::PacingRate;
 pub use endpoint::{Endpoint, State, Stats};
 pub use segment::{Ecn, Flags, IP_HEADER, Segment, TCP_HEADER};

@@ -6,6 +6,7 @@
 use weft_units::Time;
 
 use crate::config::{Config, EcnMode, LossRecovery, RttSource, TimestampClock};
+use crate::congestion::Controller;
 use crate::endpoint::{Endpoint, Phase, State, fact, todo};
 use crate::recovery::Loss;
 use crate::segment::{Ecn, Flags, Segment};
@@ -72,7 +73,7 @@ impl Endpoint {
     /// Whether `len` bytes in addition to those waiting would be sent at once, as far as is known before recovery
     /// decides.
     #[inline]
-    pub(crate) fn has_room_for(&self, len: u32) -> bool {
+    pub(crate) fn has_room_for(&self, cfg: &Config, len: u32) -> bool {
         let lost = match &self.loss {
             Some(loss) if self.is(fact::SPLIT) => loss.sent.lost().saturating_sub(loss.sent.retrans()),
             _ => 0,
@@ -80,7 +81,7 @@ impl Endpoint {
         let waiting = u64::from(lost) + u64::from(span(self.snd_nxt, self.snd_max)) + self.unsent;
         let ahead = waiting + u64::from(len);
         self.carries_data()
-            && u64::from(self.pipe()) + ahead <= u64::from(self.window.cwnd)
+            && u64::from(self.pipe()) + ahead <= u64::from(self.congestion.state(cfg).cwnd())
             && ahead <= u64::from(self.room())
     }
 
@@ -97,7 +98,7 @@ impl Endpoint {
         if used == 0 {
             self.restart_after_idle(cfg, now);
         }
-        if used.saturating_add(len) > self.window.cwnd {
+        if used.saturating_add(len) > self.congestion.controller(cfg).window() {
             return false;
         }
         self.poll_new(cfg, now, out, len)
@@ -121,8 +122,7 @@ impl Endpoint {
     pub(crate) fn restart_after_idle(&mut self, cfg: &Config, now: Time) {
         let idle = now.saturating_since(self.last_sent);
         if cfg.restart_after_idle && self.acked > 0 && idle > self.rtt.timeout(cfg, 0) {
-            let initial = u64::from(cfg.initial_window) * u64::from(cfg.mss);
-            self.window.cwnd = self.window.cwnd.min(initial.min(u64::from(u32::MAX)) as u32);
+            self.congestion.controller(cfg).on_idle(cfg);
         }
     }
 
@@ -417,6 +417,9 @@ impl Endpoint {
     fn data_leaves(&mut self, cfg: &Config, now: Time, out: &mut Segment, end: u32, again: bool) {
         self.stats.data_segments_sent = self.stats.data_segments_sent.wrapping_add(1);
         self.last_sent = now;
+        if let Some(controller) = self.congestion.existing_mut() {
+            controller.on_sent(now, u32::from(out.len));
+        }
         if again {
             self.stats.retransmissions = self.stats.retransmissions.wrapping_add(1);
         }

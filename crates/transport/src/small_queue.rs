@@ -6,14 +6,14 @@
 
 use std::collections::VecDeque;
 
-use weft_units::Time;
+use weft_units::{Duration, Time};
 
 use crate::config::Config;
 use crate::endpoint::Endpoint;
 use crate::seq::span;
 
-/// Linux's millisecond, 2^-10 s, in picoseconds (`sk_pacing_shift`).
-const MILLISECOND: u64 = 1_000_000_000_000 >> 10;
+/// Linux's millisecond, 2^-10 s (`sk_pacing_shift`).
+const MILLISECOND: Duration = Duration::from_ps(1_000_000_000_000 >> 10);
 
 /// Data of a connection that has not left the interface.
 #[derive(Clone, Debug, Default)]
@@ -97,21 +97,13 @@ impl Endpoint {
         if loss.small_queue.bytes < parts * least || span(self.snd_una, self.snd_nxt) <= cfg.segment() {
             return false;
         }
-        let limit = parts.saturating_mul(self.paced_bytes(MILLISECOND).max(least));
+        let paced = self.pacing_rate().map_or(u64::MAX, |rate| rate.bytes_in(MILLISECOND));
+        let limit = parts.saturating_mul(paced.max(least));
         let Some(loss) = &self.loss else { return false };
         if let Some(at) = loss.small_queue.below(limit) {
             self.held_until = at;
         }
         self.held_until != Time::MAX
-    }
-
-    /// Bytes sent in `picoseconds` at the pacing rate: the larger of window and flight per round trip, times 2 in slow
-    /// start, otherwise times 1.2 (Linux: `tcp_update_pacing_rate`).
-    fn paced_bytes(&self, picoseconds: u64) -> u64 {
-        let window = u64::from(self.window.cwnd.max(span(self.snd_una, self.snd_nxt)));
-        let (times, of) = if self.window.cwnd < self.window.ssthresh / 2 { (2, 1) } else { (6, 5) };
-        let bytes = u128::from(window * times / of) * u128::from(picoseconds);
-        (bytes / u128::from(self.rtt.srtt().ps().max(1))).min(u128::from(u64::MAX)) as u64
     }
 }
 

@@ -8,7 +8,7 @@
 use weft_units::Time;
 
 use super::hystart::HyStart;
-use super::{Ack, Window};
+use super::{Ack, Cause, Controller, Timeout, Window};
 use crate::config::{self, Config, LossRecovery, WindowGrowth};
 
 const SECOND: f64 = 1e12;
@@ -16,8 +16,9 @@ const SECOND: f64 = 1e12;
 const STALE: u64 = 100_000_000;
 
 /// State of one connection.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cubic {
+    window: Window,
     /// Bytes acknowledged since the window last grew.
     counted: u32,
     /// Bytes needed for it to grow.
@@ -45,9 +46,89 @@ pub(crate) struct Cubic {
     hystart: HyStart,
 }
 
-impl Cubic {
+impl Controller for Cubic {
     #[inline]
-    pub(super) fn round_trip(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64) {
+    fn state(&self) -> &Window {
+        &self.window
+    }
+
+    #[inline]
+    fn state_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    #[inline]
+    fn on_ack(&mut self, cfg: &Config, ack: &Ack) {
+        self.round_trip(cfg, ack);
+        if ack.may_grow {
+            self.increase(cfg, ack);
+        }
+    }
+
+    /// RFC 9438, sections 4.6 and 4.7.
+    fn on_congestion_event(&mut self, cfg: &Config, _cause: Cause, _flight: u32) {
+        let mss = cfg.segment();
+        let segments = self.window.cwnd / mss;
+        self.w_max_before = self.w_max;
+        self.prior = segments;
+        self.w_max = if segments < self.w_max && cfg.cubic_fast_convergence {
+            (f64::from(segments) * (1.0 + cfg.cubic_beta) / 2.0) as u32
+        } else {
+            segments
+        };
+        self.epoch = None;
+        let kept = (f64::from(segments) * cfg.cubic_beta) as u32;
+        self.window.reduce(kept.max(2).saturating_mul(mss));
+    }
+
+    /// A timeout resets the curve and the path's minimum delay, as in Linux and ns-3.
+    fn on_timeout(&mut self, cfg: &Config, timeout: &Timeout) {
+        if !timeout.again {
+            self.on_congestion_event(cfg, Cause::Loss, timeout.flight);
+        }
+        self.w_max_before = self.w_max;
+        self.w_max = 0;
+        self.origin = 0;
+        self.k = 0.0;
+        self.least_delay = 0;
+        self.epoch = None;
+        self.hystart.reset(timeout.now, timeout.high);
+        self.window.cwnd = timeout.window;
+    }
+
+    /// RFC 9438, section 4.9.
+    fn on_spurious(&mut self, cfg: &Config, prior: Window) {
+        self.window.restore(prior);
+        self.w_max = self.w_max_before.max(prior.cwnd / cfg.segment());
+        self.epoch = None;
+    }
+}
+
+impl Cubic {
+    pub(super) fn new(_cfg: &Config, window: Window) -> Self {
+        Self {
+            window,
+            counted: 0,
+            needed: 0,
+            for_window: 0,
+            computed: 0,
+            since: 0,
+            epoch: None,
+            w_max: 0,
+            origin: 0,
+            k: 0.0,
+            w_reno: 0,
+            reno_counted: 0,
+            prior: 0,
+            w_max_before: 0,
+            least_delay: 0,
+            hystart: HyStart::default(),
+        }
+    }
+
+    #[inline]
+    fn round_trip(&mut self, cfg: &Config, ack: &Ack) {
+        let (window, rtt) = (&mut self.window, ack.rtt);
         if rtt == 0
             || self.epoch.is_some_and(|epoch| ack.now.saturating_since(epoch) < cfg.cubic_delay_ignore)
         {
@@ -60,14 +141,14 @@ impl Cubic {
             && window.cwnd <= window.ssthresh
             && window.cwnd >= cfg.hystart_low_window.saturating_mul(cfg.segment())
         {
-            self.hystart.classic(cfg, window, ack, rtt, self.least_delay);
+            self.hystart.classic(cfg, window, ack, self.least_delay);
         }
     }
 
     #[inline]
-    pub(super) fn increase(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
-        if window.in_slow_start() {
-            self.slow_start(cfg, window, ack);
+    fn increase(&mut self, cfg: &Config, ack: &Ack) {
+        if self.window.in_slow_start() {
+            self.slow_start(cfg, ack);
             return;
         }
         if ack.bytes == 0 {
@@ -80,17 +161,18 @@ impl Cubic {
         self.since = self.since.saturating_add(ack.bytes);
         let stale = cfg.loss_recovery == LossRecovery::Ns3v37
             || ack.now.ps().wrapping_sub(self.computed) >= STALE
-            || self.since > window.cwnd / 8;
-        if self.for_window != window.cwnd || stale || self.epoch.is_none() {
-            self.compute(cfg, window, ack.now);
+            || self.since > self.window.cwnd / 8;
+        if self.for_window != self.window.cwnd || stale || self.epoch.is_none() {
+            self.compute(cfg, ack.now);
         }
         if self.counted >= self.needed {
             self.counted -= self.needed;
-            window.grow(cfg.segment());
+            self.window.grow(cfg.segment());
         }
     }
 
-    fn slow_start(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
+    fn slow_start(&mut self, cfg: &Config, ack: &Ack) {
+        let window = &mut self.window;
         let bytes = match cfg.hystart {
             config::HyStart::Off => ack.bytes,
             config::HyStart::Classic => {
@@ -98,7 +180,7 @@ impl Cubic {
                 ack.bytes
             }
             config::HyStart::PlusPlus if self.hystart.found => ack.bytes,
-            config::HyStart::PlusPlus => self.hystart.plus_plus(cfg, window, ack, ack.srtt),
+            config::HyStart::PlusPlus => self.hystart.plus_plus(cfg, window, ack),
         };
         // Linux stops at the threshold, ns-3 passes it.
         let room = match cfg.window_growth {
@@ -109,9 +191,9 @@ impl Cubic {
     }
 
     /// RFC 9438, sections 4.2 to 4.5, as the bytes to acknowledge per segment of growth.
-    fn compute(&mut self, cfg: &Config, window: &Window, now: Time) {
+    fn compute(&mut self, cfg: &Config, now: Time) {
         let mss = cfg.segment();
-        let segments = window.cwnd / mss;
+        let segments = self.window.cwnd / mss;
         let epoch = match self.epoch {
             Some(epoch) => epoch,
             None => {
@@ -142,7 +224,7 @@ impl Cubic {
             count = count.min(self.reno_count(cfg, segments, mss));
         }
         self.needed = count.max(2).saturating_mul(mss);
-        self.for_window = window.cwnd;
+        self.for_window = self.window.cwnd;
         self.computed = now.ps();
         self.since = 0;
     }
@@ -162,38 +244,6 @@ impl Cubic {
         }
         if self.w_reno > segments { segments / (self.w_reno - segments) } else { u32::MAX }
     }
-
-    /// RFC 9438, sections 4.6 and 4.7.
-    pub(super) fn ssthresh(&mut self, cfg: &Config, window: &Window) -> u32 {
-        let mss = cfg.segment();
-        let segments = window.cwnd / mss;
-        self.w_max_before = self.w_max;
-        self.prior = segments;
-        self.w_max = if segments < self.w_max && cfg.cubic_fast_convergence {
-            (f64::from(segments) * (1.0 + cfg.cubic_beta) / 2.0) as u32
-        } else {
-            segments
-        };
-        self.epoch = None;
-        ((f64::from(segments) * cfg.cubic_beta) as u32).max(2).saturating_mul(mss)
-    }
-
-    /// A timeout resets the curve and the path's minimum delay, as in Linux and ns-3.
-    pub(super) fn timed_out(&mut self, now: Time, high: u32) {
-        self.w_max_before = self.w_max;
-        self.w_max = 0;
-        self.origin = 0;
-        self.k = 0.0;
-        self.least_delay = 0;
-        self.epoch = None;
-        self.hystart.reset(now, high);
-    }
-
-    /// RFC 9438, section 4.9.
-    pub(super) fn undone(&mut self, cfg: &Config, window: &Window) {
-        self.w_max = self.w_max_before.max(window.cwnd / cfg.segment());
-        self.epoch = None;
-    }
 }
 
 /// Cube root by Halley's method: bit-identical on every machine, unlike a math library's.
@@ -211,7 +261,8 @@ mod tests {
     use super::*;
 
     fn ack(at_ms: u64, bytes: u32) -> Ack {
-        Ack { now: Time::from_ps(at_ms * 1_000_000_000), bytes, una: 1, high: 1, srtt: 0 }
+        let now = Time::from_ps(at_ms * 1_000_000_000);
+        Ack { now, bytes, una: 1, high: 1, srtt: 0, rtt: 0, may_grow: true }
     }
 
     #[test]
@@ -223,20 +274,22 @@ mod tests {
             cubic_beta: 0.7,
             ..Config::profile("linux").unwrap()
         };
-        let mut cubic = Cubic::default();
-        let mut window = Window { cwnd: 100_000, ssthresh: 50_000 };
-        window.ssthresh = cubic.ssthresh(&cfg, &window);
-        window.cwnd = window.ssthresh;
-        assert_eq!(window.cwnd, 70_000);
+        let mut cubic = Cubic::new(&cfg, Window { cwnd: 100_000, ssthresh: 50_000 });
+        cubic.on_congestion_event(&cfg, Cause::Loss, 100_000);
+        assert_eq!(cubic.window(), 70_000);
         // K = cbrt(30 / 0.4) = 4.2 s; an ACK for two segments each millisecond.
         for ms in 0..4_200 {
-            cubic.increase(&cfg, &mut window, &ack(ms, 2000));
+            cubic.on_ack(&cfg, &ack(ms, 2000));
         }
-        assert!((97_000..=100_000).contains(&window.cwnd), "{}", window.cwnd);
+        assert!((97_000..=100_000).contains(&cubic.window()), "{}", cubic.window());
         for ms in 4_200..9_000 {
-            cubic.increase(&cfg, &mut window, &ack(ms, 2000));
+            cubic.on_ack(&cfg, &ack(ms, 2000));
         }
-        assert!((135_000..=148_000).contains(&window.cwnd), "{} against 100 + 0.4 * 4.8^3", window.cwnd);
+        assert!(
+            (135_000..=148_000).contains(&cubic.window()),
+            "{} against 100 + 0.4 * 4.8^3",
+            cubic.window()
+        );
     }
 
     #[test]
@@ -250,26 +303,25 @@ mod tests {
     #[test]
     fn a_second_loss_below_the_last_maximum_gives_way() {
         let cfg = Config { mss: 1000, cubic_beta: 0.7, ..Config::profile("linux").unwrap() };
-        let mut cubic = Cubic::default();
-        cubic.ssthresh(&cfg, &Window { cwnd: 100_000, ssthresh: 0 });
-        cubic.ssthresh(&cfg, &Window { cwnd: 80_000, ssthresh: 0 });
+        let mut cubic = Cubic::new(&cfg, Window { cwnd: 100_000, ssthresh: 0 });
+        cubic.on_congestion_event(&cfg, Cause::Loss, 100_000);
+        cubic.on_recovery(80_000);
+        cubic.on_congestion_event(&cfg, Cause::Loss, 80_000);
         assert_eq!(cubic.w_max, 68);
     }
 
     #[test]
     fn with_short_round_trips_the_window_grows_like_renos() {
         let cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
-        let mut cubic = Cubic::default();
-        let mut window = Window { cwnd: 100_000, ssthresh: 50_000 };
-        window.ssthresh = cubic.ssthresh(&cfg, &window);
-        window.cwnd = window.ssthresh;
-        let before = window.cwnd;
+        let mut cubic = Cubic::new(&cfg, Window { cwnd: 100_000, ssthresh: 50_000 });
+        cubic.on_congestion_event(&cfg, Cause::Loss, 100_000);
+        let before = cubic.window();
         for round in 0..19 {
-            for _ in 0..window.cwnd / 2000 {
-                cubic.increase(&cfg, &mut window, &ack(round / 10, 2000));
+            for _ in 0..cubic.window() / 2000 {
+                cubic.on_ack(&cfg, &ack(round / 10, 2000));
             }
         }
-        let grown = (window.cwnd - before) / 1000;
+        let grown = (cubic.window() - before) / 1000;
         assert!((8..=11).contains(&grown), "19 rounds of 0.53 segments, grown by {grown}");
     }
 }

@@ -1,12 +1,14 @@
 //! [`Dctcp`]: the window shrinks in proportion to the fraction of marked bytes (RFC 8257); it grows like Reno's.
 
-use super::{Ack, Window, reno::Reno};
+use super::reno::Reno;
+use super::{Ack, Cause, Controller, Delivered, Window};
 use crate::config::Config;
 use crate::seq::before;
 
-/// The smoothed fraction of marked bytes.
+/// Reno with the smoothed fraction of marked bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Dctcp {
+    reno: Reno,
     alpha: f64,
     /// Bytes acknowledged in this observation window.
     acked: u32,
@@ -15,24 +17,30 @@ pub(crate) struct Dctcp {
     /// Sequence number at which the observation window ends.
     end: u32,
     started: bool,
-    reno: Reno,
 }
 
 impl Dctcp {
-    pub(super) fn new(cfg: &Config) -> Self {
-        Self {
-            alpha: cfg.dctcp_initial_alpha,
-            acked: 0,
-            marked: 0,
-            end: 0,
-            started: false,
-            reno: Reno::default(),
-        }
+    pub(super) fn new(cfg: &Config, window: Window) -> Self {
+        let (reno, alpha) = (Reno::new(cfg, window), cfg.dctcp_initial_alpha);
+        Self { reno, alpha, acked: 0, marked: 0, end: 0, started: false }
+    }
+}
+
+impl Controller for Dctcp {
+    #[inline]
+    fn state(&self) -> &Window {
+        &self.reno.window
+    }
+
+    #[inline]
+    fn state_mut(&mut self) -> &mut Window {
+        &mut self.reno.window
     }
 
     /// RFC 8257, section 3.3, steps 1 to 9: once per window, alpha moves towards the marked fraction.
     #[inline]
-    pub(super) fn acked(&mut self, cfg: &Config, bytes: u32, marked: bool, una: u32, high: u32) {
+    fn on_delivered(&mut self, cfg: &Config, delivered: &Delivered) {
+        let &Delivered { bytes, marked, una, high } = delivered;
         self.acked = self.acked.saturating_add(bytes);
         if marked {
             self.marked = self.marked.saturating_add(bytes);
@@ -53,18 +61,23 @@ impl Dctcp {
     }
 
     #[inline]
-    pub(super) fn increase(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
-        self.reno.increase(cfg, window, ack);
+    fn on_ack(&mut self, cfg: &Config, ack: &Ack) {
+        self.reno.on_ack(cfg, ack);
     }
 
-    /// RFC 8257, section 3.3, step 9: cwnd * (1 - alpha / 2).
-    pub(super) fn ssthresh(&self, cfg: &Config, window: &Window) -> u32 {
-        let kept = f64::from(window.cwnd) * (1.0 - self.alpha / 2.0);
-        (kept as u32).max(2 * cfg.segment())
+    fn on_congestion_event(&mut self, cfg: &Config, cause: Cause, _flight: u32) {
+        let cwnd = self.window();
+        let kept = match cause {
+            // RFC 8257, section 3.5: the response to a loss is that of plain TCP.
+            Cause::Loss => cwnd / 2,
+            // Section 3.3, step 9.
+            Cause::Mark => (f64::from(cwnd) * (1.0 - self.alpha / 2.0)) as u32,
+        };
+        self.reno.window.reduce(kept.max(2 * cfg.segment()));
     }
 
-    pub(super) fn alpha(&self) -> f64 {
-        self.alpha
+    fn alpha(&self) -> Option<f64> {
+        Some(self.alpha)
     }
 }
 
@@ -75,19 +88,24 @@ mod tests {
     #[test]
     fn alpha_moves_once_a_window_by_g_towards_the_marked_share() {
         let cfg = Config { dctcp_initial_alpha: 0.0, ..Config::profile("dctcp").unwrap() };
-        let mut dctcp = Dctcp::new(&cfg);
-        dctcp.acked(&cfg, 1000, true, 1000, 5000);
-        assert_eq!(dctcp.alpha(), 0.0, "the window is not over");
-        dctcp.acked(&cfg, 3000, false, 4000, 9000);
-        assert_eq!(dctcp.alpha(), 0.0);
-        dctcp.acked(&cfg, 1000, true, 5000, 10_000);
-        assert!((dctcp.alpha() - 0.4 / 16.0).abs() < 1e-12, "2 of 5 kB were marked");
+        let mut dctcp = Dctcp::new(&cfg, Window::new(&cfg));
+        let mut delivered = |bytes, marked, una, high| {
+            dctcp.on_delivered(&cfg, &Delivered { bytes, marked, una, high });
+            dctcp.alpha
+        };
+        assert_eq!(delivered(1000, true, 1000, 5000), 0.0, "the window is not over");
+        assert_eq!(delivered(3000, false, 4000, 9000), 0.0);
+        let alpha = delivered(1000, true, 5000, 10_000);
+        assert!((alpha - 0.4 / 16.0).abs() < 1e-12, "2 of 5 kB were marked");
     }
 
     #[test]
     fn the_window_is_cut_by_half_of_alpha() {
         let cfg = Config { dctcp_initial_alpha: 0.5, ..Config::profile("dctcp").unwrap() };
-        let dctcp = Dctcp::new(&cfg);
-        assert_eq!(dctcp.ssthresh(&cfg, &Window { cwnd: 100_000, ssthresh: 0 }), 75_000);
+        let mut dctcp = Dctcp::new(&cfg, Window { cwnd: 100_000, ssthresh: 0 });
+        dctcp.on_congestion_event(&cfg, Cause::Mark, 100_000);
+        assert_eq!((dctcp.window(), dctcp.ssthresh()), (75_000, 75_000));
+        dctcp.on_congestion_event(&cfg, Cause::Loss, 75_000);
+        assert_eq!(dctcp.window(), 37_500, "a loss");
     }
 }

@@ -60,7 +60,8 @@ impl HyStart {
     }
 
     /// Processes a round-trip sample. Sets the threshold to the window when slow start should end.
-    pub(super) fn classic(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64, least: u64) {
+    pub(super) fn classic(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, least: u64) {
+        let rtt = ack.rtt;
         if self.found {
             return;
         }
@@ -89,7 +90,8 @@ impl HyStart {
     }
 
     /// RFC 9406, section 4.2. Returns by how many of the acknowledged bytes slow start may grow.
-    pub(super) fn plus_plus(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, rtt: u64) -> u32 {
+    pub(super) fn plus_plus(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) -> u32 {
+        let rtt = ack.srtt;
         if !self.in_round || before(self.end, ack.una) {
             if self.in_round && self.conservative == 0 {
                 self.baseline = self.current;
@@ -139,8 +141,9 @@ mod tests {
 
     use super::*;
 
-    fn ack(at_us: u64, una: u32, high: u32) -> Ack {
-        Ack { now: Time::from_ps(at_us * 1_000_000), bytes: 1000, una, high, srtt: 0 }
+    fn ack(at_us: u64, una: u32, high: u32, rtt: u64) -> Ack {
+        let now = Time::from_ps(at_us * 1_000_000);
+        Ack { now, bytes: 1000, una, high, srtt: rtt, rtt, may_grow: true }
     }
 
     #[test]
@@ -148,10 +151,10 @@ mod tests {
         let cfg = Config::profile("ns3-3.37").unwrap();
         let mut hystart = HyStart::default();
         let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
-        hystart.round(&ack(1000, 1, 20_000));
-        hystart.classic(&cfg, &mut window, &ack(1050, 1000, 20_000), 100_000_000, 100_000_000);
+        hystart.round(&ack(1000, 1, 20_000, 0));
+        hystart.classic(&cfg, &mut window, &ack(1050, 1000, 20_000, 100_000_000), 100_000_000);
         assert!(!hystart.found);
-        hystart.classic(&cfg, &mut window, &ack(1101, 2000, 20_000), 100_000_000, 100_000_000);
+        hystart.classic(&cfg, &mut window, &ack(1101, 2000, 20_000, 100_000_000), 100_000_000);
         assert!(hystart.found);
         assert_eq!(window.ssthresh, 20_000);
     }
@@ -162,13 +165,13 @@ mod tests {
             let cfg = Config { hystart_ack_delta: Duration::ZERO, ..Config::profile(profile).unwrap() };
             let mut hystart = HyStart::default();
             let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
-            hystart.round(&ack(1000, 1, 20_000));
+            hystart.round(&ack(1000, 1, 20_000, 0));
             let ms = 1_000_000_000;
             let samples = (0..8).map(|_| 30 * ms).chain([10 * ms, 30 * ms]);
             for (n, rtt) in samples.enumerate() {
-                let ack = ack(2000 + n as u64 * 10_000, 1000, 20_000);
+                let ack = ack(2000 + n as u64 * 10_000, 1000, 20_000, rtt);
                 // The ninth equals the overall minimum.
-                hystart.classic(&cfg, &mut window, &ack, rtt, 10 * ms);
+                hystart.classic(&cfg, &mut window, &ack, 10 * ms);
             }
             assert_eq!(hystart.found, leaves, "{profile}");
         }
@@ -180,7 +183,7 @@ mod tests {
         let ms = 1_000_000_000;
         let mut hystart = HyStart::default();
         let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
-        let mut grow = |at, una, high, rtt| hystart.plus_plus(&cfg, &mut window, &ack(at, una, high), rtt);
+        let mut grow = |at, una, high, rtt| hystart.plus_plus(&cfg, &mut window, &ack(at, una, high, rtt));
         for i in 0..10 {
             assert_eq!(grow(i, 1 + i as u32, 100, 10 * ms), 1000);
         }

@@ -2,11 +2,14 @@
 //! ToN 2013; draft-khalili-mptcp-congestion-control-05). Like LIA, and in addition shifts window from the paths with
 //! the largest windows to the best paths.
 
-use super::coupled::Path;
+use super::coupled::Coupled;
+use super::{Ack, Cause, Controller, Path, Window};
+use crate::config::Config;
 
 /// State of one subflow.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Olia {
+#[derive(Clone, Debug)]
+pub(crate) struct Olia {
+    coupled: Coupled,
     /// Bytes acknowledged by the second-to-last loss, by the last loss, and now.
     marks: [u64; 3],
     /// (w/rtt²) / (Σ w/rtt)² of this path, per byte.
@@ -15,8 +18,30 @@ pub(super) struct Olia {
     alpha: f64,
 }
 
-impl Olia {
-    pub(super) fn observe(&mut self, paths: &[Path], own: usize, acked: u64) {
+impl Controller for Olia {
+    #[inline]
+    fn state(&self) -> &Window {
+        &self.coupled.window
+    }
+
+    #[inline]
+    fn state_mut(&mut self) -> &mut Window {
+        &mut self.coupled.window
+    }
+
+    #[inline(never)]
+    fn on_ack(&mut self, cfg: &Config, ack: &Ack) {
+        let Some(bytes) = self.coupled.slow_start(cfg, ack) else { return };
+        let per_byte = self.growth(f64::from(self.window()), f64::from(cfg.segment()));
+        self.coupled.grow(cfg, per_byte * f64::from(bytes));
+    }
+
+    fn on_congestion_event(&mut self, cfg: &Config, _cause: Cause, flight: u32) {
+        self.lost();
+        self.coupled.reduce(cfg, flight / 2);
+    }
+
+    fn on_paths(&mut self, paths: &[Path], own: usize, acked: u64) {
         self.marks[2] = acked;
         self.share = 0.0;
         self.alpha = 0.0;
@@ -43,23 +68,28 @@ impl Olia {
         }
     }
 
+    /// The larger of the bytes acknowledged between the last two losses and since the last.
+    fn between_losses(&self, acked: u64) -> f64 {
+        (self.marks[1] - self.marks[0]).max(acked.saturating_sub(self.marks[1])) as f64
+    }
+}
+
+impl Olia {
+    pub(super) fn new(_cfg: &Config, window: Window) -> Self {
+        Self { coupled: Coupled::new(window), marks: [0; 3], share: 0.0, alpha: 0.0 }
+    }
+
     /// Bytes of growth for each byte acknowledged; may be negative.
-    #[inline]
-    pub(super) fn growth(&self, cwnd: f64, mss: f64) -> f64 {
+    fn growth(&self, cwnd: f64, mss: f64) -> f64 {
         let linked = if self.share > 0.0 { self.share } else { 1.0 / cwnd };
         mss * (linked + self.alpha / cwnd)
     }
 
     /// A loss starts a new interval, unless nothing was acknowledged in this one.
-    pub(super) fn lost(&mut self) {
+    fn lost(&mut self) {
         if self.marks[2] != self.marks[1] {
             self.marks = [self.marks[1], self.marks[2], self.marks[2]];
         }
-    }
-
-    /// The larger of the bytes acknowledged between the last two losses and since the last.
-    pub(super) fn between_losses(&self, acked: u64) -> f64 {
-        (self.marks[1] - self.marks[0]).max(acked.saturating_sub(self.marks[1])) as f64
     }
 }
 
@@ -71,10 +101,15 @@ mod tests {
         Path { window, rtt: 0.1, between_losses }
     }
 
+    fn olia() -> Olia {
+        let cfg = Config::profile("linux").unwrap();
+        Olia::new(&cfg, Window::new(&cfg))
+    }
+
     fn alphas(paths: &[Path]) -> Vec<f64> {
         let alpha = |own| {
-            let mut olia = Olia::default();
-            olia.observe(paths, own, 0);
+            let mut olia = olia();
+            olia.on_paths(paths, own, 0);
             olia.alpha
         };
         (0..paths.len()).map(alpha).collect()
@@ -92,23 +127,23 @@ mod tests {
     #[test]
     fn equal_paths_share_the_growth_of_one() {
         let paths = [path(20e3, 1e5), path(20e3, 1e5)];
-        let mut olia = Olia::default();
-        olia.observe(&paths, 0, 0);
+        let mut olia = olia();
+        olia.on_paths(&paths, 0, 0);
         // Each grows by a quarter of Reno's 1/20, so that both together grow like one window of 40 kB.
         assert!((olia.growth(20e3, 1000.0) - 0.25 / 20.0).abs() < 1e-12);
     }
 
     #[test]
     fn intervals_are_measured_between_losses() {
-        let mut olia = Olia::default();
+        let mut olia = olia();
         let paths = [path(20e3, 0.0)];
-        olia.observe(&paths, 0, 700);
+        olia.on_paths(&paths, 0, 700);
         assert_eq!(olia.between_losses(700), 700.0);
         olia.lost();
         olia.lost();
         assert_eq!(olia.between_losses(900), 700.0, "the second loss of a window begins nothing");
         assert_eq!(olia.between_losses(1500), 800.0);
-        olia.observe(&paths, 0, 900);
+        olia.on_paths(&paths, 0, 900);
         olia.lost();
         assert_eq!(olia.between_losses(900), 200.0);
     }

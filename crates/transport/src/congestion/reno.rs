@@ -1,28 +1,53 @@
 //! [`Reno`]: slow start and congestion avoidance of RFC 5681.
 
-use super::{Ack, Window};
+use super::{Ack, Cause, Controller, Window};
 use crate::config::{Config, WindowGrowth};
 
-/// Additive increase.
-#[derive(Clone, Debug, Default)]
+/// Additive increase, and half the flight after a loss or mark.
+#[derive(Clone, Debug)]
 pub(crate) struct Reno {
+    pub(super) window: Window,
     /// Bytes acknowledged since the window last grew in congestion avoidance.
     counted: u32,
 }
 
-impl Reno {
+impl Controller for Reno {
     #[inline]
-    pub(super) fn increase(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
-        match cfg.window_growth {
-            WindowGrowth::PerByte => self.per_byte(cfg, window, ack.bytes),
-            WindowGrowth::PerAck => per_ack(cfg, window, ack.bytes),
+    fn state(&self) -> &Window {
+        &self.window
+    }
+
+    #[inline]
+    fn state_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    #[inline]
+    fn on_ack(&mut self, cfg: &Config, ack: &Ack) {
+        if ack.may_grow {
+            match cfg.window_growth {
+                WindowGrowth::PerByte => self.per_byte(cfg, ack.bytes),
+                WindowGrowth::PerAck => per_ack(cfg, &mut self.window, ack.bytes),
+            }
         }
+    }
+
+    /// RFC 5681, (4).
+    fn on_congestion_event(&mut self, cfg: &Config, _cause: Cause, flight: u32) {
+        self.window.reduce((flight / 2).max(2 * cfg.segment()));
+    }
+}
+
+impl Reno {
+    pub(super) fn new(_cfg: &Config, window: Window) -> Self {
+        Self { window, counted: 0 }
     }
 
     /// RFC 3465 without its per-ACK limit, as in Linux: bytes left at the threshold count for
     /// congestion avoidance, which adds a segment when a window has been acknowledged.
     #[inline]
-    fn per_byte(&mut self, cfg: &Config, window: &mut Window, bytes: u32) {
+    fn per_byte(&mut self, cfg: &Config, bytes: u32) {
+        let window = &mut self.window;
         let Some(bytes) = window.slow_start(cfg, bytes) else { return };
         self.counted = self.counted.saturating_add(bytes);
         if self.counted >= window.cwnd {
@@ -59,33 +84,31 @@ mod tests {
     use weft_units::Time;
 
     fn ack(bytes: u32) -> Ack {
-        Ack { now: Time::ZERO, bytes, una: 0, high: 0, srtt: 0 }
+        Ack { now: Time::ZERO, bytes, una: 0, high: 0, srtt: 0, rtt: 0, may_grow: true }
     }
 
     #[test]
     fn growth_by_bytes_doubles_below_and_adds_a_segment_a_window_above_the_threshold() {
         let cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
-        let mut window = Window { cwnd: 10_000, ssthresh: 11_000 };
-        let mut reno = Reno::default();
-        reno.increase(&cfg, &mut window, &ack(2000));
-        assert_eq!(window.cwnd, 11_000, "one to the threshold, one counted");
-        reno.increase(&cfg, &mut window, &ack(9_000));
-        assert_eq!(window.cwnd, 11_000);
-        reno.increase(&cfg, &mut window, &ack(1_000));
-        assert_eq!(window.cwnd, 12_000);
+        let mut reno = Reno::new(&cfg, Window { cwnd: 10_000, ssthresh: 11_000 });
+        reno.on_ack(&cfg, &ack(2000));
+        assert_eq!(reno.window(), 11_000, "one to the threshold, one counted");
+        reno.on_ack(&cfg, &ack(9_000));
+        assert_eq!(reno.window(), 11_000);
+        reno.on_ack(&cfg, &ack(1_000));
+        assert_eq!(reno.window(), 12_000);
     }
 
     #[test]
     fn growth_by_acks_adds_one_segment_whatever_the_ack_covers() {
         let cfg = Config { mss: 1000, ..Config::profile("ns3-3.37").unwrap() };
-        let mut window = Window { cwnd: 10_000, ssthresh: 11_000 };
-        let mut reno = Reno::default();
-        reno.increase(&cfg, &mut window, &ack(2000));
-        assert_eq!(window.cwnd, 11_000 + 1_000_000 / 11_000, "crossing does both");
-        let before = window.cwnd;
-        reno.increase(&cfg, &mut window, &ack(2000));
-        assert_eq!(window.cwnd, before + 1_000_000 / before);
-        reno.increase(&cfg, &mut window, &ack(0));
-        assert_eq!(window.cwnd, before + 1_000_000 / before, "less than a segment does not count yet");
+        let mut reno = Reno::new(&cfg, Window { cwnd: 10_000, ssthresh: 11_000 });
+        reno.on_ack(&cfg, &ack(2000));
+        assert_eq!(reno.window(), 11_000 + 1_000_000 / 11_000, "crossing does both");
+        let before = reno.window();
+        reno.on_ack(&cfg, &ack(2000));
+        assert_eq!(reno.window(), before + 1_000_000 / before);
+        reno.on_ack(&cfg, &ack(0));
+        assert_eq!(reno.window(), before + 1_000_000 / before, "less than a segment does not count yet");
     }
 }

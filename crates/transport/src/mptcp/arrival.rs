@@ -7,6 +7,7 @@ use super::connection::{Connection, Mode};
 use super::subflow::Stage;
 use super::{Config, Dss, Options};
 use crate::config::MptcpCongestion;
+use crate::congestion::Controller;
 use crate::endpoint::{State, todo};
 use crate::segment::{Flags, Segment};
 use crate::seq::{before, earlier, later, span};
@@ -181,7 +182,7 @@ impl Connection {
         self.paths.clear();
         let mut own = usize::MAX;
         for (other, subflow) in self.subflows.iter().enumerate() {
-            if let Some(path) = subflow.path() {
+            if let Some(path) = subflow.path(&cfg.subflow) {
                 if other == number {
                     own = self.paths.len();
                 }
@@ -189,6 +190,8 @@ impl Connection {
             }
         }
         let endpoint = &mut self.subflows[number].endpoint;
-        endpoint.congestion.observe(&self.paths, own, endpoint.acked);
+        if let Some(controller) = endpoint.congestion.existing_mut() {
+            controller.on_paths(&self.paths, own, endpoint.acked);
+        }
     }
 }

@@ -115,7 +115,7 @@ impl Connection {
         let (mut from, to) = self.outgoing.first(PIECE);
         while from < to {
             let len = (to - from).min(u64::from(cfg.subflow.mss)) as u32;
-            self.subflows[number].give(cfg.congestion(), from, len);
+            self.subflows[number].give(&cfg.subflow, from, len);
             self.stats.reinjected += u64::from(len);
             from += u64::from(len);
         }

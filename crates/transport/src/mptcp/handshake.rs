@@ -10,7 +10,7 @@ use weft_wire::mptcp::{Key, Party, Version, join_hmac};
 use super::connection::{Connection, Mode};
 use super::subflow::Stage;
 use super::{Capable, Config, Dss, Join, Options};
-use crate::congestion::{Congestion, Window};
+use crate::congestion::Congestion;
 use crate::endpoint::{State, todo};
 use crate::segment::{Flags, Segment};
 
@@ -297,11 +297,10 @@ impl Connection {
         let endpoint = &mut subflow.endpoint;
         endpoint.rcv_wnd = incoming.window;
         endpoint.snd_wnd = seg.window;
-        if subflow.coupled {
-            endpoint.congestion = Congestion::default();
-        }
         if endpoint.snd_max == subflow.first {
-            endpoint.window = Window::new(&cfg.plain);
+            endpoint.congestion = Congestion::default();
+        } else if subflow.coupled {
+            endpoint.congestion.uncouple(&cfg.plain);
         }
         endpoint.write(outgoing.written - outgoing.mapped);
         if outgoing.finished {

@@ -17,13 +17,15 @@ impl Scheduler {
     pub(crate) fn choose(&mut self, cfg: &Config, subflows: &[Subflow], len: u32) -> Option<usize> {
         match cfg.scheduler() {
             MptcpScheduler::LowestRtt => {
-                let with_room = subflows.iter().enumerate().filter(|(_, subflow)| subflow.has_room(len));
+                let with_room =
+                    subflows.iter().enumerate().filter(|(_, subflow)| subflow.has_room(&cfg.subflow, len));
                 with_room.min_by_key(|(_, subflow)| subflow.endpoint.srtt()).map(|(number, _)| number)
             }
             MptcpScheduler::RoundRobin => {
                 let count = subflows.len();
                 let numbers = (0..count).map(|i| (self.turn + i) % count);
-                let chosen = numbers.into_iter().find(|&number| subflows[number].has_room(len))?;
+                let chosen =
+                    numbers.into_iter().find(|&number| subflows[number].has_room(&cfg.subflow, len))?;
                 self.turn = chosen + 1;
                 Some(chosen)
             }

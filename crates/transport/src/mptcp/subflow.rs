@@ -3,8 +3,8 @@
 use weft_units::Time;
 
 use super::mapping::Mappings;
-use crate::config::{Config, MptcpCongestion};
-use crate::congestion::Path;
+use crate::config::Config;
+use crate::congestion::{Controller, Path};
 use crate::endpoint::{Endpoint, Phase, State, fact, todo};
 
 /// Progress of a subflow's MPTCP handshake, in addition to its endpoint's state.
@@ -94,8 +94,8 @@ impl Subflow {
 
     /// Whether `len` bytes of data would leave at once.
     #[inline]
-    pub(crate) fn has_room(&self, len: u32) -> bool {
-        self.is_usable() && self.endpoint.has_room_for(len)
+    pub(crate) fn has_room(&self, cfg: &Config, len: u32) -> bool {
+        self.is_usable() && self.endpoint.has_room_for(cfg, len)
     }
 
     /// Whether it has data in the network.
@@ -105,10 +105,10 @@ impl Subflow {
     }
 
     /// Assigns `len` bytes of data from offset `data` to the endpoint.
-    pub(crate) fn give(&mut self, kind: MptcpCongestion, data: u64, len: u32) {
+    pub(crate) fn give(&mut self, cfg: &Config, data: u64, len: u32) {
         if !self.coupled {
             self.coupled = true;
-            self.endpoint.congestion.couple(kind);
+            self.endpoint.congestion.couple(cfg);
         }
         let waiting = self.endpoint.unsent as u32;
         self.sent.push(self.endpoint.snd_max.wrapping_add(waiting), len, data);
@@ -116,19 +116,20 @@ impl Subflow {
     }
 
     /// Its path as seen by the controllers of the others; `None` before the first round-trip sample.
-    pub(crate) fn path(&self) -> Option<Path> {
+    pub(crate) fn path(&self, cfg: &Config) -> Option<Path> {
         let srtt = self.endpoint.rtt.srtt().as_secs_f64();
         if !self.is_open() || srtt <= 0.0 {
             return None;
         }
-        let window = &self.endpoint.window;
+        let congestion = &self.endpoint.congestion;
+        let window = congestion.state(cfg);
         // RFC 6356, section 3: in fast recovery, use the window at its end.
         let reducing = matches!(self.endpoint.phase, Phase::Recovery | Phase::Reduced);
-        let bytes = if reducing { window.ssthresh } else { window.cwnd };
+        let bytes = if reducing { window.ssthresh() } else { window.cwnd() };
         Some(Path {
             window: f64::from(bytes.max(1)),
             rtt: srtt,
-            between_losses: self.endpoint.congestion.between_losses(self.endpoint.acked),
+            between_losses: congestion.existing().map_or(0.0, |own| own.between_losses(self.endpoint.acked)),
         })
     }
 

@@ -89,7 +89,7 @@ impl Connection {
                     let Some(chosen) = self.scheduler.choose(cfg, &self.subflows, piece.len) else { return };
                     self.outgoing.give(piece);
                     self.stats.reinjected += if piece.again { u64::from(piece.len) } else { 0 };
-                    self.subflows[chosen].give(cfg.congestion(), piece.data, piece.len);
+                    self.subflows[chosen].give(&cfg.subflow, piece.data, piece.len);
                     self.ready |= 1 << chosen;
                     if self.stalled_at == Time::MAX {
                         self.arm_stall(now);

@@ -15,7 +15,7 @@ use weft_units::Time;
 
 use super::{Endpoint, Phase};
 use crate::config::{Config, LossRecovery};
-use crate::congestion::Cause;
+use crate::congestion::{Cause, Controller, Timeout};
 use crate::endpoint::{fact, todo};
 use crate::segment::Segment;
 use crate::seq::{at_or_before, before, span};
@@ -41,7 +41,8 @@ fn on_duplicate(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let old = cfg.loss_recovery == LossRecovery::Ns3v23;
     ep.dup_acks = ep.dup_acks.saturating_add(1);
     if ep.phase == Phase::Recovery {
-        ep.window.cwnd = ep.window.cwnd.saturating_add(mss);
+        let controller = ep.congestion.controller(cfg);
+        controller.on_recovery(controller.window().saturating_add(mss));
         return;
     }
     if ep.phase == Phase::Loss && !old {
@@ -53,9 +54,10 @@ fn on_duplicate(ep: &mut Endpoint, cfg: &Config, now: Time) {
         let flight = flight(ep, cfg, 0);
         ep.recover = ep.snd_max;
         ep.set(fact::GUARD);
-        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
+        let controller = ep.congestion.controller(cfg);
+        controller.on_congestion_event(cfg, Cause::Loss, flight);
         let inflated = u32::from(cfg.dup_ack_threshold).saturating_mul(mss);
-        ep.window.cwnd = ep.window.ssthresh.saturating_add(inflated);
+        controller.on_recovery(controller.ssthresh().saturating_add(inflated));
         ep.phase = Phase::Recovery;
         ep.stats.fast_recoveries += 1;
         force_head(ep, cfg, now);
@@ -104,14 +106,21 @@ fn force_head(ep: &mut Endpoint, cfg: &Config, now: Time) {
 
 fn grow(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, bytes: u32) {
     let event = ep.ack_event(now, bytes, ack);
-    ep.congestion.on_ack(cfg, &mut ep.window, &event, event.srtt, true);
+    ep.congestion.controller(cfg).on_ack(cfg, &event);
+}
+
+/// RFC 6582, section 3.2, step 3, a full ACK: the window at the end of recovery.
+fn deflate(ep: &mut Endpoint, cfg: &Config, flight: u32) {
+    let controller = ep.congestion.controller(cfg);
+    controller.on_recovery(controller.ssthresh().min(flight.saturating_add(cfg.segment())));
 }
 
 fn advance_23(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u32) {
     let mss = cfg.segment();
     ep.dup_acks = 0;
     if ep.phase == Phase::Recovery && before(ack, ep.recover) {
-        ep.window.cwnd = ep.window.cwnd.saturating_add(mss).saturating_sub(advanced);
+        let controller = ep.congestion.controller(cfg);
+        controller.on_recovery(controller.window().saturating_add(mss).saturating_sub(advanced));
         ep.advance(ack, advanced);
         force_head(ep, cfg, now);
         ep.start_timer(cfg, now);
@@ -119,7 +128,7 @@ fn advance_23(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u3
     }
     if ep.phase == Phase::Recovery {
         let flight = span(ep.snd_una, ep.snd_max);
-        ep.window.cwnd = ep.window.ssthresh.min(flight.saturating_add(mss));
+        deflate(ep, cfg, flight);
     }
     ep.phase = Phase::Open;
     ep.clear(fact::GUARD);
@@ -133,10 +142,9 @@ fn advance_26(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u3
     let mss = cfg.segment();
     let bytes = ep.whole_segments(cfg, advanced);
     if ep.phase == Phase::Recovery && before(ack, ep.recover) {
-        ep.window.cwnd = ep.window.cwnd.saturating_sub(advanced);
-        if bytes >= mss {
-            ep.window.cwnd = ep.window.cwnd.saturating_add(mss);
-        }
+        let controller = ep.congestion.controller(cfg);
+        let again = if bytes >= mss { mss } else { 0 };
+        controller.on_recovery(controller.window().saturating_sub(advanced).saturating_add(again));
         ep.dup_acks = ep.dup_acks.saturating_sub(bytes / mss);
         ep.advance(ack, advanced);
         force_head(ep, cfg, now);
@@ -150,7 +158,7 @@ fn advance_26(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u3
     match ep.phase {
         Phase::Recovery => {
             let flight = flight(ep, cfg, 1);
-            ep.window.cwnd = ep.window.ssthresh.min(flight.saturating_add(mss));
+            deflate(ep, cfg, flight);
             ep.dup_acks = 0;
             ep.clear(fact::PARTIAL_SEEN | fact::GUARD);
             ep.phase = Phase::Open;
@@ -185,9 +193,8 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let flight = flight(ep, cfg, repeated);
     let old = cfg.loss_recovery == LossRecovery::Ns3v23;
     if old || ep.phase != Phase::Loss {
-        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
-        ep.congestion.timed_out(cfg, now, ep.snd_max);
-        ep.window.cwnd = cfg.segment();
+        let timeout = Timeout { now, flight, high: ep.snd_max, again: false, window: cfg.segment() };
+        ep.congestion.controller(cfg).on_timeout(cfg, &timeout);
     }
     if old {
         ep.phase = Phase::Open;

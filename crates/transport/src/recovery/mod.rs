@@ -12,7 +12,7 @@ pub(crate) mod standard;
 use weft_units::{Duration, Time};
 
 use crate::config::{Config, CongestionControl, LossRecovery, RttSource, TimestampClock};
-use crate::congestion::{Ack, Cause, Window};
+use crate::congestion::{Ack, Cause, Controller, Delivered, Window};
 use crate::endpoint::{Endpoint, Phase, fact, todo};
 use crate::segment::{Flags, Segment};
 use crate::sent::{Sent, Tick};
@@ -177,9 +177,8 @@ impl Endpoint {
             LossRecovery::Ns3v23 => cfg.segment(),
             _ => self.whole_segments(cfg, advanced),
         };
-        let event = self.ack_event(now, bytes, ack);
         if self.is(fact::ECN) {
-            self.congestion.acked(cfg, advanced, marked, ack, self.snd_max);
+            self.note_delivered(cfg, advanced, marked, ack);
             // RFC 3168, section 6.1.2: an ACK with ECE does not let the window grow.
             if marked {
                 self.on_mark(cfg, flight);
@@ -188,26 +187,38 @@ impl Endpoint {
             }
             self.cwr_end = later(self.cwr_end, ack);
         }
-        // ns-3 passes the smoothed round-trip time to the controller.
-        let shown = if standard { rtt } else { event.srtt };
-        let may_grow = !cfg.window_validation || self.window_was_used(cfg, flight);
-        self.congestion.on_ack(cfg, &mut self.window, &event, shown, may_grow);
+        let mut event = self.ack_event(now, bytes, ack);
+        if standard {
+            event.rtt = rtt;
+        }
+        event.may_grow = !cfg.window_validation || self.window_was_used(cfg, flight);
+        self.congestion.controller(cfg).on_ack(cfg, &event);
         if !standard && self.is(fact::GUARD) && at_or_before(self.recover, ack) {
             self.clear(fact::GUARD);
         }
         self.start_timer(cfg, now);
     }
 
+    /// An ACK as ns-3 passes it to the controller, with the smoothed round-trip time as the one observed.
     #[inline]
     fn ack_event(&self, now: Time, bytes: u32, ack: u32) -> Ack {
-        Ack { now, bytes, una: ack, high: self.snd_max, srtt: self.rtt.srtt().ps() }
+        let srtt = self.rtt.srtt().ps();
+        Ack { now, bytes, una: ack, high: self.snd_max, srtt, rtt: srtt, may_grow: true }
+    }
+
+    /// Tells the controller of delivered data.
+    #[inline]
+    fn note_delivered(&mut self, cfg: &Config, bytes: u32, marked: bool, ack: u32) {
+        let delivered = Delivered { bytes, marked, una: ack, high: self.snd_max };
+        self.congestion.controller(cfg).on_delivered(cfg, &delivered);
     }
 
     /// RFC 9438, section 5.8: a window that does not limit the sender carries no information about the network.
     #[inline]
-    fn window_was_used(&self, cfg: &Config, flight: u32) -> bool {
-        let cwnd = self.window.cwnd;
-        if self.window.in_slow_start() {
+    fn window_was_used(&mut self, cfg: &Config, flight: u32) -> bool {
+        let window = self.congestion.controller(cfg).state();
+        let cwnd = window.cwnd();
+        if window.in_slow_start() {
             cwnd < flight.saturating_mul(2)
         } else {
             flight.saturating_add(cfg.segment()) > cwnd
@@ -311,15 +322,17 @@ impl Endpoint {
         }
         self.cwr_end = self.snd_max;
         self.set(fact::CWR_DUE);
-        self.window.ssthresh = self.congestion.ssthresh(cfg, &self.window, flight, Cause::Mark);
+        let controller = self.congestion.controller(cfg);
+        let before = controller.window();
+        controller.on_congestion_event(cfg, Cause::Mark, flight);
         let standard = cfg.loss_recovery == LossRecovery::Standard;
         if standard && cfg.proportional_rate_reduction && cfg.congestion_control != CongestionControl::Dctcp {
             self.phase = Phase::Reduced;
             self.recover = self.snd_max;
             let loss = self.loss.get_or_insert_default();
             loss.reduction.start(flight);
-        } else {
-            self.window.cwnd = self.window.ssthresh;
+            // The rate reduction starts with the next ACK.
+            controller.on_recovery(before);
         }
     }
 

@@ -18,7 +18,7 @@ use weft_units::Time;
 
 use super::{Endpoint, Phase};
 use crate::config::Config;
-use crate::congestion::Cause;
+use crate::congestion::{Ack, Cause, Controller, Timeout};
 use crate::endpoint::{State, fact, todo};
 use crate::segment::{Flags, Segment};
 use crate::sent::{EVER, LOST, News};
@@ -101,13 +101,15 @@ fn sample(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u32) {
 }
 
 fn round_trip(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32) {
-    let event = ep.ack_event(now, 0, ack);
-    ep.congestion.round_trip(cfg, &mut ep.window, &event, event.srtt);
+    let event = Ack { may_grow: false, ..ep.ack_event(now, 0, ack) };
+    ep.congestion.controller(cfg).on_ack(cfg, &event);
 }
 
 fn reduce(ep: &mut Endpoint, cfg: &Config, view: &View) {
     if let Some(loss) = &mut ep.loss {
-        loss.reduction.ns3(cfg, &mut ep.window, view.delivered, view.pipe, view.again);
+        let controller = ep.congestion.controller(cfg);
+        let ssthresh = controller.ssthresh();
+        controller.on_recovery(loss.reduction.ns3(cfg, ssthresh, view.delivered, view.pipe, view.again));
     }
 }
 
@@ -155,7 +157,7 @@ fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, view: &mut View) {
     ep.stats.fast_recoveries += 1;
     view.pipe = ep.pipe();
     let flight = if cfg.sack { view.pipe } else { view.pipe + cfg.segment() };
-    ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
+    ep.congestion.controller(cfg).on_congestion_event(cfg, Cause::Loss, flight);
     if let Some(loss) = &mut ep.loss {
         loss.reduction.start(span(ep.snd_una, ep.snd_max));
     }
@@ -218,7 +220,7 @@ fn on_advance(
             round_trip(ep, cfg, now, ack);
             ep.phase = Phase::Open;
             ep.dup_acks = 0;
-            ep.window.cwnd = ep.window.ssthresh;
+            ep.end_reduction(cfg);
         }
         Phase::Loss => {
             ep.clear(fact::PARTIAL_SEEN);
@@ -232,8 +234,8 @@ fn on_advance(
         ep.clear(fact::GUARD);
     }
     if ep.phase == Phase::Open {
-        let event = ep.ack_event(now, bytes, ack);
-        ep.congestion.on_ack(cfg, &mut ep.window, &event, 0, true);
+        let event = Ack { rtt: 0, ..ep.ack_event(now, bytes, ack) };
+        ep.congestion.controller(cfg).on_ack(cfg, &event);
         ep.start_timer(cfg, now);
     }
     if ep.snd_una == ep.snd_max && !ep.awaits_fin_ack() {
@@ -243,7 +245,7 @@ fn on_advance(
 
 fn grow(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, bytes: u32) {
     let event = ep.ack_event(now, bytes, ack);
-    ep.congestion.on_ack(cfg, &mut ep.window, &event, event.srtt, true);
+    ep.congestion.controller(cfg).on_ack(cfg, &event);
 }
 
 fn partial(ep: &mut Endpoint, cfg: &Config, now: Time, view: &View, whole: bool) {
@@ -276,10 +278,9 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     loss.sent.lose_all();
     ep.recover = ep.snd_max;
     ep.set(fact::GUARD);
-    ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
-    ep.congestion.timed_out(cfg, now, ep.snd_max);
+    let timeout = Timeout { now, flight, high: ep.snd_max, again: false, window: cfg.segment() };
+    ep.congestion.controller(cfg).on_timeout(cfg, &timeout);
     ep.phase = Phase::Loss;
-    ep.window.cwnd = cfg.segment();
 }
 
 /// `SendPendingData` with `NextSeg`.
@@ -288,7 +289,8 @@ pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment
         return false;
     }
     let pipe = ep.pipe();
-    let avail = ep.window.cwnd.min(ep.snd_wnd).saturating_sub(pipe);
+    let window = ep.congestion.controller(cfg).window();
+    let avail = window.min(ep.snd_wnd).saturating_sub(pipe);
     if avail == 0 {
         return false;
     }

@@ -1,7 +1,6 @@
 //! [`Reduction`]: proportional rate reduction: the window shrinks as data is delivered (RFC 6937).
 
 use crate::config::Config;
-use crate::congestion::Window;
 
 /// State of one reduction, in bytes.
 #[derive(Clone, Debug, Default)]
@@ -29,40 +28,40 @@ impl Reduction {
         self.out = self.out.wrapping_sub(bytes);
     }
 
-    /// RFC 6937, section 3, with the slow start reduction bound for a `good` ACK: it advances and reports no loss.
+    /// The window by RFC 6937, section 3, with the slow start reduction bound for a `good` ACK: it advances and reports
+    /// no loss.
     pub(super) fn standard(
         &mut self,
         cfg: &Config,
-        window: &mut Window,
+        ssthresh: u32,
         delivered: u32,
         pipe: u32,
         good: bool,
-    ) {
+    ) -> u32 {
         let mss = cfg.segment();
         self.delivered = self.delivered.saturating_add(delivered);
         let ahead = self.delivered.saturating_sub(self.out);
-        let send = if pipe > window.ssthresh {
-            let share = u64::from(self.delivered) * u64::from(window.ssthresh);
+        let send = if pipe > ssthresh {
+            let share = u64::from(self.delivered) * u64::from(ssthresh);
             let target = share.div_ceil(u64::from(self.flight.max(1)));
             target.saturating_sub(u64::from(self.out)).min(u64::from(u32::MAX)) as u32
         } else {
             let limit = ahead.max(delivered).saturating_add(if good { mss } else { 0 });
-            limit.min(window.ssthresh - pipe)
+            limit.min(ssthresh - pipe)
         };
-        window.cwnd = pipe.saturating_add(send);
+        pipe.saturating_add(send)
     }
 
     /// The same as computed by ns-3.37: the product and the differences wrap at 2^32 as unsigned
     /// numbers, so that a window of more than about 65 kB sends far less than the RFC allows.
-    pub(super) fn ns3(&mut self, cfg: &Config, window: &mut Window, delivered: u32, pipe: u32, again: bool) {
+    pub(super) fn ns3(&mut self, cfg: &Config, ssthresh: u32, delivered: u32, pipe: u32, again: bool) -> u32 {
         let mss = cfg.segment();
         self.delivered = self.delivered.wrapping_add(delivered);
-        let send = if pipe > window.ssthresh {
-            let share =
-                f64::from(self.delivered.wrapping_mul(window.ssthresh)) / f64::from(self.flight.max(1));
+        let send = if pipe > ssthresh {
+            let share = f64::from(self.delivered.wrapping_mul(ssthresh)) / f64::from(self.flight.max(1));
             (share.ceil() - f64::from(self.out)) as i32
         } else {
-            let room = window.ssthresh.wrapping_sub(pipe) as i32;
+            let room = ssthresh.wrapping_sub(pipe) as i32;
             let limit = if again {
                 self.delivered.wrapping_sub(self.out).max(delivered).wrapping_add(mss) as i32
             } else {
@@ -71,7 +70,7 @@ impl Reduction {
             limit.min(room)
         };
         let send = send.max(if self.out > 0 { 0 } else { mss as i32 });
-        window.cwnd = pipe.wrapping_add(send as u32);
+        pipe.wrapping_add(send as u32)
     }
 }
 
@@ -83,13 +82,12 @@ mod tests {
     fn the_window_shrinks_in_proportion_to_what_is_delivered() {
         let cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
         let mut reduction = Reduction::default();
-        let mut window = Window { cwnd: 20_000, ssthresh: 10_000 };
         reduction.start(20_000);
         let mut sent = 0;
         let mut pipe = 19_000;
         for _ in 0..10 {
-            reduction.standard(&cfg, &mut window, 1000, pipe, false);
-            while pipe + 1000 <= window.cwnd {
+            let window = reduction.standard(&cfg, 10_000, 1000, pipe, false);
+            while pipe + 1000 <= window {
                 reduction.sent(1000);
                 pipe += 1000;
                 sent += 1;
@@ -103,25 +101,21 @@ mod tests {
     fn below_the_threshold_a_good_ack_makes_up_for_losses() {
         let cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
         let mut reduction = Reduction::default();
-        let mut window = Window { cwnd: 20_000, ssthresh: 10_000 };
         reduction.start(20_000);
         reduction.sent(1000);
-        reduction.standard(&cfg, &mut window, 1000, 4000, false);
-        assert_eq!(window.cwnd, 5000, "conservation of packets");
-        reduction.standard(&cfg, &mut window, 1000, 4000, true);
-        assert_eq!(window.cwnd, 6000, "one more each ACK");
+        let mut window = |good| reduction.standard(&cfg, 10_000, 1000, 4000, good);
+        assert_eq!(window(false), 5000, "conservation of packets");
+        assert_eq!(window(true), 6000, "one more each ACK");
     }
 
     #[test]
     fn the_product_of_ns3_wraps() {
         let cfg = Config { mss: 1000, ..Config::profile("ns3-3.37").unwrap() };
         let mut reduction = Reduction::default();
-        let mut window = Window { cwnd: 200_000, ssthresh: 100_000 };
         reduction.start(200_000);
         reduction.sent(1000);
-        reduction.ns3(&cfg, &mut window, 42_000, 150_000, false);
-        assert_eq!(window.cwnd, 150_000 + 21_000 - 1000);
-        reduction.ns3(&cfg, &mut window, 1000, 150_000, false);
-        assert_eq!(window.cwnd, 150_000, "43 kB * 100 kB > 2^32");
+        let mut window = |delivered| reduction.ns3(&cfg, 100_000, delivered, 150_000, false);
+        assert_eq!(window(42_000), 150_000 + 21_000 - 1000);
+        assert_eq!(window(1000), 150_000, "43 kB * 100 kB > 2^32");
     }
 }

@@ -7,7 +7,7 @@ use weft_units::{Duration, Time};
 
 use super::{Frto, LONGEST_WAIT, Loss, TailProbe};
 use crate::config::{Config, RttSource};
-use crate::congestion::Cause;
+use crate::congestion::{Ack, Cause, Controller, Timeout};
 use crate::endpoint::{Endpoint, Phase, fact, todo};
 use crate::segment::{Flags, Segment};
 use crate::sent::{News, SACKED, Tick};
@@ -75,7 +75,7 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
     tidings.lost = lost_after > lost_before;
 
     if ep.is(fact::ECN) {
-        ep.congestion.acked(cfg, tidings.news.delivered, marked, ack, ep.snd_max);
+        ep.note_delivered(cfg, tidings.news.delivered, marked, ack);
         if marked && matches!(ep.phase, Phase::Open | Phase::Disorder) {
             ep.on_mark(cfg, flight);
         }
@@ -113,19 +113,17 @@ fn reduced_ack(
         } else {
             ep.sample(cfg, now, seg, ack);
         }
-        ep.congestion.acked(cfg, advanced, marked, ack, ep.snd_max);
+        ep.note_delivered(cfg, advanced, marked, ack);
     }
     if marked && ep.phase == Phase::Open {
         ep.on_mark(cfg, flight);
     }
     if ep.phase == Phase::Reduced {
         if at_or_before(ep.recover, ack) {
-            ep.window.cwnd = ep.window.ssthresh;
+            ep.end_reduction(cfg);
             ep.phase = Phase::Open;
         } else if advanced > 0 {
-            let pipe = ep.pipe();
-            let loss = ep.loss.get_or_insert_default();
-            loss.reduction.standard(cfg, &mut ep.window, advanced, pipe, true);
+            reduce(ep, cfg, advanced, true);
         }
     }
     if advanced > 0 {
@@ -180,6 +178,12 @@ fn update_scoreboard(
 }
 
 impl Endpoint {
+    /// A reduction is over: the window is the threshold.
+    pub(super) fn end_reduction(&mut self, cfg: &Config) {
+        let controller = self.congestion.controller(cfg);
+        controller.on_recovery(controller.ssthresh());
+    }
+
     /// Moves SND.UNA if the ACK does.
     fn advance_if(&mut self, ack: u32, advanced: u32) {
         if advanced > 0 {
@@ -302,21 +306,27 @@ pub(crate) fn on_reorder_timer(ep: &mut Endpoint, cfg: &Config, now: Time) {
         enter_recovery(ep, cfg, now, flight);
     }
     if ep.phase == Phase::Recovery && lost && cfg.proportional_rate_reduction {
-        let pipe = ep.pipe();
-        if let Some(loss) = &mut ep.loss {
-            loss.reduction.standard(cfg, &mut ep.window, 0, pipe, false);
-        }
+        reduce(ep, cfg, 0, false);
     }
     if ep.send_timer_at == Time::MAX {
         ep.start_timer(cfg, now);
     }
 }
 
+/// Proportional rate reduction after `delivered` bytes.
+fn reduce(ep: &mut Endpoint, cfg: &Config, delivered: u32, good: bool) {
+    let pipe = ep.pipe();
+    let loss = ep.loss.get_or_insert_default();
+    let controller = ep.congestion.controller(cfg);
+    controller.on_recovery(loss.reduction.standard(cfg, controller.ssthresh(), delivered, pipe, good));
+}
+
+/// RFC 6675, section 5, (4.2): with `proportional_rate_reduction`, the window of the event lasts only until [`reduce`].
 fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, flight: u32) {
-    let window = ep.window;
-    let reduced = ep.phase == Phase::Reduced;
-    if !reduced {
-        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &window, flight, Cause::Loss);
+    let controller = ep.congestion.controller(cfg);
+    let window = *controller.state();
+    if ep.phase != Phase::Reduced {
+        controller.on_congestion_event(cfg, Cause::Loss, flight);
     }
     ep.phase = Phase::Recovery;
     ep.recover = ep.snd_nxt;
@@ -328,10 +338,6 @@ fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, flight: u32) {
     loss.undo.start(window);
     loss.probe = TailProbe::default();
     loss.reduction.start(flight);
-    if !cfg.proportional_rate_reduction {
-        // RFC 6675, section 5, (4.2).
-        ep.window.cwnd = ep.window.ssthresh;
-    }
     force_first_lost(ep, cfg, now);
 }
 
@@ -350,7 +356,7 @@ fn change_phase(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, flight: u3
     match ep.phase {
         Phase::Recovery if done => {
             if !try_undo(ep, cfg, tidings.original) {
-                ep.window.cwnd = ep.window.ssthresh;
+                ep.end_reduction(cfg);
                 spend_patience(ep);
             }
             leave(ep);
@@ -368,7 +374,7 @@ fn change_phase(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, flight: u3
         }
         Phase::Loss => in_loss(ep, cfg, ack, tidings),
         Phase::Reduced if done => {
-            ep.window.cwnd = ep.window.ssthresh;
+            ep.end_reduction(cfg);
             leave(ep);
         }
         // The last duplicate may be reported after the recovery.
@@ -448,9 +454,7 @@ fn try_undo(ep: &mut Endpoint, cfg: &Config, original: bool) -> bool {
     }
     loss.undo.prior = None;
     loss.sent.unlose_all();
-    ep.window.cwnd = ep.window.cwnd.max(prior.cwnd);
-    ep.window.ssthresh = ep.window.ssthresh.max(prior.ssthresh);
-    ep.congestion.undone(cfg, &prior);
+    ep.congestion.controller(cfg).on_spurious(cfg, prior);
     if ep.phase != Phase::Loss || at_or_before(ep.recover, ep.snd_una) {
         leave(ep);
     }
@@ -522,11 +526,8 @@ fn change_window(
 ) {
     match ep.phase {
         Phase::Recovery | Phase::Reduced if cfg.proportional_rate_reduction => {
-            let pipe = ep.pipe();
             let good = tidings.advanced > 0 && !tidings.lost;
-            if let Some(loss) = &mut ep.loss {
-                loss.reduction.standard(cfg, &mut ep.window, tidings.news.delivered, pipe, good);
-            }
+            reduce(ep, cfg, tidings.news.delivered, good);
         }
         Phase::Recovery | Phase::Reduced => {}
         _ if tidings.advanced > 0 && !stays => {
@@ -536,7 +537,7 @@ fn change_window(
             let rtt = if ep.phase == Phase::Open { rtt } else { 0 };
             let may_grow =
                 !cfg.window_validation || ep.window_was_used(cfg, flight) || ep.phase == Phase::Loss;
-            ep.congestion.on_ack(cfg, &mut ep.window, &event, rtt, may_grow);
+            ep.congestion.controller(cfg).on_ack(cfg, &Ack { rtt, may_grow, ..event });
         }
         _ => {}
     }
@@ -560,15 +561,17 @@ fn probe_answered(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings, 
     let repaired = loss.probe.retransmission && !tidings.dsack;
     loss.probe = TailProbe::default();
     if repaired && matches!(ep.phase, Phase::Open | Phase::Disorder) && tidings.advanced > 0 {
-        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &ep.window, flight, Cause::Loss);
-        ep.window.cwnd = ep.window.cwnd.min(ep.window.ssthresh);
+        let controller = ep.congestion.controller(cfg);
+        let before = controller.window();
+        controller.on_congestion_event(cfg, Cause::Loss, flight);
+        controller.on_recovery(before.min(controller.window()));
     }
 }
 
 pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let flight = span(ep.snd_una, ep.snd_nxt);
     let first = ep.phase != Phase::Loss || at_or_before(ep.recover, ep.snd_una) || ep.backoff <= 1;
-    let window = ep.window;
+    let window = *ep.congestion.controller(cfg).state();
     let has_frto = cfg.frto && ep.phase != Phase::Recovery && ep.backoff <= 1 && first;
     let srtt = ep.rtt.srtt().ps();
     let phase = ep.phase;
@@ -586,13 +589,9 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
         loss.undo.start(window);
     }
     loss.frto = if has_frto { Frto::Head } else { Frto::Off };
-    let pipe = loss.sent.pipe(flight);
-    if first {
-        // RFC 5681, (4); not again while the same data is being recovered (RFC 6298, section 5).
-        ep.window.ssthresh = ep.congestion.ssthresh(cfg, &window, flight, Cause::Loss);
-    }
-    ep.congestion.timed_out(cfg, now, ep.snd_max);
-    ep.window.cwnd = pipe.saturating_add(cfg.segment());
+    let window = loss.sent.pipe(flight).saturating_add(cfg.segment());
+    let timeout = Timeout { now, flight, high: ep.snd_max, again: !first, window };
+    ep.congestion.controller(cfg).on_timeout(cfg, &timeout);
     ep.phase = Phase::Loss;
     ep.recover = ep.snd_nxt;
     ep.set(fact::GUARD);
@@ -602,7 +601,8 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
 /// RFC 6675, section 5, (C), and NextSeg.
 pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment) -> bool {
     let pipe = ep.pipe();
-    let avail = ep.window.cwnd.saturating_sub(pipe);
+    let window = ep.congestion.controller(cfg).window();
+    let avail = window.saturating_sub(pipe);
     let len = ep.next_len(cfg);
     let phase = ep.phase;
     let Some(loss) = &mut ep.loss else { return false };
@@ -618,7 +618,7 @@ pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment
     }
     // Without limited transmit (RFC 3042), SACKed bytes do not open the window before recovery.
     let held_back = phase == Phase::Disorder && !cfg.limited_transmit;
-    let avail = if held_back { ep.window.cwnd.saturating_sub(span(ep.snd_una, ep.snd_nxt)) } else { avail };
+    let avail = if held_back { window.saturating_sub(span(ep.snd_una, ep.snd_nxt)) } else { avail };
     if len > 0 {
         return len <= avail && ep.poll_new(cfg, now, out, len);
     }

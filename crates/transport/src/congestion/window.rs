@@ -1,0 +1,71 @@
+//! [`Window`]: the congestion window and the slow-start threshold. Each controller owns one; other modules only read it.
+
+use crate::config::{Config, WindowGrowth};
+use crate::segment::{LARGEST_WINDOW, window};
+
+/// The state of every controller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Window {
+    /// Bytes that may be in flight.
+    pub(super) cwnd: u32,
+    /// Slow start below, congestion avoidance from here.
+    pub(super) ssthresh: u32,
+}
+
+impl Window {
+    /// The window of a new connection.
+    pub(crate) fn new(cfg: &Config) -> Self {
+        let cwnd = u64::from(cfg.initial_window) * u64::from(cfg.mss);
+        Self { cwnd: window(cwnd), ssthresh: cfg.initial_ssthresh.0.min(u64::from(u32::MAX)) as u32 }
+    }
+
+    /// Bytes that may be in flight.
+    #[inline]
+    pub(crate) fn cwnd(&self) -> u32 {
+        self.cwnd
+    }
+
+    /// The slow-start threshold, bytes.
+    #[inline]
+    pub(crate) fn ssthresh(&self) -> u32 {
+        self.ssthresh
+    }
+
+    #[inline]
+    pub(crate) fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Grows in slow start for `bytes` acknowledged. Returns the bytes left for congestion avoidance, `None` if slow
+    /// start used them all.
+    #[inline]
+    pub(super) fn slow_start(&mut self, cfg: &Config, bytes: u32) -> Option<u32> {
+        if !self.in_slow_start() {
+            return Some(bytes);
+        }
+        let mss = cfg.segment();
+        let used = match cfg.window_growth {
+            WindowGrowth::PerByte => bytes.min(self.ssthresh - self.cwnd),
+            WindowGrowth::PerAck if bytes >= mss => mss,
+            WindowGrowth::PerAck => 0,
+        };
+        self.grow(used);
+        (used < bytes).then(|| bytes - used)
+    }
+
+    #[inline]
+    pub(super) fn grow(&mut self, bytes: u32) {
+        self.cwnd = self.cwnd.saturating_add(bytes).min(LARGEST_WINDOW);
+    }
+
+    /// Reduces both to `threshold` bytes.
+    pub(super) fn reduce(&mut self, threshold: u32) {
+        *self = Self { cwnd: threshold, ssthresh: threshold };
+    }
+
+    /// Undoes a reduction of the window `prior`.
+    pub(super) fn restore(&mut self, prior: Self) {
+        self.cwnd = self.cwnd.max(prior.cwnd);
+        self.ssthresh = self.ssthresh.max(prior.ssthresh);
+    }
+}
