@@ -171,6 +171,9 @@ pub struct Config {
     /// Whether a connection queues at most two segments, or one millisecond of data at its pacing rate, at its own
     /// host's interface (Linux: TCP small queues). `loss_recovery = "standard"` only.
     pub small_queues: bool,
+    /// Whether data segments are spaced at the pacing rate: the window per round-trip time, times 2 below half the
+    /// slow-start threshold, otherwise times 1.2 (Linux: internal pacing). `loss_recovery = "standard"` only.
+    pub pacing: bool,
 
     /// The congestion control algorithm.
     pub congestion_control: CongestionControl,
@@ -264,7 +267,8 @@ pub struct Config {
     pub hystart_min_samples: u8,
     /// ACKs closer together than this form a train.
     pub hystart_ack_delta: Duration,
-    /// Whether a train of half the minimum delay ends slow start (Linux without pacing), or one of all of it (ns-3).
+    /// Whether a train of half the minimum delay ends slow start (Linux; all of it with `pacing`), or one of all of it
+    /// (ns-3).
     pub hystart_half_train: bool,
     /// Smallest delay increase that ends slow start.
     pub hystart_delay_min: Duration,
@@ -356,6 +360,7 @@ impl Config {
         let standard = self.loss_recovery == LossRecovery::Standard;
         let parts = [
             ("small_queues", self.small_queues),
+            ("pacing", self.pacing),
             ("rack", self.rack),
             ("frto", self.frto),
             ("undo", self.undo),

@@ -159,8 +159,8 @@ pub struct Endpoint {
     pub(crate) snd_max: u32,
     /// The other side's window.
     pub(crate) snd_wnd: u32,
-    /// When data held for the interface may be sent.
-    pub(crate) held_until: Time,
+    /// When data held by pacing may be sent; [`Time::MAX`]: none is held.
+    pub(crate) paced_until: Time,
     /// Bytes written and never sent.
     pub(crate) unsent: u64,
     /// Next sequence number expected.
@@ -203,6 +203,10 @@ pub struct Endpoint {
     /// A range received twice.
     pub(crate) duplicate: (u32, u32),
     pub(crate) timer: Timer,
+    /// When data held for the interface may be sent.
+    pub(crate) held_until: Time,
+    /// When pacing allows the next segment.
+    pub(crate) next_send: Time,
 }
 
 impl Endpoint {
@@ -246,6 +250,8 @@ impl Endpoint {
             timed_seq: 0,
             timer: Timer::Retransmit,
             held_until: Time::MAX,
+            paced_until: Time::MAX,
+            next_send: Time::ZERO,
             timed_at: Time::ZERO,
             congestion: Congestion::default(),
             stats: Stats::default(),
@@ -284,10 +290,11 @@ impl Endpoint {
     }
 
     /// When to call [`Self::on_timeout`] next; [`Time::MAX`]: never. Any other call may change it.
-    /// An early call is harmless, so a caller may keep an earlier alarm when this moves later.
+    /// An early call is harmless, so a caller may keep an earlier alarm when this moves later. With `pacing`, it includes
+    /// the time at which held data may leave.
     #[inline]
     pub fn next_timeout(&self) -> Time {
-        self.send_timer_at.min(self.ack_timer_at)
+        self.send_timer_at.min(self.ack_timer_at).min(self.paced_until)
     }
 
     /// Bytes received in order and delivered to the application.
@@ -398,6 +405,7 @@ impl Endpoint {
         self.send_timer_at = Time::MAX;
         self.ack_timer_at = Time::MAX;
         self.held_until = Time::MAX;
+        self.paced_until = Time::MAX;
         self.loss = None;
         self.held = None;
         self.unsent = 0;

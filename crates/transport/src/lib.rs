@@ -8,7 +8,8 @@
 //! * [`Segment`]: a TCP header without its bytes (`segment.rs`).
 //! * [`Config`]: every parameter by name (`config.rs`), fixed together by a profile (`profile.rs`).
 //! * [`Endpoint`]: the state of one side (`endpoint.rs`), which opens and closes (`connection.rs`),
-//!   receives (`receiver.rs`, `reassembly.rs`), sends (`sender.rs`, `small_queue.rs`) and waits (`timers.rs`).
+//!   receives (`receiver.rs`, `reassembly.rs`), sends (`sender.rs`, `pacing.rs`, `small_queue.rs`) and waits
+//!   (`timers.rs`).
 //! * The scoreboard of sent segments: `sent.rs`; loss recovery: `recovery/`, one file per algorithm.
 //! * Congestion control: `congestion/`, one file per controller.
 //! * [`mptcp`]: one connection over several endpoints.
@@ -26,6 +27,7 @@ mod congestion;
 mod connection;
 mod endpoint;
 pub mod mptcp;
+mod pacing;
 pub mod profile;
 mod reassembly;
 mod receiver;

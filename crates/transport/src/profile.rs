@@ -48,6 +48,7 @@ fn ns3_37() -> Config {
         initial_receive_window: Bytes(131_072),
         send_buffer: Bytes(131_072),
         small_queues: false,
+        pacing: false,
         congestion_control: CongestionControl::Cubic,
         window_growth: WindowGrowth::PerAck,
         window_validation: false,

@@ -25,6 +25,9 @@ impl Endpoint {
         if cfg.small_queues && self.held_until <= now {
             self.held_until = Time::MAX;
         }
+        if cfg.pacing {
+            self.paced_until = Time::MAX;
+        }
         if self.todo & !todo::ACK != 0 && self.poll_special(cfg, now, out) {
             return true;
         }
@@ -111,7 +114,10 @@ impl Endpoint {
             return false;
         }
         let waits = cfg.nagle && len < cfg.segment() && self.snd_una != self.snd_nxt;
-        if waits && !self.is(fact::FINISHED) || self.waits_for_interface(cfg, now, 1) {
+        if waits && !self.is(fact::FINISHED)
+            || self.waits_for_pace(cfg, now)
+            || self.waits_for_interface(cfg, now, 1)
+        {
             return false;
         }
         self.emit_new(cfg, now, out, len);
@@ -156,8 +162,11 @@ impl Endpoint {
             }
             return true;
         }
-        if self.todo & todo::FORCED != 0 {
+        if self.todo & todo::FORCED != 0 && !self.waits_for_pace(cfg, now) {
             while let Some((start, len)) = self.loss.as_mut().and_then(|loss| loss.next_forced()) {
+                if len > 0 && cfg.pacing && !self.is_still_due(now, start) {
+                    continue;
+                }
                 if len > 0 {
                     self.emit_again(cfg, now, out, start, len);
                     return true;
@@ -412,6 +421,11 @@ impl Endpoint {
         }
     }
 
+    /// Whether a retransmission recorded before pacing held it is still needed; if so, it leaves now.
+    fn is_still_due(&mut self, now: Time, start: u32) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.sent.resent_late(start, Tick::at(now)))
+    }
+
     /// Common to new and retransmitted data.
     #[inline]
     fn data_leaves(&mut self, cfg: &Config, now: Time, out: &mut Segment, end: u32, again: bool) {
@@ -419,6 +433,9 @@ impl Endpoint {
         self.last_sent = now;
         if let Some(controller) = self.congestion.existing_mut() {
             controller.on_sent(now, u32::from(out.len));
+        }
+        if cfg.pacing {
+            self.pace(now, out.len);
         }
         if again {
             self.stats.retransmissions = self.stats.retransmissions.wrapping_add(1);

@@ -556,6 +556,14 @@ impl Sent {
         }
     }
 
+    /// The recorded retransmission of the segment at `start` leaves only now. Returns whether it is still outstanding.
+    pub(crate) fn resent_late(&mut self, start: u32, now: Tick) -> bool {
+        let position = self.find(start);
+        let entry = self.entries.get_mut(position).filter(|entry| entry.start == start);
+        let due = entry.filter(|entry| entry.flags & (RETRANS | SACKED) == RETRANS);
+        due.map(|entry| entry.sent = now).is_some()
+    }
+
     /// The last segment was truncated: the flight ends at `end`.
     pub(crate) fn cut_end(&mut self, end: u32) {
         if !self.entries.is_empty() {

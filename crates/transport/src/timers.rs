@@ -35,6 +35,9 @@ impl Endpoint {
             self.ack_timer_at = Time::MAX;
             self.todo |= todo::ACK;
         }
+        if self.paced_until <= now {
+            self.paced_until = Time::MAX;
+        }
         if self.send_timer_at > now {
             return;
         }

@@ -67,8 +67,12 @@ impl HyStart {
         }
         if ack.now.saturating_since(self.last_ack) <= cfg.hystart_ack_delta {
             self.last_ack = ack.now;
-            let limit =
-                if cfg.hystart_half_train { (least + train_slack(window, ack.srtt)) / 2 } else { least };
+            let limit = match (cfg.hystart_half_train, cfg.pacing) {
+                (false, _) => least,
+                (true, false) => (least + train_slack(window, ack.srtt)) / 2,
+                // Linux: pacing delays segments by up to half a round trip.
+                (true, true) => least + train_slack(window, ack.srtt),
+            };
             self.found |= ack.now.saturating_since(self.round_start).ps() > limit;
         }
         let counts = self.samples < cfg.hystart_min_samples;
@@ -147,16 +151,21 @@ mod tests {
     }
 
     #[test]
-    fn a_train_longer_than_the_least_delay_ends_slow_start() {
-        let cfg = Config::profile("ns3-3.37").unwrap();
-        let mut hystart = HyStart::default();
-        let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
-        hystart.round(&ack(1000, 1, 20_000, 0));
-        hystart.classic(&cfg, &mut window, &ack(1050, 1000, 20_000, 100_000_000), 100_000_000);
-        assert!(!hystart.found);
-        hystart.classic(&cfg, &mut window, &ack(1101, 2000, 20_000, 100_000_000), 100_000_000);
-        assert!(hystart.found);
-        assert_eq!(window.ssthresh, 20_000);
+    fn a_long_train_ends_slow_start() {
+        // With a delay of 100 us, Linux allows a train for 655 us more: four maximum-size GSO segments.
+        for (profile, pacing, limit) in
+            [("ns3-3.37", false, 100), ("linux", false, 377), ("linux", true, 755)]
+        {
+            let cfg = Config { pacing, ..Config::profile(profile).unwrap() };
+            let mut hystart = HyStart::default();
+            let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
+            hystart.round(&ack(1000, 1, 20_000, 0));
+            for (at, ends) in [(1000 + limit, false), (1001 + limit, true)] {
+                hystart.classic(&cfg, &mut window, &ack(at, 1000, 20_000, 100_000_000), 100_000_000);
+                assert_eq!(hystart.found, ends, "{profile}, pacing {pacing}, {at} us");
+            }
+            assert_eq!(window.ssthresh, 20_000);
+        }
     }
 
     #[test]

@@ -610,7 +610,7 @@ pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment
     if !new_first && let Some((start, lost)) = loss.sent.next_lost() {
         // Linux doubles the limit for retransmissions (`tcp_xmit_retransmit_queue`).
         let fits = lost.min(cfg.segment()) <= avail || pipe == 0;
-        if fits && !ep.waits_for_interface(cfg, now, 2) {
+        if fits && !ep.waits_for_pace(cfg, now) && !ep.waits_for_interface(cfg, now, 2) {
             ep.resend(cfg, now, out, start, lost);
             return true;
         }
@@ -622,7 +622,8 @@ pub(super) fn poll(ep: &mut Endpoint, cfg: &Config, now: Time, out: &mut Segment
     if len > 0 {
         return len <= avail && ep.poll_new(cfg, now, out, len);
     }
-    if phase == Phase::Recovery && cfg.sack && !cfg.rack && avail >= cfg.segment() {
+    let rescues = phase == Phase::Recovery && cfg.sack && !cfg.rack && avail >= cfg.segment();
+    if rescues && !ep.waits_for_pace(cfg, now) {
         let Some(loss) = &mut ep.loss else { return false };
         if let Some((start, len)) = loss.sent.next_unreported(true) {
             ep.resend(cfg, now, out, start, len);

@@ -7,6 +7,7 @@ mod multipath_handshake;
 mod multipath_properties;
 mod multipath_theory;
 mod ns3_traces;
+mod pacing;
 mod properties;
 mod snapshot;
 mod transfer;

@@ -27,6 +27,7 @@ fn config(which: usize) -> (String, Config) {
         mptcp_version: (which / 3 % 2) as u8,
         mptcp_scheduler: scheduler,
         mptcp_congestion: congestion,
+        pacing: which % 6 == 1,
         // Half of them with a window too small to fill the paths.
         receive_buffer: if which.is_multiple_of(2) { Bytes(40_000) } else { plain.receive_buffer },
         initial_receive_window: if which.is_multiple_of(2) {

@@ -45,6 +45,7 @@ fn configs() -> Vec<(&'static str, Config)> {
         ("linux, no timestamps", Config { timestamps: false, paws: false, ..profile("linux") }),
         ("dctcp", profile("dctcp")),
         ("dctcp, RACK", Config { rack: true, tail_loss_probe: true, ..profile("dctcp") }),
+        ("linux, pacing", Config { pacing: true, ..profile("linux") }),
     ]
 }
 
@@ -80,7 +81,7 @@ fn link() -> impl Strategy<Value = Link> {
 
 proptest! {
     #[test]
-    fn all_bytes_arrive_and_the_connection_closes(which in 0..14_usize, link in link(), bytes in 0..400_000_u64) {
+    fn all_bytes_arrive_and_the_connection_closes(which in 0..15_usize, link in link(), bytes in 0..400_000_u64) {
         let (name, cfg) = patient(which);
         let outcome = transfer(&cfg, &link, bytes);
         prop_assert!(outcome.fct.is_some(), "{name}: {outcome:?}");
@@ -91,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn both_ways_at_once_all_bytes_arrive(which in 0..14_usize, link in link(), up in 0..100_000_u64, down in 0..100_000_u64) {
+    fn both_ways_at_once_all_bytes_arrive(which in 0..15_usize, link in link(), up in 0..100_000_u64, down in 0..100_000_u64) {
         let (name, cfg) = patient(which);
         let mut network = Network::new(cfg, link);
         for (side, bytes) in [(0, up), (1, down)] {
@@ -110,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn writes_in_pieces_arrive_whole(which in 0..14_usize, link in link(), seed in any::<u64>()) {
+    fn writes_in_pieces_arrive_whole(which in 0..15_usize, link in link(), seed in any::<u64>()) {
         let (name, cfg) = patient(which);
         let mut network = Network::new(cfg, link);
         let mut random = Random(seed);
@@ -129,7 +130,7 @@ proptest! {
 
     #[test]
     fn no_segment_however_hostile_panics_or_makes_a_side_send_without_end(
-        which in 0..14_usize,
+        which in 0..15_usize,
         seed in any::<u64>(),
         count in 1..400_usize,
     ) {
