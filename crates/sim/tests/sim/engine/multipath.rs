@@ -50,6 +50,16 @@ fn smoc_uses_every_path_and_a_tree_one() {
 }
 
 #[test]
+fn paced_connections_and_subflows_fill_their_paths() {
+    let four = study("topology1");
+    for config in [profile("linux"), profile("dctcp"), hosts(4)] {
+        let [off, on] = [false, true].map(|pacing| rate(&four, "smoc", Config { pacing, ..config.clone() }));
+        println!("{on:.1} Mbps, without pacing {off:.1} Mbps");
+        assert!((0.97..1.05).contains(&(on / off)), "{on} Mbps, without pacing {off} Mbps");
+    }
+}
+
+#[test]
 fn smoc_gives_plain_tcp_the_shortest_path_and_sets_it_up_in_milliseconds() {
     let fabric = study("topology2");
     let outcome = Trial::linux(&fabric, "smoc").flow(0, 1, MIB, Duration::ZERO).run();
