@@ -25,6 +25,7 @@ impl Endpoint {
 
     /// Spaces the next segment from one of `len` bytes of payload that leaves now. A segment that is truncated later
     /// counts in full.
+    #[cold]
     pub(crate) fn pace(&mut self, now: Time, len: u16) {
         let late = now.saturating_since(self.next_send);
         self.next_send = self.next_send.max(now);

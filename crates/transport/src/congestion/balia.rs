@@ -7,6 +7,7 @@ use crate::config::Config;
 
 /// State of one subflow.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Balia {
     coupled: Coupled,
     /// Growth per byte acknowledged and byte of a segment; 0: there is only one subflow.

@@ -8,6 +8,7 @@ use crate::config::Config;
 
 /// The window of one subflow.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Coupled {
     pub(super) window: Window,
     /// Accumulated growth of less than a byte.

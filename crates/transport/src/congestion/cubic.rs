@@ -17,16 +17,17 @@ const STALE: u64 = 100_000_000;
 
 /// State of one connection.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Cubic {
     window: Window,
     /// Bytes acknowledged since the window last grew.
     counted: u32,
     /// Bytes needed for it to grow.
     needed: u32,
-    /// The window and time for which `needed` was computed, and the bytes acknowledged since.
+    /// The window for which `needed` was computed, the bytes acknowledged since, and the time.
     for_window: u32,
-    computed: u64,
     since: u32,
+    computed: u64,
     /// Start of the epoch, picoseconds; `None` before the first ACK after a reduction.
     epoch: Option<Time>,
     /// Window before the last reduction, segments; 0: none.

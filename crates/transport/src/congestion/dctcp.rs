@@ -7,6 +7,7 @@ use crate::seq::before;
 
 /// Reno with the smoothed fraction of marked bytes.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Dctcp {
     reno: Reno,
     alpha: f64,

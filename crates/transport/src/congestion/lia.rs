@@ -6,6 +6,7 @@ use crate::config::Config;
 
 /// State of one subflow.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Lia {
     coupled: Coupled,
     /// Alpha divided by the sum of all windows, per byte; 0: there is only one subflow.

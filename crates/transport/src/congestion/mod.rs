@@ -57,8 +57,9 @@ macro_rules! controllers {
 #[rustfmt::skip]
 macro_rules! delegate {
     ($($name:ident)*) => {
-        /// Any controller.
+        /// Any controller. Each is `repr(C)` with its window first, so that [`Controller::state`] needs no branch.
         #[derive(Clone, Debug)]
+        #[repr(C, u8)]
         pub(crate) enum AnyController { $($name($name)),* }
 
         impl Controller for AnyController {
@@ -92,6 +93,7 @@ macro_rules! delegate {
             }
             fn on_idle(&mut self, cfg: &Config) { match self { $(Self::$name(own) => own.on_idle(cfg),)* } }
             fn on_restart(&mut self, cfg: &Config) { match self { $(Self::$name(own) => own.on_restart(cfg),)* } }
+            #[inline]
             fn on_paths(&mut self, paths: &[Path], own_path: usize, acked: u64) {
                 match self { $(Self::$name(own) => own.on_paths(paths, own_path, acked),)* }
             }
@@ -103,6 +105,7 @@ macro_rules! delegate {
                 match self { $(Self::$name(own) => own.pacing_rate(flight, srtt),)* }
             }
             fn alpha(&self) -> Option<f64> { match self { $(Self::$name(own) => own.alpha(),)* } }
+            #[inline]
             fn between_losses(&self, acked: u64) -> f64 {
                 match self { $(Self::$name(own) => own.between_losses(acked),)* }
             }
@@ -115,6 +118,12 @@ controllers! {
     coupled: Lia Olia Balia;
 }
 
+/// The controller of a new connection.
+#[cold]
+fn allocate(cfg: &Config) -> Box<AnyController> {
+    Box::new(AnyController::own(cfg, Window::new(cfg)))
+}
+
 /// The controller of one connection, allocated on first use: a side that only receives has none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Congestion(Option<Box<AnyController>>);
@@ -123,7 +132,7 @@ impl Congestion {
     /// The controller.
     #[inline]
     pub(crate) fn controller(&mut self, cfg: &Config) -> &mut AnyController {
-        self.0.get_or_insert_with(|| Box::new(AnyController::own(cfg, Window::new(cfg))))
+        self.0.get_or_insert_with(|| allocate(cfg))
     }
 
     /// The controller; `None` before the first use.

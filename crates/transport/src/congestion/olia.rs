@@ -8,6 +8,7 @@ use crate::config::Config;
 
 /// State of one subflow.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Olia {
     coupled: Coupled,
     /// Bytes acknowledged by the second-to-last loss, by the last loss, and now.

@@ -5,6 +5,7 @@ use crate::config::{Config, WindowGrowth};
 
 /// Additive increase, and half the flight after a loss or mark.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Reno {
     pub(super) window: Window,
     /// Bytes acknowledged since the window last grew in congestion avoidance.

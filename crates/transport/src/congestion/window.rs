@@ -14,6 +14,7 @@ pub(crate) struct Window {
 
 impl Window {
     /// The window of a new connection.
+    #[cold]
     pub(crate) fn new(cfg: &Config) -> Self {
         let cwnd = u64::from(cfg.initial_window) * u64::from(cfg.mss);
         Self { cwnd: window(cwnd), ssthresh: cfg.initial_ssthresh.0.min(u64::from(u32::MAX)) as u32 }
@@ -34,6 +35,17 @@ impl Window {
     #[inline]
     pub(crate) fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
+    }
+
+    /// Whether `flight` bytes used it. RFC 9438, section 5.8: a window that does not limit the sender carries no
+    /// information about the network.
+    #[inline]
+    pub(crate) fn was_used(&self, cfg: &Config, flight: u32) -> bool {
+        if self.in_slow_start() {
+            self.cwnd < flight.saturating_mul(2)
+        } else {
+            flight.saturating_add(cfg.segment()) > self.cwnd
+        }
     }
 
     /// Grows in slow start for `bytes` acknowledged. Returns the bytes left for congestion avoidance, `None` if slow

@@ -191,8 +191,9 @@ impl Endpoint {
         if standard {
             event.rtt = rtt;
         }
-        event.may_grow = !cfg.window_validation || self.window_was_used(cfg, flight);
-        self.congestion.controller(cfg).on_ack(cfg, &event);
+        let controller = self.congestion.controller(cfg);
+        event.may_grow = !cfg.window_validation || controller.state().was_used(cfg, flight);
+        controller.on_ack(cfg, &event);
         if !standard && self.is(fact::GUARD) && at_or_before(self.recover, ack) {
             self.clear(fact::GUARD);
         }
@@ -211,18 +212,6 @@ impl Endpoint {
     fn note_delivered(&mut self, cfg: &Config, bytes: u32, marked: bool, ack: u32) {
         let delivered = Delivered { bytes, marked, una: ack, high: self.snd_max };
         self.congestion.controller(cfg).on_delivered(cfg, &delivered);
-    }
-
-    /// RFC 9438, section 5.8: a window that does not limit the sender carries no information about the network.
-    #[inline]
-    fn window_was_used(&mut self, cfg: &Config, flight: u32) -> bool {
-        let window = self.congestion.controller(cfg).state();
-        let cwnd = window.cwnd();
-        if window.in_slow_start() {
-            cwnd < flight.saturating_mul(2)
-        } else {
-            flight.saturating_add(cfg.segment()) > cwnd
-        }
     }
 
     /// Moves SND.UNA.

@@ -535,9 +535,10 @@ fn change_window(
             let rack = ep.loss.as_ref().map_or(0, |loss| loss.rack.rtt);
             let rtt = if cfg.rack { rack } else { event.srtt };
             let rtt = if ep.phase == Phase::Open { rtt } else { 0 };
-            let may_grow =
-                !cfg.window_validation || ep.window_was_used(cfg, flight) || ep.phase == Phase::Loss;
-            ep.congestion.controller(cfg).on_ack(cfg, &Ack { rtt, may_grow, ..event });
+            let controller = ep.congestion.controller(cfg);
+            let used = controller.state().was_used(cfg, flight);
+            let may_grow = !cfg.window_validation || used || ep.phase == Phase::Loss;
+            controller.on_ack(cfg, &Ack { rtt, may_grow, ..event });
         }
         _ => {}
     }
