@@ -61,7 +61,7 @@ def __getattr__(name: str) -> Any:
 
 
 def schemes() -> list[dict[str, Any]]:
-    """The switching schemes, with summaries and parameters."""
+    """The switching schemes: summaries, parameters, needs, exploration, modes of the Linux switch."""
     return _listing("schemes")
 
 

@@ -199,7 +199,7 @@ def nearest(name: str, candidates: list[str]) -> str | None:
     """The candidate closest to a misspelt name; None if none is close."""
 
 def schemes() -> str:
-    """JSON list of the switching schemes with their parameters."""
+    """JSON list of the descriptors of the switching schemes: parameters, needs, exploration, Linux mode."""
 
 def profiles() -> str:
     """JSON list of the transport profiles with all parameters."""

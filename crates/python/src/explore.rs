@@ -66,7 +66,7 @@ fn plan(scenario: &Scenario, ids: &[String], base_dir: &str) -> Result<Plan, Str
     let mut first = None;
     for point in points {
         let plan = scenario.plan(point, &|path| load(base_dir, path)).map_err(|wrong| wrong.to_string())?;
-        if explores(&plan.scheme.name) {
+        if explores(&plan.scheme.name).is_some() {
             return Ok(plan);
         }
         first.get_or_insert(plan);

@@ -32,7 +32,16 @@ pub fn schemes() -> String {
                 "doc": param.doc,
             })
         });
-        json!({ "name": scheme.name, "summary": scheme.summary, "params": params.collect::<Vec<_>>() })
+        json!({
+            "name": scheme.name,
+            "summary": scheme.summary,
+            "params": params.collect::<Vec<_>>(),
+            "needs": scheme.needs,
+            "explores": scheme.explores,
+            "next_hops": scheme.next_hops,
+            "tag_bytes": scheme.tag_bytes,
+            "linux_mode": scheme.linux_mode,
+        })
     });
     Value::Array(schemes.collect()).to_string()
 }

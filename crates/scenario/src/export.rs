@@ -10,15 +10,12 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use weft_fabric::{EqualCost, Fabric, Limit, Link, Overhead, QueueSpec};
 use weft_switching::ecmp::hash_id;
-use weft_switching::{Mac, ParamKind, ParamValue, SchemeSpec, registry};
+use weft_switching::{Hops, Mac, ParamKind, ParamValue, SchemeSpec, descriptor};
 use weft_transport::{Config, CongestionControl};
 use weft_units::{HostId, NodeId};
 
 use crate::plan::Plan;
 use crate::sections::event::LinkStates;
-
-/// The schemes whose switches get next hops.
-const ROUTED: [&str; 3] = ["ecmp", "single_path", "spray"];
 
 /// The network of the hosts' addresses, and its prefix length.
 const NETWORK: (u32, u8) = (10 << 24, 8);
@@ -50,7 +47,7 @@ impl Plan {
                 elephant_bytes: self.measure.thresholds.elephant.0,
             },
             events: events(self),
-            routes: has_routes(self).then(|| self.routes(&self.down())),
+            routes: next_hops(self).map(|_| self.routes(&self.down())),
             warnings: &self.warnings,
         }
     }
@@ -60,7 +57,7 @@ impl Plan {
     pub fn routes(&self, down: &[usize]) -> Routes<'_> {
         let down: BTreeSet<usize> = down.iter().copied().collect();
         let paths = EqualCost::compute_where(&self.fabric, |link| !down.contains(&(link.index() / 2)));
-        Routes { fabric: &self.fabric, paths, single: is_single(self) }
+        Routes { fabric: &self.fabric, paths, single: next_hops(self) == Some(Hops::Lowest) }
     }
 
     /// The cables that are down when the run starts.
@@ -292,8 +289,7 @@ fn cables(fabric: &Fabric) -> Vec<Cable<'_>> {
 
 /// Every parameter of the scheme; its default unless the scenario sets it.
 fn parameters(spec: &SchemeSpec) -> BTreeMap<&str, ParamValue> {
-    let info = registry().iter().find(|scheme| scheme.name == spec.name);
-    let all = info.into_iter().flat_map(|info| info.params);
+    let all = descriptor(&spec.name).into_iter().flat_map(|scheme| scheme.params);
     all.map(|param| {
         let default = || match param.kind {
             ParamKind::Count => param.default.parse().map(ParamValue::Count).ok(),
@@ -307,13 +303,9 @@ fn parameters(spec: &SchemeSpec) -> BTreeMap<&str, ParamValue> {
     .collect()
 }
 
-/// Whether the switches get next hops.
-fn has_routes(plan: &Plan) -> bool {
-    ROUTED.contains(&plan.scheme.name.as_str())
-}
-
-fn is_single(plan: &Plan) -> bool {
-    plan.scheme.name == "single_path"
+/// The next hops that the switches get, if any.
+fn next_hops(plan: &Plan) -> Option<Hops> {
+    descriptor(&plan.scheme.name)?.next_hops
 }
 
 /// The events with the cables that go down or up, and the next hops from then on.
@@ -329,10 +321,10 @@ fn events(plan: &Plan) -> Vec<Event<'_>> {
             target: event.change.target(fabric),
             up: !event.change.fails(),
             links,
-            routes: has_routes(plan).then(|| Routes {
+            routes: next_hops(plan).map(|hops| Routes {
                 fabric,
                 paths: EqualCost::compute_where(fabric, |link| states.is_up(link)),
-                single: is_single(plan),
+                single: hops == Hops::Lowest,
             }),
         }
     });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
-use weft_switching::{SchemeInfo, needs_shape, stream};
+use weft_switching::{Descriptor, descriptor, stream};
 use weft_traffic::{Places, generate};
 
 use crate::diagnostic::{Diagnostics, Problem, Problems};
@@ -35,7 +35,7 @@ pub struct Scenario {
     table: Table,
     combinations: Vec<Combination>,
     points: Vec<Point>,
-    schemes: Vec<&'static SchemeInfo>,
+    schemes: Vec<&'static Descriptor>,
     files: BTreeSet<String>,
 }
 
@@ -159,7 +159,7 @@ impl Scenario {
         let mut seen = HashSet::new();
         let mut warnings = Vec::new();
         let seed = self.points.first().map(|point| point.seed);
-        let all = self.schemes.iter().any(|scheme| needs_shape(scheme.name));
+        let all = self.schemes.iter().any(|scheme| scheme.misfit.is_some());
         for point in self.points.iter().filter(|point| Some(point.seed) == seed) {
             let rest: Vec<String> = point
                 .overrides
@@ -327,11 +327,11 @@ fn sets_seeds(set: &str) -> bool {
 }
 
 /// The schemes that a scenario runs: its own, or those of its sweep.
-fn schemes_of(table: &Table, axes: &[sweep::Axis]) -> Vec<&'static SchemeInfo> {
+fn schemes_of(table: &Table, axes: &[sweep::Axis]) -> Vec<&'static Descriptor> {
     let name = |node: &Node| match &node.value {
-        Value::Text(name) => scheme::info(name),
+        Value::Text(name) => descriptor(name),
         Value::Table(table) => match table.get("name").map(|node| &node.value) {
-            Some(Value::Text(name)) => scheme::info(name),
+            Some(Value::Text(name)) => descriptor(name),
             _ => None,
         },
         _ => None,

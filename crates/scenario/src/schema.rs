@@ -4,7 +4,7 @@
 
 use schemars::Schema;
 use serde_json::{Map, Value as Json, json};
-use weft_switching::{ParamKind, SchemeInfo, registry};
+use weft_switching::{Descriptor, ParamKind, registry};
 
 use crate::section::{Key, Kind};
 use crate::sections::links::LINK_KEYS;
@@ -66,7 +66,7 @@ fn fabric_schema() -> Json {
 }
 
 fn scheme_schema() -> Json {
-    let one = |scheme: &SchemeInfo| {
+    let one = |scheme: &Descriptor| {
         let mut properties = Map::new();
         properties.insert("name".to_owned(), json!({ "const": scheme.name }));
         for param in scheme.params {

@@ -1,7 +1,7 @@
 //! [`Settings`]: a scenario at one point of its sweep with every key read, before hosts and files are
 //! resolved.
 
-use weft_switching::{SchemeInfo, SchemeSpec};
+use weft_switching::{Descriptor, SchemeSpec};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::{list, nearest, suggest};
@@ -49,7 +49,7 @@ pub(crate) fn root<'a>(table: &'a Table, problems: &'a Problems) -> Section<'a> 
 
 impl Settings {
     /// Reads every section of `table`; `None` on errors. `others` are the schemes of the sweep.
-    pub(crate) fn decode(table: &Table, others: &[&SchemeInfo], problems: &Problems) -> Option<Self> {
+    pub(crate) fn decode(table: &Table, others: &[&Descriptor], problems: &Problems) -> Option<Self> {
         let root = root(table, problems);
         check_names(&root);
         for key in TOP_KEYS {

@@ -1,9 +1,8 @@
 //! Warnings of a plan: it can run, but its result may not be what the user expects.
 
 use weft_fabric::{Fabric, Limit, Link};
-use weft_switching::SchemeSpec;
-use weft_switching::tag_forward;
 use weft_switching::tfe::Classifier;
+use weft_switching::{Explores, Need, SchemeSpec, descriptor, explores};
 use weft_traffic::{EPHEMERAL, Flow, Traffic};
 use weft_transport::{Config, EcnMode, Mptcp};
 use weft_units::{NodeId, Time};
@@ -31,10 +30,13 @@ pub(crate) fn of_settings(settings: &Settings) -> Vec<String> {
 
 /// Warns of a scheme made for subflows without any.
 fn without_mptcp(scheme: &SchemeSpec, transport: &Config) -> Option<String> {
-    (scheme.name == "smoc" && transport.mptcp == Mptcp::Off).then(|| {
-        "`smoc` only puts plain TCP on the shortest path: set transport.mptcp = \"ndiffports\" or \
-         \"fullmesh\""
-            .to_owned()
+    let needs_mptcp = descriptor(&scheme.name)?.needs.contains(&Need::MultipathHost);
+    (needs_mptcp && transport.mptcp == Mptcp::Off).then(|| {
+        format!(
+            "`{}` only puts plain TCP on the shortest path: set transport.mptcp = \"ndiffports\" or \
+             \"fullmesh\"",
+            scheme.name
+        )
     })
 }
 
@@ -123,9 +125,10 @@ fn nothing_to_choose(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// Warns if the marks by which `tfe` recognises elephants do not match the flows.
+/// Warns if the marks by which a scheme recognises elephants do not match the flows.
 fn unmarked(scheme: &SchemeSpec, traffic: &Traffic) -> Option<String> {
-    let classifier = (scheme.name == "tfe").then(|| Classifier::from_spec(scheme))?;
+    explores(&scheme.name).filter(|unit| *unit == Explores::Elephants)?;
+    let classifier = Classifier::from_spec(scheme);
     let selected = |flow: &&Flow| classifier.selects(flow.sport, flow.dport, flow.dscp);
     let (count, all) = (traffic.flows.iter().filter(selected).count(), traffic.flows.len());
     let of = match classifier {
@@ -135,8 +138,9 @@ fn unmarked(scheme: &SchemeSpec, traffic: &Traffic) -> Option<String> {
     };
     match count {
         0 if all > 0 => Some(format!(
-            "no flow has {of}, so `tfe` explores none: set `elephant_ports` or `dscp` of [traffic], or \
-             scheme.classifier = \"auto\""
+            "no flow has {of}, so `{}` explores none: set `elephant_ports` or `dscp` of [traffic], or \
+             scheme.classifier = \"auto\"",
+            scheme.name
         )),
         _ if catches_others(&classifier) => Some(format!(
             "{of} overlap those of ordinary flows, {} to {}: `tfe` explores more than elephants",
@@ -166,10 +170,10 @@ fn unfit(fabric: &Fabric, transport: &Config, scheme: &SchemeSpec) -> Vec<String
         let what = "no queue marks packets, so DCTCP reacts to losses only";
         warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
     }
-    let tags = scheme.name == tag_forward::INFO.name;
+    let tag_bytes = descriptor(&scheme.name).map_or(0, |scheme| scheme.tag_bytes);
     let between = |link: &Link| ![link.from, link.to].into_iter().any(|node| fabric.node(node).is_host());
     let packet = |link: &Link| match transport.full_packet() {
-        packet if tags && between(link) => tag_forward::mtu_needed(packet),
+        packet if between(link) => packet.saturating_add(tag_bytes),
         packet => packet,
     };
     let needed = |link: &Link| link.overhead.wire_bytes(packet(link));

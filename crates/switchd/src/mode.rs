@@ -1,6 +1,7 @@
 //! [`Mode`]: how the data plane forwards, and the maps of each mode's object in `bpf/`.
 
 use weft_switching::exploration::Exploration;
+use weft_switching::{Descriptor, arp_path, ecmp, spray, tag_forward, tcp_path, tfe};
 
 /// How the data plane forwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,24 +40,15 @@ impl Mode {
         }
     }
 
-    /// The name with underscores, as for schemes.
-    const fn plain(self) -> &'static str {
-        match self {
-            Self::ArpPath => "arp_path",
-            Self::TcpPath => "tcp_path",
-            Self::Tfe => "tfe",
-            Self::Ecmp => "ecmp",
-            Self::Spray => "spray",
-            Self::TagForward => "tag_forward",
-            Self::FlowTable => "flow_table",
-        }
-    }
-
     /// The simulator's scheme whose parameters the mode has.
-    pub const fn scheme(self) -> &'static str {
+    pub const fn scheme(self) -> &'static Descriptor {
         match self {
-            Self::FlowTable => "tag_forward",
-            mode => mode.plain(),
+            Self::ArpPath => &arp_path::DESCRIPTOR,
+            Self::TcpPath => &tcp_path::DESCRIPTOR,
+            Self::Tfe => &tfe::DESCRIPTOR,
+            Self::Ecmp => &ecmp::DESCRIPTOR,
+            Self::Spray => &spray::DESCRIPTOR,
+            Self::TagForward | Self::FlowTable => &tag_forward::DESCRIPTOR,
         }
     }
 
@@ -65,15 +57,17 @@ impl Mode {
         match self {
             Self::ArpPath => "arp-path",
             Self::TcpPath => "tcp-path",
+            Self::Tfe => "tfe",
+            Self::Ecmp => "ecmp",
+            Self::Spray => "spray",
             Self::TagForward => "tag-forward",
             Self::FlowTable => "flow-table",
-            mode => mode.plain(),
         }
     }
 
     /// The mode with this name, with hyphens or underscores.
     pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| name == mode.name() || name == mode.plain())
+        Self::ALL.into_iter().find(|mode| name.replace('_', "-") == mode.name())
     }
 
     /// Whether the mode finds stations by exploration, all or only those without a route: maps `stations`, `repairs`,
@@ -132,5 +126,21 @@ impl Mode {
             ("locked", config.flows.div_ceil(4)),
             ("carried", config.flows),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mode_of_a_descriptor_exists_and_every_mode_has_a_scheme() {
+        for scheme in weft_switching::registry() {
+            let mode = scheme.linux_mode.map(|name| Mode::of_name(name).ok_or(name));
+            assert!(mode.is_none_or(|mode| mode.is_ok()), "{mode:?}");
+        }
+        for mode in Mode::ALL {
+            assert!(mode == Mode::FlowTable || mode.scheme().linux_mode == Some(mode.name()));
+        }
     }
 }

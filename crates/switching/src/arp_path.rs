@@ -9,22 +9,27 @@ use rand_core::RngCore;
 use weft_units::{PortId, Time};
 use weft_wire::Mac;
 
-use crate::exploration::{Exploration, OnUnknown, PARAMS};
+use crate::descriptor::{Descriptor, Explores, Need};
+use crate::exploration::{self, Exploration, OnUnknown, PARAMS};
 use crate::floods::Floods;
 pub use crate::floods::{Flood, FloodKind, SETTLE};
 use crate::hash::fold_product;
 use crate::header::{Header, Kind};
 use crate::hello::{Ports, Way};
 use crate::port_limits::PortLimits;
-use crate::registry::SchemeInfo;
 use crate::soft_table::{SoftKey, SoftTable};
 use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, TableEntries};
 
-/// The scheme's entry in the registry.
-pub const INFO: SchemeInfo = SchemeInfo {
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "arp_path",
     summary: "ARP-Path: each station is reached over the path on which a copy of its ARP Request arrived first",
     params: &PARAMS,
+    needs: &[Need::NewSwitch],
+    explores: Some(Explores::Stations),
+    linux_mode: Some("arp-path"),
+    contradiction: exploration::contradiction,
+    ..Descriptor::PLAIN
 };
 
 /// Class of a station that a request locked to a port.

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use weft_fabric::Fabric;
 use weft_units::{NodeId, PortId};
 
+use crate::blueprint::Blueprint;
+use crate::descriptor::{Descriptor, Hops};
 use crate::hash::mix64;
-use crate::registry::{Blueprint, ParamInfo, SchemeInfo, SchemeSpec};
+use crate::param::ParamInfo;
+use crate::spec::SchemeSpec;
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 
-/// The scheme's entry in the registry.
-pub const INFO: SchemeInfo = SchemeInfo {
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "ecmp",
     summary: "each flow takes one equal-cost path, chosen by a hash of its 5-tuple",
     params: &[ParamInfo::choice(
@@ -21,6 +24,9 @@ pub const INFO: SchemeInfo = SchemeInfo {
         "whether each switch has its own hash key; with a shared key, successive switches choose \
               alike (polarization)",
     )],
+    next_hops: Some(Hops::EqualCost),
+    linux_mode: Some("ecmp"),
+    ..Descriptor::PLAIN
 };
 
 /// Builds the switches of an ECMP fabric.

@@ -4,9 +4,11 @@ use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId};
 
 use crate::Switch;
+use crate::blueprint::Blueprint;
 use crate::hash::mix64;
 use crate::hello::Way;
-use crate::registry::{Blueprint, Contradiction, ParamInfo, SchemeSpec};
+use crate::param::ParamInfo;
+use crate::spec::{Contradiction, SchemeSpec};
 
 /// How far a flood extends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -6,12 +6,14 @@
 //!
 //! One file per scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`], [`smoc`] with its
 //! [`rule_table`], [`tag_forward`] in its own directory, and the exploration family [`arp_path`], [`tcp_path`],
-//! [`tfe`], which shares [`exploration`], [`hello`] and the [`path_table`]. [`registry`] lists the schemes that
-//! a simulation can run; the command line, the scenario schema and the documentation take names and parameters
-//! from it.
+//! [`tfe`], which shares [`exploration`], [`hello`] and the [`path_table`]. Each scheme declares a
+//! [`Descriptor`]; [`registry`] lists those that a simulation can run. The command line, the scenario schema and the
+//! documentation read the list.
 
 mod action;
 pub mod arp_path;
+mod blueprint;
+mod descriptor;
 pub mod ecmp;
 mod expiry_order;
 pub mod exploration;
@@ -21,6 +23,7 @@ mod hash;
 mod header;
 pub mod hello;
 mod index;
+mod param;
 pub mod path_table;
 mod port_limits;
 mod rate_limit;
@@ -32,22 +35,26 @@ pub mod single_path;
 pub mod smoc;
 mod soft_table;
 pub mod spanning_tree;
+mod spec;
 pub mod spray;
 mod streams;
 mod switch;
 pub mod tag_forward;
 pub mod tcp_path;
 pub mod tfe;
+mod timing;
 
 pub use action::{Action, Actions, DropReason, Report, Rewrite};
+pub use blueprint::{Blueprint, Central};
+pub use descriptor::{Descriptor, Explores, Hops, Need};
 pub use forwarding::{Forwarding, NextHops};
 pub use hash::{flow_hash, mix64, pick, tuple_hash};
 pub use header::{Header, Kind};
-pub use registry::{
-    Blueprint, Central, Contradiction, ParamInfo, ParamKind, ParamValue, SchemeError, SchemeInfo, SchemeSpec,
-    SchemeVisitor, Timing, contradiction, explores, misfit, needs_shape, registry, visit_scheme,
-};
+pub use param::{ParamInfo, ParamKind, ParamValue};
+pub use registry::{SchemeVisitor, contradiction, descriptor, explores, registry, visit_scheme};
 pub use soft_table::{SoftKey, SoftTable};
+pub use spec::{Contradiction, SchemeError, SchemeSpec};
 pub use streams::{Stream, stream};
 pub use switch::{Context, Kept, KeptPort, Switch, TableEntries};
+pub use timing::Timing;
 pub use weft_wire::Mac;

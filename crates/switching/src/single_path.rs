@@ -7,14 +7,18 @@ use std::sync::Arc;
 use weft_fabric::Fabric;
 use weft_units::{HostId, NodeId, PortId};
 
-use crate::registry::{Blueprint, SchemeInfo};
+use crate::blueprint::Blueprint;
+use crate::descriptor::{Descriptor, Hops};
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 
-/// The scheme's entry in the registry.
-pub const INFO: SchemeInfo = SchemeInfo {
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "single_path",
     summary: "one shortest path per destination, by the lowest next-hop id",
-    params: &[],
+    next_hops: Some(Hops::Lowest),
+    // With one next hop per host, a hash has no choice.
+    linux_mode: Some("ecmp"),
+    ..Descriptor::PLAIN
 };
 
 /// Builds the switches of a single-path fabric.

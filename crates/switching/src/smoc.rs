@@ -15,13 +15,17 @@ use weft_units::{HostId, NodeId, PortId, Time};
 use weft_wire::{EtherType, Mac};
 
 use crate::action::{Report, Rewrite};
+use crate::blueprint::{Blueprint, Central};
+use crate::descriptor::{Descriptor, Need};
 use crate::header::{Header, Kind};
-use crate::registry::{Blueprint, Central, Contradiction, ParamInfo, SchemeInfo, SchemeSpec, Timing};
+use crate::param::ParamInfo;
 use crate::rule_table::RuleTable;
+use crate::spec::{Contradiction, SchemeSpec};
+use crate::timing::Timing;
 use crate::{Actions, Context, DropReason, Switch, TableEntries};
 
-/// The scheme's entry in the registry.
-pub const INFO: SchemeInfo = SchemeInfo {
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "smoc",
     summary: "a central controller places each subflow of a Multipath TCP connection on its own path",
     params: &[
@@ -46,6 +50,9 @@ pub const INFO: SchemeInfo = SchemeInfo {
         Timing::INSTALL_DELAY,
         Timing::RULE_LATENCY,
     ],
+    needs: &[Need::MultipathHost, Need::Controller],
+    contradiction,
+    ..Descriptor::PLAIN
 };
 
 /// Builds the switches and the controller.
@@ -78,7 +85,7 @@ impl Smoc {
 }
 
 /// The first parameter out of range.
-pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     let count = |name, default| spec.count(name).unwrap_or(default);
     let wrong = |param, value: String, expected: String| Contradiction {
         param,
@@ -217,7 +224,7 @@ impl Switch for SmocSwitch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::ParamValue;
+    use crate::param::ParamValue;
     use crate::switch::Idle;
     use crate::{Action, stream};
 

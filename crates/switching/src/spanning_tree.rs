@@ -12,11 +12,14 @@ use rustc_hash::FxHasher;
 use weft_fabric::Fabric;
 use weft_units::{Duration, NodeId, PortId, Time};
 
-use crate::registry::{Blueprint, ParamInfo, SchemeInfo, SchemeSpec};
+use crate::blueprint::Blueprint;
+use crate::descriptor::Descriptor;
+use crate::param::ParamInfo;
+use crate::spec::SchemeSpec;
 use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch, TableEntries};
 
-/// The scheme's entry in the registry.
-pub const INFO: SchemeInfo = SchemeInfo {
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "spanning_tree",
     summary: "MAC learning and flooding on one spanning tree, like ordinary Ethernet",
     params: &[
@@ -31,6 +34,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
             "maximum number of learnt addresses per switch; frames to other addresses are flooded",
         ),
     ],
+    ..Descriptor::PLAIN
 };
 
 /// Builds the switches of a spanning-tree fabric.

@@ -8,14 +8,17 @@ use rand_core::RngCore;
 use weft_fabric::Fabric;
 use weft_units::{NodeId, PortId};
 
-use crate::registry::{Blueprint, SchemeInfo};
+use crate::blueprint::Blueprint;
+use crate::descriptor::{Descriptor, Hops};
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 
-/// The scheme's entry in the registry.
-pub const INFO: SchemeInfo = SchemeInfo {
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "spray",
     summary: "each packet takes a random equal-cost path, drawn independently",
-    params: &[],
+    next_hops: Some(Hops::EqualCost),
+    linux_mode: Some("spray"),
+    ..Descriptor::PLAIN
 };
 
 /// Builds the switches of a spraying fabric.

@@ -10,21 +10,26 @@
 use weft_units::{Duration, PortId, Time};
 
 use crate::arp_path::ArpPathSwitch;
-use crate::exploration::{Exploration, OnMiss, PARAMS, WhileBroken};
+use crate::descriptor::{Descriptor, Explores, Need};
+use crate::exploration::{self, Exploration, OnMiss, PARAMS, WhileBroken};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
 use crate::path_table::{
     CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
 };
 use crate::rate_limit::RateLimit;
-use crate::registry::SchemeInfo;
 use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, TableEntries};
 
-/// The scheme's entry in the registry.
-pub const INFO: SchemeInfo = SchemeInfo {
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "tcp_path",
     summary: "TCP-Path: each TCP connection takes the path on which a copy of its SYN arrived first",
     params: &PARAMS,
+    needs: &[Need::NewSwitch],
+    explores: Some(Explores::Connections),
+    linux_mode: Some("tcp-path"),
+    contradiction: exploration::contradiction,
+    ..Descriptor::PLAIN
 };
 
 /// One switch.

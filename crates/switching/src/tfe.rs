@@ -6,12 +6,14 @@
 
 use weft_units::{Bytes, PortId, Time};
 
-use crate::exploration::{Exploration, PARAMS};
+use crate::descriptor::{Descriptor, Explores, Need};
+use crate::exploration::{self, Exploration, PARAMS};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
+use crate::param::{ParamInfo, ParamKind, ParamValue};
 use crate::path_table::FlowKey;
-use crate::registry::{Contradiction, ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec};
 use crate::soft_table::SoftTable;
+use crate::spec::{Contradiction, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
 use crate::{Actions, Context, Kept, Switch, TableEntries};
 
@@ -68,15 +70,20 @@ const ALL_PARAMS: [ParamInfo; OWN_PARAMS.len() + PARAMS.len()] = {
     all
 };
 
-/// The scheme's entry in the registry.
-pub const INFO: SchemeInfo = SchemeInfo {
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "tfe",
     summary: "TFE: TCP-Path for elephant flows, ARP-Path for the rest",
     params: &ALL_PARAMS,
+    needs: &[Need::NewSwitch],
+    explores: Some(Explores::Elephants),
+    linux_mode: Some("tfe"),
+    contradiction: |spec| exploration::contradiction(spec).or_else(|| contradiction(spec)),
+    ..Descriptor::PLAIN
 };
 
 /// The first contradiction that keeps the classifier from matching any flow.
-pub(crate) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     let most = [("first_port", 65_535), ("last_port", 65_535), ("dscp", 63)];
     let beyond = most.into_iter().find_map(|(param, most)| {
         let given = spec.count(param).filter(|given| *given > most)?;

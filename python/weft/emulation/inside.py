@@ -24,7 +24,7 @@ from .capacity import Processors
 from .errors import EmulationError
 from .events import Faults
 from .network import Network
-from .plan import EXPLORING, TAGGED, Plan, seconds
+from .plan import Plan, seconds
 from .requirements import program
 from .sampling import Links
 from .traces import Traces, flows
@@ -85,7 +85,7 @@ def run(directory: Path, options: dict[str, Any]) -> None:
     faults.begin()
     network.start()
     control = None
-    if plan.scheme in TAGGED:
+    if plan.tags:
         say("stage", stage="provisioning switches", fraction=0.0)
         control = tags.ControlPlane(network)
         control.start()
@@ -137,7 +137,7 @@ class Replay:
             EmulationError: The load generator or an event failed.
         """
         plan = self._plan
-        self._traces = Traces(self._network) if plan.scheme in EXPLORING else None
+        self._traces = Traces(self._network) if plan.explores else None
         self._links.begin()
         begin = time.time_ns() + int(_AHEAD_S * 1e9)
         self._begin_s = time.monotonic() + (begin - time.time_ns()) / 1e9
@@ -259,7 +259,7 @@ class Replay:
 
     def _tables(self, now_ps: int) -> list[dict[str, Any]]:
         """Rows of `series` with the sizes of the switches' tables."""
-        if self._plan.scheme not in EXPLORING:
+        if not self._plan.explores:
             return []
         rows = []
         for name in self._network.switches:

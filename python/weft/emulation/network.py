@@ -10,7 +10,7 @@ from . import neighbours, shaping
 from .errors import EmulationError
 from .namespace import entered
 from .nodes import Nodes
-from .plan import EXPLORING, MTU, TAG, TAGGED, Plan
+from .plan import MTU, TAG, Plan
 from .requirements import find_mininet
 from .stack import Stack, ip_batch
 
@@ -43,12 +43,12 @@ class Network(Nodes):
             EmulationError: The kernel rejects a setting.
         """
         shapes = shaping.shapes(self.plan, self._delays)
-        if self.plan.scheme in TAGGED:
+        if self.plan.tags:
             self._make_room()
         self.shape_switches(shapes)
         macs = {host.name: host.mac for host in self.plan.hosts}
         addresses = {host.name: host.address for host in self.plan.hosts}
-        explores = self.plan.scheme in EXPLORING
+        explores = self.plan.explores
         known = {} if explores else neighbours.permanent(self.plan.flows, macs, addresses)
         kept = neighbours.SETTINGS if explores else {}
         for number, host in enumerate(self.plan.hosts):

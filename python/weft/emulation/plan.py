@@ -13,13 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-EXPLORING = ("arp_path", "tcp_path", "tfe")
-"""Schemes whose switches explore paths, and whose hosts use ARP."""
-ROUTED = ("single_path", "ecmp", "spray")
-"""Schemes whose switches have configured next hops; with a single path, one per host."""
-TAGGED = ("tag_forward",)
-"""Schemes whose switches get gates and rules from a control plane."""
-SCHEMES = (*EXPLORING, *ROUTED, *TAGGED)
+from .. import _weft
+
+_SCHEMES = {scheme["name"]: scheme for scheme in json.loads(_weft.schemes())}
+"""The engine's descriptors of the schemes."""
+SCHEMES = tuple(name for name, scheme in _SCHEMES.items() if scheme["linux_mode"])
 """Schemes that `weft-switchd` supports."""
 
 FRAMING = {"ethernet": 38, "ppp": 2, "none": 0}
@@ -172,6 +170,22 @@ class Plan:
         return dict(self.data["scheme"]["params"])
 
     @property
+    def mode(self) -> str | None:
+        """The mode of `weft-switchd` for the scheme; None if there is none."""
+        mode = _SCHEMES[self.scheme]["linux_mode"]
+        return None if mode is None else str(mode)
+
+    @property
+    def explores(self) -> bool:
+        """Whether the switches explore paths, and the hosts use ARP."""
+        return bool(_SCHEMES[self.scheme]["explores"])
+
+    @property
+    def tags(self) -> bool:
+        """Whether the switches get gates and rules from a control plane, and tag frames."""
+        return bool(_SCHEMES[self.scheme]["tag_bytes"])
+
+    @property
     def flows(self) -> list[dict[str, Any]]:
         """The flows, in the format of a workload."""
         return list(self.data["flows"])
@@ -246,7 +260,7 @@ class Plan:
 
     def stations(self, routes: Routes | None, switch: str) -> dict[str, list[int]] | None:
         """A switch's next hops by the hosts' MAC addresses; None for schemes that find their own."""
-        if self.scheme not in ROUTED:
+        if not _SCHEMES[self.scheme]["next_hops"]:
             return None
         macs = {host.name: host.mac for host in self.hosts}
         return {macs[host]: ports for host, ports in (routes or {}).get(switch, {}).items()}

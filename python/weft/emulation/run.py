@@ -12,7 +12,7 @@ from typing import Any
 from . import capacity, shaping, tags
 from .errors import EmulationError
 from .jail import Jail
-from .plan import SCHEMES, TAGGED, Plan
+from .plan import SCHEMES, Plan
 from .stack import Stack, choose
 
 Told = Callable[[dict[str, Any]], None]
@@ -45,7 +45,7 @@ def prepare(plan: Plan) -> Prepared:
     Raises:
         EmulationError: It cannot, with the reason and what to do instead.
     """
-    if plan.scheme not in SCHEMES:
+    if plan.mode is None:
         raise EmulationError(
             f"scheme `{plan.scheme}` cannot be emulated: the Linux switch supports {', '.join(SCHEMES)}",
             "`weft run` simulates it; or `--set 'scheme.name=\"tcp_path\"'`, or a sweep of supported schemes",
@@ -57,7 +57,7 @@ def prepare(plan: Plan) -> Prepared:
     most = max((switch.ports for switch in plan.switches), default=0)
     if most > 64:
         raise EmulationError(f"a switch of this fabric has {most} ports; the Linux switch supports at most 64")
-    if plan.scheme in TAGGED:
+    if plan.tags:
         tags.refuse(plan)
     warnings = shaping.refuse_special(plan)
     delays, more = shaping.delay_matters(plan)

@@ -54,7 +54,7 @@ def linux_switch(plan: Plan, switch: SwitchNode) -> dict[str, Any]:
     """The parameters of a `WeftSwitch`."""
     parameters = {key: value for key, value in plan.params.items() if key not in _NOT_OF_SWITCHES}
     return {
-        "mode": "ecmp" if plan.scheme == "single_path" else plan.scheme,
+        "mode": plan.mode,
         "switch_id": switch.id,
         "tier": switch.tier,
         "parameters": parameters | HELLO,

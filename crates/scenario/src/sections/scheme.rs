@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use weft_fabric::Fabric;
-use weft_switching::{ParamInfo, ParamKind, ParamValue, SchemeInfo, SchemeSpec, contradiction, registry};
+use weft_switching::{
+    Descriptor, ParamInfo, ParamKind, ParamValue, SchemeSpec, contradiction, descriptor, registry,
+};
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
@@ -16,11 +18,6 @@ pub(crate) const NAME: Key = key("name", Kind::Choice(names), "", "path-selectio
 /// The names of all schemes.
 pub(crate) fn names() -> Vec<&'static str> {
     registry().iter().map(|scheme| scheme.name).collect()
-}
-
-/// The scheme with this name.
-pub(crate) fn info(name: &str) -> Option<&'static SchemeInfo> {
-    registry().iter().find(|scheme| scheme.name == name)
 }
 
 /// The positions of `[scheme]` and its keys.
@@ -44,12 +41,12 @@ impl At {
 
 /// The problem if the scheme cannot run on the fabric.
 pub(crate) fn misfit(spec: &SchemeSpec, at: &At, fabric: &Fabric) -> Option<Problem> {
-    let wrong = weft_switching::misfit(spec, fabric)?;
+    let wrong = descriptor(&spec.name)?.misfit?(spec, fabric)?;
     Some(Problem::at(at.key(wrong.param), wrong.message).label(wrong.expected))
 }
 
 /// Reads `[scheme]`. A parameter of one of `others`, the other schemes of the sweep, is ignored.
-pub(crate) fn decode(section: &Section<'_>, others: &[&SchemeInfo]) -> Option<SchemeSpec> {
+pub(crate) fn decode(section: &Section<'_>, others: &[&Descriptor]) -> Option<SchemeSpec> {
     if section.node("name").is_none() {
         let label = format!("expected `name`, one of {}", list(names()));
         section.problem(section.span, "[scheme] has no `name`", label);
@@ -60,7 +57,7 @@ pub(crate) fn decode(section: &Section<'_>, others: &[&SchemeInfo]) -> Option<Sc
     let mut params = BTreeMap::new();
     let mut good = true;
     for entry in section.table.0.iter().filter(|entry| entry.key != "name") {
-        let has = |scheme: &SchemeInfo| scheme.params.iter().find(|param| param.name == entry.key);
+        let has = |scheme: &Descriptor| scheme.params.iter().find(|param| param.name == entry.key);
         if let Some(param) = has(scheme) {
             match value(section, param) {
                 Some(value) => drop(params.insert(entry.key.clone(), value)),
@@ -80,7 +77,7 @@ pub(crate) fn decode(section: &Section<'_>, others: &[&SchemeInfo]) -> Option<Sc
     good.then_some(spec)
 }
 
-fn unknown(scheme: &SchemeInfo, key: &str, span: Span) -> Problem {
+fn unknown(scheme: &Descriptor, key: &str, span: Span) -> Problem {
     let problem = Problem::at(span, format!("the scheme `{}` has no parameter `{key}`", scheme.name));
     let names = || scheme.params.iter().map(|param| param.name);
     let owner = registry().iter().find(|other| other.params.iter().any(|param| param.name == key));

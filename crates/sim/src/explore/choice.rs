@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weft_fabric::{Fabric, nearest};
 use weft_scenario::Plan;
-use weft_switching::Kind;
 use weft_switching::exploration::Exploration;
 use weft_switching::tfe::Classifier;
+use weft_switching::{Explores, Kind, explores};
 use weft_traffic::Flow;
 use weft_units::{Bytes, Duration, FlowId, HostId, Time};
 
@@ -40,7 +40,7 @@ pub enum Choice {
 /// Decides whether the scheme explores for a flow.
 pub struct Chooser<'a> {
     plan: &'a Plan,
-    /// How `tfe` classifies elephants; `None` for the other schemes.
+    /// How the scheme classifies elephants; `None` if it explores for all flows.
     classifier: Option<Classifier>,
     /// Whether the scheme explores per station instead of per flow.
     of_stations: bool,
@@ -52,7 +52,8 @@ impl<'a> Chooser<'a> {
     /// A chooser for the scheme and the flows of `plan`.
     pub fn new(plan: &'a Plan) -> Self {
         let scheme = &plan.scheme;
-        let of_stations = scheme.name == "arp_path";
+        let explores = explores(&scheme.name);
+        let of_stations = explores == Some(Explores::Stations);
         let (_, arp_cache) = Exploration::from_spec(scheme);
         let mut first_flows = BTreeMap::new();
         if of_stations && arp_cache > Duration::ZERO {
@@ -60,7 +61,7 @@ impl<'a> Chooser<'a> {
                 first_flows.entry(pair(flow)).or_insert(flow.id);
             }
         }
-        let classifier = (scheme.name == "tfe").then(|| Classifier::from_spec(scheme));
+        let classifier = (explores == Some(Explores::Elephants)).then(|| Classifier::from_spec(scheme));
         Self { plan, classifier, of_stations, first_flows }
     }
 
@@ -153,7 +154,9 @@ impl<'a> Chooser<'a> {
             return Some(format!("the hosts of flow {number}, {src} and {dst}, are on the same switch"));
         }
         let selects = |classifier: &Classifier| classifier.selects(flow.sport, flow.dport, flow.dscp);
-        let not_elephant = |is| Some(format!("`tfe` explores for elephants only, and flow {number} {is}"));
+        let scheme = &self.plan.scheme.name;
+        let not_elephant =
+            |is| Some(format!("`{scheme}` explores for elephants only, and flow {number} {is}"));
         match &self.classifier {
             Some(Classifier::Auto(enough)) if flow.bytes < enough.0 => {
                 return not_elephant(format!("has {} bytes, fewer than {}", flow.bytes, enough.0));

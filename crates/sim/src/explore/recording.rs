@@ -53,8 +53,8 @@ pub enum ExploreError {
 
 /// The schemes that explore, as a message lists them.
 fn exploring() -> String {
-    let names = registry().iter().map(|scheme| scheme.name).filter(|name| explores(name));
-    names.map(|name| format!("`--set scheme.name={name}`")).collect::<Vec<_>>().join(", ")
+    let schemes = registry().iter().filter(|scheme| scheme.explores.is_some());
+    schemes.map(|scheme| format!("`--set scheme.name={}`", scheme.name)).collect::<Vec<_>>().join(", ")
 }
 
 /// A run's [`Progress`], and the simulated time at which it is expected to finish.
@@ -95,7 +95,7 @@ pub struct Explored {
 /// # Errors
 /// There is no exploration to show.
 pub fn explore(plan: &Plan, choice: &Choice, watches: &[Watch; 2]) -> Result<Explored, ExploreError> {
-    if !explores(&plan.scheme.name) {
+    if explores(&plan.scheme.name).is_none() {
         return Err(ExploreError::SchemeDoesNotExplore { name: plan.scheme.name.clone() });
     }
     let chooser = Chooser::new(plan);

@@ -2,7 +2,7 @@
 //! and table sizes and timers that a simulation does not set.
 
 use weft_switching::exploration::Exploration;
-use weft_switching::{ParamKind, ParamValue, SchemeSpec, contradiction, registry};
+use weft_switching::{Descriptor, ParamKind, ParamValue, SchemeSpec, arp_path};
 use weft_units::Duration;
 
 use super::table::{Place, Table};
@@ -14,15 +14,18 @@ const ELSEWHERE: [&str; 5] = ["hello", "arp_cache", "control_delay", "install_de
 /// Maximum number of table entries.
 const MOST_ENTRIES: u64 = 1 << 26;
 
-/// Reads the section for the scheme of this name.
-pub fn read(table: Table<'_>, scheme: &str, interval: Duration, hold: Duration) -> (SchemeSpec, Exploration) {
-    let mut spec = SchemeSpec { name: scheme.to_owned(), params: Default::default() };
+/// Reads the section for a scheme.
+pub fn read(
+    table: Table<'_>,
+    scheme: &Descriptor,
+    interval: Duration,
+    hold: Duration,
+) -> (SchemeSpec, Exploration) {
+    let mut spec = SchemeSpec { name: scheme.name.to_owned(), params: Default::default() };
     // In modes with routes, stations without a route are found by exploration.
-    let schemes = if matches!(scheme, "ecmp" | "spray") { vec![scheme, "arp_path"] } else { vec![scheme] };
-    let infos = registry().iter().filter(|info| schemes.contains(&info.name));
-    let params: Vec<_> = infos.flat_map(|info| info.params).collect();
+    let base = scheme.next_hops.map_or(&[][..], |_| arp_path::DESCRIPTOR.params);
     let mut places = Vec::new();
-    for param in params.into_iter().filter(|param| !ELSEWHERE.contains(&param.name)) {
+    for param in base.iter().chain(scheme.params).filter(|param| !ELSEWHERE.contains(&param.name)) {
         let value = value(&table, param.name, param.kind);
         if let Some((value, span)) = value {
             spec.params.insert(param.name.to_owned(), value);
@@ -31,7 +34,7 @@ pub fn read(table: Table<'_>, scheme: &str, interval: Duration, hold: Duration) 
     }
     // The ARP cache timeout of simulated hosts does not apply to real ones.
     spec.params.insert("arp_cache".to_owned(), ParamValue::Duration(Duration::ZERO));
-    if let Some(wrong) = contradiction(&spec) {
+    if let Some(wrong) = (scheme.contradiction)(&spec) {
         let span = places.into_iter().find(|(name, _)| *name == wrong.param).map_or(0..0, |(_, span)| span);
         table.problem(span, wrong.message.replace("scheme.", ""), wrong.expected);
     }

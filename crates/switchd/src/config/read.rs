@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use weft_switching::exploration::Scope;
+use weft_switching::tcp_path;
 use weft_units::Duration;
 
 use super::diagnostic::{Problem, Problems, suggest};
@@ -106,7 +107,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     let mtu = top.number("mtu", 576..65_536).map_or(1500, |(mtu, _)| mtu as u32);
     let control = read_access(&top);
     let (hello_interval, hello_hold) = read_hello(&top);
-    let scheme = mode.map_or("tcp_path", Mode::scheme);
+    let scheme = mode.map_or(&tcp_path::DESCRIPTOR, Mode::scheme);
     let section = top.table("exploration", "[exploration]");
     let (scheme, mut exploration) = exploration::read(section, scheme, hello_interval, hello_hold);
     let tagging = crate::tags::config::read(top.table("tags", "[tags]"), &mut exploration);

@@ -21,8 +21,7 @@ pub use flow_error::FlowError;
 pub use flow_table::{Entry, FlowTable, Limits};
 pub use gate_table::{GateClash, GateTable};
 pub use mtu::{MtuTooSmall, check_mtu, mtu_needed};
-pub(crate) use scheme::misfit;
-pub use scheme::{INFO, TagForward};
+pub use scheme::{DESCRIPTOR, TagForward};
 pub use switch::{Counters, TagForwardSwitch, addresses};
 pub use weft_control::tag_forward::{
     Addresses, FlowAction, FlowChange, FlowFilter, FlowMatch, FlowRule, FlowTarget, GroupId, MixedFamilies,

@@ -4,18 +4,21 @@ use weft_control::tag_forward::Provisioner;
 use weft_fabric::Fabric;
 use weft_fabric::gates::{GateError, GatePlan, Numbering, TagWidth};
 use weft_units::NodeId;
+use weft_wire::TAG_LEN;
 
 use super::controller::Provisioning;
 use super::{Limits, PathChoice, TagForwardSwitch};
+use crate::blueprint::{Blueprint, Central};
+use crate::descriptor::{Descriptor, Need};
 use crate::ecmp::hash_id;
 use crate::hash::mix64;
-use crate::registry::{
-    Blueprint, Central, Contradiction, ParamInfo, SchemeError, SchemeInfo, SchemeSpec, Timing,
-};
+use crate::param::ParamInfo;
 use crate::smoc::address;
+use crate::spec::{Contradiction, SchemeError, SchemeSpec};
+use crate::timing::Timing;
 
-/// The scheme's entry in the registry.
-pub const INFO: SchemeInfo = SchemeInfo {
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "tag_forward",
     summary: "Tag-and-Forward: on fat-trees, the source switch tags each packet with its path",
     params: &[
@@ -35,6 +38,11 @@ pub const INFO: SchemeInfo = SchemeInfo {
         Timing::INSTALL_DELAY,
         Timing::RULE_LATENCY,
     ],
+    needs: &[Need::NewSwitch, Need::Controller],
+    tag_bytes: TAG_LEN as u32,
+    linux_mode: Some("tag-forward"),
+    misfit: Some(misfit),
+    ..Descriptor::PLAIN
 };
 
 /// Builds the switches and the controller of a fat-tree.
@@ -53,9 +61,9 @@ fn plan(spec: &SchemeSpec, fabric: &Fabric) -> Result<GatePlan, GateError> {
 }
 
 /// Why `fabric` is not supported.
-pub(crate) fn misfit(spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
+fn misfit(spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
     let error = plan(spec, fabric).err()?;
-    let message = |reason: String| format!("`{}` does not run on this fabric: {reason}", INFO.name);
+    let message = |reason: String| format!("`{}` does not run on this fabric: {reason}", DESCRIPTOR.name);
     Some(match error {
         GateError::Bits { k, needs, width: TagWidth::Narrow } => Contradiction {
             param: "width",
@@ -80,7 +88,7 @@ impl<'a> TagForward<'a> {
     /// [`SchemeError::Fabric`] if the fabric has no gates.
     pub fn new(fabric: &'a Fabric, seed: u64, spec: &SchemeSpec) -> Result<Self, SchemeError> {
         let plan = plan(spec, fabric)
-            .map_err(|error| SchemeError::Fabric { name: INFO.name, reason: error.to_string() })?;
+            .map_err(|error| SchemeError::Fabric { name: DESCRIPTOR.name, reason: error.to_string() })?;
         let (half, most) = (plan.k() as usize / 2, Limits::default());
         // One rule per host and one group per location: no simulated switch's table is too small.
         let limits = Limits {

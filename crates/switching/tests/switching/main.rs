@@ -3,5 +3,6 @@
 mod common;
 mod explore;
 mod paths;
+mod registry;
 mod spanning_tree;
 mod tag_forward;

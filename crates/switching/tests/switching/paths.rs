@@ -5,7 +5,7 @@ use crate::common::{End, Network, SEED, frame, is_even, network, routes, scheme,
 use proptest::prelude::*;
 use weft_fabric::build::{self, ThreeLayer};
 use weft_fabric::{EqualCost, Fabric, FabricBuilder, LinkSpec};
-use weft_switching::{Action, DropReason, Header, Mac, ParamValue, SchemeInfo, registry};
+use weft_switching::{Action, Descriptor, DropReason, Header, Mac, Need, ParamValue, registry};
 use weft_units::{HostId, LinkId, NodeId, PortId, Time};
 
 const NOW: Time = Time::ZERO;
@@ -33,9 +33,10 @@ fn labels(fabric: &Fabric, path: &[LinkId]) -> Vec<String> {
 
 /// Schemes with precomputed routes; exploring schemes are tested in `explore`, those with a central controller with the
 /// simulator.
-fn routed() -> Vec<&'static SchemeInfo> {
-    let asks = ["arp_cache", "control_delay"];
-    registry().iter().filter(|info| info.params.iter().all(|param| !asks.contains(&param.name))).collect()
+fn routed() -> Vec<&'static Descriptor> {
+    let is_alone =
+        |scheme: &&Descriptor| scheme.explores.is_none() && !scheme.needs.contains(&Need::Controller);
+    registry().iter().filter(is_alone).collect()
 }
 
 #[test]

@@ -1,0 +1,85 @@
+//! [`Descriptor`]: a scheme as all code outside of it sees it. Each scheme's file declares its own, so that no other
+//! code compares names of schemes.
+
+use serde::Serialize;
+use weft_fabric::Fabric;
+
+use crate::param::ParamInfo;
+use crate::spec::{Contradiction, SchemeSpec};
+
+/// A requirement beyond Ethernet switches with routes and hosts with TCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    /// Switches made for the scheme.
+    NewSwitch,
+    /// Hosts with Multipath TCP.
+    MultipathHost,
+    /// A central controller.
+    Controller,
+}
+
+/// The unit for which switches find a path by racing copies of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Explores {
+    /// Each station.
+    Stations,
+    /// Each TCP connection.
+    Connections,
+    /// Each connection that its classifier selects.
+    Elephants,
+}
+
+/// The computed next hops that a switch uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hops {
+    /// For each host, the port to the neighbour with the lowest ID.
+    Lowest,
+    /// For each host, all ports on shortest paths.
+    EqualCost,
+}
+
+/// A scheme as users and other code see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptor {
+    /// The name in scenarios.
+    pub name: &'static str,
+    /// One-line description.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub params: &'static [ParamInfo],
+    /// Its requirements.
+    pub needs: &'static [Need],
+    /// The unit of exploration, if it explores.
+    pub explores: Option<Explores>,
+    /// The computed next hops in use, if any.
+    pub next_hops: Option<Hops>,
+    /// Bytes by which a tag lengthens packets between switches.
+    pub tag_bytes: u32,
+    /// The mode of the Linux switch that runs it, if any.
+    pub linux_mode: Option<&'static str>,
+    /// Finds the first contradiction among its parameters.
+    pub contradiction: fn(&SchemeSpec) -> Option<Contradiction>,
+    /// Finds the reason why it does not run on a fabric; `None` if it runs on all. The parameter to change is `name` if
+    /// no other helps.
+    pub misfit: Option<fn(&SchemeSpec, &Fabric) -> Option<Contradiction>>,
+}
+
+impl Descriptor {
+    /// A scheme without parameters or requirements, for all fabrics, in the simulator only. Each scheme replaces the
+    /// name and the fields in which it differs.
+    pub const PLAIN: Self = Self {
+        name: "",
+        summary: "",
+        params: &[],
+        needs: &[],
+        explores: None,
+        next_hops: None,
+        tag_bytes: 0,
+        linux_mode: None,
+        contradiction: |_| None,
+        misfit: None,
+    };
+}

@@ -1,0 +1,76 @@
+//! [`SchemeSpec`]: a scheme with parameters, as a scenario specifies it, and its possible errors.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use weft_units::Duration;
+
+use crate::param::ParamValue;
+
+/// A scheme with the parameters given in a scenario; others have their defaults.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SchemeSpec {
+    /// The name in the registry.
+    pub name: String,
+    /// The parameters given.
+    pub params: BTreeMap<String, ParamValue>,
+}
+
+impl SchemeSpec {
+    /// The integer given for `param`.
+    pub fn count(&self, param: &str) -> Option<u64> {
+        match self.params.get(param) {
+            Some(ParamValue::Count(count)) => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// The duration given for `param`.
+    pub fn duration(&self, param: &str) -> Option<Duration> {
+        match self.params.get(param) {
+            Some(ParamValue::Duration(time)) => Some(*time),
+            _ => None,
+        }
+    }
+
+    /// The word given for `param`.
+    pub fn word(&self, param: &str) -> Option<&str> {
+        match self.params.get(param) {
+            Some(ParamValue::Text(word)) => Some(word),
+            _ => None,
+        }
+    }
+}
+
+/// Parameters that contradict each other or are out of range.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Contradiction {
+    /// The parameter to change.
+    pub param: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// The expected value.
+    pub expected: String,
+}
+
+/// Why a [`SchemeSpec`] is invalid.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum SchemeError {
+    /// The registry does not have the name.
+    #[error("unknown scheme `{name}`; available: {}", known.join(", "))]
+    UnknownScheme {
+        /// The given name.
+        name: String,
+        /// The available names.
+        known: Vec<&'static str>,
+    },
+    /// The scheme does not support this fabric.
+    #[error("`{name}` does not run on this fabric: {reason}")]
+    Fabric {
+        /// The scheme.
+        name: &'static str,
+        /// Why.
+        reason: String,
+    },
+}
