@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use weft_fabric::{EqualCost, Fabric, SpanningTree};
-use weft_units::{HostId, LinkId, NodeId, PortId};
+use weft_units::{HostId, LinkId, NodeId, PortId, Rate};
 
 use crate::hash::pick;
 
@@ -24,11 +24,24 @@ struct Choice {
     count: u32,
 }
 
-/// The next hops of a whole fabric and its spanning tree, shared by its switches.
+/// A link as seen from one of its ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PortLink {
+    /// The node at the other end.
+    pub to: NodeId,
+    /// The rate at which this end sends.
+    pub rate: Rate,
+    /// Whether both directions are up.
+    pub up: bool,
+}
+
+/// The next hops of a whole fabric, its spanning tree and the links that they result from, shared by its switches.
 #[derive(Debug)]
 pub struct Forwarding {
     routes: EqualCost,
     tree: SpanningTree,
+    /// By node and port.
+    links: Vec<Box<[PortLink]>>,
     class_of: Box<[u32]>,
     pool: Box<[u16]>,
     /// By node; switches with the same choices share a row.
@@ -40,10 +53,17 @@ impl Forwarding {
     pub fn new(fabric: &Fabric, up: impl Fn(LinkId) -> bool) -> Self {
         let routes = EqualCost::compute_where(fabric, &up);
         let tree = SpanningTree::compute_where(fabric, &up);
+        let works = |link: LinkId| up(link) && up(link.reverse());
+        let port_link = |&id: &LinkId| {
+            let link = fabric.link(id);
+            PortLink { to: link.to, rate: link.rate, up: works(id) }
+        };
+        let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
+        let links = nodes.map(|node| fabric.ports(node).iter().map(port_link).collect()).collect();
         let hosts = fabric.host_count();
         // The nodes to which each host is attached, once per link.
         let attached = fabric.hosts().iter().map(|&host| {
-            let working = fabric.ports(host).iter().filter(|link| up(**link) && up(link.reverse()));
+            let working = fabric.ports(host).iter().filter(|link| works(**link));
             let mut nodes: Vec<NodeId> = working.map(|&link| fabric.link(link).to).collect();
             nodes.sort_unstable();
             nodes
@@ -101,7 +121,7 @@ impl Forwarding {
                 }
             }
         }
-        Self { routes, tree, class_of, pool: pool.into(), rows }
+        Self { routes, tree, links, class_of, pool: pool.into(), rows }
     }
 
     /// The underlying paths.
@@ -112,6 +132,11 @@ impl Forwarding {
     /// The spanning tree of the same links.
     pub const fn tree(&self) -> &SpanningTree {
         &self.tree
+    }
+
+    /// The links at `node`, by port.
+    pub fn links(&self, node: NodeId) -> &[PortLink] {
+        &self.links[node.index()]
     }
 
     /// The next hops of the switch `node`.
@@ -193,6 +218,23 @@ mod tests {
         agrees_with_the_routes(&build::fat_tree(4, &link, &link).unwrap(), |_| true);
         agrees_with_the_routes(&build::spine_leaf(3, 4, 2, &link, &link).unwrap(), |_| true);
         agrees_with_the_routes(&two_homed(), |_| true);
+    }
+
+    #[test]
+    fn links_have_rate_and_state_by_port() {
+        let (thin, thick) =
+            (LinkSpec::default(), LinkSpec { rate: Rate::from_gbps(40), ..LinkSpec::default() });
+        let fabric = build::spine_leaf(2, 2, 1, &thin, &thick).unwrap();
+        let down = fabric.link_named("l0-s1").unwrap();
+        let forwarding = Forwarding::new(&fabric, |link| link != down);
+        for node in (0..fabric.nodes().len() as u32).map(NodeId) {
+            assert_eq!(forwarding.links(node).len(), fabric.ports(node).len());
+            for (link, id) in forwarding.links(node).iter().zip(fabric.ports(node)) {
+                let known = fabric.link(*id);
+                let up = *id != down && *id != down.reverse();
+                assert_eq!((link.to, link.rate, link.up), (known.to, known.rate, up), "{id:?}");
+            }
+        }
     }
 
     #[test]

@@ -47,7 +47,7 @@ mod timing;
 pub use action::{Action, Actions, DropReason, Report, Rewrite};
 pub use blueprint::{Blueprint, Central};
 pub use descriptor::{Descriptor, Explores, Hops, Need};
-pub use forwarding::{Forwarding, NextHops};
+pub use forwarding::{Forwarding, NextHops, PortLink};
 pub use hash::{flow_hash, mix64, pick, tuple_hash};
 pub use header::{Header, Kind};
 pub use param::{ParamInfo, ParamKind, ParamValue};

@@ -53,7 +53,8 @@ pub trait Switch: Send {
     /// [`Switch::next_deadline`] has passed; frames made by the switch go to `out`.
     fn on_deadline<C: Context>(&mut self, _ctx: &mut C, _out: &mut Actions) {}
 
-    /// The fabric's equal-cost paths and its tree were recomputed after a link change.
+    /// The fabric's equal-cost paths and its tree were recomputed after a link change; `routes` also has the rates and
+    /// states of all links.
     fn routes_changed(&mut self, _routes: &Arc<Forwarding>) {}
 
     /// The central controller changes the switch's rules.
