@@ -17,6 +17,7 @@ pub mod event_queue;
 pub mod explore;
 pub mod fault;
 mod floor;
+mod held;
 mod hosts;
 mod huge;
 pub mod ideal;

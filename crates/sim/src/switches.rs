@@ -9,6 +9,7 @@ use weft_switching::{
 use weft_units::{Duration, NodeId, PortId, Time};
 
 use crate::event_queue::Order;
+use crate::held::Held;
 use crate::journal::{News, Reported};
 use crate::network::Network;
 use crate::packet::PacketId;
@@ -57,6 +58,7 @@ impl Context for SwitchContext<'_, '_> {
 pub struct Switches<S> {
     nodes: Vec<SwitchNode<S>>,
     actions: Actions,
+    held: Held,
 }
 
 impl<S: Switch> Switches<S> {
@@ -75,7 +77,7 @@ impl<S: Switch> Switches<S> {
             node,
             armed: Time::MAX,
         };
-        Self { nodes: nodes.map(switch).collect(), actions: Actions::default() }
+        Self { nodes: nodes.map(switch).collect(), actions: Actions::default(), held: Held::default() }
     }
 
     /// The number of the switch at `node`.
@@ -117,7 +119,15 @@ impl<S: Switch> Switches<S> {
             Some(Action::Send(port)) => {
                 net.send(first + u32::from(port.0), packet, tracer);
             }
+            Some(Action::SendWith(port, overlay)) if S::WRITES_OVERLAY => {
+                net.packets.get_mut(packet).header.overlay = overlay;
+                net.send(first + u32::from(port.0), packet, tracer);
+            }
             Some(Action::Drop(reason)) => net.drop(self.nodes[number].node, packet, reason, tracer),
+            Some(Action::SendWith(port, overlay)) => {
+                self.actions.send_with_overlay(port, overlay);
+                self.act(number, ingress, packet, net, tracer);
+            }
             _ => self.act(number, ingress, packet, net, tracer),
         }
     }
@@ -144,18 +154,19 @@ impl<S: Switch> Switches<S> {
         let mut actions = std::mem::take(&mut self.actions);
         let (node, first_link) = (self.nodes[number].node, self.nodes[number].first_link);
         let (now, count) = (net.now, actions.all().count());
+        self.let_go(number, actions.released_ahead(), net, tracer);
         if actions.emits_ahead() {
             emit(node, first_link, &actions, net, tracer);
         }
         tell_of_rewriting(node, packet, actions.rewriting(), net);
-        let held = count == 0 && !actions.reports().is_empty();
-        if !held {
+        let waits = count == 0 && !actions.reports().is_empty();
+        if !waits {
             for report in actions.reports() {
                 report_frame(node, ingress, *report, packet, false, net);
             }
         }
         actions.rewriting().apply(&mut net.packets.get_mut(packet).header);
-        if held {
+        if waits {
             // The frame waits at the controller; a switch reports such a frame once.
             let report = actions.reports()[0];
             report_frame(node, ingress, report, packet, true, net);
@@ -164,18 +175,23 @@ impl<S: Switch> Switches<S> {
         }
         for (place, action) in actions.all().enumerate() {
             match action {
-                Action::Send(port) | Action::Deliver(port) => {
-                    let this = if place + 1 == count { packet } else { net.copy(packet) };
-                    if T::TRACES && this != packet {
-                        tracer.trace(now, TraceEvent::Copied { frame: this, of: packet });
-                    }
-                    if matches!(action, Action::Deliver(_)) {
-                        let header = &mut net.packets.get_mut(this).header;
-                        *header = header.as_sent();
+                Action::Send(port) | Action::SendWith(port, _) | Action::Deliver(port) => {
+                    let this = one_of(packet, place + 1 == count, now, net, tracer);
+                    let header = &mut net.packets.get_mut(this).header;
+                    match action {
+                        Action::SendWith(_, overlay) => header.overlay = overlay,
+                        Action::Deliver(_) => *header = header.as_sent(),
+                        _ => {}
                     }
                     // Copies leave 1 ps apart: in an idle fabric their order decides which one wins.
                     net.now = now + Duration::from_ps(place as u64);
                     net.send(first_link + u32::from(port.0), this, tracer);
+                }
+                Action::Hold(slot) => {
+                    let this = one_of(packet, place + 1 == count, now, net, tracer);
+                    if let Some(lost) = self.held.put(number, slot, this) {
+                        net.drop(node, lost, DropReason::NotReleased, tracer);
+                    }
                 }
                 Action::Drop(reason) => net.drop(node, packet, reason, tracer),
                 Action::Consume => {
@@ -197,8 +213,35 @@ impl<S: Switch> Switches<S> {
         if !actions.emits_ahead() {
             emit(node, first_link, &actions, net, tracer);
         }
+        self.let_go(number, actions.released_behind(), net, tracer);
+        let is_hold = |action| matches!(action, Action::Hold(_));
+        let releases = !actions.released_ahead().is_empty() || !actions.released_behind().is_empty();
+        let sets_deadline = releases || actions.all().any(is_hold);
         actions.clear();
         self.actions = actions;
+        if sets_deadline {
+            self.arm(number, net);
+        }
+    }
+
+    /// Sends or drops frames that switch `number` holds.
+    fn let_go<T: Tracer>(
+        &mut self,
+        number: usize,
+        released: &[(u32, Action)],
+        net: &mut Network<'_>,
+        tracer: &mut T,
+    ) {
+        let (node, first_link) = (self.nodes[number].node, self.nodes[number].first_link);
+        for &(slot, action) in released {
+            match (self.held.take(number, slot), action) {
+                (Some(packet), Action::Send(port)) => {
+                    net.send(first_link + u32::from(port.0), packet, tracer);
+                }
+                (Some(packet), Action::Drop(reason)) => net.drop(node, packet, reason, tracer),
+                _ => {}
+            }
+        }
     }
 
     /// Switch `number` sends a frame on behalf of the controller, out of these ports.
@@ -262,6 +305,7 @@ impl<S: Switch> Switches<S> {
             self.trace_kept(number, net.now, tracer);
         }
         emit(node, first_link, &actions, net, tracer);
+        self.let_go(number, actions.released_ahead(), net, tracer);
         for report in actions.reports() {
             if let Report::RuleRemoved { cookie, packets, bytes } = *report {
                 net.tell(node, News::RuleRemoved { cookie, packets, bytes });
@@ -280,6 +324,24 @@ impl<S: Switch> Switches<S> {
             net.queue.schedule(Timer::Switch(number as u32).into(), deadline, Order::Scheduled);
         }
     }
+}
+
+/// The packet itself for the last action on it, a copy for the others.
+fn one_of<T: Tracer>(
+    packet: PacketId,
+    is_last: bool,
+    now: Time,
+    net: &mut Network<'_>,
+    tracer: &mut T,
+) -> PacketId {
+    if is_last {
+        return packet;
+    }
+    let copy = net.copy(packet);
+    if T::TRACES {
+        tracer.trace(now, TraceEvent::Copied { frame: copy, of: packet });
+    }
+    copy
 }
 
 /// Sends the frames that a switch originates.

@@ -11,9 +11,11 @@
 //! documentation read the list.
 
 mod action;
+mod actions;
 pub mod arp_path;
 mod blueprint;
 mod descriptor;
+mod drop_reason;
 pub mod ecmp;
 mod expiry_order;
 pub mod exploration;
@@ -44,9 +46,11 @@ pub mod tcp_path;
 pub mod tfe;
 mod timing;
 
-pub use action::{Action, Actions, DropReason, Report, Rewrite};
+pub use action::{Action, Report, Rewrite};
+pub use actions::Actions;
 pub use blueprint::{Blueprint, Central};
 pub use descriptor::{Descriptor, Explores, Hops, Need};
+pub use drop_reason::DropReason;
 pub use forwarding::{Forwarding, NextHops, PortLink};
 pub use hash::{flow_hash, mix64, pick, tuple_hash};
 pub use header::{Header, Kind};

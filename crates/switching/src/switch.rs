@@ -39,18 +39,23 @@ pub struct Kept {
 
 /// One switch of a scheme.
 pub trait Switch: Send {
+    /// Whether [`Actions::send_with_overlay`] is as fast as a plain send. It costs other schemes time, so that only
+    /// those that use it for most frames set this.
+    const WRITES_OVERLAY: bool = false;
+
     /// Decides on a frame that arrived on `ingress`. Every call yields at least one action.
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions);
 
-    /// A port went down or came up; frames made by the switch go to `out`.
+    /// A port went down or came up; frames made or released by the switch go to `out`.
     fn port_changed<C: Context>(&mut self, _ctx: &mut C, _port: PortId, _up: bool, _out: &mut Actions) {}
 
-    /// The time of the switch's next timer; [`Time::MAX`] for none.
+    /// The time of the switch's next timer; [`Time::MAX`] for none. It is read after every call except
+    /// [`Switch::receive`], after which it is read if the call held or released a frame.
     fn next_deadline(&self) -> Time {
         Time::MAX
     }
 
-    /// [`Switch::next_deadline`] has passed; frames made by the switch go to `out`.
+    /// A time that [`Switch::next_deadline`] once returned has come; frames made or released by the switch go to `out`.
     fn on_deadline<C: Context>(&mut self, _ctx: &mut C, _out: &mut Actions) {}
 
     /// The fabric's equal-cost paths and its tree were recomputed after a link change; `routes` also has the rates and

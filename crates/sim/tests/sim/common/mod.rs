@@ -7,15 +7,17 @@ pub mod restart;
 pub mod statistics;
 pub mod wire;
 
+use std::sync::Arc;
+
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 use weft_fabric::{Fabric, LinkSpec};
 use weft_scenario::{Plan, Scenario};
-use weft_sim::engine::{Progress, Setup};
+use weft_sim::engine::{self, Progress, Setup};
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::probe::Probe;
 use weft_sim::record::{FlowRecord, Kept, LinkReport, Metric, RunReport, Sample};
 use weft_sim::run::run_setup;
-use weft_switching::{DropReason, ParamValue, SchemeSpec, stream};
+use weft_switching::{Blueprint, DropReason, Forwarding, ParamValue, SchemeSpec, stream};
 use weft_traffic::Flow;
 use weft_transport::Config;
 use weft_units::{Duration, FlowId, HostId, LinkId, Rate, Time};
@@ -184,6 +186,20 @@ impl<'a> Trial<'a> {
 
     /// Runs the trial and checks that every packet is accounted for.
     pub fn run(&self) -> Outcome {
+        self.outcome(|setup, seen| match &self.restarts[..] {
+            [] => run_setup(setup, &self.scheme, &Progress::default(), seen).expect("a known scheme"),
+            restarts => run_with_restarts(setup, &self.scheme, restarts, seen),
+        })
+    }
+
+    /// The same with a scheme of the test's own, which `make` builds from the routes.
+    pub fn run_own<B: Blueprint>(&self, make: impl FnOnce(&Arc<Forwarding>) -> B) -> Outcome {
+        let routes = Arc::new(Forwarding::new(self.fabric, |link| self.fabric.link(link).up));
+        let scheme = make(&routes);
+        self.outcome(|setup, seen| engine::run(setup, routes, &scheme, &Progress::default(), seen))
+    }
+
+    fn outcome(&self, run: impl FnOnce(Setup<'_>, &mut Kept) -> RunReport) -> Outcome {
         let mut seen = Kept::default();
         let links = (0..self.fabric.links().len() as u32).map(LinkId).collect();
         let setup = Setup {
@@ -198,11 +214,7 @@ impl<'a> Trial<'a> {
             faults: &self.faults,
             threads: self.threads,
         };
-        let report = if self.restarts.is_empty() {
-            run_setup(setup, &self.scheme, &Progress::default(), &mut seen).expect("a known scheme")
-        } else {
-            run_with_restarts(setup, &self.scheme, &self.restarts, &mut seen)
-        };
+        let report = run(setup, &mut seen);
         assert!(report.counters.is_conserved(), "seed {}: {:?}", self.seed, report.counters);
         seen.flows.sort_by_key(|record| record.flow.id);
         Outcome { report, flows: seen.flows, samples: seen.samples }

@@ -11,16 +11,17 @@ use crate::common::{MS, Outcome, Trial, US, profile, scheme, scheme_with, word};
 use crate::theory::conservation::{any_fabric, any_flows};
 
 /// All that a run says, except for the memory that it held.
-fn said(outcome: Outcome) -> String {
+pub fn said(outcome: Outcome) -> String {
     let Outcome { mut report, flows, samples } = outcome;
     report.state_bytes = 0;
     format!("{report:#?}\n{flows:#?}\n{samples:#?}")
 }
 
-fn same_with_threads(trial: &Trial<'_>, threads: &[usize]) {
-    let alone = said(trial.run());
+/// Compares the runs on one thread and on these numbers of threads.
+pub fn same_with_threads(trial: &Trial<'_>, threads: &[usize], run: impl Fn(&Trial<'_>) -> Outcome) {
+    let alone = said(run(trial));
     for &count in threads {
-        let together = said(trial.clone().threads(count).run());
+        let together = said(run(&trial.clone().threads(count)));
         let differs = alone.lines().zip(together.lines()).enumerate().find(|(_, (a, b))| a != b);
         assert!(differs.is_none() && alone.len() == together.len(), "{count} threads: {differs:?}");
     }
@@ -50,12 +51,12 @@ fn transports() -> Vec<Config> {
     plain.into_iter().chain(multipath).collect()
 }
 
-fn link() -> LinkSpec {
+pub fn link() -> LinkSpec {
     LinkSpec::new(Rate::from_gbps(1), US(2)).with_queue(QueueSpec::fifo(Limit::Packets(30)))
 }
 
 /// Crossing flows with pauses; a cable fails and heals, then two at once.
-fn busy(fabric: &Fabric, scheme: SchemeSpec, transport: Config) -> Trial<'_> {
+pub fn busy(fabric: &Fabric, scheme: SchemeSpec, transport: Config) -> Trial<'_> {
     let trial = Trial::new(fabric, scheme, transport).limit(MS(250)).sampled(MS(1)).measured(MS(1), MS(9));
     let hosts = fabric.host_count() as u32;
     let mut trial = (0..24).fold(trial, |trial, number| {
@@ -84,7 +85,7 @@ fn every_scheme_and_transport_says_the_same_with_any_number_of_threads() {
         let fabric = if scheme.name == "tag_forward" { &fat_tree } else { &leaf_spine };
         for transport in transports() {
             println!("{scheme:?}, {:?}", transport.mptcp);
-            same_with_threads(&busy(fabric, scheme.clone(), transport), &[2, 3, 4, 8]);
+            same_with_threads(&busy(fabric, scheme.clone(), transport), &[2, 3, 4, 8], |trial| trial.run());
         }
     }
 }
@@ -117,6 +118,6 @@ proptest! {
             trial.faults.push(Fault::of_cable(Time::ZERO + US(*us), kind, link));
         }
         trial.faults.sort_by_key(|fault| fault.at);
-        same_with_threads(&trial, &[2, 5]);
+        same_with_threads(&trial, &[2, 5], |trial| trial.run());
     }
 }

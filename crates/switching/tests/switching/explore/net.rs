@@ -276,6 +276,7 @@ impl<S: Switch> Net<S> {
                 }
                 Action::Drop(reason) => self.drop(reason),
                 Action::Consume => self.balance.consumed += 1,
+                Action::SendWith(..) | Action::Hold(_) => panic!("no exploring scheme does this"),
             }
         }
         if !out.emits_ahead() {
