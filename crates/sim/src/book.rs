@@ -168,7 +168,7 @@ impl Book {
             && let Some(event) = self.events.last_mut()
         {
             event.frames_lost += 1;
-            event.last_loss = Some(at);
+            event.last_loss = event.last_loss.max(Some(at));
             if active.hit_by != number {
                 active.hit_by = number;
                 event.flows_hit += 1;

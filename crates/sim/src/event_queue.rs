@@ -1,4 +1,4 @@
-//! The global event queue: which link's head packet, timer or control event comes next.
+//! The event queue of a partition: which link's first packet or timer comes next.
 //!
 //! Packets in flight on a link are in order, so the queue holds one entry per link, not one per
 //! packet. The entries are the leaves of a winner tree (Knuth, volume 3, 5.4.1): setting a leaf
@@ -6,12 +6,11 @@
 //! mispredict. A key is one integer: the time, a rank, and the leaf's number. The rank of a link is a hash of
 //! the time and of its port at its far end. It decides between simultaneous arrivals at a node, so no link has
 //! an advantage, and the order depends neither on the order of scheduling nor on the numbers of leaves. Timers
-//! and other events of unbounded number wait in a binary heap, in order of (time, sequence), whose first is a
-//! leaf of the tree like any link, due before all links of the same time.
+//! wait in a binary heap, in order of (time, sequence), and are due before all links of the same time.
 //!
-//! Keys count time from an epoch and saturate: a leaf that is due never, or later than a key can
-//! represent, has the largest key time. When only such leaves are left, the caller supplies their
-//! times again and the epoch moves to the earliest of them ([`EventQueue::renew`]).
+//! Keys count time from an epoch. A leaf that is later than a key can represent is distant: its key is greater than all
+//! others. When only distant leaves are left, the caller supplies their times again, and the epoch moves to the
+//! earliest of them ([`EventQueue::renew`]), but not before that one is next: earlier ones may still come.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,7 +26,7 @@ const RANK_BITS: u32 = 8;
 pub enum Due {
     /// A leaf's event: it stays due until the leaf is set again.
     Leaf(u32),
-    /// An event of the heap, taken out of it.
+    /// A timer, taken out of the heap.
     Far(u32),
 }
 
@@ -35,7 +34,6 @@ pub enum Due {
 pub struct EventQueue {
     /// Node `i` has the children `2 i` and `2 i + 1`; the leaves are the upper half.
     tree: Box<[u64]>,
-    /// Leaves of the caller; one more is the heap's.
     leaves: u32,
     /// Bits of a leaf's number.
     width: u32,
@@ -47,7 +45,7 @@ pub struct EventQueue {
     epoch: u64,
     /// Nothing is due from this time on.
     end: Time,
-    /// The first key that is not before the end, or saturated.
+    /// The first key that is not before the end and the first timer, or that of a distant leaf.
     beyond: u64,
     far: BinaryHeap<Reverse<(u64, u32, u32)>>,
     sequence: u32,
@@ -68,50 +66,49 @@ const FIRST: u32 = u8::MAX as u32;
 impl EventQueue {
     /// An empty queue with `leaves` leaves; nothing is due until [`EventQueue::set_end`].
     pub fn new(leaves: usize) -> Self {
-        let places = (leaves + 1).next_power_of_two().max(64);
+        let places = leaves.next_power_of_two().max(64);
         let width = places.trailing_zeros();
         let shift = width + RANK_BITS;
-        let mut queue = Self {
+        Self {
             tree: vec![u64::MAX; 2 * places].into(),
             leaves: leaves as u32,
             width,
             shift,
-            most_ahead: u64::MAX >> shift,
+            most_ahead: (u64::MAX >> shift) - 1,
             epoch: 0,
             end: Time::ZERO,
             beyond: 0,
             far: BinaryHeap::new(),
             sequence: FIRST,
-        };
-        queue.count_from(0);
-        queue
-    }
-
-    fn count_from(&mut self, epoch: u64) {
-        self.epoch = epoch;
-        self.set_end(self.end);
+        }
     }
 
     /// From `end` on nothing is due.
     #[inline]
     pub fn set_end(&mut self, end: Time) {
         self.end = end;
-        self.beyond = end.ps().saturating_sub(self.epoch).min(self.most_ahead) << self.shift;
+        self.find_beyond();
     }
 
-    /// The key of leaf `id` for `time`.
+    #[inline]
+    fn find_beyond(&mut self) {
+        let limit = self.limit().ps();
+        self.beyond = limit.saturating_sub(self.epoch).min(self.most_ahead) << self.shift;
+    }
+
+    /// The end, or the first timer if that is earlier.
+    pub fn limit(&self) -> Time {
+        self.end.min(self.first_far())
+    }
+
+    /// The key of leaf `id` for `time`, which is not [`Time::MAX`].
     #[inline(always)]
     fn key(&self, id: u32, port: u32, time: Time) -> u64 {
         // With a fixed order one link would win every tie for the last place in a queue, and on links of
         // one rate packets meet again and again.
-        self.key_of_rank(id, rank(port, time), time)
-    }
-
-    #[inline(always)]
-    fn key_of_rank(&self, id: u32, rank: u64, time: Time) -> u64 {
         let ahead = time.ps().wrapping_sub(self.epoch);
         let ahead = select_unpredictable(ahead < self.most_ahead, ahead, self.most_ahead);
-        ahead << self.shift | rank << self.width | u64::from(id)
+        ahead << self.shift | rank(port, time) << self.width | u64::from(id)
     }
 
     /// The leaf of a key.
@@ -123,15 +120,16 @@ impl EventQueue {
     /// The place of a leaf in the tree.
     #[inline(always)]
     fn place(&self, id: u32) -> usize {
-        // The tree has `2 << width` nodes and `leaves < 1 << width`: the place is in the tree.
-        assert!(id <= self.leaves, "no leaf {id}");
+        // The tree has `2 << width` nodes and `leaves <= 1 << width`: the place is in the tree.
+        assert!(id < self.leaves, "no leaf {id}");
         self.tree.len() / 2 + id as usize
     }
 
     /// Sets when leaf `id`, of a link with this port at its far end, is due; [`Time::MAX`] for never.
     #[inline(always)]
     pub fn set(&mut self, id: u32, port: u32, time: Time) {
-        self.put(id, self.key(id, port, time));
+        debug_assert!(time.ps() >= self.epoch, "an event comes before the epoch");
+        self.put(id, select_unpredictable(time == Time::MAX, u64::MAX, self.key(id, port, time)));
     }
 
     #[inline(always)]
@@ -184,6 +182,7 @@ impl EventQueue {
     /// is usually due after most other leaves, so the branch predictor expects the upper half skipped.
     #[inline(always)]
     pub fn bring_forward(&mut self, id: u32, port: u32, time: Time) {
+        debug_assert!(time.ps() >= self.epoch, "an event comes before the epoch");
         let (leaf, key) = (self.place(id), self.key(id, port, time));
         let half = self.width / 2 + 1;
         self.enter(leaf, key, 0..half);
@@ -206,7 +205,7 @@ impl EventQueue {
     /// Takes leaf `id` out of the queue.
     #[inline]
     pub fn clear(&mut self, id: u32) {
-        self.set(id, 0, Time::MAX);
+        self.put(id, u64::MAX);
     }
 
     /// Schedules an event outside the leaves at `time`; any number may be pending.
@@ -219,66 +218,60 @@ impl EventQueue {
             }
         };
         self.far.push(Reverse((time.ps(), place, id)));
-        self.set_first_far();
+        self.find_beyond();
     }
 
     /// Removes the events outside the leaves that `keep` refuses.
     pub fn retain(&mut self, keep: impl Fn(u32) -> bool) {
         self.far.retain(|Reverse((_, _, id))| keep(*id));
-        self.set_first_far();
+        self.find_beyond();
     }
 
     fn first_far(&self) -> Time {
         self.far.peek().map_or(Time::MAX, |Reverse((time, ..))| Time::from_ps(*time))
     }
 
-    fn set_first_far(&mut self) {
-        // Rank 0 belongs to the heap alone.
-        self.put(self.leaves, self.key_of_rank(self.leaves, 0, self.first_far()));
+    /// Whether the first leaf is distant.
+    pub fn is_distant(&self) -> bool {
+        self.tree[1] != u64::MAX && self.tree[1] >> self.shift >= self.most_ahead
     }
 
-    /// The time of the first event, whenever the end is. `None` if it is not known until
-    /// [`EventQueue::renew`], or there is none.
-    pub fn first(&self) -> Option<Time> {
+    /// The time of the first event, whenever the end is, unless the first leaf is distant; [`Time::MAX`] if there is none.
+    pub fn first(&self) -> Time {
         let ahead = self.tree[1] >> self.shift;
-        (ahead < self.most_ahead).then(|| Time::from_ps(self.epoch + ahead))
+        let leaf = if ahead < self.most_ahead { Time::from_ps(self.epoch + ahead) } else { Time::MAX };
+        leaf.min(self.first_far())
     }
 
-    /// The next event and its time. The caller sets or clears a leaf after serving it. `None` if
-    /// nothing is due, or nothing until [`EventQueue::renew`].
+    /// The first leaf and its time, if it is due before the end and all timers. The caller sets or clears it after
+    /// serving it.
     #[inline(always)]
-    pub fn first_due(&mut self) -> Option<(Time, Due)> {
+    pub fn first_leaf(&self) -> Option<(Time, Due)> {
         let key = self.tree[1];
         if key >= self.beyond {
             return None;
         }
-        let (id, time) = (self.leaf_of(key), Time::from_ps(self.epoch + (key >> self.shift)));
-        if id == self.leaves { self.next_far(time) } else { Some((time, Due::Leaf(id))) }
+        Some((Time::from_ps(self.epoch + (key >> self.shift)), Due::Leaf(self.leaf_of(key))))
     }
 
-    #[cold]
-    fn next_far(&mut self, time: Time) -> Option<(Time, Due)> {
-        let Reverse((_, _, id)) = self.far.pop()?;
-        self.set_first_far();
-        Some((time, Due::Far(id)))
+    /// Takes out the first timer, if it is due before the end.
+    pub fn pop_timer(&mut self) -> Option<(Time, Due)> {
+        let Reverse((time, _, id)) = *self.far.peek().filter(|_| self.first_far() < self.end)?;
+        self.far.pop();
+        self.find_beyond();
+        Some((Time::from_ps(time), Due::Far(id)))
     }
 
-    /// Moves the epoch to the time of the first event, after [`EventQueue::first`] returned `None`; `due`
-    /// returns the port of a leaf's link at its far end, and when the leaf is due. Returns the time of the first
-    /// event; [`Time::MAX`] if there is none.
+    /// Moves the epoch to `first`, the time of the earliest leaf, which is next; `due` returns the port of a leaf's link
+    /// at its far end, and when the leaf is due.
     #[cold]
-    pub fn renew(&mut self, due: impl Fn(u32) -> (u32, Time)) -> Time {
-        let leaves = 0..self.leaves;
-        let first = leaves.clone().map(|id| due(id).1).min().unwrap_or(Time::MAX).min(self.first_far());
-        if first < Time::MAX {
-            self.count_from(first.ps());
-            leaves.for_each(|id| {
-                let (port, time) = due(id);
-                self.set(id, port, time);
-            });
-            self.set_first_far();
+    pub fn renew(&mut self, first: Time, due: impl Fn(u32) -> (u32, Time)) {
+        self.epoch = first.ps();
+        self.find_beyond();
+        for id in 0..self.leaves {
+            let (port, time) = due(id);
+            self.set(id, port, time);
         }
-        first
     }
 
     /// Bytes of memory held.
@@ -312,7 +305,7 @@ mod tests {
 
     fn drain(queue: &mut EventQueue) -> Vec<(u64, Due)> {
         std::iter::from_fn(|| {
-            let (time, due) = queue.first_due()?;
+            let (time, due) = queue.first_leaf().or_else(|| queue.pop_timer())?;
             if let Due::Leaf(id) = due {
                 queue.clear(id);
             }
@@ -371,11 +364,10 @@ mod tests {
                 model[id as usize] = time;
                 if what == 2 {
                     let first = *model.iter().min().unwrap();
-                    let due = queue.first_due().or_else(|| {
-                        assert!(queue.renew(|id| (id, model[id as usize])) < Time::MAX);
-                        queue.first_due()
-                    });
-                    let Some((time, Due::Leaf(id))) = due else { panic!("a leaf is due") };
+                    if queue.is_distant() {
+                        queue.renew(first, |id| (id, model[id as usize]));
+                    }
+                    let Some((time, Due::Leaf(id))) = queue.first_leaf() else { panic!("a leaf is due") };
                     prop_assert_eq!((time, model[id as usize]), (first, first));
                     queue.clear(id);
                     model[id as usize] = Time::MAX;
@@ -392,7 +384,7 @@ mod tests {
         for instant in 1..=instants {
             let at = Time::from_ps(instant * gap);
             ids.iter().for_each(|&id| queue.set(id, id, at));
-            let Some((_, Due::Leaf(id))) = queue.first_due() else { panic!("a leaf is due") };
+            let Some((_, Due::Leaf(id))) = queue.first_leaf() else { panic!("a leaf is due") };
             first[ids.iter().position(|other| *other == id).unwrap()] += 1;
             ids.iter().for_each(|&id| queue.clear(id));
         }
@@ -418,8 +410,23 @@ mod tests {
     fn nothing_is_due_after_the_limit() {
         let mut queue = queue_of(2, Time::from_ps(11));
         queue.set(0, 0, Time::from_ps(11));
-        assert_eq!((queue.first_due(), queue.first()), (None, Some(Time::from_ps(11))));
+        assert_eq!((queue.first_leaf(), queue.pop_timer(), queue.first()), (None, None, Time::from_ps(11)));
         queue.bring_forward(1, 1, Time::from_ps(10));
-        assert_eq!(queue.first_due(), Some((Time::from_ps(10), Due::Leaf(1))));
+        assert_eq!(queue.first_leaf(), Some((Time::from_ps(10), Due::Leaf(1))));
+    }
+
+    #[test]
+    fn timers_come_before_leaves_of_their_time_and_before_distant_leaves() {
+        let day = Time::from_ps(86_400_000_000_000_000);
+        let mut queue = queue_of(2, Time::MAX);
+        queue.set(0, 0, day);
+        queue.schedule(7, Time::from_ps(5), Order::Scheduled);
+        assert!(queue.is_distant());
+        assert_eq!((queue.first(), queue.limit()), (Time::from_ps(5), Time::from_ps(5)));
+        queue.bring_forward(1, 1, Time::from_ps(5));
+        assert_eq!(drain(&mut queue), [(5, Due::Far(7)), (5, Due::Leaf(1))]);
+        assert!(queue.is_distant() && queue.first() == Time::MAX);
+        queue.clear(0);
+        assert!(!queue.is_distant());
     }
 }

@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use weft_switching::Switch;
-use weft_units::{Duration, NodeId, Time};
+use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::division::Division;
 use crate::hosts::{Hosts, World};
+use crate::line::LinkCounters;
 use crate::network::Crossing;
 use crate::partition::{Partition, Pause};
 use crate::trace::{Tracer, Untraced};
@@ -100,6 +101,17 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
         self.part(self.division.part_of(node))
     }
 
+    /// The partition of a link's sending end.
+    pub fn sender_of(&self, link: LinkId) -> MutexGuard<'_, Partition<'a, S, H>> {
+        let from = self.part(0).net.fabric.link(link).from;
+        self.part_of(from)
+    }
+
+    /// The counters of a link.
+    pub fn counters_of(&self, link: LinkId) -> LinkCounters {
+        self.sender_of(link).net.counters_of(link)
+    }
+
     /// Every partition in turn.
     pub fn parts(&self) -> impl Iterator<Item = MutexGuard<'_, Partition<'a, S, H>>> {
         self.rooms.iter().map(|room| lock(&room.partition))
@@ -154,8 +166,8 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
     /// Works through the only partition up to `end`, or up to urgent news, or for this many events.
     pub fn work_alone<T: Tracer>(&self, end: Time, most: u32, tracer: &mut T) {
         let mut part = self.part(0);
-        if part.run(end, (most, true), &self.world, tracer) == Pause::News {
-            // All that happens at the same time belongs to the news.
+        if part.run(end, (most, true), &self.world, tracer) != Pause::End {
+            // All that happens at the same time belongs together.
             let now = part.net.now;
             part.run((now + Duration::from_ps(1)).min(end), (u32::MAX, false), &self.world, tracer);
         }

@@ -7,10 +7,13 @@
 //! a host receives it. Results are reported through [`record::Recorder`].
 
 pub mod bench;
+mod bench_cases;
 mod book;
 mod central;
 mod class_queue;
+mod conductor;
 pub mod division;
+mod effects;
 pub mod emulated;
 pub mod engine;
 pub mod event_queue;
@@ -22,6 +25,7 @@ mod hosts;
 mod huge;
 pub mod ideal;
 pub mod journal;
+pub mod line;
 pub mod link;
 pub mod loads;
 pub mod network;

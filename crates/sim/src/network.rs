@@ -7,9 +7,10 @@ use weft_units::{Bytes, LinkId, NodeId, PortId, Time};
 
 use crate::class_queue::ClassQueue;
 use crate::division::Division;
-use crate::event_queue::EventQueue;
+use crate::event_queue::{Due, EventQueue};
 use crate::journal::{Journal, Loss, News, Strand};
-use crate::link::{FarEnd, Line, LinkCounters, Links, Offer, Span};
+use crate::line::{FarEnd, Line, LinkCounters, Offer, Span};
+use crate::link::Links;
 use crate::packet::{PacketId, Parcel, Slab, Way};
 use crate::record::{Counters, FloodCounters};
 use crate::served_port::Served;
@@ -59,14 +60,14 @@ pub struct Network<'a> {
     numbers: Vec<u32>,
     /// The fabric's link ID, by this network's link number.
     ids: Vec<LinkId>,
-    /// The partition of each far end, by this network's link number; empty if there is one partition.
+    /// The partition of each far end, by this network's link number.
     to_part: Vec<u16>,
     /// Whether the links are too many to stay in the L1 cache.
     prefetches: bool,
 }
 
 impl<'a> Network<'a> {
-    /// The idle network of partition `part`, with the number of its switches.
+    /// The idle network of partition `part`.
     pub fn new(fabric: &'a Fabric, division: &Division, part: usize, strand_bits: u32) -> Self {
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let mut far_ends = Vec::new();
@@ -184,24 +185,38 @@ impl<'a> Network<'a> {
     }
 
     /// The time of the first event; [`Time::MAX`] if there is none.
-    pub fn first_event(&mut self) -> Time {
-        self.queue.first().unwrap_or_else(|| self.renew())
+    pub fn first_event(&self) -> Time {
+        let first = self.queue.first();
+        if self.queue.is_distant() { first.min(self.first_distant()) } else { first }
     }
 
-    #[cold]
-    fn renew(&mut self) -> Time {
-        let (links, served) = (&self.links, &self.served);
-        let (ids, fabric) = (&self.ids, self.fabric);
-        self.queue.renew(|leaf| match leaf.checked_sub(links.count()) {
-            None => (links.far_port(leaf), links.first_arrival(leaf)),
-            Some(line) => {
-                let free = match &served[line as usize] {
-                    Some(queues) if queues.line_busy => links.busy_until(line),
-                    _ => Time::MAX,
-                };
-                (line_port(fabric, ids[line as usize]), free)
+    /// The next event before the end.
+    #[inline(always)]
+    pub fn next_event(&mut self) -> Option<(Time, Due)> {
+        self.queue.first_leaf().or_else(|| self.next_other())
+    }
+
+    /// The next timer, or a distant link's event.
+    #[inline(never)]
+    fn next_other(&mut self) -> Option<(Time, Due)> {
+        if self.queue.is_distant() {
+            let first = self.first_distant();
+            if first < self.queue.limit() {
+                let (links, served) = (&self.links, &self.served);
+                let (ids, fabric) = (&self.ids, self.fabric);
+                self.queue.renew(first, |leaf| leaf_due(leaf, links, served, (ids, fabric)));
+                return self.queue.first_leaf();
             }
-        })
+        }
+        self.queue.pop_timer()
+    }
+
+    /// The time of the first leaf.
+    #[cold]
+    fn first_distant(&self) -> Time {
+        let leaves = 0..self.links.count() * if self.served.is_empty() { 1 } else { 2 };
+        let due = |leaf| leaf_due(leaf, &self.links, &self.served, (&self.ids, self.fabric)).1;
+        leaves.map(due).min().unwrap_or(Time::MAX)
     }
 
     /// Takes in a packet from another partition.
@@ -402,6 +417,21 @@ impl<'a> Network<'a> {
     pub fn memory(&self) -> usize {
         self.packets.memory() + self.queue.memory() + self.links.memory()
     }
+}
+
+/// The port of a leaf's link at its far end, and when the leaf is due.
+fn leaf_due(
+    leaf: u32,
+    links: &Links,
+    served: &[Option<Served>],
+    (ids, fabric): (&[LinkId], &Fabric),
+) -> (u32, Time) {
+    let Some(line) = leaf.checked_sub(links.count()) else {
+        return (links.far_port(leaf), links.first_arrival(leaf));
+    };
+    let is_busy = served[line as usize].as_ref().is_some_and(|served| served.line_busy);
+    let free = if is_busy { links.busy_until(line) } else { Time::MAX };
+    (line_port(fabric, ids[line as usize]), free)
 }
 
 /// The place of a port's line among the simultaneous events of its node.

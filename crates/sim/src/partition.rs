@@ -126,20 +126,19 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         self.net.queue.set_end(end);
         let links = self.net.links.count();
         for _ in 0..most {
-            let Some((time, due)) = self.net.queue.first_due() else {
-                if self.net.first_event() < end {
-                    continue;
-                }
-                return Pause::End;
-            };
-            self.net.now = time;
+            let Some((time, due)) = self.net.next_event() else { return Pause::End };
+            let before = std::mem::replace(&mut self.net.now, time);
             match due {
                 Due::Leaf(link) if link < links => self.arrive(link, world, tracer),
                 Due::Leaf(line) => {
                     self.net.counters.events += 1;
                     self.net.line_free(line - links);
                 }
-                Due::Far(id) => self.timer(id.into(), world, tracer),
+                Due::Far(id) => {
+                    if !self.timer(id.into(), world, tracer) {
+                        self.net.now = before;
+                    }
+                }
             }
             if returns_for_news && self.net.journal.is_urgent {
                 return Pause::News;
@@ -184,20 +183,22 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         self.hosts.deliver(packet, &mut self.net, &self.routes, world, tracer);
     }
 
-    fn timer<T: Tracer>(&mut self, timer: Timer, world: &World<'_>, tracer: &mut T) {
-        // How many notices there are at once depends on the division, and a timer that has moved is no event.
-        let is_due = match timer {
-            Timer::End(place) => self.hosts.timer(place, &mut self.net, &self.routes, world, tracer),
-            _ => timer != Timer::Notice,
-        };
-        self.net.counters.events += u64::from(is_due);
+    /// Returns whether anything was due: a timer that has moved is no event.
+    fn timer<T: Tracer>(&mut self, timer: Timer, world: &World<'_>, tracer: &mut T) -> bool {
+        // How many notices there are at once depends on the division.
+        self.net.counters.events += u64::from(timer != Timer::Notice);
         match timer {
-            Timer::End(_) => {}
+            Timer::End(place) => {
+                let is_due = self.hosts.timer(place, &mut self.net, &self.routes, world, tracer);
+                self.net.counters.events -= u64::from(!is_due);
+                return is_due;
+            }
             Timer::Switch(number) => self.switches.wake(number as usize, &mut self.net, tracer),
             Timer::Ask(flow) => self.ask(flow, world, tracer),
             Timer::Start => self.start(world, tracer),
             Timer::Notice => self.heed(world),
         }
+        true
     }
 
     /// Starts the next flow.

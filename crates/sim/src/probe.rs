@@ -7,7 +7,7 @@ use weft_fabric::Fabric;
 use weft_switching::TableEntries;
 use weft_units::{Bytes, Duration, LinkId, NodeId, Time};
 
-use crate::link::LinkCounters;
+use crate::line::LinkCounters;
 use crate::record::{Metric, Recorder, Sample};
 
 /// The probe of one run.

@@ -6,7 +6,7 @@ use weft_traffic::Flow;
 use weft_transport::mptcp::Stats;
 use weft_units::{Duration, LinkId, Time};
 
-use crate::link::LinkCounters;
+use crate::line::LinkCounters;
 use crate::trace::TraceEvent;
 
 /// Receives the output of a run, in order of simulated time.

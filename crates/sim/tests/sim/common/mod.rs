@@ -216,8 +216,9 @@ impl<'a> Trial<'a> {
         };
         let report = run(setup, &mut seen);
         assert!(report.counters.is_conserved(), "seed {}: {:?}", self.seed, report.counters);
+        let recorded = seen.flows.iter().map(|record| record.flow.id).collect();
         seen.flows.sort_by_key(|record| record.flow.id);
-        Outcome { report, flows: seen.flows, samples: seen.samples }
+        Outcome { report, flows: seen.flows, recorded, samples: seen.samples }
     }
 }
 
@@ -230,6 +231,8 @@ pub fn link(fabric: &Fabric, cable: &str) -> LinkId {
 pub struct Outcome {
     pub report: RunReport,
     pub flows: Vec<FlowRecord>,
+    /// The order in which they were recorded.
+    pub recorded: Vec<FlowId>,
     pub samples: Vec<Sample>,
 }
 

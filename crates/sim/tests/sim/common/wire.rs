@@ -56,7 +56,7 @@ impl Wire {
     /// Processes the events due until `at`.
     pub fn run_until(&mut self, at: Time) {
         let links = self.net.links.count();
-        while let Some((time, due)) = self.net.queue.first_due().filter(|(time, _)| *time <= at) {
+        while let Some((time, due)) = self.net.next_event().filter(|(time, _)| *time <= at) {
             self.net.now = time;
             match due {
                 Due::Leaf(link) if link < links => {
@@ -83,7 +83,7 @@ impl Wire {
     }
 
     /// The counters of the link.
-    pub fn counters(&self) -> weft_sim::link::LinkCounters {
+    pub fn counters(&self) -> weft_sim::line::LinkCounters {
         self.net.counters_of(LinkId(0))
     }
 }

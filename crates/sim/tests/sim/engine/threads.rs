@@ -12,9 +12,9 @@ use crate::theory::conservation::{any_fabric, any_flows};
 
 /// All that a run says, except for the memory that it held.
 pub fn said(outcome: Outcome) -> String {
-    let Outcome { mut report, flows, samples } = outcome;
+    let Outcome { mut report, flows, recorded, samples } = outcome;
     report.state_bytes = 0;
-    format!("{report:#?}\n{flows:#?}\n{samples:#?}")
+    format!("{report:#?}\n{flows:#?}\n{recorded:#?}\n{samples:#?}")
 }
 
 /// Compares the runs on one thread and on these numbers of threads.
@@ -90,6 +90,50 @@ fn every_scheme_and_transport_says_the_same_with_any_number_of_threads() {
     }
 }
 
+/// Two leaves with one host each.
+fn pair() -> Fabric {
+    build::spine_leaf(2, 2, 1, &link(), &link()).expect("the sizes are positive")
+}
+
+#[test]
+fn a_flow_that_starts_beyond_the_queues_range_changes_nothing() {
+    for (bytes, scheme) in [(1_000_000, "ecmp"), (60_000, "smoc"), (60_000, "tcp_path")] {
+        let fabric = pair();
+        let trial = Trial::linux(&fabric, scheme).limit(MS(4_000_000));
+        let trial = trial.flow(0, 1, bytes, MS(0)).flow(1, 0, bytes, MS(2_000_000));
+        let outcome = trial.run();
+        assert_eq!(outcome.report.flows_finished, 2);
+        assert_eq!(outcome.flows.iter().map(|flow| flow.timeouts).sum::<u64>(), 0, "{scheme}");
+        same_with_threads(&trial, &[2], |trial| trial.run());
+    }
+}
+
+#[test]
+fn unfinished_flows_are_recorded_in_the_same_order() {
+    let fabric = build::spine_leaf(2, 4, 2, &link(), &link()).expect("the sizes are positive");
+    let mut trial = Trial::linux(&fabric, "ecmp").limit(MS(5));
+    for (place, src) in [5, 0, 3, 1, 4, 2].into_iter().enumerate() {
+        trial = trial.flow(src, 7, 10_000_000, US(10 * place as u64));
+    }
+    assert_eq!(trial.run().report.flows_finished, 0);
+    same_with_threads(&trial, &[2, 3, 4], |trial| trial.run());
+}
+
+#[test]
+fn timers_of_flows_that_have_left_do_not_move_the_end() {
+    let fabric = build::spine_leaf(2, 4, 2, &link(), &link()).expect("the sizes are positive");
+    let mut trial = Trial::linux(&fabric, "ecmp").limit(MS(400)).flow(0, 7, 1_000_000, MS(30));
+    for number in 0..700_u64 {
+        trial = trial.flow(number as u32 % 6, 6, 600, US(40 * number));
+    }
+    trial.flows.sort_by_key(|flow| flow.start);
+    // The one flow that is left can no longer reach its destination.
+    let host = fabric.ports(fabric.hosts()[7])[0];
+    trial.faults.push(Fault::of_cable(Time::ZERO + MS(31), FaultKind::Fail, host));
+    assert_eq!(trial.run().report.flows_finished, 700);
+    same_with_threads(&trial, &[2, 4], |trial| trial.run());
+}
+
 proptest! {
     #![proptest_config(crate::common::cases(64))]
 
@@ -97,7 +141,9 @@ proptest! {
     fn random_fabrics_say_the_same_with_any_number_of_threads(
         fabric in any_fabric(),
         scheme in prop::sample::select(
-            ["ecmp", "single_path", "spray", "spanning_tree"].map(scheme).to_vec()
+            ["ecmp", "single_path", "spray", "spanning_tree", "arp_path", "tcp_path", "tfe", "smoc"]
+                .map(scheme)
+                .to_vec()
         ),
         transport in prop::sample::select(transports()),
         flows in any_flows(),

@@ -1,0 +1,359 @@
+//! [`Conductor`]: leads a run from window to window, and does in between what concerns more than one partition: faults,
+//! samples, the central controller, the flows' records, the end of the run.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use weft_switching::{Forwarding, Header, Switch};
+use weft_units::{Duration, LinkId, Time};
+
+use crate::book::{Book, Consequence};
+use crate::central::ControlPlane;
+use crate::effects::carry_out;
+use crate::fault::FaultKind;
+use crate::floor::Floor;
+use crate::hosts::{Hosts, Place};
+use crate::journal::{Entry, FlowNumber, News, Strand};
+use crate::partition::{Notice, Partition};
+use crate::record::{Counters, LinkReport, Recorder, RunReport};
+use crate::setup::{Progress, Setup};
+use crate::trace::{TraceEvent, Tracer, Untraced};
+use crate::window::Window;
+
+/// Events of one partition between two looks at [`Progress::stop`].
+const MANY: u32 = 1 << 16;
+/// Windows between two updates of [`Progress`].
+const WINDOWS: u32 = 1 << 8;
+/// The shortest time.
+const INSTANT: Duration = Duration::from_ps(1);
+
+/// Passes trace events on to a recorder.
+struct Traced<'r, R>(&'r mut R);
+
+impl<R: Recorder> Tracer for Traced<'_, R> {
+    const TRACES: bool = true;
+
+    fn trace(&mut self, time: Time, event: TraceEvent<'_>) {
+        self.0.trace(time, event);
+    }
+
+    fn followed(&self) -> Option<Header> {
+        self.0.followed()
+    }
+}
+
+/// A run, as it is between windows.
+pub struct Conductor<'a> {
+    setup: Setup<'a>,
+    central: Option<ControlPlane>,
+    book: Book,
+    window: Window,
+    next_fault: usize,
+    next_sample: Time,
+    /// The time from news to its consequences.
+    lookahead: Duration,
+    /// The length of a window.
+    step: Duration,
+}
+
+/// What the engine does between windows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Global {
+    Fault,
+    Central,
+    Window,
+    Sample,
+}
+
+impl<'a> Conductor<'a> {
+    /// A run at its start, where news takes `lookahead` to its consequences and a window is as long as `step`.
+    pub fn new(setup: Setup<'a>, central: Option<ControlPlane>, lookahead: Duration, step: Duration) -> Self {
+        Self {
+            central,
+            book: Book::new(setup.classes),
+            window: Window::new(setup.window),
+            next_fault: 0,
+            next_sample: setup.probe.start().unwrap_or(Time::MAX),
+            lookahead,
+            step,
+            setup,
+        }
+    }
+
+    /// The rules that are installed before the start.
+    pub fn start<S: Switch, H: Hosts>(&mut self, floor: &Floor<'_, S, H>) {
+        let effects = self.central.as_mut().map_or_else(Vec::new, |central| central.start(self.setup.fabric));
+        for effect in effects {
+            carry_out(effect, floor, &mut Untraced);
+        }
+        floor.settle();
+    }
+
+    /// The main loop; returns whether the run was stopped.
+    pub fn drive<S: Switch, H: Hosts, R: Recorder>(
+        &mut self,
+        floor: &Floor<'_, S, H>,
+        progress: &Progress,
+        recorder: &mut R,
+    ) -> bool {
+        let undivided = floor.count() == 1;
+        let after_limit = self.setup.limit + INSTANT;
+        let flows = self.setup.flows.len() as u64;
+        let mut until_progress = 0;
+        loop {
+            if floor.take_news() {
+                self.join(floor, recorder);
+            }
+            if until_progress == 0 || undivided {
+                until_progress = WINDOWS;
+                self.report_progress(floor, progress);
+            }
+            until_progress -= 1;
+            if progress.stop.load(Ordering::Relaxed) {
+                return true;
+            }
+            // Both sides of the last flow leave a lookahead after its end.
+            let is_over = self.book.over == flows;
+            let end = if is_over { self.book.last_over + self.lookahead + INSTANT } else { after_limit };
+            let end = end.min(after_limit);
+            let first = floor.first();
+            let global = if is_over { None } else { self.next_global() };
+            let pause = global.map_or(end, |(time, _)| time.min(end));
+            if let Some((time, what)) = global.filter(|(time, _)| *time < end && *time <= first) {
+                floor.settle();
+                for mut part in floor.parts() {
+                    part.net.now = time;
+                }
+                match what {
+                    Global::Sample => self.sample(time, floor, recorder),
+                    _ if R::TRACES => self.act(what, time, floor, &mut Traced(recorder)),
+                    _ => self.act(what, time, floor, &mut Untraced),
+                }
+                floor.settle();
+            } else if first >= end {
+                return false;
+            } else if undivided && R::TRACES {
+                floor.work_alone(pause, MANY, &mut Traced(recorder));
+            } else if undivided {
+                floor.work_alone(pause, MANY, &mut Untraced);
+            } else {
+                floor.work(pause.min(first + self.step));
+                if let Some(loads) = &progress.loads {
+                    let events =
+                        |part: &Partition<'_, S, H>| part.net.counters.events + part.net.counters.packet_hops;
+                    let events: Vec<u64> = floor.parts().map(|part| events(&part)).collect();
+                    loads.lock().unwrap_or_else(PoisonError::into_inner).add(&events);
+                }
+            }
+        }
+    }
+
+    /// What comes next, and when.
+    fn next_global(&self) -> Option<(Time, Global)> {
+        let fault = self.setup.faults.get(self.next_fault).map(|fault| (fault.at, Global::Fault));
+        let central = self.central.as_ref().map(|central| (central.next(), Global::Central));
+        let window = self.window.next().map(|time| (time, Global::Window));
+        let sample = Some((self.next_sample, Global::Sample));
+        let all = [fault, central, window, sample].into_iter().flatten();
+        all.filter(|(time, _)| *time < Time::MAX).min_by_key(|(time, _)| *time)
+    }
+
+    fn act<S: Switch, H: Hosts, T: Tracer>(
+        &mut self,
+        what: Global,
+        now: Time,
+        floor: &Floor<'_, S, H>,
+        tracer: &mut T,
+    ) {
+        match what {
+            Global::Fault => self.fault(now, floor, tracer),
+            Global::Central => {
+                let effects = self.central.as_mut().map_or_else(Vec::new, |central| central.run(now));
+                for effect in effects {
+                    carry_out(effect, floor, tracer);
+                }
+            }
+            Global::Window => self.window.read(self.setup.fabric, |id| floor.counters_of(id).wire_bytes),
+            Global::Sample => {}
+        }
+    }
+
+    /// Enters the news of all partitions in the book, in order of time, and sends out the notices that follow.
+    fn join<S: Switch, H: Hosts, R: Recorder>(&mut self, floor: &Floor<'_, S, H>, recorder: &mut R) {
+        let mut entries: Vec<Entry> = Vec::new();
+        for mut part in floor.parts() {
+            let journal = &mut part.net.journal;
+            journal.is_urgent = false;
+            entries.append(&mut journal.entries);
+        }
+        entries.sort_by_key(|entry| (entry.at, entry.node));
+        for Entry { at, node, news } in entries {
+            match (news, &mut self.central) {
+                (News::Reported(reported), Some(central)) => central.reported(at, node, *reported),
+                (News::RuleRemoved { cookie, packets, bytes }, Some(central)) => {
+                    central.rule_removed(at, node, (cookie, packets, bytes));
+                }
+                (news, _) => {
+                    let consequence = self.book.enter(at, news, self.setup.flows, recorder);
+                    if let Some(consequence) = consequence {
+                        self.notify(at + self.lookahead, consequence, floor);
+                    }
+                }
+            }
+        }
+    }
+
+    fn notify<S: Switch, H: Hosts>(&self, at: Time, consequence: Consequence, floor: &Floor<'_, S, H>) {
+        let host = |flow: FlowNumber, side: usize| {
+            let flow = &self.setup.flows[flow as usize];
+            self.setup.fabric.host_node([flow.src, flow.dst][side])
+        };
+        let notices: &[_] = match consequence {
+            Consequence::Watch(Strand { flow, subflow }) => &[(host(flow, 0), Notice::Watch(flow, subflow))],
+            Consequence::Over(flow) => &[0, 1].map(|side| (host(flow, side), Notice::Leave(flow, side))),
+        };
+        for (node, notice) in notices {
+            floor.part_of(*node).notify(at, *notice);
+            floor.expect(at);
+        }
+    }
+
+    /// Applies a failure or restoration of links; routes change at once (control-plane delay is not modelled).
+    fn fault<S: Switch, H: Hosts, T: Tracer>(&mut self, now: Time, floor: &Floor<'_, S, H>, tracer: &mut T) {
+        let fault = &self.setup.faults[self.next_fault];
+        let up = fault.kind == FaultKind::Heal;
+        self.next_fault += 1;
+        let fabric = self.setup.fabric;
+        for strand in self.book.event(now, if up { &[] } else { &fault.links }) {
+            let source = fabric.host_node(self.setup.flows[strand.flow as usize].src);
+            floor.part_of(source).watch(strand.flow, strand.subflow, &floor.world);
+        }
+        for &id in &fault.links {
+            if T::TRACES {
+                tracer.trace(now, TraceEvent::LinkChanged { link: id, up });
+            }
+            for mut part in floor.parts() {
+                part.set_up(id, up, tracer);
+            }
+        }
+        if let Some(central) = &mut self.central {
+            central.links_changed(now, fabric, &fault.links, up);
+        }
+        let is_up = |id: LinkId| floor.sender_of(id).net.is_up(id);
+        let routes = Arc::new(Forwarding::new(fabric, is_up));
+        for mut part in floor.parts() {
+            part.reroute(&routes, &floor.world);
+        }
+    }
+
+    fn sample<S: Switch, H: Hosts, R: Recorder>(
+        &mut self,
+        now: Time,
+        floor: &Floor<'_, S, H>,
+        recorder: &mut R,
+    ) {
+        let mut class_bytes = self.book.finished_bytes.clone();
+        let mut active = 0;
+        for number in self.book.unfinished() {
+            let flow = &self.setup.flows[number as usize];
+            let part = floor.part_of(self.setup.fabric.host_node(flow.dst));
+            let delivered = part.delivered(number, &floor.world);
+            active += 1;
+            class_bytes[usize::from(flow.class)] += delivered.unwrap_or(0);
+        }
+        let probe = &mut self.setup.probe;
+        let state = |id| (floor.counters_of(id), floor.sender_of(id).net.waiting(id));
+        self.next_sample = probe.sample(self.setup.fabric, now, state, (&class_bytes, active), recorder);
+        if probe.samples_switches() {
+            for node in self.setup.fabric.switches() {
+                let mut part = floor.part_of(node);
+                let switches = &mut part.switches;
+                let number = switches.number_of(node).expect("each switch is in its partition");
+                let entries = switches.table_entries(number, now);
+                probe.sample_switch(now, node, entries, recorder);
+            }
+        }
+    }
+
+    fn report_progress<S: Switch, H: Hosts>(&self, floor: &Floor<'_, S, H>, progress: &Progress) {
+        let (mut now, mut hops) = (Time::ZERO, 0);
+        for part in floor.parts() {
+            now = now.max(part.net.now);
+            hops += part.net.counters.packet_hops;
+        }
+        progress.time_ps.store(now.ps(), Ordering::Relaxed);
+        progress.packet_hops.store(hops, Ordering::Relaxed);
+        progress.flows.store(self.book.finished, Ordering::Relaxed);
+    }
+
+    /// Records the remaining flows and builds the report.
+    pub fn finish<S: Switch, H: Hosts, R: Recorder>(
+        &mut self,
+        floor: &Floor<'_, S, H>,
+        recorder: &mut R,
+        stopped: bool,
+    ) -> RunReport {
+        floor.settle();
+        let fabric = self.setup.fabric;
+        let is_over = self.book.over == self.setup.flows.len() as u64;
+        let last = floor.parts().map(|part| part.net.now).max().unwrap_or(Time::ZERO);
+        let end = if is_over { self.book.last_over } else { last };
+        for mut part in floor.parts() {
+            part.net.now = last;
+        }
+        let mut started = Vec::new();
+        for part in floor.parts() {
+            started.extend_from_slice(part.started());
+        }
+        started.sort_unstable();
+        for &number in &started {
+            let flow = &self.setup.flows[number as usize];
+            for (side, host) in [flow.src, flow.dst].into_iter().enumerate() {
+                let mut part = floor.part_of(fabric.host_node(host));
+                if floor.world.places.get(number, side) != Place::Gone {
+                    part.leave(number, side, &floor.world);
+                }
+            }
+        }
+        self.join(floor, recorder);
+        while self.window.next().is_some() {
+            self.window.read(fabric, |id| floor.counters_of(id).wire_bytes);
+        }
+        let mut total = Counters::default();
+        let mut state_bytes = 0;
+        for mut part in floor.parts() {
+            let net = &mut part.net;
+            net.counters.packets_in_flight = net.packets.live() as u64;
+            total.add(&net.counters);
+            state_bytes += part.memory() as u64;
+        }
+        total.packets_in_flight += self.central.as_ref().map_or(0, ControlPlane::waiting) as u64;
+        let links = (0..fabric.links().len() as u32).map(LinkId);
+        RunReport {
+            stopped,
+            end,
+            window: self.setup.window,
+            counters: total,
+            flows_started: started.len() as u64,
+            flows_finished: self.book.finished,
+            links: links.map(|id| self.link_report(id, floor)).collect(),
+            events: self.book.events.clone(),
+            controller: self.central.as_ref().map(ControlPlane::report),
+            multipath: self.book.multipath,
+            state_bytes,
+        }
+    }
+
+    fn link_report<S: Switch, H: Hosts>(&self, id: LinkId, floor: &Floor<'_, S, H>) -> LinkReport {
+        let receiver = floor.part_of(self.setup.fabric.link(id).to);
+        let floods = receiver.net.floods_of(id);
+        drop(receiver);
+        LinkReport {
+            id,
+            counters: floor.counters_of(id),
+            window_bytes: self.window.bytes(id),
+            floods,
+            up: floor.sender_of(id).net.is_up(id),
+        }
+    }
+}

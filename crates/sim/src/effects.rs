@@ -1,0 +1,63 @@
+//! Carries out at switches and hosts what the central controller decides.
+
+use weft_control::SwitchId;
+use weft_switching::{DropReason, Switch};
+use weft_units::{NodeId, PortId};
+
+use crate::central::{Effect, Outgoing};
+use crate::floor::Floor;
+use crate::hosts::Hosts;
+use crate::partition::Partition;
+use crate::trace::Tracer;
+
+/// The switch with this controller ID.
+const fn node_of(switch: SwitchId) -> NodeId {
+    NodeId(switch.0 as u32 - 1)
+}
+
+/// Carries out what the controller does at a switch.
+pub fn carry_out<S: Switch, H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'_, S, H>, tracer: &mut T) {
+    let (switch, ports, frame) = match effect {
+        Effect::Rule(switch, change) => {
+            let mut part = floor.part_of(node_of(switch));
+            let Partition { net, switches, .. } = &mut *part;
+            if let Some(number) = switches.number_of(node_of(switch)) {
+                let now = net.now;
+                switches.change(number, net, |scheme| scheme.apply(now, &change));
+            }
+            return;
+        }
+        Effect::Drop(parcel) => {
+            let mut part = floor.part(0);
+            let net = &mut part.net;
+            let packet = net.packets.put(parcel);
+            let node = NodeId(0);
+            net.drop(node, packet, DropReason::NotReleased, tracer);
+            return;
+        }
+        Effect::Receive(switch, in_port, frame) => (switch, Err(in_port), frame),
+        Effect::Send(switch, ports, frame) => (switch, Ok(ports), frame),
+    };
+    let node = node_of(switch);
+    let mut part = floor.part_of(node);
+    let Partition { net, switches, .. } = &mut *part;
+    let Some(number) = switches.number_of(node) else { return };
+    let packet = match frame {
+        Outgoing::Held(parcel) => net.packets.put(parcel),
+        Outgoing::Copy(parcel) => {
+            net.counters.packets_copied += 1;
+            net.packets.put(parcel)
+        }
+        Outgoing::Made(header) => {
+            net.counters.packets_of_switches += 1;
+            net.packets.packet_without_segment(&header)
+        }
+    };
+    match ports {
+        Ok(ports) => switches.send_out(number, ports.into_iter(), packet, net, tracer),
+        Err(in_port) => {
+            let ingress = in_port.unwrap_or(PortId(u16::MAX));
+            switches.receive(number, ingress, packet, net, tracer);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The ends of a link, the outcome of offering a packet to it, and its counters.
+
+use weft_units::{Bytes, LinkId, Time};
+
+/// The far end of a link: a switch (by its dense number) or a host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FarEnd(u32);
+
+impl FarEnd {
+    const HOST: u32 = 1 << 31;
+
+    /// The switch with this dense number.
+    pub const fn switch(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// The host with this number.
+    pub const fn host(number: u32) -> Self {
+        Self(number | Self::HOST)
+    }
+
+    /// `Ok(switch)` or `Err(host)`.
+    #[inline]
+    pub const fn split(self) -> Result<u32, u32> {
+        if self.0 & Self::HOST == 0 { Ok(self.0) } else { Err(self.0 & !Self::HOST) }
+    }
+}
+
+/// A link of a partition: the fabric's ID, and its ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// The fabric's link.
+    pub id: LinkId,
+    /// Its far end.
+    pub far_end: FarEnd,
+    /// Where its ends are.
+    pub span: Span,
+}
+
+/// Which ends of a link belong to a partition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Span {
+    /// Both.
+    Within,
+    /// The sending end. Packets leave for another partition when they are accepted.
+    Leaves,
+    /// The far end. Packets come from another partition.
+    Enters,
+}
+
+/// The outcome of offering a packet to a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Offer {
+    /// It is the only one on the link: schedule its arrival at this port.
+    First(Time, u16),
+    /// It follows others.
+    Queued,
+    /// It reaches another partition at this time.
+    Leaves(Time),
+    /// There was no room.
+    Full,
+    /// Not accepted here: the link is down, or its port has several queues.
+    Refused,
+}
+
+/// Counters of one link.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkCounters {
+    /// Bytes sent, including overhead.
+    pub wire_bytes: u64,
+    /// Packets accepted.
+    pub packets: u64,
+    /// Packets dropped because the queue was full.
+    pub drops: u64,
+    /// Packets marked "congestion experienced".
+    pub marks: u64,
+    /// Longest backlog seen by a packet, with a resolution of 1.024 ns of line time (below 1 Gbps: 1.05 us).
+    pub max_backlog: Bytes,
+}
