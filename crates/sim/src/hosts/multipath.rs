@@ -60,7 +60,7 @@ pub struct Multipath {
     config: Config,
     sides: Vec<Option<Box<Side>>>,
     vacancies: Vacancies,
-    /// Addresses and ports in use by sources of this partition.
+    /// Addresses and ports in use by sources.
     taken: BTreeSet<(HostId, HostId, u16, u16)>,
     segment: Segment,
 }

@@ -18,7 +18,8 @@ pub enum Place {
 const NEW: u32 = 0;
 const GONE: u32 = u32::MAX;
 
-/// The places of both ends of all flows. Only the partition of an end reads and writes its place.
+/// The places of both ends of all flows. Only the partition of an end, and the engine between windows, reads and
+/// writes its place.
 pub struct Places(Vec<AtomicU32>);
 
 impl Places {
