@@ -164,9 +164,9 @@ proptest! {
             let gave_up = outcome.flows.iter().filter(|flow| flow.end.is_none());
             prop_assert!(gave_up.clone().all(|flow| flow.timeouts >= 6), "{:?}", Vec::from_iter(gave_up));
             prop_assert_eq!(outcome.flows.len(), trial.flows.len());
-            // What is left repeats something that has arrived.
+            // What is left repeats something that has arrived, or is the last acknowledgement of a side that has closed.
             let repeats = counters.packets_copied + outcome.flows.iter().map(|flow| flow.retransmissions).sum::<u64>();
-            prop_assert!(counters.packets_in_flight == 0 || repeats > 0);
+            prop_assert!(counters.packets_in_flight <= 2 * trial.flows.len() as u64 || repeats > 0);
         }
     }
 }
