@@ -6,7 +6,6 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use cpu_time::ThreadTime;
@@ -177,8 +176,8 @@ impl Case {
         };
         let (started, worked) = (Instant::now(), ThreadTime::now());
         let report = run_setup(setup, scheme, progress, &mut Nobody).ok()?;
-        let helped = progress.helpers_ns.load(Ordering::Relaxed) as f64 * 1e-9;
-        Some((report, [worked.elapsed().as_secs_f64() + helped, started.elapsed().as_secs_f64()]))
+        let cpu_seconds = worked.elapsed().as_secs_f64() + progress.helped_seconds();
+        Some((report, [cpu_seconds, started.elapsed().as_secs_f64()]))
     }
 
     /// Measures the case once, under `scheme`.

@@ -174,9 +174,7 @@ impl Book {
                 event.flows_hit += 1;
             }
         }
-        // The followed segment was lost, or its path may be gone: follow another.
-        let follows = loss.followed || loss.has_data && loss.for_want_of_a_path();
-        follows.then_some(Consequence::Watch(strand))
+        loss.makes_follow().then_some(Consequence::Watch(strand))
     }
 
     /// A followed packet has reached its host.

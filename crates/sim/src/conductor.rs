@@ -82,8 +82,7 @@ impl<'a> Conductor<'a> {
 
     /// The rules that are installed before the start.
     pub fn start<S: Switch, H: Hosts>(&mut self, floor: &Floor<'_, S, H>) {
-        let effects = self.central.as_mut().map_or_else(Vec::new, |central| central.start(self.setup.fabric));
-        for effect in effects {
+        for effect in self.central.iter_mut().flat_map(|central| central.start(self.setup.fabric)) {
             carry_out(effect, floor, &mut Untraced);
         }
         floor.settle();
@@ -168,8 +167,7 @@ impl<'a> Conductor<'a> {
         match what {
             Global::Fault => self.fault(now, floor, tracer),
             Global::Central => {
-                let effects = self.central.as_mut().map_or_else(Vec::new, |central| central.run(now));
-                for effect in effects {
+                for effect in self.central.iter_mut().flat_map(|central| central.run(now)) {
                     carry_out(effect, floor, tracer);
                 }
             }

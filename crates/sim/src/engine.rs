@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use cpu_time::ThreadTime;
 use weft_switching::{Blueprint, Forwarding, Switch};
 use weft_traffic::Flow;
+use weft_transport::mptcp;
 use weft_units::Duration;
 
 use crate::central::ControlPlane;
@@ -46,11 +47,10 @@ pub fn run_selecting<P: PathSelector, B: Blueprint, R: Recorder>(
     progress: &Progress,
     recorder: &mut R,
 ) -> RunReport {
-    let transport = setup.transport;
-    match Multipath::new(transport, &[]) {
-        None => run_hosts(setup, routes, blueprint, |_: &[Flow]| Tcp::<P>::default(), progress, recorder),
-        Some(_) => {
-            let hosts = |flows: &[Flow]| Multipath::new(transport, flows).expect("hosts use Multipath TCP");
+    match mptcp::Config::new(setup.transport) {
+        None => run_hosts(setup, routes, blueprint, |_| Tcp::<P>::default(), progress, recorder),
+        Some(config) => {
+            let hosts = |flows: &mut dyn Iterator<Item = &Flow>| Multipath::new(config.clone(), flows);
             run_hosts(setup, routes, blueprint, hosts, progress, recorder)
         }
     }
@@ -60,7 +60,8 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     setup: Setup<'_>,
     routes: Arc<Forwarding>,
     blueprint: &B,
-    hosts: impl Fn(&[Flow]) -> H,
+    // Those of a partition, from the flows that they send.
+    hosts: impl Fn(&mut dyn Iterator<Item = &Flow>) -> H,
     progress: &Progress,
     recorder: &mut R,
 ) -> RunReport {
@@ -87,8 +88,10 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     let division = division.joined(parts);
     let places = Places::new(setup.flows.len());
     let world = World { flows: setup.flows, transport: setup.transport, places };
-    let floor = Floor::new(world, division, |world, division, part| {
-        Partition::new((fabric, seed), (division, part), blueprint, &routes, hosts(world.flows), world)
+    let floor = Floor::new(fabric, world, division, |world, division, part| {
+        let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
+        let hosts = hosts(&mut world.flows.iter().filter(is_own));
+        Partition::new((fabric, seed), (division, part), blueprint, &routes, hosts, world)
     });
     let helpers = setup.threads.clamp(1, floor.count()) - 1;
     let mut run = Conductor::new(setup, central, lookahead, window);

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use weft_fabric::Fabric;
 use weft_switching::Switch;
 use weft_units::{Duration, LinkId, NodeId, Time};
 
@@ -21,6 +22,7 @@ const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
 
 /// All partitions.
 pub struct Floor<'a, S, H> {
+    fabric: &'a Fabric,
     /// What all hosts know.
     pub world: World<'a>,
     division: Division,
@@ -61,8 +63,9 @@ struct Room<'a, S, H> {
 }
 
 impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
-    /// The partitions of `division`, made by `make`.
+    /// The partitions of `division`, which divides `fabric`, made by `make`.
     pub fn new(
+        fabric: &'a Fabric,
         world: World<'a>,
         division: Division,
         mut make: impl FnMut(&World<'a>, &Division, usize) -> Partition<'a, S, H>,
@@ -74,6 +77,7 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
         };
         let rooms = (0..division.parts()).map(room).collect();
         Self {
+            fabric,
             world,
             division,
             rooms,
@@ -103,8 +107,7 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
 
     /// The partition of a link's sending end.
     pub fn sender_of(&self, link: LinkId) -> MutexGuard<'_, Partition<'a, S, H>> {
-        let from = self.part(0).net.fabric.link(link).from;
-        self.part_of(from)
+        self.part_of(self.fabric.link(link).from)
     }
 
     /// The counters of a link.

@@ -88,6 +88,11 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// Whether the source follows another segment: the followed one was lost, or its path may be gone.
+    pub const fn makes_follow(&self) -> bool {
+        self.followed || self.has_data && self.for_want_of_a_path()
+    }
+
     /// Whether the frame was lost for want of a path, with no other copy of it.
     pub const fn for_want_of_a_path(&self) -> bool {
         !matches!(
@@ -139,12 +144,10 @@ impl Journal {
     #[cold]
     pub fn add(&mut self, at: Time, node: NodeId, news: News) {
         self.is_urgent |= match &news {
-            News::Dropped(_, loss) => loss.followed || loss.has_data && loss.for_want_of_a_path(),
-            News::Opened(..) | News::Received(_) | News::Arrived(..) | News::Left(..) | News::Asked(_) => {
-                false
-            }
+            News::Dropped(_, loss) => loss.makes_follow(),
+            News::Opened(..) | News::Received(_) | News::Arrived(..) | News::Left(..) => false,
+            News::Asked(_) | News::Explores(_) | News::Explored(_) => false,
             News::Closed(..) | News::Aborted(_) | News::Answered(_) => true,
-            News::Explores(_) | News::Explored(_) => false,
             News::Reported(_) | News::RuleRemoved { .. } => true,
         };
         self.entries.push(Entry { at, node, news });

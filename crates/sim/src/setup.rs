@@ -1,6 +1,6 @@
 //! The inputs of one run, and its progress.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use weft_fabric::Fabric;
@@ -53,4 +53,11 @@ pub struct Progress {
     pub loads: Option<Mutex<Loads>>,
     /// Why the run has one thread although more were asked for.
     pub alone: OnceLock<&'static str>,
+}
+
+impl Progress {
+    /// CPU time in seconds of the threads that help the caller's.
+    pub fn helped_seconds(&self) -> f64 {
+        self.helpers_ns.load(Ordering::Relaxed) as f64 * 1e-9
+    }
 }

@@ -279,8 +279,7 @@ pub fn run_sweep(
         Ok(report.map(|report| Timing {
             packet_hops: report.counters.packet_hops,
             seconds: started.elapsed().as_secs_f64(),
-            cpu_seconds: worked.elapsed().as_secs_f64()
-                + run.progress.helpers_ns.load(Ordering::Relaxed) as f64 * 1e-9,
+            cpu_seconds: worked.elapsed().as_secs_f64() + run.progress.helped_seconds(),
             state_bytes: report.state_bytes,
             alone: run.progress.alone.get().copied().filter(|_| asked.is_some()),
         }))

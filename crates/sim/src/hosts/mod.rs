@@ -3,6 +3,8 @@
 //! The two ends of a connection share nothing. Each end is found by the flow's number, which every packet
 //! carries, and lives from its first packet until the engine says that the flow is over.
 
+mod alarms;
+mod following;
 mod multipath;
 mod path_selector;
 mod places;

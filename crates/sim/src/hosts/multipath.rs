@@ -8,18 +8,18 @@ use std::collections::BTreeSet;
 use weft_switching::{Header, mix64};
 use weft_traffic::{EPHEMERAL, Flow};
 use weft_transport::mptcp::{Addresses, Config, Connection, Options};
-use weft_transport::{Flags, Mptcp, Segment};
+use weft_transport::{Mptcp, Segment};
 use weft_units::{HostId, Time};
 
+use super::alarms::Alarms;
+use super::following::Following;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World, node_of};
 use super::tcp::{initial_sequence, template};
 use super::vacancies::Vacancies;
-use crate::event_queue::Order;
 use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;
-use crate::packet::{PacketId, Rider, WATCHED, Way};
-use crate::timer::Timer;
+use crate::packet::{PacketId, Rider};
 use crate::trace::Tracer;
 
 /// One side of a subflow.
@@ -32,10 +32,7 @@ struct Subflow {
     nic: u32,
     /// The numbers of its addresses at this side and at the other, if hosts use several.
     addresses: Option<[u8; 2]>,
-    /// How many data segments have been followed.
-    followed: u32,
-    /// Whether to follow the next data segment.
-    watch: bool,
+    following: Following,
 }
 
 /// One side of a connection.
@@ -46,10 +43,7 @@ struct Side {
     connection: Connection,
     /// By this side's number.
     subflows: Vec<Subflow>,
-    /// The earliest timer event scheduled for it.
-    armed: Time,
-    /// The earliest event scheduled for data that waits for an interface.
-    wake: Time,
+    alarms: Alarms,
     has_all: bool,
     is_over: bool,
     opened: Time,
@@ -60,7 +54,7 @@ pub struct Multipath {
     config: Config,
     sides: Vec<Option<Box<Side>>>,
     vacancies: Vacancies,
-    /// Addresses and ports in use by sources.
+    /// Addresses and ports in use by sources of this partition.
     taken: BTreeSet<(HostId, HostId, u16, u16)>,
     segment: Segment,
 }
@@ -71,15 +65,15 @@ fn drawn(flow: &Flow, purpose: u64) -> u64 {
 }
 
 impl Multipath {
-    /// No connections yet; `None` if hosts use plain TCP.
-    pub fn new(transport: &weft_transport::Config, flows: &[Flow]) -> Option<Self> {
-        Some(Self {
-            config: Config::new(transport)?,
+    /// No connections yet of hosts that send `flows`.
+    pub fn new(config: Config, flows: &mut dyn Iterator<Item = &Flow>) -> Self {
+        Self {
+            config,
             sides: Vec::new(),
             vacancies: Vacancies::default(),
-            taken: flows.iter().map(|flow| (flow.src, flow.dst, flow.sport, flow.dport)).collect(),
+            taken: flows.map(|flow| (flow.src, flow.dst, flow.sport, flow.dport)).collect(),
             segment: Segment::default(),
-        })
+        }
     }
 
     fn is_fullmesh(&self) -> bool {
@@ -112,8 +106,7 @@ impl Multipath {
             side,
             connection,
             subflows: vec![first],
-            armed: Time::MAX,
-            wake: Time::MAX,
+            alarms: Alarms::default(),
             has_all: false,
             is_over: false,
             opened: net.now,
@@ -182,14 +175,7 @@ impl Multipath {
                 net.tell(node, News::Opened(strand, tuple));
                 continue;
             }
-            for (at, armed) in
-                [(connection.next_timeout(), &mut side.armed), (connection.held_until(), &mut side.wake)]
-            {
-                if at < *armed {
-                    *armed = at;
-                    net.queue.schedule(Timer::End(place).into(), at, Order::Scheduled);
-                }
-            }
+            side.alarms.arm(place, connection.next_timeout(), connection.held_until(), &mut net.queue);
             if !side.is_over && (side.connection.is_closed() || side.connection.is_aborted()) {
                 side.is_over = true;
                 let aborted = side.connection.is_aborted();
@@ -222,30 +208,22 @@ impl Subflow {
             template: template(flow, side),
             nic: nics.nic(net, flow, side, addresses.map(|both| both[side])),
             addresses,
-            followed: 0,
-            watch: side == 0,
+            following: Following::new(side == 0),
         }
     }
 
     /// Sends a segment; returns whether the interface accepted it.
     fn transmit<T: Tracer>(
         &mut self,
-        mut owner: u32,
+        owner: u32,
         segment: &Segment,
         options: Options,
         net: &mut Network<'_>,
         tracer: &mut T,
     ) -> bool {
         let address = self.addresses.map_or(0, |[_, remote]| remote);
-        let mut rider = Rider { options, address, way: None };
-        if self.watch && segment.len > 0 {
-            self.watch = false;
-            self.followed += 1;
-            rider.way = Some(Box::new(Way { number: self.followed, links: Vec::new() }));
-            owner |= WATCHED;
-        } else if segment.flags.has(Flags::SYN) {
-            owner |= WATCHED;
-        }
+        let (owner, way) = self.following.of(segment, owner);
+        let rider = Rider { options, address, way };
         let packet = net.packets.packet_of(&self.template, owner, segment, rider);
         net.counters.packets_sent += 1;
         net.send(self.nic, packet, tracer)
@@ -330,13 +308,8 @@ impl Hosts for Multipath {
     ) -> bool {
         let now = net.now;
         let Some(side) = &mut self.sides[place as usize] else { return false };
-        if side.armed != now && side.wake != now {
+        if !side.alarms.take_due(now) {
             return false;
-        }
-        for at in [&mut side.armed, &mut side.wake] {
-            if *at == now {
-                *at = Time::MAX;
-            }
         }
         if side.connection.next_timeout() <= now {
             side.connection.on_timeout(&self.config, now);
@@ -350,7 +323,7 @@ impl Hosts for Multipath {
             && let Some(side) = &mut self.sides[place as usize]
             && let Some(subflow) = side.subflows.get_mut(usize::from(subflow))
         {
-            subflow.watch = true;
+            subflow.following.next = true;
         }
     }
 

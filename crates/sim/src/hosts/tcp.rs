@@ -2,29 +2,26 @@
 
 use weft_switching::{Header, Kind, Mac, flow_hash, mix64};
 use weft_traffic::Flow;
-use weft_transport::{Endpoint, Flags, Segment};
+use weft_transport::{Endpoint, Segment};
 use weft_units::Time;
 
+use super::alarms::Alarms;
+use super::following::Following;
 use super::path_selector::PathSelector;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World, node_of};
 use super::vacancies::Vacancies;
-use crate::event_queue::Order;
 use crate::huge;
 use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;
-use crate::packet::{PacketId, Rider, WATCHED, Way};
-use crate::timer::Timer;
+use crate::packet::{PacketId, Rider};
 use crate::trace::Tracer;
 
 /// One end of a connection.
 struct Side<P> {
     /// The TCP state.
     endpoint: Endpoint,
-    /// The earliest timer event scheduled for it.
-    armed: Time,
-    /// The earliest event scheduled for data that waits for the interface.
-    wake: Time,
+    alarms: Alarms,
     /// The header of its packets.
     template: Header,
     /// Its choice of paths.
@@ -33,10 +30,7 @@ struct Side<P> {
     nic: u32,
     /// The owner of the packets that it receives: twice the flow's number, plus one at the destination.
     end: u32,
-    /// How many data segments have been followed.
-    followed: u32,
-    /// Whether to follow the next data segment.
-    watch: bool,
+    following: Following,
     /// At the destination, the bytes that complete the flow; [`u64::MAX`] once they have arrived.
     awaits: u64,
     /// Whether it has told that it has closed or given up.
@@ -89,14 +83,12 @@ impl<P: PathSelector> Tcp<P> {
         let flow = &world.flows[end as usize / 2];
         let side = Side {
             endpoint,
-            armed: Time::MAX,
-            wake: Time::MAX,
+            alarms: Alarms::default(),
             template: template(flow, end as usize & 1),
             path: P::default(),
             nic,
             end,
-            followed: 0,
-            watch: end & 1 == 0,
+            following: Following::new(end & 1 == 0),
             awaits: if end & 1 == 1 { flow.bytes } else { u64::MAX },
             is_over: false,
             opened: now,
@@ -153,15 +145,8 @@ impl<P: PathSelector> Tcp<P> {
                 side.endpoint.leaves_at(now, net.departure(side.nic), self.segment.len);
             }
         }
-        if small_queues && side.endpoint.held_until() < side.wake {
-            side.wake = side.endpoint.held_until();
-            net.queue.schedule(Timer::End(place).into(), side.wake, Order::Scheduled);
-        }
-        let deadline = side.endpoint.next_timeout();
-        if deadline < side.armed {
-            side.armed = deadline;
-            net.queue.schedule(Timer::End(place).into(), deadline, Order::Scheduled);
-        }
+        let held = if small_queues { side.endpoint.held_until() } else { Time::MAX };
+        side.alarms.arm(place, side.endpoint.next_timeout(), held, &mut net.queue);
         if !side.is_over && (side.endpoint.is_closed() || side.endpoint.is_aborted()) {
             side.is_over = true;
             let (number, at) = (side.end / 2, side.end as usize & 1);
@@ -181,16 +166,8 @@ fn transmit<P: PathSelector, T: Tracer>(
     net: &mut Network<'_>,
     tracer: &mut T,
 ) -> bool {
-    let mut rider = Rider::default();
-    let mut owner = side.end ^ 1;
-    if side.watch && segment.len > 0 {
-        side.watch = false;
-        side.followed += 1;
-        rider.way = Some(Box::new(Way { number: side.followed, links: Vec::new() }));
-        owner |= WATCHED;
-    } else if segment.flags.has(Flags::SYN) {
-        owner |= WATCHED;
-    }
+    let (owner, way) = side.following.of(segment, side.end ^ 1);
+    let rider = Rider { way, ..Rider::default() };
     side.path.stamp(&mut side.template, segment, net.now);
     let packet = net.packets.packet_of(&side.template, owner, segment, rider);
     net.counters.packets_sent += 1;
@@ -256,13 +233,8 @@ impl<P: PathSelector> Hosts for Tcp<P> {
         tracer: &mut T,
     ) -> bool {
         let (side, now) = (&mut self.sides[place as usize], net.now);
-        if side.armed != now && side.wake != now {
+        if !side.alarms.take_due(now) {
             return false;
-        }
-        for at in [&mut side.armed, &mut side.wake] {
-            if *at == now {
-                *at = Time::MAX;
-            }
         }
         if side.endpoint.next_timeout() <= now {
             side.endpoint.on_timeout(world.transport, now);
@@ -273,7 +245,7 @@ impl<P: PathSelector> Hosts for Tcp<P> {
 
     fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
         if let Place::At(place) = world.places.get(flow, 0) {
-            self.sides[place as usize].watch = true;
+            self.sides[place as usize].following.next = true;
         }
     }
 
@@ -289,7 +261,7 @@ impl<P: PathSelector> Hosts for Tcp<P> {
         let Place::At(place) = place else { return None };
         self.vacancies.leave(place, self.sides.len(), &mut net.queue);
         let this = &mut self.sides[place as usize];
-        (this.armed, this.wake) = (Time::MAX, Time::MAX);
+        this.alarms = Alarms::default();
         Some((SideReport { side, tcp: *this.endpoint.stats(), ..SideReport::default() }, this.opened))
     }
 

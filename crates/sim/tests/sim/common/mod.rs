@@ -12,11 +12,12 @@ use std::sync::Arc;
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 use weft_fabric::{Fabric, LinkSpec};
 use weft_scenario::{Plan, Scenario};
-use weft_sim::engine::{self, Progress, Setup};
+use weft_sim::engine::{self, PathSelector, Progress, Setup};
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::probe::Probe;
 use weft_sim::record::{FlowRecord, Kept, LinkReport, Metric, RunReport, Sample};
 use weft_sim::run::run_setup;
+use weft_switching::ecmp::Ecmp;
 use weft_switching::{Blueprint, DropReason, Forwarding, ParamValue, SchemeSpec, stream};
 use weft_traffic::Flow;
 use weft_transport::Config;
@@ -197,6 +198,15 @@ impl<'a> Trial<'a> {
         let routes = Arc::new(Forwarding::new(self.fabric, |link| self.fabric.link(link).up));
         let scheme = make(&routes);
         self.outcome(|setup, seen| engine::run(setup, routes, &scheme, &Progress::default(), seen))
+    }
+
+    /// The same with hosts that choose paths, under ECMP.
+    pub fn run_selecting<P: PathSelector>(&self) -> Outcome {
+        let routes = Arc::new(Forwarding::new(self.fabric, |link| self.fabric.link(link).up));
+        let ecmp = Ecmp::new(Arc::clone(&routes), self.seed, &self.scheme);
+        self.outcome(|setup, seen| {
+            engine::run_selecting::<P, _, _>(setup, routes, &ecmp, &Progress::default(), seen)
+        })
     }
 
     fn outcome(&self, run: impl FnOnce(Setup<'_>, &mut Kept) -> RunReport) -> Outcome {

@@ -1,16 +1,12 @@
 //! Hosts that choose paths, by the entropy that switches hash.
 
-use std::sync::Arc;
-
 use weft_fabric::build;
-use weft_sim::engine::{PathSelector, Progress, Setup, run_selecting};
-use weft_sim::probe::Probe;
-use weft_sim::record::Kept;
-use weft_switching::{Forwarding, Header, ecmp::Ecmp};
+use weft_sim::engine::PathSelector;
+use weft_switching::Header;
 use weft_transport::Segment;
 use weft_units::{NodeId, Time};
 
-use crate::common::{MS, Trial, US, gigabit, scheme};
+use crate::common::{MS, Trial, US, gigabit};
 
 /// A new path for every segment.
 #[derive(Default)]
@@ -48,23 +44,9 @@ impl PathSelector for AfterTen {
 /// The packets that each of four spines gets from the source's leaf.
 fn by_spine<P: PathSelector>() -> Vec<u64> {
     let fabric = build::spine_leaf(4, 2, 1, &gigabit(US(2)), &gigabit(US(2))).unwrap();
-    let trial = Trial::linux(&fabric, "ecmp").flow(0, 1, 300_000, US(0));
-    let routes = Arc::new(Forwarding::new(&fabric, |_| true));
-    let setup = Setup {
-        fabric: &fabric,
-        flows: &trial.flows,
-        classes: 1,
-        transport: &trial.config,
-        seed: 1,
-        limit: Time::ZERO + MS(100),
-        window: (Time::ZERO, Time::ZERO + MS(100)),
-        probe: Probe::default(),
-        faults: &[],
-        threads: 1,
-    };
-    let blueprint = Ecmp::new(Arc::clone(&routes), 1, &scheme("ecmp"));
-    let mut kept = Kept::default();
-    let report = run_selecting::<P, _, _>(setup, routes, &blueprint, &Progress::default(), &mut kept);
+    let trial =
+        Trial::linux(&fabric, "ecmp").limit(MS(100)).measured(MS(0), MS(100)).flow(0, 1, 300_000, US(0));
+    let report = trial.run_selecting::<P>().report;
     assert_eq!(report.flows_finished, 1);
     let leaf = fabric.link(fabric.ports(fabric.hosts()[0])[0]).to;
     let to_spine = |node: NodeId| !fabric.node(node).is_host();
