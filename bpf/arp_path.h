@@ -106,7 +106,8 @@ static __always_inline int on_path_request(struct __sk_buff *skb, struct frame *
 	/* An announcement: the station is new behind that port, or has moved there. */
 	if (f->src == f->dst)
 		reroot(f->src, f->port, f->now);
-	else
+	else if (!answers_fail(f))
+		/* The switch that sent a Path Fail keeps flooding frames of this pair until they have a path. */
 		reroot_unknown(f->src, f->dst, f->port, f->now);
 	if (f->src == f->dst || attached(f->dst, f->now) == NO_PORT)
 		return pass_on(skb, f);
@@ -120,7 +121,7 @@ static __always_inline int on_path_fail(struct __sk_buff *skb, struct frame *f)
 	reroot_unknown(f->dst, f->src, f->port, f->now);
 	if (attached(f->dst, f->now) == NO_PORT)
 		return pass_on(skb, f);
-	look_for(f, f->dst, f->src);
+	look_for(f, f->dst, f->src, f->id);
 	return consume(TC_ACT_SHOT);
 }
 

@@ -191,6 +191,15 @@ static __always_inline void reroot_unknown(__u64 from, __u64 to, __u32 port, __u
 	reroot_flood(&key, port, now);
 }
 
+/* Whether a Path Request about two stations has the id of a Path Fail that was seen. */
+static __always_inline bool answers_fail(const struct frame *f)
+{
+	struct flood_key key = { .from = f->dst, .to = f->src, .id = f->id, .kind = PATH_FAIL };
+	struct flood *flood = bpf_map_lookup_elem(&weft_floods, &key);
+
+	return flood && lasts(flood->state, f->now);
+}
+
 /* Records a flooded frame about a path, or returns why it is dropped. */
 static __always_inline int admit(const struct frame *f)
 {

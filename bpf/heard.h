@@ -20,10 +20,10 @@ static __always_inline __u32 attached(__u64 address, __u64 now)
 	return station && is_host(station->port, now) ? station->port : NO_PORT;
 }
 
-static __always_inline void flood_own(struct frame *f, __u8 kind, __u64 from, __u64 to)
+static __always_inline void flood_own(struct frame *f, __u8 kind, __u64 from, __u64 to, __u32 id)
 {
-	struct own own = { .from = from, .to = to, .id = draw(), .port = NO_PORT };
-	struct flood_key key = { .from = from, .to = to, .id = own.id, .kind = kind };
+	struct own own = { .from = from, .to = to, .id = id, .port = NO_PORT };
+	struct flood_key key = { .from = from, .to = to, .id = id, .kind = kind };
 
 	own.type = kind == PATH_FAIL ? FAIL : FLOW_REQUEST;
 	if (note(&key, NO_PORT, settings.lock, f->now) == NO_REASON)
@@ -71,7 +71,7 @@ __noinline int appears(struct __sk_buff *skb, struct frame *f)
 	if (!announces)
 		return NO_REASON;
 	reroot(f->src, f->port, f->now);
-	flood_own(f, PATH_REQUEST, f->src, f->src);
+	flood_own(f, PATH_REQUEST, f->src, f->src, draw());
 	if (settings.testing || bpf_clone_redirect(skb, skb->ifindex, BPF_F_INGRESS))
 		return NO_REASON;
 	return COMES_AGAIN;

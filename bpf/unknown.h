@@ -16,7 +16,7 @@ static __always_inline bool is_to_be_flooded(const struct frame *f)
 }
 
 /* The source's edge explores a path between two stations. */
-static __always_inline void look_for(struct frame *f, __u64 from, __u64 to)
+static __always_inline void look_for(struct frame *f, __u64 from, __u64 to, __u32 id)
 {
 	__u32 port = attached(from, f->now);
 
@@ -24,7 +24,7 @@ static __always_inline void look_for(struct frame *f, __u64 from, __u64 to)
 		return;
 	/* Copies that return are late. */
 	put_station(f, from, port, LOCKED);
-	flood_own(f, PATH_REQUEST, from, to);
+	flood_own(f, PATH_REQUEST, from, to, id);
 }
 
 /* Floods a frame to an unknown station: marked to other switches, unmodified to hosts, but not to the port of its
@@ -67,9 +67,9 @@ __noinline int miss(struct __sk_buff *skb, struct frame *f)
 		start_repair(f->dst, f->now);
 	if (!repairing || is_new) {
 		if (attached(f->src, f->now) != NO_PORT)
-			look_for(f, f->src, f->dst);
+			look_for(f, f->src, f->dst, draw());
 		else
-			flood_own(f, PATH_FAIL, f->dst, f->src);
+			flood_own(f, PATH_FAIL, f->dst, f->src, draw());
 	}
 	if (!settings.floods_unknown)
 		return drop(f, NO_ROUTE);

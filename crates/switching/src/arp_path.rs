@@ -221,7 +221,8 @@ impl ArpPathSwitch {
         self.learn(station, ingress, now);
         if announces {
             self.floods.reroot(station, ingress, now);
-            self.flood_own(ctx, Kind::PathRequest, station, station, out);
+            let id = ctx.random().next_u32();
+            self.flood_own(ctx, &Header::about_path(Kind::PathRequest, station, station, id), out);
             out.emit_ahead();
         }
     }
@@ -377,10 +378,11 @@ impl ArpPathSwitch {
         } else if !is_new {
             return;
         }
+        let id = ctx.random().next_u32();
         if self.attached(header.src, now).is_some() {
-            self.look_for(ctx, header.src, header.dst, out);
+            self.look_for(ctx, header.src, header.dst, id, out);
         } else {
-            self.flood_own(ctx, Kind::PathFail, header.dst, header.src, out);
+            self.flood_own(ctx, &Header::about_path(Kind::PathFail, header.dst, header.src, id), out);
         }
     }
 
@@ -407,19 +409,17 @@ impl ArpPathSwitch {
 
     /// The source's edge searches for a path between two stations.
     #[cold]
-    fn look_for<C: Context>(&mut self, ctx: &mut C, from: Mac, to: Mac, out: &mut Actions) {
+    fn look_for<C: Context>(&mut self, ctx: &mut C, from: Mac, to: Mac, id: u32, out: &mut Actions) {
         if let Some(port) = self.attached(from, ctx.now()) {
             // This makes returning copies late.
             self.lock(from, port, ctx.now());
-            self.flood_own(ctx, Kind::PathRequest, from, to, out);
+            self.flood_own(ctx, &Header::about_path(Kind::PathRequest, from, to, id), out);
         }
     }
 
-    fn flood_own<C: Context>(&mut self, ctx: &mut C, kind: Kind, src: Mac, dst: Mac, out: &mut Actions) {
-        let id = ctx.random().next_u32();
-        let header = Header::about_path(kind, src, dst, id);
-        if self.floods.note_own(&self.ports, &header, ctx.now()).is_ok() {
-            self.ports.flood_own(ctx, &self.config, &header, out);
+    fn flood_own<C: Context>(&mut self, ctx: &mut C, header: &Header, out: &mut Actions) {
+        if self.floods.note_own(&self.ports, header, ctx.now()).is_ok() {
+            self.ports.flood_own(ctx, &self.config, header, out);
         }
     }
 
@@ -475,7 +475,10 @@ impl ArpPathSwitch {
                     self.floods.reroot(header.src, ingress, now);
                     return self.pass_on(ctx, ingress, out);
                 }
-                self.floods.reroot_unknown([header.src, header.dst], ingress, now);
+                // The switch that sent a Path Fail keeps flooding frames of this pair until they have a path.
+                if !self.floods.answers_fail(header, now) {
+                    self.floods.reroot_unknown([header.src, header.dst], ingress, now);
+                }
                 if self.attached(header.dst, now).is_none() {
                     return self.pass_on(ctx, ingress, out);
                 }
@@ -490,7 +493,7 @@ impl ArpPathSwitch {
                     return self.pass_on(ctx, ingress, out);
                 }
                 out.consume();
-                self.look_for(ctx, header.dst, header.src, out);
+                self.look_for(ctx, header.dst, header.src, header.exploration_id(), out);
             }
             _ => out.drop(DropReason::Stale),
         }

@@ -193,6 +193,12 @@ impl Floods {
         self.reroot_flood(Flood { kind: FloodKind::Unknown, from, to, ports: [0; 2], id: 0 }, port, now);
     }
 
+    /// Whether a Path Request about two stations has the id of a Path Fail that was seen.
+    pub(crate) fn answers_fail(&self, request: &Header, now: Time) -> bool {
+        let (from, to, id) = (request.dst, request.src, request.exploration_id());
+        self.first.get(&Flood { kind: FloodKind::PathFail, from, to, ports: [0; 2], id }, now).is_some()
+    }
+
     /// The next copy of `flood` arrives on `port`. While earlier copies may be in flight, they stay late.
     fn reroot_flood(&mut self, flood: Flood, port: PortId, now: Time) {
         let known = self.first.get(&flood, now).copied();

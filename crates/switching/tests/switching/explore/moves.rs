@@ -112,6 +112,61 @@ fn a_silent_host_that_was_plugged_in_elsewhere_is_reached_by_all_who_send_to_it(
     }
 }
 
+/// Host 2 moves between two leaves and stays silent; its old switch notices the lost carrier only after `late` rounds
+/// of frames from `callers`, one every 5 ms. Of the later frames, only the first may be lost.
+fn reaches_a_host_that_is_missed_late<S: Switch>(
+    mut net: Net<S>,
+    callers: [u32; 2],
+    late: usize,
+    what: &str,
+) {
+    callers.iter().for_each(|&caller| net.resolve(caller, 2));
+    let places = [2, 1].map(|host| net.fabric.ports(net.fabric.host_node(HostId(host)))[0]);
+    net.set_up(places[1], false);
+    for (old, new) in [(0, 1), (1, 0), (0, 1), (1, 0)] {
+        for _ in 0..40 {
+            callers.iter().for_each(|&caller| _ = net.send(datagram(caller, 2)));
+            net.run(Duration::from_ms(5));
+        }
+        net.swap(1, 2);
+        net.set_up(places[new], true);
+        for _ in 0..late {
+            callers.iter().for_each(|&caller| _ = net.send(datagram(caller, 2)));
+            net.run(Duration::from_ms(5));
+        }
+        net.set_up(places[old], false);
+        let fails = net.made(Kind::PathFail);
+        for round in 0..40 {
+            let sent = callers.map(|caller| net.send(datagram(caller, 2)));
+            net.run(Duration::from_ms(5));
+            for (caller, number) in callers.into_iter().zip(sent) {
+                let reached = net.deliveries(number).len();
+                assert!(reached == 1 || round == 0, "from host {caller}, round {round}, {late} late, {what}");
+            }
+        }
+        assert!(net.made(Kind::PathFail) - fails <= 4, "one flood for each caller, {late} late, {what}");
+        callers.iter().for_each(|&caller| _ = net.send(datagram(2, caller)));
+        net.run(Duration::from_ms(300));
+    }
+    assert_eq!((net.loops, net.circles), (0, 0), "{what}");
+}
+
+#[test]
+fn a_silent_host_is_reached_after_its_old_switch_has_missed_it_late() {
+    let [learnt, attached, lock, broadcast_lock, repair] = [400, 800, 200, 200, 100].map(Duration::from_ms);
+    let short = Exploration { learnt, attached, lock, broadcast_lock, repair, ..Exploration::default() };
+    for config in [Exploration::default(), short] {
+        for seed in 1..20 {
+            for callers in [[0, 3], [3, 0]] {
+                for late in [0, 1, 2, 10, 30, 70] {
+                    let net = arp_path(small(), &config, seed);
+                    reaches_a_host_that_is_missed_late(net, callers, late, &format!("seed {seed}"));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn broadcasts_of_a_host_that_moved_are_not_taken_for_late_copies() {
     for seed in 1..20 {
