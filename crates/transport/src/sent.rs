@@ -580,6 +580,10 @@ impl Sent {
         }
         let entry = self.entries[position];
         let rest = self.len_at(position).saturating_sub(span(start, end));
+        if rest == 0 {
+            // It was truncated there before.
+            return;
+        }
         self.account(entry.flags & RETRANS, rest, -1);
         let flags = entry.flags & !RETRANS;
         self.entries.insert(position + 1, Entry { start: end, flags, ..entry });

@@ -193,7 +193,8 @@ impl Connection {
         }
     }
 
-    /// Closes the subflows after all data has arrived both ways.
+    /// Closes the subflows after all data has arrived both ways. Those that are stale too: the other side may still wait
+    /// for our last DATA_ACK, and theirs may be the only path that works.
     #[cold]
     pub(super) fn finish(&mut self) {
         self.finishing = true;

@@ -167,8 +167,6 @@ impl Subflow {
             State::Closed => {}
             State::SynSent => self.endpoint.abort(),
             State::SynReceived => self.reset(),
-            State::Listen => self.endpoint.close(),
-            _ if self.stale => self.reset(),
             _ => self.endpoint.close(),
         }
     }
