@@ -66,8 +66,8 @@ def _used(name: str, text: str, known: dict[str, str]) -> list[str]:
     """The modules named in `text`, the source of module `name`: paths from the crate or the parent, and children."""
     text = text.split("#[cfg(test)]\nmod tests", 1)[0]
     parent = name.rpartition("::")[0] or "lib"
-    paths = re.findall(r"\bcrate::([a-z_:0-9]+)", text)
-    paths += [f"{parent}::{path}".removeprefix("lib::") for path in re.findall(r"\bsuper::([a-z_:0-9]*)", text)]
+    paths = _paths(r"\bcrate::", text)
+    paths += [f"{parent}::{path}".removeprefix("lib::") for path in _paths(r"\bsuper::", text)]
     paths += [f"{name}::{child}" for child in re.findall(r"^mod ([a-z_0-9]+);", text, flags=re.MULTILINE)]
     found = []
     for path in paths:
@@ -75,6 +75,14 @@ def _used(name: str, text: str, known: dict[str, str]) -> list[str]:
         prefixes = ["::".join(parts[:length]) for length in range(len(parts), 0, -1)]
         found += [next((prefix for prefix in prefixes if prefix in known), name)]
     return found
+
+
+def _paths(start: str, text: str) -> list[str]:
+    """The paths behind `start`; each of those in braces, as in `crate::{a, b::c}`."""
+    paths = re.findall(start + r"([a-z_:0-9]+)", text)
+    for group in re.findall(start + r"\{([^;]*)\};", text):
+        paths += re.findall(r"(?:^|[,{])\s*([a-z_:0-9]+)", re.sub(r"::\{[^}]*\}", "", group))
+    return paths
 
 
 def main() -> int:

@@ -23,7 +23,7 @@ use crate::window::Window;
 /// Events of one partition between two looks at [`Progress::stop`].
 const MANY: u32 = 1 << 16;
 /// Windows between two updates of [`Progress`].
-const WINDOWS: u32 = 1 << 8;
+const WINDOWS: u32 = 1 << 4;
 /// The shortest time.
 const INSTANT: Duration = Duration::from_ps(1);
 

@@ -77,11 +77,15 @@ impl Division {
     }
 }
 
-/// The group of each node: the pod, or without pods the number of the switch among those with hosts.
+/// The group of each node: the place of its pod among the pods, or with fewer than two pods the place of the switch
+/// among those with hosts.
 fn groups(fabric: &Fabric) -> Vec<Option<usize>> {
-    let pods = fabric.nodes().iter().filter_map(|node| node.pod).max();
-    if pods.is_some_and(|last| last > 0) {
-        return fabric.nodes().iter().map(|node| node.pod.map(|pod| pod as usize)).collect();
+    let mut pods: Vec<_> = fabric.nodes().iter().filter_map(|node| node.pod).collect();
+    pods.sort_unstable();
+    pods.dedup();
+    if pods.len() > 1 {
+        let place = |pod| pods.binary_search(&pod).expect("it is a node's pod");
+        return fabric.nodes().iter().map(|node| node.pod.map(place)).collect();
     }
     let mut groups = vec![None; fabric.nodes().len()];
     let mut count = 0;

@@ -1,5 +1,7 @@
 //! [`Floor`]: all partitions of a run, and the packets between them. Threads work through one window of time at once.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -36,6 +38,8 @@ pub struct Floor<'a, S, H> {
     has_news: AtomicBool,
     /// Partitions that have been worked through in this window.
     done: AtomicUsize,
+    /// The panics of this window.
+    panics: Mutex<Vec<Box<dyn Any + Send>>>,
     over: AtomicBool,
 }
 
@@ -86,6 +90,7 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
             first_ps: AtomicU64::new(0),
             has_news: AtomicBool::new(true),
             done: AtomicUsize::new(0),
+            panics: Mutex::default(),
             over: AtomicBool::new(false),
         }
     }
@@ -181,7 +186,7 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
     /// Works through the window up to `end` in all partitions. Threads of [`Floor::help`] that have a processor help.
     ///
     /// # Panics
-    /// If one of them has panicked.
+    /// With the panic of one of the threads, once all are done.
     pub fn work(&self, end: Time) {
         self.end_ps.store(end.ps(), Ordering::Relaxed);
         self.first_ps.store(u64::MAX, Ordering::Relaxed);
@@ -193,7 +198,9 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
             looks += 1;
             pause(looks.min(YIELDS - 1));
         }
-        assert!(!self.over.load(Ordering::Relaxed), "a helping thread panicked");
+        if let Some(panic) = lock(&self.panics).pop() {
+            resume_unwind(panic);
+        }
     }
 
     /// Helps until [`Floor::close`], with partition `from` first.
@@ -228,17 +235,24 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
             if claim.is_err() {
                 continue;
             }
-            let _work = Work(self);
-            let mut part = lock(&room.partition);
-            fetch(&room.mail[(window as usize + 1) % 2], &mut part);
-            part.run(end, (u32::MAX, false), &self.world, &mut Untraced);
-            let first = part.net.first_event().min(part.net.first_leaving);
-            self.first_ps.fetch_min(first.ps(), Ordering::Relaxed);
-            if !part.net.journal.entries.is_empty() {
-                self.has_news.store(true, Ordering::Relaxed);
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work_room(number, window, end))) {
+                lock(&self.panics).push(panic);
             }
-            self.post(number, &mut part, window);
+            self.done.fetch_add(1, Ordering::Release);
         }
+    }
+
+    fn work_room(&self, number: usize, window: u64, end: Time) {
+        let room = &self.rooms[number];
+        let mut part = lock(&room.partition);
+        fetch(&room.mail[(window as usize + 1) % 2], &mut part);
+        part.run(end, (u32::MAX, false), &self.world, &mut Untraced);
+        let first = part.net.first_event().min(part.net.first_leaving);
+        self.first_ps.fetch_min(first.ps(), Ordering::Relaxed);
+        if !part.net.journal.entries.is_empty() {
+            self.has_news.store(true, Ordering::Relaxed);
+        }
+        self.post(number, &mut part, window);
     }
 }
 
@@ -249,18 +263,6 @@ fn fetch<S: Switch, H: Hosts>(mail: &Mail, part: &mut Partition<'_, S, H>) {
         let mut from = lock(&mail.from[senders.trailing_zeros() as usize]);
         from.drain(..).for_each(|crossing| part.net.enter(crossing));
         senders &= senders - 1;
-    }
-}
-
-/// Work on one partition, done when dropped. A panic ends the run.
-struct Work<'f, 'a, S, H>(&'f Floor<'a, S, H>);
-
-impl<S, H> Drop for Work<'_, '_, S, H> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.over.store(true, Ordering::Relaxed);
-        }
-        self.0.done.fetch_add(1, Ordering::Release);
     }
 }
 

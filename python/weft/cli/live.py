@@ -74,13 +74,17 @@ def status(tracker: Tracker, now: float) -> str:
 
 @contextmanager
 def shown(
-    title: str, console: Console, clock: Callable[[], float] = time.monotonic
+    title: str, console: Console, clock: Callable[[], float] = time.monotonic, *, quiet: bool = False
 ) -> Iterator[tuple[Tracker, Callable[[dict[str, Any]], None]]]:
     """A tracker and the callback that feeds it, drawn on `console` while the block runs.
 
-    Without a terminal, it prints a line at the start and every few seconds instead, so that logs stay readable.
+    Without a terminal, it prints a line at the start and every few seconds instead, so that logs stay readable;
+    with `quiet`, nothing.
     """
     tracker = Tracker(started=clock())
+    if quiet:
+        yield tracker, tracker.feed
+        return
     view = View(title, tracker, clock)
     if console.is_terminal:
         with Live(view, console=console, refresh_per_second=5, transient=True):

@@ -77,10 +77,10 @@ def run(
     options |= {"--baseline": baseline, "--quiet": quiet}
     again = shell.repeated("run", scenario, options)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
-    with shown(scenario.stem, shell.err) as (tracker, feed):
+    with shown(scenario.stem, shell.err, quiet=quiet) as (tracker, feed):
         tracker.total = len(points) if seeds is None else 0
         try:
-            outcome = plan.execute(folder, jobs=jobs, threads=threads, seeds=numbers, progress=None if quiet else feed)
+            outcome = plan.execute(folder, jobs=jobs, threads=threads, seeds=numbers, progress=feed)
         except KeyboardInterrupt:
             shell.say(stopped(folder, again))
             raise typer.Exit(shell.INTERRUPTED) from None

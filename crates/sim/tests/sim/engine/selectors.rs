@@ -10,18 +10,21 @@ use crate::common::{MS, Trial, US, gigabit};
 
 /// A new path for every segment.
 #[derive(Default)]
-struct EachSegment {
-    acks: u32,
-}
+struct EachSegment;
 
 impl PathSelector for EachSegment {
     fn stamp(&mut self, template: &mut Header, _segment: &Segment, _now: Time) {
         template.entropy = template.entropy.wrapping_add(0x9e37_79b9);
     }
+}
 
-    fn on_ack(&mut self, _segment: &Segment, _now: Time) {
-        self.acks += 1;
-        assert!(self.acks < 100_000, "one call for each segment received");
+/// A mistake in a selector's own code, when the source gets its first acknowledgement after 1 ms.
+#[derive(Default)]
+struct Panics;
+
+impl PathSelector for Panics {
+    fn on_ack(&mut self, _segment: &Segment, now: Time) {
+        assert!(now < Time::ZERO + MS(1), "the selector's own words");
     }
 }
 
@@ -65,4 +68,12 @@ fn a_host_that_changes_the_entropy_of_each_segment_uses_all_paths() {
 fn a_host_that_changes_once_uses_two_paths() {
     let packets = by_spine::<AfterTen>();
     assert_eq!(packets.iter().filter(|count| **count > 0).count(), 2, "{packets:?}");
+}
+
+#[test]
+#[should_panic(expected = "the selector's own words")]
+fn a_panic_on_a_helping_thread_is_the_panic_of_the_run() {
+    let fabric = build::spine_leaf(2, 2, 1, &gigabit(US(2)), &gigabit(US(2))).unwrap();
+    let trial = Trial::linux(&fabric, "ecmp").limit(MS(100)).flow(1, 0, 3_000_000, US(0));
+    trial.threads(2).run_selecting::<Panics>();
 }
