@@ -58,7 +58,8 @@ def test_a_scenario_that_cannot_run_in_parallel_says_so_once(weft, tiny, tmp_pat
     assert result.stderr.count("one thread") == 1
     assert "`control_delay` is 0 s" in result.stderr
     quiet = weft("run", smoc, "-o", tmp_path / "quiet", "--threads", 2, "--quiet")
-    assert quiet.stderr.splitlines() == [line for line in result.stderr.splitlines() if "one thread" in line]
+    assert quiet.stderr.count("one thread") == 1
+    assert "1 run" not in quiet.stderr
     assert "one thread" not in weft("run", tiny, "-o", tmp_path / "two", "--threads", 2).stderr
 
 

@@ -39,6 +39,10 @@ pub const CASES: &[Case] = &[
     on_spine_leaf("spine-leaf-4-4-20-tfe-auto", || {
         scheme("tfe", [("classifier", ParamValue::Text("auto".to_owned()))])
     }),
+    on_spine_leaf("spine-leaf-4-4-20-adaptive", || scheme("adaptive", [])),
+    on_spine_leaf("spine-leaf-4-4-20-drill", || scheme("drill", [])),
+    on_spine_leaf("spine-leaf-4-4-20-letflow", || scheme("letflow", [])),
+    on_spine_leaf("spine-leaf-4-4-20-wcmp", || scheme("wcmp", [])),
     Case {
         name: "fat-tree-k16-10000-flows",
         pace: Duration::from_us(2_500),

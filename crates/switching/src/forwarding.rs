@@ -33,6 +33,8 @@ pub struct PortLink {
     pub rate: Rate,
     /// Whether both directions are up.
     pub up: bool,
+    /// Whether the other end is a host.
+    pub is_to_host: bool,
 }
 
 /// The next hops of a whole fabric, its spanning tree and the links that they result from, shared by its switches.
@@ -43,6 +45,8 @@ pub struct Forwarding {
     /// By node and port.
     links: Vec<Box<[PortLink]>>,
     class_of: Box<[u32]>,
+    /// By class, one of its hosts.
+    members: Box<[HostId]>,
     pool: Box<[u16]>,
     /// By node; switches with the same choices share a row.
     rows: Vec<Arc<[Choice]>>,
@@ -56,7 +60,8 @@ impl Forwarding {
         let works = |link: LinkId| up(link) && up(link.reverse());
         let port_link = |&id: &LinkId| {
             let link = fabric.link(id);
-            PortLink { to: link.to, rate: link.rate, up: works(id) }
+            let is_to_host = fabric.node(link.to).is_host();
+            PortLink { to: link.to, rate: link.rate, up: works(id), is_to_host }
         };
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let links = nodes.map(|node| fabric.ports(node).iter().map(port_link).collect()).collect();
@@ -121,7 +126,7 @@ impl Forwarding {
                 }
             }
         }
-        Self { routes, tree, links, class_of, pool: pool.into(), rows }
+        Self { routes, tree, links, class_of, members: member.into(), pool: pool.into(), rows }
     }
 
     /// The underlying paths.
@@ -137,6 +142,26 @@ impl Forwarding {
     /// The links at `node`, by port.
     pub fn links(&self, node: NodeId) -> &[PortLink] {
         &self.links[node.index()]
+    }
+
+    /// The number of nodes.
+    pub fn node_count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// The number of hosts.
+    pub fn host_count(&self) -> usize {
+        self.class_of.len()
+    }
+
+    /// The class of a host: the hosts of one class have the same paths, except for the last link.
+    pub fn class_of(&self, host: HostId) -> usize {
+        self.class_of[host.index()] as usize
+    }
+
+    /// One host of each class.
+    pub const fn members(&self) -> &[HostId] {
+        &self.members
     }
 
     /// The next hops of the switch `node`.
@@ -165,8 +190,12 @@ impl NextHops {
         (port != NOWHERE).then_some(PortId(port))
     }
 
-    /// All next hops to `host`, sorted.
+    /// All next hops to `host`, sorted; none if the fabric has no such host.
+    #[inline]
     pub fn all(&self, host: HostId) -> &[PortId] {
+        if host.index() >= self.shared.class_of.len() {
+            return &[];
+        }
         self.shared.routes.next_hops(self.node, host)
     }
 
@@ -232,7 +261,9 @@ mod tests {
             for (link, id) in forwarding.links(node).iter().zip(fabric.ports(node)) {
                 let known = fabric.link(*id);
                 let up = *id != down && *id != down.reverse();
-                assert_eq!((link.to, link.rate, link.up), (known.to, known.rate, up), "{id:?}");
+                let is_to_host = fabric.node(known.to).is_host();
+                let expected = PortLink { to: known.to, rate: known.rate, up, is_to_host };
+                assert_eq!(*link, expected, "{id:?}");
             }
         }
     }

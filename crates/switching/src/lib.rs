@@ -12,19 +12,26 @@
 
 mod action;
 mod actions;
+pub mod adaptive;
 pub mod arp_path;
 mod blueprint;
+mod capacities;
+mod components;
+mod derived;
 mod descriptor;
+pub mod drill;
 mod drop_reason;
 pub mod ecmp;
 mod expiry_order;
 pub mod exploration;
 mod floods;
+mod flowlets;
 mod forwarding;
 mod hash;
 mod header;
 pub mod hello;
 mod index;
+pub mod letflow;
 mod param;
 pub mod path_table;
 mod port_limits;
@@ -45,6 +52,7 @@ pub mod tag_forward;
 pub mod tcp_path;
 pub mod tfe;
 mod timing;
+pub mod wcmp;
 
 pub use action::{Action, Report, Rewrite};
 pub use actions::Actions;

@@ -13,12 +13,16 @@ use crate::spec::{Contradiction, SchemeError, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
 use crate::tfe::{Classifier, TfeSwitch};
 use crate::{
-    Forwarding, arp_path, ecmp, single_path, smoc, spanning_tree, spray, tag_forward, tcp_path, tfe,
+    Forwarding, adaptive, arp_path, drill, ecmp, letflow, single_path, smoc, spanning_tree, spray,
+    tag_forward, tcp_path, tfe, wcmp,
 };
 
 const SCHEMES: &[Descriptor] = &[
+    adaptive::DESCRIPTOR,
     arp_path::DESCRIPTOR,
+    drill::DESCRIPTOR,
     ecmp::DESCRIPTOR,
+    letflow::DESCRIPTOR,
     single_path::DESCRIPTOR,
     smoc::DESCRIPTOR,
     spanning_tree::DESCRIPTOR,
@@ -26,6 +30,7 @@ const SCHEMES: &[Descriptor] = &[
     tag_forward::DESCRIPTOR,
     tcp_path::DESCRIPTOR,
     tfe::DESCRIPTOR,
+    wcmp::DESCRIPTOR,
 ];
 
 /// Every scheme, by name.
@@ -72,8 +77,11 @@ pub fn visit_scheme<V: SchemeVisitor>(
 ) -> Result<V::Output, SchemeError> {
     let routes = Arc::clone(routes);
     Ok(match spec.name.as_str() {
+        "adaptive" => visitor.visit(adaptive::Adaptive::new(routes, spec)),
         "arp_path" => visitor.visit(Exploring::new(seed, spec, ArpPathSwitch::new)),
+        "drill" => visitor.visit(drill::Drill::new(routes, seed, spec)),
         "ecmp" => visitor.visit(ecmp::Ecmp::new(routes, seed, spec)),
+        "letflow" => visitor.visit(letflow::LetFlow::new(routes, spec)),
         "single_path" => visitor.visit(single_path::SinglePath::new(routes)),
         "smoc" => visitor.visit(smoc::Smoc::new(spec)),
         "spanning_tree" => visitor.visit(spanning_tree::SpanningTreeScheme::new(routes, spec)),
@@ -85,6 +93,7 @@ pub fn visit_scheme<V: SchemeVisitor>(
             let make = |config: &_, ways, secret| TfeSwitch::new(config, ways, by.clone(), secret);
             visitor.visit(Exploring::new(seed, spec, make))
         }
+        "wcmp" => visitor.visit(wcmp::Wcmp::new(routes, seed, spec)),
         name => {
             let known = SCHEMES.iter().map(|scheme| scheme.name).collect();
             return Err(SchemeError::UnknownScheme { name: name.to_owned(), known });

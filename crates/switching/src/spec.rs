@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use weft_units::Duration;
+use weft_units::{Bytes, Duration};
 
 use crate::param::ParamValue;
 
@@ -30,6 +30,14 @@ impl SchemeSpec {
     pub fn duration(&self, param: &str) -> Option<Duration> {
         match self.params.get(param) {
             Some(ParamValue::Duration(time)) => Some(*time),
+            _ => None,
+        }
+    }
+
+    /// The size given for `param`.
+    pub fn bytes(&self, param: &str) -> Option<Bytes> {
+        match self.params.get(param) {
+            Some(ParamValue::Bytes(bytes)) => Some(*bytes),
             _ => None,
         }
     }

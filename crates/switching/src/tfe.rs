@@ -10,7 +10,7 @@ use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::{self, Exploration, PARAMS};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
-use crate::param::{ParamInfo, ParamKind, ParamValue};
+use crate::param::{ParamInfo, ParamKind};
 use crate::path_table::FlowKey;
 use crate::soft_table::SoftTable;
 use crate::spec::{Contradiction, SchemeSpec};
@@ -107,10 +107,7 @@ impl Classifier {
         let port = |name, default| count(name, default).min(u64::from(u16::MAX)) as u16;
         match spec.word("classifier") {
             Some("dscp") => Self::Dscp(count("dscp", 10).min(63) as u8),
-            Some("auto") => Self::Auto(match spec.params.get("elephant_bytes") {
-                Some(ParamValue::Bytes(bytes)) => *bytes,
-                _ => Bytes(1_000_000),
-            }),
+            Some("auto") => Self::Auto(spec.bytes("elephant_bytes").unwrap_or(Bytes(1_000_000))),
             _ => Self::Ports(port("first_port", 3500), port("last_port", 4500)),
         }
     }

@@ -60,6 +60,8 @@ pub trait Network {
     fn receive(&mut self, now: Time, at: NodeId, ingress: PortId, header: &Header) -> Vec<Action>;
     /// Notifies all switches of new paths.
     fn reroute(&mut self, routes: &Arc<Forwarding>);
+    /// Sets the bytes that wait at these ports of a switch, and none at the others.
+    fn set_queues(&mut self, at: NodeId, queues: Vec<(PortId, u64)>);
     /// Number of addresses that a switch has learnt.
     fn learnt(&mut self, at: NodeId) -> usize;
 }
@@ -171,6 +173,12 @@ impl<S: Switch> Network for Switches<'_, S> {
     fn reroute(&mut self, routes: &Arc<Forwarding>) {
         let switches = self.switches.iter_mut().filter_map(|(switch, _)| switch.as_mut());
         switches.for_each(|switch| switch.routes_changed(routes));
+    }
+
+    fn set_queues(&mut self, at: NodeId, queues: Vec<(PortId, u64)>) {
+        let world = &mut self.switches[at.index()].1;
+        world.queues = vec![0; self.fabric.ports(at).len()];
+        queues.into_iter().for_each(|(port, bytes)| world.queues[port.index()] = bytes);
     }
 
     fn learnt(&mut self, at: NodeId) -> usize {

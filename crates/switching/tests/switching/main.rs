@@ -1,5 +1,6 @@
 //! Schemes on small fabrics.
 
+mod balancing;
 mod common;
 mod explore;
 mod paths;

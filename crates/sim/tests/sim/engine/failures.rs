@@ -54,7 +54,7 @@ fn a_flow_without_a_path_waits_until_the_path_heals() {
 fn every_scheme_goes_on_over_the_other_spine_and_comes_back_when_the_link_heals() {
     let fabric = two_spines();
     let (fail, heal, end) = (MS(20), MS(500), MS(900));
-    for name in ["ecmp", "single_path", "spray", "spanning_tree"] {
+    for name in ["ecmp", "single_path", "spray", "adaptive", "drill", "letflow", "wcmp", "spanning_tree"] {
         // The failing link must have been in use: some of the eight flows cross it.
         let endless = |trial: Trial<'static>| {
             (0..8).fold(trial, |trial, i| trial.flow(i % 2, 2 + i % 2, 1 << 30, US(u64::from(i))))
@@ -150,7 +150,7 @@ fn two_cables_between_two_switches_fail_one_by_one() {
     }
     let cables = [0, 1].map(|_| builder.connect(switches[0], switches[1], &spec).unwrap());
     let fabric = builder.build().unwrap();
-    for name in ["ecmp", "single_path", "spray", "spanning_tree"] {
+    for name in ["ecmp", "single_path", "spray", "adaptive", "drill", "letflow", "wcmp", "spanning_tree"] {
         let trial = Trial::linux(&fabric, name).flow(0, 1, 5_000_000, Duration::ZERO);
         let outcome = trial.fail(MS(5), "s0-s1").run();
         assert_eq!(outcome.report.flows_finished, 1, "{name}");

@@ -32,6 +32,10 @@ fn schemes() -> Vec<SchemeSpec> {
         "single_path",
         "ecmp",
         "spray",
+        "adaptive",
+        "drill",
+        "letflow",
+        "wcmp",
         "spanning_tree",
         "arp_path",
         "tcp_path",
@@ -141,9 +145,11 @@ proptest! {
     fn random_fabrics_say_the_same_with_any_number_of_threads(
         fabric in any_fabric(),
         scheme in prop::sample::select(
-            ["ecmp", "single_path", "spray", "spanning_tree", "arp_path", "tcp_path", "tfe", "smoc"]
+            ["ecmp", "single_path", "spray", "adaptive", "drill", "letflow", "wcmp", "spanning_tree", "arp_path"]
+                .into_iter()
+                .chain(["tcp_path", "tfe", "smoc"])
                 .map(scheme)
-                .to_vec()
+                .collect::<Vec<_>>()
         ),
         transport in prop::sample::select(transports()),
         flows in any_flows(),

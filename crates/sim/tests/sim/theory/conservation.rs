@@ -72,7 +72,16 @@ fn fabric(switches: usize, hosts: usize, tree: &[Cable], attached: &[Cable], mor
 }
 
 pub fn any_scheme() -> impl Strategy<Value = SchemeSpec> {
-    let plain = prop::sample::select(vec!["ecmp", "single_path", "spray", "spanning_tree"]);
+    let plain = prop::sample::select(vec![
+        "ecmp",
+        "single_path",
+        "spray",
+        "adaptive",
+        "drill",
+        "letflow",
+        "wcmp",
+        "spanning_tree",
+    ]);
     prop_oneof![
         4 => plain.prop_map(crate::common::scheme),
         1 => (1_u64..4).prop_map(|size| {

@@ -1,0 +1,161 @@
+//! Local adaptive routing as shipped in switches: the port with the least loaded queue, in coarse bands, for each packet
+//! or each flowlet (SONiC and SAI: "Adaptive Routing and Switching", `SAI_ARS_MODE_PER_PACKET_QUALITY`,
+//! `SAI_ARS_MODE_FLOWLET_QUALITY`).
+
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use weft_fabric::Fabric;
+use weft_units::{Bytes, Duration, NodeId, PortId, Time};
+
+use crate::blueprint::Blueprint;
+use crate::descriptor::{Descriptor, Hops, Need};
+use crate::flowlets::Flowlets;
+use crate::hash::pick;
+use crate::param::{ParamInfo, ParamKind};
+use crate::spec::{Contradiction, SchemeSpec};
+use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries};
+
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "adaptive",
+    summary: "adaptive routing of switches: each flowlet or packet takes a port of the least loaded band",
+    params: &[
+        ParamInfo::choice("mode", &["flowlet", "packet"], "flowlet", "the unit that may change its path"),
+        ParamInfo::duration("idle", "256 us", "pause after which a flow may change its path"),
+        ParamInfo::count("flows", "512", "entries of a switch's flowlet table"),
+        ParamInfo::duration("sampling", "16 us", "interval at which a switch reads its queues"),
+        ParamInfo::count("bands", "8", "bands of queue lengths, 2 to 256"),
+        ParamInfo {
+            name: "full",
+            kind: ParamKind::Bytes,
+            default: "100 kB",
+            doc: "queue at which the last band begins; the others divide what is below",
+        },
+    ],
+    needs: &[Need::NewSwitch],
+    next_hops: Some(Hops::EqualCost),
+    contradiction,
+    ..Descriptor::PLAIN
+};
+
+fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+    let bands = spec.count("bands").filter(|bands| !(2..=256).contains(bands))?;
+    Some(Contradiction {
+        param: "bands",
+        message: format!("`bands` cannot be {bands}"),
+        expected: "expected 2 to 256".to_owned(),
+    })
+}
+
+/// Builds the switches of the fabric.
+pub struct Adaptive {
+    routes: Arc<Forwarding>,
+    config: Config,
+}
+
+#[derive(Clone, Copy)]
+struct Config {
+    by_packet: bool,
+    idle: Duration,
+    flows: usize,
+    sampling: Duration,
+    bands: u64,
+    full: Bytes,
+}
+
+impl Adaptive {
+    /// The scheme with the parameters of `spec`.
+    pub fn new(routes: Arc<Forwarding>, spec: &SchemeSpec) -> Self {
+        let config = Config {
+            by_packet: spec.word("mode") == Some("packet"),
+            idle: spec.duration("idle").unwrap_or(Duration::from_us(256)),
+            flows: spec.count("flows").unwrap_or(512) as usize,
+            sampling: spec.duration("sampling").unwrap_or(Duration::from_us(16)),
+            bands: spec.count("bands").unwrap_or(8),
+            full: spec.bytes("full").unwrap_or(Bytes(100_000)),
+        };
+        Self { routes, config }
+    }
+}
+
+impl Blueprint for Adaptive {
+    type Switch = AdaptiveSwitch;
+
+    fn switch(&self, fabric: &Fabric, node: NodeId) -> AdaptiveSwitch {
+        AdaptiveSwitch {
+            next_hops: self.routes.at(node),
+            flowlets: Flowlets::new(self.config.flows, self.config.idle),
+            load: Load {
+                bands: vec![0; fabric.ports(node).len()],
+                next_sample: Time::ZERO,
+                config: self.config,
+            },
+            by_packet: self.config.by_packet,
+        }
+    }
+}
+
+/// One switch.
+pub struct AdaptiveSwitch {
+    next_hops: NextHops,
+    flowlets: Flowlets,
+    load: Load,
+    by_packet: bool,
+}
+
+/// The load of all ports.
+struct Load {
+    /// By port, the band of its queue when it was last read.
+    bands: Vec<u8>,
+    next_sample: Time,
+    config: Config,
+}
+
+impl Load {
+    /// A random one of those `ports` that are in the least loaded band.
+    fn least<C: Context>(&mut self, ctx: &mut C, ports: &[PortId]) -> PortId {
+        if ctx.now() >= self.next_sample {
+            let (last, full) = (self.config.bands - 1, self.config.full.0.max(1));
+            for (port, band) in self.bands.iter_mut().enumerate() {
+                let queue = ctx.queue_bytes(PortId(port as u16));
+                *band = (u128::from(queue) * u128::from(last) / u128::from(full)).min(last.into()) as u8;
+            }
+            self.next_sample = ctx.now() + self.config.sampling;
+        }
+        let band = |port: &&PortId| self.bands[port.index()];
+        let least = ports.iter().map(|port| band(&port)).min();
+        let is_least = |port: &&PortId| Some(band(port)) == least;
+        let drawn = pick(ctx.random().next_u64(), ports.iter().filter(is_least).count());
+        *ports.iter().filter(is_least).nth(drawn).expect("a draw is below the number of ports")
+    }
+}
+
+impl Switch for AdaptiveSwitch {
+    #[inline]
+    fn receive<C: Context>(&mut self, ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
+        let ports = header.destination().map_or(&[][..], |host| self.next_hops.all(host));
+        let port = match *ports {
+            [] => return out.drop(DropReason::NoRoute),
+            [port] => port,
+            _ if self.by_packet => self.load.least(ctx, ports),
+            _ => {
+                let (flow, now) = (header.flow_hash ^ header.entropy, ctx.now());
+                // Routes may have changed since the last packet.
+                let known = self.flowlets.port(flow, now).filter(|port| ports.contains(port));
+                let port = known.unwrap_or_else(|| self.load.least(ctx, ports));
+                self.flowlets.keep(flow, port, now);
+                port
+            }
+        };
+        out.send(port);
+    }
+
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.next_hops.renew(routes);
+    }
+
+    fn table_entries(&mut self, now: Time) -> TableEntries {
+        TableEntries { flows: self.flowlets.len(now), ..TableEntries::default() }
+    }
+}

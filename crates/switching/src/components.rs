@@ -1,0 +1,127 @@
+//! [`Components`]: the symmetric components of the next hops of every switch.
+//!
+//! Queues tell which of several paths is better only if the rest of the paths is alike: if they lead over links of the
+//! same rates, which carry traffic of the same sources. Sets of such next hops are components; a flow keeps to one of
+//! them, drawn with a probability in proportion to its capacity (Ghorbani et al., "DRILL: micro load balancing for
+//! low-latency data center networks", SIGCOMM 2017, section 3.4).
+
+use std::collections::BTreeMap;
+
+use weft_units::{HostId, NodeId, PortId};
+
+use crate::capacities::Capacities;
+use crate::forwarding::Forwarding;
+use crate::hash::mix64;
+
+/// The next hops of one component, and its capacity towards the destination in bits per second.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Component {
+    /// Sorted.
+    pub(crate) ports: Vec<PortId>,
+    /// The sum over the ports.
+    pub(crate) capacity: u64,
+}
+
+/// The components of all switches.
+pub(crate) struct Components {
+    capacities: Capacities,
+    /// By class of hosts.
+    labels: Vec<Labels>,
+}
+
+/// What distinguishes the links in front of and behind each node, on the way to the hosts of one class.
+struct Labels {
+    before: Vec<u64>,
+    behind: Vec<u64>,
+}
+
+impl Components {
+    /// Over the next hops of `routes`.
+    pub(crate) fn new(routes: &Forwarding) -> Self {
+        let labels = routes.members().iter().map(|host| Labels::new(routes, *host)).collect();
+        Self { capacities: Capacities::new(routes), labels }
+    }
+
+    /// Those of `node` towards `host`, sorted by their first ports; none without a path.
+    pub(crate) fn of(&self, routes: &Forwarding, node: NodeId, host: HostId) -> Vec<Component> {
+        let labels = &self.labels[routes.class_of(host)];
+        let mut by_label: BTreeMap<u64, Component> = BTreeMap::new();
+        for &port in routes.routes().next_hops(node, host) {
+            let link = routes.links(node)[port.index()];
+            let [before, behind] = [&labels.before, &labels.behind].map(|labels| labels[link.to.index()]);
+            let label = joined(joined(link.rate.bps(), before), behind);
+            let component =
+                by_label.entry(label).or_insert_with(|| Component { ports: Vec::new(), capacity: 0 });
+            component.ports.push(port);
+            component.capacity += self.capacities.of_port(routes, node, port, host);
+        }
+        let mut all: Vec<Component> = by_label.into_values().collect();
+        all.sort_unstable_by_key(|component| component.ports[0]);
+        all
+    }
+}
+
+impl Labels {
+    fn new(routes: &Forwarding, host: HostId) -> Self {
+        let count = routes.node_count();
+        let nodes = || (0..count as u32).map(NodeId);
+        let mut into: Vec<Vec<(NodeId, u64)>> = vec![Vec::new(); count];
+        for node in nodes() {
+            for port in routes.routes().next_hops(node, host) {
+                let link = routes.links(node)[port.index()];
+                into[link.to.index()].push((node, link.rate.bps()));
+            }
+        }
+        let (mut before, mut behind) = (vec![None; count], vec![None; count]);
+        Self {
+            before: nodes().map(|node| label_before(&into, node, &mut before)).collect(),
+            behind: nodes().map(|node| label_behind(routes, host, node, &mut behind)).collect(),
+        }
+    }
+}
+
+/// The sources whose packets reach `node`, and the links by which they do.
+fn label_before(into: &[Vec<(NodeId, u64)>], node: NodeId, known: &mut Vec<Option<u64>>) -> u64 {
+    if let Some(label) = known[node.index()] {
+        return label;
+    }
+    let mut each: Vec<u64> = into[node.index()]
+        .iter()
+        .map(|(from, rate)| joined(*rate, label_before(into, *from, known)))
+        .collect();
+    let label = match each.as_mut_slice() {
+        // A source: itself.
+        [] => joined(1, u64::from(node.0)),
+        each => all(each),
+    };
+    known[node.index()] = Some(label);
+    label
+}
+
+/// The links on the rest of the paths from `node`.
+fn label_behind(routes: &Forwarding, host: HostId, node: NodeId, known: &mut Vec<Option<u64>>) -> u64 {
+    if let Some(label) = known[node.index()] {
+        return label;
+    }
+    let ports = routes.routes().next_hops(node, host);
+    let mut each: Vec<u64> = ports
+        .iter()
+        .map(|port| {
+            let link = routes.links(node)[port.index()];
+            joined(link.rate.bps(), label_behind(routes, host, link.to, known))
+        })
+        .collect();
+    let label = all(&mut each);
+    known[node.index()] = Some(label);
+    label
+}
+
+/// A label of several in any order.
+fn all(each: &mut [u64]) -> u64 {
+    each.sort_unstable();
+    each.iter().fold(2, |label, one| joined(label, *one))
+}
+
+fn joined(a: u64, b: u64) -> u64 {
+    mix64(mix64(a) ^ b)
+}

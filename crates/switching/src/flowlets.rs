@@ -1,0 +1,89 @@
+//! [`Flowlets`]: the port of each flow's last packet, while that packet is recent.
+//!
+//! A flow's packets that follow a pause longer than the difference in delay between paths can take another path without
+//! overtaking the earlier ones; the packets between two pauses are a flowlet (Sinha et al., "Harnessing TCP's
+//! burstiness with flowlet switching", HotNets 2004). As in switches, the table has a fixed number of entries at places
+//! given by the flow's hash; a flow takes the place of another one.
+
+use weft_units::{Duration, PortId, Time};
+
+use crate::hash::pick;
+
+/// Packed for zeroed memory that is not touched before its first use: the time of the last packet in picoseconds plus
+/// one, and the flow's hash above its port.
+type Entry = [u64; 2];
+
+const PORT_BITS: u32 = 16;
+
+/// The table of one switch.
+pub(crate) struct Flowlets {
+    entries: Vec<Entry>,
+    gap: Duration,
+}
+
+impl Flowlets {
+    /// A table of `size` entries (at least one) for flowlets that end with a pause of `gap`.
+    pub(crate) fn new(size: usize, gap: Duration) -> Self {
+        Self { entries: vec![[0; 2]; size.max(1)], gap }
+    }
+
+    #[inline]
+    fn place(&self, flow: u32) -> usize {
+        // A multiplicative hash: the flow's own hash also chooses ports.
+        pick(u64::from(flow).wrapping_mul(0x9e37_79b9_7f4a_7c15), self.entries.len())
+    }
+
+    /// The port of the flowlet that the next packet of `flow` continues; `None` if it starts one.
+    #[inline]
+    pub(crate) fn port(&self, flow: u32, now: Time) -> Option<PortId> {
+        let [last, owner] = self.entries[self.place(flow)];
+        let is_recent = last > 0 && now.ps() - (last - 1) < self.gap.ps();
+        (is_recent && owner >> PORT_BITS == u64::from(flow)).then_some(PortId(owner as u16))
+    }
+
+    /// A packet of `flow` leaves by `port`.
+    #[inline]
+    pub(crate) fn keep(&mut self, flow: u32, port: PortId, now: Time) {
+        let place = self.place(flow);
+        self.entries[place] = [now.ps() + 1, u64::from(flow) << PORT_BITS | u64::from(port.0)];
+    }
+
+    /// Flowlets that have not ended.
+    pub(crate) fn len(&self, now: Time) -> usize {
+        let lasts = |[last, _]: &&Entry| *last > 0 && now.ps().saturating_sub(last - 1) < self.gap.ps();
+        self.entries.iter().filter(lasts).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GAP: Duration = Duration::from_us(500);
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Duration::from_us(us)
+    }
+
+    #[test]
+    fn a_flowlet_lasts_until_a_pause_of_the_gap() {
+        let mut flowlets = Flowlets::new(64, GAP);
+        assert_eq!(flowlets.port(7, at(0)), None);
+        flowlets.keep(7, PortId(3), at(0));
+        for (us, port) in [(499, Some(PortId(3))), (500, None)] {
+            assert_eq!(flowlets.port(7, at(us)), port, "{us} us");
+        }
+        flowlets.keep(7, PortId(3), at(499));
+        assert_eq!(flowlets.port(7, at(998)), Some(PortId(3)));
+        assert_eq!((flowlets.len(at(998)), flowlets.len(at(999))), (1, 0));
+    }
+
+    #[test]
+    fn a_flow_at_the_place_of_another_ends_its_flowlet() {
+        let mut flowlets = Flowlets::new(1, GAP);
+        flowlets.keep(7, PortId(3), at(0));
+        assert_eq!(flowlets.port(8, at(1)), None, "it is another flow's port");
+        flowlets.keep(8, PortId(4), at(1));
+        assert_eq!((flowlets.port(7, at(2)), flowlets.port(8, at(2))), (None, Some(PortId(4))));
+    }
+}

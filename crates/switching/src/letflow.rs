@@ -1,0 +1,90 @@
+//! LetFlow: each flowlet takes a random equal-cost path. Flowlets on a congested path are shorter, since losses and
+//! marks make a sender pause, so that traffic moves to the faster paths without any measurement (Vanini et al., "Let it
+//! flow: resilient asymmetric load balancing with flowlet switching", NSDI 2017, sections 3 and 4).
+
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use weft_fabric::Fabric;
+use weft_units::{Duration, NodeId, PortId, Time};
+
+use crate::blueprint::Blueprint;
+use crate::descriptor::{Descriptor, Hops, Need};
+use crate::flowlets::Flowlets;
+use crate::hash::pick;
+use crate::param::ParamInfo;
+use crate::spec::SchemeSpec;
+use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries};
+
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "letflow",
+    summary: "LetFlow: each flowlet takes a random equal-cost path",
+    params: &[
+        ParamInfo::duration("gap", "500 us", "pause after which a flow may change its path"),
+        ParamInfo::count("flowlet_table", "65536", "entries of a switch's flowlet table"),
+    ],
+    needs: &[Need::NewSwitch],
+    next_hops: Some(Hops::EqualCost),
+    ..Descriptor::PLAIN
+};
+
+/// Builds the switches of a LetFlow fabric.
+pub struct LetFlow {
+    routes: Arc<Forwarding>,
+    gap: Duration,
+    table: usize,
+}
+
+impl LetFlow {
+    /// The scheme with the parameters of `spec`.
+    pub fn new(routes: Arc<Forwarding>, spec: &SchemeSpec) -> Self {
+        Self {
+            routes,
+            gap: spec.duration("gap").unwrap_or(Duration::from_us(500)),
+            table: spec.count("flowlet_table").unwrap_or(65_536) as usize,
+        }
+    }
+}
+
+impl Blueprint for LetFlow {
+    type Switch = LetFlowSwitch;
+
+    fn switch(&self, _fabric: &Fabric, node: NodeId) -> LetFlowSwitch {
+        LetFlowSwitch { next_hops: self.routes.at(node), flowlets: Flowlets::new(self.table, self.gap) }
+    }
+}
+
+/// One switch.
+pub struct LetFlowSwitch {
+    next_hops: NextHops,
+    flowlets: Flowlets,
+}
+
+impl Switch for LetFlowSwitch {
+    #[inline]
+    fn receive<C: Context>(&mut self, ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
+        let ports = header.destination().map_or(&[][..], |host| self.next_hops.all(host));
+        let port = match *ports {
+            [] => return out.drop(DropReason::NoRoute),
+            [port] => port,
+            _ => {
+                let (flow, now) = (header.flow_hash ^ header.entropy, ctx.now());
+                // Routes may have changed since the last packet.
+                let known = self.flowlets.port(flow, now).filter(|port| ports.contains(port));
+                let port = known.unwrap_or_else(|| ports[pick(ctx.random().next_u64(), ports.len())]);
+                self.flowlets.keep(flow, port, now);
+                port
+            }
+        };
+        out.send(port);
+    }
+
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.next_hops.renew(routes);
+    }
+
+    fn table_entries(&mut self, now: Time) -> TableEntries {
+        TableEntries { flows: self.flowlets.len(now), ..TableEntries::default() }
+    }
+}

@@ -1,0 +1,226 @@
+//! Weighted-cost multipath: like ECMP, but a port gets a share of the flows in proportion to its capacity towards the
+//! destination (Zhou et al., "WCMP: weighted cost multipathing for improved fairness in data centers", EuroSys 2014).
+//!
+//! A switch has a group for each set of weights: a list in which a port occurs as often as its weight says. Groups are
+//! reduced as far as no port gets more than its share by a given bound (section 5.1), and further if they do not fit
+//! the table (section 5.2).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use weft_fabric::Fabric;
+use weft_units::{HostId, NodeId, PortId};
+
+use crate::blueprint::Blueprint;
+use crate::capacities::Capacities;
+use crate::derived::Derived;
+use crate::descriptor::{Descriptor, Hops, Need};
+use crate::hash::{mix64, pick};
+use crate::param::ParamInfo;
+use crate::spec::SchemeSpec;
+use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, ecmp};
+
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "wcmp",
+    summary: "WCMP: like ECMP, with shares in proportion to the capacity behind each port",
+    params: &[
+        ParamInfo::count(
+            "oversubscription",
+            "5",
+            "percent by which a reduced group may exceed a port's exact share",
+        ),
+        ParamInfo::count("group_table", "4096", "entries of a switch's groups, one for each unit of weight"),
+    ],
+    needs: &[Need::NewSwitch],
+    next_hops: Some(Hops::EqualCost),
+    ..Descriptor::PLAIN
+};
+
+/// Builds the switches of a WCMP fabric.
+pub struct Wcmp {
+    routes: Arc<Forwarding>,
+    capacities: Arc<Derived<Capacities>>,
+    seed: u64,
+    limits: Limits,
+}
+
+/// How far groups are reduced.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// The largest ratio of a port's share to its exact share.
+    excess: f64,
+    /// Entries of all groups.
+    table: usize,
+}
+
+impl Wcmp {
+    /// The scheme with the parameters of `spec`.
+    pub fn new(routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
+        let percent = spec.count("oversubscription").unwrap_or(5) as f64;
+        let limits = Limits {
+            excess: 1.0 + percent / 100.0,
+            table: spec.count("group_table").unwrap_or(4096) as usize,
+        };
+        Self { routes, capacities: Derived::new(Capacities::new), seed, limits }
+    }
+}
+
+impl Blueprint for Wcmp {
+    type Switch = WcmpSwitch;
+
+    fn switch(&self, _fabric: &Fabric, node: NodeId) -> WcmpSwitch {
+        WcmpSwitch {
+            groups: Groups::new(&self.routes, &self.capacities.of(&self.routes), node, self.limits),
+            capacities: Arc::clone(&self.capacities),
+            key: mix64(ecmp::hash_id(self.seed, node)),
+            limits: self.limits,
+            node,
+        }
+    }
+}
+
+/// One switch.
+pub struct WcmpSwitch {
+    groups: Groups,
+    capacities: Arc<Derived<Capacities>>,
+    key: u64,
+    limits: Limits,
+    node: NodeId,
+}
+
+impl Switch for WcmpSwitch {
+    #[inline]
+    fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
+        let tuple = u64::from(header.flow_hash ^ header.entropy);
+        let group = header.destination().map_or(&[][..], |host| self.groups.towards(host));
+        match group {
+            [] => out.drop(DropReason::NoRoute),
+            ports => out.send(ports[pick(mix64(tuple ^ self.key), ports.len())]),
+        }
+    }
+
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.groups = Groups::new(routes, &self.capacities.of(routes), self.node, self.limits);
+    }
+}
+
+/// The groups of one switch.
+struct Groups {
+    /// By host, the range of its group in the table.
+    of_host: Vec<(u32, u32)>,
+    table: Vec<PortId>,
+}
+
+impl Groups {
+    fn new(routes: &Forwarding, capacities: &Capacities, node: NodeId, limits: Limits) -> Self {
+        let mut exact: Vec<Vec<(PortId, u64)>> = Vec::new();
+        let mut known = HashMap::new();
+        let mut number_of = HashMap::new();
+        let hosts = (0..routes.host_count() as u32).map(HostId);
+        let numbers: Vec<usize> = hosts
+            .map(|host| {
+                let ports = routes.routes().next_hops(node, host);
+                *number_of.entry((routes.class_of(host), ports)).or_insert_with(|| {
+                    let of_port = |port: &PortId| (*port, capacities.of_port(routes, node, *port, host));
+                    let weighted = ports.iter().map(of_port);
+                    let group = simplest(weighted.collect());
+                    *known.entry(group.clone()).or_insert_with(|| {
+                        exact.push(group);
+                        exact.len() - 1
+                    })
+                })
+            })
+            .collect();
+        let mut excess = limits.excess;
+        let reduced = loop {
+            let reduced: Vec<Vec<u64>> = exact.iter().map(|group| reduce(&weights(group), excess)).collect();
+            let entries: u64 = reduced.iter().flatten().sum();
+            let least: usize = exact.iter().map(Vec::len).sum();
+            if entries <= limits.table.max(least) as u64 {
+                break reduced;
+            }
+            // Section 5.2 raises the bound until all groups fit.
+            excess *= 1.05;
+        };
+        let mut table = Vec::new();
+        let ranges: Vec<(u32, u32)> = exact
+            .iter()
+            .zip(&reduced)
+            .map(|(group, weights)| {
+                let first = table.len() as u32;
+                for ((port, _), weight) in group.iter().zip(weights) {
+                    table.extend(std::iter::repeat_n(*port, *weight as usize));
+                }
+                (first, table.len() as u32)
+            })
+            .collect();
+        Self { of_host: numbers.into_iter().map(|number| ranges[number]).collect(), table }
+    }
+
+    #[inline]
+    fn towards(&self, host: HostId) -> &[PortId] {
+        let Some(&(first, end)) = self.of_host.get(host.index()) else { return &[] };
+        &self.table[first as usize..end as usize]
+    }
+}
+
+fn weights(group: &[(PortId, u64)]) -> Vec<u64> {
+    group.iter().map(|(_, weight)| *weight).collect()
+}
+
+/// The same ratios in the smallest integers.
+fn simplest(mut group: Vec<(PortId, u64)>) -> Vec<(PortId, u64)> {
+    let divisor = group.iter().fold(0, |divisor, (_, weight)| gcd(divisor, *weight)).max(1);
+    group.iter_mut().for_each(|(_, weight)| *weight /= divisor);
+    group
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The smallest group that gives no port more than `excess` times its share (section 5.1, algorithm 1): from one entry
+/// for each port, it grows at the port that exceeds its share the least with one more.
+fn reduce(exact: &[u64], excess: f64) -> Vec<u64> {
+    let total: u64 = exact.iter().sum();
+    let mut reduced = vec![1_u64; exact.len()];
+    let mut entries = exact.len() as u64;
+    // Of a port with `count` of `of` entries.
+    let excess_of =
+        |count: u64, of: u64, weight: u64| count as f64 * total as f64 / (of as f64 * weight as f64);
+    loop {
+        if entries >= total {
+            return exact.to_vec();
+        }
+        let worst = exact.iter().zip(&reduced).map(|(weight, count)| excess_of(*count, entries, *weight));
+        if worst.fold(0.0, f64::max) <= excess {
+            return reduced;
+        }
+        let after = |place: &usize| excess_of(reduced[*place] + 1, entries + 1, exact[*place]);
+        let next = (0..exact.len()).min_by(|a, b| after(a).total_cmp(&after(b)));
+        reduced[next.expect("the group has ports")] += 1;
+        entries += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_reduced_as_far_as_the_bound_allows() {
+        for (exact, excess, expected) in [
+            (&[1, 1, 1][..], 1.0, &[1, 1, 1][..]),
+            (&[5, 1], 1.0, &[5, 1]),
+            (&[5, 1], 2.0, &[2, 1]),
+            (&[5, 1], 3.0, &[1, 1]),
+            (&[100, 99], 1.01, &[1, 1]),
+            (&[100, 99], 1.0, &[100, 99]),
+            (&[3, 3, 2, 2], 1.25, &[1, 1, 1, 1]),
+            (&[7], 1.0, &[1]),
+        ] {
+            assert_eq!(reduce(exact, excess), expected, "{exact:?} within {excess}");
+        }
+    }
+}

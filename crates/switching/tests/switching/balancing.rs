@@ -1,0 +1,214 @@
+//! Schemes that balance load at switches: hand-made cases of their rules, and shares against capacities.
+
+use weft_fabric::build::{self, spine_leaf};
+use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
+use weft_switching::{Action, ParamValue, SchemeSpec};
+use weft_units::{Duration, NodeId, PortId, Rate, Time};
+
+use crate::common::{Network, SEED, frame, is_even, network, routes, scheme, scheme_with};
+
+fn us(us: u64) -> Time {
+    Time::ZERO + Duration::from_us(us)
+}
+
+/// Four spines, two leaves with two hosts each.
+fn fabric() -> Fabric {
+    spine_leaf(4, 2, 2, &LinkSpec::default(), &LinkSpec::default()).unwrap()
+}
+
+/// The leaf of host 0, its port to that host, and its ports to the spines.
+fn leaf(fabric: &Fabric) -> (NodeId, PortId, Vec<PortId>) {
+    let link = fabric.link(fabric.ports(fabric.hosts()[0])[0]);
+    let ups = fabric.ports(link.to).iter().enumerate().filter_map(|(port, id)| {
+        let is_up = !fabric.node(fabric.link(*id).to).is_host();
+        is_up.then_some(PortId(port as u16))
+    });
+    (link.to, link.to_port, ups.collect())
+}
+
+/// The port by which the leaf of host 0 sends a frame from it to host 2.
+fn sent(net: &mut dyn Network, fabric: &Fabric, now: Time, sport: u16) -> PortId {
+    let (at, ingress, _) = leaf(fabric);
+    match net.receive(now, at, ingress, &frame(0, 2, sport, 80))[..] {
+        [Action::Send(port)] => port,
+        ref other => panic!("not sent once: {other:?}"),
+    }
+}
+
+/// The number of frames by port, out of `frames` of different flows.
+fn shares(net: &mut dyn Network, fabric: &Fabric, frames: u16) -> Vec<u64> {
+    let ups = leaf(fabric).2;
+    let mut counts = vec![0; ups.len()];
+    for sport in 0..frames {
+        let port = sent(net, fabric, us(0), sport);
+        counts[ups.iter().position(|up| *up == port).expect("a port to a spine")] += 1;
+    }
+    counts
+}
+
+#[test]
+fn letflow_keeps_a_flow_on_its_port_until_a_pause_and_then_draws_evenly() {
+    let fabric = fabric();
+    network(&fabric, &scheme("letflow"), SEED, |net| {
+        let (mut counts, ups) = ([0; 4], leaf(&fabric).2);
+        for pause in 0..2_000_u64 {
+            let start = us(1_500 * pause);
+            let port = sent(net, &fabric, start, 7);
+            for later in [100, 599, 1_000] {
+                assert_eq!(sent(net, &fabric, start + Duration::from_us(later), 7), port);
+            }
+            counts[ups.iter().position(|up| *up == port).unwrap()] += 1;
+        }
+        is_even("ports after a pause of 500 us", &counts);
+    });
+}
+
+#[test]
+fn letflow_leaves_a_port_that_no_longer_leads_to_the_destination() {
+    let fabric = fabric();
+    network(&fabric, &scheme("letflow"), SEED, |net| {
+        let port = sent(net, &fabric, us(0), 7);
+        let (at, ..) = leaf(&fabric);
+        net.reroute(&routes(&fabric, &[fabric.ports(at)[port.index()]]));
+        assert_ne!(sent(net, &fabric, us(1), 7), port);
+    });
+}
+
+#[test]
+fn drill_takes_the_shortest_queue_that_it_sampled_or_remembers() {
+    let fabric = fabric();
+    let (at, _, ups) = leaf(&fabric);
+    let many = scheme_with("drill", "samples", ParamValue::Count(64));
+    network(&fabric, &many, SEED, |net| {
+        for shortest in 0..4 {
+            net.set_queues(
+                at,
+                ups.iter().map(|up| (*up, if *up == ups[shortest] { 1 } else { 2 })).collect(),
+            );
+            assert_eq!(sent(net, &fabric, us(0), 7), ups[shortest]);
+        }
+    });
+    // Two samples miss the shortest of four queues with a probability of 9/16; one that was found is remembered.
+    network(&fabric, &scheme("drill"), SEED, |net| {
+        net.set_queues(at, ups.iter().map(|up| (*up, if *up == ups[2] { 1 } else { 2 })).collect());
+        let ports: Vec<PortId> = (0..100).map(|sport| sent(net, &fabric, us(0), sport)).collect();
+        let found = ports.iter().position(|port| *port == ups[2]).expect("it is found");
+        assert!(ports[found..].iter().all(|port| *port == ups[2]), "{ports:?}");
+    });
+}
+
+#[test]
+fn drill_spreads_packets_over_equal_queues_evenly() {
+    let fabric = fabric();
+    network(&fabric, &scheme("drill"), SEED, |net| {
+        is_even("ports of equal queues", &shares(net, &fabric, 8_000));
+    });
+}
+
+/// Three leaves with one host each and two spines; the link between leaf 0 and spine 0 has a fifth of the others' rate.
+fn lame() -> Fabric {
+    let mut builder = FabricBuilder::new("lame");
+    let fast = LinkSpec::default();
+    let slow = fast.clone().with_rate(Rate::from_bps(fast.rate.bps() / 5));
+    let hosts: Vec<_> = (0..3).map(|i| builder.add_host(format!("h{i}"), 0, None).unwrap()).collect();
+    let leaves: Vec<_> = (0..3).map(|i| builder.add_switch(format!("l{i}"), 1, None).unwrap()).collect();
+    let spines: Vec<_> = (0..2).map(|i| builder.add_switch(format!("s{i}"), 2, None).unwrap()).collect();
+    for (number, (host, leaf)) in hosts.iter().zip(&leaves).enumerate() {
+        builder.connect(*host, *leaf, &fast).unwrap();
+        for (other, spine) in spines.iter().enumerate() {
+            builder.connect(*leaf, *spine, if number + other == 0 { &slow } else { &fast }).unwrap();
+        }
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn shares_follow_the_capacities_under_wcmp_and_between_drills_components() {
+    let fabric = lame();
+    let within = |counts: &[u64], expected: f64| {
+        let share = counts[0] as f64 / counts.iter().sum::<u64>() as f64;
+        // Four standard errors of 12 000 flows.
+        let error = 4.0 * (expected * (1.0 - expected) / 12_000.0_f64).sqrt();
+        assert!((share - expected).abs() < error, "{counts:?}: {share}, expected {expected}");
+    };
+    for (name, percent, expected) in
+        [("wcmp", 1, 1.0 / 6.0), ("wcmp", 100, 1.0 / 3.0), ("wcmp", 200, 1.0 / 2.0), ("drill", 0, 1.0 / 6.0)]
+    {
+        let spec = match percent {
+            0 => scheme(name),
+            percent => scheme_with(name, "oversubscription", ParamValue::Count(percent)),
+        };
+        network(&fabric, &spec, SEED, |net| {
+            // The other leaves do not send over the slow link to each other, but to leaf 0.
+            within(&shares(net, &fabric, 12_000), expected);
+        });
+    }
+}
+
+#[test]
+fn drill_compares_no_queues_of_paths_that_carry_other_sources() {
+    let fabric = spine_leaf(3, 3, 1, &LinkSpec::default(), &LinkSpec::default()).unwrap();
+    let cut = fabric.link_named("l1-s0").unwrap();
+    let (at, _, ups) = leaf(&fabric);
+    network(&fabric, &scheme("drill"), SEED, |net| {
+        net.set_queues(at, vec![(ups[0], 9_000), (ups[1], 1_000), (ups[2], 5_000)]);
+        // All in one component: nobody takes the longest queue for long.
+        let longest = |net: &mut dyn Network| {
+            (100..1_100).filter(|sport| sent(net, &fabric, us(0), *sport) == ups[0]).count()
+        };
+        assert!(longest(net) < 20);
+        // Without leaf 1, spine 0 carries traffic of leaf 0 alone: a third of the flows has to take it.
+        net.reroute(&routes(&fabric, &[cut, cut.reverse()]));
+        let count = longest(net);
+        assert!((270..400).contains(&count), "{count} of 1000");
+    });
+}
+
+#[test]
+fn adaptive_takes_a_port_of_the_least_loaded_band_as_it_was_sampled() {
+    let fabric = fabric();
+    let (at, _, ups) = leaf(&fabric);
+    let mut by_packet = scheme_with("adaptive", "mode", ParamValue::Text("packet".to_owned()));
+    by_packet.params.insert("bands".to_owned(), ParamValue::Count(2));
+    network(&fabric, &by_packet, SEED, |net| {
+        // Two bands: below 100 kB, and from there on.
+        net.set_queues(at, vec![(ups[0], 100_000), (ups[1], 99_999), (ups[2], 0), (ups[3], 500_000)]);
+        let counts = shares(net, &fabric, 4_000);
+        assert_eq!((counts[0], counts[3]), (0, 0), "{counts:?}");
+        is_even("ports of one band", &counts[1..3]);
+        // Read again after 16 us.
+        net.set_queues(at, vec![(ups[1], 100_000), (ups[2], 100_000), (ups[3], 100_000)]);
+        assert_ne!(sent(net, &fabric, us(15), 9), ups[0]);
+        assert_eq!(sent(net, &fabric, us(16), 9), ups[0]);
+    });
+}
+
+#[test]
+fn adaptive_moves_a_flow_only_after_a_pause() {
+    let fabric = fabric();
+    let (at, _, ups) = leaf(&fabric);
+    network(&fabric, &scheme("adaptive"), SEED, |net| {
+        let port = sent(net, &fabric, us(0), 9);
+        net.set_queues(at, ups.iter().map(|up| (*up, if *up == port { 50_000 } else { 0 })).collect());
+        assert_eq!(sent(net, &fabric, us(255), 9), port);
+        assert_ne!(sent(net, &fabric, us(255 + 256), 9), port);
+    });
+}
+
+#[test]
+fn wcmp_is_even_on_a_symmetric_fabric() {
+    let link = LinkSpec::default();
+    let fabric = build::fat_tree(8, &link, &link).unwrap();
+    let spec: SchemeSpec = scheme("wcmp");
+    network(&fabric, &spec, SEED, |net| {
+        let (at, ingress, ups) = leaf(&fabric);
+        let mut counts = vec![0; ups.len()];
+        for sport in 0..8_000 {
+            let [Action::Send(port)] = net.receive(us(0), at, ingress, &frame(0, 100, sport, 80))[..] else {
+                panic!("not sent once")
+            };
+            counts[ups.iter().position(|up| *up == port).unwrap()] += 1;
+        }
+        is_even("uplinks of an edge switch", &counts);
+    });
+}
