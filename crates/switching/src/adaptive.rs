@@ -23,7 +23,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     params: &[
         ParamInfo::choice("mode", &["flowlet", "packet"], "flowlet", "the unit that may change its path"),
         ParamInfo::duration("idle", "256 us", "pause after which a flow may change its path"),
-        ParamInfo::count("flows", "512", "entries of a switch's flowlet table"),
+        ParamInfo::count("flowlet_table", "512", "entries of a switch's flowlet table"),
         ParamInfo::duration("sampling", "16 us", "interval at which a switch reads its queues"),
         ParamInfo::count("bands", "8", "bands of queue lengths, 2 to 256"),
         ParamInfo {
@@ -70,7 +70,7 @@ impl Adaptive {
         let config = Config {
             by_packet: spec.word("mode") == Some("packet"),
             idle: spec.duration("idle").unwrap_or(Duration::from_us(256)),
-            flows: spec.count("flows").unwrap_or(512) as usize,
+            flows: spec.count("flowlet_table").unwrap_or(512) as usize,
             sampling: spec.duration("sampling").unwrap_or(Duration::from_us(16)),
             bands: spec.count("bands").unwrap_or(8),
             full: spec.bytes("full").unwrap_or(Bytes(100_000)),

@@ -41,6 +41,12 @@ impl Flowlets {
         (is_recent && owner >> PORT_BITS == u64::from(flow)).then_some(PortId(owner as u16))
     }
 
+    /// The port of the last packet of `flow`, however long ago, if no other flow has its place.
+    pub(crate) fn last_port(&self, flow: u32) -> Option<PortId> {
+        let [last, owner] = self.entries[self.place(flow)];
+        (last > 0 && owner >> PORT_BITS == u64::from(flow)).then_some(PortId(owner as u16))
+    }
+
     /// A packet of `flow` leaves by `port`.
     #[inline]
     pub(crate) fn keep(&mut self, flow: u32, port: PortId, now: Time) {

@@ -13,13 +13,14 @@ use crate::spec::{Contradiction, SchemeError, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
 use crate::tfe::{Classifier, TfeSwitch};
 use crate::{
-    Forwarding, adaptive, arp_path, drill, ecmp, letflow, single_path, smoc, spanning_tree, spray,
+    Forwarding, adaptive, arp_path, conga, drill, ecmp, letflow, single_path, smoc, spanning_tree, spray,
     tag_forward, tcp_path, tfe, wcmp,
 };
 
 const SCHEMES: &[Descriptor] = &[
     adaptive::DESCRIPTOR,
     arp_path::DESCRIPTOR,
+    conga::DESCRIPTOR,
     drill::DESCRIPTOR,
     ecmp::DESCRIPTOR,
     letflow::DESCRIPTOR,
@@ -79,6 +80,7 @@ pub fn visit_scheme<V: SchemeVisitor>(
     Ok(match spec.name.as_str() {
         "adaptive" => visitor.visit(adaptive::Adaptive::new(routes, spec)),
         "arp_path" => visitor.visit(Exploring::new(seed, spec, ArpPathSwitch::new)),
+        "conga" => visitor.visit(conga::Conga::new(fabric, routes, seed, spec)?),
         "drill" => visitor.visit(drill::Drill::new(routes, seed, spec)),
         "ecmp" => visitor.visit(ecmp::Ecmp::new(routes, seed, spec)),
         "letflow" => visitor.visit(letflow::LetFlow::new(routes, spec)),

@@ -2,10 +2,10 @@
 
 use weft_fabric::build::{self, spine_leaf};
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
-use weft_switching::{Action, ParamValue, SchemeSpec};
+use weft_switching::{Action, ParamValue, SchemeSpec, descriptor};
 use weft_units::{Duration, NodeId, PortId, Rate, Time};
 
-use crate::common::{Network, SEED, frame, is_even, network, routes, scheme, scheme_with};
+use crate::common::{End, Network, SEED, frame, is_even, network, routes, scheme, scheme_with};
 
 fn us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
@@ -211,4 +211,58 @@ fn wcmp_is_even_on_a_symmetric_fabric() {
         }
         is_even("uplinks of an edge switch", &counts);
     });
+}
+
+/// The spines that new flows from host `src` to host `dst` pass, by spine, one flow each 80 us.
+fn spines(net: &mut dyn Network, fabric: &Fabric, from: u64, [src, dst]: [u32; 2], count: u16) -> Vec<u64> {
+    let mut counts = vec![0; 4];
+    for sport in 0..count {
+        let now = us(from + 80 * u64::from(sport));
+        let [End::Host(_, path)] = &net.send(now, &frame(src, dst, sport + 1_000, 80))[..] else {
+            panic!("it arrives once")
+        };
+        let name = &fabric.node(fabric.link(path[1]).to).name;
+        counts[name[1..].parse::<usize>().unwrap()] += 1;
+    }
+    counts
+}
+
+#[test]
+fn conga_avoids_a_path_that_the_other_leaf_reports_as_congested() {
+    let fabric = fabric();
+    network(&fabric, &scheme("conga"), SEED, |net| {
+        is_even("spines without reports", &spines(net, &fabric, 0, [0, 2], 4_000));
+    });
+    network(&fabric, &scheme("conga"), SEED, |net| {
+        // Host 2's leaf has heard of no path but that of one flow of host 0, which filled its links.
+        let mut path = Vec::new();
+        for _ in 0..200 {
+            match &net.send(us(0), &frame(0, 2, 7, 80))[..] {
+                [End::Host(_, links)] => path.clone_from(links),
+                other => panic!("{other:?}"),
+            }
+        }
+        // The utilisation soon leaves the links, but the report that comes now counts for 10 ms.
+        net.send(us(1), &frame(2, 0, 7, 80));
+        let busy = fabric.node(fabric.link(path[1]).to).name[1..].parse::<usize>().unwrap();
+        let counts = spines(net, &fabric, 500, [0, 2], 110);
+        assert_eq!(counts[busy], 0, "{counts:?}");
+        // It has aged.
+        let counts = spines(net, &fabric, 10_001, [1, 3], 110);
+        assert!(counts[busy] > 0, "{counts:?}");
+    });
+}
+
+#[test]
+fn conga_says_why_a_fabric_is_not_one_of_two_tiers() {
+    let link = LinkSpec::default();
+    let misfit = descriptor("conga").unwrap().misfit.unwrap();
+    assert_eq!(misfit(&scheme("conga"), &fabric()), None);
+    for (fabric, expected) in [
+        (build::fat_tree(4, &link, &link).unwrap(), "are connected"),
+        (build::ring(5, 2, &link, &link).unwrap(), "the leaves"),
+    ] {
+        let found = misfit(&scheme("conga"), &fabric).expect("it does not fit");
+        assert!(found.message.contains(expected), "{}", found.message);
+    }
 }

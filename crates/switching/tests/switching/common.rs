@@ -136,23 +136,27 @@ impl<S: Switch> Network for Switches<'_, S> {
     fn send(&mut self, now: Time, header: &Header) -> Vec<End> {
         let host = header.source().expect("a simulated host");
         let first = self.fabric.ports(self.fabric.host_node(host))[0];
-        let (mut ends, mut under_way) = (Vec::new(), vec![vec![first]]);
-        while let Some(path) = under_way.pop() {
+        let (mut ends, mut under_way) = (Vec::new(), vec![(vec![first], *header)]);
+        while let Some((path, header)) = under_way.pop() {
             assert!(path.len() <= MOST_HOPS, "a loop: {path:?}");
             let last = self.fabric.link(path[path.len() - 1]);
             if let Some(host) = self.fabric.node(last.to).host {
                 ends.push(End::Host(host, path));
                 continue;
             }
-            for action in self.receive(now, last.to, last.to_port, header) {
+            for action in self.receive(now, last.to, last.to_port, &header) {
                 match action {
                     Action::Send(port) | Action::Deliver(port) => {
                         let link = self.fabric.ports(last.to)[port.index()];
-                        under_way.push([&path[..], &[link]].concat());
+                        under_way.push(([&path[..], &[link]].concat(), header));
+                    }
+                    Action::SendWith(port, overlay) => {
+                        let link = self.fabric.ports(last.to)[port.index()];
+                        under_way.push(([&path[..], &[link]].concat(), Header { overlay, ..header }));
                     }
                     Action::Drop(reason) => ends.push(End::Dropped(last.to, reason)),
                     Action::Consume => panic!("a switch consumed a host's frame"),
-                    Action::SendWith(..) | Action::Hold(_) => panic!("no scheme of the registry does this"),
+                    Action::Hold(_) => panic!("no scheme of the registry does this"),
                 }
             }
         }

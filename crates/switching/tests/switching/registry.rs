@@ -1,6 +1,6 @@
 //! Descriptors agree with the schemes that they describe.
 
-use weft_fabric::{LinkSpec, build};
+use weft_fabric::{Fabric, LinkSpec, build};
 use weft_switching::{Blueprint, Need, SchemeVisitor, registry, visit_scheme};
 
 use crate::common::{SEED, routes, scheme};
@@ -16,11 +16,20 @@ impl SchemeVisitor for Asked {
     }
 }
 
+/// A fabric on which a scheme runs.
+fn fitting(name: &str) -> Fabric {
+    let link = LinkSpec::default();
+    match name {
+        "conga" => build::spine_leaf(2, 3, 2, &link, &link).unwrap(),
+        _ => build::fat_tree(4, &link, &link).unwrap(),
+    }
+}
+
 #[test]
 fn every_descriptor_has_a_constructor_and_says_what_it_builds() {
-    let fabric = build::fat_tree(4, &LinkSpec::default(), &LinkSpec::default()).unwrap();
-    let routes = routes(&fabric, &[]);
     for known in registry() {
+        let fabric = fitting(known.name);
+        let routes = routes(&fabric, &[]);
         let found = visit_scheme(&scheme(known.name), &fabric, &routes, SEED, Asked);
         let said = [known.needs.contains(&Need::Controller), known.explores.is_some()];
         assert_eq!(found, Ok(said), "{}", known.name);
@@ -29,10 +38,9 @@ fn every_descriptor_has_a_constructor_and_says_what_it_builds() {
 
 #[test]
 fn a_scheme_without_changed_parameters_fits_and_contradicts_nothing() {
-    let fabric = build::fat_tree(4, &LinkSpec::default(), &LinkSpec::default()).unwrap();
     assert!(registry().is_sorted_by_key(|known| known.name));
     for known in registry() {
-        let spec = scheme(known.name);
+        let (spec, fabric) = (scheme(known.name), fitting(known.name));
         assert_eq!((known.contradiction)(&spec), None, "{}", known.name);
         assert_eq!(known.misfit.and_then(|misfit| misfit(&spec, &fabric)), None, "{}", known.name);
     }

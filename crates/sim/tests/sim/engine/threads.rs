@@ -33,6 +33,7 @@ fn schemes() -> Vec<SchemeSpec> {
         "ecmp",
         "spray",
         "adaptive",
+        "conga",
         "drill",
         "letflow",
         "wcmp",

@@ -152,14 +152,18 @@ impl Context for World {
 pub fn run(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let link = LinkSpec::default();
-    let fabric = build::fat_tree(4, &link, &link).expect("a good fabric");
     let spec = spec(&mut choices);
-    let bounded = spec.params.contains_key("flow_table") || spec.params.contains_key("table_size");
+    let fabric = match spec.name.as_str() {
+        "conga" => build::spine_leaf(2, 3, 2, &link, &link),
+        _ => build::fat_tree(4, &link, &link),
+    };
+    let fabric = fabric.expect("a good fabric");
+    let bounded = spec.params.keys().any(|name| limits_a_table(name));
     let switches: Vec<NodeId> = fabric.switches().collect();
     let node = switches[choices.below(switches.len())];
     let routes = Arc::new(Forwarding::new(&fabric, |_| true));
     let driver = Driver { choices, fabric: &fabric, node, routes: &routes, bounded };
-    visit_scheme(&spec, &fabric, &routes, 1, driver).expect("a scheme of the registry on a fat-tree");
+    visit_scheme(&spec, &fabric, &routes, 1, driver).expect("a scheme of the registry on a fabric that fits");
 }
 
 struct Driver<'a> {

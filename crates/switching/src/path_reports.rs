@@ -1,0 +1,110 @@
+//! [`PathReports`]: what a leaf knows about the utilisation of paths to and from other leaves (CONGA, section 3.3).
+
+use weft_units::{Duration, PortId, Time};
+
+/// The utilisation of a path as last reported.
+#[derive(Clone, Copy, Default)]
+struct Report {
+    level: u8,
+    /// Not told to the other leaf since it changed.
+    is_news: bool,
+    /// The last report came then, in picoseconds plus one; 0: never.
+    at: u64,
+}
+
+/// The tables of one leaf: by other leaf and uplink.
+pub(crate) struct PathReports {
+    /// Of the paths from this leaf.
+    towards: Vec<Report>,
+    /// Of the paths to this leaf, to be told to the leaves at their other ends.
+    from: Vec<Report>,
+    /// By leaf, the uplink told last.
+    told: Vec<u16>,
+    /// Uplinks of a leaf.
+    width: usize,
+    aging: Duration,
+}
+
+impl PathReports {
+    /// Nothing is known about `leaves` with up to `width` ports; reports count for `aging`.
+    pub(crate) fn new(leaves: usize, width: usize, aging: Duration) -> Self {
+        let table = || vec![Report::default(); leaves * width];
+        Self { towards: table(), from: table(), told: vec![0; leaves], width, aging }
+    }
+
+    /// The place of uplink `number` - 1 of a leaf. Leaves may have more ports than this one: paths beyond are not kept.
+    fn place(&self, leaf: u16, number: u16) -> Option<usize> {
+        let uplink = usize::from(number.checked_sub(1)?);
+        (uplink < self.width).then(|| usize::from(leaf) * self.width + uplink)
+    }
+
+    /// A frame from `leaf`, sent by its uplink `number` - 1, met this utilisation.
+    pub(crate) fn arrived(&mut self, leaf: u16, number: u16, level: u8, now: Time) {
+        if let Some(report) = self.place(leaf, number).and_then(|place| self.from.get_mut(place)) {
+            report.is_news |= report.level != level || report.at == 0;
+            (report.level, report.at) = (level, now.ps() + 1);
+        }
+    }
+
+    /// The leaf at the other end says that frames sent by uplink `number` - 1 meet this utilisation.
+    pub(crate) fn told(&mut self, leaf: u16, number: u16, level: u8, now: Time) {
+        if let Some(report) = self.place(leaf, number).and_then(|place| self.towards.get_mut(place)) {
+            (report.level, report.at) = (level, now.ps() + 1);
+        }
+    }
+
+    /// The utilisation of the path by `port` to a leaf; 0 if there was no report lately.
+    pub(crate) fn towards(&self, leaf: u16, port: PortId, now: Time) -> u8 {
+        let report = self.place(leaf, port.0 + 1).map_or_else(Report::default, |place| self.towards[place]);
+        let is_recent = report.at > 0 && now.ps() - (report.at - 1) < self.aging.ps();
+        if is_recent { report.level } else { 0 }
+    }
+
+    /// The uplink, plus one, and the utilisation to report to a leaf with the next frame: in turn, those that have
+    /// changed first; (0, 0) if nothing is known.
+    pub(crate) fn next_to(&mut self, leaf: u16) -> (u16, u8) {
+        let row = &mut self.from[usize::from(leaf) * self.width..][..self.width];
+        let last = usize::from(self.told[usize::from(leaf)]);
+        let in_turn = || (1..=self.width).map(|step| (last + step) % self.width);
+        let news = in_turn().find(|place| row[*place].is_news);
+        let Some(place) = news.or_else(|| in_turn().find(|place| row[*place].at > 0)) else { return (0, 0) };
+        row[place].is_news = false;
+        self.told[usize::from(leaf)] = place as u16;
+        (place as u16 + 1, row[place].level)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    #[test]
+    fn paths_are_told_in_turn_and_those_that_changed_first() {
+        let mut reports = PathReports::new(2, 4, Duration::from_ms(10));
+        assert_eq!(reports.next_to(1), (0, 0));
+        for (number, level) in [(1, 3), (2, 0), (3, 5)] {
+            reports.arrived(1, number, level, at(0));
+        }
+        let told: Vec<_> = (0..3).map(|_| reports.next_to(1)).collect();
+        assert_eq!(told, [(2, 0), (3, 5), (1, 3)]);
+        reports.arrived(1, 3, 6, at(0));
+        reports.arrived(1, 2, 0, at(0));
+        assert_eq!(reports.next_to(1), (3, 6), "it changed");
+        assert_eq!((reports.next_to(1), reports.next_to(1)), ((1, 3), (2, 0)), "in turn");
+        assert_eq!(reports.next_to(0), (0, 0), "of another leaf");
+    }
+
+    #[test]
+    fn a_report_counts_until_it_is_too_old() {
+        let mut reports = PathReports::new(1, 2, Duration::from_ms(10));
+        reports.told(0, 2, 6, at(0));
+        assert_eq!(reports.towards(0, PortId(0), at(1)), 0);
+        assert_eq!((reports.towards(0, PortId(1), at(9)), reports.towards(0, PortId(1), at(10))), (6, 0));
+        reports.told(0, 9, 6, at(0));
+        reports.told(0, 0, 6, at(0));
+    }
+}
