@@ -4,11 +4,12 @@
 //! ([`Context`]), and [`Actions`] come out as data. Nothing here owns a clock, a socket or a packet, so the same
 //! state machine runs in the simulator, in property tests and as the reference for a kernel data plane.
 //!
-//! One file per scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`], [`smoc`] with its
-//! [`rule_table`], [`tag_forward`] in its own directory, and the exploration family [`arp_path`], [`tcp_path`],
-//! [`tfe`], which shares [`exploration`], [`hello`] and the [`path_table`]. Each scheme declares a
-//! [`Descriptor`]; [`registry`] lists those that a simulation can run. The command line, the scenario schema and the
-//! documentation read the list.
+//! One file per scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`]; those that balance load, [`wcmp`],
+//! [`letflow`], [`conga`], [`drill`], [`adaptive`], which share [`flowlets`] and what is [`derived`] from the routes of
+//! the whole fabric ([`capacities`], [`components`]); [`smoc`] with its [`rule_table`]; [`tag_forward`] in its own
+//! directory; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`]
+//! and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a simulation can run. The
+//! command line, the scenario schema and the documentation read the list.
 
 mod action;
 mod actions;
