@@ -10,7 +10,7 @@ use weft_units::{Bytes, Duration, NodeId, PortId, Time};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
-use crate::flowlets::Flowlets;
+use crate::flowlets::{Flowlets, MOST_FLOWLETS};
 use crate::hash::pick;
 use crate::param::{ParamInfo, ParamKind};
 use crate::spec::{Contradiction, SchemeSpec};
@@ -40,12 +40,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
 };
 
 fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    let bands = spec.count("bands").filter(|bands| !(2..=256).contains(bands))?;
-    Some(Contradiction {
-        param: "bands",
-        message: format!("`bands` cannot be {bands}"),
-        expected: "expected 2 to 256".to_owned(),
-    })
+    spec.out_of_range("bands", 2..=256).or_else(|| spec.out_of_range("flowlet_table", 1..=MOST_FLOWLETS))
 }
 
 /// Builds the switches of the fabric.

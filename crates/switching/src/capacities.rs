@@ -10,7 +10,7 @@ use crate::forwarding::Forwarding;
 
 /// The capacities of all switches towards each class of hosts, in bits per second.
 pub(crate) struct Capacities {
-    /// By class, then by node; no limit at the hosts themselves.
+    /// By class, then by node; no limit at the switches to which the hosts are attached.
     of_nodes: Vec<Vec<u64>>,
 }
 
@@ -41,9 +41,15 @@ fn of_node(routes: &Forwarding, host: HostId, node: NodeId, known: &mut Vec<Opti
     }
     let of_port = |port: &PortId, known: &mut _| {
         let link = routes.links(node)[port.index()];
-        link.rate.bps().min(if link.is_to_host { u64::MAX } else { of_node(routes, host, link.to, known) })
+        link.rate.bps().min(of_node(routes, host, link.to, known))
     };
     let ports = routes.routes().next_hops(node, host);
+    // The link to the host limits it whatever the path.
+    let is_last = ports.iter().any(|port| routes.links(node)[port.index()].is_to_host);
+    if is_last {
+        known[node.index()] = Some(u64::MAX);
+        return u64::MAX;
+    }
     let sum = ports.iter().fold(0, |sum: u64, port| sum.saturating_add(of_port(port, known)));
     known[node.index()] = Some(sum);
     sum

@@ -13,7 +13,7 @@ use weft_units::{Duration, HostId, NodeId, PortId, Time};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
-use crate::flowlets::Flowlets;
+use crate::flowlets::{Flowlets, MOST_FLOWLETS};
 use crate::hash::{mix64, pick};
 use crate::param::ParamInfo;
 use crate::path_reports::PathReports;
@@ -44,12 +44,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
 };
 
 fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    let bits = spec.count("bits").filter(|bits| !(1..=6).contains(bits))?;
-    Some(Contradiction {
-        param: "bits",
-        message: format!("`bits` cannot be {bits}"),
-        expected: "expected 1 to 6".to_owned(),
-    })
+    spec.out_of_range("bits", 1..=6).or_else(|| spec.out_of_range("flowlet_table", 1..=MOST_FLOWLETS))
 }
 
 /// Why `fabric` is not supported.
@@ -66,6 +61,13 @@ fn misfit(_spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
 fn leaves(fabric: &Fabric) -> Result<Vec<Option<u16>>, String> {
     let neighbours = |node: NodeId| fabric.ports(node).iter().map(|link| fabric.link(*link).to);
     let has_hosts = |node: NodeId| neighbours(node).any(|to| fabric.node(to).is_host());
+    for host in fabric.hosts() {
+        let mut switches = neighbours(*host);
+        let first = switches.next();
+        if switches.any(|other| Some(other) != first) {
+            return Err(format!("host `{}` is connected to several switches", fabric.node(*host).name));
+        }
+    }
     let mut numbers = vec![None; fabric.nodes().len()];
     for (number, leaf) in fabric.switches().filter(|node| has_hosts(*node)).enumerate() {
         numbers[leaf.index()] = Some(number as u16);
@@ -218,8 +220,11 @@ impl Switch for CongaSwitch {
         let Some(host) = header.destination() else { return out.drop(DropReason::NoRoute) };
         let ports = self.next_hops.all(host);
         let flow = header.flow_hash ^ header.entropy;
-        let Some(leaf) = &mut self.leaf else {
-            // A spine: by hash if several links lead to the leaf (section 3.3).
+        let is_of_host =
+            |port: PortId| self.is_to_host.get(port.index()).is_some_and(|is_to_host| *is_to_host);
+        let ends_here = is_of_host(ingress) || ports.first().is_some_and(|port| is_of_host(*port));
+        let Some(leaf) = self.leaf.as_mut().filter(|_| ends_here) else {
+            // A spine, or a leaf in transit: by hash if several links lead on (section 3.3).
             let port = match *ports {
                 [] => return out.drop(DropReason::NoRoute),
                 [port] => port,
@@ -263,7 +268,7 @@ impl Switch for CongaSwitch {
             }
         };
         leaf.flowlets.keep(flow, port, now);
-        let (about, reported) = leaf.reports.next_to(to);
+        let (about, reported) = leaf.reports.next_to(to, now);
         let congestion = self.join(port, header.ip_bytes, now);
         out.send_with_overlay(port, Overlay { uplink: port.0 + 1, congestion, about, reported }.to_bytes());
     }

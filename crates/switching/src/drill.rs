@@ -28,6 +28,9 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     ],
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
+    contradiction: |spec| {
+        spec.out_of_range("samples", 1..=64).or_else(|| spec.out_of_range("memory", 1..=64))
+    },
     ..Descriptor::PLAIN
 };
 
@@ -121,7 +124,7 @@ impl Switch for DrillSwitch {
         let mut best = (u64::MAX, PortId(0));
         let compared = &mut self.queues;
         compared.clear();
-        // Without replacement only if all are compared: the paper samples each alone.
+        // With replacement, as in the paper.
         for _ in 0..self.samples {
             let port = queues.ports[pick(ctx.random().next_u64(), queues.ports.len())];
             compared.push((ctx.queue_bytes(port), port));

@@ -3,17 +3,18 @@
 //! A flow's packets that follow a pause longer than the difference in delay between paths can take another path without
 //! overtaking the earlier ones; the packets between two pauses are a flowlet (Sinha et al., "Harnessing TCP's
 //! burstiness with flowlet switching", HotNets 2004). As in switches, the table has a fixed number of entries at places
-//! given by the flow's hash; a flow takes the place of another one.
+//! given by the flow's hash, and an entry does not name its flow: flows with one entry share a port until a pause of both.
 
 use weft_units::{Duration, PortId, Time};
 
 use crate::hash::pick;
 
 /// Packed for zeroed memory that is not touched before its first use: the time of the last packet in picoseconds plus
-/// one, and the flow's hash above its port.
+/// one, and its port.
 type Entry = [u64; 2];
 
-const PORT_BITS: u32 = 16;
+/// The largest table.
+pub(crate) const MOST_FLOWLETS: u64 = 1 << 24;
 
 /// The table of one switch.
 pub(crate) struct Flowlets {
@@ -36,22 +37,22 @@ impl Flowlets {
     /// The port of the flowlet that the next packet of `flow` continues; `None` if it starts one.
     #[inline]
     pub(crate) fn port(&self, flow: u32, now: Time) -> Option<PortId> {
-        let [last, owner] = self.entries[self.place(flow)];
-        let is_recent = last > 0 && now.ps() - (last - 1) < self.gap.ps();
-        (is_recent && owner >> PORT_BITS == u64::from(flow)).then_some(PortId(owner as u16))
+        let [last, port] = self.entries[self.place(flow)];
+        let is_recent = last > 0 && now.ps().saturating_sub(last - 1) < self.gap.ps();
+        is_recent.then_some(PortId(port as u16))
     }
 
-    /// The port of the last packet of `flow`, however long ago, if no other flow has its place.
+    /// The port of the last packet in the entry of `flow`, however long ago.
     pub(crate) fn last_port(&self, flow: u32) -> Option<PortId> {
-        let [last, owner] = self.entries[self.place(flow)];
-        (last > 0 && owner >> PORT_BITS == u64::from(flow)).then_some(PortId(owner as u16))
+        let [last, port] = self.entries[self.place(flow)];
+        (last > 0).then_some(PortId(port as u16))
     }
 
     /// A packet of `flow` leaves by `port`.
     #[inline]
     pub(crate) fn keep(&mut self, flow: u32, port: PortId, now: Time) {
         let place = self.place(flow);
-        self.entries[place] = [now.ps() + 1, u64::from(flow) << PORT_BITS | u64::from(port.0)];
+        self.entries[place] = [now.ps() + 1, port.0.into()];
     }
 
     /// Flowlets that have not ended.
@@ -85,11 +86,12 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_at_the_place_of_another_ends_its_flowlet() {
+    fn flows_with_one_entry_share_a_port_until_both_pause() {
         let mut flowlets = Flowlets::new(1, GAP);
         flowlets.keep(7, PortId(3), at(0));
-        assert_eq!(flowlets.port(8, at(1)), None, "it is another flow's port");
-        flowlets.keep(8, PortId(4), at(1));
-        assert_eq!((flowlets.port(7, at(2)), flowlets.port(8, at(2))), (None, Some(PortId(4))));
+        assert_eq!(flowlets.port(8, at(400)), Some(PortId(3)));
+        flowlets.keep(8, PortId(3), at(400));
+        assert_eq!((flowlets.port(7, at(899)), flowlets.port(7, at(900))), (Some(PortId(3)), None));
+        assert_eq!(flowlets.last_port(7), Some(PortId(3)));
     }
 }

@@ -10,7 +10,7 @@ use weft_units::{Duration, NodeId, PortId, Time};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
-use crate::flowlets::Flowlets;
+use crate::flowlets::{Flowlets, MOST_FLOWLETS};
 use crate::hash::pick;
 use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
@@ -26,6 +26,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     ],
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
+    contradiction: |spec| spec.out_of_range("flowlet_table", 1..=MOST_FLOWLETS),
     ..Descriptor::PLAIN
 };
 

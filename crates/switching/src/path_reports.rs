@@ -1,4 +1,4 @@
-//! [`PathReports`]: what a leaf knows about the utilisation of paths to and from other leaves (CONGA, section 3.3).
+//! [`PathReports`]: a leaf's tables of the utilisation of paths to and from other leaves (CONGA, section 3.3).
 
 use weft_units::{Duration, PortId, Time};
 
@@ -10,6 +10,12 @@ struct Report {
     is_news: bool,
     /// The last report came then, in picoseconds plus one; 0: never.
     at: u64,
+}
+
+impl Report {
+    fn is_recent(&self, aging: Duration, now: Time) -> bool {
+        self.at > 0 && now.ps().saturating_sub(self.at - 1) < aging.ps()
+    }
 }
 
 /// The tables of one leaf: by other leaf and uplink.
@@ -56,18 +62,20 @@ impl PathReports {
     /// The utilisation of the path by `port` to a leaf; 0 if there was no report lately.
     pub(crate) fn towards(&self, leaf: u16, port: PortId, now: Time) -> u8 {
         let report = self.place(leaf, port.0 + 1).map_or_else(Report::default, |place| self.towards[place]);
-        let is_recent = report.at > 0 && now.ps() - (report.at - 1) < self.aging.ps();
-        if is_recent { report.level } else { 0 }
+        if report.is_recent(self.aging, now) { report.level } else { 0 }
     }
 
     /// The uplink, plus one, and the utilisation to report to a leaf with the next frame: in turn, those that have
     /// changed first; (0, 0) if nothing is known.
-    pub(crate) fn next_to(&mut self, leaf: u16) -> (u16, u8) {
+    pub(crate) fn next_to(&mut self, leaf: u16, now: Time) -> (u16, u8) {
+        let aging = self.aging;
         let row = &mut self.from[usize::from(leaf) * self.width..][..self.width];
         let last = usize::from(self.told[usize::from(leaf)]);
         let in_turn = || (1..=self.width).map(|step| (last + step) % self.width);
-        let news = in_turn().find(|place| row[*place].is_news);
-        let Some(place) = news.or_else(|| in_turn().find(|place| row[*place].at > 0)) else { return (0, 0) };
+        // An old value must not be told again: the other leaf would take it for a new one.
+        let news = in_turn().find(|place| row[*place].is_news && row[*place].is_recent(aging, now));
+        let any = || in_turn().find(|place| row[*place].is_recent(aging, now));
+        let Some(place) = news.or_else(any) else { return (0, 0) };
         row[place].is_news = false;
         self.told[usize::from(leaf)] = place as u16;
         (place as u16 + 1, row[place].level)
@@ -85,17 +93,18 @@ mod tests {
     #[test]
     fn paths_are_told_in_turn_and_those_that_changed_first() {
         let mut reports = PathReports::new(2, 4, Duration::from_ms(10));
-        assert_eq!(reports.next_to(1), (0, 0));
+        assert_eq!(reports.next_to(1, at(0)), (0, 0));
         for (number, level) in [(1, 3), (2, 0), (3, 5)] {
             reports.arrived(1, number, level, at(0));
         }
-        let told: Vec<_> = (0..3).map(|_| reports.next_to(1)).collect();
+        let told: Vec<_> = (0..3).map(|_| reports.next_to(1, at(0))).collect();
         assert_eq!(told, [(2, 0), (3, 5), (1, 3)]);
         reports.arrived(1, 3, 6, at(0));
         reports.arrived(1, 2, 0, at(0));
-        assert_eq!(reports.next_to(1), (3, 6), "it changed");
-        assert_eq!((reports.next_to(1), reports.next_to(1)), ((1, 3), (2, 0)), "in turn");
-        assert_eq!(reports.next_to(0), (0, 0), "of another leaf");
+        assert_eq!(reports.next_to(1, at(0)), (3, 6), "it changed");
+        assert_eq!([reports.next_to(1, at(0)), reports.next_to(1, at(9))], [(1, 3), (2, 0)], "in turn");
+        assert_eq!(reports.next_to(1, at(10)), (0, 0), "they are too old");
+        assert_eq!(reports.next_to(0, at(0)), (0, 0), "of another leaf");
     }
 
     #[test]

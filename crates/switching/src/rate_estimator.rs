@@ -26,8 +26,14 @@ impl RateEstimator {
     pub(crate) fn new(rate: Rate, interval: Duration) -> Self {
         let interval_ps = interval.ps().max(1);
         // bits/s * ps / 8e12 = bytes of an interval.
-        let bytes = u128::from(rate.bps()) * u128::from(interval_ps * SHRINKS_BY_ONE_IN) / 8_000_000_000_000;
-        Self { register: 0, intervals: 0, interval_ps, full: (bytes << 8).clamp(1, u64::MAX.into()) as u64 }
+        let bytes = u128::from(rate.bps()) * u128::from(interval_ps) * u128::from(SHRINKS_BY_ONE_IN)
+            / 8_000_000_000_000;
+        Self {
+            register: 0,
+            intervals: 0,
+            interval_ps,
+            full: bytes.saturating_mul(256).clamp(1, u64::MAX.into()) as u64,
+        }
     }
 
     #[inline]

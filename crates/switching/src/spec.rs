@@ -1,6 +1,7 @@
 //! [`SchemeSpec`]: a scheme with parameters, as a scenario specifies it, and its possible errors.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -24,6 +25,20 @@ impl SchemeSpec {
             Some(ParamValue::Count(count)) => Some(*count),
             _ => None,
         }
+    }
+
+    /// Whether the integer given for `param` is out of `range`.
+    pub(crate) fn out_of_range(
+        &self,
+        param: &'static str,
+        range: RangeInclusive<u64>,
+    ) -> Option<Contradiction> {
+        let count = self.count(param).filter(|count| !range.contains(count))?;
+        Some(Contradiction {
+            param,
+            message: format!("`{param}` cannot be {count}"),
+            expected: format!("expected {} to {}", range.start(), range.end()),
+        })
     }
 
     /// The duration given for `param`.

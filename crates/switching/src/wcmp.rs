@@ -134,10 +134,12 @@ impl Groups {
             .collect();
         let mut excess = limits.excess;
         let reduced = loop {
-            let reduced: Vec<Vec<u64>> = exact.iter().map(|group| reduce(&weights(group), excess)).collect();
-            let entries: u64 = reduced.iter().flatten().sum();
             let least: usize = exact.iter().map(Vec::len).sum();
-            if entries <= limits.table.max(least) as u64 {
+            let most = limits.table.max(least) as u64;
+            let reduced = exact.iter().map(|group| reduce(&weights(group), excess, most));
+            if let Some(reduced) = reduced.collect::<Option<Vec<_>>>()
+                && reduced.iter().flatten().sum::<u64>() <= most
+            {
                 break reduced;
             }
             // Section 5.2 raises the bound until all groups fit.
@@ -181,8 +183,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// The smallest group that gives no port more than `excess` times its share (section 5.1, algorithm 1): from one entry
-/// for each port, it grows at the port that exceeds its share the least with one more.
-fn reduce(exact: &[u64], excess: f64) -> Vec<u64> {
+/// for each port, it grows at the port that exceeds its share the least with one more. `None` beyond `most` entries.
+fn reduce(exact: &[u64], excess: f64, most: u64) -> Option<Vec<u64>> {
     let total: u64 = exact.iter().sum();
     let mut reduced = vec![1_u64; exact.len()];
     let mut entries = exact.len() as u64;
@@ -191,11 +193,14 @@ fn reduce(exact: &[u64], excess: f64) -> Vec<u64> {
         |count: u64, of: u64, weight: u64| count as f64 * total as f64 / (of as f64 * weight as f64);
     loop {
         if entries >= total {
-            return exact.to_vec();
+            return Some(exact.to_vec());
         }
         let worst = exact.iter().zip(&reduced).map(|(weight, count)| excess_of(*count, entries, *weight));
         if worst.fold(0.0, f64::max) <= excess {
-            return reduced;
+            return Some(reduced);
+        }
+        if entries >= most {
+            return None;
         }
         let after = |place: &usize| excess_of(reduced[*place] + 1, entries + 1, exact[*place]);
         let next = (0..exact.len()).min_by(|a, b| after(a).total_cmp(&after(b)));
@@ -219,8 +224,10 @@ mod tests {
             (&[100, 99], 1.0, &[100, 99]),
             (&[3, 3, 2, 2], 1.25, &[1, 1, 1, 1]),
             (&[7], 1.0, &[1]),
+            (&[10_000_000_000, 1], 1e10, &[1, 1]),
         ] {
-            assert_eq!(reduce(exact, excess), expected, "{exact:?} within {excess}");
+            assert_eq!(reduce(exact, excess, 1_000).unwrap(), expected, "{exact:?} within {excess}");
         }
+        assert_eq!(reduce(&[10_000_000_000, 1], 1.05, 4_096), None, "it does not fit the table");
     }
 }

@@ -108,10 +108,11 @@ fn a_port_that_is_put_into_a_bridge_carries_nothing_and_says_why() {
 
 #[test]
 #[ignore = "needs root and BPF"]
-fn a_carrier_that_is_lost_reaches_the_data_plane_within_milliseconds() {
-    // If the ends of a veth pair have different ifindexes, the kernel notifies at once; otherwise the daemon polls.
-    for (way, others, promised) in [("notified", 3, 20), ("polled", 0, 50)] {
-        let promised = Duration::from_millis(promised);
+fn a_carrier_that_is_lost_reaches_the_data_plane_long_before_the_kernel_reports_it() {
+    // If the ends of a veth pair have different ifindexes, the kernel notifies at once, otherwise up to a second later,
+    // and the daemon polls. The times are milliseconds, but on a busy machine the daemon waits for a processor.
+    let promised = Duration::from_millis(250);
+    for (way, others) in [("notified", 3), ("polled", 0)] {
         let (left, right, places) = (Netns::new(), Netns::new(), Places::new());
         (0..others)
             .for_each(|number| left.ip(&format!("link add name d{number} type veth peer name e{number}")));
