@@ -12,7 +12,7 @@ use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
 use crate::flowlets::{Flowlets, MOST_FLOWLETS};
 use crate::hash::pick;
-use crate::param::{ParamInfo, ParamKind};
+use crate::param::ParamInfo;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries};
 
@@ -26,12 +26,11 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         ParamInfo::count("flowlet_table", "512", "entries of a switch's flowlet table"),
         ParamInfo::duration("sampling", "16 us", "interval at which a switch reads its queues"),
         ParamInfo::count("bands", "8", "bands of queue lengths, 2 to 256"),
-        ParamInfo {
-            name: "full",
-            kind: ParamKind::Bytes,
-            default: "100 kB",
-            doc: "queue at which the last band begins; the others divide what is below",
-        },
+        ParamInfo::bytes(
+            "full",
+            "100 kB",
+            "queue at which the last band begins; the others divide what is below",
+        ),
     ],
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
@@ -86,7 +85,6 @@ impl Blueprint for Adaptive {
                 next_sample: Time::ZERO,
                 config: self.config,
             },
-            by_packet: self.config.by_packet,
         }
     }
 }
@@ -96,7 +94,6 @@ pub struct AdaptiveSwitch {
     next_hops: NextHops,
     flowlets: Flowlets,
     load: Load,
-    by_packet: bool,
 }
 
 /// The load of all ports.
@@ -129,18 +126,15 @@ impl Load {
 impl Switch for AdaptiveSwitch {
     #[inline]
     fn receive<C: Context>(&mut self, ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
+        let now = ctx.now();
         let ports = header.destination().map_or(&[][..], |host| self.next_hops.all(host));
         let port = match *ports {
             [] => return out.drop(DropReason::NoRoute),
             [port] => port,
-            _ if self.by_packet => self.load.least(ctx, ports),
+            _ if self.load.config.by_packet => self.load.least(ctx, ports),
             _ => {
-                let (flow, now) = (header.flow_hash ^ header.entropy, ctx.now());
-                // Routes may have changed since the last packet.
-                let known = self.flowlets.port(flow, now).filter(|port| ports.contains(port));
-                let port = known.unwrap_or_else(|| self.load.least(ctx, ports));
-                self.flowlets.keep(flow, port, now);
-                port
+                let choose = |_| self.load.least(ctx, ports);
+                self.flowlets.follow(header.path_hash(), ports, now, choose)
             }
         };
         out.send(port);

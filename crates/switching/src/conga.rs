@@ -86,8 +86,7 @@ fn leaves(fabric: &Fabric) -> Result<Vec<Option<u16>>, String> {
 }
 
 /// Builds the switches of the fabric.
-pub struct Conga<'a> {
-    fabric: &'a Fabric,
+pub struct Conga {
     routes: Arc<Forwarding>,
     leaves: Vec<Option<u16>>,
     seed: u64,
@@ -103,13 +102,13 @@ struct Config {
     aging: Duration,
 }
 
-impl<'a> Conga<'a> {
+impl Conga {
     /// The scheme with the parameters of `spec`.
     ///
     /// # Errors
     /// [`SchemeError::Fabric`] if the fabric is not a leaf-spine fabric of two tiers.
     pub fn new(
-        fabric: &'a Fabric,
+        fabric: &Fabric,
         routes: Arc<Forwarding>,
         seed: u64,
         spec: &SchemeSpec,
@@ -123,11 +122,11 @@ impl<'a> Conga<'a> {
             levels: 1 << spec.count("bits").unwrap_or(3),
             aging: spec.duration("aging").unwrap_or(Duration::from_ms(10)),
         };
-        Ok(Self { fabric, routes, leaves, seed, config })
+        Ok(Self { routes, leaves, seed, config })
     }
 }
 
-impl Blueprint for Conga<'_> {
+impl Blueprint for Conga {
     type Switch = CongaSwitch;
 
     fn switch(&self, fabric: &Fabric, node: NodeId) -> CongaSwitch {
@@ -138,7 +137,7 @@ impl Blueprint for Conga<'_> {
                 let first = fabric.ports(fabric.host_node(host)).first();
                 first.and_then(|link| self.leaves[fabric.link(*link).to.index()]).unwrap_or(own)
             };
-            let hosts = (0..self.fabric.host_count() as u32).map(HostId);
+            let hosts = (0..fabric.host_count() as u32).map(HostId);
             let count = self.leaves.iter().flatten().count();
             Leaf {
                 own,
@@ -219,7 +218,7 @@ impl Switch for CongaSwitch {
         let now = ctx.now();
         let Some(host) = header.destination() else { return out.drop(DropReason::NoRoute) };
         let ports = self.next_hops.all(host);
-        let flow = header.flow_hash ^ header.entropy;
+        let flow = header.path_hash();
         let is_of_host =
             |port: PortId| self.is_to_host.get(port.index()).is_some_and(|is_to_host| *is_to_host);
         let ends_here = is_of_host(ingress) || ports.first().is_some_and(|port| is_of_host(*port));
@@ -245,29 +244,22 @@ impl Switch for CongaSwitch {
             return out.send(first);
         }
         let to = leaf.leaf_of[host.index()];
-        let port = match leaf.flowlets.port(flow, now).filter(|port| ports.contains(port)) {
-            Some(port) => port,
-            None => {
-                let last = leaf.flowlets.last_port(flow);
-                let utilisation = &mut self.utilisation;
-                let mut path = |port: PortId| {
-                    let own = utilisation[port.index()].level(self.levels, now);
-                    own.max(leaf.reports.towards(to, port, now))
-                };
-                let least = ports.iter().map(|port| path(*port)).min();
-                let mut is_least = |port: PortId| Some(path(port)) == least;
-                match last.filter(|port| ports.contains(port) && is_least(*port)) {
-                    // A flow moves only to a strictly better path (section 3.5).
-                    Some(port) => port,
-                    None => {
-                        let count = ports.iter().filter(|port| is_least(**port)).count();
-                        let drawn = pick(ctx.random().next_u64(), count);
-                        *ports.iter().filter(|port| is_least(**port)).nth(drawn).unwrap_or(&first)
-                    }
-                }
+        let (utilisation, reports) = (&mut self.utilisation, &leaf.reports);
+        let port = leaf.flowlets.follow(flow, ports, now, |last| {
+            let mut path = |port: PortId| {
+                let own = utilisation[port.index()].level(self.levels, now);
+                own.max(reports.towards(to, port, now))
+            };
+            let least = ports.iter().map(|port| path(*port)).min();
+            let mut is_least = |port: PortId| Some(path(port)) == least;
+            // A flow moves only to a strictly better path (section 3.5).
+            if let Some(port) = last.filter(|port| is_least(*port)) {
+                return port;
             }
-        };
-        leaf.flowlets.keep(flow, port, now);
+            let count = ports.iter().filter(|port| is_least(**port)).count();
+            let drawn = pick(ctx.random().next_u64(), count);
+            *ports.iter().filter(|port| is_least(**port)).nth(drawn).unwrap_or(&first)
+        });
         let (about, reported) = leaf.reports.next_to(to, now);
         let congestion = self.join(port, header.ip_bytes, now);
         out.send_with_overlay(port, Overlay { uplink: port.0 + 1, congestion, about, reported }.to_bytes());

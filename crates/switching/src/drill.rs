@@ -113,7 +113,7 @@ impl Switch for DrillSwitch {
             [] => return out.drop(DropReason::NoRoute),
             [one] => one,
             several => {
-                let flow = mix64(u64::from(header.flow_hash ^ header.entropy) ^ self.key) >> 32;
+                let flow = mix64(u64::from(header.path_hash()) ^ self.key) >> 32;
                 let place = several.iter().position(|component| flow < component.until);
                 &mut several[place.unwrap_or(0)]
             }

@@ -66,7 +66,7 @@ pub struct EcmpSwitch {
 impl Switch for EcmpSwitch {
     #[inline(always)]
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
-        let tuple = u64::from(header.flow_hash ^ header.entropy);
+        let tuple = u64::from(header.path_hash());
         match header.destination().and_then(|host| self.next_hops.choose(host, mix64(tuple ^ self.key))) {
             Some(port) => out.send(port),
             None => out.drop(DropReason::NoRoute),

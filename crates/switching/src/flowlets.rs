@@ -34,23 +34,40 @@ impl Flowlets {
         pick(u64::from(flow).wrapping_mul(0x9e37_79b9_7f4a_7c15), self.entries.len())
     }
 
+    /// The port for a packet of `flow`, one of `ports`: that of the flowlet which it continues, or the one that `choose`
+    /// returns, given the port of the last packet in the entry, however long ago. Routes may have changed since.
+    #[inline]
+    pub(crate) fn follow(
+        &mut self,
+        flow: u32,
+        ports: &[PortId],
+        now: Time,
+        choose: impl FnOnce(Option<PortId>) -> PortId,
+    ) -> PortId {
+        let leads_on = |port: &PortId| ports.contains(port);
+        let known = self.port(flow, now).filter(leads_on);
+        let port = known.unwrap_or_else(|| choose(self.last_port(flow).filter(leads_on)));
+        self.keep(flow, port, now);
+        port
+    }
+
     /// The port of the flowlet that the next packet of `flow` continues; `None` if it starts one.
     #[inline]
-    pub(crate) fn port(&self, flow: u32, now: Time) -> Option<PortId> {
+    fn port(&self, flow: u32, now: Time) -> Option<PortId> {
         let [last, port] = self.entries[self.place(flow)];
         let is_recent = last > 0 && now.ps().saturating_sub(last - 1) < self.gap.ps();
         is_recent.then_some(PortId(port as u16))
     }
 
     /// The port of the last packet in the entry of `flow`, however long ago.
-    pub(crate) fn last_port(&self, flow: u32) -> Option<PortId> {
+    fn last_port(&self, flow: u32) -> Option<PortId> {
         let [last, port] = self.entries[self.place(flow)];
         (last > 0).then_some(PortId(port as u16))
     }
 
     /// A packet of `flow` leaves by `port`.
     #[inline]
-    pub(crate) fn keep(&mut self, flow: u32, port: PortId, now: Time) {
+    fn keep(&mut self, flow: u32, port: PortId, now: Time) {
         let place = self.place(flow);
         self.entries[place] = [now.ps() + 1, port.0.into()];
     }

@@ -110,6 +110,12 @@ impl Header {
         self.overlay[..4].copy_from_slice(&id.to_be_bytes());
     }
 
+    /// The hash by which switches choose among paths: that of the flow, changed by the host's entropy.
+    #[inline]
+    pub const fn path_hash(&self) -> u32 {
+        self.flow_hash ^ self.entropy
+    }
+
     /// The simulated sending host; `None` if the source address is not a simulated host's.
     #[inline]
     pub fn source(&self) -> Option<HostId> {

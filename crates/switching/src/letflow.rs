@@ -69,14 +69,9 @@ impl Switch for LetFlowSwitch {
         let port = match *ports {
             [] => return out.drop(DropReason::NoRoute),
             [port] => port,
-            _ => {
-                let (flow, now) = (header.flow_hash ^ header.entropy, ctx.now());
-                // Routes may have changed since the last packet.
-                let known = self.flowlets.port(flow, now).filter(|port| ports.contains(port));
-                let port = known.unwrap_or_else(|| ports[pick(ctx.random().next_u64(), ports.len())]);
-                self.flowlets.keep(flow, port, now);
-                port
-            }
+            _ => self.flowlets.follow(header.path_hash(), ports, ctx.now(), |_| {
+                ports[pick(ctx.random().next_u64(), ports.len())]
+            }),
         };
         out.send(port);
     }

@@ -36,6 +36,11 @@ impl ParamInfo {
         Self { name, kind: ParamKind::Duration, default, doc }
     }
 
+    /// A size.
+    pub(crate) const fn bytes(name: &'static str, default: &'static str, doc: &'static str) -> Self {
+        Self { name, kind: ParamKind::Bytes, default, doc }
+    }
+
     /// A positive integer.
     pub(crate) const fn count(name: &'static str, default: &'static str, doc: &'static str) -> Self {
         Self { name, kind: ParamKind::Count, default, doc }

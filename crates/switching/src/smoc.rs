@@ -93,8 +93,8 @@ fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
         expected,
     };
     let (paths, proactive) = (count("paths", 8), count("proactive_paths", 4));
-    if paths > 64 {
-        return Some(wrong("paths", paths.to_string(), "expected 1 to 64".to_owned()));
+    if let Some(wrong) = spec.out_of_range("paths", 1..=64) {
+        return Some(wrong);
     }
     if proactive > paths && spec.params.contains_key("proactive_paths") {
         return Some(wrong(

@@ -10,7 +10,7 @@ use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::{self, Exploration, PARAMS};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
-use crate::param::{ParamInfo, ParamKind};
+use crate::param::ParamInfo;
 use crate::path_table::FlowKey;
 use crate::soft_table::SoftTable;
 use crate::spec::{Contradiction, SchemeSpec};
@@ -52,12 +52,7 @@ const OWN_PARAMS: [ParamInfo; 5] = [
     ParamInfo::count("first_port", "3500", "first port of the range"),
     ParamInfo::count("last_port", "4500", "last port of the range"),
     ParamInfo::count("dscp", "10", "DSCP of elephants"),
-    ParamInfo {
-        name: "elephant_bytes",
-        kind: ParamKind::Bytes,
-        default: "1 MB",
-        doc: "bytes a flow has carried when `auto` moves it",
-    },
+    ParamInfo::bytes("elephant_bytes", "1 MB", "bytes a flow has carried when `auto` moves it"),
 ];
 
 const ALL_PARAMS: [ParamInfo; OWN_PARAMS.len() + PARAMS.len()] = {

@@ -92,7 +92,7 @@ pub struct WcmpSwitch {
 impl Switch for WcmpSwitch {
     #[inline]
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
-        let tuple = u64::from(header.flow_hash ^ header.entropy);
+        let tuple = u64::from(header.path_hash());
         let group = header.destination().map_or(&[][..], |host| self.groups.towards(host));
         match group {
             [] => out.drop(DropReason::NoRoute),
@@ -132,11 +132,13 @@ impl Groups {
                 })
             })
             .collect();
+        let weights: Vec<Vec<u64>> =
+            exact.iter().map(|group| group.iter().map(|(_, weight)| *weight).collect()).collect();
+        let least: usize = exact.iter().map(Vec::len).sum();
+        let most = limits.table.max(least) as u64;
         let mut excess = limits.excess;
         let reduced = loop {
-            let least: usize = exact.iter().map(Vec::len).sum();
-            let most = limits.table.max(least) as u64;
-            let reduced = exact.iter().map(|group| reduce(&weights(group), excess, most));
+            let reduced = weights.iter().map(|group| reduce(group, excess, most));
             if let Some(reduced) = reduced.collect::<Option<Vec<_>>>()
                 && reduced.iter().flatten().sum::<u64>() <= most
             {
@@ -165,10 +167,6 @@ impl Groups {
         let Some(&(first, end)) = self.of_host.get(host.index()) else { return &[] };
         &self.table[first as usize..end as usize]
     }
-}
-
-fn weights(group: &[(PortId, u64)]) -> Vec<u64> {
-    group.iter().map(|(_, weight)| *weight).collect()
 }
 
 /// The same ratios in the smallest integers.

@@ -32,7 +32,7 @@ impl PathChoice {
         port: impl Fn(&Way) -> Option<PortId>,
     ) -> Option<(Way, PortId)> {
         let random = match self {
-            Self::Ecmp { key } => mix64(u64::from(header.flow_hash ^ header.entropy) ^ key),
+            Self::Ecmp { key } => mix64(u64::from(header.path_hash()) ^ key),
             Self::Spray | Self::LeastLoaded => ctx.random().next_u64(),
         };
         if self == Self::LeastLoaded {
