@@ -7,6 +7,7 @@ use weft_units::{NodeId, PortId};
 use crate::central::{Effect, Outgoing};
 use crate::floor::Floor;
 use crate::hosts::Hosts;
+use crate::packet::Bound;
 use crate::partition::Partition;
 use crate::trace::Tracer;
 
@@ -57,7 +58,7 @@ pub fn carry_out<S: Switch, H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'
         Ok(ports) => switches.send_out(number, ports.into_iter(), packet, net, tracer),
         Err(in_port) => {
             let ingress = in_port.unwrap_or(PortId(u16::MAX));
-            switches.receive(number, ingress, packet, net, tracer);
+            switches.receive(number, ingress, Bound::undecided(packet), net, tracer);
         }
     }
 }

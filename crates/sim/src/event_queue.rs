@@ -163,13 +163,13 @@ impl EventQueue {
     }
 
     /// Sets when leaf `id` is due, like [`EventQueue::set`], and returns the leaves that are now first
-    /// in their subtrees of 1/4, 1/16 and 1/64 of all leaves: they are due after about 4, 16 and 64
+    /// in their subtrees of 1/8, 1/32 and 1/128 of all leaves: they are due after about 8, 32 and 128
     /// events.
     #[inline(always)]
     pub fn set_and_foresee(&mut self, id: u32, port: u32, time: Time) -> [u32; 3] {
         self.set(id, port, time);
         let leaf = self.place(id);
-        [2, 4, 6].map(|depth| {
+        [3, 5, 7].map(|depth| {
             // SAFETY: see `place`; the ancestors of a leaf are nodes.
             let key = unsafe { *self.tree.get_unchecked(leaf >> (self.width - depth)) };
             self.leaf_of(key)

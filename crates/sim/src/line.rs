@@ -24,6 +24,12 @@ impl FarEnd {
     pub const fn split(self) -> Result<u32, u32> {
         if self.0 & Self::HOST == 0 { Ok(self.0) } else { Err(self.0 & !Self::HOST) }
     }
+
+    /// The switch, or `other` for a host.
+    #[inline(always)]
+    pub fn switch_or(self, other: u32) -> u32 {
+        std::hint::select_unpredictable(self.0 & Self::HOST == 0, self.0, other)
+    }
 }
 
 /// A link of a partition: the fabric's ID, and its ends.

@@ -14,14 +14,14 @@ use weft_units::{Bytes, Duration, Rate, Time, TxClock};
 
 use crate::huge;
 use crate::line::{FarEnd, Line, LinkCounters, Offer, Span};
-use crate::packet::{PacketId, prefetch};
+use crate::packet::{Bound, PacketId, UNDECIDED, prefetch};
 
 /// A packet on its way over a link.
 #[derive(Clone, Copy, Default)]
 struct InFlight {
     /// When it reaches the far end, in picoseconds.
     arrival: u64,
-    packet: PacketId,
+    bound: Bound,
 }
 
 /// The link state that every packet needs: one cache line.
@@ -232,16 +232,16 @@ impl Links {
         &mut self,
         link: u32,
         now: Time,
-        packet: PacketId,
+        bound: Bound,
         ip_bytes: u16,
         mark: impl FnOnce() -> bool,
     ) -> Offer {
         let at = &self.links[link as usize];
         if at.tail.wrapping_sub(at.head) >= at.room {
-            return self.offer_full(link, now, packet, ip_bytes, mark);
+            return self.offer_full(link, now, bound, ip_bytes, mark);
         }
         let wire_bytes = at.wire_bytes(ip_bytes);
-        self.append(link, now, packet, wire_bytes)
+        self.append(link, now, bound, wire_bytes)
     }
 
     /// Offers a packet to a link that may be full, or whose ring may have to grow.
@@ -250,7 +250,7 @@ impl Links {
         &mut self,
         link: u32,
         now: Time,
-        packet: PacketId,
+        bound: Bound,
         ip_bytes: u16,
         mark: impl FnOnce() -> bool,
     ) -> Offer {
@@ -266,22 +266,22 @@ impl Links {
             self.links[link as usize].note_backlog(now);
             return Offer::Full;
         }
-        self.push(link, now, packet, wire_bytes)
+        self.push(link, now, bound, wire_bytes)
     }
 
     /// Appends a packet to the line, ignoring the queue limit.
-    pub fn push(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
+    pub fn push(&mut self, link: u32, now: Time, bound: Bound, wire_bytes: u32) -> Offer {
         self.forget_arrived(link, now);
         let at = &self.links[link as usize];
         if at.tail.wrapping_sub(at.head) > at.mask {
             self.grow(link);
         }
-        self.append(link, now, packet, wire_bytes)
+        self.append(link, now, bound, wire_bytes)
     }
 
     /// The same, if the ring has a free slot.
     #[inline(always)]
-    fn append(&mut self, link: u32, now: Time, packet: PacketId, wire_bytes: u32) -> Offer {
+    fn append(&mut self, link: u32, now: Time, bound: Bound, wire_bytes: u32) -> Offer {
         let at = &mut self.links[link as usize];
         at.note_backlog(now);
         let start = std::hint::select_unpredictable(at.busy_until > now, at.busy_until, now);
@@ -301,7 +301,7 @@ impl Links {
         if at.tail == 0 {
             self.rest[link as usize].wraps += 1;
         }
-        self.arena[slot] = InFlight { arrival: arrival.ps(), packet };
+        self.arena[slot] = InFlight { arrival: arrival.ps(), bound };
         match first {
             _ if at.flags & LEAVES != 0 => Offer::Leaves(arrival),
             true => Offer::First(arrival, at.far_port),
@@ -331,7 +331,7 @@ impl Links {
         at.base = if first { at.tail } else { at.base };
         let slot = at.slot(at.tail);
         at.tail = at.tail.wrapping_add(1);
-        self.arena[slot] = InFlight { arrival: arrival.ps(), packet };
+        self.arena[slot] = InFlight { arrival: arrival.ps(), bound: Bound::undecided(packet) };
         first.then_some(arrival)
     }
 
@@ -399,14 +399,14 @@ impl Links {
     /// Removes the packet that has arrived. Returns it, the next packet's arrival time ([`Time::MAX`] if
     /// there is none), the far end and its port.
     #[inline(always)]
-    pub fn arrive(&mut self, link: u32) -> (PacketId, Time, FarEnd, u16) {
+    pub fn arrive(&mut self, link: u32) -> (Bound, Time, FarEnd, u16) {
         let at = &mut self.links[link as usize];
-        let first = self.arena[at.slot(at.head)].packet;
+        let InFlight { bound, .. } = self.arena[at.slot(at.head)];
         at.head = at.head.wrapping_add(1);
         let next = self.arena[at.slot(at.head)].arrival;
         let empty = at.head == at.tail;
         let arrival = std::hint::select_unpredictable(empty, u64::MAX, next);
-        (first, Time::from_ps(arrival), at.far_end, at.far_port)
+        (bound, Time::from_ps(arrival), at.far_end, at.far_port)
     }
 
     /// When the next packet arrives in this partition; [`Time::MAX`] if there is none.
@@ -419,17 +419,36 @@ impl Links {
         }
     }
 
-    /// The next packet to arrive; the link must not be empty.
+    /// The next packet to arrive; any packet if there is none.
     #[inline(always)]
-    pub fn first(&self, link: u32) -> PacketId {
+    pub fn first(&self, link: u32) -> Bound {
         let at = &self.links[link as usize];
-        self.arena[at.slot(at.head)].packet
+        self.arena[at.slot(at.head)].bound
+    }
+
+    /// The far end of a link.
+    #[inline(always)]
+    pub fn far_end(&self, link: u32) -> FarEnd {
+        self.links[link as usize].far_end
+    }
+
+    /// Forgets what switches have decided about packets that have not arrived: the routes have changed.
+    pub fn forget_decisions(&mut self) {
+        self.arena.iter_mut().for_each(|packet| packet.bound.egress = UNDECIDED);
+    }
+
+    /// Prefetches the first two entries of a link's ring.
+    #[inline(always)]
+    pub fn prefetch_ring(&self, link: u32) {
+        let at = &self.links[link as usize];
+        prefetch(self.arena.as_ptr().wrapping_add(at.slot(at.head)));
+        prefetch(self.arena.as_ptr().wrapping_add(at.slot(at.head.wrapping_add(1))));
     }
 
     /// Prefetches a link.
     #[inline(always)]
     pub fn prefetch(&self, link: u32) {
-        prefetch(&self.links[link as usize]);
+        prefetch(self.links.as_ptr().wrapping_add(link as usize));
     }
 
     /// Takes the link down and empties it; returns the lost packets. Those of a link that leaves are at its far end.
@@ -444,7 +463,7 @@ impl Links {
         at.busy_until = now;
         let mut lost = Vec::new();
         while at.head != at.tail {
-            lost.push(self.arena[at.slot(at.head)].packet);
+            lost.push(self.arena[at.slot(at.head)].bound.packet);
             at.head = at.head.wrapping_add(1);
         }
         if at.flags & LEAVES != 0 {

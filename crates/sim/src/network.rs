@@ -11,7 +11,7 @@ use crate::event_queue::{Due, EventQueue};
 use crate::journal::{Journal, Loss, News, Strand};
 use crate::line::{FarEnd, Line, LinkCounters, Offer, Span};
 use crate::link::Links;
-use crate::packet::{PacketId, Parcel, Slab, Way};
+use crate::packet::{Bound, PacketId, Parcel, Slab, Way};
 use crate::record::{Counters, FloodCounters};
 use crate::served_port::Served;
 use crate::trace::{TraceEvent, Tracer};
@@ -166,21 +166,21 @@ impl<'a> Network<'a> {
     }
 
     /// Schedules the next arrival of a link whose first packet has arrived, and prefetches for later
-    /// events: links about 64 events ahead, their first packets about 16 and 4 events ahead.
+    /// events: links about 128 events ahead, their rings 32, and what the first packet needs about 8 events ahead.
     #[inline(always)]
-    pub fn advance(&mut self, link: u32, far_port: u16, next: Time) {
+    pub fn advance(&mut self, link: u32, far_port: u16, next: Time, decides_ahead: bool) {
         if !self.prefetches {
             return self.queue.set(link, far_port.into(), next);
         }
         let [soon, later, last] = self.queue.set_and_foresee(link, far_port.into(), next);
-        let count = self.links.count();
-        if last < count {
-            self.links.prefetch(last);
-        }
-        for leaf in [later, soon] {
-            if leaf < count {
-                self.packets.prefetch(self.links.first(leaf));
-            }
+        // Where nothing is due, any link will do: a branch would be mispredicted.
+        let any = self.links.count() - 1;
+        self.links.prefetch(last.min(any));
+        self.links.prefetch_ring(later.min(any));
+        let Bound { packet, egress } = self.links.first(soon.min(any));
+        self.packets.prefetch(packet);
+        if decides_ahead {
+            self.links.prefetch(egress.min(any));
         }
     }
 
@@ -231,12 +231,19 @@ impl<'a> Network<'a> {
     /// Enqueues a packet on `link`, or drops it. Returns whether it was accepted.
     #[inline(always)]
     pub fn send<T: Tracer>(&mut self, link: u32, packet: PacketId, tracer: &mut T) -> bool {
+        self.send_on(link, Bound::undecided(packet), tracer)
+    }
+
+    /// The same if the next switch may have decided already.
+    #[inline(always)]
+    pub fn send_on<T: Tracer>(&mut self, link: u32, bound: Bound, tracer: &mut T) -> bool {
+        let packet = bound.packet;
         if T::TRACES {
             let (link, header) = (self.id(link), &self.packets.get(packet).header);
             tracer.trace(self.now, TraceEvent::Sent { frame: packet, link, header });
         }
         let header = &mut self.packets.get_mut(packet).header;
-        match self.links.offer(link, self.now, packet, header.ip_bytes, || mark(header)) {
+        match self.links.offer(link, self.now, bound, header.ip_bytes, || mark(header)) {
             Offer::First(arrival, port) => {
                 self.queue.bring_forward(link, port.into(), arrival);
                 true
@@ -297,7 +304,7 @@ impl<'a> Network<'a> {
     }
 
     fn put_on_line(&mut self, link: u32, packet: PacketId, wire_bytes: u32) {
-        let offer = self.links.push(link, self.now, packet, wire_bytes);
+        let offer = self.links.push(link, self.now, Bound::undecided(packet), wire_bytes);
         let free = self.links.busy_until(link);
         match offer {
             Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),

@@ -10,6 +10,25 @@ use crate::huge;
 /// Number of a packet in the [`Slab`].
 pub type PacketId = u32;
 
+/// No link: the switch decides when the packet arrives.
+pub const UNDECIDED: u32 = u32::MAX;
+
+/// A packet, and the link on which the next switch will send it, or [`UNDECIDED`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bound {
+    /// The packet.
+    pub packet: PacketId,
+    /// The link.
+    pub egress: u32,
+}
+
+impl Bound {
+    /// A packet about which the next switch has not decided.
+    pub const fn undecided(packet: PacketId) -> Self {
+        Self { packet, egress: UNDECIDED }
+    }
+}
+
 /// Flag in a packet's endpoint number: every link observes the packet.
 pub const WATCHED: u32 = 1 << 31;
 /// Packets for which a slab has room at first.
@@ -143,9 +162,7 @@ impl Slab {
     /// Prefetches packet `id`.
     #[inline]
     pub fn prefetch(&self, id: PacketId) {
-        if let Some(slot) = self.packets.get(id as usize) {
-            prefetch(slot);
-        }
+        prefetch(self.packets.as_ptr().wrapping_add(id as usize));
     }
 
     /// A slot for a packet, with the previous packet's data still in it.
@@ -330,12 +347,12 @@ impl Slab {
 
 /// Prefetches `data` into the cache; a hint without effect on any result.
 #[inline(always)]
-pub fn prefetch<T>(data: &T) {
+pub fn prefetch<T>(data: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch of any address has no effect that a program can observe.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(data).cast());
+        _mm_prefetch::<_MM_HINT_T0>(data.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = data;

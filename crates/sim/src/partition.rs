@@ -151,9 +151,10 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     #[inline]
     fn arrive<T: Tracer>(&mut self, link: u32, world: &World<'_>, tracer: &mut T) {
         let net = &mut self.net;
-        let (packet, next, far_end, far_port) = net.links.arrive(link);
-        net.advance(link, far_port, next);
+        let (bound, next, far_end, far_port) = net.links.arrive(link);
+        net.advance(link, far_port, next, S::DECIDES_AHEAD);
         net.counters.packet_hops += 1;
+        let packet = bound.packet;
         if T::TRACES {
             tracer.trace(net.now, TraceEvent::Arrived { frame: packet, link: net.id(link) });
         }
@@ -161,7 +162,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             net.observe(link, packet);
         }
         match far_end.split() {
-            Ok(number) => self.switches.receive(number as usize, PortId(far_port), packet, net, tracer),
+            Ok(number) => self.switches.receive(number as usize, PortId(far_port), bound, net, tracer),
             Err(host) => self.deliver(host, packet, world, tracer),
         }
     }
@@ -346,6 +347,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     pub fn reroute(&mut self, routes: &Arc<Forwarding>, world: &World<'_>) {
         self.routes = Routes(Arc::clone(routes));
         self.switches.for_each(|scheme| scheme.routes_changed(routes));
+        self.net.links.forget_decisions();
         self.hosts.repick(&self.net, &self.routes, world);
     }
 

@@ -12,7 +12,7 @@ use crate::event_queue::Order;
 use crate::held::Held;
 use crate::journal::{News, Reported};
 use crate::network::Network;
-use crate::packet::PacketId;
+use crate::packet::{Bound, PacketId, UNDECIDED};
 use crate::shown::shown;
 use crate::timer::Timer;
 use crate::trace::{TraceEvent, Tracer};
@@ -103,7 +103,7 @@ impl<S: Switch> Switches<S> {
         &mut self,
         number: usize,
         ingress: PortId,
-        packet: PacketId,
+        Bound { packet, egress }: Bound,
         net: &mut Network<'_>,
         tracer: &mut T,
     ) {
@@ -111,6 +111,16 @@ impl<S: Switch> Switches<S> {
         let first = switch.first_link;
         let mut context = SwitchContext { net, first_link: first, random: &mut switch.random };
         let header = &net.packets.get(packet).header;
+        if S::DECIDES_AHEAD && !T::TRACES {
+            let mut link = egress;
+            if egress == UNDECIDED {
+                let Some(port) = switch.scheme.decide(header) else {
+                    return net.drop(switch.node, packet, DropReason::NoRoute, tracer);
+                };
+                link = first + u32::from(port.0);
+            }
+            return self.forward(link, packet, net, tracer);
+        }
         switch.scheme.receive(&mut context, ingress, header, &mut self.actions);
         if T::TRACES {
             self.trace_kept(number, net.now, tracer);
@@ -130,6 +140,17 @@ impl<S: Switch> Switches<S> {
             }
             _ => self.act(number, ingress, packet, net, tracer),
         }
+    }
+
+    /// Sends a packet on `link`, and decides for the switch at the far end.
+    #[inline(always)]
+    fn forward<T: Tracer>(&self, link: u32, packet: PacketId, net: &mut Network<'_>, tracer: &mut T) {
+        let header = &net.packets.get(packet).header;
+        // At a host and at a switch of another partition it is ignored: a branch would be mispredicted.
+        let number = net.links.far_end(link).switch_or(0) as usize;
+        let next = &self.nodes[number.min(self.nodes.len() - 1)];
+        let egress = next.scheme.decide(header).map_or(UNDECIDED, |port| next.first_link + u32::from(port.0));
+        net.send_on(link, Bound { packet, egress }, tracer);
     }
 
     /// Traces a switch's entries for the followed flow.

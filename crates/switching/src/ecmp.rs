@@ -64,13 +64,20 @@ pub struct EcmpSwitch {
 }
 
 impl Switch for EcmpSwitch {
+    const DECIDES_AHEAD: bool = true;
+
     #[inline(always)]
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
-        let tuple = u64::from(header.path_hash());
-        match header.destination().and_then(|host| self.next_hops.choose(host, mix64(tuple ^ self.key))) {
+        match self.decide(header) {
             Some(port) => out.send(port),
             None => out.drop(DropReason::NoRoute),
         }
+    }
+
+    #[inline(always)]
+    fn decide(&self, header: &Header) -> Option<PortId> {
+        let tuple = u64::from(header.path_hash());
+        header.destination().and_then(|host| self.next_hops.choose(host, mix64(tuple ^ self.key)))
     }
 
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {

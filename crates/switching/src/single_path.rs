@@ -56,13 +56,19 @@ pub struct SinglePathSwitch {
 }
 
 impl Switch for SinglePathSwitch {
+    const DECIDES_AHEAD: bool = true;
+
     #[inline(always)]
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
-        let port = header.destination().and_then(|host| self.ports.get(host.index()).copied().flatten());
-        match port {
+        match self.decide(header) {
             Some(port) => out.send(port),
             None => out.drop(DropReason::NoRoute),
         }
+    }
+
+    #[inline(always)]
+    fn decide(&self, header: &Header) -> Option<PortId> {
+        header.destination().and_then(|host| self.ports.get(host.index()).copied().flatten())
     }
 
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {

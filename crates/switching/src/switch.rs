@@ -43,8 +43,18 @@ pub trait Switch: Send {
     /// those that use it for most frames set this.
     const WRITES_OVERLAY: bool = false;
 
+    /// Whether [`Switch::decide`] takes the place of [`Switch::receive`]: decisions depend on header and routes alone, so
+    /// that an engine may ask before the frame arrives, and again if the routes change meanwhile.
+    const DECIDES_AHEAD: bool = false;
+
     /// Decides on a frame that arrived on `ingress`. Every call yields at least one action.
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions);
+
+    /// The port for a frame, if [`Switch::DECIDES_AHEAD`]; `None` if there is no route.
+    #[inline(always)]
+    fn decide(&self, _header: &Header) -> Option<PortId> {
+        None
+    }
 
     /// A port went down or came up; frames made or released by the switch go to `out`.
     fn port_changed<C: Context>(&mut self, _ctx: &mut C, _port: PortId, _up: bool, _out: &mut Actions) {}

@@ -60,16 +60,16 @@ impl Wire {
             self.net.now = time;
             match due {
                 Due::Leaf(link) if link < links => {
-                    let (packet, next, _, port) = self.net.links.arrive(link);
+                    let (bound, next, _, port) = self.net.links.arrive(link);
                     self.net.queue.set(link, port.into(), next);
-                    let found = self.net.packets.get(packet);
+                    let found = self.net.packets.get(bound.packet);
                     let marked = found.header.traffic_class & Header::CE == Header::CE;
                     self.passed.push(Passed {
                         tag: found.endpoint().unwrap_or(u32::MAX),
                         arrived: time,
                         marked,
                     });
-                    self.net.packets.remove(packet);
+                    self.net.packets.remove(bound.packet);
                 }
                 Due::Leaf(line) => self.net.line_free(line - links),
                 Due::Far(_) => unreachable!("nothing of that kind is scheduled"),
