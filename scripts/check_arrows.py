@@ -1,6 +1,6 @@
 """Checks the direction of dependencies between crates, and between the files of the engine (see ARCHITECTURE.md).
 
-`{units, wire} <- fabric <- control <- {switching, transport, traffic} <- scenario <- sim <- python`. Crates below `sim`
+`{units, wire} <- fabric <- control <- {transport <- switching, traffic} <- scenario <- sim <- python`. Crates below `sim`
 must not depend on crates that provide threads, files or clocks. `control` depends on `wire` and `fabric`, `ofload` also
 on `control`, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`. `loadgen` and `ofload` share
 `poller`. No two files of `sim` use each other, not even over others.
@@ -20,16 +20,16 @@ LAYERS: dict[str, int] = {
     "weft-wire": 0,
     "weft-fabric": 1,
     "weft-control": 2,
-    "weft-switching": 3,
     "weft-transport": 3,
     "weft-traffic": 3,
-    "weft-scenario": 4,
-    "weft-poller": 4,
-    "weft-sim": 5,
-    "weft-switchd": 5,
-    "weft-loadgen": 5,
-    "weft-ofload": 5,
-    "weft-python": 6,
+    "weft-switching": 4,
+    "weft-scenario": 5,
+    "weft-poller": 5,
+    "weft-sim": 6,
+    "weft-switchd": 6,
+    "weft-loadgen": 6,
+    "weft-ofload": 6,
+    "weft-python": 7,
 }
 """A crate may depend on crates of lower layers only."""
 

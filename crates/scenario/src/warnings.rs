@@ -1,6 +1,7 @@
 //! Warnings of a plan: it can run, but its result may not be what the user expects.
 
 use weft_fabric::{Fabric, Limit, Link};
+use weft_switching::host::over::over;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Explores, Need, SchemeSpec, descriptor, explores};
 use weft_traffic::{EPHEMERAL, Flow, Traffic};
@@ -25,7 +26,28 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
 
 /// The warnings that need only the settings: cheap for any fabric and traffic.
 pub(crate) fn of_settings(settings: &Settings) -> Vec<String> {
-    without_mptcp(&settings.scheme, &settings.transport.config).into_iter().chain(unread(settings)).collect()
+    let (scheme, transport) = (&settings.scheme, &settings.transport.config);
+    let own = [without_mptcp(scheme, transport), without_choice(scheme, transport), unread(settings)];
+    own.into_iter().flatten().collect()
+}
+
+/// Warns of a host scheme whose choices have no effect.
+fn without_choice(scheme: &SchemeSpec, transport: &Config) -> Option<String> {
+    descriptor(&scheme.name).filter(|scheme| scheme.is_at_hosts)?;
+    let (name, over) = (&scheme.name, over(scheme).name);
+    if transport.mptcp != Mptcp::Off {
+        return Some(format!(
+            "`{name}` chooses paths for plain TCP only: with Multipath TCP it is the same as `{over}`; set \
+             transport.mptcp = \"off\""
+        ));
+    }
+    // Its switches draw a path for each packet, whatever the packet says.
+    (over == "spray").then(|| {
+        format!(
+            "`{name}` has no effect over `{over}`, whose switches ignore the entropy that hosts choose: set scheme.over \
+             = \"ecmp\""
+        )
+    })
 }
 
 /// Warns of a scheme made for subflows without any.

@@ -44,6 +44,12 @@ pub const CASES: &[Case] = &[
     on_spine_leaf("spine-leaf-4-4-20-drill", || scheme("drill", [])),
     on_spine_leaf("spine-leaf-4-4-20-letflow", || scheme("letflow", [])),
     on_spine_leaf("spine-leaf-4-4-20-wcmp", || scheme("wcmp", [])),
+    on_spine_leaf("spine-leaf-4-4-20-clove", || scheme("clove", [])),
+    on_spine_leaf("spine-leaf-4-4-20-drb", || scheme("drb", [])),
+    on_spine_leaf("spine-leaf-4-4-20-flowbender", || scheme("flowbender", [])),
+    on_spine_leaf("spine-leaf-4-4-20-hermes", || scheme("hermes", [])),
+    on_spine_leaf("spine-leaf-4-4-20-plb", || scheme("plb", [])),
+    on_spine_leaf("spine-leaf-4-4-20-presto", || scheme("presto", [])),
     Case {
         name: "fat-tree-k16-10000-flows",
         pace: Duration::from_us(2_500),

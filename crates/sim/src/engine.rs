@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use cpu_time::ThreadTime;
+use weft_switching::host::distinct_paths::{DistinctPaths, NoPaths};
+use weft_switching::host::path_selector::{OnePath, PathSelector};
 use weft_switching::{Blueprint, Forwarding, Switch};
 use weft_traffic::Flow;
 use weft_transport::mptcp;
@@ -13,11 +15,10 @@ use crate::central::ControlPlane;
 use crate::conductor::Conductor;
 use crate::division::Division;
 use crate::floor::Floor;
-use crate::hosts::{Hosts, Multipath, OnePath, Places, Tcp, World};
+use crate::hosts::{Hosts, Multipath, Places, Tcp, World};
 use crate::partition::Partition;
 use crate::record::{Recorder, RunReport};
 
-pub use crate::hosts::PathSelector;
 pub use crate::setup::{Progress, Setup};
 
 /// Runs until every flow has finished and its connection is closed, or to the limit. Each switch of `blueprint` is
@@ -33,27 +34,32 @@ pub fn run<B: Blueprint, R: Recorder>(
     progress: &Progress,
     recorder: &mut R,
 ) -> RunReport {
-    run_selecting::<OnePath, B, R>(setup, routes, blueprint, progress, recorder)
-}
-
-/// The same with hosts that choose the paths of plain TCP.
-///
-/// # Panics
-/// As [`run`].
-pub fn run_selecting<P: PathSelector, B: Blueprint, R: Recorder>(
-    setup: Setup<'_>,
-    routes: Arc<Forwarding>,
-    blueprint: &B,
-    progress: &Progress,
-    recorder: &mut R,
-) -> RunReport {
     match mptcp::Config::new(setup.transport) {
-        None => run_hosts(setup, routes, blueprint, |_| Tcp::<P>::default(), progress, recorder),
+        None => {
+            let hosts = |_: &mut dyn Iterator<Item = &Flow>| Tcp::<OnePath>::new(&(), &NoPaths);
+            run_hosts(setup, routes, blueprint, hosts, progress, recorder)
+        }
         Some(config) => {
             let hosts = |flows: &mut dyn Iterator<Item = &Flow>| Multipath::new(config.clone(), flows);
             run_hosts(setup, routes, blueprint, hosts, progress, recorder)
         }
     }
+}
+
+/// The same with plain TCP and hosts that choose paths by `scheme`.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_selecting<P: PathSelector, B: Blueprint + Sync, R: Recorder>(
+    setup: Setup<'_>,
+    routes: Arc<Forwarding>,
+    (scheme, blueprint): (&P::Scheme, &B),
+    progress: &Progress,
+    recorder: &mut R,
+) -> RunReport {
+    let finder = DistinctPaths::new(setup.fabric, blueprint);
+    let hosts = |_: &mut dyn Iterator<Item = &Flow>| Tcp::<P>::new(scheme, &finder);
+    run_hosts(setup, routes, blueprint, hosts, progress, recorder)
 }
 
 fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(

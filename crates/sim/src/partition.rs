@@ -58,6 +58,10 @@ impl Nics for Routes {
         let drawn = ports.get(pick(mix64(u64::from(hash)), ports.len()));
         net.link_at(node, drawn.copied().unwrap_or(PortId(0)))
     }
+
+    fn routes(&self) -> &Arc<Forwarding> {
+        &self.0
+    }
 }
 
 /// One partition.

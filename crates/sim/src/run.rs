@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
 use weft_scenario::{LinkStates, Plan};
+use weft_switching::host::selected::{Selected, Selecting};
 use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
 use weft_units::{Duration, LinkId, NodeId, Time};
 
@@ -114,6 +115,17 @@ impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
 
     fn visit<B: Blueprint>(self, blueprint: B) -> RunReport {
         engine::run(self.setup, self.routes, &blueprint, self.progress, self.recorder)
+    }
+
+    fn visit_hosts<B: Blueprint + Sync>(self, hosts: Selecting, blueprint: B) -> RunReport {
+        let schemes = (&hosts, &blueprint);
+        engine::run_selecting::<Selected, B, R>(
+            self.setup,
+            self.routes,
+            schemes,
+            self.progress,
+            self.recorder,
+        )
     }
 }
 

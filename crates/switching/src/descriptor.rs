@@ -15,6 +15,8 @@ pub enum Need {
     NewSwitch,
     /// Hosts with Multipath TCP.
     MultipathHost,
+    /// Hosts made for the scheme.
+    NewHost,
     /// A central controller.
     Controller,
 }
@@ -52,6 +54,8 @@ pub struct Descriptor {
     pub params: &'static [ParamInfo],
     /// Its requirements.
     pub needs: &'static [Need],
+    /// Whether hosts choose paths, over another scheme's switches.
+    pub is_at_hosts: bool,
     /// The unit of exploration, if it explores.
     pub explores: Option<Explores>,
     /// The computed next hops in use, if any.
@@ -75,6 +79,7 @@ impl Descriptor {
         summary: "",
         params: &[],
         needs: &[],
+        is_at_hosts: false,
         explores: None,
         next_hops: None,
         tag_bytes: 0,
@@ -82,4 +87,7 @@ impl Descriptor {
         contradiction: |_| None,
         misfit: None,
     };
+
+    /// The same for a scheme of hosts over switches with equal-cost routes.
+    pub const AT_HOSTS: Self = Self { is_at_hosts: true, next_hops: Some(Hops::EqualCost), ..Self::PLAIN };
 }

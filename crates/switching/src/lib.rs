@@ -9,7 +9,7 @@
 //! the whole fabric ([`capacities`], [`components`]); [`smoc`] with its [`rule_table`]; [`tag_forward`] in its own
 //! directory; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`]
 //! and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a simulation can run. The
-//! command line, the scenario schema and the documentation read the list.
+//! command line, the scenario schema and the documentation read the list. Schemes of hosts are in [`host`].
 
 mod action;
 mod actions;
@@ -32,6 +32,7 @@ mod forwarding;
 mod hash;
 mod header;
 pub mod hello;
+pub mod host;
 mod index;
 pub mod letflow;
 mod param;

@@ -9,6 +9,9 @@ use crate::arp_path::ArpPathSwitch;
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Explores};
 use crate::exploration::Exploring;
+use crate::host::over::over;
+use crate::host::selected::Selecting;
+use crate::host::{clove, drb, flowbender, hermes, plb, presto};
 use crate::spec::{Contradiction, SchemeError, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
 use crate::tfe::{Classifier, TfeSwitch};
@@ -20,10 +23,16 @@ use crate::{
 const SCHEMES: &[Descriptor] = &[
     adaptive::DESCRIPTOR,
     arp_path::DESCRIPTOR,
+    clove::DESCRIPTOR,
     conga::DESCRIPTOR,
+    drb::DESCRIPTOR,
     drill::DESCRIPTOR,
     ecmp::DESCRIPTOR,
+    flowbender::DESCRIPTOR,
+    hermes::DESCRIPTOR,
     letflow::DESCRIPTOR,
+    plb::DESCRIPTOR,
+    presto::DESCRIPTOR,
     single_path::DESCRIPTOR,
     smoc::DESCRIPTOR,
     spanning_tree::DESCRIPTOR,
@@ -62,6 +71,14 @@ pub trait SchemeVisitor {
 
     /// Called with the requested scheme.
     fn visit<B: Blueprint>(self, blueprint: B) -> Self::Output;
+
+    /// Called with the requested host scheme and the scheme of its switches. Only visitors with hosts look at the first.
+    fn visit_hosts<B: Blueprint + Sync>(self, _hosts: Selecting, blueprint: B) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.visit(blueprint)
+    }
 }
 
 /// Builds the scheme of `spec` over `routes`, those of `fabric`, and passes it to `visitor`. `seed` is that of the run.
@@ -76,6 +93,9 @@ pub fn visit_scheme<V: SchemeVisitor>(
     seed: u64,
     visitor: V,
 ) -> Result<V::Output, SchemeError> {
+    if let Some(hosts) = Selecting::new(spec, seed) {
+        return visit_under(hosts, &over(spec), fabric, routes, seed, visitor);
+    }
     let routes = Arc::clone(routes);
     Ok(match spec.name.as_str() {
         "adaptive" => visitor.visit(adaptive::Adaptive::new(routes, spec)),
@@ -100,5 +120,26 @@ pub fn visit_scheme<V: SchemeVisitor>(
             let known = SCHEMES.iter().map(|scheme| scheme.name).collect();
             return Err(SchemeError::UnknownScheme { name: name.to_owned(), known });
         }
+    })
+}
+
+/// Builds the scheme `spec` of the switches under `hosts`.
+fn visit_under<V: SchemeVisitor>(
+    hosts: Selecting,
+    spec: &SchemeSpec,
+    fabric: &Fabric,
+    routes: &Arc<Forwarding>,
+    seed: u64,
+    visitor: V,
+) -> Result<V::Output, SchemeError> {
+    let routes = Arc::clone(routes);
+    Ok(match spec.name.as_str() {
+        "adaptive" => visitor.visit_hosts(hosts, adaptive::Adaptive::new(routes, spec)),
+        "drill" => visitor.visit_hosts(hosts, drill::Drill::new(routes, seed, spec)),
+        "letflow" => visitor.visit_hosts(hosts, letflow::LetFlow::new(routes, spec)),
+        "spray" => visitor.visit_hosts(hosts, spray::Spray::new(routes)),
+        "tag_forward" => visitor.visit_hosts(hosts, tag_forward::TagForward::new(fabric, seed, spec)?),
+        "wcmp" => visitor.visit_hosts(hosts, wcmp::Wcmp::new(routes, seed, spec)),
+        _ => visitor.visit_hosts(hosts, ecmp::Ecmp::new(routes, seed, spec)),
     })
 }

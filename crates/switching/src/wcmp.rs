@@ -90,14 +90,21 @@ pub struct WcmpSwitch {
 }
 
 impl Switch for WcmpSwitch {
+    const DECIDES_AHEAD: bool = true;
+
     #[inline]
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, header: &Header, out: &mut Actions) {
-        let tuple = u64::from(header.path_hash());
-        let group = header.destination().map_or(&[][..], |host| self.groups.towards(host));
-        match group {
-            [] => out.drop(DropReason::NoRoute),
-            ports => out.send(ports[pick(mix64(tuple ^ self.key), ports.len())]),
+        match self.decide(header) {
+            Some(port) => out.send(port),
+            None => out.drop(DropReason::NoRoute),
         }
+    }
+
+    #[inline]
+    fn decide(&self, header: &Header) -> Option<PortId> {
+        let group = self.groups.towards(header.destination()?);
+        let tuple = u64::from(header.path_hash());
+        group.get(pick(mix64(tuple ^ self.key), group.len())).copied()
     }
 
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {

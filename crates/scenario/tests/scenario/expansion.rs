@@ -199,6 +199,19 @@ fn smoc_without_subflows_is_warned_of_wherever_it_is_in_a_sweep() {
 }
 
 #[test]
+fn a_host_scheme_without_effect_is_warned_of() {
+    let of = |sets: &[&str]| scenario("", sets).check(&no_files).unwrap();
+    assert_eq!(of(&["scheme.name=plb"]), [""; 0]);
+    let over = of(&["scheme.name=plb", "scheme.over=spray"]);
+    assert!(over.len() == 1 && over[0].contains("`plb` has no effect over `spray`"), "{over:?}");
+    let multipath = of(&["scheme.name=presto", "transport.mptcp=ndiffports"]);
+    assert!(
+        multipath.len() == 1 && multipath[0].contains("`presto` chooses paths for plain TCP"),
+        "{multipath:?}"
+    );
+}
+
+#[test]
 fn events_that_change_nothing_are_warned_of() {
     let of = |events: &str| scenario(events, &[]).check(&no_files).unwrap();
     let late = of("[[event]]\nat = \"10 h\"\nfail = \"e0-a0\"\n");

@@ -6,14 +6,12 @@
 mod alarms;
 mod following;
 mod multipath;
-mod path_selector;
 mod places;
 mod protocol;
 mod tcp;
 mod vacancies;
 
 pub use multipath::Multipath;
-pub use path_selector::{OnePath, PathSelector};
 pub use places::{Place, Places};
 pub use protocol::{Hosts, Nics, World, node_of};
 pub use tcp::Tcp;

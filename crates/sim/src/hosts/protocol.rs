@@ -1,5 +1,8 @@
 //! [`Hosts`]: the interface of a transport protocol, and what it sees of the run.
 
+use std::sync::Arc;
+
+use weft_switching::Forwarding;
 use weft_traffic::Flow;
 use weft_transport::Config;
 use weft_units::{HostId, NodeId, Time};
@@ -26,6 +29,9 @@ pub trait Nics {
     /// The link on which one side (0: the source) of a flow sends, by the flow's hash or by the number of the
     /// side's address.
     fn nic(&self, net: &Network<'_>, flow: &Flow, side: usize, address: Option<u8>) -> u32;
+
+    /// The routes of the fabric.
+    fn routes(&self) -> &Arc<Forwarding>;
 }
 
 /// The transport protocol of a partition's hosts.

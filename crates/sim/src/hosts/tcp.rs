@@ -1,13 +1,17 @@
 //! [`Tcp`]: hosts with plain TCP.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use weft_switching::host::distinct_paths::PathFinder;
+use weft_switching::host::path_selector::{Host, Opening, PathSelector};
 use weft_switching::{Header, Kind, Mac, flow_hash, mix64};
 use weft_traffic::Flow;
-use weft_transport::{Endpoint, Segment};
-use weft_units::Time;
+use weft_transport::{Config, Endpoint, Segment};
+use weft_units::{HostId, NodeId, Time};
 
 use super::alarms::Alarms;
 use super::following::Following;
-use super::path_selector::PathSelector;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World, node_of};
 use super::vacancies::Vacancies;
@@ -26,6 +30,8 @@ struct Side<P> {
     template: Header,
     /// Its choice of paths.
     path: P,
+    /// The state that it shares.
+    shared: u32,
     /// The link on which it sends.
     nic: u32,
     /// The owner of the packets that it receives: twice the flow's number, plus one at the destination.
@@ -43,10 +49,17 @@ struct Side<P> {
 const FIRST_SIDES: usize = 16;
 
 /// The ends of a partition.
-pub struct Tcp<P> {
+pub struct Tcp<'a, P: PathSelector> {
     sides: Vec<Side<P>>,
     vacancies: Vacancies,
     segment: Segment,
+    scheme: &'a P::Scheme,
+    finder: &'a dyn PathFinder,
+    /// The paths that were found, by first switch and class of the destination.
+    paths: HashMap<(NodeId, usize), Arc<[u32]>>,
+    /// The state that ends at a host share, and its place by host and class of the destination.
+    shared: Vec<P::Shared>,
+    shared_by: HashMap<(HostId, usize), u32>,
 }
 
 /// The header of the packets that one side (0: the source) of a flow sends.
@@ -71,27 +84,73 @@ pub(super) fn initial_sequence(flow: &Flow, side: usize) -> u32 {
     if side == 0 { isn } else { isn.rotate_left(16) }
 }
 
-impl<P> Default for Tcp<P> {
-    fn default() -> Self {
-        Self { sides: Vec::new(), vacancies: Vacancies::default(), segment: Segment::default() }
+impl<'a, P: PathSelector> Tcp<'a, P> {
+    /// None yet; hosts choose paths by `scheme`, among those that `finder` finds.
+    pub fn new(scheme: &'a P::Scheme, finder: &'a dyn PathFinder) -> Self {
+        Self {
+            sides: Vec::new(),
+            vacancies: Vacancies::default(),
+            segment: Segment::default(),
+            scheme,
+            finder,
+            paths: HashMap::new(),
+            shared: Vec::new(),
+            shared_by: HashMap::new(),
+        }
     }
-}
 
-impl<P: PathSelector> Tcp<P> {
+    /// The paths from the switch at the other end of `nic` to `host`.
+    fn paths_to(&mut self, host: HostId, nic: u32, net: &Network<'_>, nics: &impl Nics) -> Arc<[u32]> {
+        if !P::needs_paths(self.scheme) {
+            return Arc::new([]);
+        }
+        let (routes, from) = (nics.routes(), net.fabric.link(net.id(nic)).to);
+        let found = || self.finder.paths(from, host, routes);
+        Arc::clone(self.paths.entry((from, routes.class_of(host))).or_insert_with(found))
+    }
+
+    /// The place of the state that the end shares with others at its host.
+    fn place_of_shared(&mut self, own: HostId, other: HostId, nics: &impl Nics) -> u32 {
+        let shared = &mut self.shared;
+        let mut add = || {
+            shared.push(P::Shared::default());
+            shared.len() as u32 - 1
+        };
+        if size_of::<P::Shared>() == 0 {
+            return if self.sides.is_empty() { add() } else { 0 };
+        }
+        *self.shared_by.entry((own, nics.routes().class_of(other))).or_insert_with(add)
+    }
+
     /// Adds the end `end`; returns its place.
-    fn add(&mut self, end: u32, endpoint: Endpoint, nic: u32, now: Time, world: &World<'_>) -> u32 {
+    fn add(
+        &mut self,
+        end: u32,
+        endpoint: Endpoint,
+        nic: u32,
+        net: &Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+    ) -> u32 {
         let flow = &world.flows[end as usize / 2];
+        let (own, other) = if end & 1 == 0 { (flow.src, flow.dst) } else { (flow.dst, flow.src) };
+        let opening = Opening {
+            paths: self.paths_to(other, nic, net, nics),
+            random: mix64(end.into()),
+            rate: net.fabric.link(net.id(nic)).rate,
+        };
         let side = Side {
             endpoint,
             alarms: Alarms::default(),
             template: template(flow, end as usize & 1),
-            path: P::default(),
+            path: P::open(self.scheme, opening),
+            shared: self.place_of_shared(own, other, nics),
             nic,
             end,
             following: Following::new(end & 1 == 0),
             awaits: if end & 1 == 1 { flow.bytes } else { u64::MAX },
             is_over: false,
-            opened: now,
+            opened: net.now,
         };
         let place = match self.vacancies.take() {
             Some(place) => {
@@ -125,7 +184,7 @@ impl<P: PathSelector> Tcp<P> {
         let flow = &world.flows[end as usize / 2];
         let endpoint = Endpoint::listen(world.transport, initial_sequence(flow, 1));
         let nic = nics.nic(net, flow, 1, None);
-        self.add(end, endpoint, nic, net.now, world)
+        self.add(end, endpoint, nic, net, nics, world)
     }
 
     /// Sends an end's pending segments; called after every event that may produce some.
@@ -139,14 +198,21 @@ impl<P: PathSelector> Tcp<P> {
             side.endpoint.close();
             net.tell(node_of(net, world.flows[side.end as usize / 2].dst), News::Received(side.end / 2));
         }
+        let shared = &mut self.shared[side.shared as usize];
+        let mut host = Host { scheme: self.scheme, shared, now };
+        while side.path.own(&mut host, &mut side.template, &mut self.segment) {
+            transmit(side, &self.segment, net, tracer);
+        }
         while side.endpoint.poll_transmit(world.transport, now, &mut self.segment) {
+            side.path.stamp(&mut host, &mut side.template, &self.segment);
             let taken = transmit(side, &self.segment, net, tracer);
             if small_queues && taken && self.segment.len > 0 {
                 side.endpoint.leaves_at(now, net.departure(side.nic), self.segment.len);
             }
         }
         let held = if small_queues { side.endpoint.held_until() } else { Time::MAX };
-        side.alarms.arm(place, side.endpoint.next_timeout(), held, &mut net.queue);
+        let timeout = side.endpoint.next_timeout().min(side.path.wakes_at());
+        side.alarms.arm(place, timeout, held, &mut net.queue);
         if !side.is_over && (side.endpoint.is_closed() || side.endpoint.is_aborted()) {
             side.is_over = true;
             let (number, at) = (side.end / 2, side.end as usize & 1);
@@ -158,9 +224,19 @@ impl<P: PathSelector> Tcp<P> {
     }
 }
 
+impl<P: PathSelector> Side<P> {
+    /// Passes segments that the path selector kept back to TCP, if it releases them.
+    #[inline(always)]
+    fn take_released(&mut self, transport: &Config, now: Time, segment: &mut Segment) {
+        while self.path.release(now, segment) {
+            self.endpoint.on_segment(transport, now, segment);
+        }
+    }
+}
+
 /// Turns a segment into a packet and sends it from its host. Returns whether the interface accepted it.
 #[inline(always)]
-fn transmit<P: PathSelector, T: Tracer>(
+fn transmit<P, T: Tracer>(
     side: &mut Side<P>,
     segment: &Segment,
     net: &mut Network<'_>,
@@ -168,13 +244,12 @@ fn transmit<P: PathSelector, T: Tracer>(
 ) -> bool {
     let (owner, way) = side.following.of(segment, side.end ^ 1);
     let rider = Rider { way, ..Rider::default() };
-    side.path.stamp(&mut side.template, segment, net.now);
     let packet = net.packets.packet_of(&side.template, owner, segment, rider);
     net.counters.packets_sent += 1;
     net.send(side.nic, packet, tracer)
 }
 
-impl<P: PathSelector> Hosts for Tcp<P> {
+impl<P: PathSelector> Hosts for Tcp<'_, P> {
     const STRAND_BITS: u32 = 1;
 
     fn open<T: Tracer>(
@@ -190,7 +265,7 @@ impl<P: PathSelector> Hosts for Tcp<P> {
         client.write(flow.bytes);
         client.close();
         let nic = nics.nic(net, flow, 0, None);
-        let place = self.add(number * 2, client, nic, net.now, world);
+        let place = self.add(number * 2, client, nic, net, nics, world);
         let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
         net.tell(node_of(net, flow.src), News::Opened(Strand { flow: number, subflow: 0 }, tuple));
         self.pump(place, net, world, tracer);
@@ -217,10 +292,15 @@ impl<P: PathSelector> Hosts for Tcp<P> {
             let strand = Strand { flow: end / 2, subflow: 0 };
             net.tell(node_of(net, world.flows[end as usize / 2].dst), News::Arrived(strand, way));
         }
-        net.deliver(packet);
         let side = &mut self.sides[place as usize];
-        side.path.on_ack(&self.segment, net.now);
-        side.endpoint.on_segment(world.transport, net.now, &self.segment);
+        let shared = &mut self.shared[side.shared as usize];
+        let mut host = Host { scheme: self.scheme, shared, now: net.now };
+        let is_kept = side.path.receive(&mut host, &net.packets.get(packet).header, &self.segment);
+        net.deliver(packet);
+        if !is_kept {
+            side.endpoint.on_segment(world.transport, net.now, &self.segment);
+        }
+        side.take_released(world.transport, net.now, &mut self.segment);
         self.pump(place, net, world, tracer);
     }
 
@@ -237,8 +317,14 @@ impl<P: PathSelector> Hosts for Tcp<P> {
             return false;
         }
         if side.endpoint.next_timeout() <= now {
+            let before = side.endpoint.stats().timeouts;
             side.endpoint.on_timeout(world.transport, now);
+            if side.endpoint.stats().timeouts > before {
+                let shared = &mut self.shared[side.shared as usize];
+                side.path.timed_out(&mut Host { scheme: self.scheme, shared, now });
+            }
         }
+        side.take_released(world.transport, now, &mut self.segment);
         self.pump(place, net, world, tracer);
         true
     }
@@ -273,9 +359,16 @@ impl<P: PathSelector> Hosts for Tcp<P> {
     }
 
     fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
-        for side in &mut self.sides {
-            let flow = &world.flows[side.end as usize / 2];
-            side.nic = nics.nic(net, flow, side.end as usize & 1, None);
+        self.paths.clear();
+        self.shared.iter_mut().for_each(|shared| *shared = P::Shared::default());
+        for place in 0..self.sides.len() {
+            let end = self.sides[place].end;
+            let flow = &world.flows[end as usize / 2];
+            let nic = nics.nic(net, flow, end as usize & 1, None);
+            let paths = self.paths_to(if end & 1 == 0 { flow.dst } else { flow.src }, nic, net, nics);
+            let side = &mut self.sides[place];
+            side.nic = nic;
+            side.path.renew(paths);
         }
     }
 

@@ -12,12 +12,13 @@ use std::sync::Arc;
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 use weft_fabric::{Fabric, LinkSpec};
 use weft_scenario::{Plan, Scenario};
-use weft_sim::engine::{self, PathSelector, Progress, Setup};
+use weft_sim::engine::{self, Progress, Setup};
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::probe::Probe;
 use weft_sim::record::{FlowRecord, Kept, LinkReport, Metric, RunReport, Sample};
 use weft_sim::run::run_setup;
 use weft_switching::ecmp::Ecmp;
+use weft_switching::host::path_selector::PathSelector;
 use weft_switching::{Blueprint, DropReason, Forwarding, ParamValue, SchemeSpec, stream};
 use weft_traffic::Flow;
 use weft_transport::Config;
@@ -201,11 +202,11 @@ impl<'a> Trial<'a> {
     }
 
     /// The same with hosts that choose paths, under ECMP.
-    pub fn run_selecting<P: PathSelector>(&self) -> Outcome {
+    pub fn run_selecting<P: PathSelector<Scheme = ()>>(&self) -> Outcome {
         let routes = Arc::new(Forwarding::new(self.fabric, |link| self.fabric.link(link).up));
         let ecmp = Ecmp::new(Arc::clone(&routes), self.seed, &self.scheme);
         self.outcome(|setup, seen| {
-            engine::run_selecting::<P, _, _>(setup, routes, &ecmp, &Progress::default(), seen)
+            engine::run_selecting::<P, _, _>(setup, routes, (&(), &ecmp), &Progress::default(), seen)
         })
     }
 

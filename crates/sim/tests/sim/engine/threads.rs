@@ -37,6 +37,12 @@ fn schemes() -> Vec<SchemeSpec> {
         "drill",
         "letflow",
         "wcmp",
+        "clove",
+        "drb",
+        "flowbender",
+        "hermes",
+        "plb",
+        "presto",
         "spanning_tree",
         "arp_path",
         "tcp_path",
@@ -148,7 +154,7 @@ proptest! {
         scheme in prop::sample::select(
             ["ecmp", "single_path", "spray", "adaptive", "drill", "letflow", "wcmp", "spanning_tree", "arp_path"]
                 .into_iter()
-                .chain(["tcp_path", "tfe", "smoc"])
+                .chain(["tcp_path", "tfe", "smoc", "clove", "drb", "flowbender", "hermes", "plb", "presto"])
                 .map(scheme)
                 .collect::<Vec<_>>()
         ),

@@ -80,6 +80,12 @@ pub fn any_scheme() -> impl Strategy<Value = SchemeSpec> {
         "drill",
         "letflow",
         "wcmp",
+        "clove",
+        "drb",
+        "flowbender",
+        "hermes",
+        "plb",
+        "presto",
         "spanning_tree",
     ]);
     prop_oneof![

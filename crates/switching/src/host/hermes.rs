@@ -1,0 +1,271 @@
+//! Hermes: a source senses the paths to each leaf by round-trip times, marks, losses and probes, and moves a flow with
+//! caution: away from failures at once, away from congestion only if another path is notably better and the flow gains by
+//! it (Zhang et al., "Resilient datacenter load balancing in the wild", SIGCOMM 2017).
+//!
+//! The paper's hypervisors under one leaf share an agent that probes; here each host senses and probes for itself.
+
+use std::sync::Arc;
+
+use weft_transport::{Ecn, Flags, Segment};
+use weft_units::{Duration, Rate, Time};
+
+use super::path_selector::{Host, Opening, PathSelector};
+use super::path_states::{Limits, PathStates};
+use super::round_trips::{RoundTrips, is_before};
+use crate::Header;
+use crate::descriptor::{Descriptor, Need};
+use crate::host::over::OVER_HASH_ALONE;
+use crate::param::ParamInfo;
+use crate::spec::SchemeSpec;
+
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "hermes",
+    summary: "Hermes: a source senses all paths, and moves flows from failures at once, from congestion with caution",
+    params: &[
+        OVER_HASH_ALONE,
+        ParamInfo::count("marked", "40", "percentage of marked packets above which a path is congested"),
+        ParamInfo::duration("low", "30 us", "delay over the shortest round trip below which a path is good"),
+        ParamInfo::duration(
+            "high",
+            "120 us",
+            "delay over the shortest round trip above which a path is congested",
+        ),
+        ParamInfo::duration(
+            "better_by",
+            "80 us",
+            "difference of round-trip times that makes a path notably better",
+        ),
+        ParamInfo::count(
+            "better_marked",
+            "5",
+            "difference of marked percentages that makes a path notably better",
+        ),
+        ParamInfo::bytes("sent", "600 kB", "bytes after which a flow may leave a congested path"),
+        ParamInfo::count("rate", "30", "percentage of the interface's rate above which a flow stays"),
+        ParamInfo::duration("probe", "500 us", "interval of probes"),
+    ],
+    needs: &[Need::NewHost],
+    contradiction: |spec| {
+        ["marked", "better_marked", "rate"].into_iter().find_map(|param| spec.out_of_range(param, 1..=100))
+    },
+    ..Descriptor::AT_HOSTS
+};
+
+/// The parameters.
+pub struct Scheme {
+    limits: Limits,
+    sent: u64,
+    rate_percent: u64,
+    probe: Duration,
+}
+
+impl Scheme {
+    /// Those of `spec`.
+    pub fn new(spec: &SchemeSpec) -> Self {
+        let us = |name, default| spec.duration(name).unwrap_or(Duration::from_us(default));
+        let share = |name, default| spec.count(name).unwrap_or(default) as f64 / 100.0;
+        Self {
+            limits: Limits {
+                marked: share("marked", 40),
+                low: us("low", 30),
+                high: us("high", 120),
+                better_by: us("better_by", 80),
+                better_marked: share("better_marked", 5),
+            },
+            sent: spec.bytes("sent").map_or(600_000, |bytes| bytes.0),
+            rate_percent: spec.count("rate").unwrap_or(30),
+            probe: us("probe", 500),
+        }
+    }
+}
+
+/// Window in which a flow's rate is measured.
+const RATE_WINDOW: Duration = Duration::from_us(500);
+/// Answers to probes that can wait.
+const MOST_ANSWERS: usize = 8;
+/// In the first byte of the overlay.
+const PROBE: u8 = 1;
+const ANSWER: u8 = 2;
+
+/// A measurement of the round-trip time under way: the end of a segment's data, and when it was sent.
+type Timed = Option<(u32, Time)>;
+
+/// One end of a connection.
+pub struct Hermes {
+    paths: Arc<[u32]>,
+    rate: Rate,
+    round: RoundTrips,
+    path: Option<usize>,
+    /// Choose again: after a timeout.
+    leaves: bool,
+    timed: Timed,
+    sent: u64,
+    /// The bytes sent in this window and in the last one.
+    window: (Time, u64, u64),
+    /// Probes to send, by path, and answers to probes.
+    probes: Vec<u8>,
+    answers: Vec<[u8; 8]>,
+    is_open: bool,
+}
+
+impl Hermes {
+    /// Whether the flow sends faster than the share of the interface's rate that makes it stay.
+    fn is_fast(&mut self, scheme: &Scheme, now: Time) -> bool {
+        let (since, bytes, before) = self.window;
+        let lasted = now.saturating_since(since);
+        let rate = match lasted >= RATE_WINDOW {
+            true => bytes as f64 / lasted.as_secs_f64(),
+            false => before as f64 / RATE_WINDOW.as_secs_f64(),
+        };
+        rate * 8.0 * 100.0 > self.rate.bps() as f64 * scheme.rate_percent as f64
+    }
+
+    fn sends(&mut self, bytes: u64, now: Time) {
+        self.sent += bytes;
+        let (since, in_window, _) = self.window;
+        let lasted = now.saturating_since(since);
+        if lasted >= RATE_WINDOW {
+            let before = (in_window as f64 * RATE_WINDOW.as_secs_f64() / lasted.as_secs_f64()) as u64;
+            self.window = (now, bytes, before);
+        } else {
+            self.window.1 += bytes;
+        }
+    }
+
+    /// Algorithm 2: the path of the next packet.
+    fn choose(&mut self, host: &mut Host<'_, Self>) -> usize {
+        let limits = &host.scheme.limits;
+        let Some(path) = self.path.filter(|path| !self.leaves && !host.shared.has_failed(*path)) else {
+            return host.shared.choose(limits, host.now);
+        };
+        let may_leave = self.sent > host.scheme.sent
+            && host.shared.is_congested(path, limits)
+            && !self.is_fast(host.scheme, host.now);
+        let better = if may_leave { host.shared.better_than(path, limits, host.now) } else { None };
+        better.unwrap_or(path)
+    }
+}
+
+impl PathSelector for Hermes {
+    type Scheme = Scheme;
+    type Shared = PathStates;
+
+    fn needs_paths(_scheme: &Scheme) -> bool {
+        true
+    }
+
+    fn open(_scheme: &Scheme, opening: Opening) -> Self {
+        Self {
+            paths: opening.paths,
+            rate: opening.rate,
+            round: RoundTrips::default(),
+            path: None,
+            leaves: false,
+            timed: None,
+            sent: 0,
+            window: (Time::ZERO, 0, 0),
+            probes: Vec::new(),
+            answers: Vec::new(),
+            is_open: false,
+        }
+    }
+
+    fn renew(&mut self, paths: Arc<[u32]>) {
+        self.paths = paths;
+        (self.path, self.timed) = (None, None);
+        self.probes.clear();
+    }
+
+    fn stamp(&mut self, host: &mut Host<'_, Self>, template: &mut Header, segment: &Segment) {
+        if self.paths.is_empty() {
+            return;
+        }
+        host.shared.has(self.paths.len());
+        let path = self.choose(host);
+        if self.path != Some(path) {
+            (self.path, self.timed, self.leaves, self.sent) = (Some(path), None, false, 0);
+        }
+        if segment.len > 0 {
+            let bytes = segment.ip_bytes().into();
+            self.sends(bytes, host.now);
+            host.shared.sends(path, bytes, segment.retransmission, host.now);
+            if segment.retransmission {
+                // An acknowledgement would not tell which of the copies it answers.
+                self.timed = None;
+            } else if self.timed.is_none() {
+                self.timed = Some((segment.seq.wrapping_add(segment.len.into()), host.now));
+            }
+        }
+        self.round.sends(segment);
+        template.entropy = self.paths[path] ^ template.flow_hash;
+        template.overlay = [0; 8];
+    }
+
+    fn receive(&mut self, host: &mut Host<'_, Self>, header: &Header, segment: &Segment) -> bool {
+        let is_syn = segment.flags.has(Flags::SYN);
+        let [kind, path, mut marked, _, ref sent @ ..] = header.overlay;
+        match kind {
+            PROBE if !is_syn => {
+                marked |= u8::from(segment.ecn == Ecn::Ce);
+                let [a, b, c, d] = *sent;
+                if self.answers.len() < MOST_ANSWERS {
+                    self.answers.push([ANSWER, path, marked, 0, a, b, c, d]);
+                }
+                return true;
+            }
+            ANSWER if !is_syn => {
+                let nanoseconds = (host.now.ps() / 1000) as u32;
+                let lasted = Duration::from_ns(nanoseconds.wrapping_sub(u32::from_be_bytes(*sent)).into());
+                host.shared.has(self.paths.len());
+                host.shared.measured(path.into(), lasted);
+                host.shared.acked(path.into(), marked > 0, host.now);
+                return true;
+            }
+            _ => {}
+        }
+        self.is_open = true;
+        let acked = self.round.receives(segment);
+        if let Some(path) = self.path.filter(|_| acked.bytes > 0) {
+            host.shared.acked(path, segment.flags.has(Flags::ECE), host.now);
+            if let Some((end, since)) = self.timed.filter(|(end, _)| !is_before(segment.ack, *end)) {
+                let _ = end;
+                self.timed = None;
+                host.shared.measured(path, host.now.saturating_since(since));
+            }
+        }
+        false
+    }
+
+    fn timed_out(&mut self, host: &mut Host<'_, Self>) {
+        if let Some(path) = self.path {
+            host.shared.timed_out(path);
+        }
+        (self.leaves, self.timed) = (true, None);
+    }
+
+    /// Section 3.1: probes on two random paths and on the best one, once in an interval for all connections to a leaf.
+    fn own(&mut self, host: &mut Host<'_, Self>, template: &mut Header, segment: &mut Segment) -> bool {
+        if self.paths.is_empty() || !self.is_open {
+            return false;
+        }
+        host.shared.has(self.paths.len());
+        if self.round.sent().is_some() {
+            host.shared.probes(host.scheme.probe, &host.scheme.limits, host.now, &mut self.probes);
+        }
+        let path;
+        if let Some(answer) = self.answers.pop() {
+            template.overlay = answer;
+            path = self.path.unwrap_or(0);
+        } else if let Some(probe) = self.probes.pop() {
+            path = usize::from(probe) % self.paths.len();
+            let [a, b, c, d] = ((host.now.ps() / 1000) as u32).to_be_bytes();
+            template.overlay = [PROBE, path as u8, 0, 0, a, b, c, d];
+        } else {
+            return false;
+        }
+        template.entropy = self.paths[path] ^ template.flow_hash;
+        *segment = Segment { ecn: Ecn::Ect0, ..Segment::default() };
+        true
+    }
+}

@@ -1,0 +1,304 @@
+//! [`PathStates`]: a host's knowledge about the paths to a leaf (Hermes, sections 3.1 and 3.2).
+
+use weft_units::{Duration, Time};
+
+use crate::hash::{mix64, pick};
+
+/// Timeouts after which a path without any acknowledgement has failed: a switch that drops all packets of some flows.
+const TIMEOUTS: u32 = 3;
+/// Share of retransmissions above which a path that is not congested has failed: a switch that drops at random.
+const RESENT: f64 = 0.01;
+/// Window in which retransmissions are counted.
+const LOSS_WINDOW: Duration = Duration::from_ms(10);
+/// Packets in a window from which the share of retransmissions means something.
+const LEAST_PACKETS: u32 = 100;
+/// Weights of a new sample in the averages of round-trip times and marks; the paper does not state them.
+const TIME_WEIGHT: f64 = 1.0 / 8.0;
+const MARK_WEIGHT: f64 = 1.0 / 16.0;
+/// Window of the rate of a path.
+const RATE_WINDOW: f64 = 500e-6;
+
+/// The thresholds (table 3 of the paper).
+pub(crate) struct Limits {
+    /// Share of marks above which a path is congested.
+    pub(crate) marked: f64,
+    /// Delay over the shortest round-trip time below which a path is good.
+    pub(crate) low: Duration,
+    /// The same above which it is congested.
+    pub(crate) high: Duration,
+    /// Difference of round-trip times that makes a path notably better.
+    pub(crate) better_by: Duration,
+    /// Difference of shares of marks that does.
+    pub(crate) better_marked: f64,
+}
+
+/// The condition of a path (table 2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Condition {
+    Good,
+    Gray,
+    Congested,
+    Failed,
+}
+
+/// One path.
+#[derive(Clone, Default)]
+struct Path {
+    /// Average round-trip time, if any was measured.
+    time: Option<Duration>,
+    /// Average share of marks.
+    marked: f64,
+    /// Bytes sent recently, decaying, and when the last were sent.
+    bytes: f64,
+    sent_at: Time,
+    /// Timeouts since the last acknowledgement.
+    timeouts: u32,
+    /// The window in which losses are counted, with the packets and the retransmissions in it.
+    window: Time,
+    packets: u32,
+    resent: u32,
+    has_failed: bool,
+}
+
+impl Path {
+    /// Bytes that decay with the window of the rate.
+    fn load(&self, now: Time) -> f64 {
+        self.bytes * (-now.saturating_since(self.sent_at).as_secs_f64() / RATE_WINDOW).exp()
+    }
+}
+
+/// The paths from a host to a leaf.
+#[derive(Default)]
+pub struct PathStates {
+    paths: Vec<Path>,
+    /// The shortest round-trip time measured.
+    base: Option<Duration>,
+    next_probe: Time,
+    draws: u64,
+}
+
+impl PathStates {
+    /// There are `count` paths.
+    pub(crate) fn has(&mut self, count: usize) {
+        if self.paths.len() != count {
+            *self = Self { paths: vec![Path::default(); count], ..Self::default() };
+        }
+    }
+
+    /// Algorithm 1.
+    fn condition(&self, path: &Path, limits: &Limits) -> Condition {
+        if path.has_failed {
+            return Condition::Failed;
+        }
+        let (Some(time), Some(base)) = (path.time, self.base) else { return Condition::Gray };
+        if path.marked < limits.marked && time < base + limits.low {
+            Condition::Good
+        } else if path.marked > limits.marked && time > base + limits.high {
+            Condition::Congested
+        } else {
+            Condition::Gray
+        }
+    }
+
+    /// Whether `path` has failed.
+    pub(crate) fn has_failed(&self, path: usize) -> bool {
+        self.paths.get(path).is_some_and(|path| path.has_failed)
+    }
+
+    /// Whether `path` is congested.
+    pub(crate) fn is_congested(&self, path: usize, limits: &Limits) -> bool {
+        self.paths.get(path).is_some_and(|path| self.condition(path, limits) == Condition::Congested)
+    }
+
+    /// The path with the lowest sending rate among those that are in `condition` and `fit`; ties are drawn.
+    fn least(
+        &mut self,
+        condition: impl Fn(Condition) -> bool,
+        fits: impl Fn(&Path) -> bool,
+        limits: &Limits,
+        now: Time,
+    ) -> Option<usize> {
+        let count = self.paths.len();
+        self.draws += 1;
+        let first = pick(mix64(self.draws), count);
+        let order = (first..count).chain(0..first);
+        let fitting = order.filter(|place| {
+            let path = &self.paths[*place];
+            condition(self.condition(path, limits)) && fits(path)
+        });
+        fitting.min_by(|a, b| self.paths[*a].load(now).total_cmp(&self.paths[*b].load(now)))
+    }
+
+    /// The path of a new flow, or of one that leaves: good, else gray, else any that has not failed, else any.
+    pub(crate) fn choose(&mut self, limits: &Limits, now: Time) -> usize {
+        let any = |_: &Path| true;
+        self.least(|condition| condition == Condition::Good, any, limits, now)
+            .or_else(|| self.least(|condition| condition == Condition::Gray, any, limits, now))
+            .or_else(|| self.least(|condition| condition != Condition::Failed, any, limits, now))
+            .or_else(|| self.least(|_| true, any, limits, now))
+            .unwrap_or(0)
+    }
+
+    /// A path that is notably better than `path`: good, else gray.
+    pub(crate) fn better_than(&mut self, path: usize, limits: &Limits, now: Time) -> Option<usize> {
+        let Path { time, marked, .. } = self.paths.get(path)?.clone();
+        let better = |other: &Path| {
+            let is_faster = other.time.zip(time).is_some_and(|(other, own)| other + limits.better_by < own);
+            is_faster && other.marked + limits.better_marked < marked
+        };
+        self.least(|condition| condition == Condition::Good, better, limits, now)
+            .or_else(|| self.least(|condition| condition == Condition::Gray, better, limits, now))
+    }
+
+    /// A packet of `bytes` is sent on `path`.
+    pub(crate) fn sends(&mut self, path: usize, bytes: u64, is_resent: bool, now: Time) {
+        let Some(path) = self.paths.get_mut(path) else { return };
+        path.bytes = path.load(now) + bytes as f64;
+        path.sent_at = now;
+        path.packets += 1;
+        path.resent += u32::from(is_resent);
+    }
+
+    /// `path` took `time` there and back.
+    pub(crate) fn measured(&mut self, path: usize, time: Duration) {
+        let Some(path) = self.paths.get_mut(path) else { return };
+        let average = path.time.map_or(time, |before| {
+            Duration::from_ps(
+                (before.ps() as f64 * (1.0 - TIME_WEIGHT) + time.ps() as f64 * TIME_WEIGHT) as u64,
+            )
+        });
+        path.time = Some(average);
+        self.base = Some(self.base.map_or(time, |base| base.min(time)));
+    }
+
+    /// A packet on `path` was acknowledged, with a mark or without.
+    pub(crate) fn acked(&mut self, path: usize, is_marked: bool, now: Time) {
+        let Some(path) = self.paths.get_mut(path) else { return };
+        path.marked += (f64::from(u8::from(is_marked)) - path.marked) * MARK_WEIGHT;
+        path.timeouts = 0;
+        if now.saturating_since(path.window) < LOSS_WINDOW {
+            return;
+        }
+        if path.packets >= LEAST_PACKETS {
+            // Losses of a congested path are no sign of a failure.
+            let is_lossy = f64::from(path.resent) > RESENT * f64::from(path.packets);
+            path.has_failed = is_lossy && path.marked < MARK_WEIGHT;
+        }
+        (path.window, path.packets, path.resent) = (now, 0, 0);
+    }
+
+    /// A retransmission timeout has expired on `path`.
+    pub(crate) fn timed_out(&mut self, path: usize) {
+        let Some(path) = self.paths.get_mut(path) else { return };
+        path.timeouts += 1;
+        path.has_failed |= path.timeouts > TIMEOUTS;
+    }
+
+    /// If `interval` has passed, the paths to probe are written to `probes`: two random ones and the best.
+    pub(crate) fn probes(&mut self, interval: Duration, limits: &Limits, now: Time, probes: &mut Vec<u8>) {
+        if now < self.next_probe || self.paths.is_empty() {
+            return;
+        }
+        self.next_probe = now + interval;
+        probes.clear();
+        for _ in 0..2 {
+            self.draws += 1;
+            probes.push(pick(mix64(self.draws), self.paths.len()) as u8);
+        }
+        let known = self.paths.iter().enumerate().filter(|(_, path)| !path.has_failed);
+        let timed = known.filter_map(|(place, path)| Some((path.time?, place)));
+        let best = timed.min().map(|(_, place)| place);
+        probes.push(best.unwrap_or_else(|| self.choose(limits, now)) as u8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: fn(u64) -> Duration = Duration::from_us;
+
+    fn limits() -> Limits {
+        Limits { marked: 0.4, low: US(30), high: US(120), better_by: US(80), better_marked: 0.05 }
+    }
+
+    fn states(times: &[u64]) -> PathStates {
+        let mut states = PathStates::default();
+        states.has(times.len());
+        times.iter().enumerate().for_each(|(path, time)| states.measured(path, US(*time)));
+        states
+    }
+
+    fn mark(states: &mut PathStates, path: usize) {
+        (0..100).for_each(|_| states.acked(path, true, Time::ZERO));
+    }
+
+    #[test]
+    fn conditions_are_those_of_table_2() {
+        let mut states = states(&[20, 20 + 29, 20 + 60, 20 + 200, 20 + 200]);
+        states.has_failed(0);
+        mark(&mut states, 4);
+        let conditions: Vec<_> = states.paths.iter().map(|path| states.condition(path, &limits())).collect();
+        use Condition::{Congested, Good, Gray};
+        assert_eq!(conditions, [Good, Good, Gray, Gray, Congested]);
+        mark(&mut states, 0);
+        assert_eq!(states.condition(&states.paths[0], &limits()), Gray, "marks without delay");
+    }
+
+    #[test]
+    fn a_flow_takes_the_good_path_with_the_lowest_rate_and_gray_ones_only_if_none_is_good() {
+        let mut states = states(&[20, 21, 100]);
+        states.sends(0, 1_000, false, Time::ZERO);
+        assert_eq!(states.choose(&limits(), Time::ZERO), 1);
+        states.paths[0].has_failed = true;
+        states.paths[1].has_failed = true;
+        assert_eq!(states.choose(&limits(), Time::ZERO), 2);
+    }
+
+    #[test]
+    fn only_a_notably_better_path_is_better() {
+        let mut states = states(&[300, 240, 20]);
+        mark(&mut states, 0);
+        states.paths[2].has_failed = true;
+        assert_eq!(states.better_than(0, &limits(), Time::ZERO), None, "60 us are not enough");
+        states.paths[2].has_failed = false;
+        assert_eq!(states.better_than(0, &limits(), Time::ZERO), Some(2));
+    }
+
+    #[test]
+    fn a_path_fails_with_the_fourth_timeout_in_a_row() {
+        let mut states = states(&[20, 20]);
+        (0..3).for_each(|_| states.timed_out(0));
+        states.acked(0, false, Time::ZERO);
+        (0..3).for_each(|_| states.timed_out(0));
+        assert!(!states.has_failed(0));
+        states.timed_out(0);
+        assert!(states.has_failed(0) && !states.has_failed(1));
+    }
+
+    #[test]
+    fn a_path_fails_if_it_loses_packets_without_marks() {
+        for (marks, fails) in [(false, true), (true, false)] {
+            let mut states = states(&[20]);
+            if marks {
+                mark(&mut states, 0);
+            }
+            (0..200).for_each(|packet| states.sends(0, 1500, packet % 50 == 0, Time::ZERO));
+            states.acked(0, false, Time::ZERO + LOSS_WINDOW);
+            assert_eq!(states.has_failed(0), fails);
+        }
+    }
+
+    #[test]
+    fn probes_go_out_once_in_the_interval_to_two_paths_and_the_best() {
+        let (mut states, mut probes) = (states(&[90, 20, 90]), Vec::new());
+        let start = Time::ZERO + US(1);
+        states.probes(US(500), &limits(), start, &mut probes);
+        assert_eq!((probes.len(), probes.pop()), (3, Some(1)));
+        probes.clear();
+        states.probes(US(500), &limits(), start + US(499), &mut probes);
+        assert!(probes.is_empty());
+        states.probes(US(500), &limits(), start + US(500), &mut probes);
+        assert_eq!(probes.len(), 3);
+    }
+}

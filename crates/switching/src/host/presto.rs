@@ -1,0 +1,125 @@
+//! Presto: a source spreads a flow over all paths in turn, in cells of 64 KB, and the destination restores the order before
+//! TCP sees it (He et al., "Presto: edge-based load balancing for fast datacenter networks", SIGCOMM 2015). The paper's
+//! packets name their path by a shadow MAC address; here the host knows for each path a hash that leads to it.
+
+use std::sync::Arc;
+
+use weft_transport::{Flags, Segment};
+use weft_units::{Duration, Time};
+
+use super::cell_order::CellOrder;
+use super::path_selector::{Host, Opening, PathSelector};
+use crate::Header;
+use crate::descriptor::{Descriptor, Need};
+use crate::hash::pick;
+use crate::host::over::OVER_HASH_ALONE;
+use crate::param::ParamInfo;
+use crate::spec::SchemeSpec;
+
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "presto",
+    summary: "Presto: a source sends cells of 64 KB over all paths in turn, the destination restores their order",
+    params: &[
+        OVER_HASH_ALONE,
+        ParamInfo::bytes("cell", "65536 B", "bytes that take the same path"),
+        ParamInfo::duration(
+            "wait",
+            "100 us",
+            "estimate of reordering times before the first; a gap is waited for twice as long as the estimate",
+        ),
+    ],
+    needs: &[Need::NewHost],
+    contradiction: |spec| {
+        let bytes = spec.bytes("cell").filter(|cell| cell.0 == 0)?;
+        Some(crate::spec::Contradiction {
+            param: "cell",
+            message: format!("`cell` cannot be {}", bytes.0),
+            expected: "expected at least 1 B".to_owned(),
+        })
+    },
+    ..Descriptor::AT_HOSTS
+};
+
+/// The parameters.
+pub struct Scheme {
+    cell: u64,
+    wait: Duration,
+}
+
+impl Scheme {
+    /// Those of `spec`.
+    pub fn new(spec: &SchemeSpec) -> Self {
+        Self {
+            cell: spec.bytes("cell").map_or(65_536, |bytes| bytes.0),
+            wait: spec.duration("wait").unwrap_or(Duration::from_us(100)),
+        }
+    }
+}
+
+/// One end of a connection.
+pub struct Presto {
+    paths: Arc<[u32]>,
+    path: usize,
+    /// The cell of the packets that are sent, and its bytes so far.
+    cell: u32,
+    bytes: u64,
+    /// The packets that arrive.
+    order: CellOrder,
+}
+
+impl PathSelector for Presto {
+    type Scheme = Scheme;
+    type Shared = ();
+
+    fn needs_paths(_scheme: &Scheme) -> bool {
+        true
+    }
+
+    fn open(scheme: &Scheme, opening: Opening) -> Self {
+        Self {
+            path: pick(opening.random, opening.paths.len()),
+            paths: opening.paths,
+            cell: 0,
+            bytes: 0,
+            order: CellOrder::new(scheme.wait),
+        }
+    }
+
+    fn renew(&mut self, paths: Arc<[u32]>) {
+        self.paths = paths;
+        self.path = 0;
+    }
+
+    /// Algorithm 1.
+    fn stamp(&mut self, host: &mut Host<'_, Self>, template: &mut Header, segment: &Segment) {
+        let len = u64::from(segment.len);
+        if self.bytes + len > host.scheme.cell {
+            self.bytes = 0;
+            self.cell = self.cell.wrapping_add(1);
+            self.path = (self.path + 1) % self.paths.len().max(1);
+        }
+        self.bytes += len;
+        if let Some(path) = self.paths.get(self.path) {
+            template.entropy = path ^ template.flow_hash;
+        }
+        template.overlay[4..].copy_from_slice(&self.cell.to_be_bytes());
+    }
+
+    fn receive(&mut self, host: &mut Host<'_, Self>, header: &Header, segment: &Segment) -> bool {
+        if segment.flags.has(Flags::SYN) {
+            self.order.begins(segment.seq.wrapping_add(1));
+        }
+        let [.., a, b, c, d] = header.overlay;
+        let is_data = segment.len > 0 && !segment.flags.has(Flags::SYN);
+        is_data && self.order.holds(u32::from_be_bytes([a, b, c, d]), segment, host.now)
+    }
+
+    fn release(&mut self, now: Time, segment: &mut Segment) -> bool {
+        self.order.release(now, segment)
+    }
+
+    fn wakes_at(&self) -> Time {
+        self.order.wakes_at()
+    }
+}
