@@ -5,8 +5,8 @@
 //! state machine runs in the simulator, in property tests and as the reference for a kernel data plane.
 //!
 //! One file per scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`]; those that balance load, [`wcmp`],
-//! [`letflow`], [`conga`], [`drill`], [`adaptive`], which share [`flowlets`] and what is [`derived`] from the routes of
-//! the whole fabric ([`capacities`], [`components`]); [`smoc`] with its [`rule_table`]; [`tag_forward`] in its own
+//! [`letflow`], [`conga`], [`drill`], [`adaptive`], which share [`flowlets`], [`least_loaded`] and results [`derived`]
+//! from the routes of the whole fabric ([`capacities`], [`components`]); [`flowcut`] with its table [`flowcuts`]; [`smoc`] with its [`rule_table`]; [`tag_forward`] in its own
 //! directory; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`]
 //! and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a simulation can run. The
 //! command line, the scenario schema and the documentation read the list.
@@ -27,12 +27,15 @@ pub mod ecmp;
 mod expiry_order;
 pub mod exploration;
 mod floods;
+pub mod flowcut;
+mod flowcuts;
 mod flowlets;
 mod forwarding;
 mod hash;
 mod header;
 pub mod hello;
 mod index;
+mod least_loaded;
 pub mod letflow;
 mod param;
 mod path_reports;

@@ -3,6 +3,7 @@
 mod balancing;
 mod common;
 mod explore;
+mod flowcut;
 mod paths;
 mod registry;
 mod spanning_tree;

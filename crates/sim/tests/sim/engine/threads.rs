@@ -35,6 +35,7 @@ fn schemes() -> Vec<SchemeSpec> {
         "adaptive",
         "conga",
         "drill",
+        "flowcut",
         "letflow",
         "wcmp",
         "spanning_tree",
@@ -146,7 +147,7 @@ proptest! {
     fn random_fabrics_say_the_same_with_any_number_of_threads(
         fabric in any_fabric(),
         scheme in prop::sample::select(
-            ["ecmp", "single_path", "spray", "adaptive", "drill", "letflow", "wcmp", "spanning_tree", "arp_path"]
+            ["ecmp", "single_path", "spray", "adaptive", "drill", "flowcut", "letflow", "wcmp", "spanning_tree", "arp_path"]
                 .into_iter()
                 .chain(["tcp_path", "tfe", "smoc"])
                 .map(scheme)

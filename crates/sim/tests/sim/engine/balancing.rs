@@ -1,0 +1,40 @@
+//! Schemes that balance load, under load.
+
+use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
+use weft_switching::{ParamValue, SchemeSpec};
+use weft_units::{Duration, Rate};
+
+use crate::common::{MS, Outcome, Trial, US, profile, scheme, scheme_with};
+
+fn fat_tree() -> Fabric {
+    let queue = QueueSpec::fifo(Limit::Packets(40));
+    let link = LinkSpec::new(Rate::from_gbps(1), US(2)).with_queue(queue);
+    build::fat_tree(4, &link, &link).unwrap()
+}
+
+/// Crossing flows that overload some links, so that packets are lost.
+fn crossing(fabric: &Fabric, scheme: SchemeSpec) -> Outcome {
+    let trial = Trial::new(fabric, scheme, profile("linux"));
+    let flows = 0..160_u32;
+    let trial = flows.fold(trial, |trial, number| {
+        let (src, dst) = (number % 16, (number * 7 + 3) % 16);
+        let dst = if src == dst { (dst + 5) % 16 } else { dst };
+        trial.flow(src, dst, 40_000 + u64::from(number % 5) * 100_000, US(u64::from(number) * 60))
+    });
+    trial.limit(MS(20_000)).run()
+}
+
+#[test]
+fn flowcuts_keep_packets_in_order_where_flowlets_of_short_pauses_do_not() {
+    let fabric = fat_tree();
+    let out_of_order = |outcome: &Outcome| outcome.flows.iter().map(|flow| flow.out_of_order).sum::<u64>();
+    let flowlets = scheme_with("letflow", "gap", ParamValue::Duration(Duration::from_us(20)));
+    assert!(out_of_order(&crossing(&fabric, flowlets)) > 100);
+    let small = scheme_with("flowcut", "flow_table", ParamValue::Count(4));
+    for flowcut in [scheme("flowcut"), small] {
+        let outcome = crossing(&fabric, flowcut);
+        assert_eq!(outcome.report.flows_finished, 160);
+        assert!(outcome.flows.iter().map(|flow| flow.drops).sum::<u64>() > 100, "the links are overloaded");
+        assert_eq!(out_of_order(&outcome), 0);
+    }
+}
