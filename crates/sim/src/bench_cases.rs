@@ -43,6 +43,7 @@ pub const CASES: &[Case] = &[
     on_spine_leaf("spine-leaf-4-4-20-conga", || scheme("conga", [])),
     on_spine_leaf("spine-leaf-4-4-20-drill", || scheme("drill", [])),
     on_spine_leaf("spine-leaf-4-4-20-flowcut", || scheme("flowcut", [])),
+    on_spine_leaf("spine-leaf-4-4-20-hula", || scheme("hula", [])),
     on_spine_leaf("spine-leaf-4-4-20-letflow", || scheme("letflow", [])),
     on_spine_leaf("spine-leaf-4-4-20-wcmp", || scheme("wcmp", [])),
     Case {

@@ -6,7 +6,8 @@
 //!
 //! One file per scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`]; those that balance load, [`wcmp`],
 //! [`letflow`], [`conga`], [`drill`], [`adaptive`], which share [`flowlets`], [`least_loaded`] and results [`derived`]
-//! from the routes of the whole fabric ([`capacities`], [`components`]); [`flowcut`] with its table [`flowcuts`]; [`smoc`] with its [`rule_table`]; [`tag_forward`] in its own
+//! from the routes of the whole fabric ([`capacities`], [`components`]); [`flowcut`] with its table [`flowcuts`],
+//! [`hula`] with [`best_hops`] and [`link_load`]; [`smoc`] with its [`rule_table`]; [`tag_forward`] in its own
 //! directory; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`]
 //! and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a simulation can run. The
 //! command line, the scenario schema and the documentation read the list.
@@ -15,6 +16,7 @@ mod action;
 mod actions;
 pub mod adaptive;
 pub mod arp_path;
+mod best_hops;
 mod blueprint;
 mod capacities;
 mod components;
@@ -24,6 +26,7 @@ mod descriptor;
 pub mod drill;
 mod drop_reason;
 pub mod ecmp;
+mod edge_switches;
 mod expiry_order;
 pub mod exploration;
 mod floods;
@@ -34,9 +37,11 @@ mod forwarding;
 mod hash;
 mod header;
 pub mod hello;
+pub mod hula;
 mod index;
 mod least_loaded;
 pub mod letflow;
+mod link_load;
 mod param;
 mod path_reports;
 pub mod path_table;

@@ -4,6 +4,7 @@ mod balancing;
 mod common;
 mod explore;
 mod flowcut;
+mod hula;
 mod paths;
 mod registry;
 mod spanning_tree;

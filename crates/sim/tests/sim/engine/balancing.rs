@@ -38,3 +38,18 @@ fn flowcuts_keep_packets_in_order_where_flowlets_of_short_pauses_do_not() {
         assert_eq!(out_of_order(&outcome), 0);
     }
 }
+
+#[test]
+fn a_probe_of_each_switch_crosses_each_link_about_once_an_interval_as_exploration_traffic() {
+    let link = LinkSpec::new(Rate::from_gbps(1), US(2));
+    let fabric = build::spine_leaf(2, 3, 2, &link, &link).unwrap();
+    let outcome = Trial::linux(&fabric, "hula").flow(0, 2, 50_000_000, MS(0)).limit(MS(20)).run();
+    // 100 intervals of 200 us.
+    for (cable, expected) in [("l0-s0", 100), ("s1-l2", 200), ("h0-l0", 0)] {
+        let floods = outcome.link(crate::common::link(&fabric, cable)).floods;
+        assert!(floods.explorations.abs_diff(expected) <= 3, "{cable}: {floods:?}");
+        // 46 bytes, Ethernet header and checksum, preamble and gap.
+        assert_eq!(floods.exploration_bytes, floods.explorations * 84, "{cable}");
+        assert_eq!(floods.broadcasts, 0, "{cable}");
+    }
+}

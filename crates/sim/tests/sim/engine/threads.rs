@@ -36,6 +36,7 @@ fn schemes() -> Vec<SchemeSpec> {
         "conga",
         "drill",
         "flowcut",
+        "hula",
         "letflow",
         "wcmp",
         "spanning_tree",
