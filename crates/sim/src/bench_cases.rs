@@ -44,6 +44,7 @@ pub const CASES: &[Case] = &[
     on_spine_leaf("spine-leaf-4-4-20-drill", || scheme("drill", [])),
     on_spine_leaf("spine-leaf-4-4-20-flowcut", || scheme("flowcut", [])),
     on_spine_leaf("spine-leaf-4-4-20-hula", || scheme("hula", [])),
+    on_spine_leaf("spine-leaf-4-4-20-hedera", || scheme("hedera", [])),
     on_spine_leaf("spine-leaf-4-4-20-letflow", || scheme("letflow", [])),
     on_spine_leaf("spine-leaf-4-4-20-wcmp", || scheme("wcmp", [])),
     Case {

@@ -13,7 +13,7 @@ use crate::spec::{Contradiction, SchemeError, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
 use crate::tfe::{Classifier, TfeSwitch};
 use crate::{
-    Forwarding, adaptive, arp_path, conga, drill, ecmp, flowcut, hula, letflow, single_path, smoc,
+    Forwarding, adaptive, arp_path, conga, drill, ecmp, flowcut, hedera, hula, letflow, single_path, smoc,
     spanning_tree, spray, tag_forward, tcp_path, tfe, wcmp,
 };
 
@@ -24,6 +24,7 @@ const SCHEMES: &[Descriptor] = &[
     drill::DESCRIPTOR,
     ecmp::DESCRIPTOR,
     flowcut::DESCRIPTOR,
+    hedera::DESCRIPTOR,
     hula::DESCRIPTOR,
     letflow::DESCRIPTOR,
     single_path::DESCRIPTOR,
@@ -86,6 +87,7 @@ pub fn visit_scheme<V: SchemeVisitor>(
         "drill" => visitor.visit(drill::Drill::new(routes, seed, spec)),
         "ecmp" => visitor.visit(ecmp::Ecmp::new(routes, seed, spec)),
         "flowcut" => visitor.visit(flowcut::Flowcut::new(routes, seed, spec)),
+        "hedera" => visitor.visit(hedera::Hedera::new(fabric, routes, seed, spec)),
         "hula" => visitor.visit(hula::Hula::new(fabric, routes, seed, spec)?),
         "letflow" => visitor.visit(letflow::LetFlow::new(routes, spec)),
         "single_path" => visitor.visit(single_path::SinglePath::new(routes)),

@@ -4,7 +4,7 @@ use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
 use weft_switching::{ParamValue, SchemeSpec};
 use weft_units::{Duration, Rate};
 
-use crate::common::{MS, Outcome, Trial, US, profile, scheme, scheme_with};
+use crate::common::{MS, Outcome, Trial, US, profile, scheme, scheme_of, scheme_with, word};
 
 fn fat_tree() -> Fabric {
     let queue = QueueSpec::fifo(Limit::Packets(40));
@@ -51,5 +51,26 @@ fn a_probe_of_each_switch_crosses_each_link_about_once_an_interval_as_exploratio
         // 46 bytes, Ethernet header and checksum, preamble and gap.
         assert_eq!(floods.exploration_bytes, floods.explorations * 84, "{cable}");
         assert_eq!(floods.broadcasts, 0, "{cable}");
+    }
+}
+
+/// Hosts of the first pod each send an endless flow to the third pod. Under ECMP, some share a link.
+#[test]
+fn hedera_moves_large_flows_apart_after_the_first_poll() {
+    let link = LinkSpec::new(Rate::from_gbps(1), US(2));
+    let fabric = build::fat_tree(4, &link, &link).unwrap();
+    let rates = |spec: SchemeSpec, seed: u64, from: Duration| -> Vec<f64> {
+        let trial = Trial::new(&fabric, spec, profile("dctcp")).seed(seed).limit(MS(100)).sampled(MS(10));
+        (0..4).fold(trial, |trial, host| trial.flow(host, 8 + host, 1 << 30, US(0))).run().rates(from)
+    };
+    let least = |rates: &[f64]| rates.iter().copied().fold(f64::MAX, f64::min);
+    let collides = |seed: &u64| least(&rates(scheme("ecmp"), *seed, MS(60))) < 0.7e9;
+    let seeds: Vec<u64> = (1..20).filter(collides).take(3).collect();
+    assert_eq!(seeds.len(), 3);
+    for (seed, placement) in seeds.iter().flat_map(|seed| [(*seed, "first-fit"), (*seed, "annealing")]) {
+        let interval = ("interval", ParamValue::Duration(MS(20)));
+        let spec = scheme_of("hedera", [interval, ("placement", word(placement))]);
+        let found = rates(spec, seed, MS(60));
+        assert!(least(&found) > 0.85e9, "{placement}, seed {seed}: {found:?}");
     }
 }
