@@ -8,7 +8,7 @@ use crate::clock::Time;
 use crate::command::Command;
 use crate::ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 use crate::offences::Offence;
-use crate::packet::Packet;
+use crate::packet::{FlowCount, Packet};
 use crate::rule::Rule;
 
 /// Network events go in; [`Command`]s are appended to `out`. By default an event has no effect.
@@ -122,6 +122,22 @@ pub trait Controller {
 
     /// The deadline has come. Calling early does nothing.
     fn on_deadline(&mut self, _now: Time, _out: &mut Vec<Command>) {}
+
+    /// The switches that the controller asks for the counts of their hosts' flows, read after each
+    /// [`Controller::on_deadline`]. Only simulated switches answer.
+    fn counts_wanted(&mut self) -> Vec<SwitchId> {
+        Vec::new()
+    }
+
+    /// The flows that a switch's hosts have sent since it was last asked, in a fixed order.
+    fn flows_counted(
+        &mut self,
+        _now: Time,
+        _switch: SwitchId,
+        _counts: &[FlowCount],
+        _out: &mut Vec<Command>,
+    ) {
+    }
 
     /// Counters since the start, and current table sizes (names ending in `_now`), by name.
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -50,7 +50,7 @@ pub use command::{Command, FrameOut, MadeFrame, Transaction};
 pub use controller::{Controller, NO_COOKIE, Show};
 pub use ids::{FrameRef, PortNo, SwitchId, SwitchPort};
 pub use offences::{Offence, OffenceKind};
-pub use packet::{Arp, Content, End, Join, Mptcp, Neighbour, Packet, Tcp};
+pub use packet::{Arp, Content, End, FlowCount, Join, Mptcp, Neighbour, Packet, Tcp};
 pub use rule::{Actions, EXACT, Match, Rule, RuleAction, RuleChange, priority};
 pub use rule_set::{Group, RuleSet, Shape};
 pub use settings::{

@@ -36,6 +36,17 @@ pub enum Content {
     Other,
 }
 
+/// The bytes of a TCP flow since a switch was last asked for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowCount {
+    /// The source.
+    pub source: End,
+    /// The destination.
+    pub destination: End,
+    /// Bytes of its IP packets.
+    pub bytes: u64,
+}
+
 /// An endpoint of a TCP connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct End {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use weft_control::{
-    Command, Controller, FrameOut, FrameRef, MadeFrame, Packet, PortNo, RuleChange, SwitchId, SwitchPort,
-    Transaction,
+    Command, Controller, FlowCount, FrameOut, FrameRef, MadeFrame, Packet, PortNo, RuleChange, SwitchId,
+    SwitchPort, Transaction,
 };
 use weft_fabric::Fabric;
 use weft_switching::smoc::{address, port_id, port_no, switch_id};
@@ -30,8 +30,12 @@ enum Message {
     Link { from: SwitchPort, to: SwitchPort },
     /// To the controller: a switch finished its part of a transaction.
     Confirmed { transaction: u64 },
+    /// To the controller: the flows of a switch's hosts.
+    Counted { switch: SwitchId, flows: Vec<FlowCount> },
     /// The controller's deadline is due.
     Deadline,
+    /// To a switch: a request for the flows of its hosts.
+    Count { switch: SwitchId },
     /// A switch finishes one rule change.
     Rule { switch: SwitchId, change: RuleChange },
     /// To a switch: a frame to send.
@@ -46,6 +50,8 @@ pub enum Effect {
     Receive(SwitchId, Option<PortId>, Outgoing),
     /// The switch sends a frame out of ports.
     Send(SwitchId, Vec<PortId>, Outgoing),
+    /// The switch tells the flows of its hosts ([`ControlPlane::counted`]).
+    Count(SwitchId),
     /// The controller throws a frame away that waited for it.
     Drop(Parcel),
 }
@@ -132,7 +138,7 @@ impl ControlPlane {
         self.due.insert((at, self.sequence), message);
     }
 
-    /// Sends a message to the controller.
+    /// Sends a message between the controller and a switch.
     fn tell(&mut self, now: Time, message: Message) {
         self.push(now + self.timing.control_delay, message);
     }
@@ -224,7 +230,14 @@ impl ControlPlane {
             Message::Deadline => {
                 self.deadline = Time::MAX;
                 controller.on_deadline(now.into(), &mut commands);
+                for switch in controller.counts_wanted() {
+                    self.tell(now, Message::Count { switch });
+                }
             }
+            Message::Counted { switch, flows } => {
+                controller.flows_counted(now.into(), switch, &flows, &mut commands);
+            }
+            Message::Count { switch } => effects.push(Effect::Count(switch)),
             Message::Confirmed { transaction } => self.confirm(now, transaction, &mut commands),
             Message::Rule { switch, change } => effects.push(Effect::Rule(switch, change)),
             Message::Out { switch, in_port, ports, frame } => {
@@ -345,6 +358,11 @@ impl ControlPlane {
         let held = Held { parcel: reported.held, since: now, pending: 0, forgotten: false };
         self.held.insert(frame, held);
         self.tell(now, Message::Frame { at, cookie: reported.cookie, packet: reported.shown, frame });
+    }
+
+    /// A switch tells the flows of its hosts.
+    pub fn counted(&mut self, now: Time, switch: SwitchId, flows: Vec<FlowCount>) {
+        self.tell(now, Message::Counted { switch, flows });
     }
 
     /// A switch reports a rule's idle timeout.

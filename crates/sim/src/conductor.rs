@@ -8,8 +8,8 @@ use weft_switching::{Forwarding, Header, Switch};
 use weft_units::{Duration, LinkId, Time};
 
 use crate::book::{Book, Consequence};
-use crate::central::ControlPlane;
-use crate::effects::carry_out;
+use crate::central::{ControlPlane, Effect};
+use crate::effects::{carry_out, flow_counts};
 use crate::fault::FaultKind;
 use crate::floor::Floor;
 use crate::hosts::{Hosts, Place};
@@ -167,8 +167,12 @@ impl<'a> Conductor<'a> {
         match what {
             Global::Fault => self.fault(now, floor, tracer),
             Global::Central => {
-                for effect in self.central.iter_mut().flat_map(|central| central.run(now)) {
-                    carry_out(effect, floor, tracer);
+                let Some(central) = &mut self.central else { return };
+                for effect in central.run(now) {
+                    match effect {
+                        Effect::Count(switch) => central.counted(now, switch, flow_counts(switch, floor)),
+                        effect => carry_out(effect, floor, tracer),
+                    }
                 }
             }
             Global::Window => self.window.read(self.setup.fabric, |id| floor.counters_of(id).wire_bytes),

@@ -1,6 +1,6 @@
 //! Carries out at switches and hosts what the central controller decides.
 
-use weft_control::SwitchId;
+use weft_control::{FlowCount, SwitchId};
 use weft_switching::{DropReason, Switch};
 use weft_units::{NodeId, PortId};
 
@@ -16,7 +16,18 @@ const fn node_of(switch: SwitchId) -> NodeId {
     NodeId(switch.0 as u32 - 1)
 }
 
-/// Carries out what the controller does at a switch.
+/// The flows of a switch's hosts since the controller last asked for them.
+pub fn flow_counts<S: Switch, H: Hosts>(switch: SwitchId, floor: &Floor<'_, S, H>) -> Vec<FlowCount> {
+    let mut counts = Vec::new();
+    let mut part = floor.part_of(node_of(switch));
+    let Partition { net, switches, .. } = &mut *part;
+    if let Some(number) = switches.number_of(node_of(switch)) {
+        switches.change(number, net, |scheme| counts = scheme.flow_counts());
+    }
+    counts
+}
+
+/// Carries out what the controller does at a switch, except for [`Effect::Count`], which has an answer.
 pub fn carry_out<S: Switch, H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'_, S, H>, tracer: &mut T) {
     let (switch, ports, frame) = match effect {
         Effect::Rule(switch, change) => {
@@ -28,6 +39,7 @@ pub fn carry_out<S: Switch, H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'
             }
             return;
         }
+        Effect::Count(_) => return,
         Effect::Drop(parcel) => {
             let mut part = floor.part(0);
             let net = &mut part.net;

@@ -455,10 +455,10 @@ fn mark(header: &mut Header) -> bool {
     capable
 }
 
-/// Whether switches flood the frame to find a path.
+/// Whether switches flood the frame to find or measure paths.
 const fn explores(header: &Header) -> bool {
     match header.kind {
-        Kind::PathRequest | Kind::RecoveryRequest => true,
+        Kind::PathRequest | Kind::RecoveryRequest | Kind::Probe => true,
         // A Path Fail about a flow follows the flow's path.
         Kind::PathFail => !header.is_about_flow(),
         _ => false,

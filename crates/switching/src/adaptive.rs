@@ -4,14 +4,13 @@
 
 use std::sync::Arc;
 
-use rand_core::RngCore;
 use weft_fabric::Fabric;
 use weft_units::{Bytes, Duration, NodeId, PortId, Time};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
 use crate::flowlets::{Flowlets, MOST_FLOWLETS};
-use crate::hash::pick;
+use crate::least_loaded::least_loaded;
 use crate::param::ParamInfo;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries};
@@ -115,11 +114,7 @@ impl Load {
             }
             self.next_sample = ctx.now() + self.config.sampling;
         }
-        let band = |port: &&PortId| self.bands[port.index()];
-        let least = ports.iter().map(|port| band(&port)).min();
-        let is_least = |port: &&PortId| Some(band(port)) == least;
-        let drawn = pick(ctx.random().next_u64(), ports.iter().filter(is_least).count());
-        *ports.iter().filter(is_least).nth(drawn).expect("a draw is below the number of ports")
+        least_loaded(ctx, ports, |_, port| self.bands[port.index()])
     }
 }
 

@@ -7,14 +7,15 @@
 
 use std::sync::Arc;
 
-use rand_core::RngCore;
 use weft_fabric::Fabric;
-use weft_units::{Duration, HostId, NodeId, PortId, Time};
+use weft_units::{Duration, NodeId, PortId, Time};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
+use crate::edge_switches::EdgeSwitches;
 use crate::flowlets::{Flowlets, MOST_FLOWLETS};
 use crate::hash::{mix64, pick};
+use crate::least_loaded::least_loaded;
 use crate::param::ParamInfo;
 use crate::path_reports::PathReports;
 use crate::rate_estimator::RateEstimator;
@@ -57,38 +58,27 @@ fn misfit(_spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
     })
 }
 
-/// By node, the number of each leaf; or why the fabric is not a leaf-spine fabric of two tiers.
-fn leaves(fabric: &Fabric) -> Result<Vec<Option<u16>>, String> {
+/// The leaves; or why the fabric is not a leaf-spine fabric of two tiers.
+fn leaves(fabric: &Fabric) -> Result<EdgeSwitches, String> {
     let neighbours = |node: NodeId| fabric.ports(node).iter().map(|link| fabric.link(*link).to);
-    let has_hosts = |node: NodeId| neighbours(node).any(|to| fabric.node(to).is_host());
-    for host in fabric.hosts() {
-        let mut switches = neighbours(*host);
-        let first = switches.next();
-        if switches.any(|other| Some(other) != first) {
-            return Err(format!("host `{}` is connected to several switches", fabric.node(*host).name));
-        }
-    }
-    let mut numbers = vec![None; fabric.nodes().len()];
-    for (number, leaf) in fabric.switches().filter(|node| has_hosts(*node)).enumerate() {
-        numbers[leaf.index()] = Some(number as u16);
-    }
+    let leaves = EdgeSwitches::new(fabric)?;
     for node in fabric.switches() {
-        let is_leaf = numbers[node.index()].is_some();
+        let is_leaf = leaves.number(node).is_some();
         for to in neighbours(node).filter(|to| !fabric.node(*to).is_host()) {
-            if numbers[to.index()].is_some() == is_leaf {
+            if leaves.number(to).is_some() == is_leaf {
                 let kind = if is_leaf { "leaves" } else { "spines" };
                 let [a, b] = [node, to].map(|node| fabric.node(node).name.clone());
                 return Err(format!("the {kind} `{a}` and `{b}` are connected"));
             }
         }
     }
-    Ok(numbers)
+    Ok(leaves)
 }
 
 /// Builds the switches of the fabric.
 pub struct Conga {
     routes: Arc<Forwarding>,
-    leaves: Vec<Option<u16>>,
+    leaves: EdgeSwitches,
     seed: u64,
     config: Config,
 }
@@ -129,22 +119,14 @@ impl Conga {
 impl Blueprint for Conga {
     type Switch = CongaSwitch;
 
-    fn switch(&self, fabric: &Fabric, node: NodeId) -> CongaSwitch {
+    fn switch(&self, _fabric: &Fabric, node: NodeId) -> CongaSwitch {
         let links = self.routes.links(node);
         let estimator = |link: &crate::PortLink| RateEstimator::new(link.rate, self.config.dre_interval);
-        let leaf = self.leaves[node.index()].map(|own| {
-            let leaf_of = |host: HostId| {
-                let first = fabric.ports(fabric.host_node(host)).first();
-                first.and_then(|link| self.leaves[fabric.link(*link).to.index()]).unwrap_or(own)
-            };
-            let hosts = (0..fabric.host_count() as u32).map(HostId);
-            let count = self.leaves.iter().flatten().count();
-            Leaf {
-                own,
-                leaf_of: hosts.map(leaf_of).collect(),
-                flowlets: Flowlets::new(self.config.table, self.config.gap),
-                reports: PathReports::new(count, links.len(), self.config.aging),
-            }
+        let leaf = self.leaves.number(node).map(|own| Leaf {
+            own,
+            leaf_of: self.leaves.of_hosts().to_vec(),
+            flowlets: Flowlets::new(self.config.table, self.config.gap),
+            reports: PathReports::new(self.leaves.count(), links.len(), self.config.aging),
         });
         CongaSwitch {
             next_hops: self.routes.at(node),
@@ -251,14 +233,11 @@ impl Switch for CongaSwitch {
                 own.max(reports.towards(to, port, now))
             };
             let least = ports.iter().map(|port| path(*port)).min();
-            let mut is_least = |port: PortId| Some(path(port)) == least;
             // A flow moves only to a strictly better path (section 3.5).
-            if let Some(port) = last.filter(|port| is_least(*port)) {
+            if let Some(port) = last.filter(|port| Some(path(*port)) == least) {
                 return port;
             }
-            let count = ports.iter().filter(|port| is_least(**port)).count();
-            let drawn = pick(ctx.random().next_u64(), count);
-            *ports.iter().filter(|port| is_least(**port)).nth(drawn).unwrap_or(&first)
+            least_loaded(ctx, ports, |_, port| path(port))
         });
         let (about, reported) = leaf.reports.next_to(to, now);
         let congestion = self.join(port, header.ip_bytes, now);
@@ -270,7 +249,7 @@ impl Switch for CongaSwitch {
     }
 
     fn table_entries(&mut self, now: Time) -> TableEntries {
-        let flows = self.leaf.as_ref().map_or(0, |leaf| leaf.flowlets.len(now));
+        let flows = self.leaf.as_mut().map_or(0, |leaf| leaf.flowlets.len(now));
         TableEntries { flows, ..TableEntries::default() }
     }
 }

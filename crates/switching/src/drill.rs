@@ -21,7 +21,7 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, ecmp};
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "drill",
-    summary: "DRILL: each packet takes the shortest of some random queues and of the shortest before",
+    summary: "DRILL: each packet takes the shortest of a few random queues and the shortest queue of the last packet",
     params: &[
         ParamInfo::count("samples", "2", "random queues that each packet compares: the paper's d"),
         ParamInfo::count("memory", "1", "shortest queues remembered from the packet before: the paper's m"),

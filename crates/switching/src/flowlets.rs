@@ -10,8 +10,11 @@ use weft_units::{Duration, PortId, Time};
 use crate::hash::pick;
 
 /// Packed for zeroed memory that is not touched before its first use: the time of the last packet in picoseconds plus
-/// one, and its port.
+/// one, and its port with [`LISTED`] if the place is in [`Flowlets::used`].
 type Entry = [u64; 2];
+
+/// Beyond the bits of a port.
+const LISTED: u64 = 1 << 16;
 
 /// The largest table.
 pub(crate) const MOST_FLOWLETS: u64 = 1 << 24;
@@ -19,13 +22,15 @@ pub(crate) const MOST_FLOWLETS: u64 = 1 << 24;
 /// The table of one switch.
 pub(crate) struct Flowlets {
     entries: Vec<Entry>,
+    /// The places of all flowlets that have not ended, and of some that have.
+    used: Vec<u32>,
     gap: Duration,
 }
 
 impl Flowlets {
     /// A table of `size` entries (at least one) for flowlets that end with a pause of `gap`.
     pub(crate) fn new(size: usize, gap: Duration) -> Self {
-        Self { entries: vec![[0; 2]; size.max(1)], gap }
+        Self { entries: vec![[0; 2]; size.max(1)], used: Vec::new(), gap }
     }
 
     #[inline]
@@ -69,13 +74,22 @@ impl Flowlets {
     #[inline]
     fn keep(&mut self, flow: u32, port: PortId, now: Time) {
         let place = self.place(flow);
-        self.entries[place] = [now.ps() + 1, port.0.into()];
+        if self.entries[place][1] & LISTED == 0 {
+            self.used.push(place as u32);
+        }
+        self.entries[place] = [now.ps() + 1, LISTED | u64::from(port.0)];
     }
 
     /// Flowlets that have not ended.
-    pub(crate) fn len(&self, now: Time) -> usize {
-        let lasts = |[last, _]: &&Entry| *last > 0 && now.ps().saturating_sub(last - 1) < self.gap.ps();
-        self.entries.iter().filter(lasts).count()
+    pub(crate) fn len(&mut self, now: Time) -> usize {
+        let (entries, gap) = (&mut self.entries, self.gap);
+        self.used.retain(|place| {
+            let [last, port] = &mut entries[*place as usize];
+            let lasts = now.ps().saturating_sub(*last - 1) < gap.ps();
+            *port = if lasts { *port } else { *port & !LISTED };
+            lasts
+        });
+        self.used.len()
     }
 }
 
@@ -100,6 +114,9 @@ mod tests {
         flowlets.keep(7, PortId(3), at(499));
         assert_eq!(flowlets.port(7, at(998)), Some(PortId(3)));
         assert_eq!((flowlets.len(at(998)), flowlets.len(at(999))), (1, 0));
+        flowlets.keep(7, PortId(3), at(2_000));
+        flowlets.keep(7, PortId(3), at(2_001));
+        assert_eq!(flowlets.len(at(2_001)), 1, "counted once");
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub enum Kind {
     RecoveryRequest,
     /// Follows the path found back.
     RecoveryReply,
+    /// Measures the paths to the switch that sent it.
+    Probe,
 }
 
 impl Kind {
@@ -41,7 +43,7 @@ impl Kind {
         match self {
             Self::Tcp | Self::Other | Self::ArpRequest | Self::ArpReply => false,
             Self::Hello | Self::PathRequest | Self::PathReply | Self::PathFail => true,
-            Self::RecoveryRequest | Self::RecoveryReply => true,
+            Self::RecoveryRequest | Self::RecoveryReply | Self::Probe => true,
         }
     }
 }

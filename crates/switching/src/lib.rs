@@ -5,9 +5,10 @@
 //! state machine runs in the simulator, in property tests and as the reference for a kernel data plane.
 //!
 //! One file per scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`]; those that balance load, [`wcmp`],
-//! [`letflow`], [`conga`], [`drill`], [`adaptive`], which share [`flowlets`] and what is [`derived`] from the routes of
-//! the whole fabric ([`capacities`], [`components`]); [`smoc`] with its [`rule_table`]; [`tag_forward`] in its own
-//! directory; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`]
+//! [`letflow`], [`conga`], [`drill`], [`adaptive`], which share [`flowlets`], [`least_loaded`] and results [`derived`]
+//! from the routes of the whole fabric ([`capacities`], [`components`]); [`flowcut`] with its table [`flowcuts`],
+//! [`hula`] with [`best_hops`] and [`link_load`]; [`smoc`] with its [`rule_table`]; [`hedera`] and [`tag_forward`] in their
+//! own directories; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`]
 //! and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a simulation can run. The
 //! command line, the scenario schema and the documentation read the list. Schemes of hosts are in [`host`].
 
@@ -15,6 +16,7 @@ mod action;
 mod actions;
 pub mod adaptive;
 pub mod arp_path;
+mod best_hops;
 mod blueprint;
 mod capacities;
 mod components;
@@ -24,17 +26,24 @@ mod descriptor;
 pub mod drill;
 mod drop_reason;
 pub mod ecmp;
+mod edge_switches;
 mod expiry_order;
 pub mod exploration;
 mod floods;
+pub mod flowcut;
+mod flowcuts;
 mod flowlets;
 mod forwarding;
 mod hash;
 mod header;
+pub mod hedera;
 pub mod hello;
 pub mod host;
+pub mod hula;
 mod index;
+mod least_loaded;
 pub mod letflow;
+mod link_load;
 mod param;
 mod path_reports;
 pub mod path_table;

@@ -16,8 +16,8 @@ use crate::spec::{Contradiction, SchemeError, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
 use crate::tfe::{Classifier, TfeSwitch};
 use crate::{
-    Forwarding, adaptive, arp_path, conga, drill, ecmp, letflow, single_path, smoc, spanning_tree, spray,
-    tag_forward, tcp_path, tfe, wcmp,
+    Forwarding, adaptive, arp_path, conga, drill, ecmp, flowcut, hedera, hula, letflow, single_path, smoc,
+    spanning_tree, spray, tag_forward, tcp_path, tfe, wcmp,
 };
 
 const SCHEMES: &[Descriptor] = &[
@@ -29,7 +29,10 @@ const SCHEMES: &[Descriptor] = &[
     drill::DESCRIPTOR,
     ecmp::DESCRIPTOR,
     flowbender::DESCRIPTOR,
+    flowcut::DESCRIPTOR,
+    hedera::DESCRIPTOR,
     hermes::DESCRIPTOR,
+    hula::DESCRIPTOR,
     letflow::DESCRIPTOR,
     plb::DESCRIPTOR,
     presto::DESCRIPTOR,
@@ -103,6 +106,9 @@ pub fn visit_scheme<V: SchemeVisitor>(
         "conga" => visitor.visit(conga::Conga::new(fabric, routes, seed, spec)?),
         "drill" => visitor.visit(drill::Drill::new(routes, seed, spec)),
         "ecmp" => visitor.visit(ecmp::Ecmp::new(routes, seed, spec)),
+        "flowcut" => visitor.visit(flowcut::Flowcut::new(routes, seed, spec)),
+        "hedera" => visitor.visit(hedera::Hedera::new(fabric, routes, seed, spec)),
+        "hula" => visitor.visit(hula::Hula::new(fabric, routes, seed, spec)?),
         "letflow" => visitor.visit(letflow::LetFlow::new(routes, spec)),
         "single_path" => visitor.visit(single_path::SinglePath::new(routes)),
         "smoc" => visitor.visit(smoc::Smoc::new(spec)),

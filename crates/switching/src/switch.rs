@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weft_control::RuleChange;
+use weft_control::{FlowCount, RuleChange};
 use weft_units::{PortId, Time};
 
 use crate::{Actions, Forwarding, Header, Stream};
@@ -74,6 +74,11 @@ pub trait Switch: Send {
 
     /// The central controller changes the switch's rules.
     fn apply(&mut self, _now: Time, _change: &RuleChange) {}
+
+    /// The central controller asks for the flows of the switch's hosts since it last asked, in a fixed order.
+    fn flow_counts(&mut self) -> Vec<FlowCount> {
+        Vec::new()
+    }
 
     /// The table entries of the flow whose segments have this `header`; none if the switch does not
     /// explore paths.

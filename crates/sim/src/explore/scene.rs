@@ -73,6 +73,7 @@ impl What {
             Kind::PathFail => "path_fail",
             Kind::RecoveryRequest => "recovery_request",
             Kind::RecoveryReply => "recovery_reply",
+            Kind::Probe => "probe",
         }
     }
 }
@@ -232,7 +233,7 @@ impl<'a> Follower<'a> {
             Kind::Tcp => of_flow && self.scene.done.is_none(),
             Kind::ArpRequest => header.src == self.header.src && resolver::target(header) == self.flow.dst,
             Kind::ArpReply => back,
-            Kind::Hello | Kind::Other => false,
+            Kind::Hello | Kind::Other | Kind::Probe => false,
             _ => of_flow || (there || back) && ports == (0, 0),
         }
     }

@@ -3,7 +3,9 @@
 mod balancing;
 mod common;
 mod explore;
+mod flowcut;
 mod hosts;
+mod hula;
 mod paths;
 mod registry;
 mod spanning_tree;

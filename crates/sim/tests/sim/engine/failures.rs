@@ -168,7 +168,7 @@ fn two_cables_between_two_switches_fail_one_by_one() {
     }
     let cables = [0, 1].map(|_| builder.connect(switches[0], switches[1], &spec).unwrap());
     let fabric = builder.build().unwrap();
-    for name in ROUTED {
+    for name in ROUTED.into_iter().chain(["flowcut"]) {
         let trial = Trial::linux(&fabric, name).flow(0, 1, 5_000_000, Duration::ZERO);
         let outcome = trial.fail(MS(5), "s0-s1").run();
         assert_eq!(outcome.report.flows_finished, 1, "{name}");

@@ -1,5 +1,6 @@
 //! End-to-end tests of the engine: queues, paths, hosts, failures.
 
+mod balancing;
 mod exploration;
 mod failures;
 mod growth;

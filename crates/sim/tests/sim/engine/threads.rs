@@ -7,7 +7,7 @@ use weft_switching::{ParamValue, SchemeSpec};
 use weft_transport::{Config, Mptcp};
 use weft_units::{LinkId, Rate, Time};
 
-use crate::common::{MS, Outcome, Trial, US, profile, scheme, scheme_with, word};
+use crate::common::{MS, Outcome, Trial, US, profile, scheme, scheme_of, scheme_with, word};
 use crate::theory::conservation::{any_fabric, any_flows};
 
 /// All that a run says, except for the memory that it held.
@@ -35,6 +35,9 @@ fn schemes() -> Vec<SchemeSpec> {
         "adaptive",
         "conga",
         "drill",
+        "flowcut",
+        "hula",
+        "hedera",
         "letflow",
         "wcmp",
         "clove",
@@ -53,7 +56,10 @@ fn schemes() -> Vec<SchemeSpec> {
     let choices = ["least-loaded", "spray"].map(|choice| scheme_with("tag_forward", "choice", word(choice)));
     let ports = scheme_with("tfe", "classifier", word("auto"));
     let small = scheme_with("spanning_tree", "table_size", ParamValue::Count(2));
-    names.map(scheme).into_iter().chain(choices).chain([ports, small]).collect()
+    let interval = ("interval", ParamValue::Duration(MS(2)));
+    let placements = ["first-fit", "annealing"]
+        .map(|name| scheme_of("hedera", [interval.clone(), ("placement", word(name))]));
+    names.map(scheme).into_iter().chain(choices).chain(placements).chain([ports, small]).collect()
 }
 
 fn transports() -> Vec<Config> {
@@ -152,7 +158,7 @@ proptest! {
     fn random_fabrics_say_the_same_with_any_number_of_threads(
         fabric in any_fabric(),
         scheme in prop::sample::select(
-            ["ecmp", "single_path", "spray", "adaptive", "drill", "letflow", "wcmp", "spanning_tree", "arp_path"]
+            ["ecmp", "single_path", "spray", "adaptive", "drill", "flowcut", "letflow", "wcmp", "spanning_tree", "arp_path"]
                 .into_iter()
                 .chain(["tcp_path", "tfe", "smoc", "clove", "drb", "flowbender", "hermes", "plb", "presto"])
                 .map(scheme)

@@ -78,6 +78,7 @@ pub fn any_scheme() -> impl Strategy<Value = SchemeSpec> {
         "spray",
         "adaptive",
         "drill",
+        "flowcut",
         "letflow",
         "wcmp",
         "clove",

@@ -56,7 +56,7 @@ impl Choices<'_> {
     }
 
     fn header(&mut self, hosts: u32) -> Header {
-        const KINDS: [Kind; 10] = [
+        const KINDS: [Kind; 11] = [
             Kind::Tcp,
             Kind::Other,
             Kind::ArpRequest,
@@ -67,6 +67,7 @@ impl Choices<'_> {
             Kind::PathFail,
             Kind::RecoveryRequest,
             Kind::RecoveryReply,
+            Kind::Probe,
         ];
         let kind = KINDS[self.below(2 * KINDS.len()).saturating_sub(KINDS.len())];
         let mut overlay = [0; 8];

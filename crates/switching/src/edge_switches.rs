@@ -1,0 +1,95 @@
+//! [`EdgeSwitches`]: the switches with hosts, numbered.
+
+use weft_fabric::Fabric;
+use weft_units::{HostId, NodeId};
+
+/// The switches with hosts, each host being connected to one switch.
+pub(crate) struct EdgeSwitches {
+    /// By node.
+    numbers: Vec<Option<u16>>,
+    /// By host.
+    of_host: Vec<u16>,
+    count: usize,
+}
+
+impl EdgeSwitches {
+    /// Those of `fabric`.
+    ///
+    /// # Errors
+    /// The reason, if a host is connected to several switches or to none.
+    pub(crate) fn new(fabric: &Fabric) -> Result<Self, String> {
+        let neighbours = |node: NodeId| fabric.ports(node).iter().map(|link| fabric.link(*link).to);
+        let has_hosts = |node: &NodeId| neighbours(*node).any(|to| fabric.node(to).is_host());
+        let mut numbers = vec![None; fabric.nodes().len()];
+        let mut count = 0;
+        for node in fabric.switches().filter(has_hosts) {
+            numbers[node.index()] = Some(count as u16);
+            count += 1;
+        }
+        let of_host = fabric.hosts().iter().map(|host| {
+            let wrong = |how| format!("host `{}` is connected to {how}", fabric.node(*host).name);
+            let mut switches = neighbours(*host);
+            let first = switches.next().and_then(|to| numbers[to.index()]);
+            let number = first.ok_or_else(|| wrong("no switch"))?;
+            let is_alone = switches.all(|other| numbers[other.index()] == Some(number));
+            if is_alone { Ok(number) } else { Err(wrong("several switches")) }
+        });
+        let of_host = of_host.collect::<Result<_, _>>()?;
+        Ok(Self { numbers, of_host, count })
+    }
+
+    /// How many there are.
+    pub(crate) const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The number of the switch at `node`, if it has hosts.
+    pub(crate) fn number(&self, node: NodeId) -> Option<u16> {
+        self.numbers[node.index()]
+    }
+
+    /// By host, the number of its switch.
+    pub(crate) fn of_hosts(&self) -> &[u16] {
+        &self.of_host
+    }
+
+    /// By switch, one of its hosts.
+    pub(crate) fn members(&self) -> Vec<HostId> {
+        let mut members = vec![HostId(0); self.count];
+        for (host, number) in (0..).zip(&self.of_host) {
+            members[usize::from(*number)] = HostId(host);
+        }
+        members
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_fabric::{FabricBuilder, LinkSpec, build};
+
+    use super::*;
+
+    #[test]
+    fn switches_with_hosts_are_numbered_and_each_host_has_one() {
+        let link = LinkSpec::default();
+        let fabric = build::spine_leaf(2, 3, 2, &link, &link).unwrap();
+        let edge = EdgeSwitches::new(&fabric).unwrap();
+        assert_eq!((edge.count(), edge.of_hosts()), (3, &[0, 0, 1, 1, 2, 2][..]));
+        assert_eq!(edge.members(), [1, 3, 5].map(HostId));
+        let number = |name: &str| edge.number(fabric.find(name).unwrap());
+        assert_eq!(["l0", "l2", "s0"].map(number), [Some(0), Some(2), None]);
+    }
+
+    #[test]
+    fn a_host_of_two_switches_is_named() {
+        let mut builder = FabricBuilder::new("two-homed");
+        let host = builder.add_host("h0", 0, None).unwrap();
+        let other = builder.add_host("h1", 0, None).unwrap();
+        let switches = ["s0", "s1"].map(|name| builder.add_switch(name, 1, None).unwrap());
+        for (a, b) in [(host, switches[0]), (host, switches[1]), (other, switches[0])] {
+            builder.connect(a, b, &LinkSpec::default()).unwrap();
+        }
+        let reason = EdgeSwitches::new(&builder.build().unwrap()).err().unwrap();
+        assert_eq!(reason, "host `h0` is connected to several switches");
+    }
+}

@@ -1,0 +1,123 @@
+//! Hedera: a central controller places large flows on paths, at an interval; other flows go by ECMP (Al-Fares et al.,
+//! "Hedera: dynamic flow scheduling for data center networks", NSDI 2010).
+//!
+//! A flow is large if it sent at least a tenth of its host's link rate since the last poll and its [`demand`] is as high.
+//! [`placement`] is by Global First Fit or simulated annealing.
+//!
+//! Departures from the paper:
+//! * A path number takes the place of a core switch in annealing, so that it runs on any fabric: in a fat-tree, paths
+//!   between pods with one number meet in one core. Any two hosts swap their numbers; the paper prefers hosts of one pod.
+//! * Rules of flows that are no longer large are removed at the next poll, not by a timeout.
+//! * The switches' own ECMP routes follow failures at once. A rule whose port leads nowhere is ignored.
+
+mod controller;
+mod demand;
+mod placement;
+mod switch;
+
+use std::sync::Arc;
+
+use weft_fabric::Fabric;
+use weft_units::{Duration, NodeId};
+
+use crate::blueprint::{Blueprint, Central};
+use crate::descriptor::{Descriptor, Hops, Need};
+use crate::hash::mix64;
+use crate::param::ParamInfo;
+use crate::spec::{Contradiction, SchemeSpec};
+use crate::timing::Timing;
+use crate::{Forwarding, ecmp, stream};
+
+use controller::{Config, Scheduler};
+use switch::Counters;
+pub use switch::HederaSwitch;
+
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "hedera",
+    summary: "Hedera: a central controller moves large flows to paths with room for them; others go by ECMP",
+    params: &[
+        ParamInfo::duration(
+            "interval",
+            "5 s",
+            "interval at which the controller polls switches and places flows",
+        ),
+        ParamInfo::count("elephant", "10", "percent of its host's link rate from which a flow is large"),
+        ParamInfo::choice(
+            "placement",
+            &["first-fit", "annealing"],
+            "first-fit",
+            "Global First Fit, or simulated annealing of the paths to each host",
+        ),
+        ParamInfo::count("flow_table", "65536", "flows that a switch counts, and rules for flows, each"),
+        Timing::CONTROL_DELAY,
+        Timing::INSTALL_DELAY,
+        Timing::RULE_LATENCY,
+    ],
+    needs: &[Need::Controller],
+    next_hops: Some(Hops::EqualCost),
+    contradiction,
+    ..Descriptor::PLAIN
+};
+
+/// Shorter intervals measure single packets.
+const LEAST_INTERVAL: Duration = Duration::from_us(100);
+
+fn interval(spec: &SchemeSpec) -> Duration {
+    spec.duration("interval").unwrap_or(Duration::from_secs(5))
+}
+
+fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+    let interval = interval(spec);
+    if interval < LEAST_INTERVAL {
+        return Some(Contradiction {
+            param: "interval",
+            message: format!("`interval` cannot be {interval}"),
+            expected: format!("expected at least {LEAST_INTERVAL}"),
+        });
+    }
+    spec.out_of_range("elephant", 1..=100).or_else(|| spec.out_of_range("flow_table", 1..=1 << 24))
+}
+
+/// Builds the switches and the controller.
+pub struct Hedera<'a> {
+    fabric: &'a Fabric,
+    routes: Arc<Forwarding>,
+    seed: u64,
+    config: Config,
+    table: usize,
+    timing: Timing,
+}
+
+impl<'a> Hedera<'a> {
+    /// The scheme with the parameters of `spec`.
+    pub fn new(fabric: &'a Fabric, routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
+        let interval = interval(spec).max(LEAST_INTERVAL);
+        let config = Config {
+            interval: weft_control::Duration::from_ns(interval.ps() / 1_000),
+            elephant: spec.count("elephant").unwrap_or(10),
+            anneals: spec.word("placement") == Some("annealing"),
+        };
+        let table = spec.count("flow_table").unwrap_or(65_536) as usize;
+        Self { fabric, routes, seed, config, table, timing: Timing::from_spec(spec) }
+    }
+}
+
+impl Blueprint for Hedera<'_> {
+    type Switch = HederaSwitch;
+
+    fn switch(&self, _fabric: &Fabric, node: NodeId) -> HederaSwitch {
+        HederaSwitch {
+            next_hops: self.routes.at(node),
+            is_to_host: self.routes.links(node).iter().map(|link| link.is_to_host).collect(),
+            key: mix64(ecmp::hash_id(self.seed, node)),
+            rules: Default::default(),
+            counters: Counters::new(self.table),
+        }
+    }
+
+    fn central(&self) -> Option<Central> {
+        let controller = Scheduler::new(self.fabric, self.config, stream(self.seed, "hedera", 0));
+        Some(Central { controller: Box::new(controller), timing: self.timing })
+    }
+}

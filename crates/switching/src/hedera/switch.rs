@@ -1,0 +1,130 @@
+//! [`HederaSwitch`]: ECMP, counters of the flows of its hosts, and the controller's rules for single flows.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use weft_control::{End, FlowCount, Match, RuleAction, RuleChange};
+use weft_units::{HostId, PortId, Time};
+
+use crate::hash::{mix64, pick};
+use crate::header::Kind;
+use crate::smoc::{address, port_id};
+use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries};
+
+/// Source, destination and their ports.
+pub(super) type Flow = ([HostId; 2], [u16; 2]);
+
+/// One switch.
+pub struct HederaSwitch {
+    pub(super) next_hops: NextHops,
+    /// By port.
+    pub(super) is_to_host: Vec<bool>,
+    pub(super) key: u64,
+    /// The ports of the flows that the controller has placed.
+    pub(super) rules: HashMap<Flow, PortId, FxBuildHasher>,
+    pub(super) counters: Counters,
+}
+
+/// Bytes of the flows of a switch's hosts since the controller asked.
+pub(super) struct Counters {
+    bytes: HashMap<Flow, u64, FxBuildHasher>,
+    most: usize,
+}
+
+impl Counters {
+    /// No flows, and room for `most`; further ones are not counted.
+    pub(super) fn new(most: usize) -> Self {
+        Self { bytes: HashMap::default(), most }
+    }
+
+    #[inline]
+    fn count(&mut self, flow: Flow, bytes: u16) {
+        if let Some(count) = self.bytes.get_mut(&flow) {
+            *count += u64::from(bytes);
+        } else if self.bytes.len() < self.most {
+            self.bytes.insert(flow, bytes.into());
+        }
+    }
+
+    fn take(&mut self) -> Vec<FlowCount> {
+        let mut counts: Vec<(Flow, u64)> = self.bytes.drain().collect();
+        counts.sort_unstable();
+        let end = |host, port| End { address: address(host), port };
+        let told = counts.into_iter().map(|(([from, to], [sport, dport]), bytes)| FlowCount {
+            source: end(from, sport),
+            destination: end(to, dport),
+            bytes,
+        });
+        told.collect()
+    }
+}
+
+/// The simulated host with this address.
+pub(super) fn host_of(address: IpAddr) -> Option<HostId> {
+    match address {
+        IpAddr::V4(address) => address.to_bits().checked_sub(0x0a00_0001).map(HostId),
+        IpAddr::V6(_) => None,
+    }
+}
+
+/// The flow of a rule for a single one.
+fn flow_of(matches: &Match) -> Option<Flow> {
+    let hosts = [host_of(matches.ip_src?)?, host_of(matches.ip_dst?)?];
+    Some((hosts, [matches.tcp_src?, matches.tcp_dst?]))
+}
+
+impl Switch for HederaSwitch {
+    #[inline]
+    fn receive<C: Context>(&mut self, _ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let Some(host) = header.destination() else { return out.drop(DropReason::NoRoute) };
+        let ports = self.next_hops.all(host);
+        let Some(&first) = ports.first() else { return out.drop(DropReason::NoRoute) };
+        let source = header.source().filter(|_| header.kind == Kind::Tcp);
+        let flow = source.map(|source| ([source, host], [header.sport, header.dport]));
+        let is_from_host = self.is_to_host.get(ingress.index()).is_some_and(|is_to_host| *is_to_host);
+        if let Some(flow) = flow.filter(|_| is_from_host && !self.is_to_host[first.index()]) {
+            self.counters.count(flow, header.ip_bytes);
+        }
+        if ports.len() == 1 {
+            return out.send(first);
+        }
+        let ruled = match flow {
+            Some(flow) if !self.rules.is_empty() => self.rules.get(&flow),
+            _ => None,
+        };
+        let by_hash = || ports[pick(mix64(u64::from(header.path_hash()) ^ self.key), ports.len())];
+        // Routes may have changed since the controller placed the flow.
+        out.send(ruled.copied().filter(|port| ports.contains(port)).unwrap_or_else(by_hash));
+    }
+
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.next_hops.renew(routes);
+    }
+
+    fn apply(&mut self, _now: Time, change: &RuleChange) {
+        match change {
+            RuleChange::Add(rule) | RuleChange::Modify(rule) => {
+                let flow = flow_of(&rule.matches);
+                if let (Some(flow), [RuleAction::Output(port)]) = (flow, &rule.actions[..])
+                    && (self.rules.len() < self.counters.most || self.rules.contains_key(&flow))
+                {
+                    self.rules.insert(flow, port_id(*port));
+                }
+            }
+            RuleChange::Remove { matches, .. } => {
+                flow_of(matches).map(|flow| self.rules.remove(&flow));
+            }
+            RuleChange::Flow(_) => {}
+        }
+    }
+
+    fn flow_counts(&mut self) -> Vec<FlowCount> {
+        self.counters.take()
+    }
+
+    fn table_entries(&mut self, _now: Time) -> TableEntries {
+        TableEntries { flows: self.rules.len(), ..TableEntries::default() }
+    }
+}

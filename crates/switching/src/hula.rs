@@ -1,0 +1,301 @@
+//! HULA: probes tell every switch the utilisation of its paths to every ToR switch, and each flowlet takes the best next
+//! hop at each switch (Katta et al., "HULA: scalable load balancing using programmable data planes", SOSR 2016).
+//!
+//! Each ToR switch sends probes up, at an interval. A probe that comes from below goes on to all other switches below and
+//! above, one that comes from above goes only down, so that none is in a loop (section 4.1). A switch takes the highest
+//! utilisation on the way back to the ToR switch, and keeps the best next hop (section 4.2).
+//!
+//! Departures from the paper:
+//! * A switch passes on only the probes that set its entry, so that a link carries about one probe for each ToR switch
+//!   and interval (the overhead that section 4.5 aims at).
+//! * A best next hop is used only while it is on a shortest path; without one, a flowlet goes by hash.
+//! * ToR switches send their first probes at random times within an interval, not together.
+
+use std::sync::Arc;
+
+use weft_fabric::Fabric;
+use weft_units::{Duration, HostId, NodeId, PortId, Time};
+
+use crate::best_hops::BestHops;
+use crate::blueprint::Blueprint;
+use crate::descriptor::{Descriptor, Hops, Need};
+use crate::edge_switches::EdgeSwitches;
+use crate::flowlets::{Flowlets, MOST_FLOWLETS};
+use crate::hash::{mix64, pick};
+use crate::header::Kind;
+use crate::link_load::LinkLoad;
+use crate::param::ParamInfo;
+use crate::spec::{Contradiction, SchemeError, SchemeSpec};
+use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, NextHops, Switch, TableEntries, ecmp};
+
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "hula",
+    summary: "HULA: on fabrics of tiers, each flowlet takes the next hop that probes found least utilised",
+    params: &[
+        ParamInfo::duration("probe_interval", "200 us", "interval at which a ToR switch sends probes"),
+        ParamInfo::duration("tau", "400 us", "time constant of a link's utilisation"),
+        ParamInfo::duration("aging", "1 ms", "age from which a next hop without a new probe is forgotten"),
+        ParamInfo::duration("gap", "100 us", "pause after which a flow may change its path"),
+        ParamInfo::count("flowlet_table", "65536", "entries of a switch's flowlet table"),
+    ],
+    needs: &[Need::NewSwitch],
+    next_hops: Some(Hops::EqualCost),
+    contradiction,
+    misfit: Some(misfit),
+    ..Descriptor::PLAIN
+};
+
+fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+    let config = Config::new(spec);
+    let wrong = |param, value: Duration, expected| Contradiction {
+        param,
+        message: format!("`{param}` cannot be {value}"),
+        expected,
+    };
+    if config.interval < LEAST_INTERVAL {
+        let expected = format!("expected at least {LEAST_INTERVAL}");
+        return Some(wrong("probe_interval", config.interval, expected));
+    }
+    if config.aging <= config.interval {
+        let expected = format!("expected more than `probe_interval`, {}", config.interval);
+        return Some(wrong("aging", config.aging, expected));
+    }
+    spec.out_of_range("flowlet_table", 1..=MOST_FLOWLETS)
+}
+
+/// Why `fabric` is not supported.
+fn misfit(_spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
+    let reason = tor_switches(fabric).err()?;
+    Some(Contradiction {
+        param: "name",
+        message: format!("`{}` does not run on this fabric: {reason}", DESCRIPTOR.name),
+        expected: "expected tiers of switches, with all hosts below the lowest".to_owned(),
+    })
+}
+
+/// The ToR switches; or the reason why probes cannot go up and down.
+fn tor_switches(fabric: &Fabric) -> Result<EdgeSwitches, String> {
+    let tors = EdgeSwitches::new(fabric)?;
+    for node in fabric.switches() {
+        for link in fabric.ports(node).iter().map(|id| fabric.link(*id)) {
+            let (this, other) = (fabric.node(node), fabric.node(link.to));
+            if !other.is_host() && this.tier == other.tier {
+                return Err(format!("`{}` and `{}` of one tier are connected", this.name, other.name));
+            }
+            if !other.is_host() && this.tier > other.tier && tors.number(node).is_some() {
+                return Err(format!("`{}` has hosts and is above `{}`", this.name, other.name));
+            }
+        }
+    }
+    Ok(tors)
+}
+
+/// Shorter intervals would fill links with probes.
+const LEAST_INTERVAL: Duration = Duration::from_us(1);
+
+#[derive(Clone, Copy)]
+struct Config {
+    interval: Duration,
+    tau: Duration,
+    aging: Duration,
+    gap: Duration,
+    table: usize,
+}
+
+impl Config {
+    fn new(spec: &SchemeSpec) -> Self {
+        Self {
+            interval: spec.duration("probe_interval").unwrap_or(Duration::from_us(200)),
+            tau: spec.duration("tau").unwrap_or(Duration::from_us(400)),
+            aging: spec.duration("aging").unwrap_or(Duration::from_ms(1)),
+            gap: spec.duration("gap").unwrap_or(Duration::from_us(100)),
+            table: spec.count("flowlet_table").unwrap_or(65_536) as usize,
+        }
+    }
+}
+
+/// Builds the switches of the fabric.
+pub struct Hula {
+    routes: Arc<Forwarding>,
+    tors: EdgeSwitches,
+    /// By host, the number of its ToR switch.
+    tor_of: Arc<[u16]>,
+    /// By ToR switch, one of its hosts.
+    members: Arc<[HostId]>,
+    seed: u64,
+    config: Config,
+}
+
+impl Hula {
+    /// The scheme with the parameters of `spec`.
+    ///
+    /// # Errors
+    /// [`SchemeError::Fabric`] if the fabric does not consist of tiers.
+    pub fn new(
+        fabric: &Fabric,
+        routes: Arc<Forwarding>,
+        seed: u64,
+        spec: &SchemeSpec,
+    ) -> Result<Self, SchemeError> {
+        let tors =
+            tor_switches(fabric).map_err(|reason| SchemeError::Fabric { name: DESCRIPTOR.name, reason })?;
+        let (tor_of, members) = (tors.of_hosts().into(), tors.members().into());
+        Ok(Self { routes, tors, tor_of, members, seed, config: Config::new(spec) })
+    }
+}
+
+impl Blueprint for Hula {
+    type Switch = HulaSwitch;
+
+    fn switch(&self, fabric: &Fabric, node: NodeId) -> HulaSwitch {
+        let links = self.routes.links(node);
+        let key = mix64(ecmp::hash_id(self.seed, node));
+        let interval = self.config.interval.max(LEAST_INTERVAL);
+        let tor = self.tors.number(node);
+        // Another hash of the key than those that flows meet.
+        let phase = Duration::from_ps(mix64(!key) % interval.ps());
+        HulaSwitch {
+            next_hops: self.routes.at(node),
+            ways: links.iter().map(|link| Way::new(fabric, node, link.to)).collect(),
+            works: links.iter().map(|link| link.up).collect(),
+            loads: links.iter().map(|link| LinkLoad::new(link.rate, self.config.tau)).collect(),
+            flowlets: Flowlets::new(self.config.table, self.config.gap),
+            best: BestHops::new(self.tors.count(), self.config.aging),
+            tor_of: Arc::clone(&self.tor_of),
+            members: Arc::clone(&self.members),
+            next_probe: tor.map_or(Time::MAX, |_| Time::ZERO + phase),
+            tor,
+            interval,
+            node,
+            key,
+        }
+    }
+}
+
+/// Where a port leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    Host,
+    Down,
+    Up,
+}
+
+impl Way {
+    fn new(fabric: &Fabric, node: NodeId, to: NodeId) -> Self {
+        let (this, other) = (fabric.node(node), fabric.node(to));
+        match other.is_host() {
+            true => Self::Host,
+            false if other.tier < this.tier => Self::Down,
+            false => Self::Up,
+        }
+    }
+}
+
+/// One switch.
+pub struct HulaSwitch {
+    next_hops: NextHops,
+    /// By port.
+    ways: Vec<Way>,
+    /// By port, whether its link is up.
+    works: Vec<bool>,
+    /// By port, the utilisation of its link.
+    loads: Vec<LinkLoad>,
+    flowlets: Flowlets,
+    best: BestHops,
+    tor_of: Arc<[u16]>,
+    members: Arc<[HostId]>,
+    next_probe: Time,
+    /// Its number, if it is a ToR switch.
+    tor: Option<u16>,
+    interval: Duration,
+    node: NodeId,
+    key: u64,
+}
+
+/// A probe of ToR switch `tor` that has met this utilisation. As long as the shortest Ethernet frame: the paper's 64
+/// bytes.
+fn probe(tor: u16, level: u8) -> Header {
+    Header { dst: Mac::HELLO, kind: Kind::Probe, overlay: probe_overlay(tor, level), ..Header::default() }
+}
+
+const fn probe_overlay(tor: u16, level: u8) -> [u8; 8] {
+    let [a, b] = tor.to_be_bytes();
+    [a, b, level, 0, 0, 0, 0, 0]
+}
+
+impl HulaSwitch {
+    /// The ports that lead this way over links that are up.
+    fn ports(&self, way: Way) -> impl Iterator<Item = PortId> {
+        let all = self.ways.iter().zip(&self.works).enumerate();
+        all.filter(move |(_, (this, works))| **this == way && **works).map(|(port, _)| PortId(port as u16))
+    }
+
+    /// Processes a probe: notes it, and passes it on if it set the best next hop.
+    fn probed(&mut self, now: Time, ingress: PortId, header: &Header, out: &mut Actions) {
+        let [a, b, level, ..] = header.overlay;
+        let tor = u16::from_be_bytes([a, b]);
+        let from = match self.ways.get(ingress.index()) {
+            Some(Way::Host) | None => return out.drop(DropReason::Untrusted),
+            Some(way) => *way,
+        };
+        let host = self.members.get(usize::from(tor)).filter(|_| self.tor != Some(tor));
+        if !host.is_some_and(|host| self.next_hops.all(*host).contains(&ingress)) {
+            return out.drop(DropReason::Stale);
+        }
+        // Of the link towards the ToR switch.
+        let level = level.max(self.loads[ingress.index()].level(now));
+        if !self.best.probed(tor, ingress, level, now) {
+            return out.consume();
+        }
+        let up = self.ports(Way::Up).filter(|_| from == Way::Down);
+        let mut copies = up.chain(self.ports(Way::Down)).filter(|port| *port != ingress).peekable();
+        if copies.peek().is_none() {
+            out.consume();
+        }
+        copies.for_each(|port| out.send_with_overlay(port, probe_overlay(tor, level)));
+    }
+}
+
+impl Switch for HulaSwitch {
+    #[inline]
+    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        let now = ctx.now();
+        if header.kind == Kind::Probe {
+            return self.probed(now, ingress, header, out);
+        }
+        let Some(host) = header.destination() else { return out.drop(DropReason::NoRoute) };
+        let ports = self.next_hops.all(host);
+        let flow = header.path_hash();
+        let port = match *ports {
+            [] => return out.drop(DropReason::NoRoute),
+            [port] => port,
+            _ => self.flowlets.follow(flow, ports, now, |_| {
+                let best = self.best.to(self.tor_of[host.index()], now);
+                let by_hash = || ports[pick(mix64(u64::from(flow) ^ self.key), ports.len())];
+                best.filter(|port| ports.contains(port)).unwrap_or_else(by_hash)
+            }),
+        };
+        self.loads[port.index()].add(header.ip_bytes, now);
+        out.send(port);
+    }
+
+    fn next_deadline(&self) -> Time {
+        self.next_probe
+    }
+
+    fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
+        let Some(tor) = self.tor.filter(|_| ctx.now() >= self.next_probe) else { return };
+        self.next_probe = ctx.now() + self.interval;
+        self.ports(Way::Up).for_each(|port| out.emit(port, probe(tor, 0)));
+    }
+
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.next_hops.renew(routes);
+        self.works = routes.links(self.node).iter().map(|link| link.up).collect();
+    }
+
+    fn table_entries(&mut self, now: Time) -> TableEntries {
+        TableEntries { flows: self.flowlets.len(now), stations: self.best.len(now) }
+    }
+}
