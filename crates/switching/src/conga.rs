@@ -267,6 +267,9 @@ impl Switch for CongaSwitch {
 
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
         self.next_hops.renew(routes);
+        for (estimator, link) in self.utilisation.iter_mut().zip(routes.links(self.next_hops.node())) {
+            estimator.set_rate(link.rate);
+        }
     }
 
     fn table_entries(&mut self, now: Time) -> TableEntries {

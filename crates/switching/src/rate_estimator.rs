@@ -24,16 +24,17 @@ pub(crate) struct RateEstimator {
 impl RateEstimator {
     /// The estimator of a link of `rate`, which shrinks each `interval`.
     pub(crate) fn new(rate: Rate, interval: Duration) -> Self {
-        let interval_ps = interval.ps().max(1);
+        let mut this = Self { register: 0, intervals: 0, interval_ps: interval.ps().max(1), full: 1 };
+        this.set_rate(rate);
+        this
+    }
+
+    /// The rate of the link has changed.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
         // bits/s * ps / 8e12 = bytes of an interval.
-        let bytes = u128::from(rate.bps()) * u128::from(interval_ps) * u128::from(SHRINKS_BY_ONE_IN)
+        let bytes = u128::from(rate.bps()) * u128::from(self.interval_ps) * u128::from(SHRINKS_BY_ONE_IN)
             / 8_000_000_000_000;
-        Self {
-            register: 0,
-            intervals: 0,
-            interval_ps,
-            full: bytes.saturating_mul(256).clamp(1, u64::MAX.into()) as u64,
-        }
+        self.full = bytes.saturating_mul(256).clamp(1, u64::MAX.into()) as u64;
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! End-to-end tests of the engine: queues, paths, hosts, failures.
 
+mod degraded;
 mod exploration;
 mod failures;
 mod growth;
