@@ -2,10 +2,9 @@
 
 import pytest
 
+from plans import plan_of
 from weft.emulation.errors import EmulationError
 from weft.emulation.run import prepare
-
-from .plans import plan_of
 
 
 def test_a_change_of_links_is_refused_with_its_time_and_the_events_that_are_supported():
