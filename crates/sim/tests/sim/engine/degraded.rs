@@ -74,7 +74,6 @@ fn a_blackhole_takes_all_packets_of_some_flows_and_none_of_the_others() {
     let trial = (0..flows).fold(Trial::linux(&fabric, "ecmp").limit(MS(30_000)), |trial, number| {
         trial.flow(0, 1, 20_000, MS(number))
     });
-    // The hash of the two directions differs: one direction alone is looked at.
     let outcome = trial.clone().change(MS(0), "s0-s1", blackhole(0.25)).run();
     let stuck: Vec<bool> = outcome.flows.iter().map(|flow| flow.end.is_none()).collect();
     let count = stuck.iter().filter(|stuck| **stuck).count() as f64;
@@ -125,7 +124,7 @@ fn half_the_rate_is_half_the_throughput() {
 #[test]
 fn what_is_queued_is_sent_at_the_new_rate() {
     let fabric = dumbbell();
-    // At 1.2 ms the source has sent ten segments; the middle link carries them at a tenth of the rate.
+    // At 160 us a part of the flow is queued at the middle link.
     let slow = |when| {
         let trial = Trial::linux(&fabric, "ecmp").flow(0, 1, 10_000, MS(0));
         trial.change(when, "s0-s1", rate(0.1)).run().fct(0)
