@@ -85,9 +85,10 @@ def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) ->
         * ``transport``: ``{"profile", "congestion", "parameters"}``;
         * ``run``: ``{"duration_ps", "limit_ps", "seed"}``;
         * ``measure``: ``{"interval_ps", "window_ps", "mouse_bytes", "elephant_bytes"}``;
-        * ``events``: ``[{"at_ps", "change", "target", "up", "links", "routes"}]``, ``links`` indices in ``links`` of
-          links that are ``up`` from then on, or not, ``routes`` the next hops from then on;
-        * ``routes``: the initial next hops; here and in events, in the format of `routes` for `ecmp` and `spray`, else
+        * ``events``: ``[{"at_ps", "change", "target", "up", "links"}]``, ``links`` indices in ``links`` of
+          links that are ``up`` from then on, or not (null: their rate or losses change);
+        * ``reroutes``: ``[{"at_ps", "routes"}]``, the next hops after each reaction to events;
+        * ``routes``: the initial next hops; here and in reroutes, in the format of `routes` for `ecmp` and `spray`, else
           null.
 
     Raises:

@@ -12,6 +12,7 @@ from weft.reporting import write
 
 SCENARIO = """
 [fabric]
+reaction = "0 s"
 kind = "spine-leaf"
 spines = 2
 leaves = 3

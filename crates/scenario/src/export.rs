@@ -12,10 +12,10 @@ use weft_fabric::{EqualCost, Fabric, Limit, Link, Overhead, QueueSpec};
 use weft_switching::ecmp::hash_id;
 use weft_switching::{Hops, Mac, ParamKind, ParamValue, SchemeSpec, descriptor};
 use weft_transport::{Config, CongestionControl};
-use weft_units::{HostId, NodeId};
+use weft_units::{HostId, NodeId, Time};
 
+use crate::link_states::LinkStates;
 use crate::plan::Plan;
-use crate::sections::event::LinkStates;
 
 /// The network of the hosts' addresses, and its prefix length.
 const NETWORK: (u32, u8) = (10 << 24, 8);
@@ -47,6 +47,7 @@ impl Plan {
                 elephant_bytes: self.measure.thresholds.elephant.0,
             },
             events: events(self),
+            reroutes: reroutes(self),
             routes: next_hops(self).map(|_| self.routes(&self.down())),
             warnings: &self.warnings,
         }
@@ -124,7 +125,8 @@ struct Export<'a> {
     transport: Transport<'a>,
     run: Run,
     measure: Measure,
-    events: Vec<Event<'a>>,
+    events: Vec<Event>,
+    reroutes: Vec<Reroute<'a>>,
     routes: Option<Routes<'a>>,
     warnings: &'a [String],
 }
@@ -195,13 +197,20 @@ struct Measure {
 }
 
 #[derive(Serialize)]
-struct Event<'a> {
+struct Event {
     at_ps: u64,
     change: &'static str,
     target: String,
-    up: bool,
+    /// Whether links go up (true) or down (false); absent if they do neither.
+    up: Option<bool>,
     links: Vec<usize>,
-    routes: Option<Routes<'a>>,
+}
+
+/// The next hops from a time on.
+#[derive(Serialize)]
+struct Reroute<'a> {
+    at_ps: u64,
+    routes: Routes<'a>,
 }
 
 /// The flows in workload format.
@@ -308,25 +317,37 @@ fn next_hops(plan: &Plan) -> Option<Hops> {
     descriptor(&plan.scheme.name)?.next_hops
 }
 
-/// The events with the cables that go down or up, and the next hops from then on.
-fn events(plan: &Plan) -> Vec<Event<'_>> {
+/// The events with the cables that go down or up.
+fn events(plan: &Plan) -> Vec<Event> {
     let fabric = &plan.fabric;
     let mut states = LinkStates::of(fabric);
     let events = plan.events.iter().map(|event| {
-        let mut links: Vec<usize> = states.switch(event.change).iter().map(|link| link.index() / 2).collect();
+        let mut links: Vec<usize> =
+            states.switch(&event.change).iter().map(|link| link.index() / 2).collect();
         links.sort_unstable();
         Event {
             at_ps: event.at.ps(),
             change: event.change.name(),
             target: event.change.target(fabric),
-            up: !event.change.fails(),
+            up: event.change.goes_up(),
             links,
-            routes: next_hops(plan).map(|hops| Routes {
-                fabric,
-                paths: EqualCost::compute_where(fabric, |link| states.is_up(link)),
-                single: hops == Hops::Lowest,
-            }),
         }
     });
     events.collect()
+}
+
+/// The next hops after each reaction to events, over the links that are up by then.
+fn reroutes(plan: &Plan) -> Vec<Reroute<'_>> {
+    let Some(hops) = next_hops(plan) else { return Vec::new() };
+    let fabric = &plan.fabric;
+    let (mut states, mut events) = (LinkStates::of(fabric), plan.events.iter().peekable());
+    let times: BTreeSet<Time> = plan.events.iter().filter_map(|event| plan.reroutes_at(event)).collect();
+    let reroutes = times.into_iter().map(|at| {
+        while let Some(event) = events.next_if(|event| event.at <= at) {
+            states.apply(&event.change);
+        }
+        let paths = EqualCost::compute_where(fabric, |link| states.is_up(link));
+        Reroute { at_ps: at.ps(), routes: Routes { fabric, paths, single: hops == Hops::Lowest } }
+    });
+    reroutes.collect()
 }

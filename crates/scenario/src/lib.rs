@@ -7,8 +7,10 @@
 //!
 //! No file is opened here: the caller's loader returns the bytes of files that a scenario names.
 
+mod change;
 mod diagnostic;
 mod export;
+mod link_states;
 mod nearest;
 mod path;
 mod plan;
@@ -23,14 +25,15 @@ mod sweep;
 mod tree;
 mod warnings;
 
+pub use change::{Cables, Change, Event, LinkChange, NewRate};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use export::Routes;
+pub use link_states::LinkStates;
 pub use plan::Plan;
 pub use point::{Point, sha256};
 pub use scenario::Scenario;
 pub use schema::schema;
 pub use sections::Loader;
-pub use sections::event::{Change, Event, LinkStates};
 pub use sections::measure::Measure;
 pub use sections::run::Run;
 pub use sections::transport::Transport;

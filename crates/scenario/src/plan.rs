@@ -3,8 +3,9 @@
 use weft_fabric::Fabric;
 use weft_switching::SchemeSpec;
 use weft_traffic::Traffic;
+use weft_units::{Duration, Time};
 
-use crate::sections::event::Event;
+use crate::change::Event;
 use crate::sections::measure::Measure;
 use crate::sections::run::Run;
 use crate::sections::transport::Transport;
@@ -34,8 +35,19 @@ pub struct Plan {
     pub run: Run,
     /// Measurement settings.
     pub measure: Measure,
-    /// Failures and recoveries, in order of time.
+    /// Time from a change of a link until computed routes take it into account.
+    pub reaction: Duration,
+    /// Changes of links and nodes, in order of time.
     pub events: Vec<Event>,
     /// Warnings for readers of the result.
     pub warnings: Vec<String>,
+}
+
+impl Plan {
+    /// When computed routes take an event into account: after the reaction time, but at once if it is part of the
+    /// fabric from the start (0 s); never if the control plane cannot see it.
+    pub fn reroutes_at(&self, event: &Event) -> Option<Time> {
+        let at = if event.at == Time::ZERO { event.at } else { event.at + self.reaction };
+        event.change.is_visible().then_some(at)
+    }
 }

@@ -283,11 +283,12 @@ impl Scenario {
             problems.add(problem);
             return None;
         }
-        let resolver = Resolver { fabric: &fabric, loader, problems };
+        let resolver = Resolver { fabric: &fabric, loader, problems, seed: point.seed };
         let groups: Vec<_> = settings.traffic.iter().map(|group| group.resolve(&resolver)).collect();
         let events: Vec<_> = settings.events.iter().map(|event| event.resolve(&resolver)).collect();
         let groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
-        let events = events.into_iter().collect::<Option<Vec<_>>>()?;
+        let mut events = events.into_iter().collect::<Option<Vec<_>>>()?.concat();
+        events.sort_by_key(|event| event.at);
         let places = Places::of(&fabric);
         let mut rng = stream(point.seed, "traffic", 0);
         let duration = settings.run.duration;
@@ -315,6 +316,7 @@ impl Scenario {
             transport: settings.transport,
             run: settings.run,
             measure: settings.measure,
+            reaction: settings.fabric.reaction(),
             events,
             warnings,
         })

@@ -33,7 +33,7 @@ pub fn schema() -> Schema {
         ("measure".to_owned(), described(object(measure::KEYS, &[]), "measurement settings")),
         (
             "event".to_owned(),
-            described(json!({ "type": "array", "items": object(event::KEYS, &["at"]) }), "failures and recoveries of links and nodes"),
+            described(json!({ "type": "array", "items": object(event::KEYS, &["at"]) }), "failures, recoveries and changes of links and nodes"),
         ),
         (
             "sweep".to_owned(),

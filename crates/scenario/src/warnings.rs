@@ -8,7 +8,8 @@ use weft_traffic::{EPHEMERAL, Flow, Traffic};
 use weft_transport::{Config, EcnMode, Mptcp};
 use weft_units::{NodeId, Time};
 
-use crate::sections::event::{Change, Event, LinkStates, cut_off};
+use crate::change::Event;
+use crate::link_states::{LinkStates, cut_off};
 use crate::settings::Settings;
 
 /// All warnings of a plan.
@@ -119,12 +120,9 @@ fn without_effect(fabric: &Fabric, events: &[Event], settings: &Settings) -> Vec
             warnings.push(format!("the event at {} is after the end of the run, {end}", event.at));
             continue;
         }
-        if !state.apply(event.change) {
-            let target = match event.change {
-                Change::FailCable(link) | Change::HealCable(link) => fabric.link_label(link),
-                Change::FailNode(node) | Change::HealNode(node) => fabric.node(node).name.clone(),
-            };
-            let now = if event.change.fails() { "down" } else { "up" };
+        if !state.apply(&event.change) {
+            let target = event.change.target(fabric);
+            let now = if event.change.goes_up() == Some(false) { "down" } else { "up" };
             warnings.push(format!("the event at {} changes nothing: `{target}` is {now}", event.at));
         }
     }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use weft_fabric::Limit;
 use weft_switching::SchemeSpec;
 use weft_traffic::Flow;
-use weft_units::Time;
+use weft_units::{Duration, Time};
 
 use crate::bench_cases::{CASES, Case, ecmp};
 use crate::engine::{Progress, Setup};
@@ -172,6 +172,7 @@ impl Case {
             window: (Time::ZERO, limit),
             probe: Probe::default(),
             faults: &[],
+            reaction: Duration::ZERO,
             threads,
         };
         let (started, worked) = (Instant::now(), ThreadTime::now());

@@ -69,6 +69,8 @@ pub struct Book {
     tuples: BTreeMap<Tuple, Strand>,
     /// Events so far.
     pub events: Vec<EventReport>,
+    /// The last event (from 1) that made links lose packets.
+    gray_event: u32,
     /// Flows whose destination got all bytes.
     pub finished: u64,
     /// Their bytes, by class.
@@ -162,10 +164,12 @@ impl Book {
     fn lose(&mut self, at: Time, strand: Strand, loss: &Loss) -> Option<Consequence> {
         let active = self.active.get_mut(&strand.flow)?;
         active.drops += u64::from(loss.has_data);
-        let number = self.events.len() as u32;
+        let is_gray = loss.is_gray();
+        let number = if is_gray { self.gray_event } else { self.events.len() as u32 };
+        let event = (number as usize).checked_sub(1).and_then(|at| self.events.get_mut(at));
         if !loss.is_control
-            && loss.for_want_of_a_path()
-            && let Some(event) = self.events.last_mut()
+            && (is_gray || loss.for_want_of_a_path())
+            && let Some(event) = event
         {
             event.frames_lost += 1;
             event.last_loss = event.last_loss.max(Some(at));
@@ -225,6 +229,11 @@ impl Book {
             event.paths_broken = broken.len() as u64;
         }
         broken
+    }
+
+    /// From now on, packets that links lose silently count for the latest event.
+    pub const fn expect_losses(&mut self) {
+        self.gray_event = self.events.len() as u32;
     }
 
     /// Flows that have started and not finished.

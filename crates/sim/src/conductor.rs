@@ -1,9 +1,12 @@
 //! [`Conductor`]: leads a run from window to window, and does in between what concerns more than one partition: faults,
 //! samples, the central controller, the flows' records, the end of the run.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
+use weft_fabric::EqualCost;
+use weft_scenario::LinkChange;
 use weft_switching::{Forwarding, Header, Switch};
 use weft_units::{Duration, LinkId, Time};
 
@@ -49,6 +52,8 @@ pub struct Conductor<'a> {
     book: Book,
     window: Window,
     next_fault: usize,
+    /// When routes are recomputed.
+    reroutes: BTreeSet<Time>,
     next_sample: Time,
     /// The time from news to its consequences.
     lookahead: Duration,
@@ -60,6 +65,7 @@ pub struct Conductor<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Global {
     Fault,
+    Reroute,
     Central,
     Window,
     Sample,
@@ -73,6 +79,7 @@ impl<'a> Conductor<'a> {
             book: Book::new(setup.classes),
             window: Window::new(setup.window),
             next_fault: 0,
+            reroutes: BTreeSet::new(),
             next_sample: setup.probe.start().unwrap_or(Time::MAX),
             lookahead,
             step,
@@ -150,10 +157,11 @@ impl<'a> Conductor<'a> {
     /// What comes next, and when.
     fn next_global(&self) -> Option<(Time, Global)> {
         let fault = self.setup.faults.get(self.next_fault).map(|fault| (fault.at, Global::Fault));
+        let reroute = self.reroutes.first().map(|at| (*at, Global::Reroute));
         let central = self.central.as_ref().map(|central| (central.next(), Global::Central));
         let window = self.window.next().map(|time| (time, Global::Window));
         let sample = Some((self.next_sample, Global::Sample));
-        let all = [fault, central, window, sample].into_iter().flatten();
+        let all = [fault, reroute, central, window, sample].into_iter().flatten();
         all.filter(|(time, _)| *time < Time::MAX).min_by_key(|(time, _)| *time)
     }
 
@@ -166,6 +174,10 @@ impl<'a> Conductor<'a> {
     ) {
         match what {
             Global::Fault => self.fault(now, floor, tracer),
+            Global::Reroute => {
+                self.reroutes.remove(&now);
+                self.reroute(floor);
+            }
             Global::Central => {
                 let Some(central) = &mut self.central else { return };
                 for effect in central.run(now) {
@@ -220,17 +232,37 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Applies a failure or restoration of links; routes change at once (control-plane delay is not modelled).
+    /// Applies a failure, restoration or change of links.
     fn fault<S: Switch, H: Hosts, T: Tracer>(&mut self, now: Time, floor: &Floor<'_, S, H>, tracer: &mut T) {
-        let fault = &self.setup.faults[self.next_fault];
-        let up = fault.kind == FaultKind::Heal;
+        let faults = self.setup.faults;
+        let fault = &faults[self.next_fault];
         self.next_fault += 1;
+        let is_visible = match &fault.kind {
+            FaultKind::Fail => self.switch(now, (&fault.links, false), floor, tracer),
+            FaultKind::Heal => self.switch(now, (&fault.links, true), floor, tracer),
+            FaultKind::Change(change) => self.change(now, &fault.links, change, floor),
+        };
+        if is_visible && now > Time::ZERO && self.setup.reaction > Duration::ZERO {
+            self.reroutes.insert(now + self.setup.reaction);
+        } else if is_visible {
+            self.reroute(floor);
+        }
+    }
+
+    /// Takes links down or up; returns that routes have to follow.
+    fn switch<S: Switch, H: Hosts, T: Tracer>(
+        &mut self,
+        now: Time,
+        (links, up): (&[LinkId], bool),
+        floor: &Floor<'_, S, H>,
+        tracer: &mut T,
+    ) -> bool {
         let fabric = self.setup.fabric;
-        for strand in self.book.event(now, if up { &[] } else { &fault.links }) {
+        for strand in self.book.event(now, if up { &[] } else { links }) {
             let source = fabric.host_node(self.setup.flows[strand.flow as usize].src);
             floor.part_of(source).watch(strand.flow, strand.subflow, &floor.world);
         }
-        for &id in &fault.links {
+        for &id in links {
             if T::TRACES {
                 tracer.trace(now, TraceEvent::LinkChanged { link: id, up });
             }
@@ -239,10 +271,44 @@ impl<'a> Conductor<'a> {
             }
         }
         if let Some(central) = &mut self.central {
-            central.links_changed(now, fabric, &fault.links, up);
+            central.links_changed(now, fabric, links, up);
         }
         let is_up = |id: LinkId| floor.sender_of(id).net.is_up(id);
-        let routes = Arc::new(Forwarding::new(fabric, is_up));
+        let shortest = Arc::new(EqualCost::compute_where(fabric, is_up));
+        floor.parts().for_each(|mut part| part.set_shortest(&shortest));
+        true
+    }
+
+    /// Changes rates and losses of links; returns whether routes have to follow.
+    fn change<S: Switch, H: Hosts>(
+        &mut self,
+        now: Time,
+        links: &[LinkId],
+        change: &LinkChange,
+        floor: &Floor<'_, S, H>,
+    ) -> bool {
+        self.book.event(now, &[]);
+        let is_gray = change.loss.is_some() || change.blackhole.is_some();
+        if is_gray {
+            self.book.expect_losses();
+        }
+        for &id in links {
+            if is_gray {
+                floor.sender_of(id).net.set_losses(id, change, self.setup.seed);
+            }
+            if let Some(rate) = change.rate {
+                let rate = rate.of(self.setup.fabric.link(id).rate);
+                floor.parts().for_each(|mut part| part.net.set_rate(id, rate));
+            }
+        }
+        change.rate.is_some()
+    }
+
+    /// Recomputes the routes from the links' current states and rates.
+    fn reroute<S: Switch, H: Hosts>(&self, floor: &Floor<'_, S, H>) {
+        let is_up = |id: LinkId| floor.sender_of(id).net.is_up(id);
+        let rate = |id: LinkId| floor.sender_of(id).net.rate(id);
+        let routes = Arc::new(Forwarding::with_rates(self.setup.fabric, is_up, rate));
         for mut part in floor.parts() {
             part.reroute(&routes, &floor.world);
         }

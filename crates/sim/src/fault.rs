@@ -1,18 +1,21 @@
-//! Failures and restorations of links and nodes during a run.
+//! Failures, restorations and changes of links during a run.
 
+use weft_scenario::LinkChange;
 use weft_units::{LinkId, Time};
 
 /// What happens to the links of a [`Fault`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FaultKind {
     /// They go down; packets on them are lost.
     Fail,
     /// They come up again.
     Heal,
+    /// They get other properties.
+    Change(LinkChange),
 }
 
 /// A change of the fabric at a given time.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Fault {
     /// When.
     pub at: Time,

@@ -97,8 +97,18 @@ impl Loss {
     pub const fn for_want_of_a_path(&self) -> bool {
         !matches!(
             self.reason,
-            DropReason::QueueFull | DropReason::LateCopy | DropReason::NotForMe | DropReason::Untrusted
+            DropReason::QueueFull
+                | DropReason::LateCopy
+                | DropReason::NotForMe
+                | DropReason::Untrusted
+                | DropReason::LinkLoss
+                | DropReason::Blackhole
         )
+    }
+
+    /// Whether a link lost it silently.
+    pub const fn is_gray(&self) -> bool {
+        matches!(self.reason, DropReason::LinkLoss | DropReason::Blackhole)
     }
 }
 

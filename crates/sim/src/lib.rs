@@ -20,6 +20,7 @@ pub mod event_queue;
 pub mod explore;
 pub mod fault;
 mod floor;
+mod gray;
 mod held;
 mod hosts;
 mod huge;

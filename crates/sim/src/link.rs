@@ -72,11 +72,12 @@ const LIMIT_IN_BYTES: u8 = 2;
 const MARKS: u8 = 4;
 const MARK_IN_BYTES: u8 = 8;
 const MIN_FRAME: u8 = 16;
-const SEVERAL_QUEUES: u8 = 32;
+/// The network handles each packet first: the port has several queues, or the link loses packets.
+const ASIDE: u8 = 32;
 const SLOW: u8 = 64;
 const LEAVES: u8 = 128;
 /// A packet is accepted without further checks only if none of these but `UP` is set.
-const PLAIN: u8 = UP | SEVERAL_QUEUES;
+const PLAIN: u8 = UP | ASIDE;
 
 /// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
 const MIN_WIRE_BYTES: u32 = 84;
@@ -115,7 +116,7 @@ impl Links {
                 flags |= if set { flag } else { 0 };
             }
             if !spec.queue.is_fifo() {
-                flags |= SEVERAL_QUEUES;
+                flags |= ASIDE;
             }
             let free = |limit: u32, in_bytes| if in_bytes { limit / MAX_WIRE_BYTES } else { limit };
             let free_packets = free(limit, limit_in_bytes).min(free(ecn_threshold, mark_in_bytes));
@@ -254,10 +255,21 @@ impl Links {
         ip_bytes: u16,
         mark: impl FnOnce() -> bool,
     ) -> Offer {
-        let at = &self.links[link as usize];
-        if at.flags & PLAIN != UP {
+        if self.links[link as usize].flags & PLAIN != UP {
             return Offer::Refused;
         }
+        self.offer_checked(link, now, bound, ip_bytes, mark)
+    }
+
+    /// Offers a packet to a link that is up, with all checks of its one queue.
+    pub fn offer_checked(
+        &mut self,
+        link: u32,
+        now: Time,
+        bound: Bound,
+        ip_bytes: u16,
+        mark: impl FnOnce() -> bool,
+    ) -> Offer {
         self.forget_arrived(link, now);
         let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
         let wire_bytes = at.wire_bytes(ip_bytes);
@@ -477,6 +489,41 @@ impl Links {
         let at = &mut self.links[link as usize];
         at.flags |= UP;
         at.find_room(self.rest[link as usize].free_packets);
+    }
+
+    /// Lets the network handle each packet first, or no longer.
+    pub fn set_aside(&mut self, link: u32, aside: bool) {
+        let at = &mut self.links[link as usize];
+        at.flags = if aside { at.flags | ASIDE } else { at.flags & !ASIDE };
+        at.find_room(self.rest[link as usize].free_packets);
+    }
+
+    /// Changes the rate from `old` to `new`. All that has not left the port at `now` is sent at the new rate,
+    /// including the rest of a packet on the wire.
+    pub fn set_rate(&mut self, link: u32, now: Time, (old, new): (Rate, Rate)) {
+        let at = &mut self.links[link as usize];
+        let rest = &mut self.rest[link as usize];
+        let longest = Duration::from_ps(u64::from(at.max_backlog) << at.grain());
+        rest.max_backlog = rest.max_backlog.max(at.clock.bytes_in(longest));
+        at.max_backlog = 0;
+        at.flags = if new < Rate::from_gbps(1) { at.flags | SLOW } else { at.flags & !SLOW };
+        at.clock = TxClock::new(new);
+        let departure = |departure: Time| {
+            let left = u128::from(departure.saturating_since(now).ps());
+            let left = left * u128::from(old.bps()) / u128::from(new.bps());
+            now + Duration::from_ps(u64::try_from(left).unwrap_or(u64::MAX / 4))
+        };
+        if at.busy_until > now {
+            at.busy_until = departure(at.busy_until);
+        }
+        let (mut place, tail, delay) = (at.head, at.tail, at.delay);
+        while place != tail {
+            let arrival = &mut self.arena[at.slot(place)].arrival;
+            if *arrival > (now + delay).ps() {
+                *arrival = (departure(Time::from_ps(*arrival - delay.ps())) + delay).ps();
+            }
+            place = place.wrapping_add(1);
+        }
     }
 
     /// The counters of a link at `now`.

@@ -1,13 +1,17 @@
 //! The state that forwarding a packet changes: links with their queues, the packets, the event queue and the
 //! journal of one partition. Separate from switches and hosts, so that both can be borrowed at the same time.
 
+use std::collections::BTreeMap;
+
 use weft_fabric::Fabric;
+use weft_scenario::LinkChange;
 use weft_switching::{DropReason, Header, Kind};
-use weft_units::{Bytes, LinkId, NodeId, PortId, Time};
+use weft_units::{Bytes, LinkId, NodeId, PortId, Rate, Time};
 
 use crate::class_queue::ClassQueue;
 use crate::division::Division;
 use crate::event_queue::{Due, EventQueue};
+use crate::gray::Gray;
 use crate::journal::{Journal, Loss, News, Strand};
 use crate::line::{FarEnd, Line, LinkCounters, Offer, Span};
 use crate::link::Links;
@@ -54,6 +58,10 @@ pub struct Network<'a> {
     floods: Vec<FloodCounters>,
     /// By link; empty if no port is served.
     served: Vec<Option<Served>>,
+    /// The links that lose packets.
+    grays: BTreeMap<u32, Gray>,
+    /// The rates of links that have changed, by this network's link number.
+    rates: BTreeMap<u32, Rate>,
     /// First link of each node of the partition.
     first_link: Vec<u32>,
     /// This network's link number, by the fabric's link ID.
@@ -121,6 +129,8 @@ impl<'a> Network<'a> {
             strand_bits,
             floods: vec![FloodCounters::default(); lines.len()],
             served,
+            grays: BTreeMap::new(),
+            rates: BTreeMap::new(),
             first_link,
             numbers,
             to_part,
@@ -254,10 +264,7 @@ impl<'a> Network<'a> {
                 true
             }
             Offer::Full => self.refuse(link, packet, DropReason::QueueFull, tracer),
-            Offer::Refused => match self.send_classed(link, packet) {
-                Ok(()) => true,
-                Err(reason) => self.refuse(link, packet, reason, tracer),
-            },
+            Offer::Refused => self.send_aside(link, bound, tracer),
         }
     }
 
@@ -276,14 +283,43 @@ impl<'a> Network<'a> {
         false
     }
 
-    /// The same as [`Network::send`] for a port with several queues, where packets wait until the line is free.
+    /// The same as [`Network::send`] for a link that is down or loses packets, and for a port with several queues.
     #[cold]
-    fn send_classed(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
+    #[inline(never)]
+    fn send_aside<T: Tracer>(&mut self, link: u32, bound: Bound, tracer: &mut T) -> bool {
+        let packet = bound.packet;
         if !self.links.is_up(link) {
-            return Err(DropReason::LinkDown);
+            return self.refuse(link, packet, DropReason::LinkDown, tracer);
         }
+        let header = &self.packets.get(packet).header;
+        if let Some(reason) = self.grays.get_mut(&link).and_then(|gray| gray.loses(header)) {
+            return self.refuse(link, packet, reason, tracer);
+        }
+        if !self.is_served(link) {
+            let header = &mut self.packets.get_mut(packet).header;
+            match self.links.offer_checked(link, self.now, bound, header.ip_bytes, || mark(header)) {
+                Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
+                Offer::Leaves(arrival) => self.leave(link, arrival, packet),
+                Offer::Full => return self.refuse(link, packet, DropReason::QueueFull, tracer),
+                Offer::Queued | Offer::Refused => {}
+            }
+            return true;
+        }
+        match self.send_classed(link, packet) {
+            Ok(()) => true,
+            Err(reason) => self.refuse(link, packet, reason, tracer),
+        }
+    }
+
+    /// Whether the port of `link` has several queues.
+    fn is_served(&self, link: u32) -> bool {
+        self.served.get(link as usize).is_some_and(Option::is_some)
+    }
+
+    /// The same as [`Network::send`] for a port with several queues, where packets wait until the line is free.
+    fn send_classed(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
         let queues = self.served.get_mut(link as usize).and_then(Option::as_mut);
-        let queues = queues.expect("only a port with several queues refuses packets while its link is up");
+        let queues = queues.expect("the port has several queues");
         let header = &mut self.packets.get_mut(packet).header;
         let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
         if queues.line_busy {
@@ -401,6 +437,47 @@ impl<'a> Network<'a> {
             lost.extend(std::iter::from_fn(|| queues.port.pop()).map(|(packet, _)| packet));
         }
         lost
+    }
+
+    /// Changes the losses of link `id`, whose sending end is here, in the run with `seed`.
+    pub fn set_losses(&mut self, id: LinkId, change: &LinkChange, seed: u64) {
+        let link = self.numbers[id.index()];
+        let gray = self.grays.entry(link).or_insert_with(|| Gray::new(seed, id));
+        gray.change(self.now, change.loss, change.blackhole);
+        let is_gray = !gray.is_healthy();
+        if !is_gray {
+            self.grays.remove(&link);
+        }
+        self.links.set_aside(link, is_gray || self.is_served(link));
+    }
+
+    /// Changes the rate of link `id`, if one of its ends is here.
+    pub fn set_rate(&mut self, id: LinkId, new: Rate) {
+        let link = self.numbers[id.index()];
+        if link == ELSEWHERE {
+            return;
+        }
+        let old = self.rate(id);
+        self.rates.insert(link, new);
+        self.links.set_rate(link, self.now, (old, new));
+        let due = self.links.first_arrival(link);
+        if due < Time::MAX {
+            self.queue.set(link, self.links.far_port(link), due);
+        }
+        if self.served.get(link as usize).is_some_and(|served| served.as_ref().is_some_and(|at| at.line_busy))
+        {
+            self.queue.set(
+                self.links.count() + link,
+                line_port(self.fabric, id),
+                self.links.busy_until(link),
+            );
+        }
+    }
+
+    /// The rate of link `id`, one of whose ends is here.
+    pub fn rate(&self, id: LinkId) -> Rate {
+        let changed = self.rates.get(&self.numbers[id.index()]);
+        changed.copied().unwrap_or_else(|| self.fabric.link(id).rate)
     }
 
     /// Bytes that have not left the port of `link` yet.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use weft_fabric::Fabric;
+use weft_fabric::{EqualCost, Fabric};
 use weft_switching::{Blueprint, DropReason, Forwarding, Header, Kind, Switch, flow_hash, mix64, pick};
 use weft_traffic::Flow;
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
@@ -72,6 +72,8 @@ pub struct Partition<'a, S, H> {
     pub switches: Switches<S>,
     hosts: H,
     routes: Routes,
+    /// The shortest paths over the links that are up.
+    shortest: Arc<EqualCost>,
     /// Address resolution, if the scheme uses it.
     resolver: Option<Resolver>,
     /// The flows of its hosts, in order of start time; those before `next` have started.
@@ -107,6 +109,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             switches,
             hosts,
             routes: Routes(Arc::clone(routes)),
+            shortest: Arc::clone(routes.shared_routes()),
             resolver: blueprint.arp_cache().map(Resolver::new),
             starts,
             next: 0,
@@ -215,8 +218,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             self.net.queue.schedule(Timer::Start.into(), start, Order::First(0));
         }
         let flow = &world.flows[number as usize];
-        let routes = self.routes.0.routes();
-        let ideal = self.ideal.fct(self.net.fabric, routes, world.transport, flow);
+        let ideal = self.ideal.fct(self.net.fabric, &self.shortest, world.transport, flow);
         self.ideals.insert(number, ideal);
         let question = (flow.src, flow.dst);
         match &mut self.resolver {
@@ -345,6 +347,11 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         if let Some(number) = self.switches.number_of(link.from) {
             self.switches.port_changed(number, link.from_port, up, &mut self.net, tracer);
         }
+    }
+
+    /// Links have gone down or come up.
+    pub fn set_shortest(&mut self, shortest: &Arc<EqualCost>) {
+        self.shortest = Arc::clone(shortest);
     }
 
     /// The routes were recomputed.

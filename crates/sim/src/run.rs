@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
-use weft_scenario::{LinkStates, Plan};
+use weft_scenario::{Change, LinkStates, Plan};
 use weft_switching::host::selected::{Selected, Selecting};
-use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
+use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, is_routed, visit_scheme};
 use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::engine::{self, Progress, Setup};
@@ -62,7 +62,8 @@ pub fn run_own<B: Blueprint, R: Recorder>(
     let faults = faults(plan);
     let routes = Arc::new(Forwarding::new(&plan.fabric, |link| plan.fabric.link(link).up));
     let blueprint = scheme(&routes);
-    engine::run(setup(plan, &faults), routes, &blueprint, progress, recorder)
+    let setup = Setup { reaction: plan.reaction, ..setup(plan, &faults) };
+    engine::run(setup, routes, &blueprint, progress, recorder)
 }
 
 /// The inputs of a run of `plan`, with links and tables sampled.
@@ -83,6 +84,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         window: plan.measure.window,
         probe: Probe::new(Some(plan.measure.interval), links, fabric.switch_count() <= MAX_SAMPLED_SWITCHES),
         faults,
+        reaction: if is_routed(&plan.scheme.name) { plan.reaction } else { Duration::ZERO },
         threads: 1,
     }
 }
@@ -134,8 +136,12 @@ pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     let mut state = LinkStates::of(&plan.fabric);
     let fault = |event: &weft_scenario::Event| Fault {
         at: event.at,
-        kind: if event.change.fails() { FaultKind::Fail } else { FaultKind::Heal },
-        links: state.switch(event.change).into_iter().flat_map(|link| [link, link.reverse()]).collect(),
+        kind: match &event.change {
+            Change::FailCables(_) | Change::FailNode(_) => FaultKind::Fail,
+            Change::HealCables(_) | Change::HealNode(_) => FaultKind::Heal,
+            Change::ChangeCables(_, change) => FaultKind::Change(*change),
+        },
+        links: state.switch(&event.change).into_iter().flat_map(|link| [link, link.reverse()]).collect(),
     };
     plan.events.iter().map(fault).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock};
 use weft_fabric::Fabric;
 use weft_traffic::Flow;
 use weft_transport::Config;
-use weft_units::Time;
+use weft_units::{Duration, Time};
 
 use crate::fault::Fault;
 use crate::loads::Loads;
@@ -30,8 +30,10 @@ pub struct Setup<'a> {
     pub window: (Time, Time),
     /// The probe's metrics and sampling interval.
     pub probe: Probe,
-    /// Failures and restorations of links and nodes, in order of time.
+    /// Failures, restorations and changes of links, in order of time.
     pub faults: &'a [Fault],
+    /// Time from a change of a link's state or rate until computed routes take it into account.
+    pub reaction: Duration,
     /// The number of threads; the results do not depend on it.
     pub threads: usize,
 }

@@ -20,7 +20,9 @@ use crate::param::ParamInfo;
 use crate::path_reports::PathReports;
 use crate::rate_estimator::RateEstimator;
 use crate::spec::{Contradiction, SchemeError, SchemeSpec};
-use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries, ecmp};
+use crate::{
+    Actions, Context, DropReason, Forwarding, Header, NextHops, PortLink, Switch, TableEntries, ecmp,
+};
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -79,6 +81,8 @@ fn leaves(fabric: &Fabric) -> Result<EdgeSwitches, String> {
 pub struct Conga {
     routes: Arc<Forwarding>,
     leaves: EdgeSwitches,
+    /// The highest number of uplinks that a leaf has.
+    most_uplinks: usize,
     seed: u64,
     config: Config,
 }
@@ -112,7 +116,10 @@ impl Conga {
             levels: 1 << spec.count("bits").unwrap_or(3),
             aging: spec.duration("aging").unwrap_or(Duration::from_ms(10)),
         };
-        Ok(Self { routes, leaves, seed, config })
+        let uplinks = |node: NodeId| routes.links(node).iter().filter(|link| !link.is_to_host).count();
+        let at_leaves = fabric.switches().filter(|node| leaves.number(*node).is_some());
+        let most_uplinks = at_leaves.map(uplinks).max().unwrap_or(0);
+        Ok(Self { routes, leaves, most_uplinks, seed, config })
     }
 }
 
@@ -121,12 +128,13 @@ impl Blueprint for Conga {
 
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> CongaSwitch {
         let links = self.routes.links(node);
-        let estimator = |link: &crate::PortLink| RateEstimator::new(link.rate, self.config.dre_interval);
+        let estimator = |link: &PortLink| RateEstimator::new(link.rate, self.config.dre_interval);
         let leaf = self.leaves.number(node).map(|own| Leaf {
             own,
             leaf_of: self.leaves.of_hosts().to_vec(),
             flowlets: Flowlets::new(self.config.table, self.config.gap),
-            reports: PathReports::new(self.leaves.count(), links.len(), self.config.aging),
+            reports: PathReports::new(self.leaves.count(), self.most_uplinks, self.config.aging),
+            uplinks: numbers(links),
         });
         CongaSwitch {
             next_hops: self.routes.at(node),
@@ -157,6 +165,18 @@ struct Leaf {
     leaf_of: Vec<u16>,
     flowlets: Flowlets,
     reports: PathReports,
+    /// By port, the number of the uplink, plus one; 0: it leads to a host.
+    uplinks: Vec<u16>,
+}
+
+/// By port, the number of the uplink, plus one; 0: it leads to a host.
+fn numbers(links: &[PortLink]) -> Vec<u16> {
+    let mut count = 0;
+    let number = |link: &PortLink| {
+        count += u16::from(!link.is_to_host);
+        if link.is_to_host { 0 } else { count }
+    };
+    links.iter().map(number).collect()
 }
 
 /// The header between leaves, in a frame's overlay.
@@ -226,11 +246,11 @@ impl Switch for CongaSwitch {
             return out.send(first);
         }
         let to = leaf.leaf_of[host.index()];
-        let (utilisation, reports) = (&mut self.utilisation, &leaf.reports);
+        let (utilisation, reports, uplinks) = (&mut self.utilisation, &leaf.reports, &leaf.uplinks);
         let port = leaf.flowlets.follow(flow, ports, now, |last| {
             let mut path = |port: PortId| {
                 let own = utilisation[port.index()].level(self.levels, now);
-                own.max(reports.towards(to, port, now))
+                own.max(reports.towards(to, uplinks[port.index()], now))
             };
             let least = ports.iter().map(|port| path(*port)).min();
             // A flow moves only to a strictly better path (section 3.5).
@@ -240,12 +260,16 @@ impl Switch for CongaSwitch {
             least_loaded(ctx, ports, |_, port| path(port))
         });
         let (about, reported) = leaf.reports.next_to(to, now);
+        let uplink = leaf.uplinks[port.index()];
         let congestion = self.join(port, header.ip_bytes, now);
-        out.send_with_overlay(port, Overlay { uplink: port.0 + 1, congestion, about, reported }.to_bytes());
+        out.send_with_overlay(port, Overlay { uplink, congestion, about, reported }.to_bytes());
     }
 
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
         self.next_hops.renew(routes);
+        for (estimator, link) in self.utilisation.iter_mut().zip(routes.links(self.next_hops.node())) {
+            estimator.set_rate(link.rate);
+        }
     }
 
     fn table_entries(&mut self, now: Time) -> TableEntries {

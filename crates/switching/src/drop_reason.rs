@@ -36,11 +36,15 @@ pub enum DropReason {
     Rule,
     /// The frame waited at the central controller, which had no path for it, or at a switch that held it.
     NotReleased,
+    /// At random on a link with a gray failure.
+    LinkLoss,
+    /// A link with a gray failure loses all packets of the flow.
+    Blackhole,
 }
 
 impl DropReason {
     /// Every reason, by number.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::QueueFull,
         Self::LinkDown,
         Self::NoRoute,
@@ -57,6 +61,8 @@ impl DropReason {
         Self::Returned,
         Self::Rule,
         Self::NotReleased,
+        Self::LinkLoss,
+        Self::Blackhole,
     ];
 
     /// The name of the reason in results.
@@ -78,6 +84,8 @@ impl DropReason {
             Self::Returned => "returned",
             Self::Rule => "rule",
             Self::NotReleased => "not_released",
+            Self::LinkLoss => "link_loss",
+            Self::Blackhole => "blackhole",
         }
     }
 }

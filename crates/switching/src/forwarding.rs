@@ -40,7 +40,7 @@ pub struct PortLink {
 /// The next hops of a whole fabric, its spanning tree and the links that they result from, shared by its switches.
 #[derive(Debug)]
 pub struct Forwarding {
-    routes: EqualCost,
+    routes: Arc<EqualCost>,
     tree: SpanningTree,
     /// By node and port.
     links: Vec<Box<[PortLink]>>,
@@ -55,13 +55,18 @@ pub struct Forwarding {
 impl Forwarding {
     /// The next hops and the tree of `fabric` over the links whose directions are both `up`.
     pub fn new(fabric: &Fabric, up: impl Fn(LinkId) -> bool) -> Self {
-        let routes = EqualCost::compute_where(fabric, &up);
+        Self::with_rates(fabric, up, |link| fabric.link(link).rate)
+    }
+
+    /// The same for links whose rates have changed.
+    pub fn with_rates(fabric: &Fabric, up: impl Fn(LinkId) -> bool, rate: impl Fn(LinkId) -> Rate) -> Self {
+        let routes = Arc::new(EqualCost::compute_where(fabric, &up));
         let tree = SpanningTree::compute_where(fabric, &up);
         let works = |link: LinkId| up(link) && up(link.reverse());
         let port_link = |&id: &LinkId| {
             let link = fabric.link(id);
             let is_to_host = fabric.node(link.to).is_host();
-            PortLink { to: link.to, rate: link.rate, up: works(id), is_to_host }
+            PortLink { to: link.to, rate: rate(id), up: works(id), is_to_host }
         };
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let links = nodes.map(|node| fabric.ports(node).iter().map(port_link).collect()).collect();
@@ -130,7 +135,12 @@ impl Forwarding {
     }
 
     /// The underlying paths.
-    pub const fn routes(&self) -> &EqualCost {
+    pub fn routes(&self) -> &EqualCost {
+        &self.routes
+    }
+
+    /// The same, to be kept.
+    pub const fn shared_routes(&self) -> &Arc<EqualCost> {
         &self.routes
     }
 
@@ -197,6 +207,11 @@ impl NextHops {
             return &[];
         }
         self.shared.routes.next_hops(self.node, host)
+    }
+
+    /// The switch.
+    pub const fn node(&self) -> NodeId {
+        self.node
     }
 
     /// Updates the switch after a path change.

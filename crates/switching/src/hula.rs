@@ -293,6 +293,9 @@ impl Switch for HulaSwitch {
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
         self.next_hops.renew(routes);
         self.works = routes.links(self.node).iter().map(|link| link.up).collect();
+        for (load, link) in self.loads.iter_mut().zip(routes.links(self.node)) {
+            load.set_rate(link.rate);
+        }
     }
 
     fn table_entries(&mut self, now: Time) -> TableEntries {

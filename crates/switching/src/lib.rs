@@ -77,7 +77,7 @@ pub use forwarding::{Forwarding, NextHops, PortLink};
 pub use hash::{flow_hash, mix64, pick, tuple_hash};
 pub use header::{Header, Kind};
 pub use param::{ParamInfo, ParamKind, ParamValue};
-pub use registry::{SchemeVisitor, contradiction, descriptor, explores, registry, visit_scheme};
+pub use registry::{SchemeVisitor, contradiction, descriptor, explores, is_routed, registry, visit_scheme};
 pub use soft_table::{SoftKey, SoftTable};
 pub use spec::{Contradiction, SchemeError, SchemeSpec};
 pub use streams::{Stream, stream};

@@ -19,10 +19,15 @@ pub(crate) struct LinkLoad {
 impl LinkLoad {
     /// The estimator of a link of `rate` with the time constant `tau`.
     pub(crate) fn new(rate: Rate, tau: Duration) -> Self {
-        let tau_ps = tau.ps().max(1) as f64;
+        let mut this = Self { bytes: 0.0, at: Time::ZERO, decay: 1.0 / tau.ps().max(1) as f64, full: 1.0 };
+        this.set_rate(rate);
+        this
+    }
+
+    /// The rate of the link has changed.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
         // bits/s * ps / 8e12 = bytes.
-        let full = (rate.bps() as f64 * tau_ps / 8e12).max(1.0);
-        Self { bytes: 0.0, at: Time::ZERO, decay: 1.0 / tau_ps, full }
+        self.full = (rate.bps() as f64 / self.decay / 8e12).max(1.0);
     }
 
     /// U * (1 - dt / tau), and 0 after tau.

@@ -1,6 +1,6 @@
 //! [`PathReports`]: a leaf's tables of the utilisation of paths to and from other leaves (CONGA, section 3.3).
 
-use weft_units::{Duration, PortId, Time};
+use weft_units::{Duration, Time};
 
 /// The utilisation of a path as last reported.
 #[derive(Clone, Copy, Default)]
@@ -32,13 +32,13 @@ pub(crate) struct PathReports {
 }
 
 impl PathReports {
-    /// Nothing is known about `leaves` with up to `width` ports; reports count for `aging`.
+    /// Nothing is known about `leaves` with up to `width` uplinks; reports count for `aging`.
     pub(crate) fn new(leaves: usize, width: usize, aging: Duration) -> Self {
         let table = || vec![Report::default(); leaves * width];
         Self { towards: table(), from: table(), told: vec![0; leaves], width, aging }
     }
 
-    /// The place of uplink `number` - 1 of a leaf. Leaves may have more ports than this one: paths beyond are not kept.
+    /// The place of uplink `number` - 1 of a leaf; `None` for 0 and for numbers that no leaf has.
     fn place(&self, leaf: u16, number: u16) -> Option<usize> {
         let uplink = usize::from(number.checked_sub(1)?);
         (uplink < self.width).then(|| usize::from(leaf) * self.width + uplink)
@@ -59,9 +59,9 @@ impl PathReports {
         }
     }
 
-    /// The utilisation of the path by `port` to a leaf; 0 if there was no report lately.
-    pub(crate) fn towards(&self, leaf: u16, port: PortId, now: Time) -> u8 {
-        let report = self.place(leaf, port.0 + 1).map_or_else(Report::default, |place| self.towards[place]);
+    /// The utilisation of the path by uplink `number` - 1 to a leaf; 0 if there was no report lately.
+    pub(crate) fn towards(&self, leaf: u16, number: u16, now: Time) -> u8 {
+        let report = self.place(leaf, number).map_or_else(Report::default, |place| self.towards[place]);
         if report.is_recent(self.aging, now) { report.level } else { 0 }
     }
 
@@ -71,7 +71,8 @@ impl PathReports {
         let aging = self.aging;
         let row = &mut self.from[usize::from(leaf) * self.width..][..self.width];
         let last = usize::from(self.told[usize::from(leaf)]);
-        let in_turn = || (1..=self.width).map(|step| (last + step) % self.width);
+        // In turn, from the one after the last.
+        let in_turn = || (last + 1..self.width).chain(0..self.width.min(last + 1));
         // An old value must not be told again: the other leaf would take it for a new one.
         let news = in_turn().find(|place| row[*place].is_news && row[*place].is_recent(aging, now));
         let any = || in_turn().find(|place| row[*place].is_recent(aging, now));
@@ -111,8 +112,8 @@ mod tests {
     fn a_report_counts_until_it_is_too_old() {
         let mut reports = PathReports::new(1, 2, Duration::from_ms(10));
         reports.told(0, 2, 6, at(0));
-        assert_eq!(reports.towards(0, PortId(0), at(1)), 0);
-        assert_eq!((reports.towards(0, PortId(1), at(9)), reports.towards(0, PortId(1), at(10))), (6, 0));
+        assert_eq!(reports.towards(0, 1, at(1)), 0);
+        assert_eq!((reports.towards(0, 2, at(9)), reports.towards(0, 2, at(10))), (6, 0));
         reports.told(0, 9, 6, at(0));
         reports.told(0, 0, 6, at(0));
     }

@@ -16,6 +16,8 @@ pub(crate) struct RateEstimator {
     register: u64,
     /// When it last shrank, in intervals.
     intervals: u64,
+    /// When it shrinks next, in picoseconds.
+    next_ps: u64,
     interval_ps: u64,
     /// The register at the link's rate.
     full: u64,
@@ -24,21 +26,28 @@ pub(crate) struct RateEstimator {
 impl RateEstimator {
     /// The estimator of a link of `rate`, which shrinks each `interval`.
     pub(crate) fn new(rate: Rate, interval: Duration) -> Self {
-        let interval_ps = interval.ps().max(1);
+        let mut this =
+            Self { register: 0, intervals: 0, next_ps: 0, interval_ps: interval.ps().max(1), full: 1 };
+        this.set_rate(rate);
+        this
+    }
+
+    /// The rate of the link has changed.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
         // bits/s * ps / 8e12 = bytes of an interval.
-        let bytes = u128::from(rate.bps()) * u128::from(interval_ps) * u128::from(SHRINKS_BY_ONE_IN)
+        let bytes = u128::from(rate.bps()) * u128::from(self.interval_ps) * u128::from(SHRINKS_BY_ONE_IN)
             / 8_000_000_000_000;
-        Self {
-            register: 0,
-            intervals: 0,
-            interval_ps,
-            full: bytes.saturating_mul(256).clamp(1, u64::MAX.into()) as u64,
-        }
+        self.full = bytes.saturating_mul(256).clamp(1, u64::MAX.into()) as u64;
     }
 
     #[inline]
     fn shrink(&mut self, now: Time) {
+        // Mostly the interval is still the same.
+        if now.ps() < self.next_ps {
+            return;
+        }
         let intervals = now.ps() / self.interval_ps;
+        self.next_ps = (intervals + 1).saturating_mul(self.interval_ps);
         let mut left = intervals - self.intervals;
         while left > 0 && self.register > 0 {
             self.register -= self.register.div_ceil(SHRINKS_BY_ONE_IN);
@@ -58,8 +67,9 @@ impl RateEstimator {
     #[inline]
     pub(crate) fn level(&mut self, levels: u64, now: Time) -> u8 {
         self.shrink(now);
-        let level = u128::from(self.register) * u128::from(levels) / u128::from(self.full);
-        level.min(u128::from(levels - 1)) as u8
+        let top = levels - 1;
+        // A register so large that the product overflows is that of a busy link.
+        self.register.checked_mul(levels).map_or(top, |product| (product / self.full).min(top)) as u8
     }
 }
 

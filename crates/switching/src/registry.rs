@@ -7,7 +7,7 @@ use weft_fabric::Fabric;
 
 use crate::arp_path::ArpPathSwitch;
 use crate::blueprint::Blueprint;
-use crate::descriptor::{Descriptor, Explores};
+use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::Exploring;
 use crate::host::over::over;
 use crate::host::selected::Selecting;
@@ -59,6 +59,16 @@ pub fn descriptor(name: &str) -> Option<&'static Descriptor> {
 /// The unit for which the scheme with this name explores, if it does.
 pub fn explores(name: &str) -> Option<Explores> {
     descriptor(name)?.explores
+}
+
+/// Whether the switches of the scheme with this name follow computed routes, so that a change of a link has effect
+/// after the control plane's reaction time. Exploring schemes, and schemes that leave all paths to a central
+/// controller, find out themselves.
+pub fn is_routed(name: &str) -> bool {
+    descriptor(name).is_none_or(|scheme| {
+        let is_placed = scheme.needs.contains(&Need::Controller) && scheme.next_hops.is_none();
+        scheme.explores.is_none() && !is_placed
+    })
 }
 
 /// The first contradiction among the parameters of `spec`.

@@ -2,7 +2,7 @@
 
 A link is cut by taking its switch ends down: both ends lose their carrier and the contents of their queues. A host's
 end stays up, so that the host keeps its address and routes and sees no carrier, as with an unplugged cable. Switches
-with configured routes get those of the new fabric at the same time.
+with configured routes get those of the new fabric after the reaction time of the scenario.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from .network import Network
-from .plan import Event
+from .plan import Event, Reroute
 from .stack import ip_batch
 
 
@@ -34,18 +34,20 @@ class Faults:
             event: An event of the plan.
             started: Start of the run, in `time.monotonic()`.
         """
-        self._set(event.cables, event.up)
+        self._set(event.cables, up=bool(event.up))
         happened = time.monotonic() - started
-        if event.routes is not None:
-            for name, switch in self._network.switches.items():
-                switch.write_routes(self._plan.stations(event.routes, name) or {})
-                self._network.ask(name, "reload", "POST")
         return {
             "at_ps": event.at_ps,
             "happened_ps": round(happened * 1e12),
             "change": event.change,
             "target": event.target,
         }
+
+    def reroute(self, reroute: Reroute) -> None:
+        """Give all switches the next hops of the changed fabric."""
+        for name, switch in self._network.switches.items():
+            switch.write_routes(self._plan.stations(reroute.routes, name) or {})
+            self._network.ask(name, "reload", "POST")
 
     def _set(self, cables: list[int], up: bool) -> None:
         ends = [end for number in cables for end in self._plan.cables[number].ends]

@@ -24,7 +24,7 @@ from .capacity import Processors
 from .errors import EmulationError
 from .events import Faults
 from .network import Network
-from .plan import Plan, seconds
+from .plan import Event, Plan, Reroute, seconds
 from .requirements import program
 from .sampling import Links
 from .traces import Traces, flows
@@ -213,10 +213,16 @@ class Replay:
         return not self._over.wait(max(self._begin_s + at_s - time.monotonic(), 0.0))
 
     def _carry_out_events(self) -> None:
-        for event in self._plan.events:
-            if not self._until(event.at_ps / 1e12):
+        # Of one time, links change first.
+        steps: list[Event | Reroute] = [*self._plan.events, *self._plan.reroutes]
+        steps.sort(key=lambda step: step.at_ps)
+        for step in steps:
+            if not self._until(step.at_ps / 1e12):
                 return
-            self._events.append(self._faults.happen(event, self._begin_s))
+            if isinstance(step, Reroute):
+                self._faults.reroute(step)
+            else:
+                self._events.append(self._faults.happen(step, self._begin_s))
 
     def _remember(self) -> None:
         memories = self._network.memories

@@ -110,14 +110,21 @@ Routes = dict[str, dict[str, list[int]]]
 
 @dataclass(frozen=True)
 class Event:
-    """Links that go down or come up at a time, and the next hops from then on."""
+    """Links that go down (`up` false) or come up at a time, or that change otherwise (`up` is `None`)."""
 
     at_ps: int
     change: str
     target: str
-    up: bool
+    up: bool | None
     cables: list[int]
-    routes: Routes | None
+
+
+@dataclass(frozen=True)
+class Reroute:
+    """The next hops from a time on."""
+
+    at_ps: int
+    routes: Routes
 
 
 @dataclass(frozen=True)
@@ -130,6 +137,7 @@ class Plan:
     switches: list[SwitchNode]
     cables: list[Cable]
     events: list[Event]
+    reroutes: list[Reroute]
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
@@ -142,6 +150,7 @@ class Plan:
             [SwitchNode(switch["name"], switch["id"], switch["tier"], switch["ports"]) for switch in data["switches"]],
             [Cable(End.from_json(link["a"]), End.from_json(link["b"]), link["up"]) for link in data["links"]],
             [_event(event) for event in data["events"]],
+            [Reroute(reroute["at_ps"], reroute["routes"]) for reroute in data["reroutes"]],
         )
 
     @classmethod
@@ -267,9 +276,7 @@ class Plan:
 
 
 def _event(event: dict[str, Any]) -> Event:
-    return Event(
-        event["at_ps"], event["change"], event["target"], event["up"], list(event["links"]), event.get("routes")
-    )
+    return Event(event["at_ps"], event["change"], event["target"], event["up"], list(event["links"]))
 
 
 def seconds(text: str) -> float:

@@ -57,6 +57,7 @@ def prepare(plan: Plan) -> Prepared:
     most = max((switch.ports for switch in plan.switches), default=0)
     if most > 64:
         raise EmulationError(f"a switch of this fabric has {most} ports; the Linux switch supports at most 64")
+    _refuse_changes(plan)
     if plan.tags:
         tags.refuse(plan)
     warnings = shaping.refuse_special(plan)
@@ -64,6 +65,20 @@ def prepare(plan: Plan) -> Prepared:
     chosen, about_tcp = choose(plan.transport, plan.flows)
     warnings += more + about_tcp + capacity.judge(plan)
     return Prepared(plan, chosen, delays, warnings)
+
+
+def _refuse_changes(plan: Plan) -> None:
+    """Reject events that an emulation cannot carry out.
+
+    Raises:
+        EmulationError: An event changes the rate or the losses of links.
+    """
+    for event in plan.events:
+        if event.up is None:
+            raise EmulationError(
+                f"the event at {event.at_ps / 1e12:g} s cannot be emulated: {event.change} {event.target}",
+                "emulations support fail, heal, fail_node, heal_node and flap; `weft run` simulates the others",
+            )
 
 
 def carry_out(prepared: Prepared, directory: Path, told: Told) -> None:

@@ -38,6 +38,8 @@ NAMES = {
 WHY = {
     "queue_full": "the queue is full",
     "link_down": "the link is down",
+    "link_loss": "the link loses it",
+    "blackhole": "the link loses all packets of the flow",
     "no_route": "no path is known",
     "same_port": "the next hop is the port it came from",
     "repairing": "a path repair is in progress",

@@ -39,6 +39,7 @@ def plan_of(**changes: Any) -> Plan:
         "run": {"duration_ps": 10**12, "limit_ps": 10**13, "seed": 1},
         "measure": {"interval_ps": 10**11, "window_ps": [0, 10**12]},
         "events": [],
+        "reroutes": [],
         "routes": None,
     }
     return Plan.from_json(json.dumps(data | copy.deepcopy(changes)))

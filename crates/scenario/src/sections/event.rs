@@ -1,138 +1,76 @@
-//! `[[event]]`: failures and recoveries during a run.
+//! `[[event]]`: failures, recoveries and changes of links and nodes during a run.
 
-use weft_fabric::{Fabric, FabricError};
-use weft_units::{Duration, LinkId, NodeId, Time};
+use weft_fabric::{FabricError, MIN_RATE};
+use weft_units::{Duration, Rate, Time};
 
 use super::Resolver;
-use super::fabric::cable_problem;
+use super::link_set::{LINKS, LinkSet};
+use crate::change::{Cables, Change, Event, LinkChange, NewRate};
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::list;
 use crate::section::{At, Key, Kind, Section, key};
+use crate::source::Span;
+use crate::tree::Value;
+
+/// The most cycles of a flap.
+const MAX_CYCLES: u64 = 10_000;
 
 /// The keys of an `[[event]]`.
 pub(crate) const KEYS: &[Key] = &[
-    key("at", Kind::Duration, "", "time since the start of the run"),
-    key("fail", Kind::Text, "", "link that fails, such as \"e0-a1\", with its parallel links"),
-    key("heal", Kind::Text, "", "link that recovers"),
+    key("at", Kind::Duration, "", "time since the start of the run; 0 s: before the first packet"),
+    key("fail", LINKS, "", "links that fail, such as \"e0-a1\", with their parallel links"),
+    key("heal", LINKS, "", "links that recover"),
     key("fail_node", Kind::Text, "", "node that fails, with all its links"),
     key("heal_node", Kind::Text, "", "node that recovers"),
+    key("change", LINKS, "", "links that get another rate, loss or blackhole, in both directions"),
+    key("flap", LINKS, "", "links that go down and come up repeatedly"),
+    key(
+        "rate",
+        Kind::Either(&[Kind::Number, Kind::Rate]),
+        "",
+        "of `change`: fraction of the rate as built, or a rate",
+    ),
+    key("loss", Kind::Number, "", "of `change`: share of packets that the links lose at random; 0 ends it"),
+    key(
+        "blackhole",
+        Kind::Number,
+        "",
+        "of `change`: share of flows of which the links lose all packets; 0 ends it",
+    ),
+    key("down", Kind::Duration, "", "of `flap`: time down in each cycle"),
+    key("up", Kind::Duration, "", "of `flap`: time up in each cycle"),
+    key("times", Kind::Count(1), "", "of `flap`: number of cycles"),
 ];
 
-/// A failure or recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Change {
-    /// All cables between two nodes fail, in both directions; identified by any of their links.
-    FailCable(LinkId),
-    /// All cables between two nodes recover.
-    HealCable(LinkId),
-    /// A node fails with all its cables.
-    FailNode(NodeId),
-    /// A node recovers with its cables, except those that have failed themselves.
-    HealNode(NodeId),
-}
-
-impl Change {
-    /// Whether it is a failure.
-    pub const fn fails(self) -> bool {
-        matches!(self, Self::FailCable(_) | Self::FailNode(_))
-    }
-
-    /// Its key in `[[event]]`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FailCable(_) => "fail",
-            Self::HealCable(_) => "heal",
-            Self::FailNode(_) => "fail_node",
-            Self::HealNode(_) => "heal_node",
-        }
-    }
-
-    /// Its target: a node, or a cable such as `e0-a1`.
-    pub fn target(self, fabric: &Fabric) -> String {
-        let name = |node: NodeId| &fabric.node(node).name;
-        match self {
-            Self::FailCable(link) | Self::HealCable(link) => {
-                let link = fabric.link(link);
-                format!("{}-{}", name(link.from), name(link.to))
-            }
-            Self::FailNode(node) | Self::HealNode(node) => name(node).clone(),
-        }
-    }
-}
-
-/// Link states over a sequence of events: a cable is up unless it or a node at one of its ends has failed.
-#[derive(Clone, Debug)]
-pub struct LinkStates<'a> {
-    fabric: &'a Fabric,
-    cables: Vec<bool>,
-    nodes: Vec<bool>,
-}
-
-impl<'a> LinkStates<'a> {
-    /// Before any event.
-    pub fn of(fabric: &'a Fabric) -> Self {
-        let cables = fabric.links().iter().step_by(2).map(|link| link.up).collect();
-        Self { fabric, cables, nodes: vec![true; fabric.nodes().len()] }
-    }
-
-    /// Applies a change; returns whether it had an effect.
-    pub fn apply(&mut self, change: Change) -> bool {
-        let up = !change.fails();
-        match change {
-            Change::FailCable(link) | Change::HealCable(link) => {
-                let was = self.cables[link.index() / 2];
-                self.fabric.parallel(link).for_each(|link| self.cables[link.index() / 2] = up);
-                was != up
-            }
-            Change::FailNode(node) | Change::HealNode(node) => {
-                std::mem::replace(&mut self.nodes[node.index()], up) != up
-            }
-        }
-    }
-
-    /// Applies a change and returns the affected cables, each by one of its links. A recovering cable stays
-    /// down while a node at one of its ends is down.
-    pub fn switch(&mut self, change: Change) -> Vec<LinkId> {
-        let cables: Vec<LinkId> = match change {
-            Change::FailCable(link) | Change::HealCable(link) => self.fabric.parallel(link).collect(),
-            Change::FailNode(node) | Change::HealNode(node) => self.fabric.ports(node).to_vec(),
-        };
-        self.apply(change);
-        cables.into_iter().filter(|&link| self.is_up(link) != change.fails()).collect()
-    }
-
-    /// Whether a link is up.
-    pub fn is_up(&self, id: LinkId) -> bool {
-        let link = self.fabric.link(id);
-        self.cables[id.index() / 2] && self.nodes[link.from.index()] && self.nodes[link.to.index()]
-    }
-}
-
-/// A change and its time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Event {
-    /// When.
-    pub at: Time,
-    /// What.
-    pub change: Change,
-}
+/// The keys that name the action of an event, and those that belong to one action.
+const ACTIONS: [&str; 6] = ["fail", "heal", "fail_node", "heal_node", "change", "flap"];
+const OF_CHANGE: [&str; 3] = ["rate", "loss", "blackhole"];
+const OF_FLAP: [&str; 3] = ["down", "up", "times"];
 
 /// An `[[event]]` as written.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSettings {
     at: At<Duration>,
-    what: &'static str,
-    target: At<String>,
+    action: Action,
+}
+
+/// Its action.
+#[derive(Clone, Debug)]
+enum Action {
+    Links { links: LinkSet, up: bool },
+    Node { name: At<String>, up: bool },
+    Change { links: LinkSet, change: LinkChange, rate_at: Option<Span> },
+    Flap { links: LinkSet, down: At<Duration>, up: At<Duration>, times: u64 },
 }
 
 impl EventSettings {
     pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
         section.only(&[KEYS]);
         let at = section.need::<Duration>("at");
-        let kinds = KEYS[1..].iter().map(|key| key.name);
-        let given: Vec<&'static str> = kinds.clone().filter(|kind| section.node(kind).is_some()).collect();
-        let &[what] = given.as_slice() else {
-            let label = format!("expected one of {}", list(kinds));
+        let given: Vec<&'static str> =
+            ACTIONS.into_iter().filter(|action| section.node(action).is_some()).collect();
+        let &[action] = given.as_slice() else {
+            let label = format!("expected one of {}", list(ACTIONS));
             let message = match given.len() {
                 0 => "the event has no action".to_owned(),
                 _ => format!("the event has {} actions: {}", given.len(), list(given)),
@@ -140,31 +78,149 @@ impl EventSettings {
             section.problem(section.span, message, label);
             return None;
         };
-        Some(Self { target: section.get(what)?, at: at?, what })
+        for (owner, keys) in [("change", OF_CHANGE), ("flap", OF_FLAP)] {
+            let misplaced =
+                keys.iter().filter_map(|key| section.table.entry(key)).filter(|_| owner != action);
+            for entry in misplaced {
+                let message = format!("an event with `{action}` has no `{}`", entry.key);
+                section.problem(entry.span, message, format!("belongs to `{owner}`"));
+            }
+        }
+        let action = match action {
+            "change" => decode_change(section),
+            "flap" => decode_flap(section),
+            "fail_node" | "heal_node" => {
+                section.get(action).map(|name| Action::Node { name, up: action == "heal_node" })
+            }
+            _ => {
+                let links = LinkSet::decode(section, action);
+                links.map(|links| Action::Links { links, up: action == "heal" })
+            }
+        };
+        Some(Self { at: at?, action: action? })
     }
 
-    /// The event, with its cable or node resolved.
-    pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Event> {
-        let fabric = resolver.fabric;
-        let cable = || {
-            let found = fabric.link_named(&self.target.value);
-            let found = found.map_err(|error| resolver.problems.add(cable_problem(&self.target, &error)));
-            found.ok().map(|link| LinkId(link.0 & !1))
-        };
-        let node = || {
-            let found = fabric.find(&self.target.value);
-            found
-                .map_err(|error| resolver.problems.add(Problem::at(self.target.span, error.to_string())))
-                .ok()
-        };
-        let change = match self.what {
-            "fail" => Change::FailCable(cable()?),
-            "heal" => Change::HealCable(cable()?),
-            "fail_node" => Change::FailNode(node()?),
-            _ => Change::HealNode(node()?),
-        };
-        Some(Event { at: Time::ZERO + self.at.value, change })
+    /// The events, with names resolved: one, or two for each cycle of a flap.
+    pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Vec<Event>> {
+        let at = Time::ZERO + self.at.value;
+        let one = |change| vec![Event { at, change }];
+        match &self.action {
+            Action::Links { links, up } => Some(one(switched(links.resolve(resolver)?, *up))),
+            Action::Node { name, up } => {
+                let add =
+                    |error: FabricError| resolver.problems.add(Problem::at(name.span, error.to_string()));
+                let node = resolver.fabric.find(&name.value).map_err(add).ok()?;
+                Some(one(if *up { Change::HealNode(node) } else { Change::FailNode(node) }))
+            }
+            Action::Change { links, change, rate_at } => {
+                let cables = links.resolve(resolver)?;
+                check_rate(&cables, change, *rate_at, resolver)?;
+                Some(one(Change::ChangeCables(cables, *change)))
+            }
+            Action::Flap { links, down, up, times } => {
+                let cables = links.resolve(resolver)?;
+                check_flap(&cables, [*down, *up], resolver)?;
+                let (mut at, mut events) = (at, Vec::new());
+                for _ in 0..*times {
+                    events.push(Event { at, change: switched(cables.clone(), false) });
+                    events.push(Event { at: at + down.value, change: switched(cables.clone(), true) });
+                    at = at + down.value + up.value;
+                }
+                Some(events)
+            }
+        }
     }
+}
+
+fn switched(cables: Cables, up: bool) -> Change {
+    if up { Change::HealCables(cables) } else { Change::FailCables(cables) }
+}
+
+fn decode_change(section: &Section<'_>) -> Option<Action> {
+    let links = LinkSet::decode(section, "change");
+    if OF_CHANGE.iter().all(|key| section.node(key).is_none()) {
+        let label = format!("expected at least one of {}", list(OF_CHANGE));
+        section.problem(section.span, "the event changes nothing of its links", label);
+        return None;
+    }
+    let rate = match section.node("rate").map(|node| &node.value) {
+        None => Some(None),
+        Some(Value::Text(_)) => section.get::<Rate>("rate").map(|rate| Some(NewRate::To(rate.value))),
+        Some(_) => fraction(section).map(Some),
+    };
+    let [loss, blackhole] = ["loss", "blackhole"].map(|key| share(section, key));
+    let change = LinkChange { rate: rate?, loss: loss?, blackhole: blackhole? };
+    Some(Action::Change { links: links?, change, rate_at: section.node("rate").map(|node| node.span) })
+}
+
+/// The rate as a fraction of the rate as built.
+fn fraction(section: &Section<'_>) -> Option<NewRate> {
+    let fraction = section.get::<f64>("rate")?;
+    if fraction.value <= 0.0 || fraction.value > 1.0 {
+        let label =
+            "expected a fraction of the rate as built, above 0 and up to 1, or a rate such as \"2 Gbps\"";
+        section.problem(fraction.span, format!("{} is not a possible rate of a link", fraction.value), label);
+        return None;
+    }
+    Some(NewRate::Fraction(fraction.value))
+}
+
+/// A share from 0 to 1; the outer `None` on errors.
+fn share(section: &Section<'_>, key: &str) -> Option<Option<f64>> {
+    if section.node(key).is_none() {
+        return Some(None);
+    }
+    let share = section.get::<f64>(key)?;
+    if !(0.0..=1.0).contains(&share.value) {
+        let message = format!("`{}` cannot be {}", section.path_of(key), share.value);
+        section.problem(share.span, message, "expected a share from 0 to 1, such as 0.01");
+        return None;
+    }
+    Some(Some(share.value))
+}
+
+fn decode_flap(section: &Section<'_>) -> Option<Action> {
+    let links = LinkSet::decode(section, "flap");
+    let (down, up) = (section.need("down"), section.need("up"));
+    let times = section.need::<u64>("times")?;
+    if times.value == 0 || times.value > MAX_CYCLES {
+        let message = format!("a flap cannot have {} cycles", times.value);
+        section.problem(times.span, message, format!("expected 1 to {MAX_CYCLES}"));
+        return None;
+    }
+    Some(Action::Flap { links: links?, down: down?, up: up?, times: times.value })
+}
+
+/// Rejects rates that are higher than a link's rate as built, or lower than any link's.
+fn check_rate(cables: &Cables, change: &LinkChange, at: Option<Span>, resolver: &Resolver<'_>) -> Option<()> {
+    let (Some(rate), Some(at)) = (change.rate, at) else { return Some(()) };
+    for link in cables.links.iter().flat_map(|link| [*link, link.reverse()]) {
+        let built = resolver.fabric.link(link).rate;
+        let new = rate.of(built);
+        if new > built || new < MIN_RATE {
+            let label = resolver.fabric.link_label(link);
+            let message = format!("the rate of `{label}` cannot become {new}: it was built with {built}");
+            let problem = Problem::at(at, message);
+            resolver.problems.add(problem.label(format!("expected a rate from {MIN_RATE} to {built}")));
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// Rejects flaps that are shorter than the delay of one of the links.
+fn check_flap(cables: &Cables, times: [At<Duration>; 2], resolver: &Resolver<'_>) -> Option<()> {
+    let delay = |link| resolver.fabric.link(link).delay;
+    let both = cables.links.iter().flat_map(|link| [*link, link.reverse()]);
+    let longest = both.max_by_key(|link| delay(*link))?;
+    let least = delay(longest).max(Duration::from_ps(1));
+    let Some(short) = times.into_iter().find(|time| time.value < least) else { return Some(()) };
+    let label = resolver.fabric.link_label(longest);
+    let message =
+        format!("a flap of {} is shorter than the delay of `{label}`, {}", short.value, delay(longest));
+    let problem = Problem::at(short.span, message);
+    resolver.problems.add(problem.label(format!("expected at least {least}")));
+    None
 }
 
 /// Rejects events out of order.
@@ -177,22 +233,4 @@ pub(crate) fn check_order(events: &[EventSettings], problems: &Problems) {
             problems.add(Problem::at(event.span, message).label(label));
         }
     }
-}
-
-/// Warns of the first event that disconnects some hosts.
-pub(crate) fn cut_off(fabric: &Fabric, events: &[Event]) -> Option<String> {
-    let mut state = LinkStates::of(fabric);
-    for event in events {
-        state.apply(event.change);
-        let mut builder = fabric.edit();
-        for (link, id) in fabric.links().iter().zip(0..).step_by(2) {
-            if !state.is_up(LinkId(id)) {
-                builder.fail(&fabric.node(link.from).name, &fabric.node(link.to).name).ok()?;
-            }
-        }
-        if let Err(FabricError::Disconnected { a, b, .. }) = builder.build() {
-            return Some(format!("from {} on there is no path between `{a}` and `{b}`", event.at));
-        }
-    }
-    None
 }

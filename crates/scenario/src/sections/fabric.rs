@@ -99,11 +99,20 @@ pub(crate) const SHAPES: &[Shape] = &[
     },
 ];
 
+/// The default of `reaction`.
+const REACTION: Duration = Duration::from_ms(10);
+
 /// The keys of every shape.
 pub(crate) const COMMON_KEYS: &[Key] = &[
     key("rate", Kind::Rate, "10 Gbps", "link rate, each direction"),
     key("failed", Kind::Texts, "", "links that are down from the start, such as \"e0-a1\""),
     key("link", Kind::Tables(CABLE_KEYS), "", "single links that differ"),
+    key(
+        "reaction",
+        Kind::Duration,
+        "10 ms",
+        "time from a change of a link's state or rate until computed routes take it into account",
+    ),
 ];
 
 /// The rate of host links; not available for fabric files.
@@ -143,6 +152,7 @@ pub(crate) struct FabricSettings {
     links: LinkSettings,
     failed: Vec<At<String>>,
     cables: Vec<Cable>,
+    reaction: Option<At<Duration>>,
 }
 
 /// The origin of the fabric.
@@ -208,6 +218,7 @@ impl FabricSettings {
             bottleneck_delay,
             links,
             failed,
+            reaction: section.get("reaction"),
             cables: cables.into_iter().collect::<Option<_>>()?,
         })
     }
@@ -258,6 +269,11 @@ impl FabricSettings {
             Base::File(path) => Some(&path.value),
             Base::Shape(..) => None,
         }
+    }
+
+    /// Time from a change of a link until computed routes take it into account.
+    pub(crate) fn reaction(&self) -> Duration {
+        self.reaction.map_or(REACTION, |at| at.value)
     }
 
     /// The fabric.

@@ -2,6 +2,7 @@
 
 pub(crate) mod event;
 pub(crate) mod fabric;
+pub(crate) mod link_set;
 pub(crate) mod links;
 pub(crate) mod measure;
 pub(crate) mod pairs;
@@ -27,6 +28,8 @@ pub(crate) struct Resolver<'a> {
     pub(crate) fabric: &'a Fabric,
     pub(crate) loader: Loader<'a>,
     pub(crate) problems: &'a Problems,
+    /// The seed of the run.
+    pub(crate) seed: u64,
 }
 
 impl Resolver<'_> {

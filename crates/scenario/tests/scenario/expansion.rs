@@ -1,7 +1,8 @@
 //! From a scenario to its runs: sweeps, seeds and `--set`.
 
-use weft_scenario::{Change, Scenario};
+use weft_scenario::{Cables, Change, Scenario};
 use weft_switching::ParamValue;
+use weft_units::LinkId;
 
 const GOOD: &str = r#"
 [fabric]
@@ -229,8 +230,9 @@ fn events_are_found_in_the_fabric_and_a_cut_is_a_warning() {
     let one = scenario(events, &[]);
     let plan = one.plan(&one.points()[0], &no_files).unwrap();
     let link = plan.fabric.link_named("e0-a0").unwrap();
-    let changes: Vec<Change> = plan.events.iter().map(|event| event.change).collect();
-    assert_eq!(changes, [Change::FailCable(link), Change::HealCable(link)]);
+    let cables = |label: &str| Cables { links: vec![LinkId(link.0 & !1)], label: label.to_owned() };
+    let changes: Vec<Change> = plan.events.iter().map(|event| event.change.clone()).collect();
+    assert_eq!(changes, [Change::FailCables(cables("e0-a0")), Change::HealCables(cables("a0-e0"))]);
     assert!(plan.warnings.is_empty());
     let (fail, heal) = events.split_at(events.rfind("[[event]]").unwrap());
     let both = scenario(&format!("{fail}[[event]]\nat = \"20 ms\"\nfail = \"e0-a1\"\n{heal}"), &[]);

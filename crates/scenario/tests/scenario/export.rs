@@ -128,7 +128,9 @@ fn events_say_which_cables_are_then_down_or_up() {
         ]
     );
     assert_eq!(export["events"][0]["target"], json!("l0-s0"));
-    let routes = |at: usize, switch: &str| export["events"][at]["routes"][switch]["h3"].clone();
+    let at_ms = |at: usize| export["reroutes"][at]["at_ps"].as_u64().unwrap() / 1_000_000_000;
+    assert_eq!([0, 1, 2].map(at_ms), [110, 210, 310], "after the reaction");
+    let routes = |at: usize, switch: &str| export["reroutes"][at]["routes"][switch]["h3"].clone();
     assert_eq!((routes(0, "l0"), routes(0, "s0")), (json!(null), json!([1])), "l0-s0 and l1-s1 are down");
     assert_eq!((routes(2, "s0"), routes(2, "s1")), (json!([1]), json!(null)));
 }

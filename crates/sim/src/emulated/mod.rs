@@ -136,7 +136,7 @@ impl Run<'_> {
         let mut state = LinkStates::of(&plan.fabric);
         let happened = plan.events.iter().take_while(|event| event.at <= self.end);
         let events = happened.map(|event| {
-            state.apply(event.change);
+            state.apply(&event.change);
             EventAccount { at: event.at, cost: None }
         });
         let events = events.collect();
@@ -183,7 +183,7 @@ fn epochs(plan: &Plan) -> Vec<(Time, EqualCost)> {
     let paths = |state: &LinkStates<'_>| EqualCost::compute_where(&plan.fabric, |link| state.is_up(link));
     let mut epochs = vec![(Time::ZERO, paths(&state))];
     for event in &plan.events {
-        state.apply(event.change);
+        state.apply(&event.change);
         epochs.push((event.at, paths(&state)));
     }
     epochs

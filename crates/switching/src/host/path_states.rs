@@ -16,7 +16,7 @@ const LEAST_PACKETS: u32 = 100;
 const TIME_WEIGHT: f64 = 1.0 / 8.0;
 const MARK_WEIGHT: f64 = 1.0 / 16.0;
 /// Window of the rate of a path.
-const RATE_WINDOW: f64 = 500e-6;
+const RATE_WINDOW: Duration = Duration::from_us(500);
 
 /// The thresholds (table 3 of the paper).
 pub(crate) struct Limits {
@@ -63,7 +63,8 @@ struct Path {
 impl Path {
     /// Bytes that decay with the window of the rate.
     fn load(&self, now: Time) -> f64 {
-        self.bytes * (-now.saturating_since(self.sent_at).as_secs_f64() / RATE_WINDOW).exp()
+        let passed = now.saturating_since(self.sent_at).ps() as f64 * (1.0 / RATE_WINDOW.ps() as f64);
+        self.bytes * (1.0 - passed).max(0.0)
     }
 }
 

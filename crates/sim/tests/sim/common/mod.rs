@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 use weft_fabric::{Fabric, LinkSpec};
-use weft_scenario::{Plan, Scenario};
+use weft_scenario::{LinkChange, Plan, Scenario};
 use weft_sim::engine::{self, Progress, Setup};
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::probe::Probe;
@@ -96,6 +96,7 @@ pub struct Trial<'a> {
     pub interval: Option<Duration>,
     pub flows: Vec<Flow>,
     pub faults: Vec<Fault>,
+    pub reaction: Duration,
     pub restarts: Vec<Restart>,
     pub threads: usize,
 }
@@ -112,6 +113,7 @@ impl<'a> Trial<'a> {
             interval: None,
             flows: Vec::new(),
             faults: Vec::new(),
+            reaction: Duration::ZERO,
             restarts: Vec::new(),
             threads: 1,
         }
@@ -181,6 +183,15 @@ impl<'a> Trial<'a> {
         self
     }
 
+    pub fn reacts_after(self, reaction: Duration) -> Self {
+        Self { reaction, ..self }
+    }
+
+    /// Changes both directions of a link.
+    pub fn change(self, when: Duration, cable: &str, change: LinkChange) -> Self {
+        self.fault(when, FaultKind::Change(change), cable)
+    }
+
     fn fault(mut self, when: Duration, kind: FaultKind, cable: &str) -> Self {
         self.faults.push(Fault::of_cable(at(when), kind, link(self.fabric, cable)));
         self
@@ -223,6 +234,7 @@ impl<'a> Trial<'a> {
             window: (at(self.window.0), at(self.window.1)),
             probe: Probe::new(self.interval, links, true),
             faults: &self.faults,
+            reaction: self.reaction,
             threads: self.threads,
         };
         let report = run(setup, &mut seen);

@@ -1,6 +1,7 @@
 //! End-to-end tests of the engine: queues, paths, hosts, failures.
 
 mod balancing;
+mod degraded;
 mod exploration;
 mod failures;
 mod growth;

@@ -45,6 +45,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         window: (Time::ZERO, Time::ZERO + Duration::from_secs(1)),
         probe: Probe::default(),
         faults: &[],
+        reaction: weft_units::Duration::ZERO,
         threads: 1,
     };
     let scheme = SchemeSpec { name: input.scheme.clone(), params: BTreeMap::new() };

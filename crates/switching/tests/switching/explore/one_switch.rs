@@ -8,7 +8,7 @@ use weft_control::{Match, Rule, RuleAction, RuleChange};
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_switching::{
     Action, Actions, Blueprint, Context, Forwarding, Header, Kind, Mac, ParamKind, ParamValue, Report,
-    SchemeSpec, SchemeVisitor, Stream, Switch, contradiction, registry, stream, visit_scheme,
+    SchemeSpec, SchemeVisitor, Stream, Switch, contradiction, descriptor, registry, stream, visit_scheme,
 };
 use weft_units::{Bytes, Duration, NodeId, PortId, Time};
 
@@ -159,11 +159,14 @@ pub fn run(bytes: &[u8]) {
         _ => build::fat_tree(4, &link, &link),
     };
     let fabric = fabric.expect("a good fabric");
-    let bounded = spec.params.keys().any(|name| limits_a_table(name));
+    let is_limited = spec.params.keys().any(|name| limits_a_table(name));
+    let is_at_hosts = descriptor(&spec.name).is_some_and(|scheme| scheme.is_at_hosts);
+    // Under a host scheme, the tables of switches have their default sizes.
+    let most = if is_limited { Some(ENTRIES) } else { is_at_hosts.then_some(65_536) };
     let switches: Vec<NodeId> = fabric.switches().collect();
     let node = switches[choices.below(switches.len())];
     let routes = Arc::new(Forwarding::new(&fabric, |_| true));
-    let driver = Driver { choices, fabric: &fabric, node, routes: &routes, bounded };
+    let driver = Driver { choices, fabric: &fabric, node, routes: &routes, most };
     visit_scheme(&spec, &fabric, &routes, 1, driver).expect("a scheme of the registry on a fabric that fits");
 }
 
@@ -172,8 +175,8 @@ struct Driver<'a> {
     fabric: &'a Fabric,
     node: NodeId,
     routes: &'a Arc<Forwarding>,
-    /// Whether the scheme's tables have a limit.
-    bounded: bool,
+    /// The most entries that the tables may have, if the scheme limits them.
+    most: Option<u64>,
 }
 
 impl SchemeVisitor for Driver<'_> {
@@ -207,7 +210,7 @@ impl SchemeVisitor for Driver<'_> {
                 }
             }
             let entries = switch.table_entries(world.now);
-            let limit = if self.bounded { ENTRIES } else { RULES.max(hosts.into()) } as usize;
+            let limit = self.most.unwrap_or(RULES.max(hosts.into())) as usize;
             // Under TFE, flows without a path are counted in addition to those with one.
             assert!(entries.stations <= limit && entries.flows <= 2 * limit, "{entries:?} of {limit}");
         }

@@ -1,0 +1,79 @@
+//! [`LinkStates`]: which links are up over a sequence of events.
+
+use weft_fabric::{Fabric, FabricError};
+use weft_units::LinkId;
+
+use crate::change::{Change, Event};
+
+/// Link states over a sequence of events: a cable is up unless it or a node at one of its ends has failed.
+#[derive(Clone, Debug)]
+pub struct LinkStates<'a> {
+    fabric: &'a Fabric,
+    cables: Vec<bool>,
+    nodes: Vec<bool>,
+}
+
+impl<'a> LinkStates<'a> {
+    /// Before any event.
+    pub fn of(fabric: &'a Fabric) -> Self {
+        let cables = fabric.links().iter().step_by(2).map(|link| link.up).collect();
+        Self { fabric, cables, nodes: vec![true; fabric.nodes().len()] }
+    }
+
+    /// Applies a change; returns whether a cable or node changed its state, or got new properties.
+    pub fn apply(&mut self, change: &Change) -> bool {
+        match (change, change.goes_up()) {
+            (Change::FailCables(cables) | Change::HealCables(cables), Some(up)) => {
+                let mut differs = false;
+                for link in &cables.links {
+                    differs |= std::mem::replace(&mut self.cables[link.index() / 2], up) != up;
+                }
+                differs
+            }
+            (Change::FailNode(node) | Change::HealNode(node), Some(up)) => {
+                std::mem::replace(&mut self.nodes[node.index()], up) != up
+            }
+            _ => true,
+        }
+    }
+
+    /// Applies a change and returns the affected cables, each by one of its links. A recovering cable stays
+    /// down while a node at one of its ends is down.
+    pub fn switch(&mut self, change: &Change) -> Vec<LinkId> {
+        let cables: Vec<LinkId> = match change {
+            Change::FailCables(cables) | Change::HealCables(cables) | Change::ChangeCables(cables, _) => {
+                cables.links.clone()
+            }
+            Change::FailNode(node) | Change::HealNode(node) => self.fabric.ports(*node).to_vec(),
+        };
+        self.apply(change);
+        let follows = |link: &LinkId| change.goes_up().is_none_or(|up| self.is_up(*link) == up);
+        cables.into_iter().filter(follows).collect()
+    }
+
+    /// Whether a link is up.
+    pub fn is_up(&self, id: LinkId) -> bool {
+        let link = self.fabric.link(id);
+        self.cables[id.index() / 2] && self.nodes[link.from.index()] && self.nodes[link.to.index()]
+    }
+}
+
+/// Warns of the first event that disconnects some hosts.
+pub(crate) fn cut_off(fabric: &Fabric, events: &[Event]) -> Option<String> {
+    let mut state = LinkStates::of(fabric);
+    for event in events {
+        if !state.apply(&event.change) || event.change.goes_up() != Some(false) {
+            continue;
+        }
+        let mut builder = fabric.edit();
+        for (link, id) in fabric.links().iter().zip(0..).step_by(2) {
+            if !state.is_up(LinkId(id)) {
+                builder.fail(&fabric.node(link.from).name, &fabric.node(link.to).name).ok()?;
+            }
+        }
+        if let Err(FabricError::Disconnected { a, b, .. }) = builder.build() {
+            return Some(format!("from {} on there is no path between `{a}` and `{b}`", event.at));
+        }
+    }
+    None
+}

@@ -1,0 +1,56 @@
+//! [`Gray`]: a link that silently loses packets: a share of all at random, or all packets of a share of flows.
+//!
+//! Nothing else notices: the link stays up, and no route changes. A packet is lost where it would enter the queue, so
+//! lost packets take none of the link's bandwidth. The draw is a hash of the run's seed, the link and the number of the
+//! packet among those offered to the link, so results do not depend on the number of threads.
+
+use weft_switching::{DropReason, Header, Kind, mix64};
+use weft_units::{LinkId, Time};
+
+/// The losses of one link.
+#[derive(Clone, Copy, Debug)]
+pub struct Gray {
+    /// Of 2^32.
+    loss: u64,
+    blackhole: u64,
+    /// For random losses: of the seed, the link, and the time of the change.
+    draws: u64,
+    /// For blackholes: of the seed and the link, so that one share always has the same flows.
+    flows: u64,
+    /// Packets offered.
+    offered: u64,
+}
+
+/// The share 1.
+const ALL: f64 = 4_294_967_296.0;
+
+impl Gray {
+    /// No losses, on `link` of the run with `seed`.
+    pub const fn new(seed: u64, link: LinkId) -> Self {
+        let flows = mix64(seed ^ mix64(link.0 as u64 + 1));
+        Self { loss: 0, blackhole: 0, draws: flows, flows, offered: 0 }
+    }
+
+    /// Changes the shares of packets and of flows that are lost; `None` leaves one unchanged.
+    pub fn change(&mut self, now: Time, loss: Option<f64>, blackhole: Option<f64>) {
+        self.loss = loss.map_or(self.loss, |share| (share * ALL).round() as u64);
+        self.blackhole = blackhole.map_or(self.blackhole, |share| (share * ALL).round() as u64);
+        self.draws = mix64(self.flows ^ mix64(now.ps()));
+        self.offered = 0;
+    }
+
+    /// Whether nothing is lost.
+    pub const fn is_healthy(&self) -> bool {
+        self.loss == 0 && self.blackhole == 0
+    }
+
+    /// Why the next packet offered is lost, if it is.
+    pub fn loses(&mut self, header: &Header) -> Option<DropReason> {
+        self.offered += 1;
+        let is_of_flow = header.kind == Kind::Tcp;
+        if is_of_flow && mix64(self.flows ^ u64::from(header.flow_hash)) >> 32 < self.blackhole {
+            return Some(DropReason::Blackhole);
+        }
+        (mix64(self.draws ^ mix64(self.offered)) >> 32 < self.loss).then_some(DropReason::LinkLoss)
+    }
+}
