@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 
 import numpy as np
@@ -224,6 +225,16 @@ def test_the_size_changes_seeds_loads_and_durations_and_nothing_else():
     assert sum(setup.runs for setup in quick.values()) < sum(setup.runs for setup in standard.values())
     for size in Size:
         assert all(setup.scenario().points() for setup in own.setups(size))
+
+
+def test_the_events_of_asymmetric_situations_are_those_of_the_survey():
+    events = {s.name: tomllib.loads(s.events).get("event", []) for s in survey.SITUATIONS}
+    assert {name for name, found in events.items() if found} == {"degraded", "gray"}
+    assert events["degraded"] == [{"at": "0 s", "change": {"share": 0.2}, "rate": 0.2}]
+    assert [event["change"] for event in events["gray"]] == [f"l{leaf}-s0" for leaf in range(8)]
+    assert {(event["at"], event["loss"]) for event in events["gray"]} == {("0 s", 0.02)}
+    whole = setups.Setup("x", survey.LEAF_SPINE, 'sizes = "web-search"', ("ecmp",), "dctcp", 0.01, 1, survey.GRAY)
+    assert len(tomllib.loads(setups.text(whole))["event"]) == 8
 
 
 @pytest.fixture(scope="module")

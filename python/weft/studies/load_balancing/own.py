@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..base import Size
 from .setups import Setup, able, known
-from .survey import DEGRADED, GRAY, QUEUES
+from .survey import AT_ONCE, DEGRADED, GRAY, QUEUES
 
 _TESTBED = f"""\
 kind = "spine-leaf"
@@ -102,7 +102,10 @@ def _setups(extent: Extent) -> Iterator[Setup]:
     yield Setup("striped", _STRIPED, traffic, known(("ecmp", "wcmp")), "linux", 0.01, 2 * seeds)
     rivals = known(("hermes", *HERMES_RIVALS))
     if rivals[0] == "hermes":
-        for name, events in (("hermes-degraded", DEGRADED), ("hermes-gray", GRAY)):
+        for name, fabric, events in (
+            ("hermes-degraded", f"{_HERMES}\n{AT_ONCE}", DEGRADED),
+            ("hermes-gray", _HERMES, GRAY),
+        ):
             yield Setup(
-                name, _HERMES, _SEARCH, rivals, "dctcp", 0.02 * scale, seeds, events=events, loads=(HERMES_LOAD,)
+                name, fabric, _SEARCH, rivals, "dctcp", 0.02 * scale, seeds, events=events, loads=(HERMES_LOAD,)
             )
