@@ -63,7 +63,7 @@ def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, 
             "<main>",
             section(
                 "All measures in one situation",
-                "Slowdown: completion time over that of the same flow on an idle fabric. Small flows: below 100 kB, "
+                "Slowdown: completion time from the SYN on over that on an idle fabric. Small flows: below 100 kB, "
                 "large: above 1 MB. ±: half the 95 % interval. Out of order: share of segments; entries: flows and "
                 "stations; control: frames that switches make or copy, and messages to and from a controller. Click a "
                 "heading, or press Enter on it, to sort.",
