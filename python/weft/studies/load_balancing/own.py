@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..base import Size
 from .setups import Setup, able, known
-from .survey import AT_ONCE, DEGRADED, GRAY, QUEUES
+from .survey import DEGRADED, GRAY, QUEUES
 
 _TESTBED = f"""\
 kind = "spine-leaf"
@@ -102,10 +102,7 @@ def _setups(extent: Extent) -> Iterator[Setup]:
     yield Setup("striped", _STRIPED, traffic, known(("ecmp", "wcmp")), "linux", 0.01, 2 * seeds)
     rivals = known(("hermes", *HERMES_RIVALS))
     if rivals[0] == "hermes":
-        for name, fabric, events in (
-            ("hermes-degraded", f"{_HERMES}\n{AT_ONCE}", DEGRADED),
-            ("hermes-gray", _HERMES, GRAY),
-        ):
+        for name, events in (("hermes-degraded", DEGRADED), ("hermes-gray", GRAY)):
             yield Setup(
-                name, fabric, _SEARCH, rivals, "dctcp", 0.02 * scale, seeds, events=events, loads=(HERMES_LOAD,)
+                name, _HERMES, _SEARCH, rivals, "dctcp", 0.02 * scale, seeds, events=events, loads=(HERMES_LOAD,)
             )
