@@ -45,6 +45,7 @@ def reproduce(
       weft reproduce packet-spraying --size standard -o results/spraying
       weft reproduce packet-spraying --json > rows.json
       sudo weft reproduce tcp-path --emulated
+      weft reproduce load-balancing --size standard
       weft reproduce smoc
       sudo weft reproduce smoc --emulated --size standard
       sudo weft reproduce tag-and-forward
@@ -85,31 +86,23 @@ def reproduce(
         shell.out.print(Text(remark))
     shell.out.print(Text(found.chosen, style="dim"))
     shell.finished(runs, folder)
+    if found.page:
+        shell.say(f"  {folder / found.page}   all schemes in all situations, to open in a browser")
     shell.say(f"  {shell.command_line('plot', folder)}   the paper's figures from these runs")
     shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a report on one part of the study")
 
 
 def show(rows: list[StudyRow]) -> None:
     """Print each row as a line with verdict and measurement, with the claim and the note below it."""
+    from ..studies.rows import measured
+
     width = max(len(row.verdict) for row in rows)
     for row in rows:
         head = Text.assemble(
-            (f"{row.id}  ", "bold"), (row.verdict.ljust(width), _STYLES[row.verdict]), f"  {_measured(row)}"
+            (f"{row.id}  ", "bold"), (row.verdict.ljust(width), _STYLES[row.verdict]), f"  {measured(row)}"
         )
         shell.out.print(head)
         shell.out.print(Padding(Text(row.claim), (0, 0, 0, 4)))
         for item in row.note.split("; "):
             shell.out.print(Padding(Text(item, style="dim"), (0, 0, 0, 6)))
         shell.out.print()
-
-
-def _measured(row: StudyRow) -> str:
-    if row.measured is None:
-        return "–"
-    interval = f" [{_digits(row.low)}, {_digits(row.high)}]" if row.low is not None and row.high is not None else ""
-    return f"{_digits(row.measured)}{interval} {row.unit}"
-
-
-def _digits(value: float) -> str:
-    """One decimal, or two significant digits below 0.1."""
-    return f"{value:.1f}" if abs(value) >= 0.1 or value == 0 else f"{value:.2g}"

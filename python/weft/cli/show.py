@@ -65,7 +65,9 @@ def summary(
 
 @shell.guarded
 def report(
-    directory: ResultDir,
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Result directory of `weft run`, or of a study with a page.")
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Page to write (default: DIR/report.html).")
     ] = None,
@@ -81,8 +83,12 @@ def report(
     """
     from ..reporting import write
     from ..results import Results
+    from ..studies import registry
 
-    path = write(Results(directory), out, baseline=baseline)
+    study = registry.of_directory(directory)
+    if study is not None and (out is not None or baseline is not None):
+        raise shell.fail("a study's page takes neither -o nor --baseline", "give the directory of one of its parts")
+    path = study.report(directory) if study else write(Results(directory), out, baseline=baseline)
     shell.say(f"{escape(str(path))} ({quantity.size(path.stat().st_size)}): open it in a browser.")
     if open_page:
         webbrowser.open(path.resolve().as_uri())

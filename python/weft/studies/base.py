@@ -209,6 +209,8 @@ class Study(ABC):
     summary: ClassVar[str]
     chosen: ClassVar[str]
     """Choices of this study where the paper gives no details."""
+    page: ClassVar[str] = ""
+    """The file of the study's own page in its directory, written by `publish`; empty if it has none."""
 
     @abstractmethod
     def parts(self, size: Size) -> Sequence[Part]:
@@ -247,7 +249,26 @@ class Study(ABC):
             results[part.name] = part.carry_out(out / part.name, jobs, feed, threads)
         outcome = self.judge(results)
         write_text(out / INDEX, json.dumps(as_dict(self.name, size, outcome), indent=2, ensure_ascii=False) + "\n")
+        self.publish(out, size, outcome, results)
         return outcome
+
+    def publish(self, directory: Path, size: Size, outcome: Outcome, results: dict[str, Results]) -> list[Path]:
+        """Write the study's own page and tables into its directory; returns the files, none by default."""
+        return []
+
+    def report(self, directory: Path) -> Path:
+        """Write the study's own page again, from the results in its directory, and return it.
+
+        Raises:
+            ResultsError: The study has no page of its own, or a part is missing.
+        """
+        size = Size(read_index(directory)["size"])
+        if not self.page:
+            first = directory / self.parts(size)[0].name
+            raise ResultsError(f"{directory} holds the parts of a study: report on one of them, such as {first}")
+        results = self.results(directory, size)
+        self.publish(directory, size, self.judge(results), results)
+        return directory / self.page
 
     def plot(self, directory: Path, out: Path | None, formats: Sequence[str]) -> list[Path]:
         """Draw the paper's figures from the directory of a study.

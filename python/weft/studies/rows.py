@@ -30,3 +30,16 @@ def spelled(found: Estimate, sign: str = "") -> str:
     """An estimate in per cent, as text; `sign` as in format specifications."""
     interval = "" if found.low is None or found.high is None else f" [{100 * found.low:.1f}, {100 * found.high:.1f}]"
     return f"{100 * found.mean:{sign}.1f}{interval}"
+
+
+def measured(found: StudyRow) -> str:
+    """The value of a row with its interval and unit, e.g. ``12.3 [10.1, 14.5] % above ECMP``, or a dash."""
+    if found.measured is None:
+        return "–"
+    ends = "" if found.low is None or found.high is None else f" [{_digits(found.low)}, {_digits(found.high)}]"
+    return f"{_digits(found.measured)}{ends} {found.unit}"
+
+
+def _digits(value: float) -> str:
+    """One decimal, or two significant digits below 0.1."""
+    return f"{value:.1f}" if abs(value) >= 0.1 or value == 0 else f"{value:.2g}"

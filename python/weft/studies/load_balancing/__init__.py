@@ -1,0 +1,76 @@
+"""All schemes of Weft compared on one leaf-spine fabric, symmetric and not, and claims of the schemes' papers.
+
+`survey` has the scenarios of the survey, `own` those that claims need of their own, `setups` the schemes that run in
+them. `table` and `measures` collect the data. `claims` has the rows L1 to L9, `rules` their decision rules, `standing`
+the places of the four papers' schemes. `page` writes the survey as a page, `listing` as CSV, Markdown and JSON,
+`figures` as PDF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...files import write_text
+from ..base import Outcome, Part, Simulated, Size, Study
+from . import own, survey
+
+if TYPE_CHECKING:
+    from ...results import Results
+    from .rules import Tables
+
+
+class LoadBalancing(Study):
+    """The survey of load balancers."""
+
+    name = "load-balancing"
+    summary = (
+        "all schemes on an 8-8-16 leaf-spine: symmetric, one uplink cut, uplinks slowed, a spine that loses packets"
+    )
+    chosen = (
+        "Load: payload as a share of the hosts' links, whose sum is half that of the uplinks. Small flows: below "
+        "100 kB, large: above 1 MB. Data mining is cut at 100 MB."
+    )
+    page = "survey.html"
+
+    def parts(self, size: Size) -> Sequence[Part]:
+        """The survey's scenarios, then those of claims."""
+        return [Simulated(setup.name, setup.scenario()) for setup in (*survey.setups(size), *own.setups(size))]
+
+    def judge(self, results: dict[str, Results]) -> Outcome:
+        """L1 to L9, and the schemes that do not run in a situation."""
+        from . import claims
+        from .listing import left_out
+
+        tables = self._tables(results)
+        return Outcome(claims.judge(tables), left_out(tables.refused))
+
+    def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
+        """Slowdowns of small and large flows by scheme, one panel per situation."""
+        from . import figures
+
+        return figures.draw(self._tables(results).survey, out, formats)
+
+    def publish(self, directory: Path, size: Size, outcome: Outcome, results: dict[str, Results]) -> list[Path]:
+        """The survey as a page, and as CSV, Markdown and JSON."""
+        from . import listing, page
+
+        found = listing.aggregate(self._tables(results).survey)
+        refused = survey.refused()
+        version = next(iter(results.values())).version
+        texts = {
+            self.page: page.render(found, refused, outcome, size, version),
+            "survey.csv": found.write_csv(),
+            "survey.json": listing.as_json(found, refused),
+            "survey.md": listing.markdown(found, refused),
+        }
+        for name, text in texts.items():
+            write_text(directory / name, text)
+        return [directory / name for name in texts]
+
+    def _tables(self, results: dict[str, Results]) -> Tables:
+        from . import measures, table
+        from .rules import Tables
+
+        return Tables(table.gather(results), measures.gather(results), survey.refused())

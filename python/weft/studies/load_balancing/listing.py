@@ -1,0 +1,93 @@
+"""The survey's table as CSV, Markdown and JSON: means over seeds with 95 % intervals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from ...statistics import estimate
+from .setups import needs, registry
+from .survey import SITUATIONS, TITLES
+from .table import KEYS, MEASURES, WITH_MPTCP
+
+GROUP = tuple(key for key in KEYS if key != "seed")
+Refused = Mapping[tuple[str, str], str]
+
+
+def aggregate(survey: pl.DataFrame) -> pl.DataFrame:
+    """One row per situation, workload, load and scheme: each measure with `_low` and `_high`, and what it needs."""
+    rank = {situation.name: place for place, situation in enumerate(SITUATIONS)}
+    rows: list[dict[str, Any]] = []
+    for group, part in survey.group_by(*GROUP, maintain_order=True):
+        row: dict[str, Any] = dict(zip(GROUP, group, strict=True)) | {"seeds": part["seed"].n_unique()}
+        for measure in MEASURES:
+            found = estimate(part[measure])
+            row |= {measure: found and found.mean}
+            row |= {f"{measure}_low": found and found.low, f"{measure}_high": found and found.high}
+        name = row["scheme"].removesuffix(WITH_MPTCP)
+        rows.append(row | {"tables": tables(name), "needs": ", ".join(needs(name))})
+    floats = {f"{measure}{end}": pl.Float64 for measure in MEASURES for end in ("", "_low", "_high")}
+    schema = {key: kind for key, kind in KEYS.items() if key != "seed"} | {"seeds": pl.Int64} | floats
+    frame = pl.DataFrame(rows, schema=schema | {"tables": pl.String, "needs": pl.String})
+    order = pl.col("situation").replace_strict(rank, return_dtype=pl.Int64)
+    return frame.sort(order, "profile", "sizes", "load", "scheme", maintain_order=True)
+
+
+def tables(scheme: str) -> str:
+    """The limits of a scheme's tables, e.g. ``flowlet_table 65536``."""
+    params = registry().get(scheme, {}).get("params", ())
+    return ", ".join(f"{param['name']} {param['default']}" for param in params if param["name"].endswith("_table"))
+
+
+def left_out(refused: Refused) -> list[str]:
+    """One remark for each reason: the situation that nothing runs in, or the scheme and its situations."""
+    remarks: dict[str, None] = {}
+    for where, scheme in refused:
+        reason = refused[where, scheme]
+        if all(refused.get((where, other)) == reason for other in registry()):
+            remarks[f"{TITLES[where]}: not simulated: {reason}"] = None
+            continue
+        places = [TITLES[there] for there, other in refused if other == scheme and refused[there, other] == reason]
+        remarks[f"{scheme} is left out of {', '.join(places)}: {reason}"] = None
+    return list(remarks)
+
+
+def as_json(found: pl.DataFrame, refused: Refused) -> str:
+    """The table and the reasons as JSON."""
+    reasons = [{"situation": where, "scheme": scheme, "reason": reason} for (where, scheme), reason in refused.items()]
+    return json.dumps({"rows": found.to_dicts(), "left_out": reasons}, indent=2, ensure_ascii=False) + "\n"
+
+
+_COLUMNS = (
+    ("small_mean", "small, mean"),
+    ("small_p99", "small, p99"),
+    ("large_mean", "large, mean"),
+    ("large_p99", "large, p99"),
+    ("out_of_order", "out of order, %"),
+    ("unfinished", "unfinished, %"),
+    ("entries", "entries per switch"),
+    ("control", "control messages per flow"),
+)
+
+
+def markdown(found: pl.DataFrame, refused: Refused) -> str:
+    """One table per situation, workload and load: slowdowns and costs by scheme."""
+    lines = ["# Load balancers by situation", "", "Slowdowns of small and large flows, means over seeds."]
+    for group, part in found.group_by("situation", "profile", "sizes", "load", maintain_order=True):
+        situation, profile, sizes, load = group
+        at = "" if load is None else f", {100 * float(str(load)):.0f} % load"
+        lines += ["", f"## {TITLES[str(situation)]}: {sizes}, {profile}{at}", ""]
+        lines += ["| scheme | " + " | ".join(title for _, title in _COLUMNS) + " | needs |"]
+        lines += ["|---|" + "---|" * (len(_COLUMNS) + 1)]
+        for row in part.iter_rows(named=True):
+            cells = [_cell(row[key], 100 if title.endswith("%") else 1) for key, title in _COLUMNS]
+            lines.append(f"| `{row['scheme']}` | {' | '.join(cells)} | {row['needs'] or 'nothing'} |")
+    lines += ["", *(f"* {remark}" for remark in left_out(refused))]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: float | None, scale: int) -> str:
+    return "–" if value is None else f"{value * scale:.3g}"

@@ -1,0 +1,108 @@
+"""The setups that claims need of their own: fabrics, loads and transports close to the papers'.
+
+* `testbed`: CONGA's and LetFlow's two leaves and two spines with 32 hosts a leaf, 2:1. A link of 80 Gbps stands for the
+  paper's two parallel links of 40 Gbps, and falls to half its rate if one of them fails.
+* `clos`: 8 spines, 8 leaves, 8 hosts a leaf, all links 10 Gbps, so that uplinks are as scarce as in the papers.
+* `single-switch`: the hosts of `clos` on two halves of one switch: a link of 10 Tbps joins the halves.
+* `elephants`: a fat-tree of k = 8 at 100 Mbps with a long flow per host, so that Hedera's 5 s are a part of a flow.
+* `striped`: leaves whose uplinks have 80, 80, 20 and 20 Gbps; 16 equal flows per host.
+* `hermes`: 8 spines, 8 leaves, 16 hosts a leaf, all links 10 Gbps: Hermes's, 2:1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..base import Size
+from .setups import Setup, able, known
+from .survey import DEGRADED, GRAY, QUEUES
+
+_TESTBED = f"""\
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 32
+host_rate = "10 Gbps"
+fabric_rate = "80 Gbps"
+{QUEUES}
+
+[[fabric.link]]
+between = "l1-s1"
+rate = """
+_CLOS = f'kind = "spine-leaf"\nspines = 8\nleaves = 8\nhosts_per_leaf = 8\nrate = "10 Gbps"\n{QUEUES}'
+_HERMES = f'kind = "spine-leaf"\nspines = 8\nleaves = 8\nhosts_per_leaf = 16\nrate = "10 Gbps"\n{QUEUES}'
+_SWITCH = f'kind = "dumbbell"\nleft = 32\nright = 32\nrate = "10 Gbps"\nbottleneck_rate = "10 Tbps"\n{QUEUES}'
+_ELEPHANTS = 'kind = "fat-tree"\nk = 8\nrate = "100 Mbps"\ndelay = "1 us"\nqueue = "100 packets"'
+_STRIPED = (
+    'kind = "spine-leaf"\nspines = 4\nleaves = 4\nhosts_per_leaf = 10\nhost_rate = "10 Gbps"\nfabric_rate = "80 Gbps"\n'
+    + QUEUES
+    + "".join(
+        f'\n\n[[fabric.link]]\nbetween = "l{leaf}-s{spine}"\nrate = "20 Gbps"' for leaf in range(4) for spine in (2, 3)
+    )
+)
+
+_SEARCH = 'sizes = "web-search"\npairs = "inter-leaf"\nload_of = "fabric-uplinks"'
+_RANDOM = 'sizes = "web-search"\npairs = "random"\nload_of = "host-links"'
+
+CLOS_LOAD, PLB_LOAD, PRESTO_LOAD = 0.8, 0.6, 0.6
+TESTBED_LOADS = {"mild": (0.5, 0.7), "large": (0.3, 0.5)}
+HERMES_LOAD = 0.6
+HERMES_RIVALS = ("conga", "clove", "letflow", "presto", "drill", "ecmp")
+SHORT_GAP = "letflow gap=100 us"
+"""LetFlow with a pause that flows of 10 Gbps make more often than the default."""
+PATTERNS = {"permutation": 'pairs = "permutation"', "staggered": "pairs = { rack-local = { share = 0.5 } }"}
+ELEPHANT_HOSTS, ELEPHANT_BPS = 128, 1e8
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Extent of a size: seeds, and the scale of the times in which flows start."""
+
+    seeds: int
+    scale: float
+
+
+EXTENTS = {Size.quick: Extent(3, 1.0), Size.standard: Extent(5, 3.0), Size.paper: Extent(10, 10.0)}
+
+
+def setups(size: Size) -> list[Setup]:
+    """The setups of a size whose schemes this version of Weft has and whose events it simulates."""
+    found = [
+        able(setup)[0] for setup in _setups(EXTENTS[size]) if len(setup.schemes) > 1 or setup.name == "single-switch"
+    ]
+    return [setup for setup in found if setup is not None]
+
+
+def _setups(extent: Extent) -> Iterator[Setup]:
+    seeds, scale = extent.seeds, extent.scale
+    for kind, rate in (("mild", "40 Gbps"), ("large", "16 Gbps")):
+        schemes = known(("ecmp", "conga", "letflow", SHORT_GAP))
+        fabric = f'{_TESTBED}"{rate}"'
+        loads = TESTBED_LOADS[kind]
+        yield Setup(f"testbed-{kind}", fabric, _SEARCH, schemes, "linux", 0.05 * scale, seeds, loads=loads)
+    schemes = known(("ecmp", "drill", "conga", "presto"))
+    yield Setup("clos", _CLOS, _SEARCH, schemes, "linux", 0.025 * scale, seeds, loads=(CLOS_LOAD,))
+    presto = known(("ecmp", "presto"))
+    for name, fabric, schemes in (("clos-random", _CLOS, presto), ("single-switch", _SWITCH, presto[:1])):
+        if len(presto) > 1:
+            yield Setup(name, fabric, _RANDOM, schemes, "linux", 0.03 * scale, seeds, loads=(PRESTO_LOAD,))
+    plb = known(("ecmp", "plb"))
+    ecn = 'ecn = "on"'
+    yield Setup("clos-ecn", _CLOS, _SEARCH, plb, "linux", 0.03 * scale, seeds, transport=ecn, loads=(PLB_LOAD,))
+    for pattern, pairs in PATTERNS.items():
+        traffic = f'sizes = {{ fixed = "500 MB" }}\narrivals = "at-once"\njitter = "100 ms"\nflows = 128\n{pairs}'
+        hedera = known(("ecmp", "hedera"))
+        # The flows do not end: the run stops at the end of the window.
+        window = (8.0, 16.0)
+        yield Setup(
+            f"elephants-{pattern}", _ELEPHANTS, traffic, hedera, "linux", 16.0, seeds, limit=16.0, window=window
+        )
+    traffic = 'sizes = { fixed = "2 MB" }\narrivals = "at-once"\njitter = "1 ms"\nflows = 640\npairs = "permutation"'
+    yield Setup("striped", _STRIPED, traffic, known(("ecmp", "wcmp")), "linux", 0.01, 2 * seeds)
+    rivals = known(("hermes", *HERMES_RIVALS))
+    if rivals[0] == "hermes":
+        for name, events in (("hermes-degraded", DEGRADED), ("hermes-gray", GRAY)):
+            yield Setup(
+                name, _HERMES, _SEARCH, rivals, "dctcp", 0.02 * scale, seeds, events=events, loads=(HERMES_LOAD,)
+            )

@@ -1,0 +1,231 @@
+"""The decision rules of the rows L1 to L9, as pure functions of the tables of `table` and `measures`.
+
+Most of the papers say "up to": such a claim holds if the best case reaches `REACHED` of the paper's number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from ...statistics import Estimate, paired_ratio
+from .own import HERMES_LOAD, HERMES_RIVALS, PATTERNS, SHORT_GAP, TESTBED_LOADS
+from .standing import standing
+
+REACHED = 0.8
+"""Share of the paper's number that a claim with "up to", or with one number, must reach."""
+FIVE_TIMES, TWENTY_FIVE_TIMES = 5.0, 25.0
+MILD, LARGE = 1.2, 2.0
+"""LetFlow's mean completion time over CONGA's, at most (L2)."""
+DRILL_GAIN = (1.3, 1.4)
+BISECTION, BISECTION_SLACK, HEDERA_GAIN = 0.96, 0.05, 1.13
+TRACKS = 1.1
+"""A slowdown up to this factor of the single switch's tracks it (L5)."""
+PLB = {"imbalance": -0.60, "drops": -0.33, "small_p99_s": -0.20}
+HERMES_GAIN, HERMES_FAILURE = {"conga": 0.10, "clove": 0.20}, 0.32
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The survey, the claims' own setups, and why schemes do not run in situations of the survey."""
+
+    survey: pl.DataFrame
+    own: pl.DataFrame
+    refused: Mapping[tuple[str, str], str]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result for a claim; `holds` is None if the data do not suffice for a verdict."""
+
+    value: Estimate
+    holds: bool | None
+    notes: list[str]
+
+
+def values(tables: Tables, part: str, scheme: str, column: str, load: float | None = None) -> dict[int, float]:
+    """A column of the table of own setups, by seed."""
+    rows = tables.own.filter((pl.col("part") == part) & (pl.col("scheme") == scheme) & pl.col(column).is_not_null())
+    if load is not None:
+        rows = rows.filter(pl.col("load") == load)
+    return dict(rows.select("seed", column).iter_rows())
+
+
+def ratio(
+    tables: Tables, part: str, above: str, below: str, column: str = "mean_fct_s", load: float | None = None
+) -> Estimate | None:
+    """A column of one scheme over that of another; None without an interval."""
+    found = paired_ratio(values(tables, part, above, column, load), values(tables, part, below, column, load))
+    return None if found is None or found.low is None else found
+
+
+def _over_loads(tables: Tables, part: str, above: str, below: str, loads: tuple[float, ...]) -> dict[float, Estimate]:
+    found = {load: ratio(tables, part, above, below, load=load) for load in loads}
+    return {load: value for load, value in found.items() if value is not None}
+
+
+def times(value: Estimate) -> str:
+    """``1.23 [1.10, 1.35]``."""
+    return f"{value.mean:.2f}" + ("" if value.low is None else f" [{value.low:.2f}, {value.high:.2f}]")
+
+
+def _listed(found: Mapping[float, Estimate]) -> str:
+    return ", ".join(f"{times(value)} at {100 * load:.0f} %" for load, value in found.items())
+
+
+def _unfinished(tables: Tables, part: str) -> str:
+    rows = tables.own.filter(pl.col("part") == part).group_by("scheme").agg(pl.col("unfinished").mean())
+    worst = [f"{scheme} {100 * share:.1f} %" for scheme, share in rows.sort("scheme").iter_rows() if share]
+    return f"flows without an end: {', '.join(worst)}" if worst else ""
+
+
+def conga(tables: Tables) -> Finding | None:
+    """L1 holds if, at the best load, ECMP's mean FCT is at least 4 times CONGA's, the whole interval above 1."""
+    found = _over_loads(tables, "testbed-mild", "ecmp", "conga", TESTBED_LOADS["mild"])
+    if not found:
+        return None
+    best = max(found.values(), key=lambda value: value.mean)
+    notes = [
+        f"by load of the uplinks: {_listed(found)}",
+        "same: 2 leaves, 2 spines, 2:1, one of two parallel links failed; other: those links are one of 80 Gbps at half"
+        " its rate, web-search sizes, `linux`",
+        "ECMP's share exceeds the slow link from 50 % load on: the ratio grows with the length of a run",
+        _unfinished(tables, "testbed-mild"),
+    ]
+    return Finding(best, best.mean >= REACHED * FIVE_TIMES and (best.low or 0) > 1, notes)
+
+
+def letflow(tables: Tables) -> Finding | None:
+    """L2 holds if LetFlow's mean FCT is at most 1.2 times CONGA's at mild loads, and 2 times at all large ones."""
+    found = {
+        kind: _over_loads(tables, f"testbed-{kind}", "letflow", "conga", TESTBED_LOADS[kind]) for kind in TESTBED_LOADS
+    }
+    if not all(found.values()):
+        return None
+    worst = {kind: max(each.values(), key=lambda value: value.mean) for kind, each in found.items()}
+    notes = [f"{kind} asymmetry: {_listed(each)}" for kind, each in found.items()]
+    for kind, loads in TESTBED_LOADS.items():
+        short = _over_loads(tables, f"testbed-{kind}", SHORT_GAP, "conga", loads)
+        notes += [f"{kind} with a gap of 100 us: {_listed(short)}"] if short else []
+    notes.append("mild: a link at half its rate, as in L1; large: at a fifth")
+    return Finding(worst["mild"], worst["mild"].mean <= MILD and worst["large"].mean <= LARGE, notes)
+
+
+def drill(tables: Tables) -> Finding | None:
+    """L3 holds if the mean FCTs of CONGA and Presto over DRILL's are above 1 and their intervals overlap 1.3 to 1.4."""
+    rivals = {rival: ratio(tables, "clos", rival, "drill") for rival in ("conga", "presto")}
+    known = {rival: value for rival, value in rivals.items() if value is not None}
+    if "conga" not in known:
+        return None
+    low, high = DRILL_GAIN
+    holds = all((v.low or 0) > 1 and (v.low or 0) <= high and (v.high or 0) >= low for v in known.values())
+    ecmp = ratio(tables, "clos", "ecmp", "drill")
+    notes = [
+        *(["no runs with presto"] if "presto" not in known else []),
+        ", ".join(f"{rival}'s {times(value)}" for rival, value in known.items()),
+        f"ECMP's {times(ecmp)}" if ecmp else "",
+        "80 % of the uplinks of an 8-8-8 fabric at 10 Gbps, `linux`, hosts without DRILL's reordering buffer",
+    ]
+    return Finding(known["conga"], holds if len(known) == 2 else None, notes)
+
+
+def hedera(tables: Tables) -> Finding | None:
+    """L4 holds if Hedera's goodput is at least 91 % of the optimum for each pattern and 90 % above ECMP's for one."""
+    shares = {p: ratio_to_one(values(tables, f"elephants-{p}", "hedera", "bisection")) for p in PATTERNS}
+    gains = {p: ratio(tables, f"elephants-{p}", "hedera", "ecmp", "bisection") for p in PATTERNS}
+    known = [value for value in shares.values() if value is not None]
+    gained = [value for value in gains.values() if value is not None]
+    if len(known) < len(PATTERNS) or len(gained) < len(PATTERNS):
+        return None
+    worst, best = min(known, key=lambda v: v.mean), max(gained, key=lambda v: v.mean)
+    holds = worst.mean >= BISECTION - BISECTION_SLACK and best.mean - 1 >= REACHED * HEDERA_GAIN
+    notes = [f"{p}: {times(shares[p])} of the optimum, {times(gains[p])} times ECMP's" for p in PATTERNS]  # type: ignore[arg-type]
+    notes.append("fat-tree of 128 hosts at 100 Mbps instead of 8192 at 1 Gbps: ECMP collides less")
+    return Finding(worst.scaled(100), holds, notes)
+
+
+def ratio_to_one(by_seed: Mapping[int, float]) -> Estimate | None:
+    """The geometric mean of positive values, with its interval; None without one."""
+    found = paired_ratio(by_seed, dict.fromkeys(by_seed, 1.0))
+    return None if found is None or found.low is None else found
+
+
+def presto(tables: Tables) -> Finding | None:
+    """L5 holds if the intervals of Presto's slowdowns of small and large flows end below 1.1 times one switch's."""
+    pairs = {}
+    for kind in ("small_mean", "large_mean"):
+        switch = values(tables, "single-switch", "ecmp", kind)
+        for scheme in ("presto", "ecmp"):
+            found = paired_ratio(values(tables, "clos-random", scheme, kind), switch)
+            if found is None or found.low is None:
+                return None
+            pairs[scheme, kind] = found
+    own = [pairs["presto", kind] for kind in ("small_mean", "large_mean")]
+    notes = [
+        f"{scheme}: small flows {times(pairs[scheme, 'small_mean'])}, large {times(pairs[scheme, 'large_mean'])}"
+        for scheme in ("presto", "ecmp")
+    ]
+    notes.append("slowdown over that on one switch; 8-8-8 at 10 Gbps, 60 % of the hosts' links, random pairs")
+    return Finding(max(own, key=lambda v: v.mean), all((v.high or 0) <= TRACKS for v in own), notes)
+
+
+def wcmp(tables: Tables) -> Finding | None:
+    """L6 holds if the relative variance of throughputs is at least 20 times below ECMP's, the interval above 1."""
+    found = ratio(tables, "striped", "ecmp", "wcmp", "variation")
+    if found is None:
+        return None
+    notes = ["leaves with uplinks of 80, 80, 20 and 20 Gbps, 16 flows of 2 MB per host, one partner each"]
+    return Finding(found, found.mean >= REACHED * TWENTY_FIVE_TIMES and (found.low or 0) > 1, notes)
+
+
+def plb(tables: Tables) -> Finding | None:
+    """L7 holds if imbalance, drops and small flows' p99 fall by at least 48, 26 and 16 %, intervals below zero."""
+    found = {column: ratio(tables, "clos-ecn", "plb", "ecmp", column) for column in PLB}
+    if found["imbalance"] is None or found["small_p99_s"] is None:
+        return None
+    changes = {column: value.shifted(-1) for column, value in found.items() if value is not None}
+    holds = len(changes) == len(PLB) and all(
+        change.mean <= REACHED * PLB[column] and (change.high or 0) < 0 for column, change in changes.items()
+    )
+    names = {"imbalance": "imbalance of uplinks", "drops": "drops", "small_p99_s": "p99 of small flows"}
+    notes = [f"{names[column]} {times(change.scaled(100))} %" for column, change in changes.items()]
+    notes += ["no drops in some run"] if "drops" not in changes else []
+    notes.append("8-8-8 at 10 Gbps, 60 % of the uplinks, web search; the paper: Google's fabrics")
+    return Finding(changes["imbalance"].scaled(100), holds, notes)
+
+
+def hermes(tables: Tables) -> Finding | None:
+    """L8 holds if Hermes's mean FCT is over 32 % below all rivals', 0 to 10 % below CONGA's, 0 to 20 % below Clove's.
+
+    The first number is that with a failing spine, its interval above zero; the others are those with slow uplinks.
+    """
+    gray = {rival: _gain(tables, "hermes-gray", rival) for rival in HERMES_RIVALS}
+    degraded = {rival: _gain(tables, "hermes-degraded", rival) for rival in HERMES_GAIN}
+    known = {rival: gain for rival, gain in gray.items() if gain is not None}
+    if not known:
+        return None
+    least = min(known.values(), key=lambda gain: gain.mean)
+    enough = all(gain is not None for gain in (*gray.values(), *degraded.values()))
+    holds = all(gain.mean > HERMES_FAILURE and (gain.low or 0) > 0 for gain in known.values()) and all(
+        0 <= gain.mean <= HERMES_GAIN[rival] for rival, gain in degraded.items() if gain is not None
+    )
+    notes = [] if enough else ["no runs with " + " and ".join(r for r, g in gray.items() if g is None)]
+    for title, gains in (("spine 0 loses 2 %", gray), ("20 % of uplinks at a fifth", degraded)):
+        spelled = [f"{rival} {times(gain.scaled(100))} %" for rival, gain in gains.items() if gain is not None]
+        notes += [f"{title}, lower than {', '.join(spelled)}"] if spelled else []
+    notes.append(f"8-8-16 at 10 Gbps, 2:1, {100 * HERMES_LOAD:.0f} % of the uplinks, web search, DCTCP")
+    return Finding(least.scaled(100), holds if enough else None, notes)
+
+
+def _gain(tables: Tables, part: str, rival: str) -> Estimate | None:
+    """By which share Hermes's mean completion time is below a rival's."""
+    found = ratio(tables, part, "hermes", rival)
+    return None if found is None else found.scaled(-1).shifted(1)
+
+
+def of_project(tables: Tables) -> Finding | None:
+    """L9 has no verdict: TCP-Path's mean slowdown compared with ECMP's, and the places of the four papers' schemes."""
+    found = standing(tables.survey)
+    return None if found is None else Finding(found[0], None, found[1])

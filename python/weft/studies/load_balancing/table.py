@@ -1,0 +1,114 @@
+"""The data of the survey as one table: a row for each situation, workload, load, scheme and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ...paths import mean_entries
+from ...statistics import QUANTILE
+from .survey import TITLES
+
+if TYPE_CHECKING:
+    from ...results import Results, Run
+
+KEYS: dict[str, Any] = {
+    "situation": pl.String,
+    "sizes": pl.String,
+    "profile": pl.String,
+    "load": pl.Float64,
+    "scheme": pl.String,
+    "seed": pl.Int64,
+}
+"""Key columns. `scheme` ends with ``+mptcp`` with Multipath TCP; `load` is null without a load."""
+
+MEASURES: dict[str, Any] = {
+    "small_mean": pl.Float64,
+    "small_p99": pl.Float64,
+    "large_mean": pl.Float64,
+    "large_p99": pl.Float64,
+    "mean": pl.Float64,
+    "mean_with_arp": pl.Float64,
+    "mean_fct_s": pl.Float64,
+    "out_of_order": pl.Float64,
+    "unfinished": pl.Float64,
+    "entries": pl.Float64,
+    "control": pl.Float64,
+}
+"""Slowdowns of small, large and all flows, and mean completion time, from the SYN on: in short runs, nearly each flow
+of an exploring scheme has to resolve an address, and hosts of the others need no ARP (`mean_with_arp` includes it).
+Share of segments that arrive out of order; share of flows without an end; flow and station entries per switch; control
+messages per flow."""
+
+SCHEMA = KEYS | MEASURES
+WITH_MPTCP = "+mptcp"
+
+
+def gather(results: Mapping[str, Results]) -> pl.DataFrame:
+    """The table (`SCHEMA`) of those parts that belong to the survey."""
+    frames = [_part(name, part) for name, part in results.items() if name.partition("_")[0] in TITLES]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=SCHEMA)
+
+
+def _part(name: str, part: Results) -> pl.DataFrame:
+    situation, sizes, profile, *mptcp = name.split("_")
+    rows = []
+    for run, summary in zip(part.finished, part.summaries(), strict=True):
+        rows.append(
+            {
+                "run": run.id,
+                "situation": situation,
+                "sizes": sizes,
+                "profile": profile,
+                "load": run.overrides.get("traffic.load"),
+                "scheme": run.scheme.partition(" ")[0] + (WITH_MPTCP if mptcp else ""),
+                "seed": run.seed,
+                "entries": _entries(run, summary),
+                "control": _control(summary),
+            }
+        )
+    named = pl.DataFrame(rows, schema={"run": pl.String} | {k: v for k, v in SCHEMA.items() if k in rows[0]})
+    return named.join(_of_flows(part), on="run").select(pl.col(key).cast(kind) for key, kind in SCHEMA.items())
+
+
+def _of_flows(part: Results) -> pl.DataFrame:
+    """The measures that are taken over the flows of a run."""
+    small, large = pl.col("class") == "mouse", pl.col("class") == "elephant"
+    since_syn = pl.col("fct_ps") - pl.col("resolution_ps")
+    slowdown = since_syn / pl.col("ideal_fct_ps")
+
+    def p99(kind: pl.Expr) -> pl.Expr:
+        return slowdown.filter(kind).quantile(0.99, interpolation=QUANTILE)
+
+    return (
+        part.scan_flows()
+        .group_by("run")
+        .agg(
+            slowdown.filter(small).mean().alias("small_mean"),
+            p99(small).alias("small_p99"),
+            slowdown.filter(large).mean().alias("large_mean"),
+            p99(large).alias("large_p99"),
+            slowdown.mean().alias("mean"),
+            pl.col("slowdown").mean().alias("mean_with_arp"),
+            (since_syn / 1e12).mean().alias("mean_fct_s"),
+            (pl.col("out_of_order").sum() / pl.col("first_transmissions_received").sum()).alias("out_of_order"),
+            pl.col("fct_ps").is_null().mean().alias("unfinished"),
+        )
+        .collect()
+    )
+
+
+def _entries(run: Run, summary: Mapping[str, Any]) -> float | None:
+    """Flow and station entries per switch, averaged over switches and samples; None for schemes without any."""
+    found = [mean_entries(run, dict(summary), metric) or 0.0 for metric in ("flow_entries", "station_entries")]
+    return sum(found) or None
+
+
+def _control(summary: Mapping[str, Any]) -> float | None:
+    """Frames made or copied by switches, and messages from and to a controller, per flow."""
+    counters, controller = summary["counters"], summary.get("controller") or {}
+    frames = counters["packets_of_switches"] + counters["packets_copied"]
+    messages = controller.get("packet_ins", 0) + controller.get("rules", 0)
+    return (frames + messages) / counters["flows_started"] if counters["flows_started"] else None
