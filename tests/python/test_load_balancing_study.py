@@ -155,6 +155,23 @@ def test_a_claim_about_a_missing_scheme_is_not_measured():
     assert "no runs with clove" in verdicts["L8"][1]
 
 
+def test_a_permutation_is_staggered():
+    pairs = own._staggered()
+    assert (
+        sorted(source for source, _ in pairs) == sorted(end for _, end in pairs) == sorted(f"h{i}" for i in range(128))
+    )
+    edges = [(int(a[1:]) // 4, int(b[1:]) // 4) for a, b in pairs]
+    assert [sum(a == b for a, b in edges), sum(a // 4 == b // 4 for a, b in edges)] == [64, 96]
+
+
+def test_drops_that_ecmp_does_not_have_are_no_verdict_on_plb():
+    tables = world()
+    none = pl.when(pl.col("part") == "clos-ecn").then(0.0).otherwise(pl.col("drops")).alias("drops")
+    found = row(replace(tables, own=tables.own.with_columns(none)), "L7")
+    assert (found.verdict, found.note.split("; ")[0]) == (Verdict.not_measured, "no drops under ECMP")
+    assert found.measured == pytest.approx(-60, rel=0.02)
+
+
 def test_one_seed_measures_nothing():
     assert {r.verdict for r in claims.judge(world(seeds=1))} == {Verdict.not_measured}
 

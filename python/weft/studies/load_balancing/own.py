@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -45,13 +46,28 @@ _STRIPED = (
 _SEARCH = 'sizes = "web-search"\npairs = "inter-leaf"\nload_of = "fabric-uplinks"'
 _RANDOM = 'sizes = "web-search"\npairs = "random"\nload_of = "host-links"'
 
-CLOS_LOAD, PLB_LOAD, PRESTO_LOAD = 0.8, 0.6, 0.6
+
+def _staggered() -> list[tuple[str, str]]:
+    """A permutation of the hosts of a fat-tree of k = 8: of the 4 hosts of an edge switch, 2 send to each other.
+
+    One sends to the next edge switch of its pod, one to the next pod.
+    """
+    pairs = []
+    for edge in range(32):
+        pod, place = divmod(edge, 4)
+        beside, beyond = 4 * pod + (place + 1) % 4, (edge + 4) % 32
+        ends = ((0, 4 * beside), (1, 4 * beyond + 1), (2, 4 * edge + 3), (3, 4 * edge + 2))
+        pairs += [(f"h{4 * edge + source}", f"h{end}") for source, end in ends]
+    return pairs
+
+
+CLOS_LOAD, PLB_LOAD, PRESTO_LOAD = 0.8, 0.8, 0.6
 TESTBED_LOADS = {"mild": (0.5, 0.7), "large": (0.3, 0.5)}
 HERMES_LOAD = 0.6
 HERMES_RIVALS = ("conga", "clove", "letflow", "presto", "drill", "ecmp")
 SHORT_GAP = "letflow gap=100 us"
 """LetFlow with a pause that flows of 10 Gbps make more often than the default."""
-PATTERNS = {"permutation": 'pairs = "permutation"', "staggered": "pairs = { rack-local = { share = 0.5 } }"}
+PATTERNS = {"permutation": '"permutation"', "staggered": json.dumps(_staggered())}
 ELEPHANT_HOSTS, ELEPHANT_BPS = 128, 1e8
 
 
@@ -80,18 +96,22 @@ def _setups(extent: Extent) -> Iterator[Setup]:
         schemes = known(("ecmp", "conga", "letflow", SHORT_GAP))
         fabric = f'{_TESTBED}"{rate}"'
         loads = TESTBED_LOADS[kind]
-        yield Setup(f"testbed-{kind}", fabric, _SEARCH, schemes, "linux", 0.05 * scale, seeds, loads=loads)
+        yield Setup(f"testbed-{kind}", fabric, _SEARCH, schemes, "dctcp", 0.05 * scale, seeds, loads=loads)
     schemes = known(("ecmp", "drill", "conga", "presto"))
-    yield Setup("clos", _CLOS, _SEARCH, schemes, "linux", 0.025 * scale, seeds, loads=(CLOS_LOAD,))
+    yield Setup("clos", _CLOS, _SEARCH, schemes, "dctcp", 0.025 * scale, seeds, loads=(CLOS_LOAD,))
     presto = known(("ecmp", "presto"))
     for name, fabric, schemes in (("clos-random", _CLOS, presto), ("single-switch", _SWITCH, presto[:1])):
         if len(presto) > 1:
-            yield Setup(name, fabric, _RANDOM, schemes, "linux", 0.03 * scale, seeds, loads=(PRESTO_LOAD,))
+            yield Setup(name, fabric, _RANDOM, schemes, "dctcp", 0.03 * scale, seeds, loads=(PRESTO_LOAD,))
     plb = known(("ecmp", "plb"))
-    ecn = 'ecn = "on"'
-    yield Setup("clos-ecn", _CLOS, _SEARCH, plb, "linux", 0.03 * scale, seeds, transport=ecn, loads=(PLB_LOAD,))
+    ecn = 'ecn = "classic"'
+    # Short queues, so that hosts that react to marks lose packets too.
+    short = _CLOS.replace("500 packets", "100 packets")
+    yield Setup("clos-ecn", short, _SEARCH, plb, "linux", 0.03 * scale, seeds, transport=ecn, loads=(PLB_LOAD,))
     for pattern, pairs in PATTERNS.items():
-        traffic = f'sizes = {{ fixed = "500 MB" }}\narrivals = "at-once"\njitter = "100 ms"\nflows = 128\n{pairs}'
+        traffic = (
+            f'sizes = {{ fixed = "500 MB" }}\narrivals = "at-once"\njitter = "100 ms"\nflows = 128\npairs = {pairs}'
+        )
         hedera = known(("ecmp", "hedera"))
         # The flows do not end: the run stops at the end of the window.
         window = (8.0, 16.0)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ...statistics import Estimate, paired_ratio
+from ...statistics import Estimate, paired_ratio, relative_difference
+from ..rows import spelled
 from .own import HERMES_LOAD, HERMES_RIVALS, PATTERNS, SHORT_GAP, TESTBED_LOADS
 from .standing import standing
 
@@ -90,7 +91,7 @@ def conga(tables: Tables) -> Finding | None:
     notes = [
         f"by load of the uplinks: {_listed(found)}",
         "same: 2 leaves, 2 spines, 2:1, one of two parallel links failed; other: those links are one of 80 Gbps at half"
-        " its rate, web-search sizes, `linux`",
+        " its rate, web-search sizes, DCTCP",
         "ECMP's share exceeds the slow link from 50 % load on: the ratio grows with the length of a run",
         _unfinished(tables, "testbed-mild"),
     ]
@@ -126,7 +127,7 @@ def drill(tables: Tables) -> Finding | None:
         *(["no runs with presto"] if "presto" not in known else []),
         ", ".join(f"{rival}'s {times(value)}" for rival, value in known.items()),
         f"ECMP's {times(ecmp)}" if ecmp else "",
-        "80 % of the uplinks of an 8-8-8 fabric at 10 Gbps, `linux`, hosts without DRILL's reordering buffer",
+        "80 % of the uplinks of an 8-8-8 fabric at 10 Gbps, DCTCP, hosts without DRILL's reordering buffer",
     ]
     return Finding(known["conga"], holds if len(known) == 2 else None, notes)
 
@@ -182,18 +183,24 @@ def wcmp(tables: Tables) -> Finding | None:
 
 def plb(tables: Tables) -> Finding | None:
     """L7 holds if imbalance, drops and small flows' p99 fall by at least 48, 26 and 16 %, intervals below zero."""
-    found = {column: ratio(tables, "clos-ecn", "plb", "ecmp", column) for column in PLB}
-    if found["imbalance"] is None or found["small_p99_s"] is None:
+    changes = {column: _change(tables, column) for column in PLB}
+    known = {column: change for column, change in changes.items() if change is not None}
+    if "imbalance" not in known:
         return None
-    changes = {column: value.shifted(-1) for column, value in found.items() if value is not None}
-    holds = len(changes) == len(PLB) and all(
-        change.mean <= REACHED * PLB[column] and (change.high or 0) < 0 for column, change in changes.items()
-    )
+    holds = all(change.mean <= REACHED * PLB[column] and (change.high or 0) < 0 for column, change in known.items())
     names = {"imbalance": "imbalance of uplinks", "drops": "drops", "small_p99_s": "p99 of small flows"}
-    notes = [f"{names[column]} {times(change.scaled(100))} %" for column, change in changes.items()]
-    notes += ["no drops in some run"] if "drops" not in changes else []
-    notes.append("8-8-8 at 10 Gbps, 60 % of the uplinks, web search; the paper: Google's fabrics")
-    return Finding(changes["imbalance"].scaled(100), holds, notes)
+    notes = [f"no {names[column]} under ECMP" for column in PLB if column not in known]
+    notes += [f"{names[column]} {spelled(change, '+')} %" for column, change in known.items()]
+    notes.append(
+        "8-8-8 at 10 Gbps, queues of 100 packets, 80 % of the uplinks, web search (the paper: Google's fabrics)"
+    )
+    return Finding(known["imbalance"].scaled(100), holds if len(known) == len(PLB) else None, notes)
+
+
+def _change(tables: Tables, column: str) -> Estimate | None:
+    """The change of a measure from ECMP to PLB as a share; None without an interval, or if ECMP's is zero."""
+    found = relative_difference(*[values(tables, "clos-ecn", scheme, column) for scheme in ("plb", "ecmp")])
+    return None if found is None or found.low is None else found
 
 
 def hermes(tables: Tables) -> Finding | None:
@@ -207,16 +214,16 @@ def hermes(tables: Tables) -> Finding | None:
     if not known:
         return None
     least = min(known.values(), key=lambda gain: gain.mean)
-    enough = all(gain is not None for gain in (*gray.values(), *degraded.values()))
     holds = all(gain.mean > HERMES_FAILURE and (gain.low or 0) > 0 for gain in known.values()) and all(
         0 <= gain.mean <= HERMES_GAIN[rival] for rival, gain in degraded.items() if gain is not None
     )
-    notes = [] if enough else ["no runs with " + " and ".join(r for r, g in gray.items() if g is None)]
+    missing = [rival for rival in HERMES_RIVALS if gray[rival] is None or degraded.get(rival, least) is None]
+    notes = [f"no runs with {' and '.join(missing)}"] if missing else []
     for title, gains in (("spine 0 loses 2 %", gray), ("20 % of uplinks at a fifth", degraded)):
-        spelled = [f"{rival} {times(gain.scaled(100))} %" for rival, gain in gains.items() if gain is not None]
-        notes += [f"{title}, lower than {', '.join(spelled)}"] if spelled else []
+        each = [f"{rival} {spelled(gain)} %" for rival, gain in gains.items() if gain is not None]
+        notes += [f"{title}, lower than {', '.join(each)}"] if each else []
     notes.append(f"8-8-16 at 10 Gbps, 2:1, {100 * HERMES_LOAD:.0f} % of the uplinks, web search, DCTCP")
-    return Finding(least.scaled(100), holds if enough else None, notes)
+    return Finding(least.scaled(100), None if missing else holds, notes)
 
 
 def _gain(tables: Tables, part: str, rival: str) -> Estimate | None:
