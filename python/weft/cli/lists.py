@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -19,6 +20,7 @@ from .columns import in_parts
 class What(StrEnum):
     """What can be listed."""
 
+    schemes = "schemes"
     profiles = "profiles"
     distributions = "distributions"
     studies = "studies"
@@ -33,10 +35,11 @@ def list_(
     what: Annotated[What, typer.Argument(help="What to list.")],
     as_json: AsJson = False,
 ) -> None:
-    """List transport profiles, flow-size distributions, studies or benchmarks.
+    """List schemes, transport profiles, flow-size distributions, studies or benchmarks.
 
     [bold]Examples[/bold]
 
+      weft list schemes
       weft list distributions
       weft list profiles --json
       weft list studies
@@ -47,24 +50,37 @@ def list_(
         return
     if what is What.profiles:
         _side_by_side(entries)
+    elif what is What.schemes:
+        _overview(entries)
     else:
         _one_below_another(entries)
 
 
 @shell.guarded
-def schemes(as_json: AsJson = False) -> None:
-    """List path-selection schemes and their parameters.
+def schemes(
+    name: Annotated[str | None, typer.Argument(help="A scheme, for its parameters and source.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List schemes, or show one with its parameters, their defaults and its source.
 
     [bold]Examples[/bold]
 
       weft schemes
+      weft schemes conga
       weft schemes --json
     """
     entries = json.loads(_weft.schemes())
+    chosen = [entry for entry in entries if name in (None, entry["name"])]
+    if not chosen:
+        names = [str(entry["name"]) for entry in entries]
+        near = difflib.get_close_matches(str(name), names, 1)
+        raise shell.fail(f"no scheme `{name}`", f"did you mean `{near[0]}`?" if near else "see `weft schemes`")
     if as_json:
-        shell.print_json(entries, indent=2)
+        shell.print_json(chosen, indent=2)
+    elif name is None:
+        _overview(entries)
     else:
-        _one_below_another(entries)
+        _detail(chosen[0])
 
 
 @shell.guarded
@@ -78,17 +94,45 @@ def schema() -> None:
     shell.print_json(json.loads(_weft.schema()), indent=2)
 
 
+_NEEDS = {"new-switch": "switches", "new-host": "hosts", "multipath-host": "MPTCP", "controller": "controller"}
+
+
+def _overview(entries: Sequence[Mapping[str, Any]]) -> None:
+    """One line for each scheme."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for title in ("scheme", "decides", "observes", "needs new"):
+        table.add_column(title, no_wrap=True, overflow="ellipsis")
+    for entry in entries:
+        needs = ", ".join(_NEEDS[need] for need in entry["needs"])
+        table.add_row(Text(str(entry["name"]), style="bold"), entry["decides"], entry["observes"], needs)
+    shell.out.print(table)
+
+
+def _detail(entry: Mapping[str, Any]) -> None:
+    """A scheme with its parameters; below each, other values in public code."""
+    shell.out.print(Text.assemble((str(entry["name"]), "bold"), f"  {entry['summary']}"))
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    needs = ", ".join(_NEEDS[need] for need in entry["needs"]) or "nothing new"
+    facts = {"decides": entry["decides"], "observes": entry["observes"], "needs new": needs, "source": entry["source"]}
+    for title, fact in facts.items():
+        grid.add_row(Text(title, style="dim"), fact)
+    for parameter in entry["params"]:
+        choices = f" ({parameter['kind']})" if " | " in parameter["kind"] else ""
+        grid.add_row(f"{parameter['name']} = {parameter['default']}", parameter["doc"] + choices)
+        if parameter["elsewhere"]:
+            grid.add_row("", Text(f"elsewhere: {parameter['elsewhere']}", style="dim"))
+    shell.out.print(grid)
+
+
 def _one_below_another(entries: Sequence[Mapping[str, Any]]) -> None:
-    """Names with their summaries, and below each its parameters or its mean."""
+    """Names with their summaries, and below each its mean."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column()
     for entry in entries:
         grid.add_row(Text(str(entry["name"]), style="bold"), str(entry.get("summary", "")))
-        for parameter in entry.get("params", []):
-            choices = f" ({parameter['kind']})" if " | " in parameter["kind"] else ""
-            meaning = Text(parameter["doc"] + choices, style="dim")
-            grid.add_row(f"  {parameter['name']} = {parameter['default']}", meaning)
         if "mean_bytes" in entry:
             grid.add_row("", Text(f"mean {quantity.size(entry['mean_bytes'])}", style="dim"))
     shell.out.print(grid)
