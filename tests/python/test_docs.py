@@ -98,7 +98,12 @@ def meaning(param):
 
 def test_the_schemes_page_is_the_registry():
     schemes = weft.schemes()
-    assert rows("schemes.md", ["scheme", "what it does"]) == [(s["name"], s["summary"]) for s in schemes]
+    words = {"new-switch": "switches", "new-host": "hosts", "multipath-host": "MPTCP", "controller": "controller"}
+    facts = [
+        (s["name"], s["summary"], s["decides"], s["observes"], ", ".join(words[need] for need in s["needs"]))
+        for s in schemes
+    ]
+    assert rows("schemes.md", ["scheme", "what it does", "decides", "observes", "needs new"]) == facts
     params = {(s["name"], p["name"], p["default"], meaning(p)) for s in schemes for p in s["params"]}
     documented = [
         (scheme, *row)

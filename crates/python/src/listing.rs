@@ -30,11 +30,15 @@ pub fn schemes() -> String {
                 "kind": kind(param.kind),
                 "default": param.default,
                 "doc": param.doc,
+                "elsewhere": param.elsewhere,
             })
         });
         json!({
             "name": scheme.name,
             "summary": scheme.summary,
+            "decides": scheme.decides,
+            "observes": scheme.observes,
+            "source": scheme.source,
             "params": params.collect::<Vec<_>>(),
             "needs": scheme.needs,
             "explores": scheme.explores,

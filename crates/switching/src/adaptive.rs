@@ -19,12 +19,17 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, 
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "adaptive",
     summary: "adaptive routing of switches: each flowlet or packet takes a port of the least loaded band",
+    decides: "switches",
+    observes: "queues of its ports",
+    source: "SONiC and SAI, adaptive routing and switching",
     params: &[
         ParamInfo::choice("mode", &["flowlet", "packet"], "flowlet", "the unit that may change its path"),
-        ParamInfo::duration("idle", "256 us", "pause after which a flow may change its path"),
+        ParamInfo::duration("idle", "256 us", "pause after which a flow may change its path")
+            .elsewhere("htsim 10 us"),
         ParamInfo::count("flowlet_table", "512", "entries of a switch's flowlet table"),
         ParamInfo::duration("sampling", "16 us", "interval at which a switch reads its queues"),
-        ParamInfo::count("bands", "8", "bands of queue lengths, 2 to 256"),
+        ParamInfo::count("bands", "8", "bands of queue lengths, 2 to 256")
+            .elsewhere("htsim 4, at 5, 10 and 20 % of the queue"),
         ParamInfo::bytes(
             "full",
             "100 kB",

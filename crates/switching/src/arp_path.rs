@@ -24,6 +24,9 @@ use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, Table
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "arp_path",
     summary: "ARP-Path: each station is reached over the path on which a copy of its ARP Request arrived first",
+    decides: "switches",
+    observes: "the first copy of an ARP Request",
+    source: "Ibáñez et al., IEEE Communications Letters 2011",
     params: &PARAMS,
     needs: &[Need::NewSwitch],
     explores: Some(Explores::Stations),

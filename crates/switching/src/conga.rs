@@ -28,16 +28,22 @@ use crate::{
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "conga",
     summary: "CONGA: on leaf-spine fabrics, each flowlet takes the path that leaves measured as least congested",
+    decides: "leaf switches",
+    observes: "utilisation of paths, reported by other leaves",
+    source: "Alizadeh et al., SIGCOMM 2014",
     params: &[
-        ParamInfo::duration("gap", "500 us", "pause after which a flow may change its path"),
+        ParamInfo::duration("gap", "500 us", "pause after which a flow may change its path")
+            .elsewhere("ns3-load-balance 50 us (class), 500 us (script); conweave-ns3 100 us"),
         ParamInfo::count("flowlet_table", "65536", "entries of a leaf's flowlet table"),
         ParamInfo::duration(
             "dre_interval",
             "32 us",
             "interval at which a link's utilisation is discounted, by a fifth: a time constant of 160 us",
-        ),
+        )
+        .elsewhere("ns3-load-balance 200 us (class), 30 us (script); conweave-ns3 50 us"),
         ParamInfo::count("bits", "3", "bits of a utilisation in packets and tables, 1 to 6"),
-        ParamInfo::duration("aging", "10 ms", "age from which a reported utilisation counts as 0"),
+        ParamInfo::duration("aging", "10 ms", "age from which a reported utilisation counts as 0")
+            .elsewhere("conweave-ns3 500 us"),
     ],
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),

@@ -50,6 +50,12 @@ pub struct Descriptor {
     pub name: &'static str,
     /// One-line description.
     pub summary: &'static str,
+    /// Where it chooses paths.
+    pub decides: &'static str,
+    /// The measurements on which the choice depends, besides the destination and hashes.
+    pub observes: &'static str,
+    /// The paper, standard or program that it follows.
+    pub source: &'static str,
     /// Its parameters.
     pub params: &'static [ParamInfo],
     /// Its requirements.
@@ -77,6 +83,9 @@ impl Descriptor {
     pub const PLAIN: Self = Self {
         name: "",
         summary: "",
+        decides: "",
+        observes: "",
+        source: "",
         params: &[],
         needs: &[],
         is_at_hosts: false,

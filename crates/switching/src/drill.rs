@@ -22,9 +22,13 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, ecmp};
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "drill",
     summary: "DRILL: each packet takes the shortest of a few random queues and the shortest queue of the last packet",
+    decides: "switches",
+    observes: "queues of some ports",
+    source: "Ghorbani et al., SIGCOMM 2017",
     params: &[
         ParamInfo::count("samples", "2", "random queues that each packet compares: the paper's d"),
-        ParamInfo::count("memory", "1", "shortest queues remembered from the packet before: the paper's m"),
+        ParamInfo::count("memory", "1", "shortest queues remembered from the packet before: the paper's m")
+            .elsewhere("conweave-ns3 the last best port of each destination"),
     ],
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),

@@ -17,6 +17,9 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "ecmp",
     summary: "each flow takes one equal-cost path, chosen by a hash of its 5-tuple",
+    decides: "switches",
+    observes: "nothing",
+    source: "RFC 2992",
     params: &[ParamInfo::choice(
         "hash_seed",
         &["per-switch", "shared"],

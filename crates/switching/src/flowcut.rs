@@ -35,6 +35,9 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, 
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "flowcut",
     summary: "flowcut switching: a flow changes to a less loaded path only when none of its packets is in flight",
+    decides: "the source's switch",
+    observes: "packets in flight, queues of its ports",
+    source: "Bonato et al., IEEE Transactions on Networking 2025",
     params: &[
         ParamInfo::duration("timeout", "100 ms", "time after which a packet in flight is considered lost"),
         ParamInfo::count(

@@ -32,6 +32,9 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, NextHops, Swi
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "hula",
     summary: "HULA: on fabrics of tiers, each flowlet takes the next hop that probes found least utilised",
+    decides: "switches",
+    observes: "utilisation of paths, by probes",
+    source: "Katta et al., SOSR 2016",
     params: &[
         ParamInfo::duration("probe_interval", "200 us", "interval at which a ToR switch sends probes"),
         ParamInfo::duration("tau", "400 us", "time constant of a link's utilisation"),

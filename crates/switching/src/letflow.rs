@@ -20,8 +20,12 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, 
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "letflow",
     summary: "LetFlow: each flowlet takes a random equal-cost path",
+    decides: "switches",
+    observes: "pauses of flows",
+    source: "Vanini et al., NSDI 2017",
     params: &[
-        ParamInfo::duration("gap", "500 us", "pause after which a flow may change its path"),
+        ParamInfo::duration("gap", "500 us", "pause after which a flow may change its path")
+            .elsewhere("ns3-load-balance 50 us (class), 500 us (script); conweave-ns3 100 us"),
         ParamInfo::count("flowlet_table", "65536", "entries of a switch's flowlet table"),
     ],
     needs: &[Need::NewSwitch],

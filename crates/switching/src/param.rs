@@ -28,22 +28,29 @@ pub struct ParamInfo {
     pub default: &'static str,
     /// What it means.
     pub doc: &'static str,
+    /// Other values in public code, with their sources; empty if none is known.
+    pub elsewhere: &'static str,
 }
 
 impl ParamInfo {
     /// A duration.
     pub(crate) const fn duration(name: &'static str, default: &'static str, doc: &'static str) -> Self {
-        Self { name, kind: ParamKind::Duration, default, doc }
+        Self { name, kind: ParamKind::Duration, default, doc, elsewhere: "" }
     }
 
     /// A size.
     pub(crate) const fn bytes(name: &'static str, default: &'static str, doc: &'static str) -> Self {
-        Self { name, kind: ParamKind::Bytes, default, doc }
+        Self { name, kind: ParamKind::Bytes, default, doc, elsewhere: "" }
     }
 
     /// A positive integer.
     pub(crate) const fn count(name: &'static str, default: &'static str, doc: &'static str) -> Self {
-        Self { name, kind: ParamKind::Count, default, doc }
+        Self { name, kind: ParamKind::Count, default, doc, elsewhere: "" }
+    }
+
+    /// The same parameter with the values of public code.
+    pub(crate) const fn elsewhere(self, elsewhere: &'static str) -> Self {
+        Self { elsewhere, ..self }
     }
 
     /// One of these words.
@@ -53,7 +60,7 @@ impl ParamInfo {
         default: &'static str,
         doc: &'static str,
     ) -> Self {
-        Self { name, kind: ParamKind::Choice(words), default, doc }
+        Self { name, kind: ParamKind::Choice(words), default, doc, elsewhere: "" }
     }
 }
 

@@ -15,6 +15,9 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "single_path",
     summary: "one shortest path per destination, by the lowest next-hop id",
+    decides: "switches",
+    observes: "nothing",
+    source: "shortest-path routing",
     next_hops: Some(Hops::Lowest),
     // With one next hop per host, a hash has no choice.
     linux_mode: Some("ecmp"),

@@ -28,6 +28,9 @@ use crate::{Actions, Context, DropReason, Switch, TableEntries};
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "smoc",
     summary: "a central controller places each subflow of a Multipath TCP connection on its own path",
+    decides: "controller",
+    observes: "subflows of connections",
+    source: "Nakasan et al., 2017",
     params: &[
         ParamInfo::count("paths", "8", "paths per set, 1 to 64; further subflows reuse them from the first"),
         ParamInfo::choice(

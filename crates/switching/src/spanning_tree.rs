@@ -22,6 +22,9 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch, Table
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "spanning_tree",
     summary: "MAC learning and flooding on one spanning tree, like ordinary Ethernet",
+    decides: "switches",
+    observes: "source addresses",
+    source: "IEEE 802.1D, 802.1Q",
     params: &[
         ParamInfo::duration(
             "ageing",

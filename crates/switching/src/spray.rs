@@ -16,6 +16,9 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "spray",
     summary: "each packet takes a random equal-cost path, drawn independently",
+    decides: "switches",
+    observes: "nothing",
+    source: "Dixit et al., INFOCOM 2013",
     next_hops: Some(Hops::EqualCost),
     linux_mode: Some("spray"),
     ..Descriptor::PLAIN

@@ -24,6 +24,9 @@ use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, Table
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "tcp_path",
     summary: "TCP-Path: each TCP connection takes the path on which a copy of its SYN arrived first",
+    decides: "switches",
+    observes: "the first copy of a SYN",
+    source: "Alvarez-Horcajo et al.",
     params: &PARAMS,
     needs: &[Need::NewSwitch],
     explores: Some(Explores::Connections),

@@ -69,6 +69,9 @@ const ALL_PARAMS: [ParamInfo; OWN_PARAMS.len() + PARAMS.len()] = {
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "tfe",
     summary: "TFE: TCP-Path for elephant flows, ARP-Path for the rest",
+    decides: "switches",
+    observes: "the first copy of an elephant's SYN",
+    source: "Alvarez-Horcajo et al.",
     params: &ALL_PARAMS,
     needs: &[Need::NewSwitch],
     explores: Some(Explores::Elephants),

@@ -24,6 +24,9 @@ use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, ecmp};
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "wcmp",
     summary: "WCMP: like ECMP, with shares in proportion to the capacity behind each port",
+    decides: "switches",
+    observes: "capacities of links",
+    source: "Zhou et al., EuroSys 2014",
     params: &[
         ParamInfo::count(
             "oversubscription",

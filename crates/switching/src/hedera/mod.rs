@@ -36,6 +36,9 @@ pub use switch::HederaSwitch;
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "hedera",
     summary: "Hedera: a central controller moves large flows to paths with room for them; others go by ECMP",
+    decides: "controller",
+    observes: "bytes of large flows",
+    source: "Al-Fares et al., NSDI 2010",
     params: &[
         ParamInfo::duration(
             "interval",

@@ -22,6 +22,9 @@ use crate::spec::SchemeSpec;
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "clove",
     summary: "Clove: a source spreads flowlets by weights, which congestion marks lower",
+    decides: "hosts",
+    observes: "congestion marks, by path",
+    source: "Katta et al., CoNEXT 2017",
     params: &[
         OVER_HASH_ALONE,
         ParamInfo::duration(

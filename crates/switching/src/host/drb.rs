@@ -17,6 +17,9 @@ use crate::host::over::OVER_HASH_ALONE;
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "drb",
     summary: "DRB: a source sends each packet over the next path, in digit-reversed order",
+    decides: "hosts",
+    observes: "nothing",
+    source: "Cao et al., CoNEXT 2013",
     params: &[OVER_HASH_ALONE],
     needs: &[Need::NewHost],
     ..Descriptor::AT_HOSTS

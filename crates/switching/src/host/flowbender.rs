@@ -16,6 +16,9 @@ use crate::spec::SchemeSpec;
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "flowbender",
     summary: "FlowBender: a sender moves a flow whose packets were marked for a round trip",
+    decides: "hosts",
+    observes: "congestion marks of the flow",
+    source: "Kabbani et al., CoNEXT 2014",
     params: &[
         OVER_HASHING,
         ParamInfo::count(

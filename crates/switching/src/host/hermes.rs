@@ -22,9 +22,13 @@ use crate::spec::SchemeSpec;
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "hermes",
     summary: "Hermes: a source senses all paths, and moves flows from failures at once, from congestion with caution",
+    decides: "hosts",
+    observes: "delay, marks, losses and timeouts, by path",
+    source: "Zhang et al., SIGCOMM 2017",
     params: &[
         OVER_HASH_ALONE,
-        ParamInfo::count("marked", "40", "percentage of marked packets above which a path is congested"),
+        ParamInfo::count("marked", "40", "percentage of marked packets above which a path is congested")
+            .elsewhere("ns3-load-balance 30 (class), 10 (script)"),
         ParamInfo::duration("low", "30 us", "delay over the shortest round trip below which a path is good"),
         ParamInfo::duration(
             "high",
@@ -41,9 +45,11 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
             "5",
             "difference of marked percentages that makes a path notably better",
         ),
-        ParamInfo::bytes("sent", "600 kB", "bytes after which a flow may leave a congested path"),
+        ParamInfo::bytes("sent", "600 kB", "bytes after which a flow may leave a congested path")
+            .elsewhere("ns3-load-balance 64 kB"),
         ParamInfo::count("rate", "30", "percentage of the interface's rate above which a flow stays"),
-        ParamInfo::duration("probe", "500 us", "interval of probes"),
+        ParamInfo::duration("probe", "500 us", "interval of probes")
+            .elsewhere("ns3-load-balance 100 us (class), 50 us (script)"),
     ],
     needs: &[Need::NewHost],
     contradiction: |spec| {
@@ -106,6 +112,8 @@ pub struct Hermes {
     /// Probes to send, by path, and answers to probes.
     probes: Vec<u8>,
     answers: Vec<[u8; 8]>,
+    /// No probes are due before.
+    quiet_until: Time,
     is_open: bool,
 }
 
@@ -167,6 +175,7 @@ impl PathSelector for Hermes {
             window: (Time::ZERO, 0, 0),
             probes: Vec::new(),
             answers: Vec::new(),
+            quiet_until: Time::ZERO,
             is_open: false,
         }
     }
@@ -246,12 +255,14 @@ impl PathSelector for Hermes {
 
     /// Section 3.1: probes on two random paths and on the best one, once in an interval for all connections to a leaf.
     fn own(&mut self, host: &mut Host<'_, Self>, template: &mut Header, segment: &mut Segment) -> bool {
-        if self.paths.is_empty() || !self.is_open {
+        let has_none = self.answers.is_empty() && self.probes.is_empty();
+        if has_none && host.now < self.quiet_until || self.paths.is_empty() || !self.is_open {
             return false;
         }
         host.shared.has(self.paths.len());
         if self.round.sent().is_some() {
-            host.shared.probes(host.scheme.probe, &host.scheme.limits, host.now, &mut self.probes);
+            let (scheme, now) = (host.scheme, host.now);
+            self.quiet_until = host.shared.probes(scheme.probe, &scheme.limits, now, &mut self.probes);
         }
         let path;
         if let Some(answer) = self.answers.pop() {

@@ -195,10 +195,17 @@ impl PathStates {
         path.has_failed |= path.timeouts > TIMEOUTS;
     }
 
-    /// If `interval` has passed, the paths to probe are written to `probes`: two random ones and the best.
-    pub(crate) fn probes(&mut self, interval: Duration, limits: &Limits, now: Time, probes: &mut Vec<u8>) {
+    /// If `interval` has passed, the paths to probe are written to `probes`: two random ones and the best. Returns when the
+    /// next ones are due.
+    pub(crate) fn probes(
+        &mut self,
+        interval: Duration,
+        limits: &Limits,
+        now: Time,
+        probes: &mut Vec<u8>,
+    ) -> Time {
         if now < self.next_probe || self.paths.is_empty() {
-            return;
+            return self.next_probe;
         }
         self.next_probe = now + interval;
         probes.clear();
@@ -210,6 +217,7 @@ impl PathStates {
         let timed = known.filter_map(|(place, path)| Some((path.time?, place)));
         let best = timed.min().map(|(_, place)| place);
         probes.push(best.unwrap_or_else(|| self.choose(limits, now)) as u8);
+        self.next_probe
     }
 }
 

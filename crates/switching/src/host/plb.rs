@@ -18,6 +18,9 @@ use crate::spec::SchemeSpec;
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "plb",
     summary: "PLB: a sender moves a flow after several congested round trips, best while it is idle",
+    decides: "hosts",
+    observes: "congestion marks of the flow",
+    source: "Qureshi et al., SIGCOMM 2022; Linux, tcp_plb.c",
     params: &[
         OVER_HASHING,
         ParamInfo::count("marked", "50", "percentage of marked bytes from which a round trip is congested"),

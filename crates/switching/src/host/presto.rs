@@ -20,9 +20,13 @@ use crate::spec::SchemeSpec;
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "presto",
     summary: "Presto: a source sends cells of 64 KB over all paths in turn, the destination restores their order",
+    decides: "hosts",
+    observes: "nothing",
+    source: "He et al., SIGCOMM 2015",
     params: &[
         OVER_HASH_ALONE,
-        ParamInfo::bytes("cell", "65536 B", "bytes that take the same path"),
+        ParamInfo::bytes("cell", "65536 B", "bytes that take the same path")
+            .elsewhere("ns3-load-balance 10 packets"),
         ParamInfo::duration(
             "wait",
             "100 us",

@@ -21,6 +21,9 @@ use crate::timing::Timing;
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "tag_forward",
     summary: "Tag-and-Forward: on fat-trees, the source switch tags each packet with its path",
+    decides: "the source's switch",
+    observes: "nothing, or queues of its ports",
+    source: "Ishimori et al.",
     params: &[
         ParamInfo::choice(
             "choice",
