@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..base import Size
 from .setups import Setup, able, known
@@ -65,6 +65,8 @@ CLOS_LOAD, PLB_LOAD, PRESTO_LOAD = 0.8, 0.8, 0.6
 TESTBED_LOADS = {"mild": (0.5, 0.7), "large": (0.3, 0.5)}
 HERMES_LOAD = 0.6
 HERMES_RIVALS = ("conga", "clove", "letflow", "presto", "drill", "ecmp")
+WITH_DCTCP = "-dctcp"
+"""Ends the names of setups that stand beside those with loss-driven TCP."""
 SHORT_GAP = "letflow gap=100 us"
 """LetFlow with a pause that flows of 10 Gbps make more often than the default."""
 PATTERNS = {"permutation": '"permutation"', "staggered": json.dumps(_staggered())}
@@ -90,15 +92,21 @@ def setups(size: Size) -> list[Setup]:
     return [setup for setup in found if setup is not None]
 
 
+def _both(setup: Setup) -> Iterator[Setup]:
+    """A setup with TCP that reacts to loss, as the papers', and with DCTCP, whose means no timeouts dominate."""
+    yield setup
+    yield replace(setup, name=setup.name + WITH_DCTCP, profile="dctcp")
+
+
 def _setups(extent: Extent) -> Iterator[Setup]:
     seeds, scale = extent.seeds, extent.scale
     for kind, rate in (("mild", "40 Gbps"), ("large", "16 Gbps")):
         schemes = known(("ecmp", "conga", "letflow", SHORT_GAP))
         fabric = f'{_TESTBED}"{rate}"'
         loads = TESTBED_LOADS[kind]
-        yield Setup(f"testbed-{kind}", fabric, _SEARCH, schemes, "dctcp", 0.05 * scale, seeds, loads=loads)
+        yield from _both(Setup(f"testbed-{kind}", fabric, _SEARCH, schemes, "linux", 0.05 * scale, seeds, loads=loads))
     schemes = known(("ecmp", "drill", "conga", "presto"))
-    yield Setup("clos", _CLOS, _SEARCH, schemes, "dctcp", 0.025 * scale, seeds, loads=(CLOS_LOAD,))
+    yield from _both(Setup("clos", _CLOS, _SEARCH, schemes, "linux", 0.025 * scale, seeds, loads=(CLOS_LOAD,)))
     presto = known(("ecmp", "presto"))
     for name, fabric, schemes in (("clos-random", _CLOS, presto), ("single-switch", _SWITCH, presto[:1])):
         if len(presto) > 1:

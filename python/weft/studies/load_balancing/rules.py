@@ -12,7 +12,7 @@ import polars as pl
 
 from ...statistics import Estimate, paired_ratio, relative_difference
 from ..rows import spelled
-from .own import HERMES_LOAD, HERMES_RIVALS, PATTERNS, SHORT_GAP, TESTBED_LOADS
+from .own import HERMES_LOAD, HERMES_RIVALS, PATTERNS, SHORT_GAP, TESTBED_LOADS, WITH_DCTCP
 from .standing import standing
 
 REACHED = 0.8
@@ -76,6 +76,10 @@ def _listed(found: Mapping[float, Estimate]) -> str:
     return ", ".join(f"{times(value)} at {100 * load:.0f} %" for load, value in found.items())
 
 
+def _with_dctcp(found: Mapping[float, Estimate]) -> str:
+    return f"with DCTCP: {_listed(found)}" if found else ""
+
+
 def _unfinished(tables: Tables, part: str) -> str:
     rows = tables.own.filter(pl.col("part") == part).group_by("scheme").agg(pl.col("unfinished").mean())
     worst = [f"{scheme} {100 * share:.1f} %" for scheme, share in rows.sort("scheme").iter_rows() if share]
@@ -90,8 +94,9 @@ def conga(tables: Tables) -> Finding | None:
     best = max(found.values(), key=lambda value: value.mean)
     notes = [
         f"by load of the uplinks: {_listed(found)}",
+        _with_dctcp(_over_loads(tables, f"testbed-mild{WITH_DCTCP}", "ecmp", "conga", TESTBED_LOADS["mild"])),
         "same: 2 leaves, 2 spines, 2:1, one of two parallel links failed; other: those links are one of 80 Gbps at half"
-        " its rate, web-search sizes, DCTCP",
+        " its rate, web-search sizes, `linux`",
         "ECMP's share exceeds the slow link from 50 % load on: the ratio grows with the length of a run",
         _unfinished(tables, "testbed-mild"),
     ]
@@ -110,6 +115,9 @@ def letflow(tables: Tables) -> Finding | None:
     for kind, loads in TESTBED_LOADS.items():
         short = _over_loads(tables, f"testbed-{kind}", SHORT_GAP, "conga", loads)
         notes += [f"{kind} with a gap of 100 us: {_listed(short)}"] if short else []
+        for scheme, title in (("letflow", kind), (SHORT_GAP, f"{kind}, gap of 100 us")):
+            beside = _over_loads(tables, f"testbed-{kind}{WITH_DCTCP}", scheme, "conga", loads)
+            notes += [f"{title}, {_with_dctcp(beside)}"] if beside else []
     notes.append("mild: a link at half its rate, as in L1; large: at a fifth")
     return Finding(worst["mild"], worst["mild"].mean <= MILD and worst["large"].mean <= LARGE, notes)
 
@@ -123,11 +131,13 @@ def drill(tables: Tables) -> Finding | None:
     low, high = DRILL_GAIN
     holds = all((v.low or 0) > 1 and (v.low or 0) <= high and (v.high or 0) >= low for v in known.values())
     ecmp = ratio(tables, "clos", "ecmp", "drill")
+    beside = {rival: ratio(tables, f"clos{WITH_DCTCP}", rival, "drill") for rival in rivals}
     notes = [
         *(["no runs with presto"] if "presto" not in known else []),
         ", ".join(f"{rival}'s {times(value)}" for rival, value in known.items()),
         f"ECMP's {times(ecmp)}" if ecmp else "",
-        "80 % of the uplinks of an 8-8-8 fabric at 10 Gbps, DCTCP, hosts without DRILL's reordering buffer",
+        *(f"with DCTCP {rival}'s {times(value)}" for rival, value in beside.items() if value is not None),
+        "80 % of the uplinks of an 8-8-8 fabric at 10 Gbps, `linux`, hosts without DRILL's reordering buffer",
     ]
     return Finding(known["conga"], holds if len(known) == 2 else None, notes)
 
