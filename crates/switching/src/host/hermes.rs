@@ -228,7 +228,7 @@ impl PathSelector for Hermes {
                 let lasted = Duration::from_ns(nanoseconds.wrapping_sub(u32::from_be_bytes(*sent)).into());
                 host.shared.has(self.paths.len());
                 host.shared.measured(path.into(), lasted);
-                host.shared.acked(path.into(), marked > 0, host.now);
+                host.shared.acked(path.into(), marked > 0, &host.scheme.limits, host.now);
                 return true;
             }
             _ => {}
@@ -236,7 +236,7 @@ impl PathSelector for Hermes {
         self.is_open = true;
         let acked = self.round.receives(segment);
         if let Some(path) = self.path.filter(|_| acked.bytes > 0) {
-            host.shared.acked(path, segment.flags.has(Flags::ECE), host.now);
+            host.shared.acked(path, segment.flags.has(Flags::ECE), &host.scheme.limits, host.now);
             if let Some((end, since)) = self.timed.filter(|(end, _)| !is_before(segment.ack, *end)) {
                 let _ = end;
                 self.timed = None;

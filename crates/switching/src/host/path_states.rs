@@ -173,7 +173,8 @@ impl PathStates {
     }
 
     /// A packet on `path` was acknowledged, with a mark or without.
-    pub(crate) fn acked(&mut self, path: usize, is_marked: bool, now: Time) {
+    pub(crate) fn acked(&mut self, path: usize, is_marked: bool, limits: &Limits, now: Time) {
+        let base = self.base;
         let Some(path) = self.paths.get_mut(path) else { return };
         path.marked += (f64::from(u8::from(is_marked)) - path.marked) * MARK_WEIGHT;
         path.timeouts = 0;
@@ -181,9 +182,10 @@ impl PathStates {
             return;
         }
         if path.packets >= LEAST_PACKETS {
-            // Losses of a congested path are no sign of a failure.
+            // Losses of a path with marks or long queues are no sign of a failure.
             let is_lossy = f64::from(path.resent) > RESENT * f64::from(path.packets);
-            path.has_failed = is_lossy && path.marked < MARK_WEIGHT;
+            let is_slow = path.time.zip(base).is_some_and(|(time, base)| time > base + limits.high);
+            path.has_failed = is_lossy && path.marked < MARK_WEIGHT && !is_slow;
         }
         (path.window, path.packets, path.resent) = (now, 0, 0);
     }
@@ -239,7 +241,7 @@ mod tests {
     }
 
     fn mark(states: &mut PathStates, path: usize) {
-        (0..100).for_each(|_| states.acked(path, true, Time::ZERO));
+        (0..100).for_each(|_| states.acked(path, true, &limits(), Time::ZERO));
     }
 
     #[test]
@@ -278,7 +280,7 @@ mod tests {
     fn a_path_fails_with_the_fourth_timeout_in_a_row() {
         let mut states = states(&[20, 20]);
         (0..3).for_each(|_| states.timed_out(0));
-        states.acked(0, false, Time::ZERO);
+        states.acked(0, false, &limits(), Time::ZERO);
         (0..3).for_each(|_| states.timed_out(0));
         assert!(!states.has_failed(0));
         states.timed_out(0);
@@ -286,14 +288,15 @@ mod tests {
     }
 
     #[test]
-    fn a_path_fails_if_it_loses_packets_without_marks() {
-        for (marks, fails) in [(false, true), (true, false)] {
+    fn a_path_fails_if_it_loses_packets_without_marks_and_without_delay() {
+        for (marks, time, fails) in [(false, 20, true), (true, 20, false), (false, 500, false)] {
             let mut states = states(&[20]);
+            (0..50).for_each(|_| states.measured(0, US(time)));
             if marks {
                 mark(&mut states, 0);
             }
             (0..200).for_each(|packet| states.sends(0, 1500, packet % 50 == 0, Time::ZERO));
-            states.acked(0, false, Time::ZERO + LOSS_WINDOW);
+            states.acked(0, false, &limits(), Time::ZERO + LOSS_WINDOW);
             assert_eq!(states.has_failed(0), fails);
         }
     }
