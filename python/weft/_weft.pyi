@@ -88,8 +88,8 @@ def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) ->
         * ``events``: ``[{"at_ps", "change", "target", "up", "links"}]``, ``links`` indices in ``links`` of
           links that are ``up`` from then on, or not (null: their rate or losses change);
         * ``reroutes``: ``[{"at_ps", "routes"}]``, the next hops after each reaction to events;
-        * ``routes``: the initial next hops; here and in reroutes, in the format of `routes` for `ecmp` and `spray`, else
-          null.
+        * ``routes``: the initial next hops; here and in reroutes, in the format of `routes` for `ecmp` and `spray`,
+          else null.
 
     Raises:
         ScenarioError: The scenario is not valid, or has no such run.
