@@ -100,11 +100,21 @@ _NEEDS = {"new-switch": "switches", "new-host": "hosts", "multipath-host": "MPTC
 def _overview(entries: Sequence[Mapping[str, Any]]) -> None:
     """One line for each scheme."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for title in ("scheme", "decides", "observes", "needs new"):
-        table.add_column(title, no_wrap=True, overflow="ellipsis")
-    for entry in entries:
-        needs = ", ".join(_NEEDS[need] for need in entry["needs"])
-        table.add_row(Text(str(entry["name"]), style="bold"), entry["decides"], entry["observes"], needs)
+    needs = [", ".join(_NEEDS[need] for need in entry["needs"]) for entry in entries]
+    columns = {
+        "scheme": [str(entry["name"]) for entry in entries],
+        "decides": [str(entry["decides"]) for entry in entries],
+        "needs new": needs,
+        "observes": [str(entry["observes"]) for entry in entries],
+    }
+    widths = {title: max(map(len, [title, *cells])) for title, cells in columns.items()}
+    # The last column is cut on a narrow terminal.
+    left = shell.out.width - sum(widths[title] + 2 for title in list(columns)[:-1]) - 2
+    for title in columns:
+        width = widths[title] if title != "observes" else max(10, min(left, widths[title]))
+        table.add_column(title, no_wrap=True, overflow="ellipsis", width=width)
+    for name, *cells in zip(*columns.values(), strict=True):
+        table.add_row(Text(name, style="bold"), *cells)
     shell.out.print(table)
 
 

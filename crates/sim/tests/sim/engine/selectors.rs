@@ -126,7 +126,7 @@ fn presto_uses_all_paths_and_its_destination_restores_the_order() {
         let (packets, outcome) = spread(spec, 8, 2_000_000);
         let (most, least) = (packets.iter().max().unwrap(), packets.iter().min().unwrap());
         assert!(*least * 10 > *most * 9, "{packets:?}");
-        outcome.flows.iter().map(|flow| u64::from(flow.out_of_order)).sum::<u64>()
+        outcome.flows.iter().map(|flow| flow.out_of_order).sum::<u64>()
     };
     let (restored, passed_on) = (late(MS(50)), late(Duration::from_ps(1)));
     assert!(restored == 0 && passed_on > 10, "{restored} and {passed_on}");
