@@ -22,6 +22,8 @@ enum reason {
 	RETURNED,
 	RULE, /* this and the next belong to a central controller: unused by programs */
 	NOT_RELEASED,
+	LINK_LOSS, /* this and the next belong to the simulator's gray failures: unused by programs */
+	BLACKHOLE,
 	SHORT,
 	VERSION,
 	TYPE,

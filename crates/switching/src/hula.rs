@@ -242,9 +242,10 @@ impl HulaSwitch {
             Some(Way::Host) | None => return out.drop(DropReason::Untrusted),
             Some(way) => *way,
         };
-        let host = self.members.get(usize::from(tor)).filter(|_| self.tor != Some(tor));
-        if !host.is_some_and(|host| self.next_hops.all(*host).contains(&ingress)) {
-            return out.drop(DropReason::Stale);
+        let Some(host) = self.members.get(usize::from(tor)) else { return out.drop(DropReason::Stale) };
+        // After a failure, probes also come over longer paths, and back to the ToR switch that sent them.
+        if self.tor == Some(tor) || !self.next_hops.all(*host).contains(&ingress) {
+            return out.consume();
         }
         // Of the link towards the ToR switch.
         let level = level.max(self.loads[ingress.index()].level(now));

@@ -1,6 +1,7 @@
 //! [`Tcp`]: hosts with plain TCP.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use weft_switching::host::distinct_paths::PathFinder;
@@ -30,7 +31,9 @@ struct Side<P> {
     template: Header,
     /// Its choice of paths.
     path: P,
-    /// The state that it shares.
+    /// The paths that it knows.
+    paths: Arc<[u32]>,
+    /// The place of the state that it shares.
     shared: u32,
     /// The link on which it sends.
     nic: u32,
@@ -57,9 +60,12 @@ pub struct Tcp<'a, P: PathSelector> {
     finder: &'a dyn PathFinder,
     /// The paths that were found, by first switch and class of the destination.
     paths: HashMap<(NodeId, usize), Arc<[u32]>>,
-    /// The state that ends at a host share, and its place by host and class of the destination.
+    /// The state that ends at a host share; the first place is for those that share none.
     shared: Vec<P::Shared>,
-    shared_by: HashMap<(HostId, usize), u32>,
+    /// The place of that state, by host, its first switch and the class of the destination.
+    shared_by: HashMap<(HostId, NodeId, usize), u32>,
+    /// Places of state that no end shares any more.
+    unshared: Vec<u32>,
 }
 
 /// The header of the packets that one side (0: the source) of a flow sends.
@@ -94,8 +100,9 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             scheme,
             finder,
             paths: HashMap::new(),
-            shared: Vec::new(),
+            shared: vec![P::Shared::default()],
             shared_by: HashMap::new(),
+            unshared: Vec::new(),
         }
     }
 
@@ -109,17 +116,25 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         Arc::clone(self.paths.entry((from, routes.class_of(host))).or_insert_with(found))
     }
 
-    /// The place of the state that the end shares with others at its host.
-    fn place_of_shared(&mut self, own: HostId, other: HostId, nics: &impl Nics) -> u32 {
-        let shared = &mut self.shared;
-        let mut add = || {
-            shared.push(P::Shared::default());
-            shared.len() as u32 - 1
-        };
-        if size_of::<P::Shared>() == 0 {
-            return if self.sides.is_empty() { add() } else { 0 };
+    /// The place of the state that an end at `own` with `nic` shares with others.
+    fn place_of_shared(
+        &mut self,
+        (own, other): (HostId, HostId),
+        nic: u32,
+        net: &Network<'_>,
+        nics: &impl Nics,
+    ) -> u32 {
+        if !P::shares(self.scheme) {
+            return 0;
         }
-        *self.shared_by.entry((own, nics.routes().class_of(other))).or_insert_with(add)
+        let key = (own, net.fabric.link(net.id(nic)).to, nics.routes().class_of(other));
+        let (shared, unshared) = (&mut self.shared, &mut self.unshared);
+        *self.shared_by.entry(key).or_insert_with(|| {
+            unshared.pop().unwrap_or_else(|| {
+                shared.push(P::Shared::default());
+                shared.len() as u32 - 1
+            })
+        })
     }
 
     /// Adds the end `end`; returns its place.
@@ -134,8 +149,9 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
     ) -> u32 {
         let flow = &world.flows[end as usize / 2];
         let (own, other) = if end & 1 == 0 { (flow.src, flow.dst) } else { (flow.dst, flow.src) };
+        let paths = self.paths_to(other, nic, net, nics);
         let opening = Opening {
-            paths: self.paths_to(other, nic, net, nics),
+            paths: Arc::clone(&paths),
             random: mix64(end.into()),
             rate: net.fabric.link(net.id(nic)).rate,
         };
@@ -144,7 +160,8 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             alarms: Alarms::default(),
             template: template(flow, end as usize & 1),
             path: P::open(self.scheme, opening),
-            shared: self.place_of_shared(own, other, nics),
+            shared: self.place_of_shared((own, other), nic, net, nics),
+            paths,
             nic,
             end,
             following: Following::new(end & 1 == 0),
@@ -360,19 +377,48 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
 
     fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
         self.paths.clear();
-        self.shared.iter_mut().for_each(|shared| *shared = P::Shared::default());
+        // Classes of destinations may have new numbers: those of the ends that are there are entered again.
+        self.shared_by.clear();
+        let mut is_taken = vec![false; self.shared.len()];
         for place in 0..self.sides.len() {
             let end = self.sides[place].end;
+            if world.places.get(end / 2, end as usize & 1) != Place::At(place as u32) {
+                continue;
+            }
             let flow = &world.flows[end as usize / 2];
+            let (own, other) = if end & 1 == 0 { (flow.src, flow.dst) } else { (flow.dst, flow.src) };
             let nic = nics.nic(net, flow, end as usize & 1, None);
-            let paths = self.paths_to(if end & 1 == 0 { flow.dst } else { flow.src }, nic, net, nics);
+            let paths = self.paths_to(other, nic, net, nics);
+            let is_new = self.sides[place].paths != paths;
+            let known = self.sides[place].shared;
+            if P::shares(self.scheme) && !is_taken[known as usize] {
+                let key = (own, net.fabric.link(net.id(nic)).to, nics.routes().class_of(other));
+                if let Entry::Vacant(entry) = self.shared_by.entry(key) {
+                    entry.insert(known);
+                    is_taken[known as usize] = true;
+                    if is_new {
+                        self.shared[known as usize] = P::Shared::default();
+                    }
+                }
+            }
+            let shared = self.place_of_shared((own, other), nic, net, nics);
             let side = &mut self.sides[place];
-            side.nic = nic;
-            side.path.renew(paths);
+            (side.nic, side.shared) = (nic, shared);
+            if is_new {
+                side.path.renew(Arc::clone(&paths));
+                side.paths = paths;
+            }
+        }
+        self.unshared.clear();
+        for place in (1..is_taken.len()).filter(|place| !is_taken[*place]) {
+            self.shared[place] = P::Shared::default();
+            self.unshared.push(place as u32);
         }
     }
 
     fn memory(&self) -> usize {
-        self.sides.capacity() * size_of::<Side<P>>()
+        let paths = self.paths.values().map(|paths| size_of_val(&**paths)).sum::<usize>();
+        let shared = self.shared.capacity() * size_of::<P::Shared>();
+        self.sides.capacity() * size_of::<Side<P>>() + paths + shared
     }
 }

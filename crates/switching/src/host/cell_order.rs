@@ -80,7 +80,7 @@ impl CellOrder {
     /// Whether a segment can be passed on at `now`; it is written to `out`.
     pub(crate) fn release(&mut self, now: Time, out: &mut Segment) -> bool {
         let (Some(first), Some((newest, expected))) = (self.held.first(), self.newest) else { return false };
-        let is_in_order = first.cell == newest || !is_before(expected, first.segment.seq);
+        let is_in_order = !is_before(newest, first.cell) || !is_before(expected, first.segment.seq);
         if !is_in_order && now < self.wakes_at() {
             return false;
         }
@@ -150,6 +150,14 @@ mod tests {
         assert_eq!(order.wakes_at(), start + US(20));
         assert_eq!(released(&mut order, start + US(20)), [0]);
         assert!(!order.holds(0, &data(u32::MAX - 99), start + US(21)), "what comes too late goes to TCP");
+    }
+
+    #[test]
+    fn a_cell_that_is_no_longer_the_newest_waits_for_nothing() {
+        let mut order = order();
+        assert!(order.holds(2, &data(100), Time::ZERO));
+        assert!(!order.holds(3, &data(u32::MAX - 99), Time::ZERO), "resent in a later cell");
+        assert_eq!(released(&mut order, Time::ZERO), [100]);
     }
 
     #[test]

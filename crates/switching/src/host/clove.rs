@@ -12,6 +12,7 @@ use weft_units::{Duration, Time};
 
 use super::path_selector::{Host, Opening, PathSelector};
 use super::path_weights::PathWeights;
+use super::seen_marks::SeenMarks;
 use crate::Header;
 use crate::descriptor::{Descriptor, Need};
 use crate::host::over::OVER_HASH_ALONE;
@@ -63,6 +64,8 @@ pub struct Clove {
     paths: Arc<[u32]>,
     /// The path of the flowlet, and when its last packet was sent.
     flowlet: Option<(usize, Time)>,
+    marks: SeenMarks,
+    random: u64,
 }
 
 impl PathSelector for Clove {
@@ -73,12 +76,16 @@ impl PathSelector for Clove {
         true
     }
 
+    fn shares(_scheme: &Scheme) -> bool {
+        true
+    }
+
     fn open(_scheme: &Scheme, opening: Opening) -> Self {
-        Self { paths: opening.paths, flowlet: None }
+        Self { paths: opening.paths, flowlet: None, marks: SeenMarks::default(), random: opening.random }
     }
 
     fn renew(&mut self, paths: Arc<[u32]>) {
-        *self = Self { paths, flowlet: None };
+        (self.paths, self.flowlet) = (paths, None);
     }
 
     fn stamp(&mut self, host: &mut Host<'_, Self>, template: &mut Header, segment: &Segment) {
@@ -86,13 +93,13 @@ impl PathSelector for Clove {
             return;
         }
         let known = self.flowlet.filter(|(_, last)| host.now.saturating_since(*last) < host.scheme.gap);
-        let path = known.map_or_else(|| host.shared.next(self.paths.len()), |(path, _)| path);
+        let path = known.map_or_else(|| host.shared.next(self.paths.len(), self.random), |(path, _)| path);
         self.flowlet = Some((path, host.now));
         template.entropy = self.paths[path] ^ template.flow_hash;
         template.overlay = [0; 8];
         if !segment.flags.has(Flags::SYN) {
             template.overlay[0] = path as u8 + 1;
-            template.overlay[1] = host.shared.report(host.now, host.scheme.relay).map_or(0, |path| path + 1);
+            template.overlay[1] = self.marks.report(host.now, host.scheme.relay).map_or(0, |path| path + 1);
         }
     }
 
@@ -104,7 +111,7 @@ impl PathSelector for Clove {
         if segment.ecn == Ecn::Ce
             && let Some(path) = path.checked_sub(1)
         {
-            host.shared.marked(path);
+            self.marks.marked(path);
         }
         if let Some(path) = congested.checked_sub(1) {
             host.shared.congested(path.into(), host.now, host.scheme.relay * 2);

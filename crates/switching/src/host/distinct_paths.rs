@@ -9,13 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weft_fabric::Fabric;
 use weft_units::{HostId, NodeId, PortId};
 
-use super::path_weights::MOST_PATHS;
 use crate::blueprint::Blueprint;
 use crate::hash::mix64;
 use crate::{Forwarding, Header, Mac, Switch};
 
-/// No path between switches is longer.
-const LONGEST: usize = 64;
+/// Paths that can be told apart in a packet.
+const MOST_PATHS: usize = 255;
 
 /// Finds paths.
 pub trait PathFinder: Sync {
@@ -72,7 +71,7 @@ impl<B: Blueprint + Sync> PathFinder for DistinctPaths<'_, B> {
         let mut header = Header { dst: Mac::of_host(host.0), ..Header::default() };
         let mut known: BTreeMap<Vec<PortId>, u32> = BTreeMap::new();
         let mut tried: usize = 0;
-        // With n paths of equal shares, the chance to miss one is below n / e^16.
+        // With n paths of equal shares, the chance to miss one is below n / e^16; paths with a small share may be missed.
         while known.len() < MOST_PATHS && tried < 64 + 16 * known.len() {
             header.entropy = mix64(tried as u64) as u32;
             tried += 1;
@@ -97,7 +96,7 @@ impl<B: Blueprint> DistinctPaths<'_, B> {
             let port = decide(node, header)?;
             node = self.fabric.link(*self.fabric.ports(node).get(port.index())?).to;
             ports.push(port);
-            if ports.len() > LONGEST {
+            if ports.len() > self.fabric.switch_count() {
                 return None;
             }
         }

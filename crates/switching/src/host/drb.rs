@@ -45,8 +45,8 @@ impl PathSelector for Drb {
     }
 
     fn renew(&mut self, paths: Arc<[u32]>) {
+        self.next %= paths.len().max(1);
         self.paths = paths;
-        self.next = 0;
     }
 
     fn stamp(&mut self, _host: &mut Host<'_, Self>, template: &mut Header, _segment: &Segment) {

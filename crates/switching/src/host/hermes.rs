@@ -2,7 +2,9 @@
 //! caution: away from failures at once, away from congestion only if another path is notably better and the flow gains by
 //! it (Zhang et al., "Resilient datacenter load balancing in the wild", SIGCOMM 2017).
 //!
-//! The paper's hypervisors under one leaf share an agent that probes; here each host senses and probes for itself.
+//! The paper's hypervisors under one leaf share an agent that probes; here each host senses and probes for itself. The bytes
+//! that a flow must have sent before it leaves a congested path are counted from its last move. A path that dropped all
+//! packets of a connection is avoided by that connection alone.
 
 use std::sync::Arc;
 
@@ -88,6 +90,9 @@ impl Scheme {
 
 /// Window in which a flow's rate is measured.
 const RATE_WINDOW: Duration = Duration::from_us(500);
+/// Timeouts on a path without an acknowledgement from which a connection avoids it: a switch that drops all packets of some
+/// flows (section 3.1.2).
+const TIMEOUTS: u8 = 4;
 /// Answers to probes that can wait.
 const MOST_ANSWERS: usize = 8;
 /// In the first byte of the overlay.
@@ -103,8 +108,13 @@ pub struct Hermes {
     rate: Rate,
     round: RoundTrips,
     path: Option<usize>,
-    /// Choose again: after a timeout.
+    /// Choose another one: after a timeout.
     leaves: bool,
+    /// The path before, and the end of the data that was sent on it.
+    before: Option<(usize, u32)>,
+    /// By path, timeouts since the last acknowledgement on it.
+    timeouts: Vec<u8>,
+    random: u64,
     timed: Timed,
     sent: u64,
     /// The bytes sent in this window and in the last one.
@@ -143,14 +153,19 @@ impl Hermes {
 
     /// Algorithm 2: the path of the next packet.
     fn choose(&mut self, host: &mut Host<'_, Self>) -> usize {
-        let limits = &host.scheme.limits;
-        let Some(path) = self.path.filter(|path| !self.leaves && !host.shared.has_failed(*path)) else {
-            return host.shared.choose(limits, host.now);
+        let (limits, now) = (&host.scheme.limits, host.now);
+        let works = |path: usize| self.timeouts.get(path).is_none_or(|count| *count < TIMEOUTS);
+        let Some(path) = self.path else {
+            return host.shared.choose(works, limits, now).unwrap_or(0);
         };
+        if self.leaves || host.shared.has_failed(path, now) {
+            // If there is no other, the flow stays.
+            return host.shared.choose(|other| other != path && works(other), limits, now).unwrap_or(path);
+        }
         let may_leave = self.sent > host.scheme.sent
-            && host.shared.is_congested(path, limits)
-            && !self.is_fast(host.scheme, host.now);
-        let better = if may_leave { host.shared.better_than(path, limits, host.now) } else { None };
+            && host.shared.is_congested(path, limits, now)
+            && !self.is_fast(host.scheme, now);
+        let better = if may_leave { host.shared.better_than(path, limits, now) } else { None };
         better.unwrap_or(path)
     }
 }
@@ -163,6 +178,10 @@ impl PathSelector for Hermes {
         true
     }
 
+    fn shares(_scheme: &Scheme) -> bool {
+        true
+    }
+
     fn open(_scheme: &Scheme, opening: Opening) -> Self {
         Self {
             paths: opening.paths,
@@ -170,6 +189,9 @@ impl PathSelector for Hermes {
             round: RoundTrips::default(),
             path: None,
             leaves: false,
+            before: None,
+            timeouts: Vec::new(),
+            random: opening.random,
             timed: None,
             sent: 0,
             window: (Time::ZERO, 0, 0),
@@ -182,24 +204,32 @@ impl PathSelector for Hermes {
 
     fn renew(&mut self, paths: Arc<[u32]>) {
         self.paths = paths;
-        (self.path, self.timed) = (None, None);
+        (self.path, self.before, self.timed) = (None, None, None);
+        self.timeouts.clear();
         self.probes.clear();
+        self.answers.clear();
     }
 
     fn stamp(&mut self, host: &mut Host<'_, Self>, template: &mut Header, segment: &Segment) {
+        template.overlay = [0; 8];
         if self.paths.is_empty() {
             return;
         }
-        host.shared.has(self.paths.len());
+        host.shared.has(self.paths.len(), self.random);
         let path = self.choose(host);
+        self.leaves = false;
         if self.path != Some(path) {
-            (self.path, self.timed, self.leaves, self.sent) = (Some(path), None, false, 0);
+            self.before = self.path.zip(self.round.sent());
+            (self.path, self.timed, self.sent) = (Some(path), None, 0);
         }
         if segment.len > 0 {
             let bytes = segment.ip_bytes().into();
             self.sends(bytes, host.now);
-            host.shared.sends(path, bytes, segment.retransmission, host.now);
+            host.shared.sends(path, bytes, host.now);
             if segment.retransmission {
+                // The copy that was lost was perhaps sent on the path before.
+                let before = self.before.filter(|(_, end)| is_before(segment.seq, *end));
+                host.shared.lost(before.map_or(path, |(path, _)| path));
                 // An acknowledgement would not tell which of the copies it answers.
                 self.timed = None;
             } else if self.timed.is_none() {
@@ -208,7 +238,6 @@ impl PathSelector for Hermes {
         }
         self.round.sends(segment);
         template.entropy = self.paths[path] ^ template.flow_hash;
-        template.overlay = [0; 8];
     }
 
     fn receive(&mut self, host: &mut Host<'_, Self>, header: &Header, segment: &Segment) -> bool {
@@ -226,7 +255,7 @@ impl PathSelector for Hermes {
             ANSWER if !is_syn => {
                 let nanoseconds = (host.now.ps() / 1000) as u32;
                 let lasted = Duration::from_ns(nanoseconds.wrapping_sub(u32::from_be_bytes(*sent)).into());
-                host.shared.has(self.paths.len());
+                host.shared.has(self.paths.len(), self.random);
                 host.shared.measured(path.into(), lasted);
                 host.shared.acked(path.into(), marked > 0, &host.scheme.limits, host.now);
                 return true;
@@ -237,8 +266,8 @@ impl PathSelector for Hermes {
         let acked = self.round.receives(segment);
         if let Some(path) = self.path.filter(|_| acked.bytes > 0) {
             host.shared.acked(path, segment.flags.has(Flags::ECE), &host.scheme.limits, host.now);
-            if let Some((end, since)) = self.timed.filter(|(end, _)| !is_before(segment.ack, *end)) {
-                let _ = end;
+            self.timeouts.get_mut(path).into_iter().for_each(|count| *count = 0);
+            if let Some((_, since)) = self.timed.filter(|(end, _)| !is_before(segment.ack, *end)) {
                 self.timed = None;
                 host.shared.measured(path, host.now.saturating_since(since));
             }
@@ -246,9 +275,10 @@ impl PathSelector for Hermes {
         false
     }
 
-    fn timed_out(&mut self, host: &mut Host<'_, Self>) {
+    fn timed_out(&mut self, _host: &mut Host<'_, Self>) {
         if let Some(path) = self.path {
-            host.shared.timed_out(path);
+            self.timeouts.resize(self.paths.len().max(path + 1), 0);
+            self.timeouts[path] = self.timeouts[path].saturating_add(1);
         }
         (self.leaves, self.timed) = (true, None);
     }
@@ -259,10 +289,9 @@ impl PathSelector for Hermes {
         if has_none && host.now < self.quiet_until || self.paths.is_empty() || !self.is_open {
             return false;
         }
-        host.shared.has(self.paths.len());
+        host.shared.has(self.paths.len(), self.random);
         if self.round.sent().is_some() {
-            let (scheme, now) = (host.scheme, host.now);
-            self.quiet_until = host.shared.probes(scheme.probe, &scheme.limits, now, &mut self.probes);
+            self.quiet_until = host.shared.probes(host.scheme.probe, host.now, &mut self.probes);
         }
         let path;
         if let Some(answer) = self.answers.pop() {

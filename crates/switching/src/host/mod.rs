@@ -16,4 +16,5 @@ mod path_weights;
 pub mod plb;
 pub mod presto;
 mod round_trips;
+mod seen_marks;
 pub mod selected;

@@ -11,7 +11,7 @@ use crate::Header;
 pub struct Host<'a, P: PathSelector + ?Sized> {
     /// The parameters.
     pub scheme: &'a P::Scheme,
-    /// The state that the ends at this host share if their connections lead to hosts with the same paths.
+    /// The state that the ends at this host share if their connections lead over the same paths.
     pub shared: &'a mut P::Shared,
     /// The time.
     pub now: Time,
@@ -39,10 +39,15 @@ pub trait PathSelector: Send {
         false
     }
 
+    /// Whether ends share state.
+    fn shares(_scheme: &Self::Scheme) -> bool {
+        false
+    }
+
     /// The selector of a new end.
     fn open(scheme: &Self::Scheme, opening: Opening) -> Self;
 
-    /// Routes have changed: the distinct paths are now `paths`.
+    /// The distinct paths to the other end have changed.
     fn renew(&mut self, _paths: Arc<[u32]>) {}
 
     /// Changes the template of the end's packets before `_segment` is sent with it: mostly [`Header::entropy`].

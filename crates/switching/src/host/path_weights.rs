@@ -1,10 +1,8 @@
-//! [`PathWeights`]: the weights by which a host spreads flowlets over the paths to a leaf, and its reports about the paths
-//! from there (Clove, section 3.2).
+//! [`PathWeights`]: the weights by which a host spreads flowlets over the paths to a leaf (Clove, section 3.2).
 
 use weft_units::{Duration, Time};
 
-/// Paths that can be told apart in a packet.
-pub(crate) const MOST_PATHS: usize = 255;
+use crate::hash::pick;
 
 /// One path to the other leaf.
 #[derive(Clone, Copy)]
@@ -17,22 +15,23 @@ struct Way {
     congested_until: Time,
 }
 
-/// The paths between a host and a leaf.
+/// The paths from a host to a leaf.
 #[derive(Default)]
 pub struct PathWeights {
     ways: Vec<Way>,
-    /// By path from there: whether a mark has not been reported yet, and when the last one was.
-    seen: Vec<(bool, Time)>,
-    /// The path from which the search for the next report starts.
-    turn: usize,
 }
 
 impl PathWeights {
-    /// The path of the next flowlet, one of `count`: weighted round robin, as even as possible.
-    pub(crate) fn next(&mut self, count: usize) -> usize {
+    /// The path of the next flowlet, one of `count`: weighted round robin, as even as possible, from a path drawn with the
+    /// bits of `random`.
+    pub(crate) fn next(&mut self, count: usize, random: u64) -> usize {
         if self.ways.len() != count {
-            let way = Way { weight: 1.0 / count as f64, lag: 0.0, congested_until: Time::ZERO };
-            self.ways = vec![way; count];
+            let (first, weight) = (pick(random, count), 1.0 / count as f64);
+            let way = |place| {
+                let turn = (place + count - first) % count;
+                Way { weight, lag: 0.5 - (turn as f64 + 0.5) * weight, congested_until: Time::ZERO }
+            };
+            self.ways = (0..count).map(way).collect();
         }
         let mut best = 0;
         for place in 0..count {
@@ -61,28 +60,6 @@ impl PathWeights {
             way.weight += share / free as f64;
         }
     }
-
-    /// A packet with a congestion mark has come over `path` from there.
-    pub(crate) fn marked(&mut self, path: u8) {
-        let path = usize::from(path);
-        if path >= self.seen.len() {
-            self.seen.resize(path + 1, (false, Time::ZERO));
-        }
-        self.seen[path].0 = true;
-    }
-
-    /// A path from there to report as congested, each at most once in `interval`.
-    pub(crate) fn report(&mut self, now: Time, interval: Duration) -> Option<u8> {
-        let count = self.seen.len();
-        let due = |place: &usize| {
-            let (is_marked, last) = self.seen[*place];
-            is_marked && (last == Time::ZERO || now.saturating_since(last) >= interval)
-        };
-        let place = (self.turn..count).chain(0..self.turn.min(count)).find(due)?;
-        self.seen[place] = (false, now);
-        self.turn = place + 1;
-        Some(place as u8)
-    }
 }
 
 #[cfg(test)]
@@ -93,7 +70,7 @@ mod tests {
 
     fn shares(weights: &mut PathWeights, count: usize) -> Vec<usize> {
         let mut shares = vec![0; count];
-        (0..1200).for_each(|_| shares[weights.next(count)] += 1);
+        (0..1200).for_each(|_| shares[weights.next(count, 0)] += 1);
         shares
     }
 
@@ -112,7 +89,7 @@ mod tests {
     #[test]
     fn if_all_paths_are_congested_the_weights_stay() {
         let mut weights = PathWeights::default();
-        weights.next(2);
+        weights.next(2, 0);
         for path in [0, 1, 0, 1, 0] {
             weights.congested(path, Time::ZERO, US(100));
         }
@@ -121,15 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_reported_once_for_a_mark_and_once_in_the_interval_in_turn_with_others() {
-        let (mut weights, start) = (PathWeights::default(), Time::from_ps(1));
-        assert_eq!(weights.report(start, US(50)), None);
-        [3, 1].into_iter().for_each(|path| weights.marked(path));
-        let mut report = |at| weights.report(start + US(at), US(50));
-        assert_eq!([report(0), report(0), report(0)], [Some(1), Some(3), None]);
-        weights.marked(1);
-        let mut report = |at| weights.report(start + US(at), US(50));
-        assert_eq!([report(49), report(50), report(200)], [None, Some(1), None]);
+    fn hosts_start_with_different_paths_and_take_all_in_turn() {
+        let order = |random: u64| {
+            let mut weights = PathWeights::default();
+            (0..8).map(|_| weights.next(4, random)).collect::<Vec<_>>()
+        };
+        assert_eq!(order(0), [0, 1, 2, 3, 0, 1, 2, 3]);
+        assert_eq!(order(3 << 62), [3, 0, 1, 2, 3, 0, 1, 2]);
     }
 
     #[test]

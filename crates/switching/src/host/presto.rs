@@ -91,8 +91,10 @@ impl PathSelector for Presto {
     }
 
     fn renew(&mut self, paths: Arc<[u32]>) {
+        self.path %= paths.len().max(1);
         self.paths = paths;
-        self.path = 0;
+        // The next packet begins a cell, because the path may be another one.
+        (self.cell, self.bytes) = (self.cell.wrapping_add(1), 0);
     }
 
     /// Algorithm 1.

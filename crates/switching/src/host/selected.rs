@@ -133,6 +133,10 @@ impl PathSelector for Selected {
         }
     }
 
+    fn shares(scheme: &Selecting) -> bool {
+        matches!(scheme.named, Named::Clove(_) | Named::Hermes(_))
+    }
+
     fn open(scheme: &Selecting, opening: Opening) -> Self {
         let opening = Opening { random: crate::mix64(opening.random ^ scheme.secret), ..opening };
         match &scheme.named {

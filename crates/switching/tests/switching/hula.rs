@@ -131,21 +131,23 @@ fn a_best_next_hop_without_a_path_is_not_used() {
         assert_eq!(uplinks(net, &fabric, us(1), 2, 100)[4], 0);
         let leaf = fabric.find("l0").unwrap();
         let late = net.receive(us(2), leaf, port(&fabric, "l0", "s2"), &probe(1, 0));
-        assert_eq!(late, [Action::Drop(DropReason::Stale)]);
+        assert_eq!(late, [Action::Consume]);
     });
 }
 
 #[test]
-fn probes_of_hosts_and_of_unknown_switches_are_dropped() {
+fn probes_of_hosts_and_of_unknown_switches_are_dropped_and_a_switch_ignores_its_own() {
     let fabric = spine_leaf(4, 2, 2, &LinkSpec::default(), &LinkSpec::default()).unwrap();
     let leaf = fabric.find("l0").unwrap();
     let up = port(&fabric, "l0", "s0");
     network(&fabric, &scheme("hula"), SEED, |net| {
-        for (port, tor, reason) in
-            [(PortId(0), 1, DropReason::Untrusted), (up, 0, DropReason::Stale), (up, 9, DropReason::Stale)]
-        {
+        for (port, tor, action) in [
+            (PortId(0), 1, Action::Drop(DropReason::Untrusted)),
+            (up, 9, Action::Drop(DropReason::Stale)),
+            (up, 0, Action::Consume),
+        ] {
             let actions = net.receive(us(0), leaf, port, &probe(tor, 0));
-            assert_eq!(actions, [Action::Drop(reason)], "of switch {tor}");
+            assert_eq!(actions, [action], "of switch {tor}");
         }
     });
 }
