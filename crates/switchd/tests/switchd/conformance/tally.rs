@@ -63,10 +63,20 @@ impl Tally {
 
 /// Everything that can happen.
 pub fn possible() -> impl Iterator<Item = &'static str> {
-    // Not possible here: queues, memory and GSO belong to the kernel, hosts to the simulator, rules to a central
-    // controller, tags to other modes.
-    const NEVER: [&str; 8] =
-        ["queue_full", "not_for_me", "no_memory", "rule", "not_released", "missing", "repeated", "gso"];
+    // Not possible here: queues, memory and GSO belong to the kernel, hosts and gray failures to the simulator, rules
+    // to a central controller, tags to other modes.
+    const NEVER: [&str; 10] = [
+        "queue_full",
+        "not_for_me",
+        "link_loss",
+        "blackhole",
+        "no_memory",
+        "rule",
+        "not_released",
+        "missing",
+        "repeated",
+        "gso",
+    ];
     let names = Reason::all().map(Reason::name).chain(DEEDS).chain(What::ALL.map(What::name));
     names.filter(|name| !NEVER.contains(name))
 }
