@@ -344,8 +344,7 @@ fn reroutes(plan: &Plan) -> Vec<Reroute<'_>> {
     let times: BTreeSet<Time> = plan.events.iter().filter_map(|event| plan.reroutes_at(event)).collect();
     let reroutes = times.into_iter().map(|at| {
         // An event at the very time of a reaction to an earlier one is not known yet.
-        let is_known = |event: &crate::change::Event| event.at < at || plan.reroutes_at(event) == Some(at);
-        while let Some(event) = events.next_if(|event| is_known(event)) {
+        while let Some(event) = events.next_if(|event| event.at < at || plan.reroutes_at(event) == Some(at)) {
             states.apply(&event.change);
         }
         let paths = EqualCost::compute_where(fabric, |link| states.is_up(link));

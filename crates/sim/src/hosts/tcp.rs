@@ -48,6 +48,9 @@ struct Side<P> {
     opened: Time,
 }
 
+/// State that ends at a host share: the host, its first switch and the class of the destination.
+type Sharing = (HostId, NodeId, usize);
+
 /// Ends for which there is room at first.
 const FIRST_SIDES: usize = 16;
 
@@ -62,8 +65,8 @@ pub struct Tcp<'a, P: PathSelector> {
     paths: HashMap<(NodeId, usize), Arc<[u32]>>,
     /// The state that ends at a host share; the first place is for those that share none.
     shared: Vec<P::Shared>,
-    /// The place of that state, by host, its first switch and the class of the destination.
-    shared_by: HashMap<(HostId, NodeId, usize), u32>,
+    /// The place of that state.
+    shared_by: HashMap<Sharing, u32>,
     /// Places of state that no end shares any more.
     unshared: Vec<u32>,
 }
@@ -82,6 +85,16 @@ pub(super) fn template(flow: &Flow, side: usize) -> Header {
         traffic_class: flow.dscp << 2,
         ..Header::default()
     }
+}
+
+/// The host of an end, and the other one of its flow.
+fn hosts_of(end: u32, flow: &Flow) -> (HostId, HostId) {
+    if end & 1 == 0 { (flow.src, flow.dst) } else { (flow.dst, flow.src) }
+}
+
+/// The state that an end at `own` with `nic` shares.
+fn sharing((own, other): (HostId, HostId), nic: u32, net: &Network<'_>, nics: &impl Nics) -> Sharing {
+    (own, net.fabric.link(net.id(nic)).to, nics.routes().class_of(other))
 }
 
 /// The initial sequence number of one side of a flow.
@@ -116,10 +129,10 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         Arc::clone(self.paths.entry((from, routes.class_of(host))).or_insert_with(found))
     }
 
-    /// The place of the state that an end at `own` with `nic` shares with others.
+    /// The place of the state that an end with `nic` shares with others.
     fn place_of_shared(
         &mut self,
-        (own, other): (HostId, HostId),
+        hosts: (HostId, HostId),
         nic: u32,
         net: &Network<'_>,
         nics: &impl Nics,
@@ -127,14 +140,26 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         if !P::shares(self.scheme) {
             return 0;
         }
-        let key = (own, net.fabric.link(net.id(nic)).to, nics.routes().class_of(other));
         let (shared, unshared) = (&mut self.shared, &mut self.unshared);
-        *self.shared_by.entry(key).or_insert_with(|| {
+        *self.shared_by.entry(sharing(hosts, nic, net, nics)).or_insert_with(|| {
             unshared.pop().unwrap_or_else(|| {
                 shared.push(P::Shared::default());
                 shared.len() as u32 - 1
             })
         })
+    }
+
+    /// Enters the end at `place` again among those that share its state, unless another one has entered that state or taken
+    /// its place; returns whether it did.
+    fn share_again(&mut self, place: usize, key: Sharing, taken: &mut [bool]) -> bool {
+        let known = self.sides[place].shared;
+        if taken[known as usize] {
+            return false;
+        }
+        let Entry::Vacant(entry) = self.shared_by.entry(key) else { return false };
+        entry.insert(known);
+        taken[known as usize] = true;
+        true
     }
 
     /// Adds the end `end`; returns its place.
@@ -148,8 +173,8 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         world: &World<'_>,
     ) -> u32 {
         let flow = &world.flows[end as usize / 2];
-        let (own, other) = if end & 1 == 0 { (flow.src, flow.dst) } else { (flow.dst, flow.src) };
-        let paths = self.paths_to(other, nic, net, nics);
+        let hosts = hosts_of(end, flow);
+        let paths = self.paths_to(hosts.1, nic, net, nics);
         let opening = Opening {
             paths: Arc::clone(&paths),
             random: mix64(end.into()),
@@ -160,7 +185,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             alarms: Alarms::default(),
             template: template(flow, end as usize & 1),
             path: P::open(self.scheme, opening),
-            shared: self.place_of_shared((own, other), nic, net, nics),
+            shared: self.place_of_shared(hosts, nic, net, nics),
             paths,
             nic,
             end,
@@ -386,22 +411,17 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
                 continue;
             }
             let flow = &world.flows[end as usize / 2];
-            let (own, other) = if end & 1 == 0 { (flow.src, flow.dst) } else { (flow.dst, flow.src) };
+            let hosts = hosts_of(end, flow);
             let nic = nics.nic(net, flow, end as usize & 1, None);
-            let paths = self.paths_to(other, nic, net, nics);
+            let paths = self.paths_to(hosts.1, nic, net, nics);
             let is_new = self.sides[place].paths != paths;
-            let known = self.sides[place].shared;
-            if P::shares(self.scheme) && !is_taken[known as usize] {
-                let key = (own, net.fabric.link(net.id(nic)).to, nics.routes().class_of(other));
-                if let Entry::Vacant(entry) = self.shared_by.entry(key) {
-                    entry.insert(known);
-                    is_taken[known as usize] = true;
-                    if is_new {
-                        self.shared[known as usize] = P::Shared::default();
-                    }
-                }
+            if P::shares(self.scheme)
+                && self.share_again(place, sharing(hosts, nic, net, nics), &mut is_taken)
+                && is_new
+            {
+                self.shared[self.sides[place].shared as usize] = P::Shared::default();
             }
-            let shared = self.place_of_shared((own, other), nic, net, nics);
+            let shared = self.place_of_shared(hosts, nic, net, nics);
             let side = &mut self.sides[place];
             (side.nic, side.shared) = (nic, shared);
             if is_new {

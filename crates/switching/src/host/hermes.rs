@@ -128,6 +128,11 @@ pub struct Hermes {
 }
 
 impl Hermes {
+    /// Makes sure that the shared states have an entry for each path.
+    fn knows(&self, host: &mut Host<'_, Self>) {
+        host.shared.has(self.paths.len(), self.random);
+    }
+
     /// Whether the flow sends faster than the share of the interface's rate that makes it stay.
     fn is_fast(&mut self, scheme: &Scheme, now: Time) -> bool {
         let (since, bytes, before) = self.window;
@@ -215,7 +220,7 @@ impl PathSelector for Hermes {
         if self.paths.is_empty() {
             return;
         }
-        host.shared.has(self.paths.len(), self.random);
+        self.knows(host);
         let path = self.choose(host);
         self.leaves = false;
         if self.path != Some(path) {
@@ -255,7 +260,7 @@ impl PathSelector for Hermes {
             ANSWER if !is_syn => {
                 let nanoseconds = (host.now.ps() / 1000) as u32;
                 let lasted = Duration::from_ns(nanoseconds.wrapping_sub(u32::from_be_bytes(*sent)).into());
-                host.shared.has(self.paths.len(), self.random);
+                self.knows(host);
                 host.shared.measured(path.into(), lasted);
                 host.shared.acked(path.into(), marked > 0, &host.scheme.limits, host.now);
                 return true;
@@ -289,7 +294,7 @@ impl PathSelector for Hermes {
         if has_none && host.now < self.quiet_until || self.paths.is_empty() || !self.is_open {
             return false;
         }
-        host.shared.has(self.paths.len(), self.random);
+        self.knows(host);
         if self.round.sent().is_some() {
             self.quiet_until = host.shared.probes(host.scheme.probe, host.now, &mut self.probes);
         }
