@@ -1,6 +1,7 @@
 //! [`Event`]: a change of links or nodes at a time of a run.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use weft_fabric::Fabric;
 use weft_units::{LinkId, NodeId, Rate, Time};
@@ -9,9 +10,9 @@ use weft_units::{LinkId, NodeId, Rate, Time};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cables {
     /// One link of each cable, in order.
-    pub links: Vec<LinkId>,
+    pub links: Arc<[LinkId]>,
     /// Such as `l0-s0`, `l0-s0, l1-s2` or `20 % of the uplinks`.
-    pub label: String,
+    pub label: Arc<str>,
 }
 
 /// A new rate of a link.
@@ -74,7 +75,7 @@ impl Change {
     /// Its target: a node, or cables such as `e0-a1`, with their new properties.
     pub fn target(&self, fabric: &Fabric) -> String {
         match self {
-            Self::FailCables(cables) | Self::HealCables(cables) => cables.label.clone(),
+            Self::FailCables(cables) | Self::HealCables(cables) => cables.label.to_string(),
             Self::FailNode(node) | Self::HealNode(node) => fabric.node(*node).name.clone(),
             Self::ChangeCables(cables, change) => format!("{} ({})", cables.label, change.label()),
         }

@@ -25,7 +25,7 @@ impl<'a> LinkStates<'a> {
         match (change, change.goes_up()) {
             (Change::FailCables(cables) | Change::HealCables(cables), Some(up)) => {
                 let mut differs = false;
-                for link in &cables.links {
+                for link in &*cables.links {
                     differs |= std::mem::replace(&mut self.cables[link.index() / 2], up) != up;
                 }
                 differs
@@ -42,7 +42,7 @@ impl<'a> LinkStates<'a> {
     pub fn switch(&mut self, change: &Change) -> Vec<LinkId> {
         let cables: Vec<LinkId> = match change {
             Change::FailCables(cables) | Change::HealCables(cables) | Change::ChangeCables(cables, _) => {
-                cables.links.clone()
+                cables.links.to_vec()
             }
             Change::FailNode(node) | Change::HealNode(node) => self.fabric.ports(*node).to_vec(),
         };

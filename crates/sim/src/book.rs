@@ -69,8 +69,6 @@ pub struct Book {
     tuples: BTreeMap<Tuple, Strand>,
     /// Events so far.
     pub events: Vec<EventReport>,
-    /// The last event (from 1) that made links lose packets.
-    gray_event: u32,
     /// Flows whose destination got all bytes.
     pub finished: u64,
     /// Their bytes, by class.
@@ -164,11 +162,10 @@ impl Book {
     fn lose(&mut self, at: Time, strand: Strand, loss: &Loss) -> Option<Consequence> {
         let active = self.active.get_mut(&strand.flow)?;
         active.drops += u64::from(loss.has_data);
-        let is_gray = loss.is_gray();
-        let number = if is_gray { self.gray_event } else { self.events.len() as u32 };
+        let number = loss.gray_event.unwrap_or(self.events.len() as u32);
         let event = (number as usize).checked_sub(1).and_then(|at| self.events.get_mut(at));
         if !loss.is_control
-            && (is_gray || loss.for_want_of_a_path())
+            && (loss.gray_event.is_some() || loss.for_want_of_a_path())
             && let Some(event) = event
         {
             event.frames_lost += 1;
@@ -229,11 +226,6 @@ impl Book {
             event.paths_broken = broken.len() as u64;
         }
         broken
-    }
-
-    /// From now on, packets that links lose silently count for the latest event.
-    pub const fn expect_losses(&mut self) {
-        self.gray_event = self.events.len() as u32;
     }
 
     /// Flows that have started and not finished.

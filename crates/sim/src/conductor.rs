@@ -290,12 +290,10 @@ impl<'a> Conductor<'a> {
     ) -> bool {
         self.book.event(now, &[]);
         let is_gray = change.loss.is_some() || change.blackhole.is_some();
-        if is_gray {
-            self.book.expect_losses();
-        }
+        let number = self.book.events.len() as u32;
         for &id in links {
             if is_gray {
-                floor.sender_of(id).net.set_losses(id, change, self.setup.seed);
+                floor.sender_of(id).net.set_losses(id, change, self.setup.seed, number);
             }
             if let Some(rate) = change.rate {
                 let rate = rate.of(self.setup.fabric.link(id).rate);

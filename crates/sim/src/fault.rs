@@ -1,5 +1,7 @@
 //! Failures, restorations and changes of links during a run.
 
+use std::sync::Arc;
+
 use weft_scenario::LinkChange;
 use weft_units::{LinkId, Time};
 
@@ -22,12 +24,12 @@ pub struct Fault {
     /// What.
     pub kind: FaultKind,
     /// The links, in both directions.
-    pub links: Vec<LinkId>,
+    pub links: Arc<[LinkId]>,
 }
 
 impl Fault {
     /// A fault of both directions of `link`.
     pub fn of_cable(at: Time, kind: FaultKind, link: LinkId) -> Self {
-        Self { at, kind, links: vec![link, link.reverse()] }
+        Self { at, kind, links: [link, link.reverse()].into() }
     }
 }

@@ -4,6 +4,7 @@
 //! lost packets take none of the link's bandwidth. The draw is a hash of the run's seed, the link and the number of the
 //! packet among those offered to the link, so results do not depend on the number of threads.
 
+use weft_scenario::LinkChange;
 use weft_switching::{DropReason, Header, Kind, mix64};
 use weft_units::{LinkId, Time};
 
@@ -19,6 +20,8 @@ pub struct Gray {
     flows: u64,
     /// Packets offered.
     offered: u64,
+    /// The numbers (from 1) of the events that set the random losses and the blackholes.
+    events: [u32; 2],
 }
 
 /// The share 1.
@@ -28,13 +31,17 @@ impl Gray {
     /// No losses, on `link` of the run with `seed`.
     pub const fn new(seed: u64, link: LinkId) -> Self {
         let flows = mix64(seed ^ mix64(link.0 as u64 + 1));
-        Self { loss: 0, blackhole: 0, draws: flows, flows, offered: 0 }
+        Self { loss: 0, blackhole: 0, draws: flows, flows, offered: 0, events: [0; 2] }
     }
 
-    /// Changes the shares of packets and of flows that are lost; `None` leaves one unchanged.
-    pub fn change(&mut self, now: Time, loss: Option<f64>, blackhole: Option<f64>) {
-        self.loss = loss.map_or(self.loss, |share| (share * ALL).round() as u64);
-        self.blackhole = blackhole.map_or(self.blackhole, |share| (share * ALL).round() as u64);
+    /// Changes the shares of packets and of flows that are lost, by the event with this number (from 1).
+    pub fn change(&mut self, now: Time, change: &LinkChange, event: u32) {
+        if let Some(share) = change.loss {
+            (self.loss, self.events[0]) = ((share * ALL).round() as u64, event);
+        }
+        if let Some(share) = change.blackhole {
+            (self.blackhole, self.events[1]) = ((share * ALL).round() as u64, event);
+        }
         self.draws = mix64(self.flows ^ mix64(now.ps()));
         self.offered = 0;
     }
@@ -42,6 +49,11 @@ impl Gray {
     /// Whether nothing is lost.
     pub const fn is_healthy(&self) -> bool {
         self.loss == 0 && self.blackhole == 0
+    }
+
+    /// The number of the event that makes the link lose packets for this reason.
+    pub fn event_of(&self, reason: DropReason) -> u32 {
+        self.events[usize::from(reason == DropReason::Blackhole)]
     }
 
     /// Why the next packet offered is lost, if it is.

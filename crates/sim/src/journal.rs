@@ -85,6 +85,8 @@ pub struct Loss {
     pub followed: bool,
     /// Whether switches made it.
     pub is_control: bool,
+    /// If a link lost it silently: the number (from 1) of the event that made the link lose packets.
+    pub gray_event: Option<u32>,
 }
 
 impl Loss {
@@ -104,11 +106,6 @@ impl Loss {
                 | DropReason::LinkLoss
                 | DropReason::Blackhole
         )
-    }
-
-    /// Whether a link lost it silently.
-    pub const fn is_gray(&self) -> bool {
-        matches!(self.reason, DropReason::LinkLoss | DropReason::Blackhole)
     }
 }
 

@@ -292,8 +292,12 @@ impl<'a> Network<'a> {
             return self.refuse(link, packet, DropReason::LinkDown, tracer);
         }
         let header = &self.packets.get(packet).header;
-        if let Some(reason) = self.grays.get_mut(&link).and_then(|gray| gray.loses(header)) {
-            return self.refuse(link, packet, reason, tracer);
+        if let Some(gray) = self.grays.get_mut(&link)
+            && let Some(reason) = gray.loses(header)
+        {
+            let event = gray.event_of(reason);
+            self.drop_because(self.fabric.link(self.id(link)).from, packet, (reason, Some(event)), tracer);
+            return false;
         }
         if !self.is_served(link) {
             let header = &mut self.packets.get_mut(packet).header;
@@ -392,6 +396,17 @@ impl<'a> Network<'a> {
     /// Drops a packet at `node`.
     #[cold]
     pub fn drop<T: Tracer>(&mut self, node: NodeId, packet: PacketId, reason: DropReason, tracer: &mut T) {
+        self.drop_because(node, packet, (reason, None), tracer);
+    }
+
+    /// Drops a packet; if a link lost it silently, because of the event with this number.
+    fn drop_because<T: Tracer>(
+        &mut self,
+        node: NodeId,
+        packet: PacketId,
+        (reason, gray_event): (DropReason, Option<u32>),
+        tracer: &mut T,
+    ) {
         if T::TRACES {
             tracer.trace(self.now, TraceEvent::Dropped { frame: packet, reason });
         }
@@ -402,7 +417,8 @@ impl<'a> Network<'a> {
             let header = &self.packets.get(packet).header;
             let (has_data, is_control) = (header.payload > 0, header.kind.is_control());
             let followed = self.packets.way(packet).is_some();
-            self.tell(node, News::Dropped(strand, Loss { reason, has_data, followed, is_control }));
+            let loss = Loss { reason, has_data, followed, is_control, gray_event };
+            self.tell(node, News::Dropped(strand, loss));
         }
         self.packets.remove(packet);
     }
@@ -439,11 +455,12 @@ impl<'a> Network<'a> {
         lost
     }
 
-    /// Changes the losses of link `id`, whose sending end is here, in the run with `seed`.
-    pub fn set_losses(&mut self, id: LinkId, change: &LinkChange, seed: u64) {
+    /// Changes the losses of link `id`, whose sending end is here, in the run with `seed`; `event` is the number of the event
+    /// (from 1).
+    pub fn set_losses(&mut self, id: LinkId, change: &LinkChange, seed: u64, event: u32) {
         let link = self.numbers[id.index()];
         let gray = self.grays.entry(link).or_insert_with(|| Gray::new(seed, id));
-        gray.change(self.now, change.loss, change.blackhole);
+        gray.change(self.now, change, event);
         let is_gray = !gray.is_healthy();
         if !is_gray {
             self.grays.remove(&link);

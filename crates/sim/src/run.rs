@@ -1,5 +1,6 @@
 //! One run: from a [`Plan`] to a recorder, or to a result directory.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -134,14 +135,22 @@ impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
 /// The effect of a plan's events on the links.
 pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     let mut state = LinkStates::of(&plan.fabric);
-    let fault = |event: &weft_scenario::Event| Fault {
-        at: event.at,
-        kind: match &event.change {
-            Change::FailCables(_) | Change::FailNode(_) => FaultKind::Fail,
-            Change::HealCables(_) | Change::HealNode(_) => FaultKind::Heal,
-            Change::ChangeCables(_, change) => FaultKind::Change(*change),
-        },
-        links: state.switch(&event.change).into_iter().flat_map(|link| [link, link.reverse()]).collect(),
+    // The steps of a flap share their links.
+    let mut known = BTreeSet::<Arc<[LinkId]>>::new();
+    let fault = |event: &weft_scenario::Event| {
+        let links: Vec<_> =
+            state.switch(&event.change).into_iter().flat_map(|link| [link, link.reverse()]).collect();
+        let links = known.get(links.as_slice()).cloned().unwrap_or_else(|| links.into());
+        known.insert(Arc::clone(&links));
+        Fault {
+            at: event.at,
+            kind: match &event.change {
+                Change::FailCables(_) | Change::FailNode(_) => FaultKind::Fail,
+                Change::HealCables(_) | Change::HealNode(_) => FaultKind::Heal,
+                Change::ChangeCables(_, change) => FaultKind::Change(*change),
+            },
+            links,
+        }
     };
     plan.events.iter().map(fault).collect()
 }

@@ -73,7 +73,7 @@ impl LinkSet {
                 let mut links = uplinks[..count].to_vec();
                 links.sort_unstable();
                 let percent = (share.value * 1e6).round() / 1e4;
-                Some(Cables { links, label: format!("{percent} % of the uplinks") })
+                Some(Cables { links: links.into(), label: format!("{percent} % of the uplinks").into() })
             }
         }
     }
@@ -98,7 +98,7 @@ fn named(names: &[At<String>], resolver: &Resolver<'_>) -> Option<Cables> {
     let mut links = links.concat();
     links.sort_unstable();
     links.dedup();
-    Some(Cables { links, label: labels.join(", ") })
+    Some(Cables { links: links.into(), label: labels.join(", ").into() })
 }
 
 /// The uplinks of the lowest switches that are up at the start, one link of each cable, in an order drawn by the seed.

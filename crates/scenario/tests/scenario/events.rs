@@ -24,7 +24,7 @@ fn cables(event: &Event) -> &Cables {
 
 fn failed(share: f64, seed: u64) -> Vec<LinkId> {
     let plan = plan(&format!("[[event]]\nat = \"0 s\"\nfail = {{ share = {share} }}\n"), seed);
-    cables(&plan.events[0]).links.clone()
+    cables(&plan.events[0]).links.to_vec()
 }
 
 #[test]

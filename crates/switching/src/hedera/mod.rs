@@ -8,6 +8,8 @@
 //! * A path number takes the place of a core switch in annealing, so that it runs on any fabric: in a fat-tree, paths
 //!   between pods with one number meet in one core. Any two hosts swap their numbers; the paper prefers hosts of one pod.
 //! * Rules of flows that are no longer large are removed at the next poll, not by a timeout.
+//! * Rates of links are those of the fabric as built, also after an event changes them; a host with several links counts
+//!   with the rate of its first one.
 //! * The switches' own ECMP routes follow failures at once. A rule whose port leads nowhere is ignored.
 
 mod controller;

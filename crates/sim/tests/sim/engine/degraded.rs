@@ -57,6 +57,24 @@ fn a_link_loses_its_share_of_packets_at_random() {
 }
 
 #[test]
+fn silent_losses_count_for_the_event_that_caused_them() {
+    let fabric = two_spines();
+    let trial = (0..8).fold(Trial::linux(&fabric, "ecmp").limit(MS(60)), |trial, number| {
+        trial.flow(number % 2, 2 + number % 2, 1 << 30, US(u64::from(number)))
+    });
+    let trial = trial
+        .change(MS(5), "l0-s0", loss(0.02))
+        .change(MS(6), "l0-s0", blackhole(0.0))
+        .change(MS(7), "l0-s1", loss(0.02))
+        .change(MS(8), "l1-s1", loss(0.0));
+    let outcome = trial.clone().run();
+    let noted: Vec<u64> = outcome.report.events.iter().map(|event| event.frames_lost).collect();
+    assert!(noted[0] > 0 && noted[2] > 0, "{noted:?}");
+    assert_eq!((noted[1], noted[3]), (0, 0), "{noted:?}");
+    assert_eq!(noted.iter().sum::<u64>(), outcome.dropped(DropReason::LinkLoss));
+}
+
+#[test]
 fn losses_end_when_they_are_set_to_zero() {
     let fabric = dumbbell();
     let lossy = Trial::linux(&fabric, "ecmp").flow(0, 1, 5_000_000, MS(1)).change(MS(0), "s0-s1", loss(0.2));
@@ -100,9 +118,15 @@ fn gray_failures_change_no_route() {
         let used = link(&fabric, &format!("{spine}-l1"));
         assert!(lossy.packets(used) > 300, "{spine}: {}", lossy.packets(used));
     }
-    let all = trial.change(MS(5), "s0-l1", loss(1.0)).run();
+    let spine = link(&fabric, "l0-s0");
+    let trial = trial.limit(MS(600));
+    let all = trial.clone().change(MS(5), "s0-l1", loss(1.0)).run();
+    let failed = trial.reacts_after(US(10)).fail(MS(5), "s0-l1").run();
+    let resent = |outcome: &Outcome| outcome.flows.iter().map(|flow| flow.timeouts).sum::<u64>();
     assert!(all.dropped(DropReason::LinkLoss) > 0);
-    assert_eq!(all.dropped(DropReason::NoRoute), 0);
+    assert!(resent(&all) > resent(&failed), "flows stay on the path that loses their packets");
+    assert_eq!(failed.dropped(DropReason::LinkLoss), 0);
+    assert!(failed.packets(spine) < all.packets(spine), "routes leave a link that has failed");
 }
 
 #[test]
@@ -192,15 +216,20 @@ fn exploring_schemes_do_not_wait_for_routes() {
              [[event]]\nat = \"20 ms\"\nfail = \"l0-s0\"\n[[event]]\nat = \"40 ms\"\nheal = \"l0-s0\"\n"
         )
     };
-    for name in ["tcp_path", "arp_path", "tfe"] {
-        let end = |reaction| {
+    let ends = |name, reaction| {
+        ["l0-s0", "l0-s1"].map(|cable| {
             let mut kept = Kept::default();
-            run(&plan(&parsed(&text(name, reaction)), &[]), &Progress::default(), &mut kept)
-                .expect("a known scheme");
+            let text = text(name, reaction).replace("l0-s0", cable);
+            run(&plan(&parsed(&text), &[]), &Progress::default(), &mut kept).expect("a known scheme");
             kept.flows[0].end
-        };
-        assert_eq!(end("0 s"), end("300 ms"), "{name}");
+        })
+    };
+    for name in ["tcp_path", "arp_path", "tfe"] {
+        let [prompt, slow] = ["0 s", "300 ms"].map(|reaction| ends(name, reaction));
+        assert_eq!(prompt, slow, "{name}");
+        assert!(prompt.iter().all(Option::is_some), "{name}");
     }
+    assert_ne!(ends("ecmp", "0 s"), ends("ecmp", "300 ms"), "ECMP waits on one of the two paths");
 }
 
 #[test]
@@ -210,11 +239,14 @@ fn a_flap_shorter_than_the_reaction_leaves_routes_as_they_are() {
         .fold(Trial::linux(&fabric, "ecmp").limit(MS(60)).reacts_after(MS(10)), |trial, number| {
             trial.flow(number % 2, 2 + number % 2, 1 << 30, US(u64::from(number)))
         });
-    let outcome = trial.fail(MS(20), "l0-s0").heal(MS(21), "l0-s0").run();
-    assert_eq!(outcome.dropped(DropReason::NoRoute), 0);
-    assert!(outcome.dropped(DropReason::LinkDown) > 0);
-    let spine = link(&fabric, "l0-s0");
-    assert!(outcome.link(spine).up && outcome.packets(spine) > 1_000, "{}", outcome.packets(spine));
+    let trial = trial.fail(MS(20), "l0-s0").heal(MS(21), "l0-s0");
+    let moves = |outcome: &Outcome| outcome.flows.iter().map(|flow| flow.moves).sum::<u32>();
+    let slow = trial.clone().run();
+    let prompt = trial.reacts_after(US(1)).run();
+    assert_eq!(moves(&slow), 0, "the path is the same before and after");
+    assert!(moves(&prompt) > 0, "prompt routes use the other spine meanwhile");
+    assert!(slow.dropped(DropReason::LinkDown) > prompt.dropped(DropReason::LinkDown));
+    assert!(slow.link(link(&fabric, "l0-s0")).up);
 }
 
 #[test]
