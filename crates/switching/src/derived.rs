@@ -1,4 +1,4 @@
-//! [`Derived`]: what a scheme computes from the routes of a whole fabric, once for all switches.
+//! [`Derived`]: the results that a scheme computes from the routes of a whole fabric, once for all switches.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -5,7 +5,7 @@
 * `clos`: 8 spines, 8 leaves, 8 hosts a leaf, all links 10 Gbps, so that uplinks are as scarce as in the papers.
 * `single-switch`: the hosts of `clos` on two halves of one switch: a link of 10 Tbps joins the halves.
 * `elephants`: a fat-tree of k = 8 at 100 Mbps with a long flow per host, so that Hedera's 5 s are a part of a flow.
-* `striped`: leaves whose uplinks have 80, 80, 20 and 20 Gbps; 16 equal flows per host.
+* `striped`: leaves whose uplinks have 80, 80, 20 and 20 Gbps, as much as their 20 hosts; 16 long, equal flows per host.
 * `hermes`: 8 spines, 8 leaves, 16 hosts a leaf, all links 10 Gbps: Hermes's, 2:1.
 """
 
@@ -36,7 +36,7 @@ _HERMES = f'kind = "spine-leaf"\nspines = 8\nleaves = 8\nhosts_per_leaf = 16\nra
 _SWITCH = f'kind = "dumbbell"\nleft = 32\nright = 32\nrate = "10 Gbps"\nbottleneck_rate = "10 Tbps"\n{QUEUES}'
 _ELEPHANTS = 'kind = "fat-tree"\nk = 8\nrate = "100 Mbps"\ndelay = "1 us"\nqueue = "100 packets"'
 _STRIPED = (
-    'kind = "spine-leaf"\nspines = 4\nleaves = 4\nhosts_per_leaf = 10\nhost_rate = "10 Gbps"\nfabric_rate = "80 Gbps"\n'
+    'kind = "spine-leaf"\nspines = 4\nleaves = 4\nhosts_per_leaf = 20\nhost_rate = "10 Gbps"\nfabric_rate = "80 Gbps"\n'
     + QUEUES
     + "".join(
         f'\n\n[[fabric.link]]\nbetween = "l{leaf}-s{spine}"\nrate = "20 Gbps"' for leaf in range(4) for spine in (2, 3)
@@ -126,8 +126,8 @@ def _setups(extent: Extent) -> Iterator[Setup]:
         yield Setup(
             f"elephants-{pattern}", _ELEPHANTS, traffic, hedera, "linux", 16.0, seeds, limit=16.0, window=window
         )
-    traffic = 'sizes = { fixed = "2 MB" }\narrivals = "at-once"\njitter = "1 ms"\nflows = 640\npairs = "permutation"'
-    yield Setup("striped", _STRIPED, traffic, known(("ecmp", "wcmp")), "linux", 0.01, 2 * seeds)
+    traffic = 'sizes = { fixed = "40 MB" }\narrivals = "at-once"\njitter = "1 ms"\nflows = 1280\npairs = "permutation"'
+    yield from _both(Setup("striped", _STRIPED, traffic, known(("ecmp", "wcmp")), "linux", 0.01, seeds, limit=8.0))
     rivals = known(("hermes", *HERMES_RIVALS))
     if rivals[0] == "hermes":
         for name, events in (("hermes-degraded", DEGRADED), ("hermes-gray", GRAY)):

@@ -187,7 +187,11 @@ def wcmp(tables: Tables) -> Finding | None:
     found = ratio(tables, "striped", "ecmp", "wcmp", "variation")
     if found is None:
         return None
-    notes = ["leaves with uplinks of 80, 80, 20 and 20 Gbps, 16 flows of 2 MB per host, one partner each"]
+    beside = ratio(tables, f"striped{WITH_DCTCP}", "ecmp", "wcmp", "variation")
+    notes = [
+        "leaves with uplinks of 80, 80, 20 and 20 Gbps, 20 hosts of 10 Gbps each, 16 flows of 40 MB per host, `linux`",
+        *([f"with DCTCP {times(beside)}"] if beside is not None else []),
+    ]
     return Finding(found, found.mean >= REACHED * TWENTY_FIVE_TIMES and (found.low or 0) > 1, notes)
 
 

@@ -163,3 +163,19 @@ fn a_host_scheme_runs_over_every_scheme_that_it_names() {
         assert_eq!(trial.run().report.flows_finished, 1, "{over}");
     }
 }
+
+/// One flow of each host is the first one of its source, which knows nothing of the paths yet.
+#[test]
+fn first_flows_of_many_hosts_spread_over_all_paths() {
+    let fabric = build::spine_leaf(4, 2, 32, &gigabit(US(2)), &gigabit(US(2))).unwrap();
+    for name in ["clove", "hermes"] {
+        let trial = (0..32).fold(Trial::linux(&fabric, name).limit(MS(500)), |trial, host| {
+            trial.flow(host, host + 32, 10_000, MS(u64::from(host)))
+        });
+        let outcome = trial.run();
+        let packets: Vec<u64> =
+            (0..4).map(|spine| outcome.packets(link(&fabric, &format!("l0-s{spine}")))).collect();
+        let all: u64 = packets.iter().sum();
+        assert!(packets.iter().all(|packets| (all / 16..all / 2).contains(packets)), "{name}: {packets:?}");
+    }
+}
