@@ -218,12 +218,15 @@ def test_imbalance_is_zero_for_equal_uplinks_and_ignores_idle_leaves():
 
 def test_the_survey_has_every_scheme_of_this_version():
     quick = survey.setups(Size.quick)
-    names = {scheme for setup in quick for scheme in setup.schemes}
-    assert names == {scheme["name"] for scheme in weft.schemes()}
+    labels = {scheme for setup in quick for scheme in setup.schemes}
+    assert "hedera interval=1 ms" in labels
+    assert {label.partition(" ")[0] for label in labels} == {scheme["name"] for scheme in weft.schemes()}
     refused = survey.refused()
     assert "is not a fat-tree" in refused["symmetric", "tag_forward"]
     assert ("fat-tree", "tag_forward") not in refused
-    assert any(remark.startswith("conga is left out of fat-tree") for remark in listing.left_out(refused))
+    remarks = listing.remarks(refused)
+    assert any(remark.startswith("conga is left out of fat-tree") for remark in remarks)
+    assert "hedera runs with interval=1 ms" in remarks
     # Multipath TCP has parts of its own, with ECMP for comparison.
     mptcp = [setup for setup in quick if setup.name.endswith("_mptcp")]
     assert {setup.schemes for setup in mptcp} == {("ecmp", "smoc")}

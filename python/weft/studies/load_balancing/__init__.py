@@ -41,10 +41,10 @@ class LoadBalancing(Study):
     def judge(self, results: dict[str, Results]) -> Outcome:
         """L1 to L9, and the schemes that do not run in a situation."""
         from . import claims
-        from .listing import left_out
+        from .listing import remarks
 
         tables = self._tables(results)
-        return Outcome(claims.judge(tables), left_out(tables.refused))
+        return Outcome(claims.judge(tables), remarks(tables.refused))
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Slowdowns of small and large flows by scheme, one panel per situation."""

@@ -10,7 +10,7 @@ import polars as pl
 
 from ...statistics import estimate
 from .setups import needs, registry
-from .survey import SITUATIONS, TITLES
+from .survey import SITUATIONS, TITLES, TUNED
 from .table import KEYS, MEASURES, WITH_MPTCP
 
 GROUP = tuple(key for key in KEYS if key != "seed")
@@ -42,17 +42,17 @@ def tables(scheme: str) -> str:
     return ", ".join(f"{param['name']} {param['default']}" for param in params if param["name"].endswith("_table"))
 
 
-def left_out(refused: Refused) -> list[str]:
-    """One remark for each reason: the situation that nothing runs in, or the scheme and its situations."""
-    remarks: dict[str, None] = {}
+def remarks(refused: Refused) -> list[str]:
+    """The schemes with changed parameters; then one remark for each reason why schemes do not run in situations."""
+    found = dict.fromkeys(f"{scheme} runs with {parameter}" for scheme, parameter in TUNED.items())
     for where, scheme in refused:
         reason = refused[where, scheme]
         if all(refused.get((where, other)) == reason for other in registry()):
-            remarks[f"{TITLES[where]}: not simulated: {reason}"] = None
+            found[f"{TITLES[where]}: not simulated: {reason}"] = None
             continue
         places = [TITLES[there] for there, other in refused if other == scheme and refused[there, other] == reason]
-        remarks[f"{scheme} is left out of {', '.join(places)}: {reason}"] = None
-    return list(remarks)
+        found[f"{scheme} is left out of {', '.join(places)}: {reason}"] = None
+    return list(found)
 
 
 def as_json(found: pl.DataFrame, refused: Refused) -> str:
@@ -85,7 +85,7 @@ def markdown(found: pl.DataFrame, refused: Refused) -> str:
         for row in part.iter_rows(named=True):
             cells = [_cell(row[key], 100 if title.endswith("%") else 1) for key, title in _COLUMNS]
             lines.append(f"| `{row['scheme']}` | {' | '.join(cells)} | {row['needs'] or 'nothing'} |")
-    lines += ["", *(f"* {remark}" for remark in left_out(refused))]
+    lines += ["", *(f"* {remark}" for remark in remarks(refused))]
     return "\n".join(lines) + "\n"
 
 

@@ -12,7 +12,7 @@ from ...reporting.markup import data_block, escape
 from ...reporting.parts import policy, section, style, tabs
 from ..base import Outcome, Size
 from ..rows import measured
-from .listing import Refused, left_out
+from .listing import Refused, remarks
 from .survey import MAIN, SITUATIONS, TITLES
 from .table import MEASURES
 
@@ -79,7 +79,7 @@ def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, 
                 controls=tabs("measure", _SLOWDOWNS),
             ),
             _claims(outcome),
-            _left_out(refused),
+            _remarks(refused),
             "</main>",
             f"<footer><main>Made by Weft {escape(version)}. This page works offline.</main></footer>",
             data_block("page-data", data),
@@ -146,7 +146,6 @@ def _claims(outcome: Outcome) -> str:
     return section("Claims of the papers", "Brackets: 95 % interval over seeds.", table, "claims-section")
 
 
-def _left_out(refused: Refused) -> str:
-    remarks = left_out(refused)
-    body = "<ul>" + "".join(f"<li>{escape(remark)}</li>" for remark in remarks) + "</ul>"
-    return section("Left out", "Schemes that do not run in a situation, and why.", body, "left-out") if remarks else ""
+def _remarks(refused: Refused) -> str:
+    body = "<ul>" + "".join(f"<li>{escape(remark)}</li>" for remark in remarks(refused)) + "</ul>"
+    return section("Remarks", "Changed parameters, and the schemes that do not run in a situation.", body, "remarks")
