@@ -10,3 +10,4 @@ mod paths;
 mod registry;
 mod spanning_tree;
 mod tag_forward;
+mod waits;
