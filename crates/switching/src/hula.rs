@@ -26,6 +26,7 @@ use crate::header::Kind;
 use crate::link_load::LinkLoad;
 use crate::param::ParamInfo;
 use crate::spec::{Contradiction, SchemeError, SchemeSpec};
+use crate::tiers::{Way, tor_switches};
 use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, NextHops, Switch, TableEntries, ecmp};
 
 /// The scheme.
@@ -75,23 +76,6 @@ fn misfit(_spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
         message: format!("`{}` does not run on this fabric: {reason}", DESCRIPTOR.name),
         expected: "expected tiers of switches, with all hosts below the lowest".to_owned(),
     })
-}
-
-/// The ToR switches; or the reason why probes cannot go up and down.
-fn tor_switches(fabric: &Fabric) -> Result<EdgeSwitches, String> {
-    let tors = EdgeSwitches::new(fabric)?;
-    for node in fabric.switches() {
-        for link in fabric.ports(node).iter().map(|id| fabric.link(*id)) {
-            let (this, other) = (fabric.node(node), fabric.node(link.to));
-            if !other.is_host() && this.tier == other.tier {
-                return Err(format!("`{}` and `{}` of one tier are connected", this.name, other.name));
-            }
-            if !other.is_host() && this.tier > other.tier && tors.number(node).is_some() {
-                return Err(format!("`{}` has hosts and is above `{}`", this.name, other.name));
-            }
-        }
-    }
-    Ok(tors)
 }
 
 /// Shorter intervals would fill links with probes.
@@ -172,25 +156,6 @@ impl Blueprint for Hula {
             interval,
             node,
             key,
-        }
-    }
-}
-
-/// Where a port leads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
-    Host,
-    Down,
-    Up,
-}
-
-impl Way {
-    fn new(fabric: &Fabric, node: NodeId, to: NodeId) -> Self {
-        let (this, other) = (fabric.node(node), fabric.node(to));
-        match other.is_host() {
-            true => Self::Host,
-            false if other.tier < this.tier => Self::Down,
-            false => Self::Up,
         }
     }
 }

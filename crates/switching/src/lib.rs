@@ -65,6 +65,7 @@ mod switch;
 pub mod tag_forward;
 pub mod tcp_path;
 pub mod tfe;
+mod tiers;
 mod timing;
 pub mod wcmp;
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use weft_transport::{Ecn, Flags, Segment};
 use weft_units::{Duration, Rate, Time};
 
+use super::flow_rate::FlowRate;
 use super::path_selector::{Host, Opening, PathSelector};
 use super::path_states::{Limits, PathStates};
 use super::round_trips::{RoundTrips, is_before};
@@ -88,8 +89,6 @@ impl Scheme {
     }
 }
 
-/// Window in which a flow's rate is measured.
-const RATE_WINDOW: Duration = Duration::from_us(500);
 /// Timeouts on a path without an acknowledgement from which a connection avoids it: a switch that drops all packets of some
 /// flows (section 3.1.2).
 const TIMEOUTS: u8 = 4;
@@ -117,8 +116,7 @@ pub struct Hermes {
     random: u64,
     timed: Timed,
     sent: u64,
-    /// The bytes sent in this window and in the last one.
-    window: (Time, u64, u64),
+    flow_rate: FlowRate,
     /// Probes to send, by path, and answers to probes.
     probes: Vec<u8>,
     answers: Vec<[u8; 8]>,
@@ -131,29 +129,6 @@ impl Hermes {
     /// Makes sure that the shared states have an entry for each path.
     fn knows(&self, host: &mut Host<'_, Self>) {
         host.shared.has(self.paths.len(), self.random);
-    }
-
-    /// Whether the flow sends faster than the share of the interface's rate that makes it stay.
-    fn is_fast(&mut self, scheme: &Scheme, now: Time) -> bool {
-        let (since, bytes, before) = self.window;
-        let lasted = now.saturating_since(since);
-        let rate = match lasted >= RATE_WINDOW {
-            true => bytes as f64 / lasted.as_secs_f64(),
-            false => before as f64 / RATE_WINDOW.as_secs_f64(),
-        };
-        rate * 8.0 * 100.0 > self.rate.bps() as f64 * scheme.rate_percent as f64
-    }
-
-    fn sends(&mut self, bytes: u64, now: Time) {
-        self.sent += bytes;
-        let (since, in_window, _) = self.window;
-        let lasted = now.saturating_since(since);
-        if lasted >= RATE_WINDOW {
-            let before = (in_window as f64 * RATE_WINDOW.as_secs_f64() / lasted.as_secs_f64()) as u64;
-            self.window = (now, bytes, before);
-        } else {
-            self.window.1 += bytes;
-        }
     }
 
     /// Algorithm 2: the path of the next packet.
@@ -169,7 +144,7 @@ impl Hermes {
         }
         let may_leave = self.sent > host.scheme.sent
             && host.shared.is_congested(path, limits, now)
-            && !self.is_fast(host.scheme, now);
+            && self.flow_rate.bps(now) * 100.0 <= self.rate.bps() as f64 * host.scheme.rate_percent as f64;
         let better = if may_leave { host.shared.better_than(path, limits, now) } else { None };
         better.unwrap_or(path)
     }
@@ -199,7 +174,7 @@ impl PathSelector for Hermes {
             random: opening.random,
             timed: None,
             sent: 0,
-            window: (Time::ZERO, 0, 0),
+            flow_rate: FlowRate::default(),
             probes: Vec::new(),
             answers: Vec::new(),
             quiet_until: Time::ZERO,
@@ -229,7 +204,8 @@ impl PathSelector for Hermes {
         }
         if segment.len > 0 {
             let bytes = segment.ip_bytes().into();
-            self.sends(bytes, host.now);
+            self.sent += bytes;
+            self.flow_rate.sends(bytes, host.now);
             host.shared.sends(path, bytes, host.now);
             if segment.retransmission {
                 // The copy that was lost was perhaps sent on the path before.

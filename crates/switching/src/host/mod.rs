@@ -7,6 +7,7 @@ mod cell_order;
 pub mod clove;
 pub mod distinct_paths;
 pub mod drb;
+mod flow_rate;
 pub mod flowbender;
 pub mod hermes;
 pub mod over;
