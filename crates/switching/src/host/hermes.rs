@@ -19,7 +19,7 @@ use crate::Header;
 use crate::descriptor::{Descriptor, Need};
 use crate::host::over::OVER_HASH_ALONE;
 use crate::param::ParamInfo;
-use crate::spec::SchemeSpec;
+use crate::spec::{Contradiction, SchemeSpec};
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -55,11 +55,24 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
             .elsewhere("ns3-load-balance 100 us (class), 50 us (script)"),
     ],
     needs: &[Need::NewHost],
-    contradiction: |spec| {
-        ["marked", "better_marked", "rate"].into_iter().find_map(|param| spec.out_of_range(param, 1..=100))
-    },
+    contradiction,
     ..Descriptor::AT_HOSTS
 };
+
+/// With shorter intervals, hosts would send little but probes.
+const LEAST_INTERVAL: Duration = Duration::from_us(1);
+
+fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
+    let interval = Scheme::new(spec).probe;
+    if interval < LEAST_INTERVAL {
+        return Some(Contradiction {
+            param: "probe",
+            message: format!("`probe` cannot be {interval}"),
+            expected: format!("expected at least {LEAST_INTERVAL}"),
+        });
+    }
+    ["marked", "better_marked", "rate"].into_iter().find_map(|param| spec.out_of_range(param, 1..=100))
+}
 
 /// The parameters.
 pub struct Scheme {
