@@ -36,7 +36,7 @@ class Order(StrEnum):
 @shell.guarded
 def fabric(
     path: Annotated[
-        Path, typer.Argument(metavar="SCENARIO|FILE", help="Scenario or fabric file (.toml, .graphml, .json).")
+        Path, typer.Argument(metavar="SCENARIO|FILE", help="Scenario or fabric file (.toml, .graphml, .json, .topo, .txt).")
     ],
     sets: Sets = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG.")] = None,

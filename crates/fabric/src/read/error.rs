@@ -52,7 +52,9 @@ pub enum Why {
     #[error("the file is not UTF-8 text")]
     NotUtf8,
     /// Unknown format.
-    #[error("`{path}` is not a fabric file: its name must end in .toml, .graphml, .xml or .json")]
+    #[error(
+        "`{path}` is not a fabric file: its name must end in .toml, .graphml, .xml, .json, .topo or .txt"
+    )]
     Ending {
         /// The path.
         path: String,

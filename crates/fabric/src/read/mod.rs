@@ -7,11 +7,15 @@
 //! and `up`; missing attributes come from the caller's defaults. Quantities are strings with a unit.
 //! `rate_back` etc. are for the reverse direction of an undirected link. Other attributes are rejected,
 //! except those for drawing and naming in GraphML and JSON.
+//!
+//! Files of other simulators have fewer attributes: `htsim.rs`, `conweave.rs`.
 
 pub(crate) mod attributes;
+mod conweave;
 mod error;
 mod graph;
 mod graphml;
+mod htsim;
 mod known;
 mod node_link;
 mod toml;
@@ -25,7 +29,7 @@ pub use node_link::node_link;
 use crate::{Fabric, FabricBuilder, LinkSpec};
 
 /// Reads a fabric from the bytes of a file. The extension of `path` gives the format: `.toml`, `.graphml` (or
-/// `.xml`), `.json`. The default name of the fabric is the file's.
+/// `.xml`), `.json`, `.topo` (htsim), `.txt` (conweave-ns3, HPCC). The default name of the fabric is the file's.
 ///
 /// # Errors
 /// [`ReadError`] with the line or element.
@@ -48,11 +52,17 @@ fn builder(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<FabricBuilde
         "toml" => toml::graph,
         "graphml" | "xml" => graphml::graph,
         "json" => node_link::graph,
+        "txt" => conweave::graph,
+        "topo" => return htsim::builder(text(bytes)?, stem, defaults),
         _ => return Err(Why::Ending { path: path.to_owned() }.into()),
     };
-    let text = std::str::from_utf8(bytes).map_err(|error| {
+    reader(text(bytes)?, stem, defaults)?.into_builder()
+}
+
+/// The text of a file.
+fn text(bytes: &[u8]) -> Result<&str, ReadError> {
+    std::str::from_utf8(bytes).map_err(|error| {
         let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
         ReadError::from(Why::NotUtf8).at(valid, valid.len())
-    })?;
-    reader(text, stem, defaults)?.into_builder()
+    })
 }

@@ -11,7 +11,6 @@ pub use graphml::graphml;
 pub use node_link::node_link;
 
 use crate::Fabric;
-use crate::read::Why;
 
 /// The fabric in the format given by the extension of `path`, as [`read::file`](crate::read::file) reads it.
 ///
@@ -22,6 +21,8 @@ pub fn file(path: &str, fabric: &Fabric) -> Result<String, String> {
         Some("toml") => Ok(toml(fabric)),
         Some("graphml" | "xml") => graphml(fabric),
         Some("json") => Ok(node_link(fabric)),
-        _ => Err(Why::Ending { path: path.to_owned() }.to_string()),
+        _ => Err(format!(
+            "`{path}` is not a fabric file that Weft writes: its name must end in .toml, .graphml, .xml or .json"
+        )),
     }
 }

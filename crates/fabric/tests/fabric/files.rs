@@ -281,7 +281,7 @@ fn what_is_wrong_is_refused_at_its_place() {
         (
             "x.yaml",
             String::new(),
-            "`x.yaml` is not a fabric file: its name must end in .toml, .graphml, .xml or .json",
+            "`x.yaml` is not a fabric file: its name must end in .toml, .graphml, .xml, .json, .topo or .txt",
         ),
     ];
     for (path, text, expected) in cases {
@@ -376,7 +376,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        for path in ["x.json", "x.toml", "x.graphml"] {
+        for path in ["x.json", "x.toml", "x.graphml", "x.topo", "x.txt"] {
             let _ = read::file(path, &bytes, &LinkSpec::default());
         }
     }

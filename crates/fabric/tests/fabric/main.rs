@@ -5,4 +5,5 @@ mod files;
 mod gates;
 mod next_hops;
 mod path_sets;
+mod simulators;
 mod smoc;

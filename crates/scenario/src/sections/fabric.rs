@@ -123,7 +123,7 @@ pub(crate) const FILE_KEY: Key = key(
     "file",
     Kind::Text,
     "",
-    "fabric file: TOML (.toml), GraphML (.graphml) or NetworkX node-link JSON (.json)",
+    "fabric file: TOML (.toml), GraphML (.graphml), NetworkX node-link JSON (.json), htsim (.topo), conweave-ns3 (.txt)",
 );
 
 /// The keys of a `[[fabric.link]]`, in addition to those of every link.

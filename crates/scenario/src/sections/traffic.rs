@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use weft_traffic::trace::{read_csv, read_parquet};
+use weft_traffic::trace::{read_conweave, read_csv, read_parquet};
 use weft_traffic::{
     Arrivals, Drawn, EPHEMERAL, Flows, Group, Intensity, ListedFlow, LoadOf, MAX_DSCP, TrafficError,
 };
@@ -60,7 +60,12 @@ pub(crate) const COMMON_KEYS: &[Key] = &[
 /// The keys of a group with explicit flows.
 pub(crate) const GIVEN_KEYS: &[Key] = &[
     key("flow_list", Kind::Tables(FLOW_KEYS), "", "explicit list of flows"),
-    key("trace", Kind::Text, "", "file of flows, CSV (.csv) or Parquet (.parquet)"),
+    key(
+        "trace",
+        Kind::Text,
+        "",
+        "file of flows: CSV (.csv), Parquet (.parquet), or a list of conweave-ns3 or HPCC (.txt)",
+    ),
 ];
 
 const DSCP: Kind = Kind::UpTo(MAX_DSCP as u64);
@@ -430,10 +435,11 @@ fn read_trace(path: &At<String>, resolver: &Resolver<'_>) -> Option<Vec<ListedFl
     let read = match name.rsplit_once('.').map(|(_, ending)| ending) {
         Some("csv") => read_csv,
         Some("parquet") => read_parquet,
+        Some("txt") => read_conweave,
         _ => {
             problem(
                 format!("`{}` is not a flow trace", path.value),
-                "expected a name that ends in .csv or .parquet".into(),
+                "expected a name that ends in .csv, .parquet or .txt".into(),
             );
             return None;
         }

@@ -2,8 +2,10 @@
 //!
 //! Columns are found by name: `src`, `dst` (host names), `bytes`, a start as `start` (text with a unit),
 //! `start_s` or `start_ps` (one of them), and optionally `class`, `dscp`, `sport` and `dport`. Other columns are
-//! ignored, so the `flows.parquet` of a result can be used as a trace.
+//! ignored, so the `flows.parquet` of a result can be used as a trace. Lists of conweave-ns3 and HPCC have fixed
+//! columns.
 
+mod conweave;
 mod csv;
 mod parquet;
 
@@ -16,6 +18,7 @@ use weft_units::{Bytes, Duration, HostId, Time};
 use crate::flow::MAX_DSCP;
 use crate::generate::ListedFlow;
 
+pub use conweave::read_conweave;
 pub use csv::read_csv;
 pub use parquet::read_parquet;
 
@@ -27,7 +30,7 @@ pub type FindHost<'a> = &'a dyn Fn(&str) -> Result<HostId, String>;
 pub enum Place {
     /// The file as a whole.
     File,
-    /// A line of a CSV file, counted from 1.
+    /// A line of a text file, counted from 1.
     Line(u64),
     /// A row of a Parquet file, counted from 1.
     Row(u64),
@@ -113,11 +116,7 @@ impl Columns {
         let cell = |column: usize| cell(column).trim();
         let host = |column, name| find(cell(column)).map_err(|why| format!("{name}: {why}"));
         let (src, dst) = (host(self.src, "src")?, host(self.dst, "dst")?);
-        let bytes = match cell(self.bytes).parse::<u64>() {
-            Ok(bytes) => bytes,
-            Err(error) if is_too_large(&error) => return Err(too_large("bytes", cell(self.bytes))),
-            Err(_) => cell(self.bytes).parse::<Bytes>().map_err(|error| format!("bytes: {error}"))?.0,
-        };
+        let bytes = read_bytes(cell(self.bytes))?;
         let (column, kind) = self.start;
         let start = read_start(cell(column), kind)?;
         let class = self.class.map(&cell).filter(|class| !class.is_empty()).map(str::to_owned);
@@ -147,6 +146,14 @@ fn is_too_large(error: &ParseIntError) -> bool {
 
 fn too_large(column: &str, number: &str) -> String {
     format!("{column}: `{number}` is too large; expected at most {}", u64::MAX)
+}
+
+fn read_bytes(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(bytes) => Ok(bytes),
+        Err(error) if is_too_large(&error) => Err(too_large("bytes", text)),
+        Err(_) => Ok(text.parse::<Bytes>().map_err(|error| format!("bytes: {error}"))?.0),
+    }
 }
 
 fn read_start(text: &str, kind: Start) -> Result<Duration, String> {
