@@ -35,13 +35,13 @@ class Content:
 
     @cached_property
     def summaries(self) -> list[dict[str, Any]]:
-        """The summaries of the finished runs."""
-        return self.results.summaries()
+        """The summaries of the finished runs, without their links and nodes."""
+        return list(self.results.aggregates.heads().values())
 
     @cached_property
     def fabric(self) -> Fabric:
         """The fabric to draw: that of the first run."""
-        first = self.summaries[0]
+        first = self.results.summary_of(self.results.finished[0])
         name = str((first.get("fabric") or {}).get("name", "fabric"))
         return Fabric.from_json({"name": name, "nodes": first["nodes"], "links": first["links"]})
 

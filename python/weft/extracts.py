@@ -5,15 +5,20 @@ The report (Vega-Lite) and the paper figures (matplotlib) draw the same extracts
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from .kept import ENTRY
 from .labels import short_key, show
-from .statistics import ecdf
+from .statistics import ecdf, ecdf_of_counts
 from .summary import METRICS, Summary
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .kept import Tables
     from .results import Results
 
 FINEST, COARSEST, BUDGET = 160, 12, 7_000
@@ -49,31 +54,57 @@ def intervals(summary: Summary) -> pl.DataFrame:
 
 def completion_curves(results: Results) -> pl.DataFrame:
     """FCT distributions, all seeds pooled: `point`, `scheme`, `class`, `fct_s`, `share` of flows no slower."""
-    groups = (
-        results.scan_flows()
-        .filter(pl.col("fct_s").is_not_null())
-        .group_by("point", "scheme", "class", maintain_order=True)
-        .agg("fct_s")
-        .collect()
-    )
     limit = detail(results)
-    rows = [
-        (point, scheme, kind, value, share)
-        for point, scheme, kind, values in groups.iter_rows()
-        for value, share in ecdf(values, limit)
-    ]
-    texts = dict.fromkeys(("point", "scheme", "class"), pl.String)
-    return pl.DataFrame(rows, schema={**texts, "fct_s": pl.Float64, "share": pl.Float64}, orient="row")
+    groups: dict[str, list[str]] = {}
+    names: dict[str, tuple[str, str]] = {}
+    for run in results.finished:
+        name = json.dumps([run.point, run.scheme])
+        groups.setdefault(name, []).append(run.id)
+        names[name] = run.point, run.scheme
+
+    def compute(some: Sequence[str]) -> Tables:
+        members = pl.DataFrame(
+            [(run, name) for name in some for run in groups[name]], {ENTRY: pl.String, "group": pl.String}, orient="row"
+        )
+        pooled = (
+            results.only(members[ENTRY].to_list())
+            .scan_flows()
+            .filter(pl.col("fct_s").is_not_null())
+            .select(ENTRY, "class", "fct_s")
+            .collect()
+            .join(members, on=ENTRY, maintain_order="left")
+            .group_by("group", "class", maintain_order=True)
+            .agg("fct_s")
+        )
+        rows = [
+            (name, kind, value, share)
+            for name, kind, values in zip(*(pooled[key] for key in ("group", "class", "fct_s")), strict=True)
+            for value, share in ecdf(values.to_numpy(), limit)
+        ]
+        schema = {ENTRY: pl.String, "class": pl.String, "fct_s": pl.Float64, "share": pl.Float64}
+        return {"curves": pl.DataFrame(rows, schema, orient="row")}
+
+    curves = results.aggregates.of_groups("curves", groups, limit, compute)["curves"]
+    labels = [(name, *names[name]) for name in groups]
+    schema = dict.fromkeys((ENTRY, "point", "scheme"), pl.String)
+    named = curves.join(pl.DataFrame(labels, schema, orient="row"), on=ENTRY, how="left", maintain_order="left")
+    return named.select("point", "scheme", "class", "fct_s", "share")
+
+
+def _samples_of(results: Results, table: str) -> pl.LazyFrame:
+    """A table of samples with the columns `point` and `scheme`."""
+    places = results.run_table().select(ENTRY, "point", "scheme").lazy()
+    return results.aggregates.samples(table).lazy().join(places, on=ENTRY, how="left", maintain_order="left")
 
 
 def throughput_over_time(results: Results) -> pl.DataFrame:
     """Delivered application bytes: `point`, `scheme`, `class` (`all` for the sum), `time_s`, `bps`, mean over seeds."""
-    by_class = results.scan_series("throughput_bps").rename({"entity": "class"})
+    by_class = _samples_of(results, "throughput")
     total = by_class.with_columns(pl.lit("all").alias("class"))
     grid = _grid(results)
     values = (
         pl.concat([by_class, total])
-        .join(grid.lazy(), on="point")
+        .join(grid.lazy(), on="point", maintain_order="left")
         .group_by("point", "scheme", "class", _bin(), maintain_order=True)
         .agg((pl.col("value").sum() / pl.col("samples_per_bin").first()).alias("sum"))
         .collect()
@@ -85,8 +116,8 @@ def largest_queue(results: Results) -> pl.DataFrame:
     """The fullest port of the fabric: `point`, `scheme`, `time_s`, `bytes` (maximum in the bin, mean over seeds)."""
     grid = _grid(results, of_links=True)
     values = (
-        results.scan_series("queue_bytes")
-        .join(grid.lazy(), on="point")
+        _samples_of(results, "fullest")
+        .join(grid.lazy(), on="point", maintain_order="left")
         .group_by("run", "point", "scheme", _bin(), maintain_order=True)
         .agg(pl.col("value").max())
         .group_by("point", "scheme", "bin", maintain_order=True)
@@ -103,12 +134,13 @@ def _grid(results: Results, *, of_links: bool = False) -> pl.DataFrame:
     measurement window; after it there is only the tail of the last flows. With `of_links`, the interval is that of the
     link samples, which an emulation takes less often.
     """
-    interval = pl.coalesce("links_ps", pl.col("time_ps").min())
-    samples = (pl.min_horizontal(pl.col("time_ps").max(), "end_ps") / interval).round().cast(pl.Int64)
+    interval = pl.coalesce("links_ps", pl.col("first_ps").min())
+    samples = (pl.min_horizontal(pl.col("last_ps").max(), "end_ps") / interval).round().cast(pl.Int64)
     per_bin = (pl.col("samples") / detail(results)).ceil().cast(pl.Int64)
     return (
-        results.scan_series("active_flows")
-        .join(_ends(results).lazy(), on="point")
+        _samples_of(results, "scalars")
+        .filter(pl.col("first_ps").is_not_null())
+        .join(_ends(results).lazy(), on="point", maintain_order="left")
         .join(_link_intervals(results if of_links else None).lazy(), on="point", how="left", maintain_order="left")
         .group_by("point", "end_ps", "links_ps", maintain_order=True)
         .agg(interval.first().alias("interval_ps"), samples.first().alias("samples"))
@@ -127,9 +159,7 @@ def _link_intervals(results: Results | None) -> pl.DataFrame:
         return pl.DataFrame(schema=found)
     between = pl.col("time_ps").diff().over("run").median().cast(pl.Int64)
     return (
-        results.scan_series("link_utilisation")
-        .select("point", "run", "time_ps")
-        .unique()
+        _samples_of(results, "link_times")
         .sort("run", "time_ps")
         .group_by("point", maintain_order=True)
         .agg(between.alias("links_ps"))
@@ -139,7 +169,7 @@ def _link_intervals(results: Results | None) -> pl.DataFrame:
 
 def _emulated(results: Results) -> bool:
     """Whether these are emulated runs, whose link samples are not equally spaced."""
-    return any("emulated" in summary for summary in results.summaries())
+    return any("emulated" in head for head in results.aggregates.heads().values())
 
 
 def _ends(results: Results) -> pl.DataFrame:
@@ -148,13 +178,14 @@ def _ends(results: Results) -> pl.DataFrame:
     It is the end of the measurement window, or unlimited if more was delivered after it than before.
     """
     windows: dict[str, int] = {}
-    for run, summary in zip(results.finished, results.summaries(), strict=True):
-        windows[run.point] = max(summary["window_ps"][1], windows.get(run.point, 0))
+    heads = results.aggregates.heads()
+    for run in results.finished:
+        windows[run.point] = max(heads[run.id]["window_ps"][1], windows.get(run.point, 0))
     ends = pl.DataFrame({"point": list(windows), "end_ps": list(windows.values())})
     after = pl.col("time_ps") > pl.col("end_ps")
     late = (
-        results.scan_series("throughput_bps")
-        .join(ends.lazy(), on="point")
+        _samples_of(results, "throughput")
+        .join(ends.lazy(), on="point", maintain_order="left")
         .group_by("point")
         .agg((pl.col("value").filter(after).sum() > pl.col("value").filter(~after).sum()).alias("late"))
         .collect()
@@ -197,22 +228,17 @@ def queue_exceedance(results: Results) -> pl.DataFrame:
     Covers samples in the measurement window, and lists only positive occupancies that occurred, in ascending order.
     """
     sampled = _samples(results).lazy()
-    occupied = (
-        results.scan_series("queue_bytes", measured=True)
-        .filter(pl.col("value") > 0)
-        .group_by("point", "scheme", maintain_order=True)
-        .agg("value")
-    )
+    occupied = _samples_of(results, "occupancy").group_by("point", "scheme", maintain_order=True).agg("value", "count")
     ports, limit = _sampled_ports(results), detail(results)
     rows: list[tuple[Any, ...]] = []
     groups = sampled.join(occupied, on=["point", "scheme"], maintain_order="left").collect()
-    for point, scheme, samples, values in groups.iter_rows():
+    for point, scheme, samples, values, counts in groups.iter_rows():
         if values is None:
             continue
-        share_occupied = len(values) / (samples * ports)
-        # ecdf gives the share of occupied samples <= value; the rest have at least the next value.
+        share_occupied = sum(counts) / (samples * ports)
+        # The share is that of occupied samples <= value; the rest have at least the next value.
         previous = 0.0
-        for value, share in ecdf(values, limit):
+        for value, share in ecdf_of_counts(*_counted(values, counts), limit):
             rows.append((point, scheme, value, (1 - previous) * share_occupied))
             previous = share
     schema = {"point": pl.String, "scheme": pl.String, "bytes": pl.Float64, "share": pl.Float64}
@@ -227,24 +253,42 @@ def _samples(results: Results) -> pl.DataFrame:
     """
     if _emulated(results):
         times = pl.struct("run", "time_ps").n_unique()
-        taken = results.scan_series("link_utilisation", measured=True)
-        return taken.group_by("point", "scheme", maintain_order=True).agg(times.alias("samples")).collect()
+        taken = _samples_of(results, "link_times").join(_windows(results).lazy(), on=ENTRY, maintain_order="left")
+        within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.col("to_ps"))
+        sampled = taken.filter(within).group_by("point", "scheme", maintain_order=True)
+        return sampled.agg(times.alias("samples")).collect()
     rows = []
-    for run, summary in zip(results.finished, results.summaries(), strict=True):
-        start, end = (bound // summary["interval_ps"] for bound in summary["window_ps"])
+    heads = results.aggregates.heads()
+    for run in results.finished:
+        head = heads[run.id]
+        start, end = (bound // head["interval_ps"] for bound in head["window_ps"])
         rows.append((run.point, run.scheme, end - start))
     schema = {"point": pl.String, "scheme": pl.String, "samples": pl.Int64}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     return frame.group_by("point", "scheme", maintain_order=True).agg(pl.col("samples").sum())
 
 
+def _counted(values: Sequence[float], counts: Sequence[int]) -> tuple[list[float], list[int]]:
+    """Each value once, with the sum of its counts."""
+    sums: dict[float, int] = {}
+    for value, count in zip(values, counts, strict=True):
+        sums[value] = sums.get(value, 0) + count
+    return list(sums), list(sums.values())
+
+
+def _windows(results: Results) -> pl.DataFrame:
+    """The measurement window of each run: `run`, `from_ps`, `to_ps`."""
+    rows = [(run, *head["window_ps"]) for run, head in results.aggregates.heads().items()]
+    return pl.DataFrame(rows, {ENTRY: pl.String, "from_ps": pl.Int64, "to_ps": pl.Int64}, orient="row")
+
+
 def _sampled_ports(results: Results) -> int:
     """Number of ports sampled: those of switches, and those of hosts too if any of them appears."""
-    summary = results.summaries()[0]
+    summary = results.summary_of(results.finished[0])
     hosts = {node["name"] for node in summary["nodes"] if str(node["role"]).lower() == "host"}
-    names = results.scan_series("queue_bytes").select(pl.col("entity").unique()).collect()["entity"]
+    sampled = results.aggregates.samples("scalars")["queued_at"].drop_nulls().explode().unique()
     watched = [link for link in summary["links"] if link["from"] not in hosts]
-    everything = any(name.partition("->")[0] in hosts for name in names)
+    everything = not hosts.isdisjoint(sampled)
     return max(len(summary["links"] if everything else watched), 1)
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from .kept import ENTRY
+from .reduction import TABLE_SIZES, table_sizes
 from .statistics import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class Row:
     estimates: dict[str, Estimate | None]
 
 
+_SIZES = "table_sizes"
+"""Key under which `choices` adds a run's sampled table sizes to its summary."""
 _FLOOD_BYTES = ("exploration_bytes", "broadcast_bytes")
 
 
@@ -70,22 +74,27 @@ def mean_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float
     """
     start, end = summary["window_ps"]
     end, interval = min(end, summary["simulated_ps"]), summary["interval_ps"]
-    samples = end // interval - start // interval
-    held = _entries(run, metric).filter((pl.col("time_ps") > start) & (pl.col("time_ps") <= end))
-    if "emulated" in summary:
-        samples = held.select(pl.col("time_ps").n_unique()).collect().item()
-    total = held.select(pl.col("value").sum()).collect().item()
+    sizes = _table_sizes(run, summary)
+    samples = (sizes[f"{metric}_times"] or 0) if "emulated" in summary else end // interval - start // interval
+    total = sizes[f"{metric}_sum"] or 0.0
     return float(total) / (samples * summary["fabric"]["switches"]) if samples > 0 else None
 
 
 def most_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float | None:
     """The largest table of any switch at any sample; None for an emulation without samples."""
-    most = _entries(run, metric).select(pl.col("value").max()).collect().item()
+    most = _table_sizes(run, summary)[f"{metric}_most"]
     return None if most is None and "emulated" in summary else float(most or 0)
 
 
-def _entries(run: Run, metric: str) -> pl.LazyFrame:
-    return pl.scan_parquet(run.path / "series.parquet").filter(pl.col("metric") == metric)
+def _table_sizes(run: Run, summary: Json) -> Mapping[str, float | None]:
+    """See `weft.reduction.table_sizes`; read from the run's samples unless `choices` has added them to the summary."""
+    if _SIZES in summary:
+        known: Mapping[str, float | None] = summary[_SIZES]
+        return known
+    metrics = pl.col("metric").is_in(TABLE_SIZES)
+    series = pl.scan_parquet(run.path / "series.parquet").with_columns(pl.col("metric").cast(pl.String)).filter(metrics)
+    columns = (pl.lit(run.id).alias(ENTRY), "metric", "time_ps", "value")
+    return table_sizes(series.select(columns).collect(), {run.id: summary}).row(0, named=True)
 
 
 def _over_classes(summary: Json, key: str) -> float | None:
@@ -148,17 +157,20 @@ EVENT_COLUMNS = (
 
 def choices(results: Results) -> list[Row]:
     """Path selection by point and scheme; empty unless some run flooded or explored."""
-    floods = ("broadcasts", "explorations")
-    summaries = results.summaries()
-    flooded = any(link.get(key) for summary in summaries for link in summary["links"] for key in floods)
-    if not flooded and not any(_over_classes(summary, "explored") for summary in summaries):
+    heads, links = results.aggregates.heads(), results.aggregates.links()
+    floods = [name for name in ("broadcasts", "explorations") if name in links.columns]
+    flooded = any((links[name].cast(pl.Int64) > 0).any() for name in floods)
+    if not flooded and not any(_over_classes(head, "explored") for head in heads.values()):
         return []
-    return _rows(results, COLUMNS, lambda summary: {"": summary})
+    sizes = {row[ENTRY]: row for row in results.aggregates.samples("tables").iter_rows(named=True)}
+    return _rows(results, COLUMNS, lambda run: {"": results.summary_of(run) | {_SIZES: sizes[run.id]}})
 
 
 def events(results: Results) -> list[Row]:
     """Impact of each event, by point, event and scheme; empty without events."""
-    rows = _rows(results, EVENT_COLUMNS, lambda s: {_label(event): event for event in s.get("events", ())})
+    heads = results.aggregates.heads()
+    parts = {run: {_label(event): event for event in head.get("events", ())} for run, head in heads.items()}
+    rows = _rows(results, EVENT_COLUMNS, lambda run: parts[run.id])
     order = {name: at for at, name in enumerate(dict.fromkeys(row.event for row in rows))}
     points = {name: at for at, name in enumerate(results.points)}
     return sorted(rows, key=lambda row: (points[row.point], order[row.event]))
@@ -168,10 +180,10 @@ def _label(event: Json) -> str:
     return f"{event['at_ps'] / 1e12:g} s: {event['change'].replace('_', ' ')} {event['target']}"
 
 
-def _rows(results: Results, columns: Sequence[Column], parts: Callable[[Json], Mapping[str, Json]]) -> list[Row]:
+def _rows(results: Results, columns: Sequence[Column], parts: Callable[[Run], Mapping[str, Json]]) -> list[Row]:
     found: dict[tuple[str, str, str], dict[str, list[float | None]]] = {}
-    for run, summary in zip(results.finished, results.summaries(), strict=True):
-        for name, part in parts(summary).items():
+    for run in results.finished:
+        for name, part in parts(run).items():
             lists = found.setdefault((run.point, run.scheme, name), {column.key: [] for column in columns})
             for column in columns:
                 lists[column.key].append(column.value(run, part))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from .aggregates import FLOWS, SERIES, SUMMARY, Aggregates
 from .errors import ResultsError
 from .labels import column, short_key, show
 from .variants import SCHEME_KEY, compared_key, dimensions, scheme_label
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """Escaped surrogates in JSON."""
-_SUMMARY, _FLOWS, _SERIES = "summary.json", "flows.parquet", "series.parquet"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Run:
     @property
     def finished(self) -> bool:
         """Whether its results exist; they appear atomically."""
-        return (self.path / _SUMMARY).is_file()
+        return (self.path / SUMMARY).is_file()
 
 
 def _read_json(path: Path) -> Any:
@@ -86,6 +86,9 @@ class Results:
         self._index: dict[str, Any] = _read_json(index)
         if not isinstance(self._index, dict) or not isinstance(self._index.get("runs"), list):
             raise ResultsError(f"{index}: expected an object with a list `runs`")
+
+    def watch(self, what: str, done: float, total: float) -> None:
+        """Called while large results are read, with the bytes read and to be read; a caller may replace it."""
 
     def __repr__(self) -> str:
         return f"Results({str(self.path)!r}: {self.name}, {len(self.finished)} of {len(self.runs)} runs)"
@@ -144,21 +147,36 @@ class Results:
 
     def only(self, runs: Collection[str]) -> Results:
         """The same results, restricted to the runs with these ids."""
-        part = copy(self)
-        part.__dict__.pop("_summaries", None)
-        part.__dict__["finished"] = [run for run in self.finished if run.id in runs]
+        wanted, part = frozenset(runs), copy(self)
+        part.__dict__["finished"] = [run for run in self.finished if run.id in wanted]
+        for name in ("_summaries", "aggregates", "schemes", "points"):
+            part.__dict__.pop(name, None)
         return part
 
     @cached_property
-    def _summaries(self) -> dict[str, dict[str, Any]]:
-        return {run.id: _read_json(run.path / _SUMMARY) for run in self.finished}
+    def aggregates(self) -> Aggregates:
+        """What tables and figures need of the finished runs, without their rows."""
+        return Aggregates(self)
 
-    @property
+    @cached_property
+    def _summaries(self) -> dict[str, dict[str, Any]]:
+        return self.read_summaries()
+
+    def read_summaries(self) -> dict[str, dict[str, Any]]:
+        """The `summary.json` of each finished run, by run, read again at every call."""
+        return {run.id: self.summary_of(run) for run in self.finished}
+
+    def summary_of(self, run: Run) -> dict[str, Any]:
+        """The `summary.json` of a run, read again at every call."""
+        found: dict[str, Any] = _read_json(run.path / SUMMARY)
+        return found
+
+    @cached_property
     def schemes(self) -> list[str]:
         """The schemes that have results, in the order of the sweep."""
         return list(dict.fromkeys(run.scheme for run in self.finished))
 
-    @property
+    @cached_property
     def points(self) -> list[str]:
         """The points (see `Run.point`) that have results, in the order of the sweep."""
         return list(dict.fromkeys(run.point for run in self.finished))
@@ -168,7 +186,7 @@ class Results:
         """The seeds that have results."""
         return sorted({run.seed for run in self.finished})
 
-    @property
+    @cached_property
     def keys(self) -> list[str]:
         """The swept keys other than the scheme's."""
         return list(dict.fromkeys(key for run in self.runs for key in dimensions(run.overrides, None)))
@@ -201,7 +219,7 @@ class Results:
 
     def scan_flows(self, *, measured: bool = True) -> pl.LazyFrame:
         """`flows` as a lazy frame, for results that do not fit into memory."""
-        frame = self._scan(_FLOWS, ("src", "dst", "class"))
+        frame = self._scan(FLOWS, ("src", "dst", "class"))
         if measured:
             frame = frame.filter(pl.col("measured"))
         return frame.with_columns(
@@ -223,11 +241,11 @@ class Results:
 
     def scan_series(self, *metrics: str, measured: bool = False) -> pl.LazyFrame:
         """`series` as a lazy frame."""
-        frame = self._scan(_SERIES, ("metric", "entity"))
+        frame = self._scan(SERIES, ("metric", "entity"))
         if metrics:
             frame = frame.filter(pl.col("metric").is_in(metrics))
         if measured:
-            windows = [(run.id, *self._summaries[run.id]["window_ps"]) for run in self.finished]
+            windows = [(run, *head["window_ps"]) for run, head in self.aggregates.heads().items()]
             bounds = pl.LazyFrame(windows, {"run": pl.String, "from_ps": pl.Int64, "to_ps": pl.Int64}, orient="row")
             within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.col("to_ps"))
             frame = frame.join(bounds, on="run", maintain_order="left").filter(within).drop("from_ps", "to_ps")
@@ -235,11 +253,10 @@ class Results:
 
     def links(self) -> pl.DataFrame:
         """One row per directed link and run: rate, delay, utilisation in the window, bytes, drops, largest queue."""
-        pairs = [(run, link) for run in self.finished for link in self._summaries[run.id]["links"]]
-        columns = _identifying([run for run, _ in pairs])
-        names = pairs[0][1] if pairs else {}
-        columns |= {name: [link.get(name) for _, link in pairs] for name in names}
-        return pl.DataFrame(columns, strict=False)
+        links = self.aggregates.links()
+        identity = pl.DataFrame(_identifying(self.finished))
+        named = links.join(identity, on="run", how="left", maintain_order="left")
+        return named.select(*identity.columns, *(name for name in links.columns if name != "run"))
 
     def summary(self, *, by: Sequence[str] | None = None, baseline: str | None = None) -> pl.DataFrame:
         """Means over seeds with 95 % intervals, one row per point, scheme and class; see `weft.summary.summarise`."""
@@ -254,7 +271,7 @@ class Results:
         for path in paths:
             if not path.is_file():
                 raise ResultsError(f"{path} is missing: delete {path.parent} and run the scenario again")
-        runs = self._run_table().with_columns(pl.Series("file", [str(path) for path in paths]))
+        runs = self.run_table().with_columns(pl.Series("file", [str(path) for path in paths]))
         return (
             pl.scan_parquet(paths, include_file_paths="file", glob=False)
             .join(runs.lazy(), on="file", maintain_order="left")
@@ -262,7 +279,7 @@ class Results:
             .with_columns(pl.col(name).cast(pl.String) for name in texts)
         )
 
-    def _run_table(self) -> pl.DataFrame:
+    def run_table(self) -> pl.DataFrame:
         """The finished runs with their identifying columns: `run`, `scheme`, `seed`, `point` and the swept keys."""
         columns = _identifying(self.finished)
         columns |= {column(key): [_cell(run.overrides.get(key)) for run in self.finished] for key in self.keys}
@@ -287,7 +304,7 @@ class Results:
         if all(SCHEME_KEY in (entry.get("overrides") or {}) for entry in entries):
             return ""
         for entry in entries:
-            path = self.path / str(entry.get("path", f"runs/{entry['id']}")) / _SUMMARY
+            path = self.path / str(entry.get("path", f"runs/{entry['id']}")) / SUMMARY
             if path.is_file() and SCHEME_KEY not in (entry.get("overrides") or {}):
                 return str(_read_json(path)["scheme"]["name"])
         return "scheme"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
@@ -147,15 +148,26 @@ def ecdf(values: Iterable[float], limit: int = 200) -> list[tuple[float, float]]
     Thinned by rank: evenly in the body, increasingly finely towards the largest values, so that the tail keeps its
     points for reading percentiles: the three largest values are always included.
     """
-    data = np.sort(np.asarray(list(values), dtype=float))
+    data = np.sort(np.asarray(values if isinstance(values, np.ndarray) else list(values), dtype=float))
     n = len(data)
-    if n == 0:
-        return []
+    return [(float(data[rank - 1]), float(rank / n)) for rank in _ranks(n, limit)]
+
+
+def ecdf_of_counts(values: Sequence[float], counts: Sequence[int], limit: int = 200) -> list[tuple[float, float]]:
+    """`ecdf` of different values, of which each occurred some number of times."""
+    order = np.argsort(np.asarray(values, dtype=float))
+    data = np.asarray(values, dtype=float)[order]
+    last = np.cumsum(np.asarray(counts, dtype=np.int64)[order])
+    n = int(last[-1]) if len(last) else 0
+    ranks = _ranks(n, limit)
+    return [(float(data[at]), float(rank / n)) for rank, at in zip(ranks, np.searchsorted(last, ranks), strict=True)]
+
+
+def _ranks(n: int, limit: int) -> npt.NDArray[np.int64]:
+    """The ranks, from 1 to `n`, that `ecdf` keeps."""
     if n <= limit:
-        ranks = np.arange(1, n + 1)
-    else:
-        body = np.linspace(1, n, limit // 2)
-        tail = n + 1 - np.geomspace(1, n, limit - limit // 2 - 3)
-        ends = np.arange(n - 2, n + 1)
-        ranks = np.unique(np.concatenate([body, tail, ends]).round().astype(int))
-    return [(float(data[rank - 1]), float(rank / n)) for rank in ranks]
+        return np.arange(1, n + 1)
+    body = np.linspace(1, n, limit // 2)
+    tail = n + 1 - np.geomspace(1, n, limit - limit // 2 - 3)
+    ends = np.arange(n - 2, n + 1)
+    return np.unique(np.concatenate([body, tail, ends]).round().astype(np.int64))

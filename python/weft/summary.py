@@ -16,7 +16,8 @@ import polars as pl
 from .difference import Difference, difference
 from .errors import ResultsError
 from .labels import column
-from .statistics import QUANTILE, Estimate, estimate
+from .metrics import COUNTED, METRICS, Metric
+from .statistics import Estimate, estimate
 from .variants import label_of
 
 if TYPE_CHECKING:
@@ -24,51 +25,7 @@ if TYPE_CHECKING:
 
     from .results import Results
 
-
-@dataclass(frozen=True)
-class Metric:
-    """A column of the summary."""
-
-    key: str
-    title: str
-    kind: str
-    """A kind of quantity, see `weft.quantity.FORMATS`."""
-    better: int
-    """+1 if higher is better, -1 if lower is better."""
-    aggregate: pl.Expr
-    """Computes the value of a run from its flows."""
-
-
-def _sum(column: str) -> pl.Expr:
-    """The sum of a count; null if it is unknown for any flow, as for emulated flows."""
-    return pl.when(pl.col(column).null_count() == 0).then(pl.col(column).sum())
-
-
-def _quantile(q: float) -> pl.Expr:
-    return pl.col("fct_s").quantile(q, interpolation=QUANTILE)
-
-
-METRICS = (
-    Metric("mean_fct_s", "Mean FCT", "s", -1, pl.col("fct_s").mean()),
-    Metric("median_fct_s", "Median FCT", "s", -1, _quantile(0.5)),
-    Metric("p99_fct_s", "p99 FCT", "s", -1, _quantile(0.99)),
-    Metric("mean_slowdown", "Slowdown", "ratio", -1, pl.col("slowdown").mean()),
-    Metric("mean_throughput_bps", "Throughput", "bps", +1, pl.col("throughput_bps").mean()),
-    Metric(
-        "out_of_order_share",
-        "Out of order",
-        "share",
-        -1,
-        _sum("out_of_order") / _sum("first_transmissions_received"),
-    ),
-    Metric("retransmissions", "Retrans. per run", "count", -1, _sum("retransmissions").cast(pl.Float64)),
-    Metric("drops", "Drops per run", "count", -1, _sum("drops").cast(pl.Float64)),
-)
-"""The metrics of the summary, in the order of its columns."""
-
-
-_COUNTED = ("out_of_order", "first_transmissions_received", "retransmissions", "drops")
-"""Flow columns that metrics sum up."""
+__all__ = ["METRICS", "Metric", "Row", "Summary", "group_keys", "per_seed", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -182,13 +139,11 @@ def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
 def _per_run(results: Results, keys: Sequence[str]) -> pl.DataFrame:
     """One row per group and run, with the columns of `per_seed` and `run`."""
     _check_columns(results)
-    aggregates = [metric.aggregate.alias(metric.key) for metric in METRICS]
+    found = results.aggregates.classes() if "class" in keys else results.aggregates.whole()
+    runs = results.run_table().rename({column(key): key for key in results.keys})
     return (
-        results.scan_flows()
-        .rename({column(key): key for key in results.keys})
-        .group_by([*keys, "seed", "run"], maintain_order=True)
-        .agg(pl.len().alias("flows"), pl.col("fct_ps").count().alias("finished"), *aggregates)
-        .collect()
+        found.join(runs, on="run", how="left", maintain_order="left")
+        .select(*keys, "seed", "run", "flows", "finished", *_METRIC_KEYS)
         .with_columns(pl.col(key).fill_nan(None) for key in _METRIC_KEYS)
     )
 
@@ -203,12 +158,13 @@ def _over_runs(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 
 def _check_columns(results: Results) -> None:
     """Reject emulated runs whose flows lack columns: an earlier version of a study wrote such files."""
-    for run, summary in zip(results.finished, results.summaries(), strict=True):
+    heads = results.aggregates.heads()
+    for run in results.finished:
         file = run.path / "flows.parquet"
-        if "emulated" not in summary or not file.is_file():
+        if "emulated" not in heads[run.id] or not file.is_file():
             continue
         there = pl.read_parquet_schema(file)
-        missing = [name for name in _COUNTED if name not in there]
+        missing = [name for name in COUNTED if name not in there]
         if missing:
             raise ResultsError(
                 f"{file} has no column `{missing[0]}`: it was written by an earlier version of Weft. `weft plot` still"

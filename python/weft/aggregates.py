@@ -1,0 +1,186 @@
+"""The reductions of all runs of a result directory, kept in its folder ``aggregates``.
+
+Large sweeps are read once: `Aggregates` computes what is missing, some runs at a time, and keeps it. A run is computed
+again when one of its files has another size or modification time. Small results are not kept, they are read quickly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from . import reduction
+from .errors import ResultsError
+from .kept import ENTRY, Kept, Tables, joined
+
+if TYPE_CHECKING:
+    from .results import Results, Run
+
+FOLDER = "aggregates"
+"""Subfolder of a result directory."""
+FLOWS, SERIES, SUMMARY = "flows.parquet", "series.parquet", "summary.json"
+WORTH = 1 << 22
+"""Bytes read from which on the outcome is kept."""
+BATCH = 1 << 24
+"""Bytes read at a time; decoded, tables are some ten times as large."""
+
+Watch = Callable[[str, float, float], None]
+"""Called with a description of the work, the bytes read and the bytes to read."""
+
+
+class Aggregates:
+    """The reductions of the finished runs, in the order of the sweep."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._heads: dict[str, dict[str, Any]] = {}
+        self._files: dict[str, dict[str, tuple[int, int]]] = {}
+
+    def _found(self, name: str) -> dict[str, tuple[int, int]]:
+        """Size and modification time of each run's file of this name."""
+        if name not in self._files:
+            self._files[name] = {run.id: _size_and_time(run, name) for run in self._results.finished}
+        return self._files[name]
+
+    def heads(self) -> dict[str, dict[str, Any]]:
+        """``summary.json`` of each run without `links` and `nodes`."""
+        if not self._heads:
+            self._heads = {run: json.loads(head) for run, head in self._summaries["heads"].iter_rows()}
+        return self._heads
+
+    def links(self) -> pl.DataFrame:
+        """The links of ``summary.json`` with the column `run`; of a link without a key, the value is null."""
+        return self._summaries["links"]
+
+    def classes(self) -> pl.DataFrame:
+        """The metrics of each run and class: `run`, `class`, `flows`, `finished` and those of `weft.metrics`."""
+        return self._flows["classes"]
+
+    def whole(self) -> pl.DataFrame:
+        """The metrics of each run over all its classes."""
+        return self._flows["whole"]
+
+    def samples(self, name: str) -> pl.DataFrame:
+        """A table of `weft.reduction.of_series`."""
+        return self._series[name]
+
+    @cached_property
+    def _summaries(self) -> Tables:
+        def compute(runs: Sequence[str]) -> Tables:
+            return reduction.of_summaries(self._results.only(runs).read_summaries())
+
+        return self.of_runs("summaries", (SUMMARY,), compute)
+
+    @cached_property
+    def _flows(self) -> Tables:
+        def compute(runs: Sequence[str]) -> Tables:
+            return reduction.of_flows(self._results.only(runs).scan_flows())
+
+        return self.of_runs("flows", (FLOWS,), compute)
+
+    @cached_property
+    def _series(self) -> Tables:
+        heads = self.heads()
+
+        def compute(runs: Sequence[str]) -> Tables:
+            series = self._results.only(runs).scan_series().select(ENTRY, "time_ps", "metric", "entity", "value")
+            return reduction.of_series(series.collect(), {run: heads[run] for run in runs})
+
+        return self.of_runs("series", (SERIES, SUMMARY), compute)
+
+    def of_runs(self, name: str, files: Sequence[str], compute: Callable[[Sequence[str]], Tables]) -> Tables:
+        """Tables computed from `files` of each run."""
+        found = [self._found(file) for file in files]
+        sources = {run: [sizes[run] for sizes in found] for run in found[0]}
+        stamps = {run: " ".join(f"{size}:{time}" for size, time in source) for run, source in sources.items()}
+        weights = {run: sum(size for size, _ in source) for run, source in sources.items()}
+        return self._kept(name, stamps, weights, compute)
+
+    def of_groups(
+        self,
+        name: str,
+        groups: Mapping[str, Sequence[str]],
+        settings: object,
+        compute: Callable[[Sequence[str]], Tables],
+    ) -> Tables:
+        """Tables computed from the flows of groups of runs.
+
+        Args:
+            name: Of the file.
+            groups: The runs of each group.
+            settings: Everything else on which the tables depend.
+            compute: Computes the tables of some groups; their column `ENTRY` has the group.
+        """
+        sizes = self._found(FLOWS)
+        stamps = {
+            group: reduction.digest([settings, [[run, *sizes[run]] for run in runs]]) for group, runs in groups.items()
+        }
+        weights = {group: sum(sizes[run][0] for run in runs) for group, runs in groups.items()}
+        return self._kept(name, stamps, weights, compute)
+
+    def _kept(
+        self,
+        name: str,
+        stamps: Mapping[str, str],
+        weights: Mapping[str, int],
+        compute: Callable[[Sequence[str]], Tables],
+    ) -> Tables:
+        """The tables of the entries in `stamps`, in this order; what is missing or stale is computed and kept."""
+        if not stamps:
+            raise ResultsError(f"{self._results.path} has no finished run yet: repeat `weft run` to resume it")
+        file = Kept(self._results.path / FOLDER / name, reduction.VERSION)
+        there, tables = file.load()
+        missing = [entry for entry, stamp in stamps.items() if there.get(entry) != stamp]
+        if missing:
+            # Entries of which nothing is known here belong to runs that this part of the results leaves out.
+            valid = {entry: stamp for entry, stamp in there.items() if stamps.get(entry, stamp) == stamp}
+            parts = [{key: table.filter(pl.col(ENTRY).is_in(list(valid))) for key, table in tables.items()}]
+            total, done = sum(weights[entry] for entry in missing), 0
+            try:
+                for batch in _batches(missing, weights):
+                    self._results.watch(f"Reading {name}", done, total)
+                    parts.append(compute(batch))
+                    valid |= {entry: stamps[entry] for entry in batch}
+                    done += sum(weights[entry] for entry in batch)
+                    self._results.watch(f"Reading {name}", done, total)
+            finally:
+                tables = joined(parts)
+                if done >= WORTH:
+                    file.save(valid, tables)
+        return {key: _in_order(table, list(stamps)) for key, table in tables.items()}
+
+
+def _size_and_time(run: Run, name: str) -> tuple[int, int]:
+    path = run.path / name
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise ResultsError(f"{path} is missing: delete {path.parent} and run the scenario again") from None
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror or error}") from None
+    return found.st_size, found.st_mtime_ns
+
+
+def _batches(entries: Sequence[str], weights: Mapping[str, int]) -> Iterator[list[str]]:
+    """The entries in parts of about `BATCH` bytes."""
+    batch: list[str] = []
+    size = 0
+    for entry in entries:
+        if batch and size + weights[entry] > BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append(entry)
+        size += weights[entry]
+    if batch:
+        yield batch
+
+
+def _in_order(table: pl.DataFrame, entries: list[str]) -> pl.DataFrame:
+    """The rows of `entries`, in their order."""
+    place = pl.DataFrame({ENTRY: entries, "place": range(len(entries))}, {ENTRY: pl.String, "place": pl.Int64})
+    found = table.join(place, on=ENTRY, how="inner", maintain_order="left")
+    return found.sort("place", maintain_order=True).drop("place")
