@@ -43,6 +43,94 @@ def run(
         JSON ``{"done", "skipped", "failed": [{"run_id", "label", "error"}]}``.
     """
 
+def result_files() -> list[str]:
+    """The names of the files of a run's result."""
+
+class SweepDirectory:
+    """The result directory of a sweep whose runs are carried out elsewhere, locked until `close`.
+
+    Every method but `close` raises `ValueError` after it.
+    """
+
+    def __init__(self, text: str, name: str, base_dir: str, sets: list[str], out_dir: str) -> None:
+        """Create the directory, or open an existing one with results of this scenario.
+
+        Raises:
+            ScenarioError: The scenario is not valid, or `out_dir` contains something else or is being written to.
+            OSError: `out_dir` cannot be written.
+        """
+
+    def missing(self) -> list[str]:
+        """The ids of the runs without results."""
+
+    def inputs(self) -> list[tuple[str, str, int]]:
+        """The files that the scenario names: name, SHA-256 and size in bytes."""
+
+    def input(self, file: str, offset: int, length: int) -> bytes:
+        """A piece of the contents of one of these files, as read when the directory was opened.
+
+        Raises:
+            ValueError: The scenario does not name this file.
+        """
+
+    def begin(self, point_id: str) -> str:
+        """Create an empty directory for the result of a run and return its path; `weft run` removes leftover ones.
+
+        Raises:
+            OSError: It cannot be created.
+        """
+
+    def complete(self, point_id: str, temporary: str) -> None:
+        """Give a directory that `begin` created the name of the run's result.
+
+        Raises:
+            OSError: It cannot be renamed.
+        """
+
+    def close(self, timings: list[str]) -> None:
+        """Add entries (JSON) to ``performance.json`` and unlock the directory.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+
+class Runs:
+    """The runs of a scenario, to be carried out one at a time."""
+
+    def __init__(self, text: str, name: str, sets: list[str]) -> None:
+        """Read the scenario.
+
+        Raises:
+            ScenarioError: It is not valid.
+        """
+
+    def run(
+        self,
+        point_id: str,
+        files: dict[str, str],
+        target: str,
+        threads: int,
+        progress: Callable[[str], None],
+    ) -> str | None:
+        """Carry out a run and write its result to the directory `target`, which must not exist.
+
+        Args:
+            point_id: The run.
+            files: The path here of every file that the scenario names, by the name there.
+            target: The directory.
+            threads: Threads within the run.
+            progress: Called several times a second with JSON ``{"fraction", "flows_done", "flows_total",
+                "packet_hops", "sim_time_s"}``, empty before the run starts. It may raise to stop the run.
+
+        Returns:
+            JSON: ``{"timing", "one_thread"}``, or ``{"error", "disk_full"}`` if the run failed; no partial result is
+            left then. ``timing`` is an entry of ``performance.json``, ``one_thread`` the reason if the run had one
+            thread although it was given more, else null.
+
+        Raises:
+            ScenarioError: There is no such run.
+        """
+
 def explore(
     text: str,
     name: str,

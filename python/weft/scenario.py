@@ -16,6 +16,7 @@ from .topology import Fabric, read_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from .cluster.connection import Cluster
     from .results import Results
 
 
@@ -119,6 +120,7 @@ class Scenario:
         threads: int | None = None,
         seeds: Sequence[int] | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
+        cluster: Cluster | None = None,
     ) -> Results:
         """Run all points that `out` does not contain yet and return the results.
 
@@ -130,12 +132,13 @@ class Scenario:
             seeds: Seeds to use instead of the scenario's.
             progress: Called a few times a second with an event (see `weft.progress`); may raise KeyboardInterrupt
                 to stop; finished runs are kept.
+            cluster: Workers that carry out the runs instead of this process; its threads count instead of `threads`.
 
         Raises:
             ScenarioError: The scenario is not valid; nothing is written.
             OutputError: `out` contains something else, cannot be written, or a run failed.
         """
-        outcome = self.execute(out, jobs=jobs, threads=threads, seeds=seeds, progress=progress)
+        outcome = self.execute(out, jobs=jobs, threads=threads, seeds=seeds, progress=progress, cluster=cluster)
         if outcome.failed:
             first, failed = outcome.failed[0], len(outcome.failed)
             raise OutputError(
@@ -154,8 +157,11 @@ class Scenario:
         threads: int | None = None,
         seeds: Sequence[int] | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
+        cluster: Cluster | None = None,
     ) -> Outcome:
         """Like `run`, but failed runs are returned in the outcome."""
+        if cluster is not None:
+            return cluster.execute(self, out, jobs=jobs, seeds=seeds, progress=progress)
         refuse_file(Path(out))
 
         def forward(event: str) -> None:

@@ -61,7 +61,8 @@ pub fn write_emulated(
     })
 }
 
-fn of_sweep(error: SweepError) -> PyErr {
+/// The Python error of a sweep that did not start.
+pub fn of_sweep(error: SweepError) -> PyErr {
     match error {
         SweepError::Io(_) => PyOSError::new_err(error.to_string()),
         _ => ScenarioError::new_err(error.to_string()),

@@ -4,6 +4,7 @@
 
 mod controller;
 mod describe;
+mod distributed;
 mod emulated;
 mod explore;
 mod files;
@@ -25,6 +26,8 @@ create_exception!(weft, ScenarioError, PyValueError, "A scenario or fabric file 
 fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<controller::Controller>()?;
+    module.add_class::<distributed::Runs>()?;
+    module.add_class::<distributed::SweepDirectory>()?;
     module.add_class::<gates::GatePlan>()?;
     module.add_class::<openflow::OpenFlow>()?;
     module.add_class::<tag_forward::Provisioner>()?;
@@ -44,6 +47,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe::fabric_as, module)?)?;
     module.add_function(wrap_pyfunction!(describe::fabric_file_as, module)?)?;
     module.add_function(wrap_pyfunction!(describe::network_file, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::result_files, module)?)?;
     module.add_function(wrap_pyfunction!(emulated::open_emulated, module)?)?;
     module.add_function(wrap_pyfunction!(emulated::write_emulated, module)?)?;
     module.add_function(wrap_pyfunction!(explore::explore, module)?)?;

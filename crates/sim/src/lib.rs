@@ -6,6 +6,7 @@
 //! at the far end, the partition shows its header to the switch there and passes the packet on to the next link, until
 //! a host receives it. Results are reported through [`record::Recorder`].
 
+pub mod active;
 pub mod bench;
 mod bench_cases;
 mod book;
@@ -40,6 +41,7 @@ pub mod run;
 mod served_port;
 mod setup;
 mod shown;
+pub mod single;
 pub mod sweep;
 mod switches;
 mod timer;

@@ -6,22 +6,18 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
-use cpu_time::ThreadTime;
+use std::time::Duration;
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use thiserror::Error;
 use weft_scenario::{Loader, Point, Scenario, sha256};
 
-use crate::engine::Progress;
-use crate::results::{ResultError, is_temporary};
-use crate::run::run_to_directory;
+use crate::active::{Active, Failed, Timing, carry_out};
+use crate::results::{ResultError, is_temporary, temporary_of};
 
 /// Links, counted in both directions, from which several threads are faster than one: a fat-tree with k = 8.
 const LINKS_TO_GAIN: usize = 768;
@@ -202,27 +198,8 @@ pub struct Options<'a> {
     pub load: Loader<'a>,
 }
 
-/// An active run, shared between its thread and the observer's.
-struct Active<'a> {
-    point: &'a Point,
-    progress: Progress,
-    flows_total: u64,
-    limit_ps: u64,
-}
-
 /// A finished run, to be reported to the observer.
-type Ended<'a> = (&'a Point, Result<Timing, String>);
-
-/// The cost of a run.
-struct Timing {
-    packet_hops: u64,
-    seconds: f64,
-    /// CPU time in seconds.
-    cpu_seconds: f64,
-    state_bytes: u64,
-    /// Why it had one thread although more were asked for.
-    alone: Option<&'static str>,
-}
+type Ended<'a> = (&'a Point, Result<Timing, Failed>);
 
 /// Runs every point of `scenario` that has no result yet. Calls `observer` from this thread; it returns
 /// whether to continue.
@@ -238,7 +215,7 @@ pub fn run_sweep(
     let results = Directory::open(scenario, directory, options.load, Origin::Simulated)?;
     let load = |path: &str| results.load(path);
     let target = |point: &Point| results.target(point);
-    let missing: Vec<&Point> = scenario.points().iter().filter(|point| !target(point).exists()).collect();
+    let missing = results.missing(scenario);
     let total = scenario.points().len();
     let mut report = SweepReport { skipped: total - missing.len(), ..SweepReport::default() };
     let stop = AtomicBool::new(false);
@@ -258,31 +235,15 @@ pub fn run_sweep(
     let pool = pool.map_err(|error| SweepError::Threads { threads, why: error.to_string() })?;
     let active: Mutex<Vec<Arc<Active<'_>>>> = Mutex::default();
     let ended: Mutex<Vec<Ended<'_>>> = Mutex::default();
-    let one = |point| -> Result<Option<Timing>, String> {
-        let plan = scenario.plan(point, &load).map_err(|error| error.to_string())?;
-        let within = asked.unwrap_or_else(|| left(threads, plan.fabric.links().len()));
-        let (started, worked) = (Instant::now(), ThreadTime::now());
-        let run = Arc::new(Active {
-            point,
-            progress: Progress::default(),
-            flows_total: plan.traffic.flows.len() as u64,
-            limit_ps: plan.run.duration.ps(),
+    let one = |point| {
+        let within = |links| asked.unwrap_or_else(|| left(threads, links));
+        let outcome = carry_out(scenario, point, &load, &target(point), &within, &|run| {
+            run.stop(stop.load(Ordering::Relaxed));
+            lock(&active).push(Arc::clone(run));
         });
-        lock(&active).push(Arc::clone(&run));
-        run.progress.stop.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
-        let outcome = run_to_directory(&plan, &target(point), scenario.text(), within, &run.progress);
-        let report = outcome.map_err(|error| {
-            // The results of the other runs would not fit either.
-            stop.fetch_or(error.is_disk_full(), Ordering::Relaxed);
-            error.to_string()
-        })?;
-        Ok(report.map(|report| Timing {
-            packet_hops: report.counters.packet_hops,
-            seconds: started.elapsed().as_secs_f64(),
-            cpu_seconds: worked.elapsed().as_secs_f64() + run.progress.helped_seconds(),
-            state_bytes: report.state_bytes,
-            alone: run.progress.alone.get().copied().filter(|_| asked.is_some()),
-        }))
+        // If the disk is full, the results of the other runs would not fit either.
+        stop.fetch_or(outcome.as_ref().is_err_and(|failed| failed.is_disk_full), Ordering::Relaxed);
+        outcome
     };
     let (mut timings, mut is_told) = (Vec::<Value>::new(), false);
     std::thread::scope(|scope| {
@@ -290,7 +251,7 @@ pub fn run_sweep(
             pool.install(|| {
                 missing.par_iter().with_max_len(1).for_each(|point| {
                     if !stop.load(Ordering::Relaxed) {
-                        let ends = guarded(|| one(point)).transpose().map(|outcome| (*point, outcome));
+                        let ends = one(*point).transpose().map(|outcome| (*point, outcome));
                         lock(&active).retain(|run| run.point.id != point.id);
                         lock(&ended).extend(ends);
                     }
@@ -302,14 +263,15 @@ pub fn run_sweep(
             for (point, outcome) in std::mem::take(&mut *lock(&ended)) {
                 match outcome {
                     Ok(timing) => {
-                        if let Some(why) = timing.alone.filter(|_| !std::mem::replace(&mut is_told, true)) {
+                        let alone = timing.alone.filter(|_| asked.is_some());
+                        if let Some(why) = alone.filter(|_| !std::mem::replace(&mut is_told, true)) {
                             tell(&Event::OneThread { why });
                         }
                         tell(&Event::RunDone { point, packet_hops: timing.packet_hops });
                         report.done += 1;
-                        timings.push(timing_json(point, &timing));
+                        timings.push(timing.json(point));
                     }
-                    Err(error) => {
+                    Err(Failed { error, .. }) => {
                         tell(&Event::RunFailed { point, error: &error });
                         report.failed.push((point.clone(), error));
                     }
@@ -320,41 +282,29 @@ pub fn run_sweep(
             }
             let runs = lock(&active).clone();
             for run in &runs {
-                let time = run.progress.time_ps.load(Ordering::Relaxed);
-                let flows = run.progress.flows.load(Ordering::Relaxed);
-                let by_time = time as f64 / run.limit_ps.max(1) as f64;
-                let by_flows = flows as f64 / run.flows_total.max(1) as f64;
+                let so_far = run.so_far();
                 tell(&Event::Progress {
                     point: run.point,
-                    fraction: by_time.min(1.0) * 0.5 + by_flows * 0.5,
-                    flows_done: flows,
-                    flows_total: run.flows_total,
-                    packet_hops: run.progress.packet_hops.load(Ordering::Relaxed),
-                    sim_time_s: time as f64 * 1e-12,
+                    fraction: so_far.fraction,
+                    flows_done: so_far.flows_done,
+                    flows_total: so_far.flows_total,
+                    packet_hops: so_far.packet_hops,
+                    sim_time_s: so_far.sim_time_s,
                 });
             }
             tell(&Event::Tick);
             if stop.load(Ordering::Relaxed) {
-                runs.iter().for_each(|run| run.progress.stop.store(true, Ordering::Relaxed));
+                runs.iter().for_each(|run| run.stop(true));
             }
             std::thread::sleep(TICK);
         }
     });
     report.stopped = stop.load(Ordering::Relaxed);
-    match write_timings(directory, &timings) {
+    match results.add_timings(&timings) {
         // If runs have failed, their errors say more than this one.
         Err(error) if report.failed.is_empty() => Err(error),
         _ => Ok(report),
     }
-}
-
-/// The outcome of a run; a panic is an error of that run, and the others go on.
-fn guarded<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| {
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        Err(format!("internal error, please report it with the scenario: {text}"))
-    })
 }
 
 /// How the results of a sweep are produced.
@@ -409,6 +359,52 @@ impl Directory {
         self.path.join("runs").join(&point.id)
     }
 
+    /// The points of `scenario` that have no result yet.
+    pub fn missing<'a>(&self, scenario: &'a Scenario) -> Vec<&'a Point> {
+        scenario.points().iter().filter(|point| !self.target(point).exists()).collect()
+    }
+
+    /// Creates an empty directory for a run's result that comes from elsewhere, under a temporary name.
+    ///
+    /// # Errors
+    /// It cannot be created.
+    pub fn begin(&self, point: &Point) -> Result<PathBuf, ResultError> {
+        let path = temporary_of(&self.target(point));
+        match fs::create_dir_all(&path) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(ResultError { path, source }),
+        }
+    }
+
+    /// Gives the directory that `begin` created its final name.
+    ///
+    /// # Errors
+    /// It cannot be renamed, for example because the run has a result.
+    pub fn complete(&self, point: &Point, temporary: &Path) -> Result<(), ResultError> {
+        let path = self.target(point);
+        fs::rename(temporary, &path).map_err(|source| ResultError { path, source })
+    }
+
+    /// Appends the cost of runs to `performance.json`, which is not part of any result.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn add_timings(&self, timings: &[Value]) -> Result<(), SweepError> {
+        if timings.is_empty() {
+            return Ok(());
+        }
+        let path = self.path.join("performance.json");
+        let before = fs::read_to_string(&path).ok();
+        let before = before.and_then(|text| serde_json::from_str::<Vec<Value>>(&text).ok());
+        let all: Vec<Value> = before.unwrap_or_default().into_iter().chain(timings.iter().cloned()).collect();
+        replace(&path, &json!(all))
+    }
+
+    /// The files that the scenario names, with their contents as read when the directory was opened.
+    pub fn inputs(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.inputs.iter().map(|(file, bytes)| (file.as_str(), bytes.as_slice()))
+    }
+
     /// The contents of a file that the scenario names, as read when the directory was opened.
     ///
     /// # Errors
@@ -432,17 +428,6 @@ fn left(runs: usize, links: usize) -> usize {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn timing_json(point: &Point, timing: &Timing) -> Value {
-    json!({
-        "run": point.id,
-        "packet_hops": timing.packet_hops,
-        "wall_seconds": timing.seconds,
-        "cpu_seconds": timing.cpu_seconds,
-        "packet_hops_per_second": timing.packet_hops as f64 / timing.seconds.max(1e-9),
-        "state_bytes": timing.state_bytes,
-    })
 }
 
 /// The files that a scenario names, by name.
@@ -586,18 +571,6 @@ fn changes(scenario: &Scenario, directory: &Path, found: &Value) -> String {
     }
 }
 
-/// Appends the cost of the runs to `performance.json`, which is not part of any result.
-fn write_timings(directory: &Path, timings: &[Value]) -> Result<(), SweepError> {
-    if timings.is_empty() {
-        return Ok(());
-    }
-    let path = directory.join("performance.json");
-    let before =
-        fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Vec<Value>>(&text).ok());
-    let all: Vec<Value> = before.unwrap_or_default().into_iter().chain(timings.iter().cloned()).collect();
-    replace(&path, &json!(all))
-}
-
 /// Writes JSON under a temporary name and renames it.
 fn replace(path: &Path, value: &Value) -> Result<(), SweepError> {
     let temporary = path.with_extension("partial");
@@ -607,16 +580,4 @@ fn replace(path: &Path, value: &Value) -> Result<(), SweepError> {
 
 fn write_all(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), SweepError> {
     write(path).map_err(|source| SweepError::Io(ResultError { path: path.to_owned(), source }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::guarded;
-
-    #[test]
-    fn a_panic_is_an_error_of_its_run() {
-        let error = guarded::<()>(|| panic!("port {} is missing", 7)).unwrap_err();
-        assert_eq!(error, "internal error, please report it with the scenario: port 7 is missing");
-        assert_eq!(guarded(|| Ok(1)), Ok(1));
-    }
 }

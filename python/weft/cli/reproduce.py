@@ -9,12 +9,14 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
+from ..cluster.errors import ClusterError
 from ..labels import plural
 from ..studies import Size, StudyRow, Verdict
 from ..studies.base import as_dict
 from . import shell
+from .dask import Dask, connected
 from .live import shown
-from .run import Jobs, Threads
+from .run import Jobs, Threads, completed
 
 _STYLES = {Verdict.held: "green", Verdict.did_not_hold: "red", Verdict.not_measured: "yellow"}
 
@@ -31,6 +33,7 @@ def reproduce(
     ] = None,
     jobs: Jobs = None,
     threads: Threads = None,
+    dask: Dask = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only the rows, as JSON.")] = False,
 ) -> None:
     """Reproduce a paper: run its study and print, for each claim, the measurement and whether the claim held.
@@ -45,7 +48,7 @@ def reproduce(
       weft reproduce packet-spraying --size standard -o results/spraying
       weft reproduce packet-spraying --json > rows.json
       sudo weft reproduce tcp-path --emulated
-      weft reproduce load-balancing --size standard
+      weft reproduce load-balancing --size standard --dask tcp://10.0.0.1:8786
       weft reproduce smoc
       sudo weft reproduce smoc --emulated --size standard
       sudo weft reproduce tag-and-forward
@@ -58,6 +61,7 @@ def reproduce(
         "-o": out,
         "--jobs": jobs,
         "--threads": threads,
+        "--dask": dask,
         "--json": as_json,
     }
     again = shell.repeated("reproduce", study, options)
@@ -68,14 +72,16 @@ def reproduce(
     folder = out if out is not None else Path("results") / f"{study}-{size.value}"
     parts = found.parts(size)
     runs = sum(part.runs() for part in parts)
-    with shown(f"{study}, {size.value}", shell.err) as (tracker, feed):
+    with connected(dask, threads) as cluster, shown(f"{study}, {size.value}", shell.err) as (tracker, feed):
         tracker.total = runs
         try:
-            outcome = found.run(folder, size, jobs=jobs, threads=threads, progress=feed)
+            outcome = found.run(folder, size, jobs=jobs, threads=threads, progress=feed, cluster=cluster)
         except KeyboardInterrupt:
             there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
             shell.say(shell.stopped(there, again))
             raise typer.Exit(shell.INTERRUPTED) from None
+        except ClusterError as error:
+            raise shell.fail(str(error), completed(again), shell.FAILED) from None
     if tracker.one_thread is not None:
         shell.warn(f"some runs had one thread: {tracker.one_thread}")
     if as_json:

@@ -9,10 +9,12 @@ from typing import Annotated
 
 import typer
 
+from ..cluster.errors import ClusterError
 from ..errors import OutputError, ResultsError, ScenarioError
 from ..labels import plural
 from ..scenario import Scenario
 from . import shell
+from .dask import Dask, connected
 from .live import shown
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario file (TOML).")]
@@ -51,6 +53,7 @@ def run(
     seeds: Seeds = None,
     jobs: Jobs = None,
     threads: Threads = None,
+    dask: Dask = None,
     baseline: Annotated[
         str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with; overrides measure.baseline.")
     ] = None,
@@ -65,6 +68,7 @@ def run(
       weft run scenarios/quickstart.toml
       weft run mine.toml -o results/mine --seeds 10
       weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
+      weft run mine.toml --dask tcp://10.0.0.1:8786
     """
     plan = read(scenario).with_sets(sets or [])
     if baseline is not None:
@@ -74,16 +78,18 @@ def run(
     for warning in dict.fromkeys(warnings):
         shell.warn(warning)
     options: dict[str, object] = {"-o": out, "--set": sets, "--seeds": seeds, "--jobs": jobs, "--threads": threads}
-    options |= {"--baseline": baseline, "--quiet": quiet}
+    options |= {"--dask": dask, "--baseline": baseline, "--quiet": quiet}
     again = shell.repeated("run", scenario, options)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
-    with shown(scenario.stem, shell.err, quiet=quiet) as (tracker, feed):
+    with connected(dask, threads) as cluster, shown(scenario.stem, shell.err, quiet=quiet) as (tracker, feed):
         tracker.total = len(points) if seeds is None else 0
         try:
-            outcome = plan.execute(folder, jobs=jobs, threads=threads, seeds=numbers, progress=feed)
+            outcome = plan.execute(folder, jobs=jobs, threads=threads, seeds=numbers, progress=feed, cluster=cluster)
         except KeyboardInterrupt:
             shell.say(stopped(folder, again))
             raise typer.Exit(shell.INTERRUPTED) from None
+        except ClusterError as error:
+            raise shell.fail(f"{error}{_kept(folder)}", completed(again), shell.FAILED) from None
         except OutputError as error:
             raise _explained(error, folder) from None
         except ScenarioError as error:
@@ -161,6 +167,11 @@ def stopped(folder: Path, again: str) -> str:
     if not counted:
         return shell.stopped("no run had finished", again)
     return shell.stopped(f"{counted[0]} of {plural(counted[1], 'run')} finished and kept in {folder}", again)
+
+
+def completed(again: str) -> str:
+    """The hint after the loss of a cluster."""
+    return f"{again}, which carries out the remaining runs; without --dask on this machine"
 
 
 def _finished(folder: Path) -> tuple[int, int] | None:

@@ -19,6 +19,7 @@ from ..files import write_text
 from ..scenario import Scenario
 
 if TYPE_CHECKING:
+    from ..cluster.connection import Cluster
     from ..results import Results
 
 INDEX = "study.json"
@@ -141,8 +142,9 @@ class Part(ABC):
         jobs: int | None,
         progress: Callable[[dict[str, Any]], None] | None,
         threads: int | None = None,
+        cluster: Cluster | None = None,
     ) -> Results:
-        """Run what `out` does not contain yet; runs may report to `progress`.
+        """Run what `out` does not contain yet; runs may report to `progress`. Only simulated ones use `cluster`.
 
         Raises:
             OutputError: `out` cannot be used, or a run failed.
@@ -169,9 +171,10 @@ class Simulated(Part):
         jobs: int | None,
         progress: Callable[[dict[str, Any]], None] | None,
         threads: int | None = None,
+        cluster: Cluster | None = None,
     ) -> Results:
         """Run `jobs` runs in parallel, each on `threads` threads."""
-        return self.scenario.run(out, jobs=jobs, threads=threads, progress=progress)
+        return self.scenario.run(out, jobs=jobs, threads=threads, progress=progress, cluster=cluster)
 
 
 class Emulated(Simulated):
@@ -189,6 +192,7 @@ class Emulated(Simulated):
         jobs: int | None,
         progress: Callable[[dict[str, Any]], None] | None,
         threads: int | None = None,
+        cluster: Cluster | None = None,
     ) -> Results:
         """Run one at a time, in real time."""
         from ..emulation import sweep
@@ -232,6 +236,7 @@ class Study(ABC):
         jobs: int | None = None,
         threads: int | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
+        cluster: Cluster | None = None,
     ) -> Outcome:
         """Run what `out` does not contain yet, judge the claims and write them to ``study.json``.
 
@@ -246,7 +251,7 @@ class Study(ABC):
         results = {}
         for part in parts:
             feed = None if progress is None else _named(part.name, progress)
-            results[part.name] = part.carry_out(out / part.name, jobs, feed, threads)
+            results[part.name] = part.carry_out(out / part.name, jobs, feed, threads, cluster)
         outcome = self.judge(results)
         write_text(out / INDEX, json.dumps(as_dict(self.name, size, outcome), indent=2, ensure_ascii=False) + "\n")
         self.publish(out, size, outcome, results)

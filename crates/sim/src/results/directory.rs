@@ -25,11 +25,14 @@ pub struct ResultError {
     pub source: io::Error,
 }
 
+/// The files of a result.
+pub const FILES: [&str; 4] = ["flows.parquet", "series.parquet", "summary.json", "scenario.toml"];
+
 /// Suffix of the temporary name of a result that is being written.
 const PARTIAL: &str = ".partial";
 
 /// A unique temporary path for writing `target`.
-fn temporary_of(target: &Path) -> PathBuf {
+pub(crate) fn temporary_of(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let unique = RandomState::new().build_hasher().finish();
     target.with_file_name(format!(".{name}.{unique:016x}{PARTIAL}"))
@@ -158,6 +161,7 @@ impl<'a> ResultWriter<'a> {
             ended("flows.parquet", flows)?;
             ended("series.parquet", series)?;
             for (name, text) in texts {
+                debug_assert!(FILES.contains(name), "FILES lists every file of a result");
                 let path = temporary.join(name);
                 fs::write(&path, text).map_err(|source| ResultError { path, source })?;
             }

@@ -9,7 +9,8 @@ mod row;
 mod summary;
 
 pub use account::{Account, EventAccount, LinkAccount, LinkCounts, Packets};
-pub use directory::{ResultError, ResultWriter, is_temporary};
+pub(crate) use directory::temporary_of;
+pub use directory::{FILES, ResultError, ResultWriter, is_temporary};
 pub(crate) use quantile::quantile;
 pub use row::FlowRow;
 pub use summary::Summary;

@@ -65,6 +65,7 @@ class Transfers(Part):
         jobs: int | None,
         progress: Callable[[dict[str, Any]], None] | None,
         threads: int | None = None,
+        cluster: object = None,
     ) -> Results:
         """Run one at a time, in real time."""
         told = progress if progress is not None else lambda _: None

@@ -77,7 +77,9 @@ class Measurements(Part):
         openvswitch.check()
         iperf.check()
 
-    def carry_out(self, out: Path, jobs: int | None, progress: Told | None, threads: int | None = None) -> Results:
+    def carry_out(
+        self, out: Path, jobs: int | None, progress: Told | None, threads: int | None = None, cluster: object = None
+    ) -> Results:
         """One round after the other."""
         told = progress if progress is not None else lambda _: None
         layout.claim(out, self._index())

@@ -1,0 +1,210 @@
+"""The connection to a cluster: `Cluster` runs scenarios there, from a thread with an event loop of its own.
+
+That thread keeps the connection alive between the parts of a study, and leaves Ctrl-C to the main thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+import threading
+import uuid
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from .. import _weft
+from ..errors import OutputError
+from ..scenario import Outcome, Scenario, refuse_file
+from .address import Address, parse
+from .errors import ClusterError, SchedulerLostError
+
+try:
+    from distributed import Client, LocalCluster
+    from distributed.security import Security
+except ImportError as error:
+    raise ClusterError(f"sweeps on a cluster need another package: {error}", "pip install 'weft[cluster]'") from None
+
+from .sweep import Sweep
+from .workers import Workers
+
+_T = TypeVar("_T")
+
+_CONNECT_SECONDS = 10
+"""Maximum time to reach the scheduler."""
+_END_SECONDS = 10
+"""Maximum time to take leave of the workers, and to close."""
+_NO_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""For workers of this machine: Ctrl-C reaches them as well, but this process stops them."""
+
+
+class _RaisedError(Exception):
+    """The caller's `progress` raised an exception."""
+
+
+class Cluster:
+    """The workers of a Dask cluster; a context manager.
+
+        with Cluster("tcp://10.0.0.1:8786") as cluster:
+            scenario.run("results/mine", cluster=cluster)
+
+    A script that starts workers with ``local:N`` needs ``if __name__ == "__main__":``, as with `multiprocessing`.
+    """
+
+    def __init__(self, address: str, *, threads: int | None = None, warn: Callable[[str], None] | None = None) -> None:
+        """Check the address.
+
+        Args:
+            address: ``tcp://HOST:PORT``, the path of a scheduler file, or ``local:N`` to start N workers here.
+            threads: Threads within each run, 1 by default; a run takes as many of its worker.
+            warn: Called with warnings about workers.
+
+        Raises:
+            ClusterError: The address is not valid.
+        """
+        self._address: Address = parse(address)
+        self._threads = threads or 1
+        self._warn = warn if warn is not None else logging.getLogger(__name__).warning
+        self._session = f"weft-{uuid.uuid4().hex}"
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="weft-cluster", daemon=True)
+        self._open = AsyncExitStack()
+
+    def __enter__(self) -> Cluster:
+        """`open`."""
+        self.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """`close`."""
+        self.close()
+
+    def open(self) -> None:
+        """Connect, and wait for a suitable worker.
+
+        Raises:
+            ClusterError: The scheduler cannot be reached, or there are workers, but no suitable one.
+        """
+        _silence()
+        self._thread.start()
+        try:
+            self._do(self._connect())
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Remove all files from the workers, end those of this machine, and disconnect."""
+        try:
+            self._do(asyncio.wait_for(self._open.aclose(), _END_SECONDS))
+        except (OSError, TimeoutError):
+            # The scheduler is gone; workers end with it and remove their files.
+            pass
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(_END_SECONDS)
+
+    def execute(
+        self,
+        scenario: Scenario,
+        out: str | Path,
+        *,
+        jobs: int | None = None,
+        seeds: Sequence[int] | None = None,
+        progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> Outcome:
+        """Like `Scenario.execute`, on the workers; `jobs` limits the number of runs at a time over all of them.
+
+        Raises:
+            SchedulerLostError: The connection to the scheduler broke; finished runs are kept.
+            ClusterError: No suitable worker is left.
+        """
+        refuse_file(Path(out))
+        if seeds is not None:
+            scenario = scenario.with_sets([f"run.seeds={list(seeds)}"])
+        raised: list[BaseException] = []
+
+        def told(event: dict[str, Any]) -> None:
+            try:
+                if progress is not None:
+                    progress(event)
+            except BaseException as error:
+                # A KeyboardInterrupt would end the event loop.
+                raised.append(error)
+                raise _RaisedError from None
+
+        try:
+            directory = _weft.SweepDirectory(*scenario.source, str(out))
+            sweep = Sweep(self._client, self._workers, self._session, scenario, directory, told)
+            try:
+                return self._do(sweep.run(self._threads, jobs))
+            except SchedulerLostError as error:
+                raise SchedulerLostError(f"{error} at {self._address.text}") from None
+            except _RaisedError:
+                raise raised[0] from None
+            finally:
+                directory.close(sweep.timings)
+        except OSError as error:
+            raise OutputError(str(error)) from error
+
+    def _do(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """The outcome of a coroutine, which is cancelled by Ctrl-C and then ended properly."""
+        over = threading.Event()
+
+        async def supervised() -> _T:
+            try:
+                return await work
+            finally:
+                over.set()
+
+        future = asyncio.run_coroutine_threadsafe(supervised(), self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            over.wait(_END_SECONDS)
+            raise
+
+    async def _connect(self) -> None:
+        address, security, where = self._address.scheduler, None, self._address.text
+        if self._address.local:
+            # A scheduler carries out whatever reaches its port: only this process has the key of the connection.
+            security = Security.temporary()
+            directory = self._open.enter_context(
+                tempfile.TemporaryDirectory(prefix="weft-", ignore_cleanup_errors=True)
+            )
+            local = LocalCluster(
+                n_workers=self._address.local,
+                threads_per_worker=self._threads,
+                security=security,
+                dashboard_address=None,
+                local_directory=directory,
+                preload=[_NO_INTERRUPTS],
+                silence_logs=logging.CRITICAL,
+                asynchronous=True,
+            )
+            await self._open.enter_async_context(local)
+            address = local.scheduler_address
+        client = Client(address, security=security, timeout=_CONNECT_SECONDS, asynchronous=True, set_as_default=False)
+        try:
+            self._client = await asyncio.wait_for(self._open.enter_async_context(client), _CONNECT_SECONDS + 5)
+        except (OSError, TimeoutError) as error:
+            raise ClusterError(
+                f"no Dask scheduler answers at {where}: {error}",
+                "start one with `dask scheduler`, or check the address and the firewall",
+            ) from None
+        self._workers = Workers(self._client, self._session, where, self._threads, self._warn)
+        self._open.push_async_callback(self._workers.leave)
+        await self._workers.gather()
+
+
+def _silence() -> None:
+    """Keep Dask's log from the terminal: the errors of this package say what concerns the user."""
+    for name in logging.root.manager.loggerDict:
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -1,0 +1,297 @@
+"""The runs of a scenario on the workers of a cluster: sent, followed, and put into the result directory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import shutil
+import uuid
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from distributed import Client, Future, KilledWorker
+
+from .. import _weft
+from ..labels import plural, visible
+from ..scenario import Outcome, Point, Scenario
+from . import host, transfer
+from .errors import ClusterError, SchedulerLostError
+from .workers import Workers
+
+_TICK_SECONDS = 0.2
+"""How often progress is passed on."""
+_AHEAD = 2
+"""Runs that are given to Dask, per run that the workers carry out at a time, so that no worker waits for the next."""
+_TRIES = 5
+"""How often the result of a run may get lost, before the run fails."""
+_FETCHED = 4
+"""Number of large results fetched at a time."""
+_NUMBERS = ("fraction", "flows_done", "flows_total", "packet_hops", "sim_time_s")
+_TIMING = ("packet_hops", "wall_seconds", "cpu_seconds", "packet_hops_per_second", "state_bytes")
+
+
+class _FullError(Exception):
+    """The disk of this machine is full."""
+
+
+class _LostError(Exception):
+    """The result of a run got lost."""
+
+
+class Sweep:
+    """The missing runs of a result directory."""
+
+    def __init__(
+        self,
+        client: Client,
+        workers: Workers,
+        session: str,
+        scenario: Scenario,
+        directory: _weft.SweepDirectory,
+        told: Callable[[dict[str, Any]], None],
+    ) -> None:
+        """`told` gets events in the format of `weft.progress`; it may raise to stop the sweep."""
+        self.timings: list[str] = []
+        self._client = client
+        self._workers = workers
+        self._session = session
+        self._scenario = scenario
+        self._directory = directory
+        self._told = told
+        self._name = uuid.uuid4().hex[:8]
+        self._outcome = Outcome(0, 0, [])
+        self._events: deque[dict[str, Any]] = deque(maxlen=10_000)
+        self._tasks: dict[str, Point] = {}
+        self._active_at: dict[str, str] = {}
+        self._sent: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._fetching = asyncio.Semaphore(_FETCHED)
+
+    async def run(self, threads: int, jobs: int | None) -> Outcome:
+        """Carry out all missing runs, each on `threads` threads, at most `jobs` at a time.
+
+        Raises:
+            ClusterError: No worker is suitable any more.
+            SchedulerLostError: The connection to the scheduler broke.
+        """
+        points = self._scenario.points()
+        missing = set(self._directory.missing())
+        waiting = deque(point for point in points if point.id in missing)
+        self._outcome = Outcome(0, len(points) - len(waiting), [])
+        self._told({"event": "sweep", "total": len(points)})
+        for _ in range(self._outcome.skipped):
+            self._told({"event": "run_skipped"})
+        order = self._order(threads)
+        self._client.subscribe_topic(self._session, self._hear)
+        active: set[asyncio.Task[None]] = {asyncio.create_task(self._workers.watch())}
+        try:
+            while waiting or len(active) > 1:
+                limit = jobs if jobs is not None else _AHEAD * self._workers.slots
+                while waiting and len(active) - 1 < limit:
+                    active.add(asyncio.create_task(self._carry_out(waiting.popleft(), order)))
+                over, _ = await asyncio.wait(active, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                for task in over:
+                    active.remove(task)
+                    task.result()
+                self._workers.check()
+                while self._events:
+                    self._told(self._events.popleft())
+        except _FullError:
+            return self._outcome
+        except (OSError, CancelledError) as error:
+            if self._client.status == "running" and isinstance(error, OSError):
+                raise ClusterError(f"Dask failed: {error}") from error
+            raise SchedulerLostError("the connection to the scheduler broke") from None
+        finally:
+            await self._end(active)
+        return self._outcome
+
+    def _order(self, threads: int) -> dict[str, Any]:
+        text, name, _, sets = self._scenario.source
+        files = {file: sha for file, sha, _ in self._directory.inputs()}
+        order = {"session": self._session, "text": text, "name": name, "sets": sets, "files": files}
+        return order | {"threads": threads}
+
+    async def _end(self, active: set[asyncio.Task[None]]) -> None:
+        """End what still goes on here; cancelled tasks end on the workers, too."""
+        tasks = [*active, *self._sent.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _carry_out(self, point: Point, order: dict[str, Any]) -> None:
+        """Have a run carried out, as often as it takes."""
+        lost = 0
+        for number in count(1):
+            key = f"{self._session}-{self._name}-{point.id}-{number}"
+            task = self._submit(key, order | {"run": point.id})
+            self._tasks[key] = point
+            try:
+                if await self._attempt(point, key, task):
+                    return
+            except _LostError as error:
+                lost += 1
+                if lost == _TRIES:
+                    self._failed(point, f"its result got lost {_TRIES} times, the last time because {error}")
+                    return
+            except (KilledWorker, transfer.UnsoundError) as error:
+                self._failed(point, _reason(error))
+                return
+            finally:
+                del self._tasks[key]
+                self._active_at.pop(key, None)
+                # Also tells the worker that it can remove the files.
+                task.release()
+
+    def _submit(self, key: str, order: dict[str, Any]) -> Future[dict[str, Any]]:
+        resources = {host.RESOURCE: order["threads"]}
+        return self._client.submit(host.carry_out, order, key=key, resources=resources, pure=False)
+
+    async def _answer(self, key: str, task: Future[dict[str, Any]]) -> dict[str, Any] | None:
+        """The answer of a task; None if it is better submitted again, because new workers have joined.
+
+        Dask gives a task that found no suitable worker to nobody, even if a worker becomes suitable later.
+        """
+        answer = asyncio.create_task(_result(task))
+        try:
+            while not answer.done():
+                renewed = asyncio.create_task(self._workers.renewed.wait())
+                await asyncio.wait({answer, renewed}, return_when=asyncio.FIRST_COMPLETED)
+                renewed.cancel()
+                if not answer.done() and self._active_at.get(key) not in self._workers.usable:
+                    return None
+            return answer.result()
+        except (KilledWorker, CancelledError, OSError, transfer.UnsoundError):
+            raise
+        except Exception as error:
+            return {"error": f"{type(error).__name__}: {error}"}
+        finally:
+            answer.cancel()
+
+    async def _attempt(self, point: Point, key: str, task: Future[dict[str, Any]]) -> bool:
+        """Await a task and store its result; false if it has to be submitted again.
+
+        Raises:
+            _LostError: It has to be submitted again, because its result got lost.
+            KilledWorker, UnsoundError: The run has failed.
+        """
+        answer = await self._answer(key, task)
+        if answer is None:
+            return False
+        worker = str(answer.get("worker"))
+        if "unfit" in answer:
+            await self._workers.exclude(worker, visible(str(answer["unfit"]))[:500])
+            return False
+        if "stopped" in answer:
+            raise _LostError(f"worker {worker} stopped it")
+        if "error" in answer:
+            self._failed(point, visible(str(answer["error"])))
+            return True
+        into = Path(self._directory.begin(point.id))
+        try:
+            if "contents" in answer:
+                await asyncio.to_thread(transfer.store, into, transfer.check_contents(answer["contents"]))
+            else:
+                await self._fetch(worker, answer, into)
+            self._directory.complete(point.id, str(into))
+        except (transfer.LocalError, OSError) as error:
+            self._failed(point, str(error))
+            if isinstance(error, transfer.LocalError) and transfer.is_disk_full(error):
+                raise _FullError from None
+        else:
+            self._done(point, answer)
+        finally:
+            shutil.rmtree(into, ignore_errors=True)
+        return True
+
+    async def _fetch(self, worker: str, answer: dict[str, Any], into: Path) -> None:
+        """Fetch a large result.
+
+        Raises:
+            _LostError: The worker has gone, or cannot send it.
+        """
+        files, token = transfer.check_sizes(answer.get("files")), str(answer.get("token"))
+        async with self._fetching:
+            fetch = asyncio.create_task(transfer.receive(self._client, self._session, worker, token, files, into))
+            try:
+                while not fetch.done():
+                    await asyncio.wait({fetch}, timeout=_TICK_SECONDS)
+                    if not fetch.done() and worker not in self._workers.usable:
+                        raise _LostError(f"worker {worker} has gone")
+                await fetch
+            except (_LostError, transfer.UnsoundError, transfer.LocalError):
+                raise
+            except Exception as error:
+                if self._client.status != "running":
+                    raise
+                raise _LostError(f"worker {worker} could not send it: {error}") from error
+            finally:
+                fetch.cancel()
+
+    def _done(self, point: Point, answer: dict[str, Any]) -> None:
+        timing = answer.get("timing")
+        costs = _numbers(timing if isinstance(timing, dict) else {}, _TIMING)
+        self.timings.append(json.dumps({"run": point.id, **costs}))
+        if why := answer.get("one_thread"):
+            self._told({"event": "one_thread", "why": visible(str(why))[:200]})
+        event = {"event": "run_done", "run_id": point.id, "label": point.label, "fraction": 1.0}
+        self._told(event | {"packet_hops": costs.get("packet_hops", 0)})
+        self._outcome = Outcome(self._outcome.done + 1, self._outcome.skipped, self._outcome.failed)
+
+    def _failed(self, point: Point, error: str) -> None:
+        failure = {"run_id": point.id, "label": point.label, "error": error}
+        self._outcome.failed.append(failure)
+        self._told({"event": "run_failed", **failure})
+
+    async def _hear(self, event: tuple[float, Any]) -> None:
+        """Take in an event of a worker: how far a run is, or which input file it needs."""
+        said = event[1]
+        if not isinstance(said, dict) or (worker := said.get("worker")) not in self._workers.usable:
+            return
+        if point := self._tasks.get(str(said.get("key"))):
+            self._active_at[said["key"]] = worker
+            numbers = _numbers(said, _NUMBERS)
+            self._events.append({"event": "progress", "run_id": point.id, "label": point.label, **numbers})
+        elif (sha := said.get("need")) and (worker, sha) not in self._sent:
+            self._sent[worker, sha] = asyncio.create_task(self._send(worker, sha))
+
+    async def _send(self, worker: str, sha: str) -> None:
+        """Send an input file to a worker that asked for it; one that cannot take it gets no more runs."""
+        try:
+            await transfer.send(self._client, self._session, worker, sha, self._directory)
+        except Exception as error:
+            if self._client.status == "running":
+                await self._workers.look()
+                await self._workers.exclude(worker, f"cannot take an input file: {visible(str(error))[:200]}")
+        finally:
+            del self._sent[worker, sha]
+
+
+def _reason(error: Exception) -> str:
+    """Why a run failed."""
+    if not isinstance(error, KilledWorker):
+        return f"what a worker sent is no result: {error}"
+    times = plural(error.allowed_failures + 1, "worker")
+    return f"{times} died while they had it, the last one {error.last_worker.address}: is their memory too small?"
+
+
+async def _result(task: Future[dict[str, Any]]) -> dict[str, Any]:
+    """What a task returned.
+
+    Raises:
+        UnsoundError: It is not an answer.
+    """
+    answer = await task
+    if not isinstance(answer, dict):
+        raise transfer.UnsoundError("a task returned something else")
+    return answer
+
+
+def _numbers(values: dict[str, Any], names: tuple[str, ...]) -> dict[str, float]:
+    """The finite numbers among these values."""
+    found = {name: values.get(name) for name in names}
+    return {name: value for name, value in found.items() if isinstance(value, (int, float)) and math.isfinite(value)}

@@ -1,0 +1,114 @@
+"""Files between this machine and workers, in pieces, so that neither side ever holds a large one in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from pathlib import Path
+from typing import Any
+
+from distributed import Client
+
+from .. import _weft
+from . import host
+
+PIECE = 4 << 20
+"""Size of a piece in bytes."""
+_MOST_BYTES = 1 << 44
+"""Maximum size of a file of a result."""
+
+
+class UnsoundError(Exception):
+    """What a worker sent is not a result."""
+
+
+class LocalError(Exception):
+    """This machine cannot store a result; the cause is the `OSError`."""
+
+
+def check_sizes(files: Any) -> dict[str, int]:
+    """The sizes of a result's files, as a worker gave them.
+
+    Raises:
+        UnsoundError: These are not the files of a result.
+    """
+    names = set(_weft.result_files())
+    if not isinstance(files, dict) or set(files) != names:
+        raise UnsoundError(f"the files of a result are {', '.join(sorted(names))}")
+    if not all(isinstance(size, int) and 0 <= size <= _MOST_BYTES for size in files.values()):
+        raise UnsoundError("the size of a file is not valid")
+    return files
+
+
+def check_contents(files: Any) -> dict[str, bytes]:
+    """The contents of a small result's files, as a worker gave them.
+
+    Raises:
+        UnsoundError: These are not the files of a small result.
+    """
+    if not isinstance(files, dict) or not all(isinstance(content, bytes) for content in files.values()):
+        raise UnsoundError("contents are not bytes")
+    check_sizes({name: len(content) for name, content in files.items()})
+    return files
+
+
+async def receive(client: Client, session: str, address: str, token: str, files: dict[str, int], into: Path) -> None:
+    """Copy the files of a large result from a worker.
+
+    Raises:
+        UnsoundError: A file has another size than the worker said.
+        LocalError: A file cannot be written.
+        Exception: The worker cannot be reached.
+    """
+    for name, size in files.items():
+        path, offset = into / name, 0
+        await asyncio.to_thread(write, path, b"", 0)
+        while offset < size:
+            length = min(PIECE, size - offset)
+            call = client.run(host.read, session, token, name, offset, length, workers=[address])
+            piece = (await call)[address]
+            if not isinstance(piece, bytes) or len(piece) != length:
+                raise UnsoundError(f"{name} is shorter than the worker said")
+            await asyncio.to_thread(write, path, piece, offset)
+            offset += length
+
+
+def store(into: Path, files: dict[str, bytes]) -> None:
+    """Write the files of a small result.
+
+    Raises:
+        LocalError: One cannot be written.
+    """
+    for name, content in files.items():
+        write(into / name, content, 0)
+
+
+def write(path: Path, piece: bytes, offset: int) -> None:
+    """Write a piece of a file, the first of which creates it.
+
+    Raises:
+        LocalError: It cannot be written.
+    """
+    try:
+        with path.open("ab" if offset else "wb") as file:
+            file.write(piece)
+    except OSError as error:
+        raise LocalError(f"cannot write {path}: {error.strerror}") from error
+
+
+def is_disk_full(error: LocalError) -> bool:
+    """Whether a result could not be stored because the disk or the quota is full."""
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+async def send(client: Client, session: str, address: str, sha: str, directory: _weft.SweepDirectory) -> None:
+    """Copy an input file to a worker.
+
+    Raises:
+        Exception: The worker cannot be reached, or cannot store it.
+    """
+    name, size = next((name, size) for name, found, size in directory.inputs() if found == sha)
+    for offset in range(0, max(size, 1), PIECE):
+        piece = directory.input(name, offset, PIECE)
+        is_last = offset + PIECE >= size
+        await client.run(host.store, session, sha, offset, piece, is_last, workers=[address])

@@ -1,0 +1,146 @@
+"""A Dask scheduler and its workers as processes on the loopback interface, ended with the test."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PATIENCE = 60.0
+"""Seconds that a state may take on a busy machine."""
+
+
+def until(state: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
+    """Wait for a state."""
+    end = time.monotonic() + seconds
+    while not state():
+        assert time.monotonic() < end, f"waited {seconds} s for {what}"
+        time.sleep(0.02)
+
+
+class Process:
+    """A process that leads a group of its own."""
+
+    def __init__(self, command: list[str], log: Path) -> None:
+        self.log = log
+        with log.open("ab") as file:
+            self.popen = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
+            )
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the whole group."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.popen.pid, number)
+
+    def wait(self, seconds: float = PATIENCE) -> int:
+        """The exit code."""
+        return self.popen.wait(seconds)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.signal(signal.SIGKILL)
+        self.popen.wait()
+
+    @property
+    def text(self) -> str:
+        """What it has printed."""
+        return self.log.read_text()
+
+
+class Worker(Process):
+    """A worker with a scratch directory of its own."""
+
+    def __init__(self, name: str, command: list[str], directory: Path) -> None:
+        self.name = name
+        self.scratch = directory / "scratch"
+        super().__init__(command, directory / "log")
+
+    def files(self, pattern: str) -> list[Path]:
+        """Files of sweeps in the scratch directory."""
+        return list(self.scratch.glob(f"**/weft-*/{pattern}"))
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run writes its result."""
+        return bool(self.files("*/.result.*.partial"))
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether no file of a sweep is left."""
+        return not self.files("**/*")
+
+
+class Dask:
+    """A scheduler with workers."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.file = directory / "scheduler.json"
+        self.workers: list[Worker] = []
+        options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
+        self.scheduler = Process([*_python("dask_scheduler"), *options], directory / "scheduler.log")
+        until(lambda: self.file.exists() and self.file.read_text().endswith("}"), "the scheduler")
+        self.address = json.loads(self.file.read_text())["address"]
+
+    def worker(self, name: str, *options: str, wrapped: tuple[str, ...] = (), nanny: bool = False) -> Worker:
+        """Start a worker; it has joined when `joined` returns."""
+        directory = self.directory / name
+        (directory / "scratch").mkdir(parents=True)
+        command = [*_python("dask_worker"), self.address, "--name", name, "--host", "127.0.0.1", "--nthreads", "1"]
+        command += ["--no-dashboard", "--local-directory", str(directory / "scratch"), *options]
+        command += ["--nanny" if nanny else "--no-nanny"]
+        worker = Worker(name, [*wrapped, *command], directory)
+        self.workers.append(worker)
+        return worker
+
+    def joined(self, *workers: Worker) -> None:
+        """Wait until workers have joined."""
+        for worker in workers:
+            until(lambda worker=worker: "Registered to:" in worker.text, f"{worker.name} to join")
+
+    def leave(self) -> None:
+        """End all workers."""
+        for worker in self.workers:
+            worker.kill()
+        self.workers.clear()
+
+    def end(self) -> None:
+        """End everything."""
+        self.leave()
+        self.scheduler.kill()
+
+
+def _python(program: str) -> list[str]:
+    return [sys.executable, "-m", f"distributed.cli.{program}"]
+
+
+class Run(Process):
+    """`weft run` on a cluster."""
+
+    def __init__(self, scenario: Path, out: Path, dask: str, *options: object) -> None:
+        command = [sys.executable, "-m", "weft", "run", str(scenario), "-o", str(out), "--dask", dask]
+        super().__init__([*command, *map(str, options)], out.with_suffix(".log"))
+
+    def wait(self, seconds: float = PATIENCE) -> int:
+        """The exit code; there must be no traceback."""
+        code = super().wait(seconds)
+        assert "Traceback" not in self.text, self.text
+        return code
+
+    def until(self, state: Callable[[], object], what: str) -> None:
+        """Wait for a state during the run."""
+        until(lambda: state() or self.popen.poll() is not None, what)
+        assert state(), f"ended before {what}: {self.text}"
+
+
+def results(directory: Path) -> dict[str, bytes]:
+    """All files of a result directory by name, but for the wall-clock times."""
+    files = [path for path in directory.rglob("*") if path.is_file() and path.name not in (".lock", "performance.json")]
+    return {str(path.relative_to(directory)): path.read_bytes() for path in files}

@@ -1,0 +1,267 @@
+"""Sweeps on a real Dask cluster: processes on the loopback interface, some of which are killed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from daemons import Run, Worker, results, until
+from distributed import Client
+
+from weft import __version__
+from weft.cluster.connection import Cluster
+from weft.results import Results
+from weft.studies.base import Simulated
+
+SLOW = '"3 s"'
+"""Duration of runs that take about a second."""
+
+
+def test_a_sweep_on_two_workers_has_the_bytes_of_one_machine_and_resumes(scenario, local, weft, tmp_path):
+    file, out = scenario(seeds=4), tmp_path / "out"
+    done = weft("run", file, "-o", out, "--dask", "local:2", "--seeds", 2)
+    assert done.exit_code == 0, done.output
+    assert "4 runs" in done.output
+    with Cluster("local:1") as cluster:
+        events: list[dict[str, object]] = []
+        part = Simulated("part", Results(out) and _read(file))
+        part.carry_out(out, None, events.append, None, cluster)
+        kinds = [event["event"] for event in events if event["event"] != "progress"]
+        assert kinds == ["sweep"] + ["run_skipped"] * 4 + ["run_done"] * 4
+        assert results(out) == results(local(file)) | {"sweep.json": (out / "sweep.json").read_bytes()}
+
+
+def _read(file: Path):
+    from weft.scenario import Scenario
+
+    return Scenario.from_file(file)
+
+
+def test_input_files_travel_once_to_each_worker_by_the_hash_of_their_contents(dask, scenario, local, weft, tmp_path):
+    sizes = tmp_path / "sizes.cdf"
+    sizes.write_text("1000 0\n60000 1\n" + f"# {'x' * 998}\n" * 5_000)
+    file = scenario(sizes=f'{{ cdf = "{sizes.name}" }}', duration='"200 ms"')
+    worker = dask.worker("w1")
+    run = Run(file, tmp_path / "out", dask.address)
+    kept = hashlib.sha256(sizes.read_bytes()).hexdigest()
+    run.until(lambda: worker.files(f"inputs/{kept}"), "the input file")
+    assert run.wait() == 0, run.text
+    assert results(tmp_path / "out") == results(local(file))
+    with Client(dask.address) as client:
+        events = [said for topic in client.get_events().values() for _, said in topic]
+    asked = [said for said in events if isinstance(said, dict) and said.get("need") == kept]
+    assert len(asked) == 1
+    until(lambda: worker.is_clean, "the worker to remove its files")
+
+
+def test_four_workers_of_which_two_are_killed_give_the_bytes_of_one_machine(dask, scenario, local, tmp_path):
+    file, out = scenario(duration=SLOW, seeds=4), tmp_path / "out"
+    workers = [dask.worker(f"w{number}") for number in range(4)]
+    dask.joined(*workers)
+    run = Run(file, out, str(dask.file))
+    for worker in workers[:2]:
+        run.until(lambda worker=worker: worker.is_running, f"a run on {worker.name}")
+        worker.kill()
+    assert run.wait() == 0, run.text
+    assert results(out) == results(local(file))
+    until(lambda: all(worker.is_clean for worker in workers[2:]), "the workers to remove their files")
+
+
+def large(file: Path) -> Path:
+    """A scenario whose results have tens of megabytes, by samples of every microsecond."""
+    file.write_text(file.read_text() + '[measure]\ninterval = "1 us"\n')
+    return file
+
+
+def test_a_run_is_repeated_if_its_worker_dies_before_its_result_is_fetched(dask, scenario, local, tmp_path):
+    file, out = scenario(duration=SLOW, seeds=1), tmp_path / "out"
+    first, second = dask.worker("first"), dask.worker("second")
+    dask.joined(first, second)
+    run = Run(file, out, dask.address)
+    run.until(lambda: first.is_running and second.is_running, "runs")
+    run.signal(signal.SIGSTOP)
+    until(lambda: not first.is_running, "the end of a run")
+    first.kill()
+    run.signal(signal.SIGCONT)
+    assert run.wait() == 0, run.text
+    assert results(out) == results(local(file))
+
+
+def test_a_run_is_repeated_if_its_worker_dies_while_its_result_is_fetched(dask, scenario, local, tmp_path):
+    file, out = large(scenario(duration='"500 ms"', seeds=1)), tmp_path / "out"
+    worker = dask.worker("first")
+    run = Run(file, out, dask.address)
+    run.until(lambda: list(out.glob("runs/.*.partial/*")), "the first piece of a result")
+    worker.kill()
+    assert list(out.glob("runs/[!.]*")) == []
+    dask.worker("second")
+    assert run.wait() == 0, run.text
+    assert results(out) == results(local(file))
+
+
+def test_after_a_dead_scheduler_the_error_says_so_and_another_run_completes_the_directory(
+    own_dask, scenario, local, weft, tmp_path
+):
+    file, out = scenario(duration=SLOW, seeds=4), tmp_path / "out"
+    workers = [own_dask.worker("w1"), own_dask.worker("w2")]
+    run = Run(file, out, own_dask.address)
+    run.until(lambda: len(list(out.glob("runs/*/summary.json"))) >= 2, "two results")
+    own_dask.scheduler.kill()
+    assert run.wait() == 1
+    assert f"the connection to the scheduler broke at {own_dask.address}" in run.text
+    assert "of 8 runs finished and readable in" in run.text
+    assert "weft run" in run.text
+    for worker in workers:
+        worker.wait()
+        assert worker.is_clean
+    there = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/summary.json")}
+    assert 2 <= len(there) < 8
+    done = weft("run", file, "-o", out)
+    assert done.exit_code == 0, done.output
+    assert {path: path.stat().st_mtime_ns for path in there} == there
+    assert results(out) == results(local(file))
+
+
+def other_version(directory: Path) -> str:
+    """A module that makes a worker report another version."""
+    path = directory / "other.py"
+    path.write_text('import weft\n\nweft.__version__ = "0.0.9"\n')
+    return str(path)
+
+
+def test_a_worker_of_another_version_is_refused_by_name_and_does_no_run(dask, scenario, local, weft, tmp_path):
+    file, out = scenario(duration=SLOW), tmp_path / "out"
+    old = dask.worker("old", "--preload", other_version(tmp_path))
+    dask.joined(old)
+    refused = f"has Weft 0.0.9, this is {__version__}"
+    done = weft("run", file, "-o", out, "--dask", dask.address)
+    assert done.exit_code == 2
+    assert f"no worker of {dask.address} can carry out runs: worker old (tcp://" in done.output
+    assert refused in done.output
+    assert not out.exists()
+
+    new = dask.worker("new")
+    dask.joined(new)
+    run = Run(file, out, dask.address)
+    run.until(lambda: new.is_running, "a run")
+    later = dask.worker("later", "--preload", other_version(tmp_path))
+    run.until(lambda: "worker later (tcp://" in run.text, "the refusal")
+    assert run.wait() == 0, run.text
+    assert "worker old (tcp://" in run.text
+    assert run.text.count(refused) == 2
+    assert results(out) == results(local(file))
+    assert old.is_clean and later.is_clean
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_worker_without_disk_space_is_named_and_its_run_is_tried_elsewhere(dask, scenario, local, tmp_path):
+    file, out = scenario(duration='"300 ms"', seeds=1), tmp_path / "out"
+    small = "full/scratch"
+    mount = f"mount -t tmpfs -o size=64k tmpfs {tmp_path / small} && exec \"$@\""
+    full = dask.worker("full", wrapped=("unshare", "--mount", "sh", "-c", mount, "sh"))
+    dask.joined(full)
+    run = Run(file, out, dask.address)
+    run.until(lambda: "has no disk space left in" in run.text, "the warning")
+    assert "worker full (tcp://" in run.text
+    seen = Path(f"/proc/{full.popen.pid}/root{tmp_path / small}")
+    assert [path for path in seen.rglob("weft-*/**/*") if path.is_file()] == []
+    dask.worker("roomy")
+    assert run.wait() == 0, run.text
+    assert results(out) == results(local(file))
+
+
+def test_ctrl_c_stops_the_workers_runs_and_keeps_finished_ones(dask, scenario, tmp_path):
+    file, out = scenario(duration='"30 s"', seeds=1), tmp_path / "out"
+    worker = dask.worker("w1")
+    dask.joined(worker)
+    run = Run(file, out, dask.address)
+    run.until(lambda: worker.is_running, "a run")
+    run.signal(signal.SIGINT)
+    asked = time.monotonic()
+    assert run.wait() == 130
+    assert "Stopped: 0 of 2 runs finished" in run.text
+    assert f"--dask {dask.address}" in run.text
+    until(lambda: worker.is_clean, "the worker to stop", 10)
+    assert time.monotonic() - asked < 10
+    assert results(out).keys() == {"scenario.toml", "sweep.json"}
+
+
+def test_a_command_that_is_killed_leaves_no_run_and_no_file_on_a_worker(dask, scenario, tmp_path):
+    file, out = scenario(duration='"30 s"', seeds=1), tmp_path / "out"
+    worker = dask.worker("w1")
+    dask.joined(worker)
+    run = Run(file, out, dask.address)
+    run.until(lambda: worker.is_running, "a run")
+    run.kill()
+    until(lambda: not [path for path in worker.files("**/*") if path.is_file()], "the worker to stop")
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("tcp://127.0.0.1:1", "no Dask scheduler answers at tcp://127.0.0.1:1"),
+        ("nowhere", "`nowhere` is neither a Dask address nor a scheduler file"),
+        ("tcp://host", "`tcp://host` is neither"),
+        ("tcp://host:70000", "`tcp://host:70000` is neither"),
+        ("local:0", "`local:0` needs a number of workers, 1 to 1024"),
+        ("local:many", "`local:many` needs a number of workers"),
+        ("scenario.toml", "scenario.toml is not a scheduler file"),
+    ],
+)
+def test_an_address_without_a_scheduler_is_a_clear_error_and_nothing_is_written(
+    address, said, scenario, weft, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    begun = time.monotonic()
+    done = weft("run", scenario(), "-o", "out", "--dask", address)
+    assert done.exit_code == 2
+    assert f"error: {said}" in done.output
+    assert "try: " in done.output
+    assert not Path("out").exists()
+    assert time.monotonic() - begun < 40
+
+
+def test_more_threads_than_a_worker_has_are_refused(dask, scenario, weft, tmp_path):
+    worker = dask.worker("narrow")
+    dask.joined(worker)
+    done = weft("run", scenario(), "-o", tmp_path / "out", "--dask", dask.address, "--threads", 2)
+    assert done.exit_code == 2
+    assert "worker narrow" in done.output
+    assert "has 1 thread, a run needs 2 (--threads)" in done.output
+
+
+def peak(pid: int) -> int:
+    """Peak memory of a process in bytes."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM"))
+
+
+def test_a_large_result_is_never_in_memory_as_a_whole(dask, scenario, tmp_path):
+    file, out = large(scenario(duration='"1 s"', seeds=1)), tmp_path / "out"
+    worker = dask.worker("w1")
+    run = Run(file, out, dask.address)
+    run.until(lambda: worker.is_running, "a run")
+    pids = [worker.popen.pid, run.popen.pid, dask.scheduler.popen.pid]
+    before = [peak(pid) for pid in pids]
+    run.until(lambda: list(out.glob("runs/[!.]*")), "a result")
+    after = [peak(pid) for pid in pids]
+    size = sum(len(content) for name, content in results(out).items() if name.startswith("runs/"))
+    run.kill()
+    assert size > 32 << 20
+    # Dask copies the pieces of 4 MiB several times.
+    assert max(now - then for now, then in zip(after, before, strict=True)) < 24 << 20
+
+
+@pytest.mark.long
+def test_a_result_larger_than_the_workers_memory_is_fetched(dask, scenario, local, tmp_path):
+    limit = 200 << 20
+    file, out = large(scenario(duration='"7 s"', seeds=1)), tmp_path / "out"
+    dask.worker("small", "--memory-limit", str(limit), nanny=True)
+    run = Run(file, out, dask.address)
+    assert run.wait(300) == 0, run.text
+    assert next(out.glob("runs/*/series.parquet")).stat().st_size > limit
+    assert results(out) == results(local(file))
