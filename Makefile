@@ -23,8 +23,9 @@ NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
 .PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint style \
-	format bench bench-paths bench-switch bench-tags bench-controller fuzz conformance hostile parity deb \
-	ns3 mptcp captures system system-bpf system-bench system-emulation system-oracles system-test clean help
+	format bench bench-paths bench-switch bench-tags bench-controller fuzz conformance hostile parity deb deb-weft \
+	wheel sdist check-wheel project \
+	ns3 mptcp captures system system-bpf system-bench system-emulation system-install system-oracles system-test clean help
 
 help:
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -50,6 +51,9 @@ system-emulation: ## install Mininet, Open vSwitch, iproute2, ethtool, iperf3, m
 
 system-bench: ## install tools for benchmarks of the Linux switch
 	@sh scripts/install-system.sh bench
+
+system-install: ## install tools that make a bare Debian, to check packages in
+	@sh scripts/install-system.sh install
 
 system-oracles: ## install tshark and systemd-analyze for Rust tests
 	@sh scripts/install-system.sh oracles
@@ -113,28 +117,44 @@ test-python: $(VENV)/.test | system-test ## the Python tests: command line, repo
 test-all: test ## `make test`, then the long tests: all ns-3 cases, conformance and hostile (root), Rust doc examples, long Python tests
 	$(LINTED) cargo test --workspace --doc --quiet
 	cargo test --release -p weft-sim --test ns3_studies all_cases
-	$(MAKE) conformance hostile test-long
+	$(MAKE) conformance hostile check-wheel test-long
 
 lint: style | system-bpf ## formatting, lints, dependency direction
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo clippy --workspace --test ns3_studies --test package --quiet -- -D warnings
 
-style: $(VENV)/.dev | system ## formatting, Python lints, dependency direction
+style: $(VENV)/.dev project | system ## formatting, Python lints, dependency direction, files of the project
 	cargo fmt --all --check
 	$(PYTHON) scripts/check_arrows.py
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
 
+project: | system ## licences of crates, GitHub's workflows, Dockerfile, citation
+	@sh scripts/lint-project.sh $(VENV)/tools
+
 format: $(VENV)/.dev ## format all sources
 	cargo fmt --all
 	$(VENV)/bin/ruff format
 	$(VENV)/bin/ruff check --fix
 
+wheel: $(VENV)/.dev | system system-bpf ## build the wheel with all programs, in target/wheels (10 minutes)
+	$(VENV)/bin/pip install --quiet ziglang cargo-zigbuild auditwheel wheel
+	$(PYTHON) scripts/wheel.py
+
+sdist: $(VENV)/bin/maturin ## build the source distribution, in target/wheels
+	$(VENV)/bin/maturin sdist --out target/wheels
+
+check-wheel: wheel sdist deb deb-weft | system-install ## install wheel, sdist and packages in a bare Debian and use them (root; minutes)
+	$(PYTHON) -m pytest -m long tests/python/install
+
 deb: | system system-bpf ## build the Debian package of the Linux switch, in target/debian
 	package=$$(sh packaging/deb.sh) && echo "$$package" && dpkg-deb -I "$$package" && \
 	if command -v lintian >/dev/null; then lintian --fail-on error "$$package"; fi && \
 	WEFT_DEB="$(CURDIR)/$$package" cargo test --quiet -p weft-switchd --test package
+
+deb-weft: wheel ## build the Debian package of weft with its dependencies, in target/debian
+	package=$$(PIP="$(VENV)/bin/pip" sh packaging/weft-deb.sh) && echo "$$package" && dpkg-deb -I "$$package"
 
 hostile: | system system-bpf ## send a million hostile frames through a switch (root; minutes)
 	WEFT_HOSTILE_FRAMES=1000000 cargo test --release -p weft-switchd --test switchd hostile -- --include-ignored --nocapture
@@ -171,7 +191,7 @@ conformance: | system system-bpf ## compare the eBPF program with the state mach
 test-long: $(VENV)/.dev $(VENV)/.emulation | system-test system-bench ## the long Python tests that `make test` skips (root; 10 minutes)
 	cargo build --release --quiet -p weft-ofload -p weft-switchd --bins --examples
 	cargo build --release --quiet -p weft-fabric --example path_sets
-	$(PYTHON) -m pytest -m long
+	$(PYTHON) -m pytest -m long --ignore=tests/python/install
 
 ns3: ## regenerate the ns-3 reference results (minutes)
 	bash validation/ns3/run.sh

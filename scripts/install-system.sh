@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs missing system packages: `build` for compiler, Python and Rust, `bpf` for the eBPF compiler, `emulation` for
 # Mininet, Open vSwitch and the tools of emulations and their tests, `bench` for benchmarks of the Linux switch, `oracles`
-# for reference tools of Rust tests, `test` for a browser.
+# for reference tools of Rust tests, `install` for tools that make a bare Debian, `test` for a browser and groff.
 # Debian and Ubuntu; on other systems it lists the packages to install.
 set -eu
 
@@ -128,7 +128,15 @@ oracles)
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing
     ;;
+install)
+    missing=""
+    command -v mmdebstrap >/dev/null || missing="$missing mmdebstrap"
+    command -v systemd-nspawn >/dev/null || missing="$missing systemd-container"
+    # shellcheck disable=SC2086 # a list of package names
+    [ -z "$missing" ] || apt_install $missing
+    ;;
 test)
+    command -v groff >/dev/null || apt_install groff-base
     # Debian has a headless Chromium, which renders at half the cost; elsewhere there is only the full browser.
     browser=chromium
     ! apt-cache show chromium-headless-shell >/dev/null 2>&1 || browser=chromium-headless-shell
@@ -136,7 +144,7 @@ test)
         command -v chromium-browser >/dev/null || apt_install $browser
     ;;
 *)
-    echo "usage: $0 build|bpf|emulation|bench|oracles|test" >&2
+    echo "usage: $0 build|bpf|emulation|bench|oracles|install|test" >&2
     exit 2
     ;;
 esac

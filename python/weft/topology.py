@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _weft
+from . import _weft, bundle
 from .errors import ScenarioError
 from .files import write_text
 from .labels import plural
@@ -316,4 +316,5 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
     except OSError as error:
-        raise ScenarioError(f"{path}: {error.strerror or error}") from None
+        own = "\n  try: `weft scenarios` copies Weft's scenarios here" if bundle.holds(path) else ""
+        raise ScenarioError(f"{path}: {error.strerror or error}{own}") from None

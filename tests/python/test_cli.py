@@ -357,3 +357,24 @@ def test_a_baseline_that_a_compared_key_does_not_have_is_refused_before_the_runs
     assert refused.exit_code != 0
     assert said in " ".join(refused.stderr.split())
     assert not (tmp_path / "results").exists()
+
+
+def test_the_scenarios_of_the_package_are_copied_and_files_with_changes_stay(weft, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    missing = weft("check", "scenarios/quickstart.toml")
+    assert missing.exit_code == 2
+    assert "try: `weft scenarios` copies Weft's scenarios here" in missing.stderr
+    assert "weft scenarios" not in weft("check", "scenarios/other.toml").stderr
+    done = weft("scenarios")
+    assert done.exit_code == 0
+    assert "scenarios/smoc/topology1.fabric.toml" in done.stdout.split()
+    assert weft("check", "scenarios/smoc.toml").exit_code == 0
+    (tmp_path / "scenarios" / "incast.toml").unlink()
+    assert weft("scenarios").exit_code == 0
+    assert (tmp_path / "scenarios" / "incast.toml").is_file()
+    (tmp_path / "scenarios" / "smoc.toml").write_text("mine")
+    (tmp_path / "scenarios" / "incast.toml").unlink()
+    refused = weft("scenarios")
+    assert (refused.exit_code, "smoc.toml exists and differs" in refused.stderr) == (2, True)
+    assert (tmp_path / "scenarios" / "smoc.toml").read_text() == "mine"
+    assert not (tmp_path / "scenarios" / "incast.toml").exists()

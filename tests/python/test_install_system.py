@@ -140,6 +140,7 @@ def test_an_installation_that_fails_says_why_and_what_root_can_do(machine: Machi
 def test_without_a_headless_browser_the_full_one_is_installed(machine: Machine) -> None:
     for known, browser in ((1, "chromium"), (0, "chromium-headless-shell")):
         machine.has("apt-cache", f"exit {known}")
+        machine.has("groff")
         done = machine.install("test")
         assert (done.returncode, done.stderr) == (0, "")
         assert machine.calls("apt-get")[-1].endswith(f" {browser}")

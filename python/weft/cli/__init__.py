@@ -6,12 +6,28 @@ Modules that take long to import (Polars, Altair, matplotlib) are imported by th
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .. import __version__
-from . import bench, controller, emulate, explore, fabric, lists, new, reproduce, run, shell, show, tag_forward
+from . import (
+    bench,
+    controller,
+    emulate,
+    explore,
+    fabric,
+    lists,
+    manual,
+    new,
+    reproduce,
+    run,
+    scenarios,
+    shell,
+    show,
+    tag_forward,
+)
 from .help_pages import Commands
 
 _ABOUT = (
@@ -33,17 +49,42 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _completion(shell: manual.Shell | None) -> None:
+    if shell is not None:
+        print(manual.script(shell))
+        raise typer.Exit
+
+
+@shell.guarded
+def _man(directory: Path | None) -> None:
+    if directory is not None:
+        for path in manual.write_pages(typer.main.get_command(app), directory):
+            print(path)
+        raise typer.Exit
+
+
 @app.callback(help=_ABOUT)
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    completion: Annotated[
+        manual.Shell | None,
+        typer.Option(callback=_completion, is_eager=True, help="Print the completion script of a shell."),
+    ] = None,
+    man: Annotated[
+        Path | None,
+        typer.Option(
+            callback=_man, is_eager=True, metavar="DIR", help="Write manual pages of all commands into a directory."
+        ),
+    ] = None,
 ) -> None:
     """Hold the options that belong to no command."""
 
 
 _SIMULATE, _CONTROL, _LOOK, _LIST = "Simulate", "Control real switches", "Look at results", "Reference"
 app.command("new", rich_help_panel=_SIMULATE)(new.new)
+app.command("scenarios", rich_help_panel=_SIMULATE)(scenarios.scenarios)
 app.command("check", rich_help_panel=_SIMULATE)(run.check)
 app.command("run", rich_help_panel=_SIMULATE)(run.run)
 app.command("emulate", rich_help_panel=_SIMULATE)(emulate.emulate)
@@ -63,6 +104,7 @@ app.command("schema", rich_help_panel=_LIST)(lists.schema)
 
 def main() -> None:
     """Run the command line; the entry point of the script `weft`."""
+    manual.answer_shell()
     try:
         app(prog_name="weft")
     except KeyboardInterrupt:

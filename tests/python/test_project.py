@@ -1,0 +1,38 @@
+"""Files of the project agree: licences, pinned actions, scenarios of the package."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_file_of_bpf_names_licences_whose_texts_are_in_licenses():
+    named = set()
+    for path in sorted((ROOT / "bpf").glob("*.[ch]")):
+        found = re.match(r"/\* SPDX-License-Identifier: (.+)\n", path.read_text())
+        assert found, path
+        named |= set(found[1].split(" OR "))
+    assert named == {path.stem for path in (ROOT / "LICENSES").iterdir()}
+    assert (ROOT / "LICENSES" / "Apache-2.0.txt").read_text() == (ROOT / "LICENSE").read_text()
+
+
+def test_the_programs_declare_to_the_kernel_what_their_files_say():
+    for path in sorted((ROOT / "bpf").glob("*.c")):
+        assert 'char _license[] SEC("license") = "Dual MIT/GPL";' in path.read_text(), path
+
+
+def test_actions_of_workflows_are_pinned_to_commits():
+    for workflow in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        for used in re.findall(r"uses: (\S+)", workflow.read_text()):
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", used), used
+
+
+def test_every_scenario_is_in_the_package():
+    package = ROOT / "python" / "weft"
+    listed = subprocess.run(["git", "ls-files", "scenarios"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.split():
+        assert (package / name).resolve() == (ROOT / name).resolve(), f"missing link: python/weft/{name}"
+    assert [path for path in (package / "scenarios").rglob("*") if not path.exists()] == []
