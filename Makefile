@@ -51,7 +51,7 @@ system-emulation: ## install Mininet, Open vSwitch, iproute2, ethtool, iperf3, m
 system-bench: ## install tools for benchmarks of the Linux switch
 	@sh scripts/install-system.sh bench
 
-system-oracles: ## install tshark and systemd-analyze for Rust tests
+system-oracles: ## install tshark, systemd-analyze and promtool for tests
 	@sh scripts/install-system.sh oracles
 
 system-test: ## install a browser for the tests
