@@ -55,7 +55,7 @@ system-bench: ## install tools for benchmarks of the Linux switch
 system-install: ## install tools that make a bare Debian, to check packages in
 	@sh scripts/install-system.sh install
 
-system-oracles: ## install tshark and systemd-analyze for Rust tests
+system-oracles: ## install tshark, systemd-analyze and promtool for tests
 	@sh scripts/install-system.sh oracles
 
 system-test: ## install a browser for the tests

@@ -34,6 +34,7 @@ install -m 644 packaging/weft-switchd@.service "$root/usr/lib/systemd/system/"
 install -m 644 packaging/switch.toml "$root/etc/weft/switch.toml.example"
 install -m 644 docs/switchd.md "$doc/"
 install -m 644 packaging/debian/copyright "$doc/copyright"
+install -D -m 644 -t "$doc/examples" packaging/monitoring/*
 printf 'weft-switchd (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- Weft authors <weft@localhost>  %s\n' \
     "$version" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$doc/changelog.gz"
 "$target/weft-switchd" --man | gzip -9n >"$man/man8/weft-switchd.8.gz"

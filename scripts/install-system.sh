@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs missing system packages: `build` for compiler, Python and Rust, `bpf` for the eBPF compiler, `emulation` for
 # Mininet, Open vSwitch and the tools of emulations and their tests, `bench` for benchmarks of the Linux switch, `oracles`
-# for reference tools of Rust tests, `install` for tools that make a bare Debian, `test` for a browser and groff.
+# for reference tools of tests (tshark, systemd-analyze, promtool), `install` for tools that make a bare Debian, `test` for
+# a browser and groff.
 # Debian and Ubuntu; on other systems it lists the packages to install.
 set -eu
 
@@ -31,7 +32,8 @@ apt_get() {
     return "$status"
 }
 
-apt_install() {
+# Finds out how to become root, or fails with the command for these packages.
+as_root() {
     if ! command -v apt-get >/dev/null; then
         fail "these packages are missing, and there is no apt-get to install them: $*"
     fi
@@ -43,6 +45,10 @@ apt_install() {
 sudo is not installed. Run this as root, then repeat the command:
   $by_root"
     fi
+}
+
+apt_install() {
+    as_root "$@"
     echo "installing $* ..."
     # Old package lists may suffice; if not, the installation fails.
     apt_get update || true
@@ -73,6 +79,19 @@ install_openvswitch() {
         apt_install openvswitch-switch
         ! command -v systemctl >/dev/null || $sudo systemctl disable --quiet --now openvswitch-switch 2>/dev/null || true
     }
+}
+
+# Only Prometheus's two programs: its package would start a server, and pull in eleven packages for web pages.
+install_prometheus() {
+    ! command -v promtool >/dev/null || ! command -v prometheus >/dev/null || return 0
+    as_root prometheus
+    apt_get update || true
+    echo "installing promtool and prometheus into /usr/local/bin ..."
+    (
+        cd "$scratch" && apt_get download prometheus && dpkg-deb -x prometheus_*.deb prometheus &&
+            $sudo install -m 755 prometheus/usr/bin/promtool prometheus/usr/bin/prometheus /usr/local/bin
+    ) || fail "could not extract the package prometheus. To install it whole, as root:
+  apt-get install --no-install-recommends prometheus && systemctl disable --now prometheus"
 }
 
 case "${1:-build}" in
@@ -127,6 +146,7 @@ oracles)
     command -v systemd-analyze >/dev/null || missing="$missing systemd"
     # shellcheck disable=SC2086 # a list of package names
     [ -z "$missing" ] || apt_install $missing
+    install_prometheus
     ;;
 install)
     missing=""

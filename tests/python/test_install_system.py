@@ -146,6 +146,23 @@ def test_without_a_headless_browser_the_full_one_is_installed(machine: Machine) 
         assert machine.calls("apt-get")[-1].endswith(f" {browser}")
 
 
+def test_of_prometheus_only_the_two_programs_are_installed(machine: Machine) -> None:
+    for tool in ("tshark", "systemd-analyze"):
+        machine.has(tool)
+    machine.has("apt-get", '[ "$2" != download ] || touch prometheus_2.deb')
+    machine.has("dpkg-deb")
+    machine.has("install")
+    done = machine.install("oracles")
+    assert done.returncode == 0, done.stderr
+    assert [call.split()[2] for call in machine.calls("apt-get")] == ["update", "download"]
+    programs = "prometheus/usr/bin/promtool prometheus/usr/bin/prometheus"
+    assert machine.calls("install") == [f"install -m 755 {programs} /usr/local/bin"]
+    machine.has("dpkg-deb", "exit 2")
+    done = machine.install("oracles")
+    assert done.returncode == 1
+    assert "apt-get install --no-install-recommends prometheus && systemctl disable --now prometheus" in done.stderr
+
+
 def test_package_lists_that_cannot_be_renewed_may_still_do(machine: Machine) -> None:
     machine.lacks("cc")
     machine.has("apt-get", '[ "$2" = install ] || { echo "E: The repository has no Release file." >&2; exit 100; }')

@@ -115,7 +115,12 @@ impl Mode {
         }
     }
 
-    /// The maps whose size `config` sets. The table of unconfirmed flows has a quarter of the entries.
+    /// The size of the table of unconfirmed flows, a quarter of that of confirmed ones.
+    pub(crate) const fn unconfirmed(config: &Exploration) -> usize {
+        config.flows.div_ceil(4)
+    }
+
+    /// The maps whose size `config` sets.
     pub(crate) fn sizes(config: &Exploration) -> [(&'static str, usize); 7] {
         [
             ("stations", config.stations),
@@ -123,7 +128,7 @@ impl Mode {
             ("routes", config.stations),
             ("floods", config.floods),
             ("paths", config.flows),
-            ("locked", config.flows.div_ceil(4)),
+            ("locked", Self::unconfirmed(config)),
             ("carried", config.flows),
         ]
     }

@@ -106,7 +106,7 @@ def controller(
     [bold]Examples[/bold]
 
       weft controller
-      weft controller --fabric scenarios/smoc/topology1.fabric.toml --metrics 127.0.0.1:9100
+      weft controller --fabric scenarios/smoc/topology1.fabric.toml --metrics 127.0.0.1:19466
       weft controller --listen :6653 --forwarding spanning-tree
       weft controller --listen :6653 --tls-key key.pem --tls-cert cert.pem --tls-ca switches.pem
       weft controller show connections
@@ -120,7 +120,7 @@ def controller(
     settings = Settings(
         listen=Address.parse(listen, "--listen", 6653),
         control=control or default_control(),
-        metrics=None if metrics is None else Address.parse(metrics, "--metrics", 9100),
+        metrics=None if metrics is None else Address.parse(metrics, "--metrics", 19466),
         forwarding=forwarding.value,
         paths=paths,
         proactive=proactive,

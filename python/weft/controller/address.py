@@ -1,4 +1,4 @@
-"""Listen addresses as typed: `127.0.0.1:6653`, `[::1]:6653`, `:9100` for all addresses of the machine."""
+"""Listen addresses as typed: `127.0.0.1:6653`, `[::1]:6653`, `:19466` for all addresses of the machine."""
 
 from __future__ import annotations
 

@@ -7,15 +7,18 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from http import HTTPStatus
 
+from .. import __version__
 from . import http as site
 from . import status
 from .address import Address
 from .errors import ControllerError
+from .metric_names import COUNTERS, GAUGES, SPLIT
 from .service import Service
 
 try:
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
     from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+    from prometheus_client.process_collector import ProcessCollector
     from prometheus_client.registry import Collector, CollectorRegistry
 except ImportError as missing:
     raise ControllerError(
@@ -33,37 +36,38 @@ class _Reader(Collector):
         self._service = service
 
     def collect(self) -> Iterator[Metric]:
-        """All metrics."""
+        """All metrics. Counters exist from the start: a rate needs the 0 before the first event."""
         service = self._service
         service.collect()
-        reasons = CounterMetricFamily(f"{_PREFIX}_drops", "Frames dropped or ignored, by reason", labels=["reason"])
-        for name, value in sorted(status.counters(service).items()):
-            if name in _DROPS:
-                reasons.add_metric([name], value)
-            elif name.endswith("_now"):
-                text = name.removesuffix("_now")
-                yield GaugeMetricFamily(f"{_PREFIX}_{text}", f"{_sentence(text)}, now", value=value)
-            else:
-                yield CounterMetricFamily(f"{_PREFIX}_{name}", f"{_sentence(name)}, since the start", value=value)
-        yield reasons
+        values = status.counters(service)
+        for counter, (name, text) in COUNTERS.items():
+            yield CounterMetricFamily(f"{_PREFIX}_{name}", text, value=values.get(counter, 0))
+        for name, split in SPLIT.items():
+            family = CounterMetricFamily(f"{_PREFIX}_{name}", split.text, labels=[split.label])
+            for label, counter in split.counters.items():
+                family.add_metric([label], values.get(counter, 0))
+            yield family
+        # Sizes that the forwarding does not have are missing, not 0.
+        for counter, (name, text) in GAUGES.items():
+            if counter in values:
+                yield GaugeMetricFamily(f"{_PREFIX}_{name}", text, value=values[counter])
         ready = sum(switch.is_ready for switch in service.switches.values())
-        yield GaugeMetricFamily(f"{_PREFIX}_switches_ready", "Switches under control", value=ready)
+        yield GaugeMetricFamily(f"{_PREFIX}_switches_ready", "Switches under control.", value=ready)
+        text = "1 if this controller is the master, 0 if it is the standby."
+        yield GaugeMetricFamily(f"{_PREFIX}_leading", text, value=service.is_leading)
+        info = GaugeMetricFamily(
+            f"{_PREFIX}_info",
+            "Forwarding and version of the controller; the value is always 1.",
+            labels=["forwarding", "version"],
+        )
+        info.add_metric([service.settings.forwarding, __version__], 1)
+        yield info
         histogram = HistogramMetricFamily(
             f"{_PREFIX}_path_setup_seconds",
-            "From the packet that needs a path (the first SYN) to the last switch's confirmation of its rules",
+            "Time from the packet that needs a path (the first SYN) to the last switch's confirmation of its rules.",
         )
         histogram.add_metric([], service.set_up.cumulative(), service.set_up.sum_s)
         yield histogram
-
-
-_DROPS = frozenset(
-    (
-        *("addresses_forged", "addresses_limited", "claims_refuted", "floods_limited", "frames_dropped"),
-        *("frames_filtered", "frames_relay_limited", "frames_without_path", "joins_forged", "joins_refused"),
-        *("packet_ins_from_nowhere", "packet_ins_over_limit", "packet_outs_without_switch", "stations_refused"),
-    )
-)
-"""Counters of frames that were dropped or ignored: the reasons of `drops`."""
 
 
 async def serve(service: Service, address: Address) -> asyncio.AbstractServer:
@@ -74,6 +78,7 @@ async def serve(service: Service, address: Address) -> asyncio.AbstractServer:
     """
     registry = CollectorRegistry()
     registry.register(_Reader(service))
+    ProcessCollector(registry=registry)
     handlers = {"/metrics": partial(_answer, registry)}
     try:
         host = address.host or None
@@ -84,8 +89,3 @@ async def serve(service: Service, address: Address) -> asyncio.AbstractServer:
 
 def _answer(registry: CollectorRegistry, query: Mapping[str, list[str]]) -> site.Answer:
     return site.Answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, generate_latest(registry))
-
-
-def _sentence(name: str) -> str:
-    text = name.replace("_", " ")
-    return text[:1].upper() + text[1:]

@@ -115,7 +115,7 @@ class Core:
 
     def counters(self):
         """A few counters."""
-        return {"packets": 3, "frames_without_path": 2, "connections_now": 1}
+        return {"packet_ins_received": 3, "frames_without_path": 2, "connections_now": 1}
 
     def show(self, what, limit=1000):
         """A snapshot with one switch."""

@@ -43,7 +43,7 @@ async def test_the_control_socket_tells_what_there_is_and_belongs_to_its_user(tm
         assert (switch["connection"], switch["software"]) == ("ready", "Open vSwitch 3.1")
         assert switch["address"].startswith("127.0.0.1:")
         status = await asked(path, "status")
-        assert status["status"]["switches"] == 1 and status["counters"]["packets"] == 3
+        assert status["status"]["switches"] == 1 and status["counters"]["packet_ins_received"] == 3
         assert (await asked(path, "paths"))["paths"] == []
         with pytest.raises(ControllerError, match="no such path: /v1/nothing; available: /v1/status"):
             await asked(path, "nothing")
@@ -76,9 +76,11 @@ async def test_metrics_have_the_histogram_counters_and_drops_by_reason(tmp_path)
             "weft_controller_path_setup_seconds_count 1.0",
             'weft_controller_path_setup_seconds_bucket{le="+Inf"} 1.0',
             'weft_controller_drops_total{reason="frames_without_path"} 2.0',
-            "weft_controller_connections 1.0",
-            "weft_controller_packets_total 3.0",
-            "weft_controller_transactions 4.0",
+            'weft_controller_transactions_total{result="late"} 0.0',
+            "weft_controller_mptcp_connections 1.0",
+            "weft_controller_packet_ins_total 3.0",
+            "weft_controller_transactions_open 4.0",
+            "weft_controller_leading 1.0",
             "weft_controller_switches_ready 1.0",
             "weft_controller_links 0.0",
         ):

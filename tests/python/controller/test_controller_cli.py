@@ -37,11 +37,11 @@ def listening():
     ("arguments", "message", "hint"),
     [
         (["--listen", "127.0.0.1"], "--listen: `127.0.0.1` has no port", "try: --listen 127.0.0.1:6653"),
-        (["--metrics", "everywhere:9100"], "--metrics: `everywhere` is not a valid IP address", "--metrics :9100"),
+        (["--metrics", "everywhere:19466"], "--metrics: `everywhere` is not a valid IP address", "--metrics :19466"),
         (["--listen", "192.0.2.1:6653"], "192.0.2.1 is not an address of this machine", "--listen :6653"),
         (["--fabric", "none.toml"], "none.toml", "No such file"),
         (["--paths", "2", "--proactive", "4"], "--proactive 4: a set has only 2 paths", "--proactive 2, or --paths 4"),
-        (["--metrics", "x"], "--metrics: `x` has no port", "try: --metrics 127.0.0.1:9100"),
+        (["--metrics", "x"], "--metrics: `x` has no port", "try: --metrics 127.0.0.1:19466"),
         (["--control", "/nope/x.sock"], "--control: no such directory: /nope", "`mkdir -p /nope` first"),
     ],
 )

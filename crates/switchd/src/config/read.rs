@@ -102,7 +102,7 @@ fn read(top: Table<'_>, folder: &Path, flags: &Flags, problems: &RefCell<Vec<Pro
     let hello_keys = read_keys(&top, folder);
     let metrics = top.parsed("metrics", |text| {
         text.parse::<SocketAddr>()
-            .map_err(|_| "expected an address and a port, such as \"127.0.0.1:9465\"".into())
+            .map_err(|_| "expected an address and a port, such as \"127.0.0.1:19465\"".into())
     });
     let mtu = top.number("mtu", 576..65_536).map_or(1500, |(mtu, _)| mtu as u32);
     let control = read_access(&top);

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 use super::answer::{Answer, Failure, internal};
 use super::refusal::Refusal;
 use super::switch::Switch;
-use super::{Shared, background, metrics, reload, report, trace};
+use super::{Shared, background, exposition, reload, report, trace};
 use crate::config::Access;
 use crate::names::SwitchName;
 use crate::tags::daemon::{self as tags, Tags};
@@ -136,7 +136,7 @@ fn router(shared: Shared) -> Router {
         .route("/v1/flush", post(flush))
         .route("/v1/reload", post(load_again))
         .route("/v1/down", post(down))
-        .route("/metrics", get(metrics::answer))
+        .route("/metrics", get(exposition::answer))
         .merge(tags::http::router())
         .fallback(async || Failure::new(StatusCode::NOT_FOUND, "no such path: see docs/switchd.md"))
         .with_state(shared)

@@ -1,61 +1,48 @@
-//! Metrics in the OpenMetrics text format, for Prometheus: on the control socket, and over TCP if an address is
-//! configured. Values are read from the kernel on each request.
+//! The metrics of a switch, for Prometheus (docs/switchd.md). Values are read from the kernel on each request.
+//!
+//! Names follow <https://prometheus.io/docs/practices/naming>. No metric has a label for the switch: Prometheus adds
+//! `instance`, and `weft_switchd_info` has the name. Label values are fixed lists, tables and ports, so that a switch
+//! has at most about 1000 time series.
 
-use std::net::SocketAddr;
-
-use axum::Router;
-use axum::extract::State;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::IntoResponse;
-use axum::routing::get;
-use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use weft_switching::tag_forward::Limits;
 
-use super::Shared;
-use super::ports::Role;
-use super::refusal::Refusal;
+use super::ports::{Port, Role};
 use super::switch::Switch;
 use crate::counters::{PortCounts, Reason};
+use crate::mode::Mode;
+use crate::pins::Hook;
 use crate::tags::daemon::{Fates, Sizes};
 
 type CountOf = fn(&PortCounts) -> u64;
 type Labels = Vec<(&'static str, String)>;
 
-/// Binds the metrics address.
-///
-/// # Errors
-/// [`Refusal::System`] if it cannot be bound.
-pub async fn bind(address: SocketAddr) -> Result<TcpListener, Refusal> {
-    let listener = TcpListener::bind(address).await;
-    listener.map_err(Refusal::system("listening on the address of `metrics`"))
-}
-
-/// Serves metrics over TCP, until the task is aborted.
-pub fn serve(shared: &Shared, listener: TcpListener) -> JoinHandle<()> {
-    let app = Router::new().route("/metrics", get(answer)).with_state(shared.clone());
-    tokio::spawn(async move {
-        // It neither ends nor fails.
-        let _ = axum::serve(listener, app).await;
-    })
-}
-
-/// All metrics as text.
-pub async fn answer(State(shared): State<Shared>) -> impl IntoResponse {
-    let mut text = String::new();
-    // The locks of gates and rules are never taken under the switch's.
-    let tags = shared.0.tags.as_ref().map(|tags| (tags.sizes(), tags.fates()));
-    let mut registry = registry(&shared.lock());
-    if let Some((sizes, fates)) = tags {
-        of_tags(&mut registry, &shared.lock(), sizes, fates);
+/// All metrics of a switch; `tags`: in modes with gates and rules.
+pub fn registry(switch: &Switch, tags: Option<(Sizes, Fates)>) -> Registry {
+    let mut all = Registry::default();
+    // One of the names that every exporter uses.
+    let started = switch.started_since_1970 / 1_000_000_000;
+    let help = "Time when the daemon started, in seconds since 1970";
+    gauge(&mut all, "process_start_time_seconds", help, one(started));
+    let own = all.sub_registry_with_prefix("weft_switchd");
+    gauge(
+        own,
+        "info",
+        "Name, mode, attachment and version of the switch; the value is always 1",
+        [(info(switch), 1)],
+    );
+    of_frames(own, switch);
+    of_ports(own, switch);
+    of_hellos(own, switch);
+    of_tables(own, switch, tags.map(|(sizes, _)| sizes));
+    of_pins(own, switch);
+    if let Some((_, fates)) = tags {
+        of_tags(own, switch, fates);
     }
-    // Writing to a string does not fail.
-    let _ = encode(&mut text, &registry);
-    ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
+    all
 }
 
 fn counter(registry: &mut Registry, name: &str, help: &str, values: impl IntoIterator<Item = (Labels, u64)>) {
@@ -74,91 +61,138 @@ fn gauge(registry: &mut Registry, name: &str, help: &str, values: impl IntoItera
     registry.register(name, help, family);
 }
 
-/// The labels of all metrics of a switch.
-fn own(switch: &Switch) -> Labels {
-    vec![("switch", switch.config.name.to_string())]
+/// The only value of a metric without labels.
+fn one(value: u64) -> [(Labels, u64); 1] {
+    [(Labels::new(), value)]
 }
 
-/// The labels of a switch, and one more label.
-fn with(switch: &Switch, name: &'static str, value: &str) -> Labels {
-    [own(switch), vec![(name, value.to_owned())]].concat()
+/// A value with one label.
+fn with(name: &'static str, label: &str, value: u64) -> (Labels, u64) {
+    (vec![(name, label.to_owned())], value)
 }
 
-/// The metrics of modes with gates and rules.
-fn of_tags(registry: &mut Registry, switch: &Switch, sizes: Sizes, fates: Fates) {
-    let with = |name: &'static str, value: &str| with(switch, name, value);
-    let one = |value| [(own(switch), value)];
-    gauge(registry, "gates", "Gates", one(sizes.gates as u64));
-    gauge(registry, "rules", "Rules of the flow table", one(sizes.rules as u64));
-    gauge(registry, "groups", "Groups of the flow table", one(sizes.groups as u64));
-    let counts = switch.plane.tag_counters().unwrap_or_default();
-    for (name, help, count) in [
-        ("flow_table_lookups", "Frames looked up in the flow table", counts.lookups),
-        ("flow_table_misses", "Lookups that matched no rule", counts.misses),
-        ("tags_pushed", "Tags pushed", counts.pushed),
-        ("tags_popped", "Tags popped", counts.popped),
-        ("tags_forwarded", "Tagged frames received and forwarded", counts.forwarded),
-        ("tags_of_hosts", "Tagged frames dropped because they came from a host", counts.tags_of_hosts),
-    ] {
-        counter(registry, name, help, one(count));
-    }
-    let fates = [("sent", fates.sent), ("expired", fates.expired), ("refused", fates.refused)];
-    let fates = fates.map(|(fate, count)| (with("fate", fate), count));
-    counter(registry, "waiting_frames", "Frames that waited for a rule, by outcome", fates);
+fn info(switch: &Switch) -> Labels {
+    let hook = match switch.hook {
+        Hook::Tcx => "tcx",
+        Hook::Clsact => "clsact",
+    };
+    let config = &switch.config;
+    [
+        ("switch", &*config.name),
+        ("mode", config.mode.name()),
+        ("hook", hook),
+        ("version", env!("CARGO_PKG_VERSION")),
+    ]
+    .map(|(name, value)| (name, value.to_owned()))
+    .into()
 }
 
-fn registry(switch: &Switch) -> Registry {
-    let mut registry = Registry::with_prefix("weft");
-    let with = |name: &'static str, value: &str| with(switch, name, value);
-    let one = |value| [(own(switch), value)];
-    let counters = switch.plane.counters().unwrap_or_default();
-    counter(
-        &mut registry,
-        "frames_forwarded",
-        "Frames forwarded, flooded ones once",
-        one(counters.forwarded),
-    );
-    counter(&mut registry, "frames_consumed", "Frames for the switch itself", one(counters.consumed));
+fn of_frames(registry: &mut Registry, switch: &Switch) {
+    // Without them, rather than with zeros, which would look like a restart.
+    let Ok(counters) = switch.plane.counters() else { return };
+    let help = "Frames forwarded; a flooded frame counts once";
+    counter(registry, "frames_forwarded", help, one(counters.forwarded));
+    counter(registry, "frames_consumed", "Frames for the switch itself", one(counters.consumed));
     let dropped =
         |reason: Reason| counters.dropped.iter().find(|(other, _)| *other == reason).map_or(0, |of| of.1);
-    let drops = Reason::all().map(|reason| (with("reason", reason.name()), dropped(reason)));
-    counter(&mut registry, "frames_dropped", "Frames dropped, by reason", drops);
-    let ports = switch.plane.port_counters().unwrap_or_default();
-    let by_port: [(&str, &str, CountOf); 5] = [
-        ("port_received_frames", "Frames received", |port| port.received),
-        ("port_received_bytes", "Bytes received", |port| port.received_bytes),
-        ("port_sent_frames", "Frames handed to the port", |port| port.sent),
-        ("port_sent_bytes", "Bytes handed to the port", |port| port.sent_bytes),
-        ("port_dropped_frames", "Received frames that were dropped", |port| port.dropped),
-    ];
-    for (name, help, of) in by_port {
-        let values =
-            switch.ports.iter().zip(&ports).map(|(port, counts)| (with("port", &port.name), of(counts)));
-        counter(&mut registry, name, help, values);
+    let drops = Reason::all().map(|reason| with("reason", reason.name(), dropped(reason)));
+    counter(registry, "frames_dropped", "Frames dropped, by reason", drops);
+}
+
+fn of_ports(registry: &mut Registry, switch: &Switch) {
+    let by_port = |of: &dyn Fn(&Port) -> u64| -> Vec<_> {
+        switch.ports.iter().map(|port| with("port", &port.name, of(port))).collect()
+    };
+    if let Ok(counts) = switch.plane.port_counters() {
+        let counters: [(&str, &str, CountOf); 5] = [
+            ("port_received_frames", "Frames received on the port", |port| port.received),
+            ("port_received_bytes", "Bytes received on the port", |port| port.received_bytes),
+            ("port_sent_frames", "Frames handed to the port for transmission", |port| port.sent),
+            ("port_sent_bytes", "Bytes handed to the port for transmission", |port| port.sent_bytes),
+            ("port_dropped_frames", "Frames received on the port and dropped", |port| port.dropped),
+        ];
+        for (name, help, of) in counters {
+            let values =
+                switch.ports.iter().zip(&counts).map(|(port, counts)| with("port", &port.name, of(counts)));
+            counter(registry, name, help, values);
+        }
     }
-    let up = switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role != Role::Down)));
-    gauge(&mut registry, "port_up", "Whether the port is up", up);
-    let fabric = switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role.is_fabric())));
-    gauge(&mut registry, "port_fabric", "Whether the port leads to another switch", fabric);
-    let unheard =
-        switch.ports.iter().map(|port| (with("port", &port.name), u64::from(port.role == Role::Unheard)));
-    let help = "Whether the neighbour sends no Hello messages but still delivers frames";
-    gauge(&mut registry, "port_last_resort", help, unheard);
-    counter(&mut registry, "hellos_sent", "Hellos sent", one(switch.hellos.sent));
-    counter(&mut registry, "hellos_heard", "Hellos accepted", one(switch.hellos.heard));
-    let refused = super::hello::REASONS.map(|reason| {
-        (with("reason", reason), switch.hellos.refused.get(reason).copied().unwrap_or_default())
+    let help = "1 if the port has a usable interface with carrier, else 0";
+    gauge(registry, "port_up", help, by_port(&|port| u64::from(port.role != Role::Down)));
+    let help = "1 if the port takes no new paths because of `weftctl drain`, else 0";
+    gauge(registry, "port_draining", help, by_port(&|port| u64::from(port.draining)));
+    let roles = switch.ports.iter().flat_map(|port| {
+        Role::ALL.map(|role| {
+            let labels = vec![("port", port.name.clone()), ("role", role.name().to_owned())];
+            (labels, u64::from(port.role == role))
+        })
     });
-    counter(&mut registry, "hellos_refused", "Hellos refused, by reason", refused);
-    let sizes = switch.sizes;
-    let tables = [
-        ("hosts", sizes.stations),
-        ("repairs", sizes.repairs),
-        ("floods", sizes.floods),
-        ("paths", sizes.flows),
-        ("carried", sizes.carried),
-    ];
-    let entries = tables.map(|(table, entries)| (with("table", table), entries as u64));
-    gauge(&mut registry, "table_entries", "Table entries at the last sweep", entries);
-    registry
+    gauge(registry, "port_role", "1 for the current role of the port, 0 for its other roles", roles);
+}
+
+fn of_hellos(registry: &mut Registry, switch: &Switch) {
+    let hellos = &switch.hellos;
+    counter(registry, "hellos_sent", "Hello messages sent", one(hellos.sent));
+    counter(registry, "hellos_accepted", "Hello messages received and accepted", one(hellos.heard));
+    let refused = |reason: &str| hellos.refused.get(reason).copied().unwrap_or_default();
+    let refused = super::hello::REASONS.map(|reason| with("reason", reason, refused(reason)));
+    counter(registry, "hellos_refused", "Hello messages received and refused, by reason", refused);
+}
+
+fn of_tables(registry: &mut Registry, switch: &Switch, given: Option<Sizes>) {
+    let (sizes, config, mode) = (switch.sizes, &switch.config.exploration, switch.config.mode);
+    let mut tables = Vec::new();
+    if mode.explores() {
+        tables.push(("hosts", sizes.stations, config.stations));
+        tables.push(("repairs", sizes.repairs, config.stations));
+        tables.push(("floods", sizes.floods, config.floods));
+    }
+    if mode.keeps_flows() {
+        tables.push(("paths", sizes.flows, config.flows + Mode::unconfirmed(config)));
+    }
+    if mode.counts_flows() {
+        tables.push(("carried", sizes.carried, config.flows));
+    }
+    if let Some(given) = given {
+        let limits = Limits::default();
+        tables.push(("rules", given.rules, limits.rules));
+        tables.push(("groups", given.groups, limits.groups));
+        gauge(registry, "gates", "Gates that are set", one(given.gates as u64));
+    }
+    let entries = tables.iter().map(|&(table, entries, _)| with("table", table, entries as u64));
+    gauge(registry, "table_entries", "Entries of the table at the last sweep", entries);
+    let most = tables.iter().map(|&(table, _, most)| with("table", table, most as u64));
+    gauge(registry, "table_max_entries", "Maximum number of entries of the table", most);
+}
+
+fn of_pins(registry: &mut Registry, switch: &Switch) {
+    let restored = switch.restored;
+    let help = "Pins in the BPF file system that another program removed, and that the daemon restored";
+    counter(registry, "pins_restored", help, one(restored.pins));
+    let help = "Times that another program detached the data plane from a port, and the daemon reattached it";
+    counter(registry, "programs_reattached", help, one(restored.programs));
+    let help = "Failed attempts to restore a pin or to reattach the data plane, which the daemon repeats";
+    counter(registry, "restore_failures", help, one(restored.failures));
+}
+
+fn of_tags(registry: &mut Registry, switch: &Switch, fates: Fates) {
+    if let Ok(counts) = switch.plane.tag_counters() {
+        for (name, help, count) in [
+            ("flow_table_lookups", "Frames looked up in the flow table", counts.lookups),
+            ("flow_table_misses", "Lookups that matched no rule", counts.misses),
+            ("tags_pushed", "Tags pushed", counts.pushed),
+            ("tags_popped", "Tags popped", counts.popped),
+            ("tagged_frames_forwarded", "Tagged frames received and forwarded", counts.forwarded),
+            (
+                "tagged_frames_from_hosts",
+                "Tagged frames dropped because a host sent them",
+                counts.tags_of_hosts,
+            ),
+        ] {
+            counter(registry, name, help, one(count));
+        }
+    }
+    let outcomes = [("sent", fates.sent), ("expired", fates.expired), ("refused", fates.refused)];
+    let outcomes = outcomes.map(|(outcome, count)| with("outcome", outcome, count));
+    counter(registry, "waiting_frames", "Frames that waited for a rule, by outcome", outcomes);
 }

@@ -8,6 +8,7 @@ pub(crate) mod control;
 mod delivery;
 mod ethtool;
 mod excess;
+mod exposition;
 mod hello;
 mod interfaces;
 mod links;
@@ -142,7 +143,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let changes = Changes::open().map_err(Refusal::system("listening to netlink"))?;
     // Acquire what may be refused before changing anything.
     let metrics = match metrics {
-        Some(address) => Some(metrics::bind(address).await?),
+        Some(address) => Some(exposition::bind(address).await?),
         None => None,
     };
     let socket = control::open(&start.places.run, &name, &control)?;
@@ -168,7 +169,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     for number in 0..ports {
         listen(&shared, number);
     }
-    let metrics = metrics.map(|listener| metrics::serve(&shared, listener));
+    let metrics = metrics.map(|listener| exposition::serve(&shared, listener));
     // Threads inherit privileges, so none may be started before this.
     privileges::drop_all_but(&start::CAPABILITIES);
     carriers::watch(&shared);

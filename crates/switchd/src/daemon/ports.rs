@@ -37,6 +37,10 @@ pub enum Role {
 }
 
 impl Role {
+    /// Every role.
+    pub const ALL: [Self; 7] =
+        [Self::Down, Self::Listening, Self::Host, Self::Fabric, Self::Unheard, Self::Silent, Self::Looped];
+
     /// Its name, which is also the kind of its log message.
     pub const fn name(self) -> &'static str {
         match self {

@@ -21,7 +21,7 @@ use super::ports::{Port, Role};
 use super::quiet::Quiet;
 use super::refusal::Refusal;
 use super::socket::PortSocket;
-use super::switch::Switch;
+use super::switch::{Restored, Switch};
 use super::turn::{self, PATIENCE};
 use crate::attach::{Owner, Undo, detach, has_tcx, other_owner};
 use crate::clock;
@@ -312,6 +312,7 @@ fn load(
         sizes: Sizes::default(),
         pins,
         held: Held::default(),
+        restored: Restored::default(),
         hook,
         notices: Notices::new(&ports),
         ports,
@@ -320,6 +321,7 @@ fn load(
         next_greeting: now,
         due: NEVER,
         started: now,
+        started_since_1970: clock::since_1970(),
         adopted: false,
         config,
     };

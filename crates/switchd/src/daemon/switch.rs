@@ -35,6 +35,8 @@ pub struct Switch {
     pub pins: Pins,
     /// Descriptors of all pinned objects, to restore removed pins.
     pub held: Held,
+    /// How often pins and programs had to be restored.
+    pub restored: Restored,
     /// How the program is attached.
     pub hook: Hook,
     /// Its ports, by number.
@@ -51,8 +53,21 @@ pub struct Switch {
     pub due: u64,
     /// When it started.
     pub started: u64,
+    /// The same, in nanoseconds since 1970.
+    pub started_since_1970: u64,
     /// Whether it took over the state of an earlier daemon.
     pub adopted: bool,
+}
+
+/// How often pins and programs had to be restored since the daemon started.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Restored {
+    /// Pins restored.
+    pub pins: u64,
+    /// Programs reattached.
+    pub programs: u64,
+    /// Checks that found a pin or an attachment that could not be restored.
+    pub failures: u64,
 }
 
 /// Work that follows from an event and may block.

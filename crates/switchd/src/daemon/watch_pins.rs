@@ -75,6 +75,8 @@ impl Switch {
     pub fn attach_again(&mut self, found: &Found) {
         let now = crate::clock::now();
         let pins = self.pins.path().display().to_string();
+        self.restored.pins += found.restored as u64;
+        self.restored.failures += u64::from(found.failed.is_some());
         if found.restored > 0
             && let Some(left_out) = self.quiet.may_say(0, "pins", now)
         {
@@ -101,6 +103,10 @@ impl Switch {
                 continue;
             }
             let done = self.attach(number).err();
+            match done {
+                None => self.restored.programs += 1,
+                Some(_) => self.restored.failures += 1,
+            }
             if let Some(left_out) = self.quiet.may_say(number, "detached", now) {
                 match done {
                     None => tracing::warn!(

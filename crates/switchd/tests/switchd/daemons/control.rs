@@ -13,7 +13,7 @@ use crate::net::{Netns, host};
 #[ignore = "needs root and BPF"]
 fn tables_are_shown_for_people_and_as_json() {
     let pair = Pair::new(&["a"]);
-    let config = "mode = \"tcp-path\"\ncontrol = { mode = \"0640\" }\nmetrics = \"127.0.0.1:9465\"";
+    let config = "mode = \"tcp-path\"\ncontrol = { mode = \"0640\" }\nmetrics = \"127.0.0.1:19465\"";
     let [switch, _other] = pair.start(config);
     Connection::open(&pair.hosts[0], &pair.hosts[1], "10.0.0.2:80").send(100_000);
 
@@ -33,19 +33,25 @@ fn tables_are_shown_for_people_and_as_json() {
 
     let metrics = pair.left.run(|| {
         use std::io::{Read, Write};
-        let mut stream = std::net::TcpStream::connect("127.0.0.1:9465").expect("the exporter");
+        let mut stream = std::net::TcpStream::connect("127.0.0.1:19465").expect("the exporter");
         write!(stream, "GET /metrics HTTP/1.0\r\n\r\n").expect("a connection");
         let mut text = String::new();
         stream.read_to_string(&mut text).expect("text");
         text
     });
     for part in [
-        "weft_frames_forwarded_total{switch=\"l\"}",
-        "weft_frames_dropped_total{switch=\"l\",reason=\"late_copy\"}",
-        "weft_port_up{switch=\"l\",port=\"a\"} 1",
-        "weft_port_fabric{switch=\"l\",port=\"h\"} 0",
-        "weft_hellos_refused_total{switch=\"l\",reason=\"replay\"} 0",
-        "# EOF",
+        "content-type: text/plain; version=0.0.4",
+        "# TYPE process_start_time_seconds gauge",
+        "weft_switchd_info{switch=\"l\",mode=\"tcp-path\",",
+        "# HELP weft_switchd_frames_forwarded_total Frames forwarded; ",
+        "# TYPE weft_switchd_frames_forwarded_total counter\nweft_switchd_frames_forwarded_total ",
+        "weft_switchd_frames_dropped_total{reason=\"late_copy\"}",
+        "weft_switchd_port_up{port=\"a\"} 1",
+        "weft_switchd_port_role{port=\"a\",role=\"fabric\"} 1",
+        "weft_switchd_port_role{port=\"h\",role=\"fabric\"} 0",
+        "weft_switchd_hellos_refused_total{reason=\"replay\"} 0",
+        "weft_switchd_table_max_entries{table=\"paths\"} 1310720",
+        "weft_switchd_programs_reattached_total 0",
     ] {
         assert!(metrics.contains(part), "no `{part}` in\n{metrics}");
     }
@@ -135,7 +141,7 @@ fn the_daemon_keeps_the_privileges_that_it_needs_and_no_others() {
 fn down_has_happened_when_it_is_answered_whatever_comes_after() {
     let (netns, places) = (Netns::new(), Places::new());
     let _host = host(1, &netns, "h");
-    let config = "mode = \"tcp-path\"\nports = [\"h\"]\nmetrics = \"127.0.0.1:9465\"";
+    let config = "mode = \"tcp-path\"\nports = [\"h\"]\nmetrics = \"127.0.0.1:19465\"";
     let mut switch = Switch::start(&netns, &places, "s", config);
     let promiscuous = || netns.output("ip -d link show dev h").contains("promiscuity 1");
     for _ in 0..5 {

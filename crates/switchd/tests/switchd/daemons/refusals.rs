@@ -67,7 +67,7 @@ const LINES: &[(&str, &str, &[&str])] = &[
         &["`[tags]` does not apply to mode `ecmp`", "tag-forward, flow-table"],
     ),
     ("tag-forward", r#"routes_file = "r""#, &["`tag-forward`: it uses gates and rules"]),
-    ("tcp-path", r#"metrics = "9465""#, &["127.0.0.1:9465"]),
+    ("tcp-path", r#"metrics = "19465""#, &["127.0.0.1:19465"]),
 ];
 
 #[test]
@@ -130,12 +130,12 @@ fn a_start_that_is_refused_leaves_nothing_behind() {
     let (netns, places) = (Netns::new(), Places::new());
     let _host = host(1, &netns, "h1");
     let config = "mode = \"tcp-path\"\nports = [\"h1\"]\n";
-    let _taken = netns.run(|| std::net::TcpListener::bind("127.0.0.1:9465").expect("an address"));
+    let _taken = netns.run(|| std::net::TcpListener::bind("127.0.0.1:19465").expect("an address"));
     let interface = || netns.output("ip -d link show dev h1");
     let before = interface();
     for (more, expected) in [
         ("control = { group = \"no-such-group\" }", "no group `no-such-group`"),
-        ("metrics = \"127.0.0.1:9465\"", "listening on the address of `metrics`"),
+        ("metrics = \"127.0.0.1:19465\"", "listening on the address of `metrics`"),
     ] {
         says(&refused(&netns, &places, &format!("{config}{more}"), &[]), more, &[expected]);
         assert_eq!(interface(), before, "{more}");

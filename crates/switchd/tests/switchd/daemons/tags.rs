@@ -387,13 +387,13 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     // Forwarded by the daemon, not the program.
     let text = pair.places.metrics("l");
     for part in [
-        "weft_waiting_frames_total{switch=\"l\",fate=\"sent\"} 3",
-        "weft_rules{switch=\"l\"} 1",
-        "weft_flow_table_misses_total{switch=\"l\"} ",
-        "weft_flow_table_lookups_total{switch=\"l\"} ",
-        "weft_tags_pushed_total{switch=\"l\"} ",
-        "weft_tags_popped_total{switch=\"l\"} ",
-        "weft_tags_of_hosts_total{switch=\"l\"} 0",
+        "weft_switchd_waiting_frames_total{outcome=\"sent\"} 3",
+        "weft_switchd_table_entries{table=\"rules\"} 1",
+        "weft_switchd_flow_table_misses_total ",
+        "weft_switchd_flow_table_lookups_total ",
+        "weft_switchd_tags_pushed_total ",
+        "weft_switchd_tags_popped_total ",
+        "weft_switchd_tagged_frames_from_hosts_total 0",
     ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
@@ -413,7 +413,7 @@ fn the_first_packet_waits_for_its_rule_and_is_delivered() {
     assert_eq!(status, 200);
     // They include the host's router solicitations.
     let text = pair.places.metrics("l");
-    let expired = "weft_waiting_frames_total{switch=\"l\",fate=\"expired\"} ";
+    let expired = "weft_switchd_waiting_frames_total{outcome=\"expired\"} ";
     let expired = text.lines().find_map(|line| line.strip_prefix(expired)?.parse::<u64>().ok());
     assert!(expired >= Some(20), "{text}");
     pair.hosts[0].ip("neigh add 10.0.0.8 lladdr 02:00:00:00:00:08 dev eth0");

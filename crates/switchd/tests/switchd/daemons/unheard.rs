@@ -163,7 +163,7 @@ fn a_port_that_is_unheard_is_shown_counted_and_named_once_in_the_log() {
     assert!(shown.contains("unheard, still delivers frames"), "{shown}");
     let metrics = places.metrics(&spine.name);
     assert!(
-        metrics.lines().any(|line| line.starts_with("weft_port_last_resort{") && line.ends_with(" 1")),
+        metrics.lines().any(|line| line.contains("role=\"unheard\"") && line.ends_with(" 1")),
         "{metrics}"
     );
     let lines = spine.log().lines().filter(|line| line.contains("used as the last resort")).count();
