@@ -107,6 +107,8 @@ fn a_program_that_is_detached_is_attached_again_within_a_hold() {
             let is_again = || switches[0].log().matches("has been reattached").count() == 2;
             let took = wait_for("it is reattached", 5, is_again);
             println!("{attach}: reattached after {took:?}");
+            let metrics = places.metrics("l");
+            assert!(metrics.contains("\nweft_switchd_programs_reattached_total 2\n"), "{metrics}");
             std::thread::sleep(2 * HOLD);
             let longest = load.end();
             println!("{attach}: longest gap in data {longest:?}");
@@ -141,6 +143,8 @@ fn a_program_that_cannot_be_attached_again_at_once_is_as_soon_as_that_can_be_don
         limit_files(1024);
         wait_for("hosts reach each other", 5, || reaches(&hosts[0], &hosts[1], "10.0.0.2:7"));
         assert!(!switches[0].log().contains("pins of this switch were removed"), "{}", switches[0].log());
+        let metrics = places.metrics("l");
+        assert!(!metrics.contains("\nweft_switchd_restore_failures_total 0\n"), "{metrics}");
     });
 }
 
