@@ -225,7 +225,7 @@ def test_the_survey_has_every_scheme_of_this_version():
     assert "is not a fat-tree" in refused["symmetric", "tag_forward"]
     assert ("fat-tree", "tag_forward") not in refused
     remarks = listing.remarks(refused)
-    assert any(remark.startswith("conga is left out of fat-tree") for remark in remarks)
+    assert any(remark.startswith("conga is left out of fat-tree; fat-tree, one uplink cut: ") for remark in remarks)
     assert "hedera runs with interval=1 ms" in remarks
     # Multipath TCP has parts of its own, with ECMP for comparison.
     mptcp = [setup for setup in quick if setup.name.endswith("_mptcp")]

@@ -9,8 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+import weft
 from weft.studies import Size, Verdict
 from weft.studies.base import Outcome, as_dict
+from weft.studies.load_balancing import LoadBalancing
 from weft.studies.packet_spraying import PacketSpraying, claims, figures, scenarios
 from weft.studies.packet_spraying.table import SCHEMA
 from weft.studies.registry import ALL
@@ -203,6 +205,16 @@ def test_the_figures_of_the_paper_are_drawn(tmp_path):
     files = figures.draw(world(seeds=3), tmp_path, ("png",))
     assert [path.name for path in files] == [f"figure-{n}.png" for n in range(2, 10)]
     assert all(path.stat().st_size > 10_000 for path in files)
+
+
+def test_a_study_that_has_not_ended_says_how_to_continue_it(tmp_path):
+    study, out = LoadBalancing(), tmp_path / "results"
+    (out / study.parts(Size.quick)[0].name).mkdir(parents=True)
+    (out / "study.json").write_text('{"study": "load-balancing", "size": "quick", "rows": []}')
+    for use in (study.report, lambda directory: study.plot(directory, None, ["pdf"])):
+        with pytest.raises(weft.ResultsError, match=r"lacks \d+ of the \d+ parts") as caught:
+            use(out)
+        assert f"`weft reproduce load-balancing --size quick -o {out}`" in str(caught.value)
 
 
 def test_studies_have_names_that_differ():

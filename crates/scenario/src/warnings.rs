@@ -12,6 +12,9 @@ use crate::change::Event;
 use crate::link_states::{LinkStates, cut_off};
 use crate::settings::Settings;
 
+/// Warnings of one kind that are given in full.
+const MOST_ALIKE: usize = 5;
+
 /// All warnings of a plan.
 pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings: &Settings) -> Vec<String> {
     let mut warnings: Vec<String> = cut_off(fabric, events).into_iter().collect();
@@ -42,13 +45,15 @@ fn without_choice(scheme: &SchemeSpec, transport: &Config) -> Option<String> {
              transport.mptcp = \"off\""
         ));
     }
-    // Its switches draw a path for each packet, whatever the packet says.
-    (over == "spray").then(|| {
-        format!(
-            "`{name}` has no effect over `{over}`, whose switches ignore the entropy that hosts choose: set scheme.over \
-             = \"ecmp\""
-        )
-    })
+    let ignoring = match over.as_str() {
+        "spray" => "whose switches draw a path for each packet",
+        "drill" => "whose switches compare queues for each packet, except between paths that differ",
+        _ => return None,
+    };
+    Some(format!(
+        "`{name}` has no effect over `{over}`, {ignoring}, and ignore the entropy that hosts choose: set scheme.over = \
+         \"ecmp\""
+    ))
 }
 
 /// Warns of a scheme made for subflows without any.
@@ -110,20 +115,30 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     warnings
 }
 
-/// Warns of events without effect.
+/// Warns of events without effect: a flap has up to 20 000.
 fn without_effect(fabric: &Fabric, events: &[Event], settings: &Settings) -> Vec<String> {
     let mut state = LinkStates::of(fabric);
     let end = Time::ZERO + settings.run.limit;
+    let (during, late): (Vec<&Event>, Vec<&Event>) = events.iter().partition(|event| event.at <= end);
     let mut warnings = Vec::new();
-    for event in events {
-        if event.at > end {
-            warnings.push(format!("the event at {} is after the end of the run, {end}", event.at));
-            continue;
-        }
+    for event in during {
         if !state.apply(&event.change) {
             let target = event.change.target(fabric);
             let now = if event.change.goes_up() == Some(false) { "down" } else { "up" };
             warnings.push(format!("the event at {} changes nothing: `{target}` is {now}", event.at));
+        }
+    }
+    if warnings.len() > MOST_ALIKE {
+        let more = warnings.split_off(MOST_ALIKE).len();
+        warnings.push(format!("{more} more events change nothing"));
+    }
+    match late.as_slice() {
+        [] => {}
+        [event] => warnings.push(format!("the event at {} is after the end of the run, {end}", event.at)),
+        [event, ..] => {
+            let count = late.len();
+            warnings
+                .push(format!("{count} events, from {} on, are after the end of the run, {end}", event.at));
         }
     }
     warnings

@@ -44,7 +44,10 @@ pub const CASES: &[Case] = &[
     on_spine_leaf("spine-leaf-4-4-20-drill", || scheme("drill", [])),
     on_spine_leaf("spine-leaf-4-4-20-flowcut", || scheme("flowcut", [])),
     on_spine_leaf("spine-leaf-4-4-20-hula", || scheme("hula", [])),
-    on_spine_leaf("spine-leaf-4-4-20-hedera", || scheme("hedera", [])),
+    // Its default interval is longer than the run.
+    on_spine_leaf("spine-leaf-4-4-20-hedera", || {
+        scheme("hedera", [("interval", ParamValue::Duration(Duration::from_ms(1)))])
+    }),
     on_spine_leaf("spine-leaf-4-4-20-letflow", || scheme("letflow", [])),
     on_spine_leaf("spine-leaf-4-4-20-wcmp", || scheme("wcmp", [])),
     on_spine_leaf("spine-leaf-4-4-20-clove", || scheme("clove", [])),

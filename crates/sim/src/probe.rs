@@ -55,7 +55,11 @@ impl Probe {
         entries: TableEntries,
         recorder: &mut R,
     ) {
-        let rows = [(Metric::FlowEntries, entries.flows), (Metric::StationEntries, entries.stations)];
+        let rows = [
+            (Metric::FlowEntries, entries.flows),
+            (Metric::StationEntries, entries.stations),
+            (Metric::GroupEntries, entries.groups),
+        ];
         for (metric, count) in rows.into_iter().filter(|(_, count)| *count > 0) {
             recorder.sample(&Sample { time, metric, entity: node.0, value: count as f64 });
         }

@@ -105,11 +105,13 @@ pub enum Metric {
     FlowEntries,
     /// Entries for stations in a switch's tables; the entity is a node.
     StationEntries,
+    /// Entries of groups of next hops in a switch's tables; the entity is a node.
+    GroupEntries,
 }
 
 impl Metric {
     /// Every metric.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::LinkUtilisation,
         Self::QueueBytes,
         Self::QueuePackets,
@@ -118,6 +120,7 @@ impl Metric {
         Self::ActiveFlows,
         Self::FlowEntries,
         Self::StationEntries,
+        Self::GroupEntries,
     ];
 
     /// The name in `series.parquet`.
@@ -131,6 +134,7 @@ impl Metric {
             Self::ActiveFlows => "active_flows",
             Self::FlowEntries => "flow_entries",
             Self::StationEntries => "station_entries",
+            Self::GroupEntries => "group_entries",
         }
     }
 }

@@ -6,7 +6,8 @@
 
 use weft_units::{HostId, NodeId, PortId};
 
-use crate::forwarding::Forwarding;
+use crate::forwarding::{Forwarding, PortLink};
+use crate::nearest_first::nearest_first;
 
 /// The capacities of all switches towards each class of hosts, in bits per second.
 pub(crate) struct Capacities {
@@ -17,12 +18,7 @@ pub(crate) struct Capacities {
 impl Capacities {
     /// Over the next hops of `routes`.
     pub(crate) fn new(routes: &Forwarding) -> Self {
-        let of_class = |host: HostId| {
-            let mut known = vec![None; routes.node_count()];
-            let nodes = (0..routes.node_count() as u32).map(NodeId);
-            nodes.map(|node| of_node(routes, host, node, &mut known)).collect()
-        };
-        Self { of_nodes: routes.members().iter().map(|host| of_class(*host)).collect() }
+        Self { of_nodes: routes.members().iter().map(|host| of_class(routes, *host)).collect() }
     }
 
     /// The capacity of a port of `node` towards `host`, which is behind it.
@@ -34,23 +30,50 @@ impl Capacities {
     }
 }
 
-/// The capacity of a switch: the sum over its next hops, which are nearer to the host.
-fn of_node(routes: &Forwarding, host: HostId, node: NodeId, known: &mut Vec<Option<u64>>) -> u64 {
-    if let Some(known) = known[node.index()] {
-        return known;
+/// The capacities of all nodes towards `host`; 0 without a path.
+fn of_class(routes: &Forwarding, host: HostId) -> Vec<u64> {
+    let mut capacities = vec![0; routes.node_count()];
+    // A switch's next hops are nearer to the host.
+    for node in nearest_first(routes, host) {
+        let links = routes.routes().next_hops(node, host).iter().map(|port| routes.links(node)[port.index()]);
+        let over = |sum: u64, link: PortLink| match link.is_to_host {
+            // The link to the host limits it whatever the path.
+            true => u64::MAX,
+            false => sum.saturating_add(link.rate.bps().min(capacities[link.to.index()])),
+        };
+        capacities[node.index()] = links.fold(0, over);
     }
-    let of_port = |port: &PortId, known: &mut _| {
-        let link = routes.links(node)[port.index()];
-        link.rate.bps().min(of_node(routes, host, link.to, known))
-    };
-    let ports = routes.routes().next_hops(node, host);
-    // The link to the host limits it whatever the path.
-    let is_last = ports.iter().any(|port| routes.links(node)[port.index()].is_to_host);
-    if is_last {
-        known[node.index()] = Some(u64::MAX);
-        return u64::MAX;
+    capacities
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_fabric::{FabricBuilder, LinkSpec};
+    use weft_units::Rate;
+
+    use super::*;
+    use crate::components::Components;
+
+    /// A path of 30 000 switches, the longest that the tables allow is twice as long.
+    #[test]
+    fn the_longest_path_does_not_exhaust_the_stack() {
+        let mut builder = FabricBuilder::new("path");
+        let link = LinkSpec::default();
+        let [h0, h1] = ["h0", "h1"].map(|name| builder.add_host(name, 0, None).unwrap());
+        let switches: Vec<NodeId> =
+            (0..30_000).map(|i| builder.add_switch(format!("s{i}"), 1, None).unwrap()).collect();
+        builder.connect(h0, switches[0], &link).unwrap();
+        for (place, pair) in switches.windows(2).enumerate() {
+            let rate = Rate::from_gbps(if place == 20_000 { 1 } else { 10 });
+            builder.connect(pair[0], pair[1], &link.clone().with_rate(rate)).unwrap();
+        }
+        builder.connect(switches[29_999], h1, &link).unwrap();
+        let routes = Forwarding::new(&builder.build().unwrap(), |_| true);
+        let towards = |place: usize| {
+            let [port] = *routes.routes().next_hops(switches[place], HostId(1)) else { panic!("one path") };
+            Capacities::new(&routes).of_port(&routes, switches[place], port, HostId(1))
+        };
+        assert_eq!([towards(0), towards(20_001)], [1_000_000_000, 10_000_000_000]);
+        assert_eq!(Components::new(&routes).of(&routes, switches[0], HostId(1))[0].capacity, 1_000_000_000);
     }
-    let sum = ports.iter().fold(0, |sum: u64, port| sum.saturating_add(of_port(port, known)));
-    known[node.index()] = Some(sum);
-    sum
 }

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use weft_units::{HostId, NodeId, PortId};
 
 use crate::capacities::Capacities;
-use crate::forwarding::Forwarding;
+use crate::forwarding::{Forwarding, PortLink};
 use crate::hash::mix64;
+use crate::nearest_first::nearest_first;
 
 /// The next hops of one component, and its capacity towards the destination in bits per second.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -29,9 +30,11 @@ pub(crate) struct Components {
     labels: Vec<Labels>,
 }
 
-/// What distinguishes the links in front of and behind each node, on the way to the hosts of one class.
+/// By node, a label of the rest of the fabric on the way to the hosts of one class.
 struct Labels {
+    /// Of the sources whose packets reach the node, and the links by which they do.
     before: Vec<u64>,
+    /// Of the links on the rest of the paths from it.
     behind: Vec<u64>,
 }
 
@@ -63,57 +66,30 @@ impl Components {
 
 impl Labels {
     fn new(routes: &Forwarding, host: HostId) -> Self {
-        let count = routes.node_count();
-        let nodes = || (0..count as u32).map(NodeId);
-        let mut into: Vec<Vec<(NodeId, u64)>> = vec![Vec::new(); count];
-        for node in nodes() {
-            for port in routes.routes().next_hops(node, host) {
-                let link = routes.links(node)[port.index()];
-                into[link.to.index()].push((node, link.rate.bps()));
-            }
+        let order = nearest_first(routes, host);
+        let mut behind = vec![all(&mut []); routes.node_count()];
+        let mut into = vec![Vec::new(); routes.node_count()];
+        for &node in &order {
+            let ports = routes.routes().next_hops(node, host).iter();
+            let links: Vec<PortLink> = ports.map(|port| routes.links(node)[port.index()]).collect();
+            links.iter().for_each(|link| into[link.to.index()].push((node, link.rate.bps())));
+            let mut each: Vec<u64> =
+                links.iter().map(|link| joined(link.rate.bps(), behind[link.to.index()])).collect();
+            behind[node.index()] = all(&mut each);
         }
-        let (mut before, mut behind) = (vec![None; count], vec![None; count]);
-        Self {
-            before: nodes().map(|node| label_before(&into, node, &mut before)).collect(),
-            behind: nodes().map(|node| label_behind(routes, host, node, &mut behind)).collect(),
+        // Packets come to a node from nodes that are farther from the host.
+        let mut before = vec![0; routes.node_count()];
+        for &node in order.iter().rev() {
+            let from = into[node.index()].iter();
+            let mut each: Vec<u64> = from.map(|(from, rate)| joined(*rate, before[from.index()])).collect();
+            before[node.index()] = match each.as_mut_slice() {
+                // A source: itself.
+                [] => joined(1, u64::from(node.0)),
+                each => all(each),
+            };
         }
+        Self { before, behind }
     }
-}
-
-/// The sources whose packets reach `node`, and the links by which they do.
-fn label_before(into: &[Vec<(NodeId, u64)>], node: NodeId, known: &mut Vec<Option<u64>>) -> u64 {
-    if let Some(label) = known[node.index()] {
-        return label;
-    }
-    let mut each: Vec<u64> = into[node.index()]
-        .iter()
-        .map(|(from, rate)| joined(*rate, label_before(into, *from, known)))
-        .collect();
-    let label = match each.as_mut_slice() {
-        // A source: itself.
-        [] => joined(1, u64::from(node.0)),
-        each => all(each),
-    };
-    known[node.index()] = Some(label);
-    label
-}
-
-/// The links on the rest of the paths from `node`.
-fn label_behind(routes: &Forwarding, host: HostId, node: NodeId, known: &mut Vec<Option<u64>>) -> u64 {
-    if let Some(label) = known[node.index()] {
-        return label;
-    }
-    let ports = routes.routes().next_hops(node, host);
-    let mut each: Vec<u64> = ports
-        .iter()
-        .map(|port| {
-            let link = routes.links(node)[port.index()];
-            joined(link.rate.bps(), label_behind(routes, host, link.to, known))
-        })
-        .collect();
-    let label = all(&mut each);
-    known[node.index()] = Some(label);
-    label
 }
 
 /// A label of several in any order.

@@ -279,7 +279,7 @@ impl Switch for CongaSwitch {
     }
 
     fn table_entries(&mut self, now: Time) -> TableEntries {
-        let flows = self.leaf.as_mut().map_or(0, |leaf| leaf.flowlets.len(now));
-        TableEntries { flows, ..TableEntries::default() }
+        let Some(leaf) = &mut self.leaf else { return TableEntries::default() };
+        TableEntries { flows: leaf.flowlets.len(now), stations: leaf.reports.len(now), groups: 0 }
     }
 }

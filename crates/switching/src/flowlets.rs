@@ -49,35 +49,20 @@ impl Flowlets {
         now: Time,
         choose: impl FnOnce(Option<PortId>) -> PortId,
     ) -> PortId {
-        let leads_on = |port: &PortId| ports.contains(port);
-        let known = self.port(flow, now).filter(leads_on);
-        let port = known.unwrap_or_else(|| choose(self.last_port(flow).filter(leads_on)));
-        self.keep(flow, port, now);
-        port
-    }
-
-    /// The port of the flowlet that the next packet of `flow` continues; `None` if it starts one.
-    #[inline]
-    fn port(&self, flow: u32, now: Time) -> Option<PortId> {
-        let [last, port] = self.entries[self.place(flow)];
-        let is_recent = last > 0 && now.ps().saturating_sub(last - 1) < self.gap.ps();
-        is_recent.then_some(PortId(port as u16))
-    }
-
-    /// The port of the last packet in the entry of `flow`, however long ago.
-    fn last_port(&self, flow: u32) -> Option<PortId> {
-        let [last, port] = self.entries[self.place(flow)];
-        (last > 0).then_some(PortId(port as u16))
-    }
-
-    /// A packet of `flow` leaves by `port`.
-    #[inline]
-    fn keep(&mut self, flow: u32, port: PortId, now: Time) {
         let place = self.place(flow);
-        if self.entries[place][1] & LISTED == 0 {
+        let entry = &mut self.entries[place];
+        let [last, kept] = *entry;
+        let before = Some(PortId(kept as u16)).filter(|port| last > 0 && ports.contains(port));
+        let is_recent = now.ps().saturating_sub(last.saturating_sub(1)) < self.gap.ps();
+        let port = match before.filter(|_| is_recent) {
+            Some(port) => port,
+            None => choose(before),
+        };
+        *entry = [now.ps() + 1, LISTED | u64::from(port.0)];
+        if kept & LISTED == 0 {
             self.used.push(place as u32);
         }
-        self.entries[place] = [now.ps() + 1, LISTED | u64::from(port.0)];
+        port
     }
 
     /// Flowlets that have not ended.
@@ -103,29 +88,55 @@ mod tests {
         Time::ZERO + Duration::from_us(us)
     }
 
+    /// The port of a packet of `flow`, and the one that was offered for a choice: `Some` if it starts a flowlet.
+    fn sent(flowlets: &mut Flowlets, flow: u32, us: u64, choice: u16) -> (u16, Option<Option<PortId>>) {
+        let mut offered = None;
+        let ports = [1, 2, 3].map(PortId);
+        let port = flowlets.follow(flow, &ports, at(us), |last| {
+            offered = Some(last);
+            PortId(choice)
+        });
+        (port.0, offered)
+    }
+
     #[test]
     fn a_flowlet_lasts_until_a_pause_of_the_gap() {
         let mut flowlets = Flowlets::new(64, GAP);
-        assert_eq!(flowlets.port(7, at(0)), None);
-        flowlets.keep(7, PortId(3), at(0));
-        for (us, port) in [(499, Some(PortId(3))), (500, None)] {
-            assert_eq!(flowlets.port(7, at(us)), port, "{us} us");
+        let last = |port| Some(Some(PortId(port)));
+        for (us, choice, expected) in [
+            (0, 3, (3, Some(None))),
+            (499, 1, (3, None)),
+            (998, 1, (3, None)),
+            (1_498, 2, (2, last(3))),
+            (1_498, 1, (2, None)),
+            (9_000, 2, (2, last(2))),
+        ] {
+            assert_eq!(sent(&mut flowlets, 7, us, choice), expected, "{us} us");
         }
-        flowlets.keep(7, PortId(3), at(499));
-        assert_eq!(flowlets.port(7, at(998)), Some(PortId(3)));
-        assert_eq!((flowlets.len(at(998)), flowlets.len(at(999))), (1, 0));
-        flowlets.keep(7, PortId(3), at(2_000));
-        flowlets.keep(7, PortId(3), at(2_001));
-        assert_eq!(flowlets.len(at(2_001)), 1, "counted once");
+        assert_eq!((flowlets.len(at(9_499)), flowlets.len(at(9_500))), (1, 0));
+        sent(&mut flowlets, 7, 10_000, 1);
+        sent(&mut flowlets, 7, 10_001, 1);
+        assert_eq!(flowlets.len(at(10_001)), 1, "counted once");
+    }
+
+    #[test]
+    fn a_flowlet_leaves_a_port_that_leads_there_no_longer() {
+        let mut flowlets = Flowlets::new(64, GAP);
+        sent(&mut flowlets, 7, 0, 3);
+        let mut offered = Some(PortId(9));
+        let port = flowlets.follow(7, &[PortId(1), PortId(2)], at(1), |last| {
+            offered = last;
+            PortId(2)
+        });
+        assert_eq!((port, offered), (PortId(2), None));
     }
 
     #[test]
     fn flows_with_one_entry_share_a_port_until_both_pause() {
         let mut flowlets = Flowlets::new(1, GAP);
-        flowlets.keep(7, PortId(3), at(0));
-        assert_eq!(flowlets.port(8, at(400)), Some(PortId(3)));
-        flowlets.keep(8, PortId(3), at(400));
-        assert_eq!((flowlets.port(7, at(899)), flowlets.port(7, at(900))), (Some(PortId(3)), None));
-        assert_eq!(flowlets.last_port(7), Some(PortId(3)));
+        assert_eq!(sent(&mut flowlets, 7, 0, 3), (3, Some(None)));
+        assert_eq!(sent(&mut flowlets, 8, 400, 1), (3, None));
+        assert_eq!(sent(&mut flowlets, 7, 899, 1), (3, None));
+        assert_eq!(sent(&mut flowlets, 8, 1_399, 1), (1, Some(Some(PortId(3)))));
     }
 }

@@ -15,7 +15,7 @@ use weft_units::{HostId, LinkId, NodeId, PortId, Rate};
 use crate::hash::pick;
 
 /// In the pool: unreachable.
-const NOWHERE: u16 = u16::MAX;
+const NOWHERE: PortId = PortId(u16::MAX);
 
 /// An offset into the pool and the number of ports there, 0 for "one port per host".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -47,7 +47,7 @@ pub struct Forwarding {
     class_of: Box<[u32]>,
     /// By class, one of its hosts.
     members: Box<[HostId]>,
-    pool: Box<[u16]>,
+    pool: Box<[PortId]>,
     /// By node; switches with the same choices share a row.
     rows: Vec<Arc<[Choice]>>,
 }
@@ -115,7 +115,7 @@ impl Forwarding {
                         }
                         (ports, None) => *groups.entry(ports.to_vec()).or_insert_with(|| {
                             let first = pool.len() as u32;
-                            pool.extend(ports.iter().map(|port| port.0));
+                            pool.extend_from_slice(ports);
                             Choice { first, count: ports.len() as u32 }
                         }),
                     };
@@ -127,7 +127,7 @@ impl Forwarding {
             for (place, &node) in attached[host.index()].iter().enumerate().filter(|_| !bundled(host)) {
                 if let (Some(port), Some(first)) = (routes.next_hops(node, host).first(), by_host.get(place))
                 {
-                    pool[*first as usize + host.index()] = port.0;
+                    pool[*first as usize + host.index()] = *port;
                 }
             }
         }
@@ -197,16 +197,20 @@ impl NextHops {
         let drawn = pick(random, choice.count as usize);
         let offset = std::hint::select_unpredictable(choice.count == 0, host.index(), drawn);
         let port = self.shared.pool[choice.first as usize + offset];
-        (port != NOWHERE).then_some(PortId(port))
+        (port != NOWHERE).then_some(port)
     }
 
     /// All next hops to `host`, sorted; none if the fabric has no such host.
     #[inline]
     pub fn all(&self, host: HostId) -> &[PortId] {
-        if host.index() >= self.shared.class_of.len() {
-            return &[];
+        let Some(&class) = self.shared.class_of.get(host.index()) else { return &[] };
+        let choice = self.row[class as usize];
+        let is_local = choice.count == 0;
+        let first = choice.first as usize + std::hint::select_unpredictable(is_local, host.index(), 0);
+        match &self.shared.pool[first..][..choice.count.max(1) as usize] {
+            [NOWHERE] => &[],
+            ports => ports,
         }
-        self.shared.routes.next_hops(self.node, host)
     }
 
     /// The switch.
@@ -235,6 +239,8 @@ mod tests {
                 chosen.sort_unstable();
                 chosen.dedup();
                 assert_eq!(chosen, hops.all(host), "at {node} to host {host}");
+                let routed = forwarding.routes().next_hops(node, host);
+                assert_eq!(chosen, routed, "at {node} to host {host}");
             }
         }
     }

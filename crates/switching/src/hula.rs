@@ -268,6 +268,6 @@ impl Switch for HulaSwitch {
     }
 
     fn table_entries(&mut self, now: Time) -> TableEntries {
-        TableEntries { flows: self.flowlets.len(now), stations: self.best.len(now) }
+        TableEntries { flows: self.flowlets.len(now), stations: self.best.len(now), groups: 0 }
     }
 }

@@ -44,6 +44,7 @@ mod index;
 mod least_loaded;
 pub mod letflow;
 mod link_load;
+mod nearest_first;
 mod param;
 mod path_reports;
 pub mod path_table;

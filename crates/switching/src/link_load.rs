@@ -33,7 +33,8 @@ impl LinkLoad {
     /// U * (1 - dt / tau), and 0 after tau.
     #[inline]
     fn decayed(&self, now: Time) -> f64 {
-        let passed = now.saturating_since(self.at).ps() as f64 * self.decay;
+        // A signed integer is converted by one instruction.
+        let passed = now.saturating_since(self.at).ps().min(i64::MAX as u64) as i64 as f64 * self.decay;
         self.bytes * (1.0 - passed).max(0.0)
     }
 

@@ -81,6 +81,11 @@ impl PathReports {
         self.told[usize::from(leaf)] = place as u16;
         (place as u16 + 1, row[place].level)
     }
+
+    /// Paths, from and to this leaf, whose utilisation is known.
+    pub(crate) fn len(&self, now: Time) -> usize {
+        self.towards.iter().chain(&self.from).filter(|report| report.is_recent(self.aging, now)).count()
+    }
 }
 
 #[cfg(test)]
@@ -116,5 +121,7 @@ mod tests {
         assert_eq!((reports.towards(0, 2, at(9)), reports.towards(0, 2, at(10))), (6, 0));
         reports.told(0, 9, 6, at(0));
         reports.told(0, 0, 6, at(0));
+        reports.arrived(0, 1, 3, at(5));
+        assert_eq!([9, 10, 15].map(|ms| reports.len(at(ms))), [2, 1, 0]);
     }
 }

@@ -220,7 +220,7 @@ impl Switch for SmocSwitch {
 
     fn table_entries(&mut self, _now: Time) -> TableEntries {
         let flows = self.table.rules().filter(|entry| entry.rule.matches.tcp_src.is_some()).count();
-        TableEntries { flows, stations: self.table.len() - flows }
+        TableEntries { flows, stations: self.table.len() - flows, groups: 0 }
     }
 }
 

@@ -99,6 +99,8 @@ pub struct TableEntries {
     pub flows: usize,
     /// Station entries.
     pub stations: usize,
+    /// Entries of groups of next hops.
+    pub groups: usize,
 }
 
 /// A context for tests with empty queues: the time and the random stream.

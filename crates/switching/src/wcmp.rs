@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
-use weft_units::{HostId, NodeId, PortId};
+use weft_units::{HostId, NodeId, PortId, Time};
 
 use crate::blueprint::Blueprint;
 use crate::capacities::Capacities;
@@ -18,7 +18,7 @@ use crate::descriptor::{Descriptor, Hops, Need};
 use crate::hash::{mix64, pick};
 use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
-use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, ecmp};
+use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, TableEntries, ecmp};
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -33,12 +33,23 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
             "5",
             "percent by which a reduced group may exceed a port's exact share",
         ),
-        ParamInfo::count("group_table", "4096", "entries of a switch's groups, one for each unit of weight"),
+        ParamInfo::count(
+            "group_table",
+            "4096",
+            "entries of a switch's groups of several ports, one for each unit of weight",
+        ),
     ],
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
+    contradiction: |spec| {
+        spec.out_of_range("oversubscription", 1..=1_000_000)
+            .or_else(|| spec.out_of_range("group_table", 1..=MOST_ENTRIES))
+    },
     ..Descriptor::PLAIN
 };
+
+/// The largest table. A port with a tiny share makes a group grow until the others have enough entries.
+const MOST_ENTRIES: u64 = 65_536;
 
 /// Builds the switches of a WCMP fabric.
 pub struct Wcmp {
@@ -113,6 +124,10 @@ impl Switch for WcmpSwitch {
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
         self.groups = Groups::new(routes, &self.capacities.of(routes), self.node, self.limits);
     }
+
+    fn table_entries(&mut self, _now: Time) -> TableEntries {
+        TableEntries { groups: self.groups.entries, ..TableEntries::default() }
+    }
 }
 
 /// The groups of one switch.
@@ -120,6 +135,8 @@ struct Groups {
     /// By host, the range of its group in the table.
     of_host: Vec<(u32, u32)>,
     table: Vec<PortId>,
+    /// Entries of groups of several ports.
+    entries: usize,
 }
 
 impl Groups {
@@ -144,13 +161,15 @@ impl Groups {
             .collect();
         let weights: Vec<Vec<u64>> =
             exact.iter().map(|group| group.iter().map(|(_, weight)| *weight).collect()).collect();
-        let least: usize = exact.iter().map(Vec::len).sum();
+        // A port alone needs no group.
+        let size = |group: &Vec<u64>| if group.len() > 1 { group.iter().sum() } else { 0 };
+        let least = weights.iter().filter(|group| group.len() > 1).map(Vec::len).sum();
         let most = limits.table.max(least) as u64;
         let mut excess = limits.excess;
         let reduced = loop {
             let reduced = weights.iter().map(|group| reduce(group, excess, most));
             if let Some(reduced) = reduced.collect::<Option<Vec<_>>>()
-                && reduced.iter().flatten().sum::<u64>() <= most
+                && reduced.iter().map(size).sum::<u64>() <= most
             {
                 break reduced;
             }
@@ -169,7 +188,8 @@ impl Groups {
                 (first, table.len() as u32)
             })
             .collect();
-        Self { of_host: numbers.into_iter().map(|number| ranges[number]).collect(), table }
+        let of_host = numbers.into_iter().map(|number| ranges[number]).collect();
+        Self { of_host, table, entries: reduced.iter().map(size).sum::<u64>() as usize }
     }
 
     #[inline]

@@ -294,7 +294,14 @@ class Study(ABC):
         """
         from ..results import Results
 
-        return {part.name: Results(directory / part.name) for part in self.parts(size)}
+        parts = [part.name for part in self.parts(size)]
+        missing = [part for part in parts if not (directory / part).is_dir()]
+        if missing:
+            raise ResultsError(
+                f"{directory} lacks {len(missing)} of the {len(parts)} parts of the study, such as {missing[0]}: run "
+                f"them with `weft reproduce {self.name} --size {size} -o {directory}`"
+            )
+        return {part: Results(directory / part) for part in parts}
 
     def _claim_directory(self, out: Path, size: Size) -> None:
         if (out / INDEX).is_file():

@@ -203,8 +203,12 @@ fn smoc_without_subflows_is_warned_of_wherever_it_is_in_a_sweep() {
 fn a_host_scheme_without_effect_is_warned_of() {
     let of = |sets: &[&str]| scenario("", sets).check(&no_files).unwrap();
     assert_eq!(of(&["scheme.name=plb"]), [""; 0]);
-    let over = of(&["scheme.name=plb", "scheme.over=spray"]);
-    assert!(over.len() == 1 && over[0].contains("`plb` has no effect over `spray`"), "{over:?}");
+    for (over, expected) in [("spray", 1), ("drill", 1), ("ecmp", 0), ("letflow", 0)] {
+        let warnings = of(&["scheme.name=plb", &format!("scheme.over={over}")]);
+        assert_eq!(warnings.len(), expected, "{over}: {warnings:?}");
+        let names_both = |text: &String| text.contains(&format!("`plb` has no effect over `{over}`"));
+        assert!(warnings.iter().all(names_both), "{over}: {warnings:?}");
+    }
     let multipath = of(&["scheme.name=presto", "transport.mptcp=ndiffports"]);
     assert!(
         multipath.len() == 1 && multipath[0].contains("`presto` chooses paths for plain TCP"),
@@ -222,6 +226,12 @@ fn events_that_change_nothing_are_warned_of() {
     let fail = "[[event]]\nat = \"1 ms\"\nfail = \"e0-a0\"\n";
     let twice = of(&format!("{fail}{fail}"));
     assert!(twice.len() == 1 && twice[0].contains("is down"), "{twice:?}");
+    // A run ends after 10 s.
+    let flap =
+        "[[event]]\nat = \"9.9 s\"\nflap = \"e0-a0\"\ndown = \"50 ms\"\nup = \"50 ms\"\ntimes = 10000\n";
+    assert_eq!(of(flap), ["19997 events, from 10.05 s on, are after the end of the run, 10 s"]);
+    let idle = of(&fail.repeat(100));
+    assert_eq!((idle.len(), idle[5].as_str()), (6, "94 more events change nothing"), "{idle:?}");
 }
 
 #[test]

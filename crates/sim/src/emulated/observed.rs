@@ -186,7 +186,9 @@ impl Names {
             Metric::LinkUtilisation | Metric::QueueBytes | Metric::QueuePackets | Metric::Drops => {
                 (self.links.get(name).and_then(VecDeque::front).map(|id| id.0), "link")
             }
-            Metric::FlowEntries | Metric::StationEntries => (self.switches.get(name).copied(), "switch"),
+            Metric::FlowEntries | Metric::StationEntries | Metric::GroupEntries => {
+                (self.switches.get(name).copied(), "switch")
+            }
             Metric::Throughput => (self.classes.get(name).copied(), "class"),
             Metric::ActiveFlows => (Some(0), "entity"),
         };

@@ -256,7 +256,7 @@ impl Recorder for ResultWriter<'_> {
         let entity = match sample.metric {
             Metric::Throughput => &self.classes[sample.entity as usize],
             Metric::ActiveFlows => "all",
-            Metric::FlowEntries | Metric::StationEntries => {
+            Metric::FlowEntries | Metric::StationEntries | Metric::GroupEntries => {
                 &self.fabric.node(weft_units::NodeId(sample.entity)).name
             }
             _ => &self.link_labels[sample.entity as usize],

@@ -13,7 +13,9 @@ use weft_units::{Duration, Rate, Time};
 
 use super::flow_rate::FlowRate;
 use super::path_selector::{Host, Opening, PathSelector};
-use super::path_states::{Limits, PathStates};
+use super::path_state::Limits;
+use super::path_states::PathStates;
+use super::probes::{Probed, Probes};
 use super::round_trips::{RoundTrips, is_before};
 use crate::Header;
 use crate::descriptor::{Descriptor, Need};
@@ -32,12 +34,14 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         OVER_HASH_ALONE,
         ParamInfo::count("marked", "40", "percentage of marked packets above which a path is congested")
             .elsewhere("ns3-load-balance 30 (class), 10 (script)"),
-        ParamInfo::duration("low", "30 us", "delay over the shortest round trip below which a path is good"),
+        ParamInfo::duration("low", "30 us", "delay over the shortest round trip below which a path is good")
+            .elsewhere("ns3-load-balance (script) a round trip of 40 us"),
         ParamInfo::duration(
             "high",
             "120 us",
             "delay over the shortest round trip above which a path is congested",
-        ),
+        )
+        .elsewhere("ns3-load-balance (script) a round trip of 180 us"),
         ParamInfo::duration(
             "better_by",
             "80 us",
@@ -105,11 +109,6 @@ impl Scheme {
 /// Timeouts on a path without an acknowledgement from which a connection avoids it: a switch that drops all packets of some
 /// flows (section 3.1.2).
 const TIMEOUTS: u8 = 4;
-/// Answers to probes that can wait.
-const MOST_ANSWERS: usize = 8;
-/// In the first byte of the overlay.
-const PROBE: u8 = 1;
-const ANSWER: u8 = 2;
 
 /// A measurement of the round-trip time under way: the end of a segment's data, and when it was sent.
 type Timed = Option<(u32, Time)>;
@@ -130,11 +129,7 @@ pub struct Hermes {
     timed: Timed,
     sent: u64,
     flow_rate: FlowRate,
-    /// Probes to send, by path, and answers to probes.
-    probes: Vec<u8>,
-    answers: Vec<[u8; 8]>,
-    /// No probes are due before.
-    quiet_until: Time,
+    probes: Probes,
     is_open: bool,
 }
 
@@ -188,9 +183,7 @@ impl PathSelector for Hermes {
             timed: None,
             sent: 0,
             flow_rate: FlowRate::default(),
-            probes: Vec::new(),
-            answers: Vec::new(),
-            quiet_until: Time::ZERO,
+            probes: Probes::default(),
             is_open: false,
         }
     }
@@ -199,8 +192,7 @@ impl PathSelector for Hermes {
         self.paths = paths;
         (self.path, self.before, self.timed) = (None, None, None);
         self.timeouts.clear();
-        self.probes.clear();
-        self.answers.clear();
+        self.probes.forget();
     }
 
     fn stamp(&mut self, host: &mut Host<'_, Self>, template: &mut Header, segment: &Segment) {
@@ -235,26 +227,15 @@ impl PathSelector for Hermes {
     }
 
     fn receive(&mut self, host: &mut Host<'_, Self>, header: &Header, segment: &Segment) -> bool {
-        let is_syn = segment.flags.has(Flags::SYN);
-        let [kind, path, mut marked, _, ref sent @ ..] = header.overlay;
-        match kind {
-            PROBE if !is_syn => {
-                marked |= u8::from(segment.ecn == Ecn::Ce);
-                let [a, b, c, d] = *sent;
-                if self.answers.len() < MOST_ANSWERS {
-                    self.answers.push([ANSWER, path, marked, 0, a, b, c, d]);
-                }
-                return true;
-            }
-            ANSWER if !is_syn => {
-                let nanoseconds = (host.now.ps() / 1000) as u32;
-                let lasted = Duration::from_ns(nanoseconds.wrapping_sub(u32::from_be_bytes(*sent)).into());
+        if !segment.flags.has(Flags::SYN)
+            && let Some(probed) = self.probes.received(header.overlay, segment.ecn == Ecn::Ce, host.now)
+        {
+            if let Probed::Answered(path, is_marked, lasted) = probed {
                 self.knows(host);
-                host.shared.measured(path.into(), lasted);
-                host.shared.acked(path.into(), marked > 0, &host.scheme.limits, host.now);
-                return true;
+                host.shared.measured(path, lasted);
+                host.shared.acked(path, is_marked, &host.scheme.limits, host.now);
             }
-            _ => {}
+            return true;
         }
         self.is_open = true;
         let acked = self.round.receives(segment);
@@ -279,25 +260,16 @@ impl PathSelector for Hermes {
 
     /// Section 3.1: probes on two random paths and on the best one, once in an interval for all connections to a leaf.
     fn own(&mut self, host: &mut Host<'_, Self>, template: &mut Header, segment: &mut Segment) -> bool {
-        let has_none = self.answers.is_empty() && self.probes.is_empty();
-        if has_none && host.now < self.quiet_until || self.paths.is_empty() || !self.is_open {
+        if !self.probes.are_due(host.now) || self.paths.is_empty() || !self.is_open {
             return false;
         }
         self.knows(host);
         if self.round.sent().is_some() {
-            self.quiet_until = host.shared.probes(host.scheme.probe, host.now, &mut self.probes);
+            self.probes.plan(host.shared, host.scheme.probe, host.now);
         }
-        let path;
-        if let Some(answer) = self.answers.pop() {
-            template.overlay = answer;
-            path = self.path.unwrap_or(0);
-        } else if let Some(probe) = self.probes.pop() {
-            path = usize::from(probe) % self.paths.len();
-            let [a, b, c, d] = ((host.now.ps() / 1000) as u32).to_be_bytes();
-            template.overlay = [PROBE, path as u8, 0, 0, a, b, c, d];
-        } else {
-            return false;
-        }
+        let own = self.path.unwrap_or(0);
+        let Some((path, overlay)) = self.probes.next(own, self.paths.len(), host.now) else { return false };
+        template.overlay = overlay;
         template.entropy = self.paths[path] ^ template.flow_hash;
         *segment = Segment { ecn: Ecn::Ect0, ..Segment::default() };
         true

@@ -1,76 +1,14 @@
-//! [`PathStates`]: a host's knowledge about the paths to a leaf (Hermes, sections 3.1 and 3.2).
+//! [`PathStates`]: the paths to a leaf, and the choice among them (Hermes, sections 3.1 and 3.2).
 
 use weft_units::{Duration, Time};
 
+use super::path_state::{Condition, Limits, PathState};
 use crate::hash::{mix64, pick};
-
-/// Share of retransmissions above which a path that is not congested has failed: a switch that drops at random.
-const RESENT: f64 = 0.01;
-/// Shortest window in which retransmissions are counted.
-const LOSS_WINDOW: Duration = Duration::from_ms(10);
-/// Packets from which the share of retransmissions means something; Weft's value.
-const LEAST_PACKETS: u32 = 100;
-/// After this time a failed path is tried again, because the failure may have been mended; Weft's value.
-const FAILED_FOR: Duration = Duration::from_secs(1);
-/// Weights of a new sample in the averages of round-trip times and marks; the paper does not state them.
-const TIME_WEIGHT: f64 = 1.0 / 8.0;
-const MARK_WEIGHT: f64 = 1.0 / 16.0;
-/// Window of the rate of a path.
-const RATE_WINDOW: Duration = Duration::from_us(500);
-
-/// The thresholds (table 3 of the paper).
-pub(crate) struct Limits {
-    /// Share of marks above which a path is congested.
-    pub(crate) marked: f64,
-    /// Delay over the shortest round-trip time below which a path is good.
-    pub(crate) low: Duration,
-    /// The same above which it is congested.
-    pub(crate) high: Duration,
-    /// Difference of round-trip times that makes a path notably better.
-    pub(crate) better_by: Duration,
-    /// Difference of shares of marks that does.
-    pub(crate) better_marked: f64,
-}
-
-/// The condition of a path (table 2).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Condition {
-    Good,
-    Gray,
-    Congested,
-    Failed,
-}
-
-/// One path.
-#[derive(Clone, Default)]
-struct Path {
-    /// Average round-trip time, if any was measured.
-    time: Option<Duration>,
-    /// Average share of marks.
-    marked: f64,
-    /// Bytes sent recently, decaying, and when the last were sent.
-    bytes: f64,
-    sent_at: Time,
-    /// The window in which losses are counted, with the packets and the retransmissions in it.
-    window: Time,
-    packets: u32,
-    resent: u32,
-    /// It counts as failed before this time.
-    failed_until: Time,
-}
-
-impl Path {
-    /// Bytes that decay with the window of the rate.
-    fn load(&self, now: Time) -> f64 {
-        let passed = now.saturating_since(self.sent_at).ps() as f64 * (1.0 / RATE_WINDOW.ps() as f64);
-        self.bytes * (1.0 - passed).max(0.0)
-    }
-}
 
 /// The paths from a host to a leaf.
 #[derive(Default)]
 pub struct PathStates {
-    paths: Vec<Path>,
+    paths: Vec<PathState>,
     /// The shortest round-trip time measured.
     base: Option<Duration>,
     next_probe: Time,
@@ -81,40 +19,27 @@ impl PathStates {
     /// There are `count` paths. The bits of `random` decide ties.
     pub(crate) fn has(&mut self, count: usize, random: u64) {
         if self.paths.len() != count {
-            *self = Self { paths: vec![Path::default(); count], draws: random, ..Self::default() };
-        }
-    }
-
-    /// Algorithm 1.
-    fn condition(&self, path: &Path, limits: &Limits, now: Time) -> Condition {
-        if now < path.failed_until {
-            return Condition::Failed;
-        }
-        let (Some(time), Some(base)) = (path.time, self.base) else { return Condition::Gray };
-        if path.marked < limits.marked && time < base + limits.low {
-            Condition::Good
-        } else if path.marked > limits.marked && time > base + limits.high {
-            Condition::Congested
-        } else {
-            Condition::Gray
+            *self = Self { paths: vec![PathState::default(); count], draws: random, ..Self::default() };
         }
     }
 
     /// Whether `path` has failed.
     pub(crate) fn has_failed(&self, path: usize, now: Time) -> bool {
-        self.paths.get(path).is_some_and(|path| now < path.failed_until)
+        self.paths.get(path).is_some_and(|path| path.has_failed(now))
     }
 
     /// Whether `path` is congested.
     pub(crate) fn is_congested(&self, path: usize, limits: &Limits, now: Time) -> bool {
-        self.paths.get(path).is_some_and(|path| self.condition(path, limits, now) == Condition::Congested)
+        self.paths
+            .get(path)
+            .is_some_and(|path| path.condition(self.base, limits, now) == Condition::Congested)
     }
 
     /// The path with the lowest sending rate among those that are in `condition` and `fit`; ties are drawn.
     fn least(
         &mut self,
         condition: impl Fn(Condition) -> bool,
-        fits: impl Fn(usize, &Path) -> bool,
+        fits: impl Fn(usize, &PathState) -> bool,
         limits: &Limits,
         now: Time,
     ) -> Option<usize> {
@@ -124,7 +49,7 @@ impl PathStates {
         let order = (first..count).chain(0..first);
         let fitting = order.filter(|place| {
             let path = &self.paths[*place];
-            condition(self.condition(path, limits, now)) && fits(*place, path)
+            condition(path.condition(self.base, limits, now)) && fits(*place, path)
         });
         fitting.min_by(|a, b| self.paths[*a].load(now).total_cmp(&self.paths[*b].load(now)))
     }
@@ -137,7 +62,7 @@ impl PathStates {
         limits: &Limits,
         now: Time,
     ) -> Option<usize> {
-        let fits = |place: usize, _: &Path| may(place);
+        let fits = |place: usize, _: &PathState| may(place);
         self.least(|condition| condition == Condition::Good, fits, limits, now)
             .or_else(|| self.least(|condition| condition == Condition::Gray, fits, limits, now))
             .or_else(|| self.least(|condition| condition != Condition::Failed, fits, limits, now))
@@ -145,8 +70,8 @@ impl PathStates {
 
     /// A path that is notably better than `path`: good, else gray.
     pub(crate) fn better_than(&mut self, path: usize, limits: &Limits, now: Time) -> Option<usize> {
-        let Path { time, marked, .. } = self.paths.get(path)?.clone();
-        let better = |_: usize, other: &Path| {
+        let PathState { time, marked, .. } = *self.paths.get(path)?;
+        let better = |_: usize, other: &PathState| {
             let is_faster = other.time.zip(time).is_some_and(|(other, own)| other + limits.better_by < own);
             is_faster && other.marked + limits.better_marked < marked
         };
@@ -156,45 +81,29 @@ impl PathStates {
 
     /// A packet of `bytes` is sent on `path`.
     pub(crate) fn sends(&mut self, path: usize, bytes: u64, now: Time) {
-        let Some(path) = self.paths.get_mut(path) else { return };
-        path.bytes = path.load(now) + bytes as f64;
-        path.sent_at = now;
-        path.packets += 1;
+        if let Some(path) = self.paths.get_mut(path) {
+            path.sends(bytes, now);
+        }
     }
 
     /// `path` took `time` there and back.
     pub(crate) fn measured(&mut self, path: usize, time: Duration) {
         let Some(path) = self.paths.get_mut(path) else { return };
-        let average = path.time.map_or(time, |before| {
-            Duration::from_ps(
-                (before.ps() as f64 * (1.0 - TIME_WEIGHT) + time.ps() as f64 * TIME_WEIGHT) as u64,
-            )
-        });
-        path.time = Some(average);
+        path.measured(time);
         self.base = Some(self.base.map_or(time, |base| base.min(time)));
     }
 
     /// A packet on `path` was acknowledged, with a mark or without.
     pub(crate) fn acked(&mut self, path: usize, is_marked: bool, limits: &Limits, now: Time) {
-        let base = self.base;
-        let Some(path) = self.paths.get_mut(path) else { return };
-        path.marked += (f64::from(u8::from(is_marked)) - path.marked) * MARK_WEIGHT;
-        if now.saturating_since(path.window) < LOSS_WINDOW || path.packets < LEAST_PACKETS {
-            return;
+        if let Some(path) = self.paths.get_mut(path) {
+            path.acked(is_marked, self.base, limits, now);
         }
-        // Losses of a path with marks or long queues are no sign of a failure.
-        let is_lossy = f64::from(path.resent) > RESENT * f64::from(path.packets);
-        let is_slow = path.time.zip(base).is_some_and(|(time, base)| time > base + limits.high);
-        if is_lossy && path.marked < MARK_WEIGHT && !is_slow {
-            path.failed_until = now + FAILED_FOR;
-        }
-        (path.window, path.packets, path.resent) = (now, 0, 0);
     }
 
     /// A packet that was sent on `path` was lost.
     pub(crate) fn lost(&mut self, path: usize) {
         if let Some(path) = self.paths.get_mut(path) {
-            path.resent += 1;
+            path.lost();
         }
     }
 
@@ -210,7 +119,7 @@ impl PathStates {
             self.draws = self.draws.wrapping_add(1);
             probes.push(pick(mix64(self.draws), self.paths.len()) as u8);
         }
-        let known = self.paths.iter().enumerate().filter(|(_, path)| path.failed_until <= now);
+        let known = self.paths.iter().enumerate().filter(|(_, path)| !path.has_failed(now));
         let timed = known.filter_map(|(place, path)| Some((path.time?, place)));
         probes.extend(timed.min().map(|(_, place)| place as u8));
         self.next_probe
@@ -239,21 +148,6 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_those_of_table_2() {
-        let mut states = states(&[20, 20 + 29, 20 + 60, 20 + 200, 20 + 200]);
-        mark(&mut states, 4);
-        let conditions: Vec<_> =
-            states.paths.iter().map(|path| states.condition(path, &limits(), Time::ZERO)).collect();
-        use Condition::{Congested, Failed, Good, Gray};
-        assert_eq!(conditions, [Good, Good, Gray, Gray, Congested]);
-        mark(&mut states, 0);
-        assert_eq!(states.condition(&states.paths[0], &limits(), Time::ZERO), Gray, "marks without delay");
-        states.paths[1].failed_until = Time::ZERO + US(5);
-        let at = |us| states.condition(&states.paths[1], &limits(), Time::ZERO + US(us));
-        assert_eq!((at(4), at(5)), (Failed, Good));
-    }
-
-    #[test]
     fn a_flow_takes_the_good_path_with_the_lowest_rate_and_gray_ones_only_if_none_is_good() {
         let mut states = states(&[20, 21, 100]);
         states.sends(0, 1_000, Time::ZERO);
@@ -273,26 +167,6 @@ mod tests {
         assert_eq!(states.better_than(0, &limits(), Time::ZERO), None, "60 us are not enough");
         states.paths[2].failed_until = Time::ZERO;
         assert_eq!(states.better_than(0, &limits(), Time::ZERO), Some(2));
-    }
-
-    #[test]
-    fn a_path_fails_if_it_loses_packets_without_marks_and_without_delay() {
-        for (marks, time, fails) in [(false, 20, true), (true, 20, false), (false, 500, false)] {
-            let mut states = states(&[20]);
-            (0..50).for_each(|_| states.measured(0, US(time)));
-            if marks {
-                mark(&mut states, 0);
-            }
-            (0..99).for_each(|_| states.sends(0, 1500, Time::ZERO));
-            (0..2).for_each(|_| states.lost(0));
-            let end = Time::ZERO + LOSS_WINDOW;
-            states.acked(0, false, &limits(), end);
-            assert!(!states.has_failed(0, end), "too few packets to tell");
-            states.sends(0, 1500, Time::ZERO);
-            states.acked(0, false, &limits(), end);
-            assert_eq!(states.has_failed(0, end), fails);
-            assert!(!states.has_failed(0, end + FAILED_FOR), "it is tried again");
-        }
     }
 
     #[test]

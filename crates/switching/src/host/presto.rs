@@ -38,7 +38,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         let bytes = spec.bytes("cell").filter(|cell| cell.0 == 0)?;
         Some(crate::spec::Contradiction {
             param: "cell",
-            message: format!("`cell` cannot be {}", bytes.0),
+            message: format!("`cell` cannot be {bytes}"),
             expected: "expected at least 1 B".to_owned(),
         })
     },

@@ -250,6 +250,6 @@ impl Switch for TagForwardSwitch {
     }
 
     fn table_entries(&mut self, _now: Time) -> TableEntries {
-        TableEntries { flows: 0, stations: self.flows.len() }
+        TableEntries { stations: self.flows.len(), ..TableEntries::default() }
     }
 }

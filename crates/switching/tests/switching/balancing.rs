@@ -106,15 +106,17 @@ fn drill_spreads_packets_over_equal_queues_evenly() {
 }
 
 /// Three leaves with one host each and two spines; the link between leaf 0 and spine 0 has a fifth of the others' rate.
-fn lame() -> Fabric {
+/// Hosts have `host` times the rate of the other links.
+fn lame(host: f64) -> Fabric {
     let mut builder = FabricBuilder::new("lame");
     let fast = LinkSpec::default();
+    let own = fast.clone().with_rate(Rate::from_bps((fast.rate.bps() as f64 * host) as u64));
     let slow = fast.clone().with_rate(Rate::from_bps(fast.rate.bps() / 5));
     let hosts: Vec<_> = (0..3).map(|i| builder.add_host(format!("h{i}"), 0, None).unwrap()).collect();
     let leaves: Vec<_> = (0..3).map(|i| builder.add_switch(format!("l{i}"), 1, None).unwrap()).collect();
     let spines: Vec<_> = (0..2).map(|i| builder.add_switch(format!("s{i}"), 2, None).unwrap()).collect();
     for (number, (host, leaf)) in hosts.iter().zip(&leaves).enumerate() {
-        builder.connect(*host, *leaf, &fast).unwrap();
+        builder.connect(*host, *leaf, &own).unwrap();
         for (other, spine) in spines.iter().enumerate() {
             builder.connect(*leaf, *spine, if number + other == 0 { &slow } else { &fast }).unwrap();
         }
@@ -124,25 +126,78 @@ fn lame() -> Fabric {
 
 #[test]
 fn shares_follow_the_capacities_under_wcmp_and_between_drills_components() {
-    let fabric = lame();
     let within = |counts: &[u64], expected: f64| {
         let share = counts[0] as f64 / counts.iter().sum::<u64>() as f64;
         // Four standard errors of 12 000 flows.
         let error = 4.0 * (expected * (1.0 - expected) / 12_000.0_f64).sqrt();
         assert!((share - expected).abs() < error, "{counts:?}: {share}, expected {expected}");
     };
-    for (name, percent, expected) in
-        [("wcmp", 1, 1.0 / 6.0), ("wcmp", 100, 1.0 / 3.0), ("wcmp", 200, 1.0 / 2.0), ("drill", 0, 1.0 / 6.0)]
-    {
-        let spec = match percent {
-            0 => scheme(name),
-            percent => scheme_with(name, "oversubscription", ParamValue::Count(percent)),
-        };
+    // Also of hosts that are slower or faster than the links of which one is slow.
+    for fabric in [lame(1.0), lame(0.01), lame(10.0)] {
+        for (name, percent, expected) in [
+            ("wcmp", 1, 1.0 / 6.0),
+            ("wcmp", 100, 1.0 / 3.0),
+            ("wcmp", 200, 1.0 / 2.0),
+            ("drill", 0, 1.0 / 6.0),
+        ] {
+            let spec = match percent {
+                0 => scheme(name),
+                percent => scheme_with(name, "oversubscription", ParamValue::Count(percent)),
+            };
+            network(&fabric, &spec, SEED, |net| {
+                // The other leaves do not send over the slow link to each other, but to leaf 0.
+                within(&shares(net, &fabric, 12_000), expected);
+            });
+        }
+    }
+}
+
+#[test]
+fn wcmp_reduces_its_groups_until_they_fit_the_table_but_not_below_an_entry_a_port() {
+    let fabric = lame(1.0);
+    let (at, ..) = leaf(&fabric);
+    for (table, entries, expected) in [
+        (4_096, 6, 1.0 / 6.0),
+        (6, 6, 1.0 / 6.0),
+        (5, 5, 1.0 / 5.0),
+        (3, 3, 1.0 / 3.0),
+        (2, 2, 0.5),
+        (1, 2, 0.5),
+    ] {
+        let spec = scheme_with("wcmp", "group_table", ParamValue::Count(table));
         network(&fabric, &spec, SEED, |net| {
-            // The other leaves do not send over the slow link to each other, but to leaf 0.
-            within(&shares(net, &fabric, 12_000), expected);
+            // One group for the hosts of both other leaves; the port of the leaf's own host needs none.
+            assert_eq!(net.entries(at).groups, entries, "a table of {table}");
+            let counts = shares(net, &fabric, 12_000);
+            let share = counts[0] as f64 / 12_000.0;
+            assert!((share - expected).abs() < 0.015, "a table of {table}: {share}, expected {expected}");
         });
     }
+}
+
+#[test]
+fn wcmp_bounds_its_table_whatever_the_rates_of_links() {
+    let mut builder = FabricBuilder::new("uneven");
+    let link = LinkSpec::default();
+    let hosts = ["h0", "h1", "h2"].map(|name| builder.add_host(name, 0, None).unwrap());
+    let switches = ["s0", "s1"].map(|name| builder.add_switch(name, 1, None).unwrap());
+    for (host, switch) in [(0, 0), (1, 0), (2, 1)] {
+        builder.connect(hosts[host], switches[switch], &link).unwrap();
+    }
+    // The slowest and the fastest links there can be: exact shares would need 2 * 10^10 entries.
+    for bps in [1_000, 10_000_000_000_000, 10_000_000_000_000] {
+        builder.connect(switches[0], switches[1], &link.clone().with_rate(Rate::from_bps(bps))).unwrap();
+    }
+    let fabric = builder.build().unwrap();
+    let spec = |entries| scheme_with("wcmp", "group_table", ParamValue::Count(entries));
+    let contradiction = |entries| (descriptor("wcmp").unwrap().contradiction)(&spec(entries));
+    assert_eq!(contradiction(65_536), None);
+    assert_eq!(contradiction(65_537).expect("too large").expected, "expected 1 to 65536");
+    let spec = spec(65_536);
+    network(&fabric, &spec, SEED, |net| {
+        let entries = net.entries(switches[0]).groups;
+        assert!((32_768..=65_536).contains(&entries), "{entries}");
+    });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weft_fabric::Fabric;
 use weft_switching::{
     Action, Actions, Blueprint, Context, DropReason, Forwarding, Header, Mac, ParamValue, SchemeSpec,
-    SchemeVisitor, Stream, Switch, flow_hash, stream, visit_scheme,
+    SchemeVisitor, Stream, Switch, TableEntries, flow_hash, stream, visit_scheme,
 };
 use weft_units::{HostId, LinkId, NodeId, PortId, Time};
 
@@ -62,8 +62,8 @@ pub trait Network {
     fn reroute(&mut self, routes: &Arc<Forwarding>);
     /// Sets the bytes that wait at these ports of a switch, and none at the others.
     fn set_queues(&mut self, at: NodeId, queues: Vec<(PortId, u64)>);
-    /// Number of addresses that a switch has learnt.
-    fn learnt(&mut self, at: NodeId) -> usize;
+    /// The sizes of a switch's tables at time 0.
+    fn entries(&mut self, at: NodeId) -> TableEntries;
 }
 
 /// Passes the switches of `scheme` on `fabric` to `test`.
@@ -185,9 +185,8 @@ impl<S: Switch> Network for Switches<'_, S> {
         queues.into_iter().for_each(|(port, bytes)| world.queues[port.index()] = bytes);
     }
 
-    fn learnt(&mut self, at: NodeId) -> usize {
-        let switch = self.switches[at.index()].0.as_mut();
-        switch.map_or(0, |switch| switch.table_entries(Time::ZERO).stations)
+    fn entries(&mut self, at: NodeId) -> TableEntries {
+        self.switches[at.index()].0.as_mut().expect("a switch").table_entries(Time::ZERO)
     }
 }
 

@@ -249,11 +249,77 @@ fn flows_leave_a_failed_cable_and_come_back_to_their_paths_when_it_heals() {
     }
 }
 
+/// Three numbers that choose a flow: its source, its destination and a port.
+type Chosen = (u16, u16, u16);
+
+/// With links down, reachable hosts are reached over a shortest path or (spanning tree) without a loop; other frames are
+/// dropped, and every switch decides.
+fn leaves_no_loop(
+    fabric: &Fabric,
+    name: &str,
+    down: &[prop::sample::Index],
+    flows: &[Chosen],
+    seed: u64,
+) -> Result<(), TestCaseError> {
+    // Hosts keep their links, so that a frame can leave.
+    let is_host = |node: NodeId| fabric.node(node).is_host();
+    let is_trunk = |id: &LinkId| !is_host(fabric.link(*id).from) && !is_host(fabric.link(*id).to);
+    let trunks: Vec<LinkId> = (0..fabric.links().len() as u32).map(LinkId).filter(is_trunk).collect();
+    let down = down.iter().filter(|_| !trunks.is_empty()).map(|at| *at.get(&trunks));
+    let down: Vec<LinkId> = down.flat_map(|id| [id, id.reverse()]).collect();
+    let distances = EqualCost::compute_where(fabric, |link| !down.contains(&link));
+    let count = fabric.host_count() as u16;
+    network(fabric, &scheme(name), seed, |net| {
+        net.reroute(&routes(fabric, &down));
+        for (src, dst, sport) in flows {
+            let (src, dst) = (u32::from(src % count), u32::from(dst % count));
+            if src == dst {
+                continue;
+            }
+            let ends = net.send(NOW, &frame(src, dst, *sport, 80));
+            let paths = ends.iter().filter_map(|end| match end {
+                End::Host(HostId(at), path) if *at == dst => Some(path),
+                _ => None,
+            });
+            let paths: Vec<_> = paths.collect();
+            let distance = distances.distance(HostId(src), HostId(dst));
+            prop_assert_eq!(paths.len(), usize::from(distance.is_some()), "{:?}", ends);
+            for path in paths {
+                prop_assert!(path.iter().all(|link| !down.contains(link)));
+                let shortest = distance == Some(path.len() as u32);
+                prop_assert!(shortest || name == "spanning_tree");
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A leaf-spine fabric with this many cables from each leaf to each spine.
+fn leaf_spine(leaves: usize, hosts: u32, cables: &[u8]) -> Fabric {
+    let mut builder = FabricBuilder::new("leaf-spine");
+    let link = LinkSpec::default();
+    let mut switches = |letter, tier, count| -> Vec<NodeId> {
+        (0..count).map(|i| builder.add_switch(format!("{letter}{i}"), tier, None).unwrap()).collect()
+    };
+    let (leaves, spines) = (switches('l', 1, leaves), switches('s', 2, cables.len() / leaves));
+    for (leaf, host) in
+        (0..).zip(&leaves).flat_map(|(place, leaf)| (0..hosts).map(move |i| (leaf, place * hosts + i)))
+    {
+        let host = builder.add_host(format!("h{host}"), 0, None).unwrap();
+        builder.connect(host, *leaf, &link).unwrap();
+    }
+    for (number, count) in cables.iter().enumerate() {
+        // All leaves reach the first spine.
+        for _ in 0..(*count).max(u8::from(number < leaves.len())) {
+            builder.connect(leaves[number % leaves.len()], spines[number / leaves.len()], &link).unwrap();
+        }
+    }
+    builder.build().unwrap()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
-    /// Any links down, any flows: reachable hosts are reached over a shortest path or (spanning tree) without a loop;
-    /// other frames are dropped, and every switch decides.
     #[test]
     fn failures_anywhere_leave_no_loop_and_cut_off_only_what_has_no_path(
         which in 0_usize..6,
@@ -264,35 +330,20 @@ proptest! {
     ) {
         let fabric = fabrics().swap_remove(which);
         let name = number.get(&routed(&fabric)).name;
-        network(&fabric, &scheme(name), seed, |net| {
-        // Hosts keep their links, so that a frame can leave.
-        let trunks: Vec<LinkId> = (0..fabric.links().len() as u32).map(LinkId).filter(|&id| {
-            let is_host = |node: NodeId| fabric.node(node).is_host();
-            !is_host(fabric.link(id).from) && !is_host(fabric.link(id).to)
-        }).collect();
-        let down: Vec<LinkId> = down.iter().map(|at| *at.get(&trunks)).flat_map(|id| [id, id.reverse()]).collect();
-        net.reroute(&routes(&fabric, &down));
-        let distances = EqualCost::compute_where(&fabric, |link| !down.contains(&link));
-        let count = fabric.host_count() as u16;
-        for (src, dst, sport) in flows {
-            let (src, dst) = (u32::from(src % count), u32::from(dst % count));
-            if src == dst {
-                continue;
-            }
-            let ends = net.send(NOW, &frame(src, dst, sport, 80));
-            let paths: Vec<_> = ends.iter().filter_map(|end| match end {
-                End::Host(HostId(at), path) if *at == dst => Some(path),
-                _ => None,
-            }).collect();
-            let distance = distances.distance(HostId(src), HostId(dst));
-            prop_assert_eq!(paths.len(), usize::from(distance.is_some()), "{:?}", ends);
-            for path in paths {
-                prop_assert!(path.iter().all(|link| !down.contains(link)));
-                let shortest = distance == Some(path.len() as u32);
-                prop_assert!(shortest || name == "spanning_tree");
-            }
-        }
-        Ok(())
-        })?;
+        leaves_no_loop(&fabric, name, &down, &flows, seed)?;
+    }
+    /// Some of their fabrics are partly connected, or have several cables between two switches.
+    #[test]
+    fn failures_on_random_leaf_spines_leave_no_loop_under_the_schemes_that_do_not_run_everywhere(
+        (leaves, cables) in (1_usize..5, 1_usize..5).prop_flat_map(|(leaves, spines)| {
+            (Just(leaves), prop::collection::vec(0_u8..3, leaves * spines))
+        }),
+        hosts in 1_u32..4,
+        name in prop::sample::select(vec!["conga", "hula"]),
+        down in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+        flows in prop::collection::vec((any::<u16>(), any::<u16>(), any::<u16>()), 20),
+        seed in any::<u64>(),
+    ) {
+        leaves_no_loop(&leaf_spine(leaves, hosts, &cables), name, &down, &flows, seed)?;
     }
 }

@@ -35,7 +35,7 @@ fn a_switch_floods_until_it_has_heard_of_an_address() {
         assert_eq!(ports(net, at, secs(0), 0, &frame(0, 1, 1, 1)), [1, 2, 3, 4, 5]);
         assert_eq!(ports(net, at, secs(0), 1, &frame(1, 0, 1, 1)), [0], "h0 is known");
         assert_eq!(ports(net, at, secs(0), 0, &frame(0, 1, 1, 1)), [1]);
-        assert_eq!(net.learnt(at), 2);
+        assert_eq!(net.entries(at).stations, 2);
     });
 }
 
@@ -48,7 +48,7 @@ fn a_group_address_is_flooded_and_never_learnt() {
         }
         let forged = Header { src: Mac::BROADCAST, ..frame(3, 2, 1, 1) };
         assert_eq!(ports(net, at, secs(0), 3, &forged), [2]);
-        assert_eq!(net.learnt(at), 1);
+        assert_eq!(net.entries(at).stations, 1);
     });
 }
 
@@ -70,7 +70,7 @@ fn a_host_that_moves_is_found_at_its_new_port() {
         ports(net, at, secs(0), 1, &frame(1, 0, 1, 1));
         ports(net, at, secs(1), 4, &frame(1, 0, 1, 1));
         assert_eq!(ports(net, at, secs(1), 0, &frame(0, 1, 1, 1)), [4]);
-        assert_eq!(net.learnt(at), 2);
+        assert_eq!(net.entries(at).stations, 2);
     });
 }
 
@@ -80,7 +80,7 @@ fn a_full_table_floods_what_it_has_no_room_for() {
         for host in 0..4 {
             ports(net, at, secs(0), host, &frame(host.into(), 4, 1, 1));
         }
-        assert_eq!(net.learnt(at), 2);
+        assert_eq!(net.entries(at).stations, 2);
         assert_eq!(ports(net, at, secs(0), 4, &frame(4, 1, 1, 1)), [1]);
         assert_eq!(ports(net, at, secs(0), 4, &frame(4, 2, 1, 1)), [0, 1, 2, 3, 5]);
     });
@@ -103,7 +103,7 @@ fn what_comes_in_outside_the_tree_is_dropped() {
     network(&fabric, &scheme("spanning_tree"), SEED, |net| {
         let actions = net.receive(secs(0), spare.to, spare.to_port, &frame(1, 2, 1, 1));
         assert_eq!(actions, [Action::Drop(DropReason::NoRoute)]);
-        assert_eq!(net.learnt(spare.to), 0);
+        assert_eq!(net.entries(spare.to).stations, 0);
     });
 }
 
@@ -131,15 +131,15 @@ fn another_tree_takes_over_after_a_failure_and_what_was_learnt_is_forgotten() {
             "learnt, on the direct link"
         );
         net.reroute(&routes(&fabric, &[down, down.reverse()]));
-        assert!(fabric.switches().all(|switch| net.learnt(switch) == 0));
+        assert!(fabric.switches().all(|switch| net.entries(switch).stations == 0));
         let ends = net.send(secs(1), &frame(0, 1, 1, 1));
         let path = delivered(&ends, 1).expect("the other way round");
         assert_eq!(path.len(), 5);
         assert!((2..4).all(|host| delivered(&ends, host).is_some()), "flooded: {ends:?}");
         // A change that leaves the tree unchanged keeps learnt addresses.
         net.send(secs(1), &frame(1, 0, 1, 1));
-        let known = net.learnt(fabric.find("s0").unwrap());
+        let known = net.entries(fabric.find("s0").unwrap()).stations;
         net.reroute(&routes(&fabric, &[down, down.reverse()]));
-        assert_eq!(net.learnt(fabric.find("s0").unwrap()), known);
+        assert_eq!(net.entries(fabric.find("s0").unwrap()).stations, known);
     });
 }

@@ -51,7 +51,8 @@ def remarks(refused: Refused) -> list[str]:
             found[f"{TITLES[where]}: not simulated: {reason}"] = None
             continue
         places = [TITLES[there] for there, other in refused if other == scheme and refused[there, other] == reason]
-        found[f"{scheme} is left out of {', '.join(places)}: {reason}"] = None
+        # A title may contain a comma.
+        found[f"{scheme} is left out of {'; '.join(places)}: {reason}"] = None
     return list(found)
 
 

@@ -39,7 +39,7 @@ MEASURES: dict[str, Any] = {
 }
 """Slowdowns of small, large and all flows, and mean completion time, from the SYN on: in short runs, nearly each flow
 of an exploring scheme has to resolve an address, and hosts of the others need no ARP (`mean_with_arp` includes it).
-Share of segments that arrive out of order; share of flows without an end; flow and station entries per switch; control
+Share of segments that arrive out of order; share of flows without an end; entries in a switch's tables; control
 messages per flow."""
 
 SCHEMA = KEYS | MEASURES
@@ -101,8 +101,9 @@ def _of_flows(part: Results) -> pl.DataFrame:
 
 
 def _entries(run: Run, summary: Mapping[str, Any]) -> float | None:
-    """Flow and station entries per switch, averaged over switches and samples; None for schemes without any."""
-    found = [mean_entries(run, dict(summary), metric) or 0.0 for metric in ("flow_entries", "station_entries")]
+    """Entries in a switch's tables, averaged over switches and samples; None for schemes without any."""
+    metrics = ("flow_entries", "station_entries", "group_entries")
+    found = [mean_entries(run, dict(summary), metric) or 0.0 for metric in metrics]
     return sum(found) or None
 
 

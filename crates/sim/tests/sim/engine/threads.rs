@@ -8,7 +8,7 @@ use weft_transport::{Config, Mptcp};
 use weft_units::{LinkId, Rate, Time};
 
 use crate::common::{MS, Outcome, Trial, US, profile, scheme, scheme_of, scheme_with, word};
-use crate::theory::conservation::{any_fabric, any_flows};
+use crate::theory::conservation::{any_fabric, any_flows, any_leaf_spine, any_scheme_of_tiers, any_trial};
 
 /// All that a run says, except for the memory that it held.
 pub fn said(outcome: Outcome) -> String {
@@ -169,20 +169,20 @@ proptest! {
         faults in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..30_000, any::<bool>()), 0..6),
         seed in any::<u64>(),
     ) {
-        let hosts: Vec<u32> = (0..fabric.host_count() as u32).collect();
-        let mut trial = Trial::new(&fabric, scheme, transport).seed(seed).limit(MS(100));
-        for (src, dst, bytes, start, dscp) in &flows {
-            let (src, dst) = (*src.get(&hosts), *dst.get(&hosts));
-            if src != dst {
-                trial = trial.flow(src, dst, *bytes, US(*start)).with_dscp(*dscp);
-            }
-        }
-        for (link, us, up) in &faults {
-            let link = LinkId(link.index(fabric.links().len()) as u32);
-            let kind = if *up { FaultKind::Heal } else { FaultKind::Fail };
-            trial.faults.push(Fault::of_cable(Time::ZERO + US(*us), kind, link));
-        }
-        trial.faults.sort_by_key(|fault| fault.at);
+        let trial = any_trial(&fabric, scheme, transport, &flows, &faults).seed(seed).limit(MS(100));
+        same_with_threads(&trial, &[2, 5], |trial| trial.run());
+    }
+
+    #[test]
+    fn random_leaf_spines_say_the_same_with_any_number_of_threads(
+        fabric in any_leaf_spine(),
+        scheme in any_scheme_of_tiers(),
+        transport in prop::sample::select(transports()),
+        flows in any_flows(),
+        faults in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..30_000, any::<bool>()), 0..6),
+        seed in any::<u64>(),
+    ) {
+        let trial = any_trial(&fabric, scheme, transport, &flows, &faults).seed(seed).limit(MS(100));
         same_with_threads(&trial, &[2, 5], |trial| trial.run());
     }
 }

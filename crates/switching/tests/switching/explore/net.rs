@@ -318,6 +318,7 @@ impl<S: Switch> Net<S> {
         each.fold(TableEntries::default(), |sum, one| TableEntries {
             flows: sum.flows + one.flows,
             stations: sum.stations + one.stations,
+            groups: sum.groups + one.groups,
         })
     }
 
