@@ -13,7 +13,7 @@ BPF_SOURCES := $(wildcard bpf/*)
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 # Python tests on real networks: most of them wait most of the time.
-NETWORKS := controller emulation tag_forward
+NETWORKS := controller cluster emulation tag_forward
 
 # Tests that need root, a kernel with BPF, tshark or systemd-analyze are marked `#[ignore]`. They run as root and under CI,
 # where a test that cannot run fails; for other users they are reported as ignored.

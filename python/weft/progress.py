@@ -33,6 +33,7 @@ class Tracker:
         failed: Runs that failed.
         active: The runs in progress, by id.
         one_thread: Why runs have one thread although more were asked for.
+        workers: Workers of the cluster that carries out the runs; None without one.
     """
 
     started: float
@@ -42,6 +43,7 @@ class Tracker:
     failed: int = 0
     active: dict[str, Active] = field(default_factory=dict)
     one_thread: str | None = None
+    workers: int | None = None
     _hops_finished: float = 0.0
 
     def feed(self, event: dict[str, Any]) -> None:
@@ -61,6 +63,8 @@ class Tracker:
             self.failed += 1
         elif kind == "one_thread":
             self.one_thread = str(event["why"])
+        elif kind == "workers":
+            self.workers = int(event["number"])
 
     def _update(self, run: str, event: dict[str, Any]) -> None:
         state = self.active.setdefault(run, Active(str(event.get("label", run))))

@@ -61,6 +61,8 @@ def status(tracker: Tracker, now: float) -> str:
     parts = [f"{tracker.over} of {plural(tracker.total, 'run')}"]
     if tracker.failed:
         parts.append(f"{tracker.failed} failed")
+    if tracker.workers is not None:
+        parts.append(plural(tracker.workers, "worker"))
     hops, pace = tracker.hops_per_second(now), tracker.runs_per_hour(now)
     if hops:
         parts.append(f"{quantity.count(hops)} packet-hops/s")

@@ -35,8 +35,8 @@ _T = TypeVar("_T")
 
 _CONNECT_SECONDS = 10
 """Maximum time to reach the scheduler."""
-_END_SECONDS = 10
-"""Maximum time to take leave of the workers, and to close."""
+_END_SECONDS = 30
+"""Maximum time to take leave of the workers and to end those of this machine."""
 _NO_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """For workers of this machine: Ctrl-C reaches them as well, but this process stops them."""
 
@@ -182,7 +182,7 @@ class Cluster:
                 n_workers=self._address.local,
                 threads_per_worker=self._threads,
                 security=security,
-                dashboard_address=None,
+                scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
                 local_directory=directory,
                 preload=[_NO_INTERRUPTS],
                 silence_logs=logging.CRITICAL,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import shutil
 import uuid
 from collections import deque
 from collections.abc import Callable
@@ -27,8 +26,8 @@ _TICK_SECONDS = 0.2
 """How often progress is passed on."""
 _AHEAD = 2
 """Runs that are given to Dask, per run that the workers carry out at a time, so that no worker waits for the next."""
-_TRIES = 5
-"""How often the result of a run may get lost, before the run fails."""
+_TRIES = 4
+"""How often a run may get lost before it fails, as in Dask's default."""
 _FETCHED = 4
 """Number of large results fetched at a time."""
 _NUMBERS = ("fraction", "flows_done", "flows_total", "packet_hops", "sim_time_s")
@@ -63,11 +62,12 @@ class Sweep:
         self._scenario = scenario
         self._directory = directory
         self._told = told
+        self._hashes = {sha for _, sha, _ in directory.inputs()}
         self._name = uuid.uuid4().hex[:8]
         self._outcome = Outcome(0, 0, [])
+        self._number = -1
         self._events: deque[dict[str, Any]] = deque(maxlen=10_000)
         self._tasks: dict[str, Point] = {}
-        self._active_at: dict[str, str] = {}
         self._sent: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._fetching = asyncio.Semaphore(_FETCHED)
 
@@ -98,8 +98,7 @@ class Sweep:
                     active.remove(task)
                     task.result()
                 self._workers.check()
-                while self._events:
-                    self._told(self._events.popleft())
+                self._tell()
         except _FullError:
             return self._outcome
         except (OSError, CancelledError) as error:
@@ -109,6 +108,14 @@ class Sweep:
         finally:
             await self._end(active)
         return self._outcome
+
+    def _tell(self) -> None:
+        """Pass on what has been heard from workers."""
+        if (number := len(self._workers.usable)) != self._number:
+            self._number = number
+            self._told({"event": "workers", "number": number})
+        while self._events:
+            self._told(self._events.popleft())
 
     def _order(self, threads: int) -> dict[str, Any]:
         text, name, _, sets = self._scenario.source
@@ -136,14 +143,13 @@ class Sweep:
             except _LostError as error:
                 lost += 1
                 if lost == _TRIES:
-                    self._failed(point, f"its result got lost {_TRIES} times, the last time because {error}")
+                    self._failed(point, f"it was lost {_TRIES} times, the last time because {error}")
                     return
             except (KilledWorker, transfer.UnsoundError) as error:
                 self._failed(point, _reason(error))
                 return
             finally:
                 del self._tasks[key]
-                self._active_at.pop(key, None)
                 # Also tells the worker that it can remove the files.
                 task.release()
 
@@ -151,37 +157,39 @@ class Sweep:
         resources = {host.RESOURCE: order["threads"]}
         return self._client.submit(host.carry_out, order, key=key, resources=resources, pure=False)
 
-    async def _answer(self, key: str, task: Future[dict[str, Any]]) -> dict[str, Any] | None:
-        """The answer of a task; None if it is better submitted again, because new workers have joined.
+    async def _answer(self, key: str, task: Future[dict[str, Any]]) -> dict[str, Any]:
+        """The answer of a task.
 
-        Dask gives a task that found no suitable worker to nobody, even if a worker becomes suitable later.
+        Raises:
+            _LostError: No worker has it: Dask leaves a task alone that it could give to nobody, even if a suitable
+                worker joins later.
         """
         answer = asyncio.create_task(_result(task))
+        renewed = asyncio.create_task(self._workers.renewed.wait())
         try:
             while not answer.done():
-                renewed = asyncio.create_task(self._workers.renewed.wait())
                 await asyncio.wait({answer, renewed}, return_when=asyncio.FIRST_COMPLETED)
-                renewed.cancel()
-                if not answer.done() and self._active_at.get(key) not in self._workers.usable:
-                    return None
+                if renewed.done() and not answer.done():
+                    if task.status == "pending" and key not in self._workers.assigned:
+                        raise _LostError("its worker died")
+                    renewed = asyncio.create_task(self._workers.renewed.wait())
             return answer.result()
-        except (KilledWorker, CancelledError, OSError, transfer.UnsoundError):
+        except (KilledWorker, CancelledError, OSError, _LostError, transfer.UnsoundError):
             raise
         except Exception as error:
             return {"error": f"{type(error).__name__}: {error}"}
         finally:
             answer.cancel()
+            renewed.cancel()
 
     async def _attempt(self, point: Point, key: str, task: Future[dict[str, Any]]) -> bool:
-        """Await a task and store its result; false if it has to be submitted again.
+        """Await a task and store its result; false if the worker cannot carry out any run.
 
         Raises:
-            _LostError: It has to be submitted again, because its result got lost.
+            _LostError: The result got lost.
             KilledWorker, UnsoundError: The run has failed.
         """
         answer = await self._answer(key, task)
-        if answer is None:
-            return False
         worker = str(answer.get("worker"))
         if "unfit" in answer:
             await self._workers.exclude(worker, visible(str(answer["unfit"]))[:500])
@@ -191,46 +199,58 @@ class Sweep:
         if "error" in answer:
             self._failed(point, visible(str(answer["error"])))
             return True
-        into = Path(self._directory.begin(point.id))
         try:
             if "contents" in answer:
-                await asyncio.to_thread(transfer.store, into, transfer.check_contents(answer["contents"]))
+                await asyncio.to_thread(self._store, point, transfer.check_contents(answer["contents"]))
             else:
-                await self._fetch(worker, answer, into)
-            self._directory.complete(point.id, str(into))
-        except (transfer.LocalError, OSError) as error:
+                await self._fetch(point, worker, answer)
+        except transfer.LocalError as error:
             self._failed(point, str(error))
-            if isinstance(error, transfer.LocalError) and transfer.is_disk_full(error):
+            if error.is_disk_full:
                 raise _FullError from None
         else:
             self._done(point, answer)
-        finally:
-            shutil.rmtree(into, ignore_errors=True)
         return True
 
-    async def _fetch(self, worker: str, answer: dict[str, Any], into: Path) -> None:
-        """Fetch a large result.
+    def _store(self, point: Point, contents: dict[str, bytes]) -> None:
+        """Store a small result.
+
+        Raises:
+            LocalError: It cannot be stored.
+        """
+        with transfer.placed(self._directory, point.id) as into:
+            for name, content in contents.items():
+                transfer.write(into / name, content, 0)
+
+    async def _fetch(self, point: Point, worker: str, answer: dict[str, Any]) -> None:
+        """Fetch a large result and store it.
 
         Raises:
             _LostError: The worker has gone, or cannot send it.
+            LocalError: It cannot be stored.
         """
         files, token = transfer.check_sizes(answer.get("files")), str(answer.get("token"))
         async with self._fetching:
-            fetch = asyncio.create_task(transfer.receive(self._client, self._session, worker, token, files, into))
-            try:
-                while not fetch.done():
-                    await asyncio.wait({fetch}, timeout=_TICK_SECONDS)
-                    if not fetch.done() and worker not in self._workers.usable:
-                        raise _LostError(f"worker {worker} has gone")
-                await fetch
-            except (_LostError, transfer.UnsoundError, transfer.LocalError):
+            with transfer.placed(self._directory, point.id) as into:
+                await self._receive(worker, token, files, into)
+
+    async def _receive(self, worker: str, token: str, files: dict[str, int], into: Path) -> None:
+        """Copy a result, as long as the worker is there."""
+        fetch = asyncio.create_task(transfer.receive(self._client, self._session, worker, token, files, into))
+        try:
+            while not fetch.done():
+                await asyncio.wait({fetch}, timeout=_TICK_SECONDS)
+                if not fetch.done() and not self._workers.hears(worker):
+                    raise _LostError(f"worker {worker} has gone")
+            await fetch
+        except (_LostError, transfer.UnsoundError, transfer.LocalError):
+            raise
+        except Exception as error:
+            if self._client.status != "running":
                 raise
-            except Exception as error:
-                if self._client.status != "running":
-                    raise
-                raise _LostError(f"worker {worker} could not send it: {error}") from error
-            finally:
-                fetch.cancel()
+            raise _LostError(f"worker {worker} could not send it: {error}") from error
+        finally:
+            fetch.cancel()
 
     def _done(self, point: Point, answer: dict[str, Any]) -> None:
         timing = answer.get("timing")
@@ -250,13 +270,12 @@ class Sweep:
     async def _hear(self, event: tuple[float, Any]) -> None:
         """Take in an event of a worker: how far a run is, or which input file it needs."""
         said = event[1]
-        if not isinstance(said, dict) or (worker := said.get("worker")) not in self._workers.usable:
+        if not isinstance(said, dict) or not self._workers.hears(worker := str(said.get("worker"))):
             return
         if point := self._tasks.get(str(said.get("key"))):
-            self._active_at[said["key"]] = worker
             numbers = _numbers(said, _NUMBERS)
             self._events.append({"event": "progress", "run_id": point.id, "label": point.label, **numbers})
-        elif (sha := said.get("need")) and (worker, sha) not in self._sent:
+        elif (sha := str(said.get("need"))) in self._hashes and (worker, sha) not in self._sent:
             self._sent[worker, sha] = asyncio.create_task(self._send(worker, sha))
 
     async def _send(self, worker: str, sha: str) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,15 @@ class UnsoundError(Exception):
 
 
 class LocalError(Exception):
-    """This machine cannot store a result; the cause is the `OSError`."""
+    """This machine cannot store a result.
+
+    Attributes:
+        is_disk_full: Because the disk or the quota is full.
+    """
+
+    def __init__(self, message: str, cause: OSError) -> None:
+        super().__init__(message)
+        self.is_disk_full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def check_sizes(files: Any) -> dict[str, int]:
@@ -73,16 +84,6 @@ async def receive(client: Client, session: str, address: str, token: str, files:
             offset += length
 
 
-def store(into: Path, files: dict[str, bytes]) -> None:
-    """Write the files of a small result.
-
-    Raises:
-        LocalError: One cannot be written.
-    """
-    for name, content in files.items():
-        write(into / name, content, 0)
-
-
 def write(path: Path, piece: bytes, offset: int) -> None:
     """Write a piece of a file, the first of which creates it.
 
@@ -93,12 +94,28 @@ def write(path: Path, piece: bytes, offset: int) -> None:
         with path.open("ab" if offset else "wb") as file:
             file.write(piece)
     except OSError as error:
-        raise LocalError(f"cannot write {path}: {error.strerror}") from error
+        raise LocalError(f"cannot write {path}: {error.strerror}", error) from error
 
 
-def is_disk_full(error: LocalError) -> bool:
-    """Whether a result could not be stored because the disk or the quota is full."""
-    return isinstance(error.__cause__, OSError) and error.__cause__.errno in (errno.ENOSPC, errno.EDQUOT)
+@contextmanager
+def placed(directory: _weft.SweepDirectory, point_id: str) -> Iterator[Path]:
+    """A directory for the files of a result, which gets the result's name after the block, or is removed.
+
+    Raises:
+        LocalError: It cannot be created or renamed.
+    """
+    try:
+        into = Path(directory.begin(point_id))
+    except OSError as error:
+        raise LocalError(str(error), error) from error
+    try:
+        yield into
+        try:
+            directory.complete(point_id, str(into))
+        except OSError as error:
+            raise LocalError(str(error), error) from error
+    finally:
+        shutil.rmtree(into, ignore_errors=True)
 
 
 async def send(client: Client, session: str, address: str, sha: str, directory: _weft.SweepDirectory) -> None:

@@ -19,6 +19,8 @@ _LOOK_SECONDS = 1.0
 """How often the scheduler is asked for its workers."""
 _ANSWER_SECONDS = 20.0
 """Maximum time for the answer of one worker."""
+_LEAVE_SECONDS = 5.0
+"""Maximum time for workers to remove their files at the end; later they do it when they hear that it has ended."""
 _GRACE_SECONDS = 5.0
 """How long a sweep goes on without a suitable worker while there are others: a killed worker is restarted."""
 _EVENTS_PER_SECOND = 100
@@ -32,19 +34,23 @@ class Workers:
 
     Attributes:
         usable: Threads of each worker that carries out runs, by address.
-        renewed: Set and replaced when workers have joined: runs that are not active can move there.
+        renewed: Set and replaced when workers have joined.
+        assigned: The tasks that workers had then, by key.
     """
 
     def __init__(self, client: Client, session: str, where: str, threads: int, warn: Callable[[str], None]) -> None:
         """`session` names the command, `where` the cluster in messages; a run needs `threads` threads."""
         self.usable: dict[str, int] = {}
         self.renewed = asyncio.Event()
+        self.assigned: set[Any] = set()
         self._client = client
         self._session = session
         self._where = where
         self._threads = threads
         self._warn = warn
+        self._joining: set[str] = set()
         self._refused: dict[str, str] = {}
+        self._looking = asyncio.Lock()
         self._since = time.monotonic()
         self._warned = False
 
@@ -77,6 +83,14 @@ class Workers:
 
     async def look(self) -> None:
         """Ask the scheduler for its workers, and let new ones take part if they are suitable."""
+        async with self._looking:
+            await self._look()
+
+    def hears(self, address: str) -> bool:
+        """Whether a worker takes part: it may have runs, and send events, before `join` has answered."""
+        return address in self.usable or address in self._joining
+
+    async def _look(self) -> None:
         threads: dict[str, int] = await self._client.nthreads()
         for address in self.usable.keys() - threads.keys():
             del self.usable[address]
@@ -86,11 +100,14 @@ class Workers:
         interval = max(0.5, len(threads) / _EVENTS_PER_SECOND)
         reasons = await asyncio.gather(*(self._meet(address, threads[address], interval) for address in new))
         for address, reason in zip(new, reasons, strict=True):
+            self._joining.discard(address)
             if reason is None:
                 self.usable[address] = threads[address]
             else:
                 await self._refuse(address, reason)
         if None in reasons:
+            processing = await self._client.processing()
+            self.assigned = {key for keys in processing.values() for key in keys}
             self.renewed.set()
             self.renewed = asyncio.Event()
         if self.usable:
@@ -120,9 +137,12 @@ class Workers:
 
     async def leave(self) -> None:
         """End the part of all workers in the session; those of a lost scheduler end with it."""
-        if self._client.status != "running":
+        if self._client.status != "running" or not self.usable:
             return
-        await asyncio.gather(*(self._call(address, host.leave, self._session) for address in self.usable))
+        calls = [asyncio.create_task(self._call(address, host.leave, self._session)) for address in self.usable]
+        await asyncio.wait(calls, timeout=_LEAVE_SECONDS)
+        for call in calls:
+            call.cancel()
 
     async def _meet(self, address: str, threads: int, interval: float) -> str | None:
         """Let a worker take part; the reason why not, if it is not suitable."""
@@ -136,6 +156,7 @@ class Workers:
             return f"has Weft {visible(str(found))[:40]}, this is {__version__}"
         if threads < self._threads:
             return f"has {plural(threads, 'thread')}, a run needs {self._threads} (--threads)"
+        self._joining.add(address)
         joined = await self._call(address, host.join, self._session, interval)
         return None if joined is None else f"cannot take part: {visible(str(joined))[:200]}"
 

@@ -11,8 +11,7 @@ from tiny import TINY
 
 pytest.importorskip("distributed", reason="the Python package distributed is not installed")
 
-from daemons import Dask
-
+from dask_processes import Dask
 from weft.scenario import Scenario
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
-from daemons import Run, Worker, results, until
 from distributed import Client
 
+from dask_processes import Run, results, until
 from weft import __version__
 from weft.cluster.connection import Cluster
-from weft.results import Results
+from weft.scenario import Scenario
 from weft.studies.base import Simulated
 
 SLOW = '"3 s"'
@@ -22,23 +27,25 @@ SLOW = '"3 s"'
 
 
 def test_a_sweep_on_two_workers_has_the_bytes_of_one_machine_and_resumes(scenario, local, weft, tmp_path):
-    file, out = scenario(seeds=4), tmp_path / "out"
+    file, out = scenario(duration=SLOW, seeds=3), tmp_path / "out"
     done = weft("run", file, "-o", out, "--dask", "local:2", "--seeds", 2)
     assert done.exit_code == 0, done.output
-    assert "4 runs" in done.output
-    with Cluster("local:1") as cluster:
-        events: list[dict[str, object]] = []
-        part = Simulated("part", Results(out) and _read(file))
-        part.carry_out(out, None, events.append, None, cluster)
-        kinds = [event["event"] for event in events if event["event"] != "progress"]
-        assert kinds == ["sweep"] + ["run_skipped"] * 4 + ["run_done"] * 4
-        assert results(out) == results(local(file)) | {"sweep.json": (out / "sweep.json").read_bytes()}
-
-
-def _read(file: Path):
-    from weft.scenario import Scenario
-
-    return Scenario.from_file(file)
+    assert "4 runs in" in done.output
+    events: list[dict[str, Any]] = []
+    with Cluster("local:2") as cluster:
+        Simulated("part", Scenario.from_file(file)).carry_out(out, 1, events.append, None, cluster)
+    kinds = [event["event"] for event in events if event["event"] not in ("progress", "workers")]
+    assert kinds == ["sweep"] + ["run_skipped"] * 4 + ["run_done"] * 2
+    assert {"event": "workers", "number": 2} in events
+    # One run at a time, as asked for, with progress.
+    told = [event["run_id"] for event in events if event["event"] == "progress"]
+    assert len(told) > 2
+    assert len([run for run, _ in groupby(told)]) == len(set(told)) == 2
+    listed = {"sweep.json": (out / "sweep.json").read_bytes()}
+    assert results(out) == results(local(file)) | listed
+    costs = json.loads((out / "performance.json").read_text())
+    assert sorted(cost["run"] for cost in costs) == sorted(path.name for path in out.glob("runs/*"))
+    assert all(cost["packet_hops"] > 0 and cost["cpu_seconds"] > 0 for cost in costs)
 
 
 def test_input_files_travel_once_to_each_worker_by_the_hash_of_their_contents(dask, scenario, local, weft, tmp_path):
@@ -91,9 +98,18 @@ def test_a_run_is_repeated_if_its_worker_dies_before_its_result_is_fetched(dask,
     assert results(out) == results(local(file))
 
 
+def preload(directory: Path, code: str) -> tuple[str, str]:
+    """Options with which a worker executes code before it starts."""
+    path = directory / "preload.py"
+    path.write_text(code)
+    return "--preload", str(path)
+
+
 def test_a_run_is_repeated_if_its_worker_dies_while_its_result_is_fetched(dask, scenario, local, tmp_path):
-    file, out = large(scenario(duration='"500 ms"', seeds=1)), tmp_path / "out"
-    worker = dask.worker("first")
+    file, out = large(scenario(duration='"100 ms"', seeds=1)), tmp_path / "out"
+    slow = "import time\nfrom weft.cluster.host import Host\nread = Host.read\n"
+    slow += "Host.read = lambda *given: time.sleep(1) or read(*given)\n"
+    worker = dask.worker("first", *preload(tmp_path, slow))
     run = Run(file, out, dask.address)
     run.until(lambda: list(out.glob("runs/.*.partial/*")), "the first piece of a result")
     worker.kill()
@@ -126,16 +142,13 @@ def test_after_a_dead_scheduler_the_error_says_so_and_another_run_completes_the_
     assert results(out) == results(local(file))
 
 
-def other_version(directory: Path) -> str:
-    """A module that makes a worker report another version."""
-    path = directory / "other.py"
-    path.write_text('import weft\n\nweft.__version__ = "0.0.9"\n')
-    return str(path)
+OTHER_VERSION = 'import weft\n\nweft.__version__ = "0.0.9"\n'
+"""What makes a worker report another version."""
 
 
 def test_a_worker_of_another_version_is_refused_by_name_and_does_no_run(dask, scenario, local, weft, tmp_path):
     file, out = scenario(duration=SLOW), tmp_path / "out"
-    old = dask.worker("old", "--preload", other_version(tmp_path))
+    old = dask.worker("old", *preload(tmp_path, OTHER_VERSION))
     dask.joined(old)
     refused = f"has Weft 0.0.9, this is {__version__}"
     done = weft("run", file, "-o", out, "--dask", dask.address)
@@ -148,7 +161,7 @@ def test_a_worker_of_another_version_is_refused_by_name_and_does_no_run(dask, sc
     dask.joined(new)
     run = Run(file, out, dask.address)
     run.until(lambda: new.is_running, "a run")
-    later = dask.worker("later", "--preload", other_version(tmp_path))
+    later = dask.worker("later", *preload(tmp_path, OTHER_VERSION))
     run.until(lambda: "worker later (tcp://" in run.text, "the refusal")
     assert run.wait() == 0, run.text
     assert "worker old (tcp://" in run.text
@@ -160,17 +173,26 @@ def test_a_worker_of_another_version_is_refused_by_name_and_does_no_run(dask, sc
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
 def test_a_worker_without_disk_space_is_named_and_its_run_is_tried_elsewhere(dask, scenario, local, tmp_path):
     file, out = scenario(duration='"300 ms"', seeds=1), tmp_path / "out"
-    small = "full/scratch"
-    mount = f"mount -t tmpfs -o size=64k tmpfs {tmp_path / small} && exec \"$@\""
+    small = tmp_path / "full" / "scratch"
+    mount = f'mount -t tmpfs -o size=64k tmpfs {small} && exec "$@"'
     full = dask.worker("full", wrapped=("unshare", "--mount", "sh", "-c", mount, "sh"))
     dask.joined(full)
+    alone = Run(file, out, dask.address)
+    assert alone.wait() == 1
+    assert "can carry out runs: worker full (tcp://" in alone.text
+    assert f"has no disk space left in {small}" in alone.text
+    assert "0 of 2 runs finished" in alone.text
+
+    roomy = dask.worker("roomy")
+    dask.joined(roomy)
     run = Run(file, out, dask.address)
-    run.until(lambda: "has no disk space left in" in run.text, "the warning")
-    assert "worker full (tcp://" in run.text
-    seen = Path(f"/proc/{full.popen.pid}/root{tmp_path / small}")
-    assert [path for path in seen.rglob("weft-*/**/*") if path.is_file()] == []
-    dask.worker("roomy")
     assert run.wait() == 0, run.text
+    assert "worker full (tcp://" in run.text
+    assert f"has no disk space left in {small}" in run.text
+    assert "it gets no runs" in run.text
+    seen = Path(f"/proc/{full.popen.pid}/root{small}")
+    assert list(seen.iterdir()) != []
+    assert [path for path in seen.rglob("weft-*/**/*") if path.is_file()] == []
     assert results(out) == results(local(file))
 
 
@@ -190,14 +212,38 @@ def test_ctrl_c_stops_the_workers_runs_and_keeps_finished_ones(dask, scenario, t
     assert results(out).keys() == {"scenario.toml", "sweep.json"}
 
 
+def test_ctrl_c_ends_the_workers_of_this_machine(scenario, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    out = tmp_path / "out"
+    run = Run(scenario(duration='"30 s"', seeds=1), out, "local:1")
+    run.until(lambda: list(tmp_path.glob("weft-*/**/.result.*.partial")), "a run")
+    run.signal(signal.SIGINT)
+    assert run.wait() == 130
+    assert "Stopped: 0 of 2 runs finished" in run.text
+    until(lambda: not list(tmp_path.glob("weft-*")), "the scratch directory to be removed", 10)
+    until(lambda: not run.alive, "the workers to end", 10)
+
+
 def test_a_command_that_is_killed_leaves_no_run_and_no_file_on_a_worker(dask, scenario, tmp_path):
-    file, out = scenario(duration='"30 s"', seeds=1), tmp_path / "out"
-    worker = dask.worker("w1")
+    (tmp_path / "sizes.cdf").write_text("60000 1\n")
+    file, out = scenario(duration='"30 s"', seeds=1, sizes='{ cdf = "sizes.cdf" }'), tmp_path / "out"
+    worker = dask.worker("w1", *preload(tmp_path, "from weft.cluster import host\n\nhost._IDLE_SECONDS = 1\n"))
     dask.joined(worker)
     run = Run(file, out, dask.address)
     run.until(lambda: worker.is_running, "a run")
+    assert worker.files("inputs/*")
     run.kill()
-    until(lambda: not [path for path in worker.files("**/*") if path.is_file()], "the worker to stop")
+    until(lambda: worker.is_clean, "the worker to stop and to remove its files")
+
+
+def test_a_run_that_kills_every_worker_fails_with_a_reason(dask, scenario, weft, tmp_path):
+    deadly = "import os\nfrom weft.cluster import host\n\nhost._runs = lambda *_: os._exit(1)\n"
+    worker = dask.worker("w1", *preload(tmp_path, deadly), nanny=True)
+    dask.joined(worker)
+    done = weft("run", scenario(seeds=1), "-o", tmp_path / "out", "--dask", dask.address)
+    assert done.exit_code == 1
+    assert "it was lost 4 times, the last time because its worker died" in done.output
+    assert "2 runs failed; 0 of 2 runs finished" in done.output
 
 
 @pytest.mark.parametrize(
@@ -223,6 +269,15 @@ def test_an_address_without_a_scheduler_is_a_clear_error_and_nothing_is_written(
     assert "try: " in done.output
     assert not Path("out").exists()
     assert time.monotonic() - begun < 40
+
+
+def test_without_dask_the_error_names_what_to_install(scenario, tmp_path):
+    hidden = "import sys; sys.modules['distributed'] = None; from weft.cli import main; main()"
+    command = [sys.executable, "-c", hidden, "run", str(scenario()), "-o", str(tmp_path / "out"), "--dask", "local:1"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "try: pip install 'weft[cluster]'" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_more_threads_than_a_worker_has_are_refused(dask, scenario, weft, tmp_path):
@@ -258,10 +313,10 @@ def test_a_large_result_is_never_in_memory_as_a_whole(dask, scenario, tmp_path):
 
 @pytest.mark.long
 def test_a_result_larger_than_the_workers_memory_is_fetched(dask, scenario, local, tmp_path):
-    limit = 200 << 20
-    file, out = large(scenario(duration='"7 s"', seeds=1)), tmp_path / "out"
+    limit = 160 << 20
+    file, out = large(scenario(duration='"5 s"', seeds=1)), tmp_path / "out"
     dask.worker("small", "--memory-limit", str(limit), nanny=True)
     run = Run(file, out, dask.address)
-    assert run.wait(300) == 0, run.text
+    assert run.wait(600) == 0, run.text
     assert next(out.glob("runs/*/series.parquet")).stat().st_size > limit
     assert results(out) == results(local(file))

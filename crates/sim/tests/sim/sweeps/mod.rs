@@ -3,5 +3,6 @@
 mod determinism;
 mod emulated;
 mod interruption;
+mod single;
 mod sweep;
 mod window;

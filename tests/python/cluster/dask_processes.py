@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from pathlib import Path
 
 PATIENCE = 60.0
 """Seconds that a state may take on a busy machine."""
+LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
+"""Options for all ports; Dask opens one for HTTP even without its dashboard."""
 
 
 def until(state: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
@@ -49,9 +52,24 @@ class Process:
         self.popen.wait()
 
     @property
+    def alive(self) -> list[int]:
+        """The processes of its group that have not ended."""
+        states = {int(path.parent.name): _state(path) for path in Path("/proc").glob("[0-9]*/stat")}
+        return [pid for pid, (state, group) in states.items() if group == self.popen.pid and state != "Z"]
+
+    @property
     def text(self) -> str:
         """What it has printed."""
         return self.log.read_text()
+
+
+def _state(path: Path) -> tuple[str, int]:
+    """State and process group in a `stat` file of /proc."""
+    try:
+        state, _, group = path.read_text().rpartition(") ")[2].split()[:3]
+    except OSError:
+        return "Z", 0
+    return state, int(group)
 
 
 class Worker(Process):
@@ -84,7 +102,7 @@ class Dask:
         self.directory = directory
         self.file = directory / "scheduler.json"
         self.workers: list[Worker] = []
-        options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
+        options = [*LOOPBACK, "--port", "0", "--scheduler-file", str(self.file)]
         self.scheduler = Process([*_python("dask_scheduler"), *options], directory / "scheduler.log")
         until(lambda: self.file.exists() and self.file.read_text().endswith("}"), "the scheduler")
         self.address = json.loads(self.file.read_text())["address"]
@@ -93,8 +111,8 @@ class Dask:
         """Start a worker; it has joined when `joined` returns."""
         directory = self.directory / name
         (directory / "scratch").mkdir(parents=True)
-        command = [*_python("dask_worker"), self.address, "--name", name, "--host", "127.0.0.1", "--nthreads", "1"]
-        command += ["--no-dashboard", "--local-directory", str(directory / "scratch"), *options]
+        command = [*_python("dask_worker"), self.address, *LOOPBACK, "--name", name, "--nthreads", "1"]
+        command += ["--local-directory", str(directory / "scratch"), *options]
         command += ["--nanny" if nanny else "--no-nanny"]
         worker = Worker(name, [*wrapped, *command], directory)
         self.workers.append(worker)
@@ -129,9 +147,9 @@ class Run(Process):
         super().__init__([*command, *map(str, options)], out.with_suffix(".log"))
 
     def wait(self, seconds: float = PATIENCE) -> int:
-        """The exit code; there must be no traceback."""
+        """The exit code; there must be no traceback, and no warning of Dask's."""
         code = super().wait(seconds)
-        assert "Traceback" not in self.text, self.text
+        assert not re.search("Traceback|[a-z]Warning", self.text), self.text
         return code
 
     def until(self, state: Callable[[], object], what: str) -> None:
