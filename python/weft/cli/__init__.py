@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import bench, controller, emulate, explore, fabric, lists, new, reproduce, run, shell, show, tag_forward
+from . import bench, controller, emulate, explore, fabric, lists, new, query, reproduce, run, shell, show, tag_forward
 from .help_pages import Commands
 
 _ABOUT = (
@@ -55,6 +55,7 @@ app.add_typer(tag_forward.app, name="tag-forward", rich_help_panel=_CONTROL)
 app.command("summary", rich_help_panel=_LOOK)(show.summary)
 app.command("report", rich_help_panel=_LOOK)(show.report)
 app.command("plot", rich_help_panel=_LOOK)(show.plot)
+app.command("query", rich_help_panel=_LOOK)(query.query)
 app.command("fabric", rich_help_panel=_LIST)(fabric.fabric)
 app.command("list", rich_help_panel=_LIST)(lists.list_)
 app.command("schemes", rich_help_panel=_LIST)(lists.schemes)

@@ -13,7 +13,7 @@ from ..errors import OutputError, ResultsError, ScenarioError
 from ..labels import plural
 from ..scenario import Scenario
 from . import shell
-from .live import shown
+from .live import reading, shown
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario file (TOML).")]
 Sets = Annotated[
@@ -150,7 +150,8 @@ def _show_table(folder: Path, baseline: str | None) -> list[str]:
     from .comparison import show_summary
 
     results = Results(folder)
-    summary = summarise(results, baseline=baseline)
+    with reading(shell.err) as results.watch:
+        summary = summarise(results, baseline=baseline)
     show_summary(shell.out, summary)
     return [] if summary.baseline else results.schemes
 
