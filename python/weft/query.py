@@ -13,7 +13,7 @@ import select
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
@@ -100,7 +100,7 @@ class Database:
         reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
 
         def forward() -> None:
-            while select.select([reader], [], [], 0)[0] and (part := os.read(reader, 1 << 20)):
+            while select.select([reader], [], [], _TICK_S)[0] and (part := os.read(reader, 1 << 20)):
                 out.write(part)
 
         closed = threading.Event()
@@ -138,6 +138,7 @@ class Database:
             QueryError: It is not exactly one query.
         """
         with _explained():
+            sql.encode()
             found = self._connection.extract_statements(sql)
         if len(found) != 1:
             raise QueryError("the query is empty" if not found else f"expected one query, found {len(found)}")
@@ -167,23 +168,40 @@ class Database:
                 outcome.append(work())
             except BaseException as error:
                 errors.append(error)
+            finally:
+                done.set()
 
-        thread = threading.Thread(target=run, daemon=True)
-        thread.start()
+        # Not `Thread.join`: interrupted by Ctrl-C, it takes the thread for ended (Python 3.11).
+        done = threading.Event()
+        threading.Thread(target=run, daemon=True).start()
         try:
-            while thread.is_alive():
+            while not done.wait(_TICK_S):
                 meanwhile()
-                thread.join(_TICK_S)
-                self._watch(self._connection.query_progress())
+                self._watch(self._progress())
         except BaseException:
-            self._connection.interrupt()
             close()
-            thread.join()
+            while not done.wait(_TICK_S):
+                self._interrupt()
+            errors.clear()  # Its traceback holds the query open.
             raise
         with _explained():
             for error in errors:
                 raise error
         return outcome[0]
+
+    def _progress(self) -> float:
+        import duckdb
+
+        try:
+            return self._connection.query_progress()
+        except duckdb.Error:  # Refused while DuckDB plans the query.
+            return -1.0
+
+    def _interrupt(self) -> None:
+        import duckdb
+
+        with suppress(duckdb.Error):  # Refused while DuckDB plans the query.
+            self._connection.interrupt()
 
 
 @contextmanager
@@ -218,7 +236,7 @@ def opened(results: Results, target: Path | None = None, watch: Watch = _ignore)
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
         }
-        with _explained(), duckdb.connect(config=settings) as connection:
+        with _explained(), _closing(duckdb.connect(config=settings)) as connection:
             table = scratch / "runs.parquet"
             runs.write_parquet(table)
             connection.execute(f"CREATE TABLE all_runs AS FROM read_parquet({_quoted(str(table))})")
@@ -239,6 +257,18 @@ def opened(results: Results, target: Path | None = None, watch: Watch = _ignore)
                 connection.execute(statement)
             connection.execute("SET lock_configuration = true")
             yield Database(connection, scratch, target, watch)
+
+
+@contextmanager
+def _closing(connection: DuckDBPyConnection) -> Iterator[DuckDBPyConnection]:
+    """Close the connection at the end of the block; a query that was stopped may still hold it."""
+    import duckdb
+
+    try:
+        yield connection
+    finally:
+        with suppress(duckdb.Error):
+            connection.close()
 
 
 def frame(results: Results, sql: str) -> pl.DataFrame:
@@ -337,7 +367,14 @@ def _explained() -> Iterator[None]:
     except duckdb.IOException as error:
         raise OutputError(_message(error)) from None
     except (duckdb.Error, UnicodeError) as error:
+        if isinstance(error, duckdb.InterruptException):
+            raise KeyboardInterrupt from None
         raise QueryError(_message(error)) from None
+    except RuntimeError as error:
+        # Ctrl-C while DuckDB works in the main thread.
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _message(error: Exception) -> str:
