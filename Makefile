@@ -23,8 +23,8 @@ NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
 .PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint style \
-	format bench bench-paths bench-switch bench-tags bench-controller fuzz conformance hostile parity deb deb-weft \
-	wheel sdist check-wheel project \
+	format bench bench-paths bench-switch bench-tags bench-controller bench-results fuzz conformance hostile parity deb \
+	deb-weft wheel sdist check-wheel project \
 	ns3 mptcp captures system system-bpf system-bench system-emulation system-install system-oracles system-test clean help
 
 help:
@@ -181,6 +181,9 @@ bench-controller: $(VENV)/.controller $(VENV)/.dev | system ## benchmark the con
 	cargo build --release --quiet -p weft-ofload
 	$(VENV)/bin/pip install --quiet py-spy
 	$(PYTHON) -m benches.controller $(BENCH)
+
+bench-results: $(VENV)/.dev $(VENV)/.weft ## benchmark summary, report and query on 2 000 runs with 10 million flows (10 minutes; BENCH="--quick")
+	$(PYTHON) -m benches.results $(BENCH)
 
 fuzz: | system ## fuzz parsers, frames and TCP, a minute per target (needs cargo-fuzz)
 	sh scripts/fuzz.sh

@@ -15,7 +15,7 @@ import polars as pl
 
 from . import reduction
 from .errors import ResultsError
-from .kept import ENTRY, Kept, Tables, joined
+from .kept import ENTRY, Kept, Tables, compact, joined
 
 if TYPE_CHECKING:
     from .results import Results, Run
@@ -25,8 +25,8 @@ FOLDER = "aggregates"
 FLOWS, SERIES, SUMMARY = "flows.parquet", "series.parquet", "summary.json"
 WORTH = 1 << 22
 """Bytes read from which on the outcome is kept."""
-BATCH = 1 << 24
-"""Bytes read at a time; decoded, tables are some ten times as large."""
+BATCH = 1 << 22
+"""Bytes read at a time; decoded, samples take some fifty times as much."""
 
 Watch = Callable[[str, float, float], None]
 """Called with a description of the work, the bytes read and the bytes to read."""
@@ -87,7 +87,7 @@ class Aggregates:
         heads = self.heads()
 
         def compute(runs: Sequence[str]) -> Tables:
-            series = self._results.only(runs).scan_series().select(ENTRY, "time_ps", "metric", "entity", "value")
+            series = self._results.only(runs).scan(SERIES).select(ENTRY, "time_ps", "metric", "entity", "value")
             return reduction.of_series(series.collect(), {run: heads[run] for run in runs})
 
         return self.of_runs("series", (SERIES, SUMMARY), compute)
@@ -143,7 +143,7 @@ class Aggregates:
             try:
                 for batch in _batches(missing, weights):
                     self._results.watch(f"Reading {name}", done, total)
-                    parts.append(compute(batch))
+                    parts.append(compact(compute(batch)))
                     valid |= {entry: stamps[entry] for entry in batch}
                     done += sum(weights[entry] for entry in batch)
                     self._results.watch(f"Reading {name}", done, total)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._weft import ScenarioError
 
-__all__ = ["OutputError", "ResultsError", "ScenarioError", "WeftError"]
+__all__ = ["OutputError", "QueryError", "ResultsError", "ScenarioError", "WeftError"]
 
 
 class WeftError(Exception):
@@ -25,3 +25,7 @@ class ResultsError(WeftError):
 
 class OutputError(WeftError):
     """An output directory or file must not be overwritten or cannot be written."""
+
+
+class QueryError(WeftError):
+    """An SQL query is wrong, needs what it must not use, or needs too much memory."""

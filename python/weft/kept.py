@@ -69,6 +69,16 @@ def _read(blob: bytes, part: Mapping[str, Any]) -> pl.DataFrame:
     return pl.read_parquet(blob)
 
 
+def compact(tables: Tables) -> Tables:
+    """The same tables with memory of their own: a slice or a text column keeps all that it was taken from."""
+    copies = {}
+    for name, table in tables.items():
+        buffer = io.BytesIO()
+        table.write_parquet(buffer, compression="uncompressed")
+        copies[name] = pl.read_parquet(buffer.getvalue())
+    return copies
+
+
 def joined(parts: list[Tables]) -> Tables:
     """The rows of several computations, one below the other."""
     names = dict.fromkeys(name for part in parts for name in part)

@@ -70,7 +70,8 @@ def of_series(series: pl.DataFrame, heads: Mapping[str, Mapping[str, Any]]) -> T
     * `tables`: see `table_sizes`.
 
     Args:
-        series: Rows of ``series.parquet`` of some runs, with the column `ENTRY`.
+        series: Rows of ``series.parquet`` of some runs, with the column `ENTRY`; names are best left categorical, as a
+            text column would keep the texts of all rows in memory.
         heads: The summaries of these runs, with or without links.
     """
     bounds = _bounds(heads)
@@ -84,7 +85,9 @@ def of_series(series: pl.DataFrame, heads: Mapping[str, Mapping[str, Any]]) -> T
     times = of("link_utilisation").select(ENTRY, "time_ps").unique(maintain_order=True)
     times = times.join(bounds, on=ENTRY, maintain_order="left").filter(pl.col("emulated"))
     return {
-        "throughput": of("throughput_bps").select(ENTRY, pl.col("entity").alias("class"), "time_ps", "value"),
+        "throughput": of("throughput_bps").select(
+            ENTRY, pl.col("entity").cast(pl.String).alias("class"), "time_ps", "value"
+        ),
         "fullest": queues.group_by(ENTRY, "time_ps", maintain_order=True).agg(pl.col("value").max()),
         "occupancy": held.group_by(ENTRY, "value", maintain_order=True).agg(pl.len().cast(pl.Int64).alias("count")),
         "link_times": times.select(ENTRY, "time_ps"),
@@ -96,7 +99,7 @@ def of_series(series: pl.DataFrame, heads: Mapping[str, Mapping[str, Any]]) -> T
 def _scalars(clock: pl.DataFrame, queues: pl.DataFrame, bounds: pl.DataFrame) -> pl.DataFrame:
     """The table `scalars` of `of_series`, one row per run."""
     first, last = pl.col("time_ps").min().alias("first_ps"), pl.col("time_ps").max().alias("last_ps")
-    node = pl.col("entity").str.split_exact("->", 1).struct.field("field_0").alias("queued_at")
+    node = pl.col("entity").cast(pl.String).str.split_exact("->", 1).struct.field("field_0").alias("queued_at")
     nodes = queues.select(ENTRY, "entity").unique(maintain_order=True).select(ENTRY, node).unique(maintain_order=True)
     found = bounds.select(ENTRY)
     for part in (clock.group_by(ENTRY).agg(first, last), nodes.group_by(ENTRY).agg("queued_at")):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from .aggregates import FLOWS, SERIES, SUMMARY, Aggregates
+from .aggregates import FLOWS, SERIES, SUMMARY, Aggregates, Watch
 from .errors import ResultsError
 from .labels import column, short_key, show
 from .variants import SCHEME_KEY, compared_key, dimensions, scheme_label
@@ -67,6 +67,10 @@ def _read_json(path: Path) -> Any:
         raise ResultsError(f"{path}: not valid JSON ({error})") from None
 
 
+def _ignore(what: str, done: float, total: float) -> None:
+    """Show no progress."""
+
+
 class Results:
     """The results of one scenario: every point of its sweep, every seed.
 
@@ -79,6 +83,8 @@ class Results:
 
     def __init__(self, directory: str | Path) -> None:
         self.path = Path(directory)
+        self.watch: Watch = _ignore
+        """Called while large results are read; see `weft.aggregates.Watch`."""
         index = self.path / "sweep.json"
         if not index.is_file():
             what = "is not a result directory (no sweep.json)" if self.path.exists() else "does not exist"
@@ -86,9 +92,6 @@ class Results:
         self._index: dict[str, Any] = _read_json(index)
         if not isinstance(self._index, dict) or not isinstance(self._index.get("runs"), list):
             raise ResultsError(f"{index}: expected an object with a list `runs`")
-
-    def watch(self, what: str, done: float, total: float) -> None:
-        """Called while large results are read, with the bytes read and to be read; a caller may replace it."""
 
     def __repr__(self) -> str:
         return f"Results({str(self.path)!r}: {self.name}, {len(self.finished)} of {len(self.runs)} runs)"
@@ -219,7 +222,7 @@ class Results:
 
     def scan_flows(self, *, measured: bool = True) -> pl.LazyFrame:
         """`flows` as a lazy frame, for results that do not fit into memory."""
-        frame = self._scan(FLOWS, ("src", "dst", "class"))
+        frame = self.scan(FLOWS).with_columns(pl.col("src", "dst", "class").cast(pl.String))
         if measured:
             frame = frame.filter(pl.col("measured"))
         return frame.with_columns(
@@ -241,7 +244,7 @@ class Results:
 
     def scan_series(self, *metrics: str, measured: bool = False) -> pl.LazyFrame:
         """`series` as a lazy frame."""
-        frame = self._scan(SERIES, ("metric", "entity"))
+        frame = self.scan(SERIES).with_columns(pl.col("metric", "entity").cast(pl.String))
         if metrics:
             frame = frame.filter(pl.col("metric").is_in(metrics))
         if measured:
@@ -264,7 +267,23 @@ class Results:
 
         return summarise(self, by=by, baseline=baseline).frame()
 
-    def _scan(self, file: str, texts: tuple[str, ...]) -> pl.LazyFrame:
+    def query(self, sql: str) -> pl.DataFrame:
+        """The answer to an SQL query over the views `flows`, `series` and `runs`; needs DuckDB.
+
+        `flows` and `series` have the columns of `flows` and `series`, flows outside of the measurement window included;
+        `runs` has a row per finished run. A query can neither write nor read anything else. Sums of integers are Int64
+        where they fit.
+
+        Raises:
+            QueryError: The query is wrong (with DuckDB's message) or needs too much memory, or DuckDB is missing.
+            ResultsError: No run has finished.
+        """
+        from .query import frame
+
+        return frame(self, sql)
+
+    def scan(self, file: str) -> pl.LazyFrame:
+        """The rows of a file of every finished run as they are stored, with the columns that tell runs apart."""
         if not self.finished:
             raise ResultsError(f"{self.path} has no finished run yet: repeat `weft run` to resume it")
         paths = [run.path / file for run in self.finished]
@@ -276,7 +295,6 @@ class Results:
             pl.scan_parquet(paths, include_file_paths="file", glob=False)
             .join(runs.lazy(), on="file", maintain_order="left")
             .drop("file")
-            .with_columns(pl.col(name).cast(pl.String) for name in texts)
         )
 
     def run_table(self) -> pl.DataFrame:

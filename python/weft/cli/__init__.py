@@ -21,6 +21,7 @@ from . import (
     lists,
     manual,
     new,
+    query,
     reproduce,
     run,
     scenarios,
@@ -96,6 +97,7 @@ app.add_typer(tag_forward.app, name="tag-forward", rich_help_panel=_CONTROL)
 app.command("summary", rich_help_panel=_LOOK)(show.summary)
 app.command("report", rich_help_panel=_LOOK)(show.report)
 app.command("plot", rich_help_panel=_LOOK)(show.plot)
+app.command("query", rich_help_panel=_LOOK)(query.query)
 app.command("fabric", rich_help_panel=_LIST)(fabric.fabric)
 app.command("list", rich_help_panel=_LIST)(lists.list_)
 app.command("schemes", rich_help_panel=_LIST)(lists.schemes)

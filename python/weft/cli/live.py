@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -123,3 +124,41 @@ def announced(text: str) -> Iterator[None]:
     finally:
         waiting.kill()
         waiting.wait()
+
+
+@contextmanager
+def reading(
+    console: Console, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[str, float, float], None]]:
+    """The callback for work of known size: a description, the amount done, and all of it.
+
+    Work that takes longer than `PATIENCE` is drawn as a bar with the time left; without a terminal, it prints a line
+    every few seconds.
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(_BAR), TaskProgressColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=console, transient=True)
+    began: dict[str, float] = {}
+    tasks: dict[str, TaskID] = {}
+    printed = 0.0
+
+    def feed(what: str, done: float, total: float) -> None:
+        nonlocal printed
+        now = clock()
+        start = began.setdefault(what, now)
+        if now - start < PATIENCE and what not in tasks:
+            return
+        if console.is_terminal:
+            if what not in tasks:
+                bar.start()
+                tasks[what] = bar.add_task(visible(what), total=total)
+            bar.update(tasks[what], completed=done, visible=done < total)
+        elif done < total and now - printed >= _PLAIN_SECONDS:
+            printed = now
+            left = f", {quantity.clock((now - start) * (total - done) / done)} left" if done > 0 else ""
+            console.print(f"{what}: {done / total:.0%}{left}", markup=False, soft_wrap=True)
+
+    try:
+        yield feed
+    finally:
+        if tasks:
+            bar.stop()

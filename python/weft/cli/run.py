@@ -15,7 +15,7 @@ from ..labels import plural
 from ..scenario import Scenario
 from . import shell
 from .dask import Dask, connected
-from .live import shown
+from .live import reading, shown
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario file (TOML).")]
 Sets = Annotated[
@@ -156,7 +156,8 @@ def _show_table(folder: Path, baseline: str | None) -> list[str]:
     from .comparison import show_summary
 
     results = Results(folder)
-    summary = summarise(results, baseline=baseline)
+    with reading(shell.err) as results.watch:
+        summary = summarise(results, baseline=baseline)
     show_summary(shell.out, summary)
     return [] if summary.baseline else results.schemes
 

@@ -12,6 +12,7 @@ from rich.markup import escape
 from .. import quantity
 from ..labels import plural
 from . import shell
+from .live import reading
 
 ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="Result directory written by `weft run`.")]
 Baseline = Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with (paired by seed).")]
@@ -46,8 +47,9 @@ def summary(
 
     columns = [name.strip() for name in by.split(",") if name.strip()] if by else None
     results = Results(directory)
-    table = summarise(results, by=columns, baseline=baseline)
-    choices, events = paths.choices(results), paths.events(results)
+    with reading(shell.err) as results.watch:
+        table = summarise(results, by=columns, baseline=baseline)
+        choices, events = paths.choices(results), paths.events(results)
     if as_json:
         whole = table.as_dict() | {"paths": paths.as_dict(choices), "events": paths.as_dict(events)}
         shell.print_json(whole, indent=2)
@@ -88,7 +90,12 @@ def report(
     study = registry.of_directory(directory)
     if study is not None and (out is not None or baseline is not None):
         raise shell.fail("a study's page takes neither -o nor --baseline", "give the directory of one of its parts")
-    path = study.report(directory) if study else write(Results(directory), out, baseline=baseline)
+    if study is not None:
+        path = study.report(directory)
+    else:
+        results = Results(directory)
+        with reading(shell.err) as results.watch:
+            path = write(results, out, baseline=baseline)
     shell.say(f"{escape(str(path))} ({quantity.size(path.stat().st_size)}): open it in a browser.")
     if open_page:
         webbrowser.open(path.resolve().as_uri())
@@ -122,6 +129,11 @@ def plot(
 
     kinds = tuple(kind.strip().lstrip(".") for kind in formats.split(",") if kind.strip()) or ("",)
     study = registry.of_directory(directory)
-    files = study.plot(directory, out, kinds) if study else figures.write(Results(directory), out, kinds)
+    if study is not None:
+        files = study.plot(directory, out, kinds)
+    else:
+        results = Results(directory)
+        with reading(shell.err) as results.watch:
+            files = figures.write(results, out, kinds)
     for path in files:
         shell.out.print(str(path), markup=False, soft_wrap=True)
