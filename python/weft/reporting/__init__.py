@@ -1,7 +1,8 @@
 """The report: one self-contained HTML page that works offline.
 
-`content` collects the data of a result directory; `charts`, `drawing`, `tables` and `findings` turn it into Vega-Lite,
-SVG, HTML and text; `page` assembles them.
+`content` collects the data of a result directory; `frames` and `details` turn it into data for the page's scripts
+(`assets/`), which draw the charts with Vega-Lite; `drawing`, `tables` and `findings` make SVG, HTML and text; `page`
+assembles them.
 """
 
 from __future__ import annotations
@@ -31,5 +32,5 @@ def write(results: Results, out: str | Path | None = None, *, baseline: str | No
     from .page import render
 
     path = Path(out) if out is not None else results.path / "report.html"
-    write_text(path, render(results, baseline=baseline))
+    write_text(path, render(results, baseline=baseline, out=path))
     return path
