@@ -140,11 +140,9 @@ def _plain(value: Any) -> Any:
 @cache
 def _bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that defines `vegaEmbed`."""
-    import altair
     import vl_convert
 
-    major, minor = altair.SCHEMA_VERSION.lstrip("v").split(".")[:2]
-    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=f"{major}.{minor}")
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return closed(script)
 
 

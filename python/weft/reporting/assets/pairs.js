@@ -29,7 +29,7 @@ if (element("pairs")) charts.pairs = {
     const pair = await pairOf(), log = on("pairs-log");
     const [first, second] = [state.scheme, state.second].map(schemeName);
     const rows = (pair?.rows ?? []).filter((row) => row.x !== null && row.y !== null).map((row) => ({
-      ...row, faster: row.x < row.y ? first : row.y < row.x ? second : "equal", told_x: quantity("s", row.x), told_y: quantity("s", row.y),
+      ...row, faster: row.x < row.y ? first : row.y < row.x ? second : "equal", told_x: `${quantity("s", row.x)} with ${first}`, told_y: `${quantity("s", row.y)} with ${second}`,
       name: `${row.flow} (seed ${row.seed})`, times: quantity("ratio", row.y / row.x),
     }));
     const classes = seenClasses().filter((at) => rows.some((row) => row.class === at));
@@ -37,7 +37,7 @@ if (element("pairs")) charts.pairs = {
     const domain = [first, second, "equal"];
     const color = { field: "faster", type: "nominal", legend: null, scale: { domain, range: [schemeColour(state.scheme), schemeColour(state.second), colour("soft")] } };
     const shape = { field: "faster", type: "nominal", legend: null, scale: { domain, range: [page.schemes[state.scheme].shape, page.schemes[state.second].shape, "stroke"] } };
-    const tips = tooltip(["name", "flow"], ["told_x", first], ["told_y", second], ["times", `${second} / ${first}`]);
+    const tips = tooltip(["name", "flow"], ["told_x", "completion time"], ["told_y", "second"], ["times", "second / first"]);
     const size = layout(classes.length, room);
     return chartOf(classes.map((at) => {
       const own = rows.filter((row) => row.class === at);
@@ -45,9 +45,10 @@ if (element("pairs")) charts.pairs = {
       const [low, high] = [log ? Math.min(...ends) / 1.1 : 0, Math.max(...ends) * 1.1];
       const axis = (field, title) => axisOf({ field, title, kind: "s", log, domain: [low, high], nice: false, ticks: 4 });
       return { title: page.classes[at], rows: own, layers: [
-        { data: { values: [{ v: low }, { v: high }] }, mark: { type: "line", strokeWidth: 1.2, strokeDash: [4, 3], color: colour("soft") },
+        { data: { values: [{ v: low }, { v: high }] }, mark: { type: "line", strokeWidth: 1.2, strokeDash: [4, 3], color: colour("soft"), aria: false },
           encoding: { x: axis("v", first), y: axis("v", second) } },
-        { mark: { type: "point", filled: true, size: 26, opacity: 0.8 }, encoding: { x: axis("x", first), y: axis("y", second), color, shape, tooltip: tips } },
+        // Without descriptions: Vega-Lite writes the titles, which are names here, into expressions.
+        { mark: { type: "point", filled: true, size: 26, opacity: 0.8, aria: false }, encoding: { x: axis("x", first), y: axis("y", second), color, shape, tooltip: tips } },
       ] };
     }), size, Math.min(size.width, 300));
   },
