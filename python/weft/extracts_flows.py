@@ -69,7 +69,8 @@ class PointFlows:
     @property
     def comparable(self) -> bool:
         """Whether each flow has a single row per scheme; those of Multipath TCP studies have one per subflow."""
-        return not self._flows.select("run", "flow").is_duplicated().any()
+        once = self._flows.group_by("run").agg((pl.col("flow").n_unique() == pl.len()).alias("once"))
+        return bool(once["once"].all())
 
     def compared(self) -> Compared:
         """The flows that are measured under all schemes of the point, in the order of seed and flow."""
@@ -108,7 +109,9 @@ class PointFlows:
                 of = own.filter(pl.col("class") == number)
                 unfinished = of.filter(pl.col("fct_s").is_null()).sort("seed", "flow").head(_UNFINISHED)
                 order = ["rank", "seed", "flow"]
-                slow = of.filter(pl.col("fct_s").is_not_null()).sort(order, descending=[True, False, False])
+                ended = of.filter(pl.col("fct_s").is_not_null())
+                least = ended["rank"].top_k(SLOWEST).min()
+                slow = ended.filter(pl.col("rank") >= least).sort(order, descending=[True, False, False])
                 both = pl.concat([unfinished, slow.head(SLOWEST)])
                 parts.append(both.select("run", "flow", pl.lit(scheme).alias("scheme")))
         chosen = (

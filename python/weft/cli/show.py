@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from .. import quantity
 from ..labels import plural
 from . import shell
+from .live import announced
 
 ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="Result directory written by `weft run`.")]
 Baseline = Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with (paired by seed).")]
@@ -88,7 +92,12 @@ def report(
     study = registry.of_directory(directory)
     if study is not None and (out is not None or baseline is not None):
         raise shell.fail("a study's page takes neither -o nor --baseline", "give the directory of one of its parts")
-    path = study.report(directory) if study else write(Results(directory), out, baseline=baseline)
+    if study:
+        path = study.report(directory)
+    else:
+        results = Results(directory)
+        with _steps(f"report of {plural(len(results.finished), 'run')}") as told:
+            path = write(results, out, baseline=baseline, told=told)
     shell.say(f"{escape(str(path))} ({quantity.size(path.stat().st_size)}): open it in a browser.")
     if open_page:
         webbrowser.open(path.resolve().as_uri())
@@ -144,6 +153,19 @@ def plot(
     )
     for path in files:
         shell.out.print(str(path), markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _steps(title: str) -> Iterator[Callable[[int, int], object]]:
+    """A progress bar with the remaining time; without a terminal, a notice that this takes a while."""
+    if not shell.err.is_terminal:
+        with announced(f"writing the {title} ..."):
+            yield lambda _, __: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(18), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=shell.err, transient=True) as bars:
+        task = bars.add_task(title, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
 def _inches(width: str | None) -> float | None:

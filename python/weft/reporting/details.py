@@ -51,6 +51,20 @@ class Details:
         self._content = content
         self._shown = drawing.drawn_links(content.fabric)
         self.names = [(content.fabric.links[i].source, content.fabric.links[i].target) for i in self._shown]
+        schemes, classes, points = len(content.schemes), len(content.classes), len(content.points)
+        lines = len(self.names) * schemes
+        self._steps = max(_FEWEST_STEPS, min(_STEPS, _SERIES_CELLS // max(lines * points, 1)))
+        self._each = max(_FEWEST_FLOWS, min(_MOST_FLOWS, _FLOW_CELLS // max(schemes * classes * points, 1)))
+        self._detailed = 3 * lines * points <= _USE_CELLS
+        self._use_at = self._kept(lines, _USE_CELLS)
+        self._series_at = self._kept(lines * self._steps, _SERIES_CELLS)
+        cells = self._each * schemes * classes + 5 * classes * schemes**2
+        self._flows_at = self._kept(cells, 2 * _FLOW_CELLS) if classes else []
+
+    @property
+    def number(self) -> int:
+        """Number of parts; fewer are yielded where links were not sampled."""
+        return len(self._use_at) + len(self._series_at) + len(self._flows_at)
 
     def _kept(self, cells: int, budget: int) -> list[int]:
         """The points with parts of `cells` values each."""
@@ -65,9 +79,7 @@ class Details:
     def _use(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Utilisation (per mille) of each drawn link by scheme and, unless there are too many, drops and queues."""
         content = self._content
-        cells = len(self.names) * len(content.schemes)
-        detailed = 3 * cells * len(content.points) <= _USE_CELLS
-        kept = {content.points[at]: at for at in self._kept(cells, _USE_CELLS)}
+        kept = {content.points[at]: at for at in self._use_at}
         order = pl.DataFrame(self.names, schema={"from": pl.String, "to": pl.String}, orient="row")
         use = extracts.link_use(content.results).filter(pl.col("point").is_in(list(kept)))
         for (point,), of_point in use.group_by("point", maintain_order=True):
@@ -75,7 +87,7 @@ class Details:
             for (scheme,), part in of_point.group_by("scheme", maintain_order=True):
                 rows = order.join(part, on=["from", "to"], how="left", maintain_order="left")
                 found = {"utilisation": _whole(rows["utilisation"], 1000)}
-                if detailed:
+                if self._detailed:
                     found |= {"drops": _whole(rows["drops"], 10), "queue": _whole(rows["max_queue_bytes"], 1)}
                 entry[str(scheme)] = found
             yield f"use-{kept[str(point)]}", entry
@@ -83,12 +95,10 @@ class Details:
     def _series(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Utilisation (per mille) and queue of each drawn link over time, by scheme, step by step; and the events."""
         content = self._content
-        cells = len(self.names) * len(content.schemes)
-        steps = max(_FEWEST_STEPS, min(_STEPS, _SERIES_CELLS // max(cells * len(content.points), 1)))
         links = [f"{source}->{target}" for source, target in self.names]
-        for at in self._kept(cells * steps, _SERIES_CELLS):
+        for at in self._series_at:
             point = content.points[at]
-            found = link_series(content.results, point, links, steps)
+            found = link_series(content.results, point, links, self._steps)
             if found is None:
                 continue
             unit = max(1, math.ceil(max(float(array.max()) for array in found.queue.values()) / LEVELS))
@@ -121,16 +131,11 @@ class Details:
     def _flows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The comparison of schemes flow by flow, and the slowest flows of each scheme and class."""
         content = self._content
-        schemes, classes = len(content.schemes), len(content.classes)
-        if not classes:
-            return
-        cells = schemes * classes * len(content.points)
-        each = max(_FEWEST_FLOWS, min(_MOST_FLOWS, _FLOW_CELLS // cells))
-        for at in self._kept(each * schemes * classes + 5 * classes * schemes**2, 2 * _FLOW_CELLS):
+        for at in self._flows_at:
             flows = PointFlows(content.results, content.points[at], content.classes)
             part: dict[str, Any] = {"slowest": _records(flows.slowest())}
             if self.pairs_exist and flows.comparable:
-                part |= _compared(flows.compared(), each)
+                part |= _compared(flows.compared(), self._each)
             yield f"flows-{at}", part
 
     @cached_property

@@ -23,7 +23,11 @@ from .parts import asset, choice, mark, policy, scripts, style
 from .trails import trails
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..results import Results
+
+    Told = Callable[[int, int], object]
 
 SCRIPTS = (
     "units.js",
@@ -43,18 +47,27 @@ SCRIPTS = (
 """The page's own scripts; each uses only those before it."""
 
 
-def render(results: Results, *, baseline: str | None = None, out: Path | None = None) -> str:
+def render(
+    results: Results, *, baseline: str | None = None, out: Path | None = None, told: Told = lambda _, __: None
+) -> str:
     """The page as HTML text.
 
     Args:
         results: The results to report.
         baseline: The scheme to compare with.
         out: Where the page will be written; pages of `weft explore` next to it are linked.
+        told: Called with the number of steps done and their total.
     """
     content = Content(results, baseline)
     found = frames(content)
     details = Details(content)
-    parts = [(ident, packed_block(ident, part)) for ident, part in details.parts()]
+    # The tables and the summary take about as long as the parts of all points.
+    base, steps = details.number, 2 * details.number
+    told(base, steps)
+    parts = []
+    for ident, part in details.parts():
+        parts.append((ident, packed_block(ident, part)))
+        told(base + len(parts), steps)
     code = [_bundle(), scripts(*SCRIPTS)]
     body = "".join(_sections(content, found, comparable=details.pairs_exist and bool(content.classes)))
     return "\n".join(
