@@ -98,7 +98,12 @@ def report(results: str | Path | Results, out: str | Path | None = None) -> Path
 
 
 def plot(
-    results: str | Path | Results, out: str | Path | None = None, formats: tuple[str, ...] = ("pdf", "png")
+    results: str | Path | Results,
+    out: str | Path | None = None,
+    formats: tuple[str, ...] = ("pdf", "png"),
+    *,
+    only: tuple[str, ...] = (),
+    width: float | None = None,
 ) -> list[Path]:
     """Write the report's figures as files for a paper.
 
@@ -106,6 +111,8 @@ def plot(
         results: A result directory, or an opened one.
         out: A directory; default ``figures`` in the result directory.
         formats: File types: pdf, png, svg, jpg, tif, webp.
+        only: Names of the figures to write, such as ``fct-cdf``; default all.
+        width: Width of each figure in inches; default as wide as its panels need.
 
     Returns:
         The files written.
@@ -113,7 +120,8 @@ def plot(
     from .figures import write
     from .results import Results
 
-    return write(results if isinstance(results, Results) else Results(results), out, formats)
+    opened = results if isinstance(results, Results) else Results(results)
+    return write(opened, out, formats, only=only, width=width)
 
 
 def _listing(what: str) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ def short_key(key: str, keys: Iterable[str]) -> str:
 
 
 def column(key: str) -> str:
-    """A dotted key as a column name: ``traffic_load``. Altair treats a dot as access to a nested field."""
+    """A dotted key as a column name: ``traffic_load``. SQL and Vega treat a dot as access to a nested field."""
     return key.replace(".", "_")
 
 

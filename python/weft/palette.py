@@ -1,7 +1,8 @@
-"""One colour and one marker for each scheme, the same in every figure, page and table.
+"""One colour, marker and line style for each scheme, the same in every figure, page and table.
 
-The colours are those of Okabe and Ito (2008), distinguishable with the common colour vision deficiencies; markers keep
-black-and-white prints readable.
+Any two of the eight colours differ by at least 12 (CIEDE2000) for readers with normal vision, protanopia and
+deuteranopia, and all have a contrast of at least 3:1 with the page, in light and in dark mode (`tests/python/
+test_palette.py`). Markers and dashes keep black-and-white prints readable.
 """
 
 from __future__ import annotations
@@ -13,49 +14,99 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Style:
-    """How a scheme is drawn: colour (CSS hex), matplotlib marker, Vega-Lite shape."""
+    """How a scheme is drawn."""
 
     color: str
+    """CSS hex, on white."""
+    dark: str
+    """CSS hex of the same hue, on a dark page."""
     marker: str
+    """Matplotlib marker."""
     shape: str
+    """Vega-Lite shape, like the marker."""
+    dash: tuple[int, ...]
+    """Lengths of dashes and gaps in line widths; empty for a solid line."""
 
 
-_KNOWN = {
-    "single_path": Style("#4d4d4d", "s", "square"),
-    "ecmp": Style("#0072B2", "o", "circle"),
-    "spray": Style("#D55E00", "^", "triangle-up"),
-    "spanning_tree": Style("#CC79A7", "D", "diamond"),
-    "arp_path": Style("#009E73", "v", "triangle-down"),
-    "tcp_path": Style("#56B4E9", "P", "cross"),
-    "tfe": Style("#E69F00", ">", "triangle-right"),
-    "smoc": Style("#117733", "<", "triangle-left"),
-    "tag_forward": Style("#DDCC77", "H", "wedge"),
-}
-
-_OTHERS = (
-    Style("#882255", "X", "cross"),
-    Style("#332288", "h", "diamond"),
-    Style("#999933", "d", "square"),
-    Style("#44AA99", "p", "circle"),
-    Style("#AA4499", "*", "triangle-up"),
+COLORS = (
+    ("#4c4d4f", "#989793"),
+    ("#0a6fbd", "#50adfb"),
+    ("#de7016", "#d49063"),
+    ("#ac4f7e", "#bd8ab5"),
+    ("#199268", "#62dec0"),
+    ("#1d97d8", "#a7d2f1"),
+    ("#896635", "#f0c560"),
+    ("#782514", "#ab7567"),
 )
+"""Each colour on white and on a dark page."""
+_MARKERS = (
+    ("s", "square"),
+    ("o", "circle"),
+    ("^", "triangle-up"),
+    ("D", "diamond"),
+    ("v", "triangle-down"),
+    ("P", "cross"),
+    (">", "triangle-right"),
+    ("<", "triangle-left"),
+    ("H", "wedge"),
+)
+_DASHES: tuple[tuple[int, ...], ...] = (
+    (3, 1),
+    (),
+    (6, 2),
+    (1, 1),
+    (5, 1, 1, 1),
+    (8, 2, 2, 2),
+    (2, 2),
+    (8, 1, 1, 1, 1, 1),
+)
+_KNOWN = {
+    "single_path": 0,
+    "ecmp": 1,
+    "spray": 2,
+    "spanning_tree": 3,
+    "arp_path": 4,
+    "tcp_path": 5,
+    "tfe": 6,
+    "smoc": 7,
+    "tag_forward": 3,
+}
+"""The place of a scheme's style; of two schemes with the same place, the first in this list has it."""
+
+
+def _style(place: int) -> Style:
+    """The style at a place. From the ninth on, colours repeat with another marker and line."""
+    around, at = divmod(place, len(COLORS))
+    color, dark = COLORS[at]
+    marker, shape = _MARKERS[(at + 4 * around) % len(_MARKERS)]
+    return Style(color, dark, marker, shape, _DASHES[(at + 3 * around) % len(_DASHES)])
 
 
 def styles(schemes: Iterable[str]) -> dict[str, Style]:
-    """A style for each scheme, all different while there are enough styles; known schemes keep theirs.
+    """A style for each scheme, all different; known schemes keep theirs.
 
-    An unknown scheme gets the style that its name hashes to, or the next free one if that is taken.
+    Up to eight schemes have different colours. An unknown scheme gets the style that its name hashes to, or the next
+    free one if that is taken.
     """
     names = list(dict.fromkeys(schemes))
-    chosen = {name: _KNOWN[name] for name in names if name in _KNOWN}
-    pool = list(_OTHERS) + [style for name, style in _KNOWN.items() if name not in chosen]
-    for name in sorted(set(names) - set(chosen)):
-        start = zlib.crc32(name.encode()) % len(_OTHERS)
-        order = pool[start : len(_OTHERS)] + pool[:start] + pool[len(_OTHERS) :]
-        free = [style for style in order if style not in chosen.values()]
-        chosen[name] = free[0] if free else order[0]
-    return {name: chosen[name] for name in names}
+    places: dict[str, int] = {}
+    for name, place in _KNOWN.items():
+        if name in names and place not in places.values():
+            places[name] = place
+    for name in sorted(set(names) - set(places)):
+        taken = set(places.values())
+        start = zlib.crc32(name.encode())
+        order = [(start + step) % len(COLORS) for step in range(len(COLORS))]
+        free = [place for place in order if place not in taken]
+        places[name] = free[0] if free else next(n for n in range(len(COLORS), len(taken) + 1) if n not in taken)
+    return {name: _style(places[name]) for name in names}
 
 
-UTILISATION = ("#c8d2da", "#f2cb6c", "#ee9c42", "#d9572f", "#a11d28", "#4d0b34")
-"""Colours of a link from idle (pale) to full (dark)."""
+UTILISATION = ("#8a95a0", "#b8862b", "#c05f1e", "#b03a24", "#7d1528", "#3d0626")
+"""Colours of a link from idle to full: darker and darker, on white."""
+UTILISATION_DARK = ("#6f7b88", "#b07038", "#dd8a34", "#f5b34a", "#fbd87c", "#fff6cf")
+"""The same on a dark page: lighter and lighter."""
+DIFFERENCE = ("#084594", "#4a7fc0", "#8a95a0", "#c0702e", "#8c2d04")
+"""Colours of a difference in utilisation, from much less to much more, on white."""
+DIFFERENCE_DARK = ("#8fd0ff", "#5f9fd6", "#6f7b88", "#d08a48", "#ffbe73")
+"""The same on a dark page."""

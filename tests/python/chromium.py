@@ -18,14 +18,15 @@ FLAGS = (
 )
 
 
-def opened(browser: Any, path: Path, width: int = 1280, **context: Any) -> Any:
-    """A rendered page; `complaints` are its console messages and script errors, `requests` its network requests."""
+def opened(browser: Any, path: Path, width: int = 1280, fragment: str = "", **context: Any) -> Any:
+    """A rendered page; `complaints` are its console messages and script errors, `requests` what it asked for."""
     page = browser.new_page(viewport={"width": width, "height": 900}, **context)
     page.complaints, page.requests = [], []
     page.on("console", lambda message: page.complaints.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("dialog", lambda dialog: (page.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     page.on("request", lambda request: page.requests.append(request.url))
-    page.goto(path.as_uri())
+    page.path = path
+    page.goto(path.as_uri() + fragment)
     page.wait_for_function("document.documentElement.dataset.ready", timeout=60_000)
     return page

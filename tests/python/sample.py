@@ -247,3 +247,9 @@ def write_results(
     for entry in runs[: len(runs) - missing]:
         write_run(directory / str(entry["path"]), entry["overrides"], entry["seed"], **run)
     return directory
+
+
+def add_event(directory: Path, event: dict[str, Any]) -> None:
+    """Give every run of a result directory this event."""
+    for path in directory.glob("runs/*/summary.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"events": [event]}))

@@ -1,20 +1,64 @@
-"""The report in headless Chromium: it renders, without errors and without network requests."""
+"""The report in headless Chromium: it renders without errors and network requests, and follows its controls."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+from urllib.parse import parse_qs
+from xml.etree import ElementTree
 
+import polars as pl
 import pytest
 
 import sample
 from chromium import opened
-from weft import Results, report
+from colours import contrast
+from weft import extracts, report
 
 
 @pytest.fixture(scope="module")
-def page(browser, results: Results, tmp_path_factory: pytest.TempPathFactory):
-    """The sample's report."""
-    return opened(browser, report(results, tmp_path_factory.mktemp("page") / "report.html"))
+def page_of_all(browser, tmp_path_factory: pytest.TempPathFactory):
+    """The sample's report, with an event in each run, opened once."""
+    folder = tmp_path_factory.mktemp("page")
+    directory = sample.write_results(folder / "results")
+    sample.add_event(directory, {"at_ps": 300_000_000_000, "change": "fail", "target": "e0-a1"})
+    page = opened(browser, report(directory, folder / "report.html"), accept_downloads=True)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def page(page_of_all):
+    """The same page, with all choices as at first."""
+    go(page_of_all, "")
+    yield page_of_all
+    page_of_all.set_viewport_size({"width": 1280, "height": 900})
+
+
+def settled(page):
+    """Wait until the charts show the chosen state."""
+    page.wait_for_function("!document.documentElement.dataset.busy")
+
+
+def go(page, fragment):
+    """Follow a link to a state of the page."""
+    page.evaluate("f => { if (location.hash.slice(1) !== f) location.hash = f; }", fragment)
+    page.wait_for_function("f => decodeURIComponent(location.hash.slice(1)) === decodeURIComponent(f)", arg=fragment)
+    page.wait_for_timeout(30)
+    settled(page)
+
+
+def fragment(page):
+    """The choices in the page's address."""
+    return parse_qs(page.evaluate("location.hash.slice(1)"))
+
+
+def saved(page, selector):
+    """The text of the file that a button saves."""
+    with page.expect_download() as download:
+        page.locator(selector).click()
+    return download.value.path().read_text()
 
 
 OVERLAPS = """() => [...document.querySelectorAll('.chart svg')].flatMap(svg => {
@@ -61,12 +105,17 @@ def test_the_page_is_not_wider_than_the_window(page):
 
 
 @pytest.mark.parametrize("width", [1400, 800, 400])
-def test_no_window_is_too_narrow_for_the_page(browser, results, tmp_path, width):
-    page = opened(browser, report(results, tmp_path / "report.html"), width)
+def test_no_window_is_too_narrow_for_the_page(page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_timeout(50)
+    settled(page)
+    go(page, "link=e0 → a0")
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
     # The drawing scrolls in its box before its labels become too small to read.
     assert page.evaluate("document.querySelector('.fabric').getBoundingClientRect().width") >= 600
-    page.close()
+    wider = "[...document.querySelectorAll('.chart')].filter(c => c.scrollWidth > c.clientWidth).map(c => c.id)"
+    assert page.evaluate(wider) == []
+    assert page.evaluate(OVERLAPS) == []
 
 
 @pytest.mark.parametrize(
@@ -100,24 +149,409 @@ def test_no_texts_of_a_chart_overlap(page):
     assert page.evaluate(OVERLAPS) == []
 
 
-def test_the_controls_change_what_is_shown(page):
-    before = page.locator("svg.fabric .links").inner_html()
-    page.locator(".tabs[data-sets=scheme] button[value=spray]").click()
-    assert page.locator("svg.fabric .links").inner_html() != before
-    line = page.locator("#curves svg .mark-line path").first
-    shape = line.get_attribute("d")
-    page.locator("#point").select_option("load 0.4")
-    page.wait_for_function(
-        "d => document.querySelector('#curves svg .mark-line path').getAttribute('d') !== d", arg=shape
-    )
+def lines_of(page, chart):
+    """Number of lines in a chart."""
+    return count(page, f"#{chart} svg .mark-line path")
+
+
+def titles(page, chart):
+    return page.locator(f"#{chart} svg .role-title text").all_text_contents()
+
+
+def activate(page, selector, how, modifier=None):
+    """Use a control by mouse or by keyboard."""
+    if how == "mouse":
+        page.locator(selector).click(modifiers=[modifier] if modifier else [])
+    else:
+        page.locator(selector).focus()
+        page.keyboard.press(f"{modifier}+Enter" if modifier else "Enter")
+    page.wait_for_timeout(30)
+    settled(page)
+
+
+HOW = pytest.mark.parametrize("how", ["mouse", "keyboard"])
+
+
+@HOW
+def test_the_legend_hides_a_scheme_in_every_figure(page, how):
+    before = {chart: lines_of(page, chart) for chart in ("completion", "curves", "over-time", "queues")}
+    activate(page, '.legend button[value="ecmp"]', how)
+    assert fragment(page) == {"hide": ["ecmp"]}
+    assert {chart: lines_of(page, chart) for chart in before} == {chart: n * 2 // 3 for chart, n in before.items()}
+    assert page.locator('.legend button[value="ecmp"]').get_attribute("aria-pressed") == "false"
+    assert page.locator("#said").inner_text() == "2 of 3 schemes shown: single_path, spray"
+    assert page.locator("#comparison tbody tr:visible").count() == 12
+    activate(page, '.legend button[value="ecmp"]', how)
+    assert fragment(page) == {}
+    assert lines_of(page, "curves") == before["curves"]
+
+
+@pytest.mark.parametrize("how", ["double click", "shift and click", "shift and enter"])
+def test_one_scheme_alone_is_shown_and_then_all_again(page, how):
+    button = page.locator('.legend button[value="spray"]')
+    for expected in ({"hide": ["single_path", "ecmp"]}, {}):
+        if how == "double click":
+            button.dblclick()
+        elif how == "shift and click":
+            button.click(modifiers=["Shift"])
+        else:
+            button.focus()
+            page.keyboard.press("Shift+Enter")
+        settled(page)
+        assert fragment(page) == expected
+
+
+def test_the_last_scheme_that_is_hidden_brings_all_back(page):
+    for name in ("single_path", "ecmp", "spray"):
+        page.locator(f'.legend button[value="{name}"]').click()
+        page.wait_for_timeout(600)  # Two quick clicks would be a double click.
+    assert fragment(page) == {}
+
+
+@HOW
+def test_a_class_is_left_out_of_every_figure(page, how):
+    activate(page, '.chips button[value="rabbit"]', how)
+    for chart in ("completion", "throughput", "curves", "pairs"):
+        assert titles(page, chart) == ["mouse", "elephant"], chart
+    assert fragment(page) == {"without": ["rabbit"]}
+    assert page.locator("#comparison tbody tr:visible").count() == 12
+
+
+def test_the_values_of_the_sweep_drive_every_figure(page):
+    shape = "c => document.querySelector(`#${c} svg .mark-line path`).getAttribute('d')"
+    charts = ["curves", "over-time", "queues"]
+    before = [page.evaluate(shape, chart) for chart in charts]
+    rule = "document.querySelector('#completion svg .mark-rule.role-mark line').getAttribute('transform')"
+    mark = page.evaluate(rule)
+    links = page.locator("svg.fabric .links").inner_html()
+    slow = page.locator("#slowest").inner_text()
+    page.locator("#key-0").select_option("0.4")
+    settled(page)
+    assert fragment(page) == {"point": ["load 0.4"]}
+    assert all(page.evaluate(shape, chart) != old for chart, old in zip(charts, before, strict=True))
+    assert page.evaluate(rule) != mark
+    assert page.locator("svg.fabric .links").inner_html() != links
+    assert page.locator("#slowest").inner_text() != slow
+
+
+@HOW
+def test_axes_become_logarithmic_and_curves_complementary(page, how):
+    last = """Math.max(...[...document.querySelectorAll('#curves svg .mark-line path')].map(
+        p => p.getPointAtLength(p.getTotalLength()).y))"""
+    low = page.evaluate(last)
+    activate(page, '[data-toggle="ccdf"]', how)
+    assert page.evaluate(last) > low
     label = "#completion svg .role-axis-label text"
-    axis = page.locator(label).all_text_contents()
-    page.locator("#completion-section button[value=mean_slowdown]").click()
-    page.wait_for_function(
-        "([s, a]) => JSON.stringify([...document.querySelectorAll(s)].map(e => e.textContent)) !== JSON.stringify(a)",
-        arg=[label, axis],
+    for toggle in ("curves-x", "curves-y", "completion-y", "over-time-y", "queues-x", "queues-y"):
+        pressed = page.locator(f'[data-toggle="{toggle}"]').get_attribute("aria-pressed")
+        activate(page, f'[data-toggle="{toggle}"]', how)
+        assert page.locator(f'[data-toggle="{toggle}"]').get_attribute("aria-pressed") != pressed
+    assert sorted(fragment(page)["flip"]) == sorted(
+        ["ccdf", "curves-x", "curves-y", "completion-y", "over-time-y", "queues-x", "queues-y"]
     )
+    assert "0" not in page.locator(label).all_text_contents()
+    assert page.complaints == []
+
+
+@HOW
+def test_a_measure_is_chosen(page, how):
+    labels = page.locator("#completion svg .role-axis-label text").all_text_contents()
+    activate(page, "#completion-section button[value=mean_slowdown]", how)
+    assert page.locator("#completion svg .role-axis-label text").all_text_contents() != labels
+    assert fragment(page) == {"completion": ["mean_slowdown"]}
     assert count(page, "#completion svg .mark-symbol path") >= 18
+
+
+def test_the_state_is_restored_on_load_and_on_back_and_forward(page, browser):
+    page.locator("#key-0").select_option("0.4")
+    page.locator('.legend button[value="ecmp"]').click()
+    page.locator('.chips button[value="mouse"]').click()
+    page.locator("#second").select_option("spray")
+    page.locator("#other").select_option("spray")
+    page.locator("#link").select_option(label="e0 → a0")
+    page.locator('[data-toggle="ccdf"]').click()
+    page.locator("#time").evaluate("t => { t.value = 7; t.dispatchEvent(new Event('input')); }")
+    settled(page)
+    chosen = {
+        "point": ["load 0.4"], "hide": ["ecmp"], "without": ["mouse"], "second": ["spray"], "minus": ["yes"],
+        "link": ["e0 → a0"], "flip": ["ccdf"], "time": ["7"],
+    }  # fmt: skip
+    assert fragment(page) == chosen
+    again = opened(browser, page.path, fragment=page.evaluate("location.hash"))
+    for one in (page, again):
+        assert one.locator("#key-0").input_value() == "0.4"
+        assert one.locator('.legend button[value="ecmp"]').get_attribute("aria-pressed") == "false"
+        assert one.locator("#other").input_value() == "spray"
+        assert one.locator("#link option:checked").inner_text() == "e0 → a0"
+        assert one.locator("#time").input_value() == "7"
+        assert one.locator("#link-panel").is_visible()
+        assert titles(one, "curves") == ["rabbit", "elephant"]
+        assert count(one, ".fabric .links .d10") > 0
+        assert one.complaints == []
+    again.close()
+    page.go_back()
+    page.go_back()
+    page.wait_for_function("!location.hash.includes('link')")
+    settled(page)
+    assert page.locator("#link-panel").is_hidden()
+    assert page.locator('[data-toggle="ccdf"]').get_attribute("aria-pressed") == "false"
+    page.go_forward()
+    page.wait_for_function("location.hash.includes('link')")
+    assert page.locator("#link-panel").is_visible()
+    page.locator("#reset").click()
+    assert fragment(page) == {}
+
+
+def test_a_wrong_address_is_ignored_where_it_is_wrong(page):
+    go(page, "point=load 9&hide=nobody&time=x&link=a→b&view=upside&flow=1/2/3&scheme=spray")
+    assert page.complaints == []
+    assert page.locator('.tabs[data-sets=scheme] [aria-pressed="true"]').inner_text() == "spray"
+    assert lines_of(page, "curves") == 9
+
+
+def test_the_drawing_shows_a_scheme_a_difference_and_queues(page, results):
+    lines = page.locator("svg.fabric .links")
+    shown = [lines.inner_html()]
+    page.locator(".tabs[data-sets=scheme] button[value=spray]").click()
+    shown.append(lines.inner_html())
+    page.locator("#other").select_option("ecmp")
+    page.wait_for_selector(".fabric .links .d10")
+    shown.append(lines.inner_html())
+    use = extracts.link_use(results).filter(pl.col("point") == "load 0.2")
+    values = {(s, a, b): u for _, s, a, b, u, *_ in use.iter_rows()}
+    change = values["spray", "e0", "a0"] - values["ecmp", "e0", "a0"]
+    expected = round((round(change, 3) + 1) / 2 * 20)
+    at = page.evaluate("[...document.querySelectorAll('#link option')].findIndex(o => o.textContent === 'e0 → a0')") - 1
+    line = page.locator(".fabric .links line").nth(at)
+    assert int(re.search(r"\bd(\d+)", line.get_attribute("class"))[1]) == pytest.approx(expected, abs=1)
+    assert re.search(r"spray [\d.]+ %, ecmp [\d.]+ %", line.text_content())
+    assert "spray minus ecmp" in page.locator("svg.fabric").get_attribute("aria-label")
+    page.locator(".tabs[data-sets=view] button[value=queue]").click()
+    page.wait_for_function("document.getElementById('scale-low').textContent.includes('kB')")
+    shown.append(lines.inner_html())
+    assert len(set(shown)) == 4
+
+
+def test_the_slider_moves_through_time_and_has_the_events(page):
+    before = page.locator("svg.fabric .links").inner_html()
+    page.locator("#time").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert fragment(page) == {"time": ["1"]}
+    assert page.locator("#clock").inner_text() == "20.0 ms to 40.0 ms"
+    assert page.locator("#time").get_attribute("aria-valuetext") == "20.0 ms to 40.0 ms"
+    assert page.locator("svg.fabric .links").inner_html() != before
+    event = page.locator("#time-events button")
+    assert event.get_attribute("aria-label") == "Event at 300 ms: fail e0-a1"
+    event.click()
+    assert page.locator("#clock").inner_text() == "300 ms to 320 ms"
+    page.keyboard.press("Home")
+    page.locator("#play").click()
+    page.wait_for_function("Number(document.getElementById('time').value) >= 17")
+    page.locator("#play").click()
+    assert page.locator("#play").get_attribute("aria-pressed") == "false"
+
+
+@HOW
+def test_a_link_has_its_series(page, how):
+    if how == "mouse":
+        box = page.locator(".fabric .links line").first.bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    else:
+        page.locator("#link").focus()
+        page.keyboard.press("ArrowDown")
+    page.wait_for_selector("#link-panel:visible")
+    first = fragment(page)["link"][0]
+    assert first in ("h0 → e0", "e0 → h0")
+    go(page, "link=e0 → a0")
+    assert titles(page, "link-series") == ["utilisation", "queue"]
+    assert lines_of(page, "link-series") == 6
+    assert "e0 → a0: 1.00 Gbps" in page.locator("#link-facts").inner_text()
+    page.locator("#reverse").click()
+    assert fragment(page) == {"link": ["a0 → e0"]}
+
+
+def test_two_schemes_are_compared_flow_by_flow(page, results):
+    page.locator("#first").select_option("ecmp")
+    page.locator("#second").select_option("spray")
+    page.wait_for_function("document.querySelector('#pairs-counts th:nth-child(3)')?.textContent.startsWith('ecmp')")
+    settled(page)
+    flows = results.flows().filter(pl.col("point") == "load 0.2")
+    wide = flows.pivot("scheme", index=["seed", "flow", "class"], values="fct_s").drop_nulls()
+    cells = page.locator("#pairs-counts tbody tr").last.locator("td").all_inner_texts()
+    assert cells[0] == "all"
+    assert int(cells[1].replace(",", "")) == len(wide)
+    assert float(cells[2].split()[0]) == pytest.approx((wide["ecmp"] < wide["spray"]).mean() * 100, rel=0.01)
+    assert float(cells[7]) < 1
+    low, high = map(float, cells[8].split(" to "))
+    assert low < float(cells[7]) < high
+    marks = count(page, "#pairs svg .mark-symbol path")
+    rows = list(csv.DictReader(io.StringIO(saved(page, '[data-csv="pairs"]'))))
+    assert marks == sum(bool(row["fct_s ecmp"] and row["fct_s spray"]) for row in rows)
+    known = {(s, f): (e, p) for s, f, e, p in wide.select("seed", "flow", "ecmp", "spray").iter_rows()}
+    for row in rows:
+        if row["fct_s ecmp"] and row["fct_s spray"]:
+            pair = float(row["fct_s ecmp"]), float(row["fct_s spray"])
+            assert pair == pytest.approx(known[int(row["seed"]), int(row["flow"])], rel=2e-4)
+
+
+@HOW
+def test_a_class_has_its_slowest_flows_and_a_flow_its_command(page, how):
+    activate(page, '#comparison tbody tr[data-point="1"][data-scheme="1"] [data-slow="rabbit"]', how)
+    assert fragment(page) == {"point": ["load 0.4"], "scheme": ["ecmp"], "second": ["single_path"], "slow": ["rabbit"]}
+    page.wait_for_function("document.querySelectorAll('#slowest tbody tr').length >= 10")
+    assert page.evaluate("document.activeElement.id") == "slowest-section-title"
+    activate(page, "#slowest tbody tr:nth-child(4) button", how)
+    page.wait_for_selector("#flow-panel:visible")
+    assert "ecmp does not explore paths" in page.locator("#flow-panel").inner_text()
+
+
+FRAMES = {
+    "curves": (extracts.completion_curves, ["point", "scheme", "class", "fct_s", "share"]),
+    "over-time": (extracts.throughput_over_time, ["point", "scheme", "class", "time_s", "bps"]),
+}
+
+
+@pytest.mark.parametrize("chart", FRAMES)
+def test_a_figure_is_saved_as_csv_with_all_its_data(page, results, chart):
+    extract, columns = FRAMES[chart]
+    found = pl.read_csv(io.StringIO(saved(page, f'[data-csv="{chart}"]')))
+    expected = extract(results).select(columns)
+    assert found.columns == columns
+    found, expected = (table.sort(columns[:4]) for table in (found, expected))
+    assert found.select(columns[:3]).equals(expected.select(columns[:3]))
+    for name in columns[3:]:
+        assert found[name].to_list() == pytest.approx(expected[name].to_list(), rel=1e-4)
+
+
+def test_means_are_saved_as_csv_with_their_intervals(page, results):
+    found = pl.read_csv(io.StringIO(saved(page, '[data-csv="completion"]')))
+    table = results.summary()
+    row = found.row(
+        by_predicate=(pl.col("point") == "load 0.4")
+        & (pl.col("scheme") == "spray")
+        & (pl.col("class") == "mouse")
+        & (pl.col("metric") == "p99_fct_s"),
+        named=True,
+    )
+    known = table.row(
+        by_predicate=(pl.col("traffic_load") == 0.4) & (pl.col("scheme") == "spray") & (pl.col("class") == "mouse"),
+        named=True,
+    )
+    assert [row[key] for key in ("mean", "low", "high")] == pytest.approx(
+        [known[f"p99_fct_s{end}"] for end in ("", "_low", "_high")], rel=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    "chart", ["completion", "throughput", "curves", "pairs", "over-time", "queues", "fabric-drawing"]
+)
+def test_a_figure_is_saved_as_svg(page, chart):
+    root = ElementTree.fromstring(saved(page, f'[data-svg="{chart}"]'))
+    assert root.tag.endswith("svg")
+    marks = [e for e in root.iter() if e.tag.endswith(("path", "line")) and (e.get("d") or e.get("x1"))]
+    assert len(marks) > 20
+    if chart == "fabric-drawing":
+        assert len({re.search(r"stroke:(rgb\([^)]*\))", line.get("style"))[1] for line in marks}) > 3
+
+
+@HOW
+def test_a_table_stands_for_a_chart_and_is_sorted(page, how):
+    activate(page, '[data-rows="curves"]', how)
+    assert page.locator('[data-rows="curves"]').get_attribute("aria-expanded") == "true"
+    page.wait_for_selector("#curves-rows tbody tr")
+    assert page.locator("#curves-rows thead th").all_inner_texts() == ["point", "scheme", "class", "fct_s", "share"]
+    for order, way in (("ascending", 1), ("descending", -1)):
+        activate(page, "#curves-rows th:nth-child(4) button", how)
+        assert page.locator("#curves-rows th:nth-child(4)").get_attribute("aria-sort") == order
+        cells = page.locator("#curves-rows tbody td:nth-child(4)").evaluate_all(
+            "all => all.map(c => Number(c.dataset.v))"
+        )
+        assert cells == sorted(cells, reverse=way < 0)
+    activate(page, '[data-rows="curves"]', how)
+    assert page.locator("#curves-rows").is_hidden()
+
+
+def test_the_comparison_is_sorted_by_any_column(page):
+    for order, way in (("ascending", 1), ("descending", -1)):
+        page.locator("#comparison thead button", has_text="p99 FCT").click()
+        assert page.locator("#comparison th[aria-sort]").get_attribute("aria-sort") == order
+        cells = page.locator("#comparison tbody tr td:nth-child(8)").evaluate_all(
+            "all => all.map(c => Number(c.dataset.v))"
+        )
+        assert cells == sorted(cells, reverse=way < 0)
+        assert len(set(cells)) > 10
+    page.locator("#comparison thead button", has_text="load").click()
+
+
+CONTRASTS = """() => {
+  const solid = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
+    if (!/rgba\\(.*, 0\\)|transparent/.test(c)) return c; } return 'rgb(255, 255, 255)'; };
+  const seen = (e) => e.getClientRects().length && getComputedStyle(e).visibility !== 'hidden';
+  const texts = [], marks = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let n; (n = walk.nextNode());) {
+    const e = n.parentElement;
+    if (!n.textContent.trim() || !seen(e)) continue;
+    if (e.closest('script, style, noscript, title, .unseen, option, button:disabled')) continue;
+    const style = getComputedStyle(e), svg = e instanceof SVGElement;
+    if (svg && Number(style.opacity) === 0) continue;
+    texts.push([svg ? style.fill : style.color, solid(e), e.tagName + ' ' + n.textContent.trim().slice(0, 30)]);
+  }
+  const drawn = ':is(.mark-line, .mark-symbol, .mark-rect) path, .fabric .l, .fabric .host, .mark path';
+  for (const e of document.querySelectorAll(drawn)) {
+    const style = getComputedStyle(e);
+    const paint = style.stroke !== 'none' && !e.closest('.mark-rect, .mark-symbol') ? style.stroke : style.fill;
+    if (paint === 'none' || Number(style.opacity) < 0.5 || paint === 'rgba(0, 0, 0, 0)') continue;
+    marks.push([paint, solid(e.closest('div, button, td')), e.getAttribute('class') ?? 'mark']);
+  }
+  return { texts, marks };
+}"""
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_texts_and_marks_have_enough_contrast(page, mode):
+    pressed = page.locator("#theme").get_attribute("aria-pressed") == "true"
+    if pressed != (mode == "dark"):
+        page.locator("#theme").click()
+        settled(page)
+    assert page.locator("#theme").get_attribute("aria-pressed") == str(mode == "dark").lower()
+    go(page, "link=e0 → a0")
+    found = page.evaluate(CONTRASTS)
+    assert len(found["texts"]) > 300
+    assert len(found["marks"]) > 200
+    poor = {(text, fore, back) for fore, back, text in found["texts"] if contrast(fore, back) < 4.5}
+    assert poor == set()
+    assert {(what, fore, back) for fore, back, what in found["marks"] if contrast(fore, back) < 3} == set()
+    if mode == "dark":
+        page.locator("#theme").click()
+
+
+def test_the_system_decides_on_dark_colours_until_the_reader_does(browser, page):
+    dark = opened(browser, page.path, color_scheme="dark")
+    paper = "getComputedStyle(document.querySelector('section')).backgroundColor"
+    assert dark.evaluate(paper) == "rgb(23, 29, 36)"
+    dark.locator("#theme").focus()
+    dark.keyboard.press("Enter")
+    assert dark.evaluate(paper) == "rgb(255, 255, 255)"
+    dark.close()
+
+
+def test_every_control_has_a_name_and_can_be_reached_and_seen(page):
+    page.keyboard.press("Escape")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    unnamed = """[...document.querySelectorAll('button, select, input')].filter(e =>
+        !(e.textContent.trim() || e.getAttribute('aria-label') || e.labels?.length)).map(e => e.outerHTML)"""
+    assert page.evaluate(unnamed) == []
+    page.keyboard.press("Tab")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
 
 
 def test_the_copy_button_copies_the_raw_table(page):

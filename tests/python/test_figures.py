@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from xml.etree import ElementTree
 
 import pytest
 from matplotlib.figure import Figure
@@ -109,3 +110,71 @@ def test_every_format_that_is_offered_is_written_and_the_same_twice(small, tmp_p
     ]
     assert files[0].name == f"a.{kind}"
     assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_only_the_named_figures_are_written(weft, sample_dir, tmp_path):
+    made = weft(
+        "plot", sample_dir, "-o", tmp_path, "--format", "svg", "--only", "fct-mean", "--only", "queues-load-0.4"
+    )
+    assert made.exit_code == 0, made.output
+    assert {path.name for path in tmp_path.iterdir()} == {"fct-mean.svg", "queues-load-0.4.svg"}
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--only", "fct-mena"), "there is no figure `fct-mena`: choose from fct-mean, fct-median, fct-p99,"),
+        (("--width", "wide"), "--width wide is not a width"),
+        (("--width", "0"), "give 1.5 to 40 inches, `column` (3.5) or `text` (7.16)"),
+    ],
+)
+def test_a_wrong_option_is_named_with_the_choices(weft, sample_dir, tmp_path, option, said):
+    made = weft("plot", sample_dir, "-o", tmp_path / "f", *option)
+    assert made.exit_code != 0
+    assert said in " ".join(made.output.split())
+    assert not (tmp_path / "f").exists()
+
+
+@pytest.mark.parametrize(("width", "inches"), [("column", 3.5), ("text", 7.16), ("5", 5.0)])
+def test_a_figure_is_as_wide_as_it_is_asked_to_be(weft, small, tmp_path, drawn, width, inches):
+    assert weft("plot", small.path, "-o", tmp_path, "--format", "svg", "--width", width).exit_code == 0
+    for path in tmp_path.iterdir():
+        root = ElementTree.parse(path).getroot()
+        assert float(root.get("width").removesuffix("pt")) == pytest.approx(inches * 72), path.name
+    assert all(not figure["cut"] for figure in drawn)
+    close = [
+        (one, other)
+        for figure in drawn
+        for labels in figure["labels"]
+        for (one, angle, a), (other, _, b) in pairwise(labels)
+        if angle == 0 and a.overlaps(b)
+    ]
+    assert close == []
+
+
+def test_points_of_schemes_stand_side_by_side_and_lines_differ_without_colour(results, monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: (figure.canvas.draw(), seen.append(look(figure))))
+    comparison.by_class(Content(results, None), "mean_fct_s", tmp_path / "f", ("svg",))
+    for ax in seen[0]:
+        columns = list(zip(*[[x for x, _ in points] for points, _, _ in ax], strict=True))
+        assert len(columns) == 2
+        for across in columns:
+            assert all(b - a >= 4 for a, b in pairwise(sorted(across)))
+        assert len({(marker, dash) for _, marker, dash in ax}) == len(ax) == 3
+        assert len({dash for _, _, dash in ax}) == 3
+
+
+def look(figure):
+    """For each axes, the positions in points, marker and dashes of each line with data."""
+    return [
+        [
+            (
+                (ax.transData.transform(bar[0].get_xydata()) * 72 / figure.dpi).tolist(),
+                bar[0].get_marker(),
+                str(bar[0]._unscaled_dash_pattern),
+            )
+            for bar in ax.containers
+        ]
+        for ax in figure.axes
+    ]

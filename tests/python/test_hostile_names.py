@@ -72,11 +72,8 @@ def test_a_report_shows_any_name_as_text(reported):
     assert page.evaluate("document.documentElement.dataset.ready") == "yes"
     assert page.title() == " ".join(f"{shown} – Weft".split())
     assert texts(page, "h1") == [shown]
-    assert texts(page, ".bar .legend span") == [f"{shown}1", f"{shown}2"]
-    assert page.locator("#point option").evaluate_all("all => all.map(one => one.value)") == [
-        f"note {shown}",
-        "note plain",
-    ]
+    assert texts(page, ".bar .legend button") == [f"{shown}1", f"{shown}2"]
+    assert page.locator("#key-0 option").evaluate_all("all => all.map(one => one.value)") == [shown, "plain"]
     assert {f"{shown}h0", f"{shown}e0", f"{shown}c0"} <= set(texts(page, "svg.fabric .nodes title"))
     assert any(
         title.startswith(f"{shown}h0 → {shown}e0: 1.00 Gbps") for title in texts(page, "svg.fabric .links title")
@@ -96,9 +93,16 @@ def test_the_controls_of_a_report_find_any_name(reported):
     page.locator(".tabs[data-sets=scheme] button").nth(1).click()
     second = lines.inner_html()
     assert second != before
-    page.locator("#point").select_option(index=1)
+    page.locator("#key-0").select_option(index=1)
+    page.wait_for_function("document.getElementById('key-0').selectedIndex === 1")
+    page.wait_for_function("!document.documentElement.dataset.busy")
     assert lines.inner_html() not in (before, second)
-    page.wait_for_timeout(50)
+    page.locator(".bar .legend button").first.click()
+    page.wait_for_function("!document.documentElement.dataset.busy")
+    assert page.locator("#pairs-counts tbody tr").count() > 0
+    page.locator('[data-rows="curves"]').click()
+    page.locator("#slowest tbody button").first.click()
+    page.locator("#flow-panel").wait_for()
     assert page.complaints == []
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from weft import quantity
-from weft.palette import styles
 
 
 @pytest.mark.parametrize(
@@ -42,17 +41,6 @@ from weft.palette import styles
 )
 def test_a_quantity_is_spelled_with_three_digits_and_the_unit_that_fits(got, expected):
     assert got == expected
-
-
-def test_known_schemes_keep_their_colour_in_any_company():
-    alone = styles(["spray"])["spray"]
-    assert styles(["a", "b", "ecmp", "spray"])["spray"] == alone
-
-
-def test_twelve_schemes_have_twelve_styles():
-    names = ["ecmp", "spray", *(f"flowlet gap={i} us" for i in range(10))]
-    assert len({style.color for style in styles(names).values()}) == 12
-    assert list(styles(names)) == names
 
 
 def test_a_range_is_its_ends_or_one_value():

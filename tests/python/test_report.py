@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import shlex
+import zlib
 from html import unescape
 from xml.etree import ElementTree
 
@@ -13,10 +16,12 @@ import pytest
 import sample
 from tiny import TINY
 from weft import OutputError, Results, extracts
-from weft.reporting import drawing, page, write
+from weft.reporting import details, drawing, page, write
 from weft.reporting.findings import findings
 from weft.summary import summarise
 from weft.topology import Fabric
+
+CLASSES = ("mouse", "rabbit", "elephant")
 
 
 @pytest.fixture(scope="module")
@@ -29,19 +34,27 @@ def block(html, ident):
     return json.loads(match[1])
 
 
+def unpacked(html, ident):
+    match = re.search(rf'<script type="text/plain" id="{ident}">(.*?)</script>', html, re.S)
+    return json.loads(zlib.decompress(base64.b64decode(match[1])))
+
+
 def test_everything_is_in_the_page_and_nothing_is_fetched(html):
     assert "default-src 'none'" in unescape(html)
     own = re.sub(r"<script>.*?</script>", "", html, flags=re.S)
-    assert not re.search(r"""(?:src|href)=["'](?!data:)|@import|url\(""", own)
+    assert not re.search(r"""(?:src|href)=["'](?!data:|#)|@import|url\(""", own)
     assert len(html.encode()) < 5_000_000
 
 
-def test_every_figure_has_its_specification_and_its_data(html):
-    for ident in ("completion", "throughput", "curves", "over-time", "queues"):
-        spec = block(html, f"{ident}-spec")
-        assert spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/v6")
-        assert "url" not in json.dumps(spec.get("data", {}))
-        assert f'data-spec="{ident}-spec"' in html
+def test_every_figure_has_its_place_and_its_data(html, results):
+    frames = unpacked(html, "frames")
+    assert set(frames) == {"intervals", "curves", "delivered", "exceedance", "largest"}
+    for ident in ("completion", "throughput", "curves", "over-time", "queues", "pairs", "link-series"):
+        assert f'<div class="chart" id="{ident}"' in html
+    places = pl.col("point", "scheme", "class").cast(pl.Enum([*results.points, *results.schemes, *CLASSES]))
+    curves = extracts.completion_curves(results).sort(places, maintain_order=True)
+    assert frames["curves"]["fct_s"] == pytest.approx(curves["fct_s"].to_list(), rel=1e-4)
+    assert [results.schemes[at] for at in frames["curves"]["scheme"]] == curves["scheme"].to_list()
 
 
 def test_the_exact_scenario_versions_seeds_and_transport_are_shown(html):
@@ -60,18 +73,107 @@ def test_the_copied_table_has_raw_numbers(html, results):
     )
 
 
-def test_link_utilisation_is_there_for_every_point_and_scheme(html):
+def test_link_utilisation_is_there_for_every_point_and_scheme(html, results):
     data = block(html, "page-data")
-    assert set(data["use"]) == {"load 0.2", "load 0.4"}
-    assert {len(use["utilisation"]) for by in data["use"].values() for use in by.values()} == {96}
     assert len(data["links"]) == 96
+    assert data["parts"]["use"] == [0, 1]
+    known = {(p, s, a, b): u for p, s, a, b, u, *_ in extracts.link_use(results).iter_rows()}
+    for at, point in enumerate(data["points"]):
+        use = unpacked(html, f"use-{at}")
+        assert list(use) == results.schemes
+        for scheme, own in use.items():
+            ends = [tuple(link.split(" → ")) for link in data["links"]]
+            found = [value / 1000 for value in own["utilisation"]]
+            assert found == pytest.approx([known[point, scheme, a, b] for a, b in ends], abs=5.1e-4)
+
+
+def test_the_series_of_a_link_is_that_of_the_samples(html, results):
+    series = unpacked(html, "series-1")
+    links = block(html, "page-data")["links"]
+    at, steps = links.index("e0 → a0"), len(series["utilisation"]["spray"]) // len(links)
+    rows = results.series("link_utilisation", "queue_bytes").filter(
+        (pl.col("point") == "load 0.4") & (pl.col("scheme") == "spray") & (pl.col("entity") == "e0->a0")
+    )
+    assert steps * series["step"] == pytest.approx(1.0)
+    for metric, name, unit in (("link_utilisation", "utilisation", 1e-3), ("queue_bytes", "queue", series["unit"])):
+        found = [value * unit for value in series[name]["spray"][at :: len(links)]]
+        own = rows.filter(pl.col("metric") == metric)
+        times = [round((step + 1) * series["step"] * 1e12) for step in range(steps)]
+        sums = dict(own.group_by("time_ps").agg(pl.col("value").sum()).iter_rows())
+        assert found == pytest.approx([sums.get(time, 0) / 3 for time in times], abs=unit * 0.51)
+
+
+def test_flows_are_compared_with_themselves_under_another_scheme(html, results):
+    part = unpacked(html, "flows-0")
+    flows = results.flows().filter(pl.col("point") == "load 0.2")
+    wide = flows.pivot("scheme", index=["seed", "flow", "class"], values="fct_s")
+    known = {(seed, flow): row for seed, flow, *row in wide.select("seed", "flow", *part["schemes"]).iter_rows()}
+    assert part["total"] == len(wide)
+    for i, place in enumerate(zip(part["seed"], part["flow"], strict=True)):
+        for row, value in zip(part["fct"], known[place], strict=True):
+            told = None if row[i] == 0 else part["low"] * 2.718281828459045 ** ((row[i] - 1) / 64999 * part["span"])
+            assert told == (None if value is None else pytest.approx(value, rel=2e-4))
+    for i, j, (*_, pooled) in part["pairs"]:
+        one, other = (wide[part["schemes"][at]] for at in (i, j))
+        faster, slower, equal, only_first, only_second, *ratio = pooled
+        assert (faster, slower, equal) == ((one < other).sum(), (one > other).sum(), (one == other).sum())
+        assert (only_first, only_second) == (0, 0)
+        logs = wide.with_columns((one / other).log().alias("log")).group_by("seed").agg(pl.col("log").mean())["log"]
+        assert ratio[0] == pytest.approx(logs.mean(), abs=1e-5)
+        assert ratio[1] < ratio[0] < ratio[2]
+
+
+def test_the_slowest_flows_are_those_with_the_largest_slowdown(html, results):
+    rows = pl.DataFrame(unpacked(html, "flows-1")["slowest"]).filter(
+        (pl.col("scheme") == "ecmp") & (pl.col("class") == "rabbit")
+    )
+    flows = results.flows().filter(
+        (pl.col("point") == "load 0.4") & (pl.col("scheme") == "ecmp") & (pl.col("class") == "rabbit")
+    )
+    unfinished = flows["fct_s"].null_count()
+    assert rows["fct_s"].null_count() == min(unfinished, 3)
+    slow = flows.drop_nulls("fct_s").sort("slowdown", descending=True).head(10)
+    shown = rows.drop_nulls("fct_s")
+    assert shown.select("seed", "flow", "src", "dst", "bytes").equals(
+        slow.select("seed", "flow", "src", "dst", "bytes")
+    )
+
+
+def test_a_page_of_many_points_leaves_out_parts_and_counts_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(details, "_SERIES_CELLS", 4 * 96 * 2 * 10)
+    sweep = {"scheme.name": ["ecmp", "spray"], "traffic.load": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]}
+    directory = sample.write_results(tmp_path / "r", sweep, seeds=1, flows=40, samples=40)
+    html = page.render(Results(directory))
+    assert block(html, "page-data")["parts"]["series"] == [0, 2, 4, 6]
+    assert len(unpacked(html, "series-2")["utilisation"]["ecmp"]) == 96 * 10
+
+
+EXPLORING = TINY.replace('["ecmp", "spray"]', '["ecmp", "tcp_path"]')
+
+
+def test_the_command_for_a_flow_makes_the_page_that_the_next_report_links(weft, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.toml").write_text(EXPLORING)
+    assert weft("run", "own.toml", "-o", "some results", "--set", "run.seeds=1").exit_code == 0
+    html = page.render(Results("some results"))
+    trails = block(html, "page-data")["trails"]
+    rows = pl.DataFrame(unpacked(html, "flows-0")["slowest"]).filter(pl.col("scheme") == "tcp_path", pl.col("explored"))
+    run, flow, seed = rows.select("run", "flow", "seed").row(0)
+    name = f"explore-{run}-{flow}.html"
+    command = f"{trails['command']} --flow {flow} --seed {seed} {trails['sets']['0,1']} -o {trails['folder']}{name}"
+    assert trails["explores"] == [False, True]
+    assert trails["pages"] == []
+    made = weft(*shlex.split(command)[1:])
+    assert made.exit_code == 0, made.output
+    assert f"flow {flow} of" in made.output
+    assert block(page.render(Results("some results")), "page-data")["trails"]["pages"] == [name]
 
 
 def test_a_text_cannot_break_out_of_the_page(tmp_path):
     directory = sample.write_results(tmp_path / "r", {"scheme.name": ["</script><b>"]}, seeds=2, flows=50, samples=4)
     html = page.render(Results(directory))
     assert "</script><b>" not in html
-    assert block(html, "page-data")["schemes"] == ["</script><b>"]
+    assert [scheme["name"] for scheme in block(html, "page-data")["schemes"]] == ["</script><b>"]
 
 
 def test_one_seed_one_scheme_and_no_series_still_make_a_page(tmp_path):
@@ -112,8 +214,8 @@ def test_what_no_flow_has_is_said_and_not_drawn(weft, tmp_path, start, said, ove
     assert made.exit_code == 0, made.output
     html = (results / "report.html").read_text()
     assert f"<p>{said}</p>" in html
-    assert ('id="over-time-spec"' in html) == over_time
-    assert 'id="completion-spec"' not in html
+    assert ('id="over-time"' in html) == over_time
+    assert 'id="completion"' not in html
     assert 'class="fabric"' in html
     table = weft("summary", results)
     assert table.exit_code == 0
@@ -122,21 +224,21 @@ def test_what_no_flow_has_is_said_and_not_drawn(weft, tmp_path, start, said, ove
     assert {file.stem for file in (results / "figures").iterdir()} == figures
 
 
-def test_a_sweep_over_two_numbers_and_a_name_has_rows_of_panels(tmp_path):
+def test_every_key_of_the_sweep_can_be_chosen(tmp_path):
     sweep = {"scheme.name": ["ecmp", "spray"], "traffic.load": [0.2, 0.3, 0.4], "fabric.queue": ["10 kB", "20 kB"]}
     directory = sample.write_results(tmp_path / "r", sweep, seeds=1, flows=50, samples=4)
-    spec = block(page.render(Results(directory)), "completion-spec")
-    assert [row["title"]["text"] for row in spec["vconcat"]] == ["queue 10 kB", "queue 20 kB"]
-    assert all(row["facet"].keys() == {"column"} for row in spec["vconcat"])
+    html = page.render(Results(directory))
+    data = block(html, "page-data")
+    assert data["keys"] == ["load", "queue"]
+    assert data["axis"] == 0
+    assert data["values"] == [[load, queue] for load in (0.2, 0.3, 0.4) for queue in ("10 kB", "20 kB")]
+    assert re.findall(r'<label>(\w+) <select id="key-(\d)">', html) == [("load", "0"), ("queue", "1")]
 
 
 def test_an_axis_is_named_by_the_end_of_its_key_with_what_it_is_a_share_of(html, tmp_path):
-    def titles(html):
-        return set(re.findall(r'"title": ?"([^"]*)"', json.dumps(block(html, "completion-spec"))))
-
-    assert "load (share of fabric uplinks)" in titles(html)
+    assert block(html, "page-data")["axisTitle"] == "load (share of fabric uplinks)"
     directory = sample.write_results(tmp_path / "r", {"traffic.long.flows": [1, 2]}, seeds=1, flows=50, samples=4)
-    assert "flows" in titles(page.render(Results(directory)))
+    assert block(page.render(Results(directory)), "page-data")["axisTitle"] == "flows"
 
 
 def test_what_differs_between_runs_is_given_as_a_range(html, tmp_path):

@@ -225,7 +225,7 @@ def test_frames_convert_to_pandas(results):
     assert len(frame) == 18
 
 
-def test_no_column_has_a_dot_which_altair_would_take_for_a_field_within_a_field(results):
+def test_no_column_has_a_dot_which_sql_would_take_for_a_field_within_a_field(results):
     for frame in (results.flows(), results.series(), results.links(), results.summary()):
         assert not [name for name in frame.columns if "." in name]
     assert "traffic_load" in results.flows().columns

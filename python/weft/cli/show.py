@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -95,7 +96,7 @@ def report(
     else:
         results = Results(directory)
         with reading(shell.err) as results.watch:
-            path = write(results, out, baseline=baseline)
+            path = write(results, out, baseline=baseline, told=partial(results.watch, "Writing the page"))
     shell.say(f"{escape(str(path))} ({quantity.size(path.stat().st_size)}): open it in a browser.")
     if open_page:
         webbrowser.open(path.resolve().as_uri())
@@ -115,12 +116,21 @@ def plot(
         str,
         typer.Option("--format", metavar="TYPES", help="File types, comma-separated: pdf, png, svg, jpg, tif, webp."),
     ] = "pdf,png",
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIGURE", help="Write only this figure (repeatable); an unknown name lists the names."),
+    ] = None,
+    width: Annotated[
+        str | None,
+        typer.Option(metavar="INCHES", help="Width of each figure in inches, `column` (3.5) or `text` (7.16)."),
+    ] = None,
 ) -> None:
     """Write the figures as PDF and PNG; for a study's directory, the figures of its paper.
 
     [bold]Examples[/bold]
 
       weft plot results/quickstart
+      weft plot results/quickstart --only fct-cdf --only queues --width column
       weft plot results/packet-spraying -o figures --format pdf
     """
     from .. import figures
@@ -128,12 +138,33 @@ def plot(
     from ..studies import registry
 
     kinds = tuple(kind.strip().lstrip(".") for kind in formats.split(",") if kind.strip()) or ("",)
+    inches = _inches(width)
     study = registry.of_directory(directory)
+    if study is not None and (only or inches is not None):
+        raise shell.fail(
+            "a study's figures take neither --only nor --width",
+            "give the directory of one of its parts, or leave them out",
+        )
     if study is not None:
         files = study.plot(directory, out, kinds)
     else:
         results = Results(directory)
         with reading(shell.err) as results.watch:
-            files = figures.write(results, out, kinds)
+            files = figures.write(results, out, kinds, only=only or (), width=inches)
     for path in files:
         shell.out.print(str(path), markup=False, soft_wrap=True)
+
+
+def _inches(width: str | None) -> float | None:
+    """The width of figures that the user gave."""
+    from ..figures.style import WIDTHS
+
+    if width is None or width in WIDTHS:
+        return None if width is None else WIDTHS[width]
+    try:
+        inches = float(width)
+    except ValueError:
+        inches = 0.0
+    if not 1.5 <= inches <= 40:
+        raise shell.fail(f"--width {width} is not a width", "give 1.5 to 40 inches, `column` (3.5) or `text` (7.16)")
+    return inches

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import extracts
 from ..content import Content
+from ..errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..results import Results
 
 _METRICS = {
@@ -22,44 +24,82 @@ _METRICS = {
     "throughput": "mean_throughput_bps",
     "out-of-order": "out_of_order_share",
 }
+_Draw = Callable[[Path, Sequence[str]], list[Path]]
 
 
-def write(results: Results, out: str | Path | None = None, formats: Sequence[str] = ("pdf", "png")) -> list[Path]:
-    """Write all figures of a result directory for which there is data.
+@dataclass(frozen=True)
+class _Figure:
+    """A figure that can be drawn."""
+
+    name: str
+    point: str
+    """End of the file's name where there are several points."""
+    draw: _Draw
+
+    @property
+    def stem(self) -> str:
+        return f"{self.name}-{self.point}" if self.point else self.name
+
+
+def write(
+    results: Results,
+    out: str | Path | None = None,
+    formats: Sequence[str] = ("pdf", "png"),
+    *,
+    only: Sequence[str] = (),
+    width: float | None = None,
+) -> list[Path]:
+    """Write the figures of a result directory for which there is data.
 
     Args:
         results: The results to draw.
         out: A directory; default ``figures`` in the result directory.
         formats: File types from `weft.figures.style.FORMATS`: pdf, png, svg, jpg, tif, webp.
+        only: Names of figures (``fct-cdf``: at all points; ``fct-cdf-load-0.4``: at one); default all.
+        width: Width of each figure in inches; default as wide as its panels need.
 
     Returns:
         The files written.
 
     Raises:
         ResultsError: No run has finished.
-        OutputError: A file cannot be written.
+        OutputError: A figure in `only` does not exist, or a file cannot be written.
     """
+    from .style import fitted
+
+    figures = list(_figures(results))
+    known = dict.fromkeys(name for figure in figures for name in (figure.name, figure.stem))
+    for name in only:
+        if name not in known:
+            raise OutputError(f"there is no figure `{name}`: choose from {', '.join(known)}")
+    folder = Path(out) if out is not None else results.path / "figures"
+    files: list[Path] = []
+    with fitted(width):
+        for figure in figures:
+            if not only or figure.name in only or figure.stem in only:
+                files += figure.draw(folder / figure.stem, formats)
+    return files
+
+
+def _figures(results: Results) -> Iterator[_Figure]:
+    """The figures for which there is data; nothing is drawn yet."""
     from . import comparison
 
     content = Content(results, None)
-    folder = Path(out) if out is not None else results.path / "figures"
-    files: list[Path] = []
     known = set(content.intervals()["metric"])
     for name, metric in _METRICS.items():
-        if metric not in known:
-            continue
-        files += comparison.by_class(content, metric, folder / name, formats)
+        if metric in known:
+            yield _Figure(name, "", partial(comparison.by_class, content, metric))
     curves, delivered = extracts.completion_curves(results), extracts.throughput_over_time(results)
     largest, exceedance = extracts.largest_queue(results), extracts.queue_exceedance(results)
     for point in content.points:
-        suffix = f"-{slug(point)}" if len(content.points) > 1 else ""
+        end = slug(point) if len(content.points) > 1 else ""
         if point in curves["point"]:
-            files += comparison.curves(content, curves, point, folder / f"fct-cdf{suffix}", formats)
+            yield _Figure("fct-cdf", end, partial(comparison.curves, content, curves, point))
         if content.classes:
-            files += comparison.over_time(content, delivered, point, folder / f"throughput-time{suffix}", formats)
-        files += comparison.queues(content, largest, exceedance, point, folder / f"queues{suffix}", formats)
-        files += comparison.fabric(content, point, folder / f"fabric{suffix}", formats)
-    return files
+            yield _Figure("throughput-time", end, partial(comparison.over_time, content, delivered, point))
+        yield _Figure("queues", end, partial(comparison.queues, content, largest, exceedance, point))
+        yield _Figure("fabric", end, partial(comparison.fabric, content, point))
 
 
 def slug(text: str) -> str:

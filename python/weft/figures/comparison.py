@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,15 +12,18 @@ from matplotlib.ticker import MaxNLocator
 
 from .. import extracts, quantity
 from ..labels import visible
-from ..palette import UTILISATION, styles
+from ..palette import UTILISATION, Style, styles
 from ..summary import METRICS
-from .style import label_with, legend, panels, save
+from .style import label_with, labels, legend, panels, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from ..content import Content
+
+_HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "||||")
+"""Patterns of bars."""
 
 
 def by_class(content: Content, metric: str, path: Path, formats: Sequence[str]) -> list[Path]:
@@ -52,21 +56,37 @@ def _errors(frame: pl.DataFrame) -> Any:
 
 
 def _lines(ax: Any, frame: pl.DataFrame, x: str, schemes: Sequence[str]) -> None:
-    for scheme, style in styles(schemes).items():
+    values = sorted(frame[x].unique().to_list())
+    step = _dodge(values, len(schemes))
+    for i, (scheme, style) in enumerate(styles(schemes).items()):
         part = frame.filter(pl.col("scheme") == scheme).sort(x)
         if part.is_empty():
             continue
         ax.errorbar(
-            part[x],
+            part[x] + (i - (len(schemes) - 1) / 2) * step,
             part["mean"],
             yerr=_errors(part),
             color=style.color,
+            linestyle=_dashed(style),
             marker=style.marker,
             capsize=2,
             elinewidth=0.9,
             label=visible(scheme),
         )
-    ax.set_xticks(sorted(frame[x].unique().to_list()))
+    ax.set_xticks(values)
+
+
+def _dodge(values: Sequence[float], schemes: int) -> float:
+    """Distance on the axis between schemes at one value, so that their intervals stand side by side."""
+    if len(values) < 2:
+        return 0.0
+    closest = min(b - a for a, b in pairwise(values))
+    return min(0.035 * (values[-1] - values[0]), 0.7 * closest / schemes)
+
+
+def _dashed(style: Style) -> Any:
+    """The line style of a scheme, which a print in black and white keeps."""
+    return (0, style.dash) if style.dash else "solid"
 
 
 def _bars(ax: Any, frame: pl.DataFrame, schemes: Sequence[str], points: Sequence[str]) -> None:
@@ -80,6 +100,9 @@ def _bars(ax: Any, frame: pl.DataFrame, schemes: Sequence[str], points: Sequence
             width * 0.92,
             yerr=_errors(part),
             color=style.color,
+            hatch=_HATCHES[i % len(_HATCHES)],
+            edgecolor="white",
+            linewidth=0,
             label=visible(scheme),
             error_kw={"elinewidth": 0.9, "ecolor": "#25303b"},
         )
@@ -95,7 +118,14 @@ def curves(content: Content, frame: pl.DataFrame, point: str, path: Path, format
         for ax, name in zip(axes[0], content.classes, strict=True):
             for scheme, style in styles(content.schemes).items():
                 part = data.filter((pl.col("class") == name) & (pl.col("scheme") == scheme))
-                ax.step(part["fct_s"], part["share"], where="post", color=style.color, label=visible(scheme))
+                ax.step(
+                    part["fct_s"],
+                    part["share"],
+                    where="post",
+                    color=style.color,
+                    linestyle=_dashed(style),
+                    label=visible(scheme),
+                )
             ax.set_xscale("log")
             ax.set_title(visible(name))
             ax.set_xlabel("flow completion time")
@@ -132,11 +162,11 @@ def queues(
         label_with(left.yaxis, quantity.size)
         for scheme, style in styles(content.schemes).items():
             part = exceedance.filter((pl.col("point") == point) & (pl.col("scheme") == scheme))
-            right.step(part["bytes"], part["share"], where="pre", color=style.color)
+            right.step(part["bytes"], part["share"], where="pre", color=style.color, linestyle=_dashed(style))
         right.set_yscale("log")
         right.set_xlabel("queued bytes (at least)")
         right.set_ylabel("share of samples")
-        right.xaxis.set_major_locator(MaxNLocator(5))
+        right.xaxis.set_major_locator(MaxNLocator(labels(5)))
         label_with(right.xaxis, quantity.size)
         label_with(right.yaxis, quantity.percent)
         legend(figure, left)
@@ -146,9 +176,10 @@ def queues(
 def _series(ax: Any, frame: pl.DataFrame, value: str, schemes: Sequence[str]) -> None:
     for scheme, style in styles(schemes).items():
         part = frame.filter(pl.col("scheme") == scheme)
-        ax.plot(part["time_s"], part[value], color=style.color, linewidth=1.0, label=visible(scheme))
+        line = {"color": style.color, "linestyle": _dashed(style), "linewidth": 1.0}
+        ax.plot(part["time_s"], part[value], label=visible(scheme), **line)
     ax.set_xlabel("time in the run")
-    ax.xaxis.set_major_locator(MaxNLocator(4))
+    ax.xaxis.set_major_locator(MaxNLocator(labels(4)))
     ax.set_ylim(bottom=0)
     label_with(ax.xaxis, quantity.seconds)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from contextvars import ContextVar
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 PANEL = (2.9, 2.3)
 """Width and height of a panel in inches."""
+_NARROWEST = 2.2
+"""Width below which panels continue in another row."""
+WIDTHS = {"column": 3.5, "text": 7.16}
+"""Widths in inches of a column and of the text in two-column papers (IEEE)."""
 
 FORMATS: dict[str, dict[str, None] | None] = {
     "pdf": {"CreationDate": None},
@@ -69,16 +74,45 @@ _SETTINGS: Any = {
 }
 
 
+_width: ContextVar[float | None] = ContextVar("width", default=None)
+
+
+@contextmanager
+def fitted(width: float | None) -> Iterator[None]:
+    """Draw figures exactly `width` inches wide; None: as wide as their panels need."""
+    token = _width.set(width)
+    try:
+        yield
+    finally:
+        _width.reset(token)
+
+
+def labels(usual: int) -> int:
+    """Maximum number of intervals between the labels of an axis: `usual`, at most 3 in a figure of given width."""
+    return usual if _width.get() is None else min(usual, 3)
+
+
 @contextmanager
 def panels(
     columns: int, rows: int = 1, *, width: float = PANEL[0], height: float = PANEL[1], share_y: bool = False
 ) -> Iterator[tuple[Figure, Any]]:
-    """A figure with a grid of axes (always two-dimensional), closed afterwards."""
+    """A figure with a grid of axes (always two-dimensional), closed afterwards.
+
+    In a figure of given width (`fitted`), a row of panels that would be too narrow continues in the next row.
+    """
+    fit = _width.get()
+    across = columns if fit is None else max(1, min(columns, int((fit - 0.3) / _NARROWEST)))
+    down = -(-columns // across)
+    if fit is not None:
+        height *= min(1.0, max(0.75, (fit - 0.3) / across / width))
     with plt.rc_context(_SETTINGS):
-        size = (width * columns + 0.3, height * rows + 0.35)
-        figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, sharey=share_y)
+        size = (width * columns + 0.3 if fit is None else fit, height * rows * down + 0.35)
+        figure, axes = plt.subplots(rows * down, across, figsize=size, squeeze=False, sharey=share_y)
+        grid = axes.reshape(rows, down * across)
+        for unused in grid[:, columns:].flat:
+            unused.remove()
         try:
-            yield figure, axes
+            yield figure, grid[:, :columns]
         finally:
             plt.close(figure)
 

@@ -1,7 +1,8 @@
 """The report: one self-contained HTML page that works offline.
 
-`content` collects the data of a result directory; `charts`, `drawing`, `tables` and `findings` turn it into Vega-Lite,
-SVG, HTML and text; `page` assembles them.
+`content` collects the data of a result directory; `frames` and `details` turn it into data for the page's scripts
+(`assets/`), which draw the charts with Vega-Lite; `drawing`, `tables` and `findings` make SVG, HTML and text; `page`
+assembles them.
 """
 
 from __future__ import annotations
@@ -12,16 +13,25 @@ from typing import TYPE_CHECKING
 from ..files import write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..results import Results
 
 
-def write(results: Results, out: str | Path | None = None, *, baseline: str | None = None) -> Path:
+def write(
+    results: Results,
+    out: str | Path | None = None,
+    *,
+    baseline: str | None = None,
+    told: Callable[[int, int], object] = lambda _, __: None,
+) -> Path:
     """Write the report of `results` and return its path.
 
     Args:
         results: The results to report.
         out: The page; default ``report.html`` in the result directory.
         baseline: The scheme to compare with; default the scenario's, else `ecmp`, else the first.
+        told: Called with the number of steps done and their total.
 
     Raises:
         ResultsError: No run has finished, or the baseline does not exist.
@@ -31,5 +41,5 @@ def write(results: Results, out: str | Path | None = None, *, baseline: str | No
     from .page import render
 
     path = Path(out) if out is not None else results.path / "report.html"
-    write_text(path, render(results, baseline=baseline))
+    write_text(path, render(results, baseline=baseline, out=path, told=told))
     return path

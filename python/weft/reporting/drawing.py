@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .. import quantity
-from ..palette import UTILISATION
+from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
 from ..topology import Fabric, Link, Node, tier_name
 from .markup import escape
 
@@ -55,12 +55,31 @@ def style_sheet() -> str:
     return "\n".join(rules)
 
 
-def shade(utilisation: float) -> str:
-    """The colour (CSS hex) of a utilisation, interpolated along the palette."""
-    position = utilisation * (len(UTILISATION) - 1)
-    lower = min(int(position), len(UTILISATION) - 2)
+def themed_style_sheet() -> str:
+    """CSS for the same classes on a page with a light and a dark mode, and for differences (`d0` ... `d20`)."""
+    rules = []
+    for i in range(STEPS + 1):
+        at, far = i / STEPS, abs(i / STEPS - 0.5) * 2
+        use = f"light-dark({shade(at)},{shade(at, UTILISATION_DARK)})"
+        change = f"light-dark({shade(at, DIFFERENCE)},{shade(at, DIFFERENCE_DARK)})"
+        rules.append(f":root .fabric .u{i}{{stroke:{use}}}")
+        rules.append(f":root .fabric .d{i}{{stroke:{change};stroke-width:{1.2 + 2.8 * far:.2f}}}")
+        rules.append(f".fabric.dense .d{i}{{stroke-opacity:{0.1 + 0.9 * far**0.5:.2f}}}")
+    return "\n".join(rules)
+
+
+def scale(colors: Sequence[str], dark: Sequence[str]) -> str:
+    """A colour scale as a CSS gradient."""
+    stops = (f"light-dark({shade(i / 10, colors)},{shade(i / 10, dark)})" for i in range(11))
+    return f"linear-gradient(90deg,{','.join(stops)})"
+
+
+def shade(utilisation: float, colors: Sequence[str] = UTILISATION) -> str:
+    """The colour (CSS hex) of a utilisation (0..1), interpolated along a palette."""
+    position = utilisation * (len(colors) - 1)
+    lower = min(int(position), len(colors) - 2)
     part = position - lower
-    low, high = ([int(UTILISATION[i][at : at + 2], 16) for at in (1, 3, 5)] for i in (lower, lower + 1))
+    low, high = ([int(colors[i][at : at + 2], 16) for at in (1, 3, 5)] for i in (lower, lower + 1))
     return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in zip(low, high, strict=True))
 
 

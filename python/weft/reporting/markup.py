@@ -7,9 +7,11 @@ characters.
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import re
+import zlib
 from typing import Any
 
 from ..labels import visible
@@ -27,6 +29,13 @@ def data_block(ident: str, data: Any) -> str:
     """Data for the page's script, as JSON without characters that HTML would treat as markup."""
     text = json.dumps(_shown(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f'<script type="application/json" id="{ident}">{text.translate(_IN_SCRIPT)}</script>'
+
+
+def packed_block(ident: str, data: Any) -> str:
+    """Data like that of `data_block`, compressed (zlib) and in base64, for large numbers of values."""
+    text = json.dumps(_shown(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+    return f'<script type="text/plain" id="{ident}">{packed}</script>'
 
 
 def closed(script: str) -> str:

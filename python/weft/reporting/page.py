@@ -1,4 +1,4 @@
-"""The page: head, controls and sections in reading order.
+"""The page: head, controls and sections in reading order, and its data.
 
 All scripts, styles and data are inline; the content security policy forbids every connection.
 """
@@ -6,61 +6,156 @@ All scripts, styles and data are inline; the content security policy forbids eve
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .. import quantity
 from ..content import Content
-from ..labels import plural, short_key
+from ..labels import plural, short_key, show
 from ..palette import styles
+from ..summary import METRICS
 from . import drawing, sections, tables
+from .details import Details, coverage
 from .findings import findings
-from .markup import closed, data_block, escape
-from .parts import asset, mark, policy, style
-from .use import link_use
+from .frames import frames
+from .markup import closed, data_block, escape, packed_block
+from .parts import asset, choice, mark, policy, scripts, style
+from .trails import trails
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..results import Results
 
+    Told = Callable[[int, int], object]
 
-def render(results: Results, *, baseline: str | None = None) -> str:
-    """The page as HTML text."""
+SCRIPTS = (
+    "units.js",
+    "data.js",
+    "state.js",
+    "theme.js",
+    "files.js",
+    "sorting.js",
+    "panels.js",
+    "charts.js",
+    "pairs.js",
+    "fabric.js",
+    "flows.js",
+    "controls.js",
+    "page.js",
+)
+"""The page's own scripts; each uses only those before it."""
+
+
+def render(
+    results: Results, *, baseline: str | None = None, out: Path | None = None, told: Told = lambda _, __: None
+) -> str:
+    """The page as HTML text.
+
+    Args:
+        results: The results to report.
+        baseline: The scheme to compare with.
+        out: Where the page will be written; pages of `weft explore` next to it are linked.
+        told: Called with the number of steps done and their total.
+    """
     content = Content(results, baseline)
-    body = "".join(section(content) for section in sections.ORDER)
-    scripts = [_bundle(), asset("page.js")]
-    data = {
-        "points": content.points,
-        "schemes": content.schemes,
-        "steps": drawing.STEPS,
-        "links": [drawing.title(content.fabric.links[i], None) for i in drawing.drawn_links(content.fabric)],
-        "use": link_use(content),
-    }
+    found = frames(content)
+    details = Details(content)
+    # The tables and the summary take about as long as the parts of all points.
+    base, steps = details.number, 2 * details.number
+    told(base, steps)
+    parts = []
+    for ident, part in details.parts():
+        parts.append((ident, packed_block(ident, part)))
+        told(base + len(parts), steps)
+    code = [_bundle(), scripts(*SCRIPTS)]
+    body = "".join(_sections(content, found, comparable=details.pairs_exist and bool(content.classes)))
     return "\n".join(
         [
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(*scripts, evaluates=True))}">',
+            '<!doctype html>\n<html lang="en" data-theme="auto"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(*code, evaluates=True))}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
-            f"<title>{escape(results.name)} – Weft</title><style>{style()}</style></head><body>",
+            f"<title>{escape(results.name)} – Weft</title>",
+            f"<style>{style()}{asset('report.css')}{drawing.themed_style_sheet()}</style></head><body>",
+            '<a class="skip" href="#main">Skip to the figures</a>',
             "<noscript>The charts on this page need JavaScript; the tables do not.</noscript>",
             _header(content),
             _bar(content),
-            f"<main>{body}</main>",
-            f"<footer><main>Made by Weft {escape(results.version)}. This page works offline.</main></footer>",
-            data_block("page-data", data),
+            f'<main id="main" tabindex="-1">{body}</main>',
+            '<div id="said" class="unseen" role="status" aria-live="polite"></div>',
+            f"<footer><div>Made by Weft {escape(results.version)}. This page works offline.</div></footer>",
+            data_block("page-data", _data(content, coverage([ident for ident, _ in parts]), out)),
             data_block("tsv", tables.tsv(content.summary)),
-            *(f"<script>{script}</script>" for script in scripts),
+            packed_block("frames", found),
+            *(block for _, block in parts),
+            *(f"<script>{script}</script>" for script in code),
             "</body></html>\n",
         ]
     )
 
 
+def _sections(content: Content, found: dict[str, Any], *, comparable: bool) -> list[str]:
+    """The sections in reading order."""
+    return [
+        sections.fabric(content),
+        sections.completion(content),
+        sections.throughput(content),
+        sections.curves(content, found),
+        sections.pairs(content, comparable=comparable),
+        sections.over_time(content, found),
+        sections.queues(content, found),
+        sections.paths_chosen(content),
+        sections.slowest(content),
+        sections.table(content),
+        sections.setup(content),
+    ]
+
+
+def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> dict[str, Any]:
+    """What the script needs to know besides the tables."""
+    results, fabric = content.results, content.fabric
+    places = {run.point: run.dimensions for run in results.finished}
+    keys = results.dimensions
+    metrics = dict.fromkeys(content.intervals()["metric"])
+    shown = drawing.drawn_links(fabric)
+    return {
+        "name": results.name,
+        "points": content.points,
+        "keys": [short_key(key, keys) for key in keys],
+        "values": [[_plain(places[point].get(key)) for key in keys] for point in content.points],
+        "axis": keys.index(content.x) if content.x in keys else None,
+        "axisTitle": content.x_title,
+        "schemes": [
+            {"name": name, "color": one.color, "dark": one.dark, "shape": one.shape, "dash": one.dash}
+            for name, one in styles(content.schemes).items()
+        ],
+        "baseline": content.summary.baseline,
+        "classes": content.classes,
+        "metrics": [{"key": m.key, "title": m.title, "kind": m.kind} for m in METRICS if m.key in metrics],
+        "metricsOf": {
+            ident: [[key, title] for key, title in shown_metrics if key in metrics]
+            for ident, shown_metrics in sections.METRICS.items()
+        },
+        "links": sections.link_names(content),
+        "rates": [fabric.links[i].rate_bps for i in shown],
+        "titles": [drawing.title(fabric.links[i], None) for i in shown],
+        "steps": drawing.STEPS,
+        "parts": parts,
+        "trails": trails(content, out),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value of the sweep: a number, else its text."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else show(value)
+
+
 @cache
 def _bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that defines `vegaEmbed`."""
-    import altair
     import vl_convert
 
-    major, minor = altair.SCHEMA_VERSION.lstrip("v").split(".")[:2]
-    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=f"{major}.{minor}")
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return closed(script)
 
 
@@ -88,7 +183,8 @@ def _header(content: Content) -> str:
         facts.append(f"{plural(missing, 'run')} not finished")
     colors = styles(content.schemes)
     items = "".join(
-        f'<li style="--c:{colors[f.scheme].color}"><b>{escape(f.scheme)}:</b> {escape(f.text)}</li>'
+        f'<li style="--c:{colors[f.scheme].color};--dark:{colors[f.scheme].dark}"><b>{escape(f.scheme)}:</b> '
+        f"{escape(f.text)}</li>"
         for f in findings(content.summary)
     )
     texts = list(dict.fromkeys(w for summary in content.summaries for w in summary.get("warnings", [])))
@@ -104,9 +200,35 @@ def _header(content: Content) -> str:
 
 
 def _bar(content: Content) -> str:
-    legend = "".join(f"<span>{mark(style)}{escape(name)}</span>" for name, style in styles(content.schemes).items())
-    chooser = ""
-    if len(content.points) > 1:
-        options = "".join(f'<option value="{escape(p)}">{escape(p)}</option>' for p in content.points)
-        chooser = f'<label>Fabric, distributions and time series for <select id="point">{options}</select></label>'
-    return f'<div class="bar"><div><div class="legend">{legend}</div>{chooser}</div></div>'
+    """The controls that all figures follow."""
+    legend = "".join(
+        _switch(name, mark(style) + f"<span>{escape(name)}</span>") for name, style in styles(content.schemes).items()
+    )
+    hint = "Click: hide or show. Double-click, or click with Shift: only this one."
+    parts = [f'<div class="legend" role="group" aria-label="Schemes shown" title="{hint}">{legend}</div>']
+    if len(content.classes) > 1:
+        chips = "".join(_switch(name, escape(name)) for name in content.classes)
+        parts.append(f'<div class="chips" role="group" aria-label="Classes shown" title="{hint}">{chips}</div>')
+    choosers = _choosers(content)
+    if choosers:
+        parts.append(f'<div class="choosers" role="group" aria-label="Values of the sweep">{choosers}</div>')
+    parts.append(
+        '<div class="page-tools"><button type="button" id="reset" hidden>Reset</button>'
+        '<button type="button" id="theme" aria-pressed="false">Dark</button></div>'
+    )
+    return f'<nav class="bar" aria-label="Controls of all figures"><div>{"".join(parts)}</div></nav>'
+
+
+def _switch(value: str, inner: str) -> str:
+    return f'<button type="button" value="{escape(value)}" aria-pressed="true">{inner}</button>'
+
+
+def _choosers(content: Content) -> str:
+    """A list of values for each swept key that has several."""
+    keys = content.results.dimensions
+    lists = []
+    for at, key in enumerate(keys):
+        texts = dict.fromkeys(show(run.dimensions.get(key)) for run in content.results.finished)
+        if len(texts) > 1:
+            lists.append(choice(f"key-{at}", short_key(key, keys), [(text, text) for text in texts]))
+    return "".join(lists)

@@ -6,10 +6,9 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from importlib import resources
-from typing import Any
 
 from ..palette import Style
-from .markup import data_block, escape
+from .markup import escape
 
 
 def asset(name: str) -> str:
@@ -32,15 +31,33 @@ def policy(*scripts: str, evaluates: bool = False) -> str:
     )
 
 
-def chart(ident: str, spec: dict[str, Any], label: str) -> str:
-    """The container of a chart, with its Vega-Lite specification."""
+def scripts(*names: str) -> str:
+    """Scripts of the report as one, in a scope of its own; each file may use those before it."""
+    failed = "(error) => { console.error(error); document.documentElement.dataset.ready = 'failed'; }"
+    return "\n".join(['"use strict";(async () => {', *(asset(name) for name in names), f"}})().catch({failed});"])
+
+
+def chart(ident: str, label: str) -> str:
+    """The container of a chart, with buttons for its drawing, its data, and a table as an alternative."""
     return (
-        f'<div class="chart" id="{ident}" data-spec="{ident}-spec" role="figure" aria-label="{escape(label)}"></div>'
-        + data_block(f"{ident}-spec", spec)
+        f'<div class="chart" id="{ident}" role="img" aria-label="{escape(label)}; its data: button Table"></div>'
+        + tools(ident, label)
     )
 
 
-def tabs(sets: str, choices: Sequence[tuple[str, str]]) -> str:
+def tools(ident: str, label: str) -> str:
+    """Buttons that save a figure as SVG and CSV and show its data as a table."""
+    what = escape(label)
+    return (
+        f'<div class="tools" role="group" aria-label="{what}: save or read"><button type="button" data-svg="{ident}" '
+        f'aria-label="Save {what} as SVG">SVG</button><button type="button" data-csv="{ident}" '
+        f'aria-label="Save the data of {what} as CSV">CSV</button><button type="button" data-rows="{ident}" '
+        f'aria-expanded="false" aria-label="Table of {what}">Table</button></div>'
+        f'<div class="rows" id="{ident}-rows" hidden></div>'
+    )
+
+
+def tabs(sets: str, choices: Sequence[tuple[str, str]], label: str = "") -> str:
     """A segmented control; `sets` is what the script changes with it. Empty if there is only one choice."""
     if len(choices) < 2:
         return ""
@@ -49,14 +66,29 @@ def tabs(sets: str, choices: Sequence[tuple[str, str]]) -> str:
         f"{escape(text)}</button>"
         for i, (value, text) in enumerate(choices)
     )
-    return f'<div class="tabs" data-sets="{sets}">{buttons}</div>'
+    named = f' aria-label="{escape(label)}"' if label else ""
+    return f'<div class="tabs" role="group"{named} data-sets="{sets}">{buttons}</div>'
+
+
+def toggle(name: str, text: str, *, pressed: bool = False, title: str = "") -> str:
+    """A button that switches something on and off."""
+    hint = f' title="{escape(title)}"' if title else ""
+    state = f'aria-pressed="{"true" if pressed else "false"}"'
+    return f'<button type="button" class="toggle" data-toggle="{name}" {state}{hint}>{escape(text)}</button>'
+
+
+def choice(ident: str, label: str, options: Sequence[tuple[str, str]]) -> str:
+    """A labelled list to choose from: values with their texts."""
+    items = "".join(f'<option value="{escape(value)}">{escape(text)}</option>' for value, text in options)
+    return f'<label>{escape(label)} <select id="{ident}">{items}</select></label>'
 
 
 def section(title: str, caption: str, body: str, ident: str, *, controls: str = "") -> str:
     """A section with heading, caption and, to the right of the heading, controls."""
+    side = f'<div class="controls">{controls}</div>' if controls else ""
     return (
-        f'<section id="{ident}"><div class="head"><h2>{escape(title)}</h2>{controls}</div>'
-        f'<p class="caption">{caption}</p>{body}</section>'
+        f'<section id="{ident}" aria-labelledby="{ident}-title"><div class="head"><h2 id="{ident}-title" tabindex="-1">'
+        f'{escape(title)}</h2>{side}</div><p class="caption">{caption}</p>{body}</section>'
     )
 
 
@@ -75,4 +107,7 @@ _MARKS = {
 
 def mark(style: Style) -> str:
     """The marker of a scheme, as in the charts."""
-    return f'<svg viewBox="0 0 16 16" aria-hidden="true"><path d="{_MARKS[style.shape]}" fill="{style.color}"/></svg>'
+    return (
+        f'<svg class="mark" viewBox="0 0 16 16" aria-hidden="true"><path d="{_MARKS[style.shape]}" '
+        f'fill="{style.color}" style="--light:{style.color};--dark:{style.dark}"/></svg>'
+    )

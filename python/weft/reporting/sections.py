@@ -1,81 +1,98 @@
-"""The sections of the report, with their captions and controls."""
+"""The sections of the report, with their captions and controls; `page` puts them in order."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .. import extracts, paths, quantity
+from .. import paths, quantity
 from ..content import Content
 from ..difference import NOT_SIGNIFICANT
-from . import charts, drawing, tables
+from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
+from . import drawing, tables
 from .markup import escape
-from .parts import chart, section, tabs
-from .use import link_use
+from .parts import chart, choice, section, tabs, toggle, tools
 
-_FCT = (
-    ("mean_fct_s", "Mean"),
-    ("median_fct_s", "Median"),
-    ("p99_fct_s", "99th percentile"),
-    ("mean_slowdown", "Slowdown"),
-)
-_THROUGHPUT = (
-    ("mean_throughput_bps", "Throughput"),
-    ("out_of_order_share", "Out of order"),
-    ("retransmissions", "Retransmissions"),
-    ("drops", "Drops"),
-)
+METRICS = {
+    "completion": (
+        ("mean_fct_s", "Mean"),
+        ("median_fct_s", "Median"),
+        ("p99_fct_s", "99th percentile"),
+        ("mean_slowdown", "Slowdown"),
+    ),
+    "throughput": (
+        ("mean_throughput_bps", "Throughput"),
+        ("out_of_order_share", "Out of order"),
+        ("retransmissions", "Retransmissions"),
+        ("drops", "Drops"),
+    ),
+}
+"""The metrics of each chart by class."""
 _NONE_ENDED = "<p>No flow finished.</p>"
 _NO_FLOW = "<p>No flow started in the measurement window.</p>"
 _UNTIL = "The time axis ends with the measurement window, unless most data was delivered after it."
+_LOG = "log axis"
 
 
 def fabric(content: Content) -> str:
-    """The drawing, with a control for the scheme."""
-    use = link_use(content)[content.points[0]][content.schemes[0]]["utilisation"]
-    by_link = dict(zip(drawing.drawn_links(content.fabric), use, strict=True))
-    shares = [by_link.get(i, 0) / 1000 for i in range(len(content.fabric.links))]
-    stops = ", ".join(drawing.shade(i / 10) for i in range(11))
+    """The drawing, with controls for the scheme, the time, and a second scheme to compare with."""
     caption = (
-        "Each link is drawn as two lines, one per direction. The colour shows the share of the link's rate that was "
-        "used in the measurement window, averaged over seeds. Hover over a line for details; dashed links are down."
+        "Each link is drawn as two lines, one per direction. Colour and width show the share of the link's rate that "
+        "was used, averaged over seeds: in the measurement window or, with the slider, in one step of time. Click a "
+        "line, or choose it in the list, for its series; dashed links are down."
     )
     if not drawing.draws_hosts(content.fabric):
         caption += f" The {len(content.fabric.hosts):,} hosts and their links are not drawn."
     if content.fabrics > 1:
         caption += f" The sweep has {content.fabrics} fabrics; this is that of the first run."
-    scale = f'<div class="scale">idle <i style="background:linear-gradient(90deg,{stops})"></i> fully used</div>'
-    return section(
-        "Fabric and link utilisation",
-        caption,
-        f'<div class="drawing">{drawing.draw(content.fabric, shares)}</div>{scale}',
-        controls=tabs("scheme", [(name, name) for name in content.schemes]),
-        ident="fabric",
+    gradients = "".join(
+        f'<i class="{name}" style="background:{drawing.scale(light, dark)}"></i>'
+        for name, light, dark in (
+            ("use", UTILISATION, UTILISATION_DARK),
+            ("change", DIFFERENCE, DIFFERENCE_DARK),
+        )
     )
+    others = [(name, name) for name in content.schemes]
+    controls = tabs("scheme", others, "Scheme drawn")
+    if len(content.schemes) > 1:
+        controls += choice("other", "minus", [("", "nothing"), *others])
+    controls += tabs("view", [("utilisation", "Utilisation"), ("queue", "Queue")], "Shown on links")
+    links = [("", "no link"), *((str(at), name) for at, name in enumerate(link_names(content)))]
+    time = (
+        '<div class="time"><button type="button" id="play" aria-pressed="false">Play</button>'
+        '<div class="track"><input type="range" id="time" min="-1" max="-1" step="1" value="-1" '
+        'aria-label="Time in the run"><div class="events" id="time-events"></div></div>'
+        '<output id="clock" for="time"></output></div><p class="caption" id="time-note"></p>'
+    )
+    body = (
+        f'<div class="drawing" tabindex="0" role="group" aria-label="Drawing of the fabric">'
+        f"{drawing.draw(content.fabric)}</div>"
+        f'<div class="scale"><span id="scale-low">idle</span> {gradients} <span id="scale-high">fully used</span></div>'
+        f"{time}{tools('fabric-drawing', 'links')}"
+        f'<div class="pick">{choice("link", "Series of link", links)}'
+        '<button type="button" id="reverse" hidden>Other direction</button></div>'
+        '<div id="link-panel" hidden><p class="caption" id="link-facts"></p>'
+        f"{chart('link-series', 'Series of the link')}</div>"
+    )
+    return section("Fabric and link utilisation", caption, body, controls=controls, ident="fabric")
 
 
-def _by_class(
-    content: Content,
-    ident: str,
-    title: str,
-    caption: str,
-    metrics: Sequence[tuple[str, str]],
-    label: str,
-) -> str:
-    intervals = content.intervals()
-    known = set(intervals["metric"])
-    shown = [(key, name) for key, name in metrics if key in known]
+def link_names(content: Content) -> list[str]:
+    """The drawn links, in the order of their lines."""
+    links = content.fabric.links
+    return [f"{links[i].source} → {links[i].target}" for i in drawing.drawn_links(content.fabric)]
+
+
+def _by_class(content: Content, ident: str, title: str, caption: str) -> str:
+    known = set(content.intervals()["metric"])
+    shown = [(key, name) for key, name in METRICS[ident] if key in known]
     if not shown:
         return section(title, caption, _none(content), ident=f"{ident}-section")
-    spec = charts.by_class(
-        intervals,
-        metrics=[key for key, _ in shown],
-        label=label,
-        x=(content.x, content.x_title) if content.x else None,
-        row="panels" if content.others else None,
-    )
-    return section(title, caption, chart(ident, spec, title), controls=tabs("metric", shown), ident=f"{ident}-section")
+    controls = tabs("metric", shown, "Measure") + toggle(f"{ident}-y", _LOG)
+    if content.points != [""]:
+        caption += " The chosen values of the sweep are marked; other keys have their chosen values."
+    return section(title, caption, chart(ident, title), controls=controls, ident=f"{ident}-section")
 
 
 def _none(content: Content) -> str:
@@ -95,24 +112,17 @@ def _plus_minus(content: Content) -> str:
 
 def completion(content: Content) -> str:
     """FCT and slowdown by class."""
-    label = f"metric == 'mean_slowdown' ? format(datum.value, '.3~r') : {charts.SECONDS}"
     return _by_class(
         content,
         "completion",
         "Flow completion time by class",
         "From connection setup to delivery of the last byte to the receiving application. Slowdown is relative to the "
         f"same flow on an otherwise idle fabric. {_interval_note(content)}",
-        _FCT,
-        label,
     )
 
 
 def throughput(content: Content) -> str:
     """Throughput, reordering, retransmissions and drops by class."""
-    label = (
-        f"metric == 'mean_throughput_bps' ? {charts.RATE} : metric == 'out_of_order_share' ? {charts.PERCENT} "
-        ": format(datum.value, '.3~s')"
-    )
     return _by_class(
         content,
         "throughput",
@@ -120,57 +130,89 @@ def throughput(content: Content) -> str:
         "Throughput is flow size divided by completion time, averaged over flows. Out of order is the share of first "
         "transmissions that arrive after a later one. Retransmissions and drops are per run. "
         + _interval_note(content),
-        _THROUGHPUT,
-        label,
     )
 
 
-def _figure(name: str, title: str, caption: str, body: str | dict[str, Any]) -> str:
-    """A section with one chart, or its placeholder."""
-    shown = body if isinstance(body, str) else chart(name, body, title)
-    return section(title, caption, shown, ident=f"{name}-section")
-
-
-def curves(content: Content) -> str:
+def curves(content: Content, found: Iterable[str]) -> str:
     """FCT distributions."""
-    frame = extracts.completion_curves(content.results)
-    return _figure(
-        "curves",
+    controls = (
+        toggle("ccdf", "CCDF", title="Share of flows that take longer")
+        + toggle("curves-x", "log time", pressed=True)
+        + toggle("curves-y", "log share")
+    )
+    there = "curves" in found
+    return section(
         "Distribution of flow completion times",
-        "Cumulative share of flows by completion time, all seeds pooled.",
-        _none(content)
-        if frame.is_empty()
-        else charts.completion(frame, content.classes, content.schemes, content.points),
+        "Share of flows by completion time, all seeds pooled: cumulative, or complementary (CCDF): the share that "
+        "takes longer, which shows the tail on a logarithmic axis.",
+        chart("curves", "Distribution of flow completion times") if there else _none(content),
+        controls=controls if there else "",
+        ident="curves-section",
     )
 
 
-def over_time(content: Content) -> str:
+def over_time(content: Content, found: Iterable[str]) -> str:
     """Delivered bytes over time."""
-    frame = extracts.throughput_over_time(content.results)
-    return _figure(
-        "over-time",
+    there = "delivered" in found
+    return section(
         "Throughput over time",
         "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds. "
         + _UNTIL,
-        charts.throughput(frame, content.classes, content.schemes, content.points) if content.classes else _NO_FLOW,
+        chart("over-time", "Throughput over time") if there else _NO_FLOW,
+        controls=toggle("over-time-y", _LOG) if there else "",
+        ident="over-time-section",
     )
 
 
-def queues(content: Content) -> str:
+def queues(_: Content, found: Iterable[str]) -> str:
     """Queue occupancy, over time and as a distribution."""
-    exceedance = extracts.queue_exceedance(content.results)
-    if exceedance.is_empty():
-        body = "<p>All sampled queues were empty, or the fabric is too large to sample its links.</p>"
-    else:
-        largest = extracts.largest_queue(content.results)
-        spec = charts.queues(largest, exceedance, content.schemes, content.points)
-        body = chart("queues", spec, "Queue occupancy")
+    there = "exceedance" in found
     return section(
         "Queues",
         f"Left: the fullest queue in the fabric, averaged over seeds. {_UNTIL} Right: complementary CDF of queue "
         "occupancy (all switch ports, samples in the measurement window); lower and further left is better.",
-        body,
+        chart("queues", "Queue occupancy")
+        if there
+        else "<p>All sampled queues were empty, or the fabric is too large to sample its links.</p>",
+        controls=toggle("queues-x", "log bytes") + toggle("queues-y", "log share", pressed=True) if there else "",
         ident="queues-section",
+    )
+
+
+def pairs(content: Content, *, comparable: bool) -> str:
+    """Two schemes, flow by flow; empty where schemes do not have the same flows."""
+    if not comparable:
+        return ""
+    options = [(name, name) for name in content.schemes]
+    return section(
+        "Two schemes, flow by flow",
+        "Each mark is one flow of one seed, which has the same size, ends and start under both schemes: its completion "
+        "time under the first scheme (across) and under the second (up). Below the line, the second scheme is faster. "
+        "The marks are a fixed sample of the flows; the table is over all flows: its ratio of completion times is the "
+        "geometric mean, with its 95 % confidence interval over seeds.",
+        chart("pairs", "Completion times of the same flows under two schemes")
+        + '<div class="scroll" id="pairs-counts"></div><p class="caption" id="pairs-note"></p>',
+        controls=choice("first", "first", options)
+        + choice("second", "second", options)
+        + toggle("pairs-log", "log axes", pressed=True),
+        ident="pairs-section",
+    )
+
+
+def slowest(content: Content) -> str:
+    """The slowest flows of a class under one scheme."""
+    if not content.classes:
+        return ""
+    return section(
+        "Slowest flows",
+        "The flows with the largest slowdown of a class under one scheme, over all seeds; up to three unfinished flows "
+        "come first. <b>Path</b> lists the switches of the flow's first data segment. Choose a flow for the command "
+        "that shows how it found its path.",
+        '<div class="scroll"><table class="data" id="slowest"></table></div><p class="caption" id="slowest-note"></p>'
+        '<div id="flow-panel" hidden></div>',
+        controls=tabs("slow", [(name, name) for name in content.classes], "Class")
+        + choice("slow-scheme", "under", [(name, name) for name in content.schemes]),
+        ident="slowest-section",
     )
 
 
@@ -191,9 +233,13 @@ def table(content: Content) -> str:
     return section(
         "All numbers",
         f"Each number is one value per run (a mean, quantile, share or count over its flows), averaged over the seeds. "
-        f"{_plus_minus(content)}{note} Copying gives tab-separated raw numbers (seconds, bit/s, shares).",
-        f'<div class="scroll">{tables.comparison(content.summary)}</div>{missing}' if content.classes else _NO_FLOW,
-        controls='<button type="button" class="copy" id="copy">Copy table</button>' if content.classes else "",
+        f"{_plus_minus(content)}{note} Click a heading to sort, a class for its slowest flows. "
+        "Copying gives tab-separated raw numbers (seconds, bit/s, shares).",
+        f'<div class="scroll">{tables.comparison(content)}</div>{missing}' if content.classes else _NO_FLOW,
+        controls=(toggle("only-point", "only the chosen point") if len(content.points) > 1 else "")
+        + '<button type="button" class="copy" id="copy">Copy table</button>'
+        if content.classes
+        else "",
         ident="table",
     )
 
@@ -271,7 +317,3 @@ def _offered_load(traffic: Sequence[Mapping[str, Any]]) -> str:
     loads = [t["offered_load"] for t in traffic if t.get("offered_load") is not None]
     of = dict.fromkeys(str(t["load_of"]) for t in traffic if t.get("load_of"))
     return f"{quantity.span(loads, quantity.percent)} of {', '.join(of) or 'capacity'}" if loads else ""
-
-
-ORDER = (fabric, completion, throughput, curves, over_time, queues, paths_chosen, table, setup)
-"""The sections in reading order."""

@@ -17,6 +17,7 @@ from .markup import escape
 from .parts import mark
 
 if TYPE_CHECKING:
+    from ..content import Content
     from ..difference import Difference
     from ..paths import Column
     from ..paths import Row as PathRow
@@ -30,36 +31,56 @@ def tsv(summary: Summary) -> str:
     return frame.write_csv(separator="\t")
 
 
-def comparison(summary: Summary) -> str:
+def comparison(content: Content) -> str:
     """The comparison as a table: mean over seeds, half the 95 % interval below, difference from the baseline."""
-    chosen = styles(str(row.group.get("scheme", "")) for row in summary.rows)
+    summary = content.summary
+    chosen = styles(content.schemes)
     heads = [short_key(key, summary.by) for key in summary.by]
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    head += '<th class="n">seeds</th><th class="n">Flows per run</th>'
-    head += "".join(f'<th class="n">{escape(metric.title)}</th>' for metric in METRICS)
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+    head += '<th scope="col" class="n">seeds</th><th scope="col" class="n">Flows per run</th>'
+    head += "".join(f'<th scope="col" class="n">{escape(metric.title)}</th>' for metric in METRICS)
     leads = [tuple(v for key, v in row.group.items() if key not in ("scheme", "class")) for row in summary.rows]
-    return _grouped("comparison", head, leads, [_cells(row, summary, chosen) for row in summary.rows])
+    keys = content.results.dimensions
+    points = {tuple(run.dimensions.get(key) for key in keys): run.point for run in content.results.finished}
+    marks = [
+        f' data-point="{content.points.index(points[tuple(row.group[key] for key in keys)])}" '
+        f'data-scheme="{content.schemes.index(row.group["scheme"])}" '
+        f'data-class="{content.classes.index(row.group["class"])}"'
+        for row in summary.rows
+    ]
+    return _grouped("comparison", head, leads, [_cells(row, summary, chosen) for row in summary.rows], marks)
 
 
-def _grouped(ident: str, head: str, leads: Sequence[tuple[Any, ...]], rows: Sequence[str]) -> str:
+def _grouped(
+    ident: str, head: str, leads: Sequence[tuple[Any, ...]], rows: Sequence[str], marks: Sequence[str] = ()
+) -> str:
     """A table of rows of cells; a row whose lead differs from that of the row above begins a group."""
     kinds = ["next" if lead == above else "first" for above, lead in pairwise([*leads[:1], *leads])]
-    body = "\n".join(f'<tr class="{kind}">{row}</tr>' for kind, row in zip(kinds, rows, strict=True))
-    return f'<table class="data" id="{ident}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    body = "\n".join(
+        f'<tr class="{kind}"{mark}>{row}</tr>'
+        for kind, row, mark in zip(kinds, rows, marks or [""] * len(rows), strict=True)
+    )
+    return f'<table class="data sortable" id="{ident}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def paths(rows: Sequence[PathRow], columns: Sequence[Column], ident: str) -> str:
     """Path selection or the impact of events: one row per point, event and scheme, without empty columns."""
     shown, leads = telling(rows, columns), lead_keys(rows)
     chosen = styles(row.scheme for row in rows)
-    head = "".join(f"<th>{key}</th>" for key in (*leads, "scheme"))
-    head += "".join(f'<th class="n">{escape(column.title)}</th>' for column in shown)
+    head = "".join(f'<th scope="col">{key}</th>' for key in (*leads, "scheme"))
+    head += "".join(f'<th scope="col" class="n">{escape(column.title)}</th>' for column in shown)
     places = [tuple(getattr(row, key) for key in leads) for row in rows]
     body = []
     for row, place in zip(rows, places, strict=True):
         cells = "".join(f"<td>{escape(value)}</td>" for value in place)
         cells += f"<td>{mark(chosen[row.scheme])}{escape(row.scheme)}</td>"
-        body.append(cells + "".join(f'<td class="n">{_estimate(row.estimates[c.key], c.kind)}</td>' for c in shown))
+        body.append(
+            cells
+            + "".join(
+                f'<td class="n"{_raw(row.estimates[c.key])}>{_estimate(row.estimates[c.key], c.kind)}</td>'
+                for c in shown
+            )
+        )
     return _grouped(ident, head, places, body)
 
 
@@ -69,20 +90,28 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
         text = escape(show(row.group[key]))
         if key == "scheme":
             text = mark(chosen[row.group[key]]) + text
-        cells.append(f"<td>{text}</td>")
+        elif key == "class":
+            text = f'<button type="button" class="plain" data-slow="{text}" title="Its slowest flows">{text}</button>'
+        number = isinstance(row.group[key], int | float)
+        cells.append(f'<td data-v="{row.group[key]!r}">{text}</td>' if number else f"<td>{text}</td>")
     unfinished = row.flows - row.finished
     flows = quantity.count(row.per_run(row.flows)) + (
         f'<small class="bad">{quantity.count(row.per_run(unfinished))} unfinished</small>' if unfinished else ""
     )
-    cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n">{flows}</td>')
+    cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n" data-v="{row.per_run(row.flows)}">{flows}</td>')
     for metric in METRICS:
         value = row.estimates[metric.key]
-        text = '<td class="n">' + _estimate(value, metric.kind)
+        text = f'<td class="n"{_raw(value)}>' + _estimate(value, metric.kind)
         found = row.differences.get(metric.key)
         if found is not None:
             text += _difference(found, metric)
         cells.append(text + "</td>")
     return "".join(cells)
+
+
+def _raw(value: Estimate | None) -> str:
+    """The attribute by which the page sorts; without one, a row stays below."""
+    return "" if value is None else f' data-v="{value.mean:.6g}"'
 
 
 def _estimate(value: Estimate | None, kind: str) -> str:

@@ -1,0 +1,91 @@
+// Two schemes compared flow by flow.
+const pairOf = async () => {
+  const found = await part("flows", state.point);
+  if (!found?.pairs) return null;
+  const [a, b] = [state.scheme, state.second].map((at) => found.schemes.indexOf(schemeName(at)));
+  if (a < 0 || b < 0) return null;
+  const seconds = (row, i) => (row[i] === 0 ? null : found.low * Math.exp(((row[i] - 1) / 64999) * found.span));
+  const rows = found.seed.map((seed, i) => ({
+    seed, flow: found.flow[i], class: found.class[i], x: seconds(found.fct[a], i), y: seconds(found.fct[b], i),
+  }));
+  const swap = a > b;
+  const counts = found.pairs.find(([i, j]) => i === Math.min(a, b) && j === Math.max(a, b))?.[2];
+  return { total: found.total, rows, counts: counts?.map((numbers) => turned(numbers, swap)) };
+};
+// The counts of a pair as seen from the reader's first scheme; the ratio is second / first.
+const turned = ([faster, slower, equal, one, two, mean, low, high], swap) => {
+  const ratio = (value) => (value === null ? null : Math.exp(swap ? value : -value));
+  const ends = [ratio(low), ratio(high)].sort((x, y) => x - y);
+  return {
+    first: swap ? slower : faster, second: swap ? faster : slower, equal, onlyFirst: swap ? two : one, onlySecond: swap ? one : two,
+    mean: ratio(mean), low: low === null ? null : ends[0], high: high === null ? null : ends[1],
+  };
+};
+
+if (element("pairs")) charts.pairs = {
+  needs: ["point", "scheme", "second", "without", "flip"],
+  empty: "No comparison: flows of this point are left out of the page, or one of the schemes has not finished here.",
+  chart: async (room) => {
+    const pair = await pairOf(), log = on("pairs-log");
+    const [first, second] = [state.scheme, state.second].map(schemeName);
+    const rows = (pair?.rows ?? []).filter((row) => row.x !== null && row.y !== null).map((row) => ({
+      ...row, faster: row.x < row.y ? first : row.y < row.x ? second : "equal", told_x: `${quantity("s", row.x)} with ${first}`, told_y: `${quantity("s", row.y)} with ${second}`,
+      name: `${row.flow} (seed ${row.seed})`, times: quantity("ratio", row.y / row.x),
+    }));
+    const classes = seenClasses().filter((at) => rows.some((row) => row.class === at));
+    if (!classes.length) return null;
+    const domain = [first, second, "equal"];
+    const color = { field: "faster", type: "nominal", legend: null, scale: { domain, range: [schemeColour(state.scheme), schemeColour(state.second), colour("soft")] } };
+    const shape = { field: "faster", type: "nominal", legend: null, scale: { domain, range: [page.schemes[state.scheme].shape, page.schemes[state.second].shape, "stroke"] } };
+    const tips = tooltip(["name", "flow"], ["told_x", "completion time"], ["told_y", "second"], ["times", "second / first"]);
+    const size = layout(classes.length, room);
+    return chartOf(classes.map((at) => {
+      const own = rows.filter((row) => row.class === at);
+      const ends = own.flatMap((row) => [row.x, row.y]);
+      const [low, high] = [log ? Math.min(...ends) / 1.1 : 0, Math.max(...ends) * 1.1];
+      const axis = (field, title) => axisOf({ field, title, kind: "s", log, domain: [low, high], nice: false, ticks: 4 });
+      return { title: page.classes[at], rows: own, layers: [
+        { data: { values: [{ v: low }, { v: high }] }, mark: { type: "line", strokeWidth: 1.2, strokeDash: [4, 3], color: colour("soft"), aria: false },
+          encoding: { x: axis("v", first), y: axis("v", second) } },
+        // Without descriptions: Vega-Lite writes the titles, which are names here, into expressions.
+        { mark: { type: "point", filled: true, size: 26, opacity: 0.8, aria: false }, encoding: { x: axis("x", first), y: axis("y", second), color, shape, tooltip: tips } },
+      ] };
+    }), size, Math.min(size.width, 300));
+  },
+  data: async () => {
+    const pair = await pairOf();
+    const rows = (pair?.rows ?? []).map((row) => [row.seed, row.flow, page.classes[row.class], row.x, row.y]);
+    return { columns: ["seed", "flow", "class", `fct_s ${schemeName(state.scheme)}`, `fct_s ${schemeName(state.second)}`],
+      kinds: () => ["number", "number", "text", "s", "s"], rows };
+  },
+};
+
+const countPairs = async () => {
+  const pair = await pairOf(), at = element("pairs-counts"), note = element("pairs-note");
+  if (!pair?.counts) {
+    at.replaceChildren();
+    note.textContent = "";
+    return;
+  }
+  const [first, second] = [state.scheme, state.second].map(schemeName);
+  const columns = [
+    { title: "class", kind: "text" }, { title: "flows", kind: "count" }, { title: `${first} faster`, kind: "share" },
+    { title: `${second} faster`, kind: "share" }, { title: "equal", kind: "share" }, { title: `only ${first} finished`, kind: "count" },
+    { title: `only ${second} finished`, kind: "count" }, { title: `${second} / ${first}`, kind: "ratio" }, { title: "95 % interval", kind: "text" },
+  ];
+  const shown = [...page.classes, ...(page.classes.length > 1 ? ["all"] : [])];
+  const rows = shown.map((name, i) => {
+    const one = pair.counts[name === "all" && i === page.classes.length ? page.classes.length : i];
+    const both = one.first + one.second + one.equal, share = (count) => (both ? count / both : null);
+    return [name, both, share(one.first), share(one.second), share(one.equal), one.onlyFirst, one.onlySecond, one.mean, span("ratio", one.low, one.high)];
+  }).filter((_, i) => i === page.classes.length || !state.without.includes(i));
+  const made = make("table", { class: "data" });
+  fill(made, columns, rows);
+  at.replaceChildren(made);
+  note.textContent = pair.rows.length < pair.total
+    ? `${plural(pair.rows.length, "mark")} of ${plural(pair.total, "flow")}: the same number of flows of each class, chosen by a hash of seed and flow.`
+    : `All ${plural(pair.total, "flow")}.`;
+};
+if (element("pairs")) onChange((keys) => {
+  if (["point", "scheme", "second", "without"].some((key) => keys.includes(key))) countPairs();
+});

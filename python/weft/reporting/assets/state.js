@@ -1,0 +1,80 @@
+// What the reader has chosen, kept in the fragment of the page's address.
+const other = (scheme) => {
+  const base = page.schemes.findIndex((one) => one.name === page.baseline);
+  return base >= 0 && base !== scheme ? base : page.schemes.findIndex((_, at) => at !== scheme);
+};
+const DEFAULTS = {
+  point: 0, hide: [], without: [], completion: 0, throughput: 0, flip: [], scheme: 0, second: other(0), minus: false,
+  view: "utilisation", time: -1, link: -1, slow: 0, flow: "",
+};
+const state = structuredClone(DEFAULTS);
+const watchers = [];
+const onChange = (watcher) => watchers.push(watcher);
+const notify = (keys) => { for (const watcher of watchers) watcher(keys); };
+
+// How each choice is written: by name, so that an address still holds for a report with more runs.
+const place = (names) => ({ write: (at) => names[at], read: (text) => names.indexOf(text), ok: (at) => at >= 0 });
+const schemes = place(page.schemes.map((one) => one.name));
+const metric = (figure) => place((page.metricsOf[figure] ?? []).map(([key]) => key));
+const plain = { write: String, read: (text) => text, ok: () => true };
+const number = { write: String, read: Number, ok: Number.isInteger };
+const WRITTEN = {
+  point: place(page.points), hide: schemes, without: place(page.classes), completion: metric("completion"),
+  throughput: metric("throughput"), flip: plain, scheme: schemes, second: schemes,
+  minus: { write: () => "yes", read: (text) => text === "yes", ok: () => true },
+  view: { ...plain, ok: (text) => ["utilisation", "queue"].includes(text) },
+  time: number, link: place(page.links), slow: place(page.classes), flow: plain,
+};
+
+const fragment = () => {
+  const words = new URLSearchParams();
+  for (const [key, { write }] of Object.entries(WRITTEN)) {
+    const value = state[key];
+    if (Array.isArray(value)) value.forEach((one) => words.append(key, write(one)));
+    else if (value !== DEFAULTS[key]) words.append(key, write(value));
+  }
+  return words.toString();
+};
+
+// Changes the state, tells all parts of the page, and makes an entry in the history (unless `quiet`).
+const change = (values, { quiet = false } = {}) => {
+  const keys = Object.keys(values).filter((key) => JSON.stringify(values[key]) !== JSON.stringify(state[key]));
+  if (!keys.length) return;
+  Object.assign(state, values);
+  history[quiet ? "replaceState" : "pushState"](null, "", "#" + fragment());
+  notify(keys);
+};
+
+// The state in the address; what it does not name, or names wrongly, is as at first.
+const restore = () => {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const found = structuredClone(DEFAULTS);
+  for (const [key, { read: from, ok }] of Object.entries(WRITTEN)) {
+    const values = words.getAll(key).map(from).filter(ok);
+    if (Array.isArray(found[key])) found[key] = [...new Set(values)];
+    else if (values.length) [found[key]] = values;
+  }
+  if (found.hide.length >= page.schemes.length) found.hide = [];
+  if (found.without.length >= page.classes.length) found.without = [];
+  if (found.second === found.scheme) found.second = other(found.scheme);
+  const keys = Object.keys(found).filter((key) => JSON.stringify(found[key]) !== JSON.stringify(state[key]));
+  Object.assign(state, found);
+  return keys;
+};
+const follow = () => {
+  const keys = restore();
+  if (keys.length) notify(keys);
+};
+addEventListener("popstate", follow);
+addEventListener("hashchange", follow);
+
+const seen = (scheme) => !state.hide.includes(scheme);
+const seenSchemes = () => page.schemes.map((_, at) => at).filter(seen);
+const seenClasses = () => page.classes.map((_, at) => at).filter((at) => !state.without.includes(at));
+// A switch that differs from its first position is in `flip`.
+const PRESSED = new Set([...document.querySelectorAll('[data-toggle][aria-pressed="true"]')].map((one) => one.dataset.toggle));
+const on = (name) => PRESSED.has(name) !== state.flip.includes(name);
+const flipped = (name) => state.flip.includes(name) ? state.flip.filter((one) => one !== name) : [...state.flip, name];
+
+// The second scheme when this one becomes the first: never the same.
+const secondFor = (scheme) => (scheme !== state.second ? state.second : state.scheme !== scheme ? state.scheme : other(scheme));

@@ -1,0 +1,197 @@
+"""Details of each point of the sweep, as parts of the page that are read when they are shown.
+
+A part has the use of links, their series, or flows. Parts are bounded: with many points, parts of some are left out,
+evenly over the sweep; the page names how many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .. import extracts
+from ..extracts_flows import Compared, Pair, PointFlows
+from ..extracts_links import link_series
+from . import drawing
+
+if TYPE_CHECKING:
+    from ..content import Content
+
+_USE_CELLS, _SERIES_CELLS, _FLOW_CELLS = 500_000, 300_000, 250_000
+"""Approximate number of values in all parts of a kind."""
+_STEPS, _FEWEST_STEPS = 60, 10
+"""Steps of the time axis of links."""
+_MOST_FLOWS, _FEWEST_FLOWS = 400, 25
+"""Flows of a class in the comparison of two schemes."""
+LEVELS = 65_000
+"""Steps of the logarithmic scale of completion times."""
+
+
+def spread(count: int, keep: int) -> list[int]:
+    """At most `keep` of `count` places, evenly spread, with the first and the last."""
+    if keep >= count:
+        return list(range(count))
+    if keep <= 1:
+        return [0]
+    return sorted({round(at * (count - 1) / (keep - 1)) for at in range(keep)})
+
+
+class Details:
+    """The parts of all points.
+
+    Args:
+        content: The contents of the page.
+    """
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self._shown = drawing.drawn_links(content.fabric)
+        self.names = [(content.fabric.links[i].source, content.fabric.links[i].target) for i in self._shown]
+        schemes, classes, points = len(content.schemes), len(content.classes), len(content.points)
+        lines = len(self.names) * schemes
+        self._steps = max(_FEWEST_STEPS, min(_STEPS, _SERIES_CELLS // max(lines * points, 1)))
+        self._each = max(_FEWEST_FLOWS, min(_MOST_FLOWS, _FLOW_CELLS // max(schemes * classes * points, 1)))
+        self._detailed = 3 * lines * points <= _USE_CELLS
+        self._use_at = self._kept(lines, _USE_CELLS)
+        self._series_at = self._kept(lines * self._steps, _SERIES_CELLS)
+        cells = self._each * schemes * classes + 5 * classes * schemes**2
+        self._flows_at = self._kept(cells, 2 * _FLOW_CELLS) if classes else []
+
+    @property
+    def number(self) -> int:
+        """Number of parts; fewer are yielded where links were not sampled."""
+        return len(self._use_at) + len(self._series_at) + len(self._flows_at)
+
+    def _kept(self, cells: int, budget: int) -> list[int]:
+        """The points with parts of `cells` values each."""
+        return spread(len(self._content.points), budget // max(cells, 1))
+
+    def parts(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each part with its id: ``use-0``, ``series-0``, ``flows-0`` for point 0."""
+        yield from self._use()
+        yield from self._series()
+        yield from self._flows()
+
+    def _use(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Utilisation (per mille) of each drawn link by scheme and, unless there are too many, drops and queues."""
+        content = self._content
+        kept = {content.points[at]: at for at in self._use_at}
+        order = pl.DataFrame(self.names, schema={"from": pl.String, "to": pl.String}, orient="row")
+        use = extracts.link_use(content.results).filter(pl.col("point").is_in(list(kept)))
+        for (point,), of_point in use.group_by("point", maintain_order=True):
+            entry: dict[str, Any] = {}
+            for (scheme,), part in of_point.group_by("scheme", maintain_order=True):
+                rows = order.join(part, on=["from", "to"], how="left", maintain_order="left")
+                found = {"utilisation": _whole(rows["utilisation"], 1000)}
+                if self._detailed:
+                    found |= {"drops": _whole(rows["drops"], 10), "queue": _whole(rows["max_queue_bytes"], 1)}
+                entry[str(scheme)] = found
+            yield f"use-{kept[str(point)]}", entry
+
+    def _series(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Utilisation (per mille) and queue of each drawn link over time, by scheme, step by step; and the events."""
+        content = self._content
+        links = [f"{source}->{target}" for source, target in self.names]
+        for at in self._series_at:
+            point = content.points[at]
+            found = link_series(content.results, point, links, self._steps)
+            if found is None:
+                continue
+            unit = max(1, math.ceil(max(float(array.max()) for array in found.queue.values()) / LEVELS))
+            yield (
+                f"series-{at}",
+                {
+                    "step": found.step_ps / 1e12,
+                    "unit": unit,
+                    "sampled": [
+                        int(any(bool(array[i].any()) for array in found.utilisation.values()))
+                        for i in range(len(links))
+                    ],
+                    "events": self._events(point),
+                    "utilisation": {s: _flat(array * 1000) for s, array in found.utilisation.items()},
+                    "queue": {s: _flat(array / unit) for s, array in found.queue.items()},
+                },
+            )
+
+    def _events(self, point: str) -> list[dict[str, Any]]:
+        """The events of a point: seconds in the run, and what changed."""
+        results = self._content.results
+        runs = [run for run in results.finished if run.point == point]
+        found: dict[tuple[float, str], None] = {}
+        for summary in results.summaries(runs[:1]):
+            for event in summary.get("events") or ():
+                text = f"{str(event.get('change', '')).replace('_', ' ')} {event.get('target', '')}"
+                found[(event["at_ps"] / 1e12, text)] = None
+        return [{"at": at, "text": text} for at, text in found]
+
+    def _flows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The comparison of schemes flow by flow, and the slowest flows of each scheme and class."""
+        content = self._content
+        for at in self._flows_at:
+            flows = PointFlows(content.results, content.points[at], content.classes)
+            part: dict[str, Any] = {"slowest": _records(flows.slowest())}
+            if self.pairs_exist and flows.comparable:
+                part |= _compared(flows.compared(), self._each)
+            yield f"flows-{at}", part
+
+    @cached_property
+    def pairs_exist(self) -> bool:
+        """Whether the schemes have the same flows, so that they can be compared flow by flow."""
+        return len(self._content.schemes) > 1 and self._content.summary.same_flows
+
+
+def _whole(values: pl.Series, scale: int) -> list[int]:
+    return (values.cast(pl.Float64).fill_null(0) * scale).round().cast(pl.Int64).to_list()
+
+
+def _flat(array: Any) -> list[int]:
+    """Step after step, the values of all links as whole numbers."""
+    return [int(value) for value in array.round().astype(int).T.ravel()]
+
+
+def _records(table: pl.DataFrame) -> dict[str, list[Any]]:
+    rounded = table.with_columns(pl.col(pl.Float64).round_sig_figs(5))
+    return {name: rounded[name].to_list() for name in rounded.columns}
+
+
+def _compared(found: Compared, each: int) -> dict[str, Any]:
+    """A sample of the flows with completion times on a logarithmic scale (0: unfinished), and the pairs' counts."""
+    places = found.sample(each)
+    seconds = found.seconds[:, places]
+    known = seconds[seconds > 0]
+    low, high = (float(known.min()), float(known.max())) if known.size else (1.0, 1.0)
+    span = math.log(high / low) or 1.0
+    levels = []
+    for row in seconds:
+        levels.append([0 if not value > 0 else 1 + round(math.log(value / low) / span * (LEVELS - 1)) for value in row])
+    return {
+        "schemes": found.schemes,
+        "seed": found.seed[places].tolist(),
+        "flow": found.flow[places].tolist(),
+        "class": found.klass[places].tolist(),
+        "low": low,
+        "span": span,
+        "fct": levels,
+        "total": len(found.flow),
+        "pairs": [[i, j, [_numbers(pair) for pair in pairs]] for i, j, pairs in found.pairs()],
+    }
+
+
+def _numbers(pair: Pair) -> list[float | None]:
+    ratio = pair.ratio
+    ends = (None, None, None) if ratio is None else (ratio.mean, ratio.low, ratio.high)
+    logs = [None if end is None else round(end, 5) for end in ends]
+    return [pair.faster, pair.slower, pair.equal, pair.only_first, pair.only_second, *logs]
+
+
+def coverage(idents: Sequence[str]) -> dict[str, list[int]]:
+    """The points that have parts of each kind."""
+    found: dict[str, list[int]] = {"use": [], "series": [], "flows": []}
+    for ident in idents:
+        kind, _, at = ident.partition("-")
+        found[kind].append(int(at))
+    return found

@@ -1,0 +1,61 @@
+"""Tables as compact data for the page's script: columns of numbers, with names replaced by their places in lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from .. import extracts
+from ..summary import METRICS
+
+if TYPE_CHECKING:
+    from ..content import Content
+
+_DIGITS = 5
+"""Significant digits of the numbers in the page."""
+
+
+def frame(table: pl.DataFrame, places: Mapping[str, Sequence[str]]) -> dict[str, list[Any]]:
+    """The columns of a table as lists.
+
+    Args:
+        table: The table.
+        places: For columns of names, the list in which a name's place is given; rows with other names are left out.
+    """
+    names = {name: list(values) for name, values in places.items() if name in table.columns}
+    for name, values in names.items():
+        table = table.filter(pl.col(name).is_in(values)).with_columns(
+            pl.col(name).replace_strict(values, range(len(values)), return_dtype=pl.Int64)
+        )
+    table = table.sort(list(names), maintain_order=True) if names else table
+    return {name: [_short(value) for value in table[name].to_list()] for name in table.columns}
+
+
+def _short(value: Any) -> Any:
+    """A number with a few digits, and without a decimal point if it is whole."""
+    if not isinstance(value, float):
+        return value
+    rounded = float(f"{value:.{_DIGITS}g}")
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def frames(content: Content) -> dict[str, dict[str, list[Any]]]:
+    """The tables of all charts, by name; those without rows are left out."""
+    results = content.results
+    classes = [*content.classes, "all"] if len(content.classes) > 1 else content.classes
+    intervals = content.intervals()
+    known = set(intervals["metric"])
+    places = {"point": content.points, "scheme": content.schemes, "class": classes}
+    places["metric"] = [metric.key for metric in METRICS if metric.key in known]
+    tables = {
+        "intervals": intervals.select("point", "scheme", "class", "metric", "mean", "low", "high", "seeds"),
+        "curves": extracts.completion_curves(results),
+        "exceedance": extracts.queue_exceedance(results),
+    }
+    if content.classes:
+        tables["delivered"] = extracts.throughput_over_time(results)
+    if not tables["exceedance"].is_empty():
+        tables["largest"] = extracts.largest_queue(results)
+    return {name: frame(table, places) for name, table in tables.items() if not table.is_empty()}
