@@ -12,6 +12,7 @@ mod book;
 mod central;
 mod class_queue;
 mod conductor;
+mod delays;
 pub mod division;
 mod effects;
 pub mod emulated;
