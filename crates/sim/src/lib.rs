@@ -9,6 +9,7 @@
 pub mod bench;
 mod bench_cases;
 mod book;
+pub mod capture;
 mod central;
 mod class_queue;
 mod conductor;

@@ -18,7 +18,9 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use thiserror::Error;
 use weft_scenario::{Loader, Point, Scenario, sha256};
+use weft_units::Bytes;
 
+use crate::capture::{CaptureError, Captured, Request, Target};
 use crate::engine::Progress;
 use crate::results::{ResultError, is_temporary};
 use crate::run::run_to_directory;
@@ -31,6 +33,8 @@ const THREADS_PER_CORE: usize = 4;
 /// The list of runs, and the file that is locked during a sweep.
 const LIST: &str = "sweep.json";
 const LOCK: &str = ".lock";
+/// The directory of captures within that of the results.
+const CAPTURES: &str = "captures";
 /// The key that marks a list of emulated results.
 const EMULATED: &str = "emulated";
 
@@ -116,6 +120,12 @@ pub enum SweepError {
         /// The directory.
         path: PathBuf,
     },
+    /// A capture is not possible.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// A run cannot be planned.
+    #[error("{0}")]
+    Plan(String),
     /// A file system error.
     #[error(transparent)]
     Io(#[from] ResultError),
@@ -182,8 +192,14 @@ pub enum Event<'a> {
 pub struct SweepReport {
     /// Runs completed now.
     pub done: usize,
-    /// Runs that already had results.
+    /// Runs that already had results, and all captures.
     pub skipped: usize,
+    /// Of those done: runs that had results and were repeated for captures.
+    pub repeated: usize,
+    /// The captures that were made.
+    pub captured: Vec<Captured>,
+    /// Captures that existed already.
+    pub captures_kept: usize,
     /// Runs that failed, with the reason.
     pub failed: Vec<(Point, String)>,
     /// Whether it ended early: the observer stopped it, or the disk was full.
@@ -200,6 +216,19 @@ pub struct Options<'a> {
     pub threads: Option<usize>,
     /// Reads a file that the scenario names.
     pub load: Loader<'a>,
+    /// What to capture, if anything.
+    pub capture: Option<Capture<'a>>,
+}
+
+/// What to capture of each run.
+#[derive(Clone, Copy)]
+pub struct Capture<'a> {
+    /// The links and flows.
+    pub targets: &'a [Target],
+    /// The directory with a directory for each run; by default `captures` in the result directory.
+    pub directory: Option<&'a Path>,
+    /// The size after which a capture takes no more frames.
+    pub limit: Bytes,
 }
 
 /// An active run, shared between its thread and the observer's.
@@ -222,6 +251,9 @@ struct Timing {
     state_bytes: u64,
     /// Why it had one thread although more were asked for.
     alone: Option<&'static str>,
+    captured: Vec<Captured>,
+    /// Whether the run had results already.
+    is_repeated: bool,
 }
 
 /// Runs every point of `scenario` that has no result yet. Calls `observer` from this thread; it returns
@@ -235,18 +267,37 @@ pub fn run_sweep(
     observer: &mut dyn FnMut(&Event<'_>) -> bool,
 ) -> Result<SweepReport, SweepError> {
     let directory = options.directory;
-    let results = Directory::open(scenario, directory, options.load, Origin::Simulated)?;
-    let load = |path: &str| results.load(path);
-    let target = |point: &Point| results.target(point);
-    let missing: Vec<&Point> = scenario.points().iter().filter(|point| !target(point).exists()).collect();
-    let total = scenario.points().len();
-    let mut report = SweepReport { skipped: total - missing.len(), ..SweepReport::default() };
     let stop = AtomicBool::new(false);
     let mut tell = |event: &Event<'_>| {
         if !observer(event) {
             stop.store(true, Ordering::Relaxed);
         }
     };
+    let request = options.capture.map(|capture| request(scenario, options, &capture)).transpose()?;
+    let mut report = SweepReport::default();
+    // Runs without all of their captures.
+    let mut uncaptured = HashSet::new();
+    for (request, point) in
+        request.iter().flat_map(|request| scenario.points().iter().map(move |at| (request, at)))
+    {
+        tell(&Event::Tick);
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let plan = scenario.plan(point, options.load).map_err(|error| SweepError::Plan(error.to_string()))?;
+        let captures = request.of(&plan)?;
+        report.captures_kept += captures.existing;
+        if !captures.is_empty() {
+            uncaptured.insert(point.id.as_str());
+        }
+    }
+    let results = Directory::open(scenario, directory, options.load, Origin::Simulated)?;
+    let load = |path: &str| results.load(path);
+    let target = |point: &Point| results.target(point);
+    let is_missing = |point: &&Point| !target(point).exists() || uncaptured.contains(point.id.as_str());
+    let missing: Vec<&Point> = scenario.points().iter().filter(is_missing).collect();
+    let total = scenario.points().len();
+    report.skipped = total - missing.len();
     tell(&Event::Start { total, done: report.skipped });
     if missing.is_empty() {
         report.stopped = stop.load(Ordering::Relaxed);
@@ -270,18 +321,24 @@ pub fn run_sweep(
         });
         lock(&active).push(Arc::clone(&run));
         run.progress.stop.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
-        let outcome = run_to_directory(&plan, &target(point), scenario.text(), within, &run.progress);
+        let target = target(point);
+        let is_repeated = target.exists();
+        let captures = request.as_ref().map(|request| request.of(&plan)).transpose();
+        let captures = captures.map_err(|error| error.to_string())?;
+        let outcome = run_to_directory(&plan, &target, scenario.text(), captures, within, &run.progress);
         let report = outcome.map_err(|error| {
             // The results of the other runs would not fit either.
             stop.fetch_or(error.is_disk_full(), Ordering::Relaxed);
             error.to_string()
         })?;
-        Ok(report.map(|report| Timing {
+        Ok(report.map(|(report, captured)| Timing {
             packet_hops: report.counters.packet_hops,
             seconds: started.elapsed().as_secs_f64(),
             cpu_seconds: worked.elapsed().as_secs_f64() + run.progress.helped_seconds(),
             state_bytes: report.state_bytes,
             alone: run.progress.alone.get().copied().filter(|_| asked.is_some()),
+            captured,
+            is_repeated,
         }))
     };
     let (mut timings, mut is_told) = (Vec::<Value>::new(), false);
@@ -307,7 +364,9 @@ pub fn run_sweep(
                         }
                         tell(&Event::RunDone { point, packet_hops: timing.packet_hops });
                         report.done += 1;
+                        report.repeated += usize::from(timing.is_repeated);
                         timings.push(timing_json(point, &timing));
+                        report.captured.extend(timing.captured);
                     }
                     Err(error) => {
                         tell(&Event::RunFailed { point, error: &error });
@@ -346,6 +405,19 @@ pub fn run_sweep(
         Err(error) if report.failed.is_empty() => Err(error),
         _ => Ok(report),
     }
+}
+
+/// What to capture of each run of `scenario`.
+fn request(scenario: &Scenario, options: &Options<'_>, capture: &Capture<'_>) -> Result<Request, SweepError> {
+    let inputs = read_inputs(scenario, options.load)?;
+    let inputs: Vec<String> = inputs.values().map(|bytes| sha256(bytes)).collect();
+    let directory = capture.directory.map_or_else(|| options.directory.join(CAPTURES), Path::to_owned);
+    Ok(Request {
+        targets: capture.targets.to_vec(),
+        directory,
+        limit: capture.limit,
+        scenario: sha256([scenario.fingerprint(), inputs.concat()].concat().as_bytes()),
+    })
 }
 
 /// The outcome of a run; a panic is an error of that run, and the others go on.
