@@ -1,9 +1,9 @@
 """Checks the direction of dependencies between crates, and between the files of the engine (see ARCHITECTURE.md).
 
-`{units, wire} <- fabric <- control <- {transport <- switching, traffic} <- scenario <- sim <- python`. Crates below
-`sim` must not depend on crates that provide threads, files or clocks. `control` depends on `wire` and `fabric`,
-`ofload` also on `control`, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`. `loadgen` and
-`ofload` share `poller`. No two files of `sim` use each other, not even over others.
+`{units, wire, pcapng} <- fabric <- control <- {transport <- switching, traffic} <- scenario <- sim <- python`. Crates
+below `sim` must not depend on crates that provide threads, files or clocks. `control` depends on `wire` and `fabric`,
+`ofload` also on `control`, `switchd` on `wire`, `pcapng`, `fabric` and `switching`, `loadgen` on `traffic`. `loadgen`
+and `ofload` share `poller`. No two files of `sim` use each other, not even over others.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 LAYERS: dict[str, int] = {
     "weft-units": 0,
     "weft-wire": 0,
+    "weft-pcapng": 0,
     "weft-fabric": 1,
     "weft-control": 2,
     "weft-transport": 3,
@@ -35,7 +36,8 @@ LAYERS: dict[str, int] = {
 
 STANDS_ON = {
     "weft-control": {"weft-units", "weft-fabric", "weft-wire"},
-    "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"},
+    "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-pcapng", "weft-switching"},
+    "weft-pcapng": set(),
     "weft-poller": set(),
     "weft-loadgen": {"weft-units", "weft-traffic", "weft-poller"},
     "weft-ofload": {"weft-units", "weft-fabric", "weft-wire", "weft-control", "weft-poller"},

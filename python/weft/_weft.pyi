@@ -33,14 +33,18 @@ def run(
     threads: int | None,
     seeds: list[int] | None,
     progress: Callable[[str], None],
+    captures: list[str] = [],
+    capture_dir: str | None = None,
+    capture_limit: str | None = None,
 ) -> str:
-    """Run all points that `out_dir` does not contain yet.
+    """Run all points that `out_dir` does not contain yet, and capture the frames of `captures` (links, `flow:N`).
 
     `progress` is called with a JSON event a few times a second; if it raises `KeyboardInterrupt`, all runs are stopped
     and finished ones are kept.
 
     Returns:
-        JSON ``{"done", "skipped", "failed": [{"run_id", "label", "error"}]}``.
+        JSON ``{"done", "skipped", "failed": [{"run_id", "label", "error"}], "repeated", "captures": [{"path", "frames",
+        "left_out", "full_at"}], "captures_kept"}``; see `weft.Scenario.execute`.
     """
 
 def result_files() -> list[str]:

@@ -37,6 +37,27 @@ class Outcome:
     done: int
     skipped: int
     failed: list[dict[str, Any]]
+    repeated: int = 0
+    """Of the runs done, those that had results and were simulated again for their captures."""
+    captures: list[dict[str, Any]] = field(default_factory=list)
+    """The captures made: ``path``, ``frames``; ``left_out`` and ``full_at`` where the limit was reached."""
+    captures_kept: int = 0
+    """Captures that existed already."""
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What `Scenario.execute` captures of each run.
+
+    Attributes:
+        targets: Links (``l0->s0`` in one direction, ``l0-s0`` in both) and flows (``flow:17``).
+        directory: Where each run has a directory; default: ``captures`` in the result directory.
+        limit: The size at which a file ends, such as ``"100 MB"``, the default.
+    """
+
+    targets: Sequence[str] = ()
+    directory: Path | None = None
+    limit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -158,11 +179,15 @@ class Scenario:
         seeds: Sequence[int] | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
         cluster: Cluster | None = None,
+        capture: Capture | None = None,
     ) -> Outcome:
-        """Like `run`, but failed runs are returned in the outcome."""
+        """Like `run`, but failed runs are returned in the outcome, and frames are captured (not on a cluster)."""
         if cluster is not None:
+            if capture is not None and capture.targets:
+                raise OutputError("frames cannot be captured on a cluster: capture them in runs of this machine")
             return cluster.execute(self, out, jobs=jobs, seeds=seeds, progress=progress)
         refuse_file(Path(out))
+        wanted = capture or Capture()
 
         def forward(event: str) -> None:
             if progress is not None:
@@ -171,7 +196,9 @@ class Scenario:
         try:
             runs = jobs if jobs is not None else os.cpu_count() or 1
             chosen = None if seeds is None else list(seeds)
-            answer = _weft.run(*self.source, str(out), runs, threads, chosen, forward)
+            folder = None if wanted.directory is None else str(wanted.directory)
+            captures = (list(wanted.targets), folder, wanted.limit)
+            answer = _weft.run(*self.source, str(out), runs, threads, chosen, forward, *captures)
         except OSError as error:
             raise OutputError(str(error)) from error
         return Outcome(**json.loads(answer))

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use weft_wire::openflow::{Masked, Match, PortNumber};
 use weft_wire::{
     Arp, ArpOperation, Error, EtherType, Ethernet, Ip, IpProtocol, MIN_FRAME, Mac, Neighbor,
-    NeighborOperation, Tcp, TcpFlags, TcpOption, Udp,
+    NeighborOperation, Tcp, TcpFlags, TcpOption, Udp, checksum,
 };
 
 /// All match fields of a frame received on `in_port`. Fields that cannot be parsed are absent.
@@ -122,16 +122,6 @@ impl Segment<'_> {
 
         Ok([&to.mac.0[..], &from.mac.0, &EtherType::IPV4.0.to_be_bytes(), &ip, &tcp].concat())
     }
-}
-
-/// The Internet checksum (RFC 1071) of parts that each have an even number of bytes.
-fn checksum(parts: &[&[u8]]) -> u16 {
-    let words = parts.iter().flat_map(|part| part.chunks_exact(2));
-    let mut sum: u32 = words.map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 #[cfg(test)]

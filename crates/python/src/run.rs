@@ -6,13 +6,18 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use serde_json::{Value, json};
-use weft_sim::sweep::{Event, Options, SweepError, run_sweep};
+use weft_sim::capture::{Captured, Target};
+use weft_sim::sweep::{Capture, Event, Options, SweepError, run_sweep};
+use weft_units::Bytes;
 
 use crate::ScenarioError;
 use crate::files::{load, scenario};
 
+/// The default size after which a capture takes no more frames.
+const CAPTURE_LIMIT: Bytes = Bytes(100_000_000);
+
 #[pyfunction]
-#[pyo3(signature = (text, name, base_dir, sets, out_dir, jobs, threads, seeds, progress))]
+#[pyo3(signature = (text, name, base_dir, sets, out_dir, jobs, threads, seeds, progress, captures=Vec::new(), capture_dir=None, capture_limit=None))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
 pub fn run(
     py: Python<'_>,
@@ -25,7 +30,14 @@ pub fn run(
     threads: Option<usize>,
     seeds: Option<Vec<u64>>,
     progress: Py<PyAny>,
+    captures: Vec<String>,
+    capture_dir: Option<String>,
+    capture_limit: Option<String>,
 ) -> PyResult<String> {
+    let targets: Result<Vec<Target>, String> = captures.iter().map(|text| text.parse()).collect();
+    let targets = targets.map_err(ScenarioError::new_err)?;
+    let limit = capture_limit.map_or(Ok(CAPTURE_LIMIT), |text| text.parse());
+    let limit = limit.map_err(|error| ScenarioError::new_err(format!("--capture-limit: {error}")))?;
     if let Some(seeds) = seeds {
         sets.push(format!("run.seeds={seeds:?}"));
     }
@@ -33,7 +45,9 @@ pub fn run(
     let mut raised = None;
     let report = py.detach(|| {
         let load = |path: &str| load(base_dir, path);
-        let options = Options { directory: Path::new(out_dir), jobs, threads, load: &load };
+        let capture = Capture { targets: &targets, directory: capture_dir.as_deref().map(Path::new), limit };
+        let capture = (!targets.is_empty()).then_some(capture);
+        let options = Options { directory: Path::new(out_dir), jobs, threads, load: &load, capture };
         run_sweep(&scenario, &options, &mut |event| {
             if raised.is_some() {
                 return false;
@@ -65,8 +79,21 @@ pub fn run(
         "done": report.done,
         "skipped": report.skipped,
         "failed": failed.collect::<Vec<_>>(),
+        "repeated": report.repeated,
+        "captures": report.captured.iter().map(captured_json).collect::<Vec<_>>(),
+        "captures_kept": report.captures_kept,
     });
     Ok(answer.to_string())
+}
+
+/// A capture that was made, as JSON for Python.
+fn captured_json(captured: &Captured) -> Value {
+    json!({
+        "path": captured.path,
+        "frames": captured.frames,
+        "left_out": captured.left_out.map_or(0, |(frames, _)| frames),
+        "full_at": captured.left_out.map(|(_, at)| at.to_string()),
+    })
 }
 
 /// An event as JSON for Python.

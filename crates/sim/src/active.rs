@@ -10,6 +10,7 @@ use cpu_time::ThreadTime;
 use serde_json::{Value, json};
 use weft_scenario::{Loader, Point, Scenario};
 
+use crate::capture::{Captured, Request};
 use crate::engine::Progress;
 use crate::run::run_to_directory;
 
@@ -69,6 +70,10 @@ pub struct Timing {
     state_bytes: u64,
     /// Why it had one thread although it was given more.
     pub alone: Option<&'static str>,
+    /// The captures that were made.
+    pub captured: Vec<Captured>,
+    /// Whether the run had results already.
+    pub is_repeated: bool,
 }
 
 impl Timing {
@@ -100,42 +105,57 @@ impl From<String> for Failed {
     }
 }
 
-/// Carries out the run `point` and writes its result to `target`. `None` if it was stopped: then there is no
-/// result.
-///
-/// `threads` gives the number of threads for a fabric with that many links. `begun` is called with the active
-/// run before it starts.
+/// A run to carry out.
+pub struct Task<'a, 'p> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// Its run.
+    pub point: &'p Point,
+    /// Reads a file that the scenario names.
+    pub load: Loader<'a>,
+    /// The result directory of the run.
+    pub target: &'a Path,
+    /// The number of threads for a fabric with that many links.
+    pub threads: &'a dyn Fn(usize) -> usize,
+    /// What to capture, if anything.
+    pub capture: Option<&'a Request>,
+}
+
+/// Carries out a run and writes its result, unless there is one, and its captures. `None` if it was stopped: then there
+/// is neither. `begun` is called with the active run before it starts.
 ///
 /// # Errors
 /// The run cannot be planned or written, or panicked; no partial result is left.
-pub fn carry_out<'a>(
-    scenario: &Scenario,
-    point: &'a Point,
-    load: Loader<'_>,
-    target: &Path,
-    threads: &dyn Fn(usize) -> usize,
-    begun: &dyn Fn(&Arc<Active<'a>>),
+pub fn carry_out<'p>(
+    task: &Task<'_, 'p>,
+    begun: &dyn Fn(&Arc<Active<'p>>),
 ) -> Result<Option<Timing>, Failed> {
     guarded(|| {
-        let plan = scenario.plan(point, load).map_err(|error| error.to_string())?;
-        let within = threads(plan.fabric.links().len());
+        let plan = task.scenario.plan(task.point, task.load).map_err(|error| error.to_string())?;
+        let within = (task.threads)(plan.fabric.links().len());
         let (started, worked) = (Instant::now(), ThreadTime::now());
         let run = Arc::new(Active {
-            point,
+            point: task.point,
             progress: Progress::default(),
             flows_total: plan.traffic.flows.len() as u64,
             limit_ps: plan.run.duration.ps(),
         });
         begun(&run);
-        let outcome = run_to_directory(&plan, target, scenario.text(), within, &run.progress);
-        let report = outcome
+        let is_repeated = task.target.exists();
+        let captures = task.capture.map(|request| request.of(&plan)).transpose();
+        let captures = captures.map_err(|error| error.to_string())?;
+        let scenario = task.scenario.text();
+        let outcome = run_to_directory(&plan, task.target, scenario, captures, within, &run.progress);
+        let outcome = outcome
             .map_err(|error| Failed { error: error.to_string(), is_disk_full: error.is_disk_full() })?;
-        Ok(report.map(|report| Timing {
+        Ok(outcome.map(|(report, captured)| Timing {
             packet_hops: report.counters.packet_hops,
             seconds: started.elapsed().as_secs_f64(),
             cpu_seconds: worked.elapsed().as_secs_f64() + run.progress.helped_seconds(),
             state_bytes: report.state_bytes,
             alone: run.progress.alone.get().copied(),
+            captured,
+            is_repeated,
         }))
     })
 }

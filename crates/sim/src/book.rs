@@ -254,6 +254,8 @@ impl Book {
             first_transmissions_received: u64::from(receiver.first_transmissions_received),
             ecn_marks: u64::from(receiver.ecn_marks),
             drops: active.drops,
+            delay: destination.delays.mean(),
+            jitter: destination.delays.jitter(),
             resolution: source.resolution,
             exploration: first.and_then(|seen| seen.exploration),
             moves: active.seen.iter().map(|seen| seen.moves).sum(),

@@ -120,7 +120,7 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
 /// Why a run has one thread, whatever was asked for.
 fn hindrance(window: Duration, division: &Division, traces: bool) -> Option<&'static str> {
     match () {
-        () if traces => Some("traces are written in order"),
+        () if traces => Some("captures and traces are written in order"),
         () if division.parts() == 1 => Some("the fabric cannot be divided: all hosts are at one switch"),
         () if window == Duration::ZERO => Some("the controller's `control_delay` is 0 s"),
         () => None,

@@ -8,6 +8,7 @@ use weft_control::Packet as ShownPacket;
 use weft_switching::DropReason;
 use weft_units::{Duration, HostId, NodeId, PortId, Time};
 
+use crate::delays::Delays;
 use crate::packet::{Parcel, Way};
 
 /// Number of a flow in [`crate::setup::Setup::flows`].
@@ -131,6 +132,8 @@ pub struct SideReport {
     pub tcp: weft_transport::Stats,
     /// Multipath TCP's.
     pub multipath: Option<weft_transport::mptcp::Stats>,
+    /// Of the packets that it received.
+    pub delays: Delays,
     /// At the source, how long the flow waited for its destination's address.
     pub resolution: Duration,
     /// At the source, the ideal completion time and the number of hops.

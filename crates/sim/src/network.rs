@@ -18,7 +18,7 @@ use crate::link::Links;
 use crate::packet::{Bound, PacketId, Parcel, Slab, Way};
 use crate::record::{Counters, FloodCounters};
 use crate::served_port::Served;
-use crate::trace::{TraceEvent, Tracer};
+use crate::trace::{Seen, TraceEvent, Tracer};
 
 /// A number of a link that is not in the partition.
 const ELSEWHERE: u32 = u32::MAX;
@@ -170,6 +170,11 @@ impl<'a> Network<'a> {
         Some(Strand { flow: owner >> self.strand_bits, subflow: subflow as u8 })
     }
 
+    /// A packet, for a tracer.
+    pub fn seen(&self, packet: PacketId) -> Seen<'_> {
+        Seen::new(&self.packets, packet, self.strand(packet).map(|strand| strand.flow))
+    }
+
     /// Adds news of `node` to the journal.
     pub fn tell(&mut self, node: NodeId, news: News) {
         self.journal.add(self.now, node, news);
@@ -278,8 +283,7 @@ impl<'a> Network<'a> {
 
     #[cold]
     fn refuse<T: Tracer>(&mut self, link: u32, packet: PacketId, reason: DropReason, tracer: &mut T) -> bool {
-        let node = self.fabric.link(self.id(link)).from;
-        self.drop(node, packet, reason, tracer);
+        self.lose(self.id(link), packet, reason, tracer);
         false
     }
 
@@ -296,7 +300,7 @@ impl<'a> Network<'a> {
             && let Some(reason) = gray.loses(header)
         {
             let event = gray.event_of(reason);
-            self.drop_because(self.fabric.link(self.id(link)).from, packet, (reason, Some(event)), tracer);
+            self.drop_because(Err(self.id(link)), packet, (reason, Some(event)), tracer);
             return false;
         }
         if !self.is_served(link) {
@@ -396,20 +400,28 @@ impl<'a> Network<'a> {
     /// Drops a packet at `node`.
     #[cold]
     pub fn drop<T: Tracer>(&mut self, node: NodeId, packet: PacketId, reason: DropReason, tracer: &mut T) {
-        self.drop_because(node, packet, (reason, None), tracer);
+        self.drop_because(Ok(node), packet, (reason, None), tracer);
     }
 
-    /// Drops a packet; if a link lost it silently, because of the event with this number.
+    /// Drops a packet that link `id` refused or lost.
+    #[cold]
+    pub fn lose<T: Tracer>(&mut self, id: LinkId, packet: PacketId, reason: DropReason, tracer: &mut T) {
+        self.drop_because(Err(id), packet, (reason, None), tracer);
+    }
+
+    /// Drops a packet at a node or at a link; if the link lost it silently, because of the event with this number.
     fn drop_because<T: Tracer>(
         &mut self,
-        node: NodeId,
+        place: Result<NodeId, LinkId>,
         packet: PacketId,
         (reason, gray_event): (DropReason, Option<u32>),
         tracer: &mut T,
     ) {
         if T::TRACES {
-            tracer.trace(self.now, TraceEvent::Dropped { frame: packet, reason });
+            let (link, seen) = (place.err(), self.seen(packet));
+            tracer.trace(self.now, TraceEvent::Dropped { frame: packet, reason, link, seen });
         }
+        let node = place.unwrap_or_else(|id| self.fabric.link(id).from);
         self.counters.count_drop(reason);
         if let Some(strand) = self.strand(packet)
             && !matches!(reason, DropReason::NotForMe | DropReason::LateCopy)

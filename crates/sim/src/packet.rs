@@ -3,7 +3,7 @@
 use weft_switching::Header;
 use weft_transport::mptcp::Options;
 use weft_transport::{Ecn, Flags, Segment};
-use weft_units::LinkId;
+use weft_units::{Duration, LinkId, Time};
 
 use crate::huge;
 
@@ -82,6 +82,7 @@ struct Extra {
 #[derive(Clone, Debug)]
 pub struct Parcel {
     packet: Packet,
+    sent: Time,
     extra: Option<Box<Extra>>,
 }
 
@@ -136,6 +137,8 @@ struct Slot(Packet);
 #[derive(Default)]
 pub struct Slab {
     packets: Vec<Slot>,
+    /// When each packet's host sent it. Not in the packet, which is full, because no hop needs it.
+    sent: Vec<Time>,
     free: Vec<PacketId>,
     extras: Vec<Extra>,
     free_extras: Vec<u32>,
@@ -178,16 +181,26 @@ impl Slab {
     fn new_place(&mut self) -> PacketId {
         if self.packets.len() == self.packets.capacity() {
             huge::reserve(&mut self.packets, FIRST_PACKETS);
+            huge::reserve(&mut self.sent, FIRST_PACKETS);
         }
         self.packets.push(Slot::default());
+        self.sent.push(Time::ZERO);
         self.packets.len() as PacketId - 1
     }
 
-    /// Makes a packet from `segment` and `rider`, with the addresses of `template`. `owner` is the destination
-    /// endpoint, with [`WATCHED`] if the packet's path is observed.
+    /// Makes a packet from `segment` and `rider`, sent `now`, with the addresses of `template`. `owner` is the
+    /// destination endpoint, with [`WATCHED`] if the packet's path is observed.
     #[inline(always)]
-    pub fn packet_of(&mut self, template: &Header, owner: u32, segment: &Segment, rider: Rider) -> PacketId {
+    pub fn packet_of(
+        &mut self,
+        now: Time,
+        template: &Header,
+        owner: u32,
+        segment: &Segment,
+        rider: Rider,
+    ) -> PacketId {
         let id = self.place();
+        self.sent[id as usize] = now;
         let more = segment.sack_count > 0 || !rider.is_nothing();
         let extra = if more { Some(self.extra_of(segment, rider)) } else { None };
         let packet = &mut self.packets[id as usize].0;
@@ -297,6 +310,12 @@ impl Slab {
         self.get(id).seq
     }
 
+    /// The time at `now` since the host of packet `id` sent it, if the packet belongs to a connection.
+    #[inline]
+    pub fn age(&self, id: PacketId, now: Time) -> Duration {
+        now.saturating_since(self.sent[id as usize])
+    }
+
     /// Copies packet `id`, for a flood.
     pub fn duplicate(&mut self, id: PacketId) -> PacketId {
         let mut packet = *self.get(id);
@@ -305,6 +324,7 @@ impl Slab {
         }
         let copy = self.place();
         self.packets[copy as usize].0 = packet;
+        self.sent[copy as usize] = self.sent[id as usize];
         copy
     }
 
@@ -321,25 +341,26 @@ impl Slab {
 
     /// Takes packet `id` out of the slab.
     pub fn take(&mut self, id: PacketId) -> Parcel {
-        let packet = *self.get(id);
+        let (packet, sent) = (*self.get(id), self.sent[id as usize]);
         let extra = self.extra(id).cloned().map(Box::new);
         self.remove(id);
-        Parcel { packet, extra }
+        Parcel { packet, sent, extra }
     }
 
     /// Puts a packet into the slab.
-    pub fn put(&mut self, Parcel { mut packet, extra }: Parcel) -> PacketId {
+    pub fn put(&mut self, Parcel { mut packet, sent, extra }: Parcel) -> PacketId {
         if let Some(extra) = extra {
             packet.ts_val = self.insert_extra(*extra);
         }
         let id = self.place();
         self.packets[id as usize].0 = packet;
+        self.sent[id as usize] = sent;
         id
     }
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.packets.len() * size_of::<Slot>()
+        self.packets.len() * (size_of::<Slot>() + size_of::<Time>())
             + self.extras.capacity() * size_of::<Extra>()
             + (self.free.capacity() + self.free_extras.capacity()) * size_of::<u32>()
     }
@@ -383,11 +404,12 @@ mod tests {
                 sacks: [(1, 2), (3, 4), (5, 6), (0, 0)],
                 ..Segment::default()
             };
-            let id = slab.packet_of(&Header::default(), 5, &segment, Rider::default());
+            let id = slab.packet_of(Time::from_ps(3), &Header::default(), 5, &segment, Rider::default());
             let copy = slab.duplicate(id);
             slab.remove(id);
             let mut read = Segment::default();
             slab.read_segment(copy, &mut read);
+            assert_eq!(slab.age(copy, Time::from_ps(10)), Duration::from_ps(7));
             assert_eq!((read.seq, read.ack, read.ts_val, read.ts_ecr), (7, 9, 11, 13));
             assert_eq!((read.window, read.len, read.retransmission), (1 << 29, 1448, true));
             assert_eq!(read.sack_count, sack_count);

@@ -163,7 +163,10 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         net.counters.packet_hops += 1;
         let packet = bound.packet;
         if T::TRACES {
-            tracer.trace(net.now, TraceEvent::Arrived { frame: packet, link: net.id(link) });
+            tracer.trace(
+                net.now,
+                TraceEvent::Arrived { frame: packet, link: net.id(link), seen: net.seen(packet) },
+            );
         }
         if net.packets.get(packet).is_watched() {
             net.observe(link, packet);
@@ -342,7 +345,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     pub fn set_up<T: Tracer>(&mut self, id: LinkId, up: bool, tracer: &mut T) {
         let link = self.net.fabric.link(id);
         for packet in self.net.set_up(id, up) {
-            self.net.drop(link.from, packet, DropReason::LinkDown, tracer);
+            self.net.lose(id, packet, DropReason::LinkDown, tracer);
         }
         if let Some(number) = self.switches.number_of(link.from) {
             self.switches.port_changed(number, link.from_port, up, &mut self.net, tracer);

@@ -75,6 +75,10 @@ pub struct FlowRecord {
     pub ecn_marks: u64,
     /// Data segments dropped on the way.
     pub drops: u64,
+    /// Mean one-way delay of its packets that arrived.
+    pub delay: Option<Duration>,
+    /// Mean difference, without sign, between the delays of consecutive packets.
+    pub jitter: Option<Duration>,
     /// How long the flow waited for its destination's address.
     pub resolution: Duration,
     /// Time from the start of its path exploration to the reply, if the fabric was explored.

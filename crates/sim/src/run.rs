@@ -12,10 +12,11 @@ use weft_switching::host::selected::{Selected, Selecting};
 use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, is_routed, visit_scheme};
 use weft_units::{Duration, LinkId, NodeId, Time};
 
+use crate::capture::{self, Captured, RunCaptures};
 use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::record::{ControllerReport, Recorder, RunReport};
+use crate::record::{ControllerReport, FlowRecord, Recorder, RunReport, Sample};
 use crate::results::{Account, LinkAccount, ResultError, ResultWriter, quantile};
 
 /// In fabrics with more switches than this, switch tables are not sampled.
@@ -155,32 +156,64 @@ pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     plan.events.iter().map(fault).collect()
 }
 
-/// Runs `plan` and writes its result to `target`. `None` if the run was stopped: then there is no
-/// result.
+/// Runs `plan` and writes its result to `target`, unless there is one, and its captures. `None` if the run was stopped:
+/// then there is neither.
 ///
 /// # Errors
-/// The scheme is unknown, or the result cannot be written; no partial result is left.
+/// The scheme is unknown, or the result or a capture cannot be written; nothing partial is left.
 pub fn run_to_directory(
     plan: &Plan,
     target: &Path,
     scenario: &str,
+    captures: Option<RunCaptures>,
     threads: usize,
     progress: &Progress,
-) -> Result<Option<RunReport>, RunError> {
+) -> Result<Option<(RunReport, Vec<Captured>)>, RunError> {
+    let captures = captures.filter(|captures| !captures.is_empty());
+    if target.exists() {
+        return run_captured(plan, captures.unwrap_or_default(), threads, progress, &mut Unrecorded);
+    }
     let mut writer = ResultWriter::create(target, &plan.fabric, &plan.traffic.classes, plan.measure.window)?;
-    let report = match run_with(plan, threads, progress, &mut writer) {
-        Ok(report) if !report.stopped => report,
-        stopped => {
-            writer.abandon();
-            return Ok(stopped.map(|_| None)?);
-        }
+    let outcome = match captures {
+        Some(captures) => run_captured(plan, captures, threads, progress, &mut writer),
+        None => run_with(plan, threads, progress, &mut writer)
+            .map(|report| (!report.stopped).then_some((report, Vec::new())))
+            .map_err(RunError::from),
+    };
+    let Ok(Some((report, captured))) = outcome else {
+        writer.abandon();
+        return outcome;
     };
     let classes = writer.summary().json(&plan.traffic.classes);
     let summary = summary(plan, &Account::from(&report), classes);
     let text = serde_json::to_string_pretty(&summary).map_err(std::io::Error::other);
     let text = text.map_err(|source| ResultError { path: target.to_owned(), source })?;
     writer.finish(&[("summary.json", &text), ("scenario.toml", scenario)])?;
-    Ok(Some(report))
+    Ok(Some((report, captured)))
+}
+
+/// Records nothing: the results are there already.
+struct Unrecorded;
+
+impl Recorder for Unrecorded {
+    fn flow(&mut self, _: &FlowRecord) {}
+
+    fn sample(&mut self, _: &Sample) {}
+}
+
+/// Runs `plan` with captures; `None` if the run was stopped.
+fn run_captured<R: Recorder>(
+    plan: &Plan,
+    captures: RunCaptures,
+    threads: usize,
+    progress: &Progress,
+    recorder: &mut R,
+) -> Result<Option<(RunReport, Vec<Captured>)>, RunError> {
+    let mut capturing = captures.begin(plan, recorder)?;
+    let outcome = run_with(plan, threads, progress, &mut capturing);
+    let stopped = outcome.as_ref().map_or(true, |report| report.stopped);
+    let captured = capture::finish(capturing, stopped)?;
+    Ok(Some((outcome?, captured)).filter(|_| !stopped))
 }
 
 /// Why a run has no result.

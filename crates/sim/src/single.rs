@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use weft_scenario::{Point, Scenario};
 
-use crate::active::{Active, Failed, SoFar, Timing, carry_out};
+use crate::active::{Active, Failed, SoFar, Task, Timing, carry_out};
 
 /// How often the observer receives progress.
 const TICK: Duration = Duration::from_millis(200);
@@ -30,7 +30,8 @@ pub fn run_point(
     let (over, ended) = channel();
     thread::scope(|scope| {
         scope.spawn(|| {
-            let outcome = carry_out(scenario, point, load, target, &|_| threads, &|active| {
+            let task = Task { scenario, point, load, target, threads: &|_| threads, capture: None };
+            let outcome = carry_out(&task, &|active| {
                 // The first and only call.
                 let _ = run.set(Arc::clone(active));
             });

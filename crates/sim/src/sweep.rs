@@ -15,8 +15,10 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use thiserror::Error;
 use weft_scenario::{Loader, Point, Scenario, sha256};
+use weft_units::Bytes;
 
-use crate::active::{Active, Failed, Timing, carry_out};
+use crate::active::{Active, Failed, Task, Timing, carry_out};
+use crate::capture::{CaptureError, Captured, Request, Target};
 use crate::results::{ResultError, is_temporary, temporary_of};
 
 /// Links, counted in both directions, from which several threads are faster than one: a fat-tree with k = 8.
@@ -27,6 +29,8 @@ const THREADS_PER_CORE: usize = 4;
 /// The list of runs, and the file that is locked during a sweep.
 const LIST: &str = "sweep.json";
 const LOCK: &str = ".lock";
+/// The directory of captures within that of the results.
+const CAPTURES: &str = "captures";
 /// The key that marks a list of emulated results.
 const EMULATED: &str = "emulated";
 
@@ -112,6 +116,12 @@ pub enum SweepError {
         /// The directory.
         path: PathBuf,
     },
+    /// A capture is not possible.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// A run cannot be planned.
+    #[error("{0}")]
+    Plan(String),
     /// A file system error.
     #[error(transparent)]
     Io(#[from] ResultError),
@@ -178,8 +188,14 @@ pub enum Event<'a> {
 pub struct SweepReport {
     /// Runs completed now.
     pub done: usize,
-    /// Runs that already had results.
+    /// Runs that already had results, and all captures.
     pub skipped: usize,
+    /// Of those done: runs that had results and were repeated for captures.
+    pub repeated: usize,
+    /// The captures that were made.
+    pub captured: Vec<Captured>,
+    /// Captures that existed already.
+    pub captures_kept: usize,
     /// Runs that failed, with the reason.
     pub failed: Vec<(Point, String)>,
     /// Whether it ended early: the observer stopped it, or the disk was full.
@@ -196,6 +212,19 @@ pub struct Options<'a> {
     pub threads: Option<usize>,
     /// Reads a file that the scenario names.
     pub load: Loader<'a>,
+    /// What to capture, if anything.
+    pub capture: Option<Capture<'a>>,
+}
+
+/// What to capture of each run.
+#[derive(Clone, Copy)]
+pub struct Capture<'a> {
+    /// The links and flows.
+    pub targets: &'a [Target],
+    /// The directory with a directory for each run; by default `captures` in the result directory.
+    pub directory: Option<&'a Path>,
+    /// The size after which a capture takes no more frames.
+    pub limit: Bytes,
 }
 
 /// A finished run, to be reported to the observer.
@@ -212,18 +241,37 @@ pub fn run_sweep(
     observer: &mut dyn FnMut(&Event<'_>) -> bool,
 ) -> Result<SweepReport, SweepError> {
     let directory = options.directory;
-    let results = Directory::open(scenario, directory, options.load, Origin::Simulated)?;
-    let load = |path: &str| results.load(path);
-    let target = |point: &Point| results.target(point);
-    let missing = results.missing(scenario);
-    let total = scenario.points().len();
-    let mut report = SweepReport { skipped: total - missing.len(), ..SweepReport::default() };
     let stop = AtomicBool::new(false);
     let mut tell = |event: &Event<'_>| {
         if !observer(event) {
             stop.store(true, Ordering::Relaxed);
         }
     };
+    let request = options.capture.map(|capture| request(scenario, options, &capture)).transpose()?;
+    let mut report = SweepReport::default();
+    // Runs without all of their captures.
+    let mut uncaptured = HashSet::new();
+    for (request, point) in
+        request.iter().flat_map(|request| scenario.points().iter().map(move |at| (request, at)))
+    {
+        tell(&Event::Tick);
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let plan = scenario.plan(point, options.load).map_err(|error| SweepError::Plan(error.to_string()))?;
+        let captures = request.of(&plan)?;
+        report.captures_kept += captures.existing;
+        if !captures.is_empty() {
+            uncaptured.insert(point.id.as_str());
+        }
+    }
+    let results = Directory::open(scenario, directory, options.load, Origin::Simulated)?;
+    let load = |path: &str| results.load(path);
+    let target = |point: &Point| results.target(point);
+    let is_missing = |point: &&Point| !target(point).exists() || uncaptured.contains(point.id.as_str());
+    let missing: Vec<&Point> = scenario.points().iter().filter(is_missing).collect();
+    let total = scenario.points().len();
+    report.skipped = total - missing.len();
     tell(&Event::Start { total, done: report.skipped });
     if missing.is_empty() {
         report.stopped = stop.load(Ordering::Relaxed);
@@ -237,7 +285,9 @@ pub fn run_sweep(
     let ended: Mutex<Vec<Ended<'_>>> = Mutex::default();
     let one = |point| {
         let within = |links| asked.unwrap_or_else(|| left(threads, links));
-        let outcome = carry_out(scenario, point, &load, &target(point), &within, &|run| {
+        let (target, capture) = (target(point), request.as_ref());
+        let task = Task { scenario, point, load: &load, target: &target, threads: &within, capture };
+        let outcome = carry_out(&task, &|run| {
             run.stop(stop.load(Ordering::Relaxed));
             lock(&active).push(Arc::clone(run));
         });
@@ -269,7 +319,9 @@ pub fn run_sweep(
                         }
                         tell(&Event::RunDone { point, packet_hops: timing.packet_hops });
                         report.done += 1;
+                        report.repeated += usize::from(timing.is_repeated);
                         timings.push(timing.json(point));
+                        report.captured.extend(timing.captured);
                     }
                     Err(Failed { error, .. }) => {
                         tell(&Event::RunFailed { point, error: &error });
@@ -305,6 +357,19 @@ pub fn run_sweep(
         Err(error) if report.failed.is_empty() => Err(error),
         _ => Ok(report),
     }
+}
+
+/// What to capture of each run of `scenario`.
+fn request(scenario: &Scenario, options: &Options<'_>, capture: &Capture<'_>) -> Result<Request, SweepError> {
+    let inputs = read_inputs(scenario, options.load)?;
+    let inputs: Vec<String> = inputs.values().map(|bytes| sha256(bytes)).collect();
+    let directory = capture.directory.map_or_else(|| options.directory.join(CAPTURES), Path::to_owned);
+    Ok(Request {
+        targets: capture.targets.to_vec(),
+        directory,
+        limit: capture.limit,
+        scenario: sha256([scenario.fingerprint(), inputs.concat()].concat().as_bytes()),
+    })
 }
 
 /// How the results of a sweep are produced.

@@ -43,6 +43,17 @@ pub enum Hops {
     EqualCost,
 }
 
+/// The form of [`crate::Header::overlay`] in the frames between switches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overlay {
+    /// None: it stands for a header whose format the scheme leaves open.
+    Open,
+    /// A tag of Tag-and-Forward ([`crate::Header::tag`]).
+    Tag,
+    /// Another destination address ([`crate::Header::label`]).
+    Label,
+}
+
 /// A scheme as users and other code see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
@@ -68,6 +79,8 @@ pub struct Descriptor {
     pub next_hops: Option<Hops>,
     /// Bytes by which a tag lengthens packets between switches.
     pub tag_bytes: u32,
+    /// The form of the frames' overlay.
+    pub overlay: Overlay,
     /// The mode of the Linux switch that runs it, if any.
     pub linux_mode: Option<&'static str>,
     /// Finds the first contradiction among its parameters.
@@ -92,6 +105,7 @@ impl Descriptor {
         explores: None,
         next_hops: None,
         tag_bytes: 0,
+        overlay: Overlay::Open,
         linux_mode: None,
         contradiction: |_| None,
         misfit: None,

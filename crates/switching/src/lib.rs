@@ -73,7 +73,7 @@ pub mod wcmp;
 pub use action::{Action, Report, Rewrite};
 pub use actions::Actions;
 pub use blueprint::{Blueprint, Central};
-pub use descriptor::{Descriptor, Explores, Hops, Need};
+pub use descriptor::{Descriptor, Explores, Hops, Need, Overlay};
 pub use drop_reason::DropReason;
 pub use forwarding::{Forwarding, NextHops, PortLink};
 pub use hash::{flow_hash, mix64, pick, tuple_hash};

@@ -16,7 +16,7 @@ use weft_wire::{EtherType, Mac};
 
 use crate::action::{Report, Rewrite};
 use crate::blueprint::{Blueprint, Central};
-use crate::descriptor::{Descriptor, Need};
+use crate::descriptor::{Descriptor, Need, Overlay};
 use crate::header::{Header, Kind};
 use crate::param::ParamInfo;
 use crate::rule_table::RuleTable;
@@ -54,6 +54,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         Timing::RULE_LATENCY,
     ],
     needs: &[Need::MultipathHost, Need::Controller],
+    overlay: Overlay::Label,
     contradiction,
     ..Descriptor::PLAIN
 };

@@ -24,6 +24,7 @@
 )]
 
 mod arp;
+mod checksum;
 mod error;
 mod ethernet;
 mod frame;
@@ -45,6 +46,7 @@ mod udp;
 mod writer;
 
 pub use arp::{Arp, ArpOperation};
+pub use checksum::checksum;
 pub use error::Error;
 pub use ethernet::{EtherType, Ethernet, MIN_FRAME, VlanTag};
 pub use frame::TcpFrame;

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from ..cluster.errors import ClusterError
 from ..errors import OutputError, ResultsError, ScenarioError
 from ..labels import plural
-from ..scenario import Scenario
+from ..scenario import Capture, Outcome, Scenario
 from . import shell
 from .dask import Dask, connected
 from .live import reading, shown
+
+_LISTED = 5
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario file (TOML).")]
 Sets = Annotated[
@@ -34,6 +37,22 @@ Threads = Annotated[
         metavar="N",
         help="Threads within each run (default: the cores that parallel runs leave, on large fabrics).",
     ),
+]
+Captures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--capture",
+        metavar="LINK|FLOW",
+        help="Write frames for Wireshark: l0->s0 (one direction), l0-s0 (both) or flow:17; may be repeated.",
+    ),
+]
+CaptureDir = Annotated[
+    Path | None,
+    typer.Option("--capture-dir", metavar="DIR", help="Directory of the captures (default: captures in -o)."),
+]
+CaptureLimit = Annotated[
+    str | None,
+    typer.Option("--capture-limit", metavar="SIZE", help='End each capture at this size (default "100 MB").'),
 ]
 
 
@@ -57,6 +76,9 @@ def run(
     baseline: Annotated[
         str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with; overrides measure.baseline.")
     ] = None,
+    captures: Captures = None,
+    capture_dir: CaptureDir = None,
+    capture_limit: CaptureLimit = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no table.")] = False,
 ) -> None:
     """Run a scenario: all points of its sweep with all seeds.
@@ -69,6 +91,7 @@ def run(
       weft run mine.toml -o results/mine --seeds 10
       weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
       weft run mine.toml --dask tcp://10.0.0.1:8786
+      weft run mine.toml --capture 'l0->s0' --capture flow:17
     """
     plan = read(scenario).with_sets(sets or [])
     if baseline is not None:
@@ -79,12 +102,26 @@ def run(
         shell.warn(warning)
     options: dict[str, object] = {"-o": out, "--set": sets, "--seeds": seeds, "--jobs": jobs, "--threads": threads}
     options |= {"--dask": dask, "--baseline": baseline, "--quiet": quiet}
+    options |= {"--capture": captures, "--capture-dir": capture_dir, "--capture-limit": capture_limit}
+    if not captures and (capture_dir is not None or capture_limit is not None):
+        raise shell.fail("nothing to capture", "add --capture LINK or --capture flow:N")
+    if captures and dask is not None:
+        raise shell.fail("--capture works on this machine only", "leave out --dask, or --capture")
+    capture = Capture(captures or [], capture_dir, capture_limit)
     again = shell.repeated("run", scenario, options)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
     with connected(dask, threads) as cluster, shown(scenario.stem, shell.err, quiet=quiet) as (tracker, feed):
         tracker.total = len(points) if seeds is None else 0
         try:
-            outcome = plan.execute(folder, jobs=jobs, threads=threads, seeds=numbers, progress=feed, cluster=cluster)
+            outcome = plan.execute(
+                folder,
+                jobs=jobs,
+                threads=threads,
+                seeds=numbers,
+                progress=feed,
+                capture=capture,
+                cluster=cluster,
+            )
         except KeyboardInterrupt:
             shell.say(stopped(folder, again))
             raise typer.Exit(shell.INTERRUPTED) from None
@@ -99,16 +136,42 @@ def run(
             raise shell.fail(str(error), f"{compare}, if only the baseline is new") from None
     if tracker.one_thread is not None:
         shell.warn(f"ran on one thread: {tracker.one_thread}")
+    _report_captures(outcome)
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
     if quiet:
         return
+    _show_captures(outcome, capture_dir or folder / "captures")
     without = _show_table(folder, baseline)
     shell.finished(outcome.done + outcome.skipped, folder, outcome.skipped)
     shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
     if len(without) > 1:
         compare = shell.command_line("summary", folder, "--baseline", without[0])
         shell.say(f"  {compare}   differences with intervals")
+
+
+def _report_captures(outcome: Outcome) -> None:
+    """Warn of captures that reached their limit."""
+    full = [capture for capture in outcome.captures if capture["full_at"] is not None]
+    for capture in full[:_LISTED]:
+        left_out = plural(capture["left_out"], "later frame")
+        shell.warn(f"{capture['path']} reached --capture-limit at {capture['full_at']}: {left_out} left out")
+    if len(full) > _LISTED:
+        shell.warn(f"so did {len(full) - _LISTED} more captures")
+
+
+def _show_captures(outcome: Outcome, folder: Path) -> None:
+    """Say where the captures are."""
+    if outcome.repeated:
+        runs = plural(outcome.repeated, "run")
+        shell.say(f"{runs} had results and ran again for the captures; the results are unchanged.")
+    if outcome.captures:
+        frames = sum(capture["frames"] for capture in outcome.captures)
+        files = plural(len(outcome.captures), "capture")
+        shell.say(f"{files} with {plural(frames, 'frame')} in {escape(str(folder))}")
+    if outcome.captures_kept:
+        kept = plural(outcome.captures_kept, "capture")
+        shell.say(f"{kept} existed and {'is' if outcome.captures_kept == 1 else 'are'} kept")
 
 
 def read(path: Path) -> Scenario:

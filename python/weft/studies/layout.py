@@ -60,6 +60,8 @@ FLOWS = {
     "first_transmissions_received": pl.Int64,
     "drops": pl.Int64,
     "ecn_marks": pl.Int64,
+    "delay_ps": pl.Int64,
+    "jitter_ps": pl.Int64,
     "resolution_ps": pl.Int64,
     "exploration_ps": pl.Int64,
     "moves": pl.Int32,

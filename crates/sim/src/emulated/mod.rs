@@ -97,6 +97,8 @@ impl Run<'_> {
                 first_transmissions_received: record.segments_received.filter(|_| whole),
                 ecn_marks: record.ecn_marks,
                 drops: record.drops(),
+                delay: None,
+                jitter: None,
                 resolution: seen.and_then(|seen| seen.resolution),
                 exploration: seen.and_then(|seen| seen.exploration),
                 moves: seen.and_then(|seen| seen.moves),

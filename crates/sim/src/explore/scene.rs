@@ -371,7 +371,7 @@ impl Recorder for Follower<'_> {
                     self.earlier.insert(frame);
                 }
             }
-            TraceEvent::Dropped { frame, reason } => self.ended(time, frame, Fate::Dropped(reason)),
+            TraceEvent::Dropped { frame, reason, .. } => self.ended(time, frame, Fate::Dropped(reason)),
             TraceEvent::Consumed { frame } => self.ended(time, frame, Fate::Consumed),
             TraceEvent::Delivered { frame } => self.ended(time, frame, Fate::Delivered),
             TraceEvent::LinkChanged { link, up } => {

@@ -17,6 +17,7 @@ use super::places::Place;
 use super::protocol::{Hosts, Nics, World, node_of};
 use super::tcp::{initial_sequence, template};
 use super::vacancies::Vacancies;
+use crate::delays::{Delays, Last};
 use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;
 use crate::packet::{PacketId, Rider};
@@ -33,6 +34,7 @@ struct Subflow {
     /// The numbers of its addresses at this side and at the other, if hosts use several.
     addresses: Option<[u8; 2]>,
     following: Following,
+    last: Last,
 }
 
 /// One side of a connection.
@@ -47,6 +49,8 @@ struct Side {
     has_all: bool,
     is_over: bool,
     opened: Time,
+    /// Of the packets that it received, over all subflows.
+    delays: Delays,
 }
 
 /// The sides of a partition.
@@ -110,6 +114,7 @@ impl Multipath {
             has_all: false,
             is_over: false,
             opened: net.now,
+            delays: Delays::default(),
         };
         let (number, of) = (side.flow, side.side);
         let place = self.vacancies.take().unwrap_or_else(|| {
@@ -209,6 +214,7 @@ impl Subflow {
             nic: nics.nic(net, flow, side, addresses.map(|both| both[side])),
             addresses,
             following: Following::new(side == 0),
+            last: Last::default(),
         }
     }
 
@@ -224,7 +230,7 @@ impl Subflow {
         let address = self.addresses.map_or(0, |[_, remote]| remote);
         let (owner, way) = self.following.of(segment, owner);
         let rider = Rider { options, address, way };
-        let packet = net.packets.packet_of(&self.template, owner, segment, rider);
+        let packet = net.packets.packet_of(net.now, &self.template, owner, segment, rider);
         net.counters.packets_sent += 1;
         net.send(self.nic, packet, tracer)
     }
@@ -287,6 +293,9 @@ impl Hosts for Multipath {
             }
             accepted.unwrap_or(usize::MAX >> 1)
         });
+        if let Some(subflow) = side.subflows.get_mut(number) {
+            side.delays.count(net.packets.age(packet, net.now), &mut subflow.last);
+        }
         let options = net.packets.options(packet);
         net.packets.read_segment(packet, &mut self.segment);
         if let Some(way) = net.packets.way(packet) {
@@ -346,7 +355,8 @@ impl Hosts for Multipath {
             }
         }
         let (tcp, multipath) = (this.connection.totals(), Some(this.connection.stats()));
-        Some((SideReport { side, tcp, multipath, ..SideReport::default() }, this.opened))
+        let delays = this.delays;
+        Some((SideReport { side, tcp, multipath, delays, ..SideReport::default() }, this.opened))
     }
 
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {

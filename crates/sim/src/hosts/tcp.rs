@@ -16,6 +16,7 @@ use super::following::Following;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World, node_of};
 use super::vacancies::Vacancies;
+use crate::delays::{Delays, Last};
 use crate::huge;
 use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;
@@ -46,6 +47,9 @@ struct Side<P> {
     is_over: bool,
     /// When it was opened.
     opened: Time,
+    /// Of the packets that it received, and of the last one.
+    delays: Delays,
+    last: Last,
 }
 
 /// State that ends at a host share: the host, its first switch and the class of the destination.
@@ -193,6 +197,8 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             awaits: if end & 1 == 1 { flow.bytes } else { u64::MAX },
             is_over: false,
             opened: net.now,
+            delays: Delays::default(),
+            last: Last::default(),
         };
         let place = match self.vacancies.take() {
             Some(place) => {
@@ -286,7 +292,7 @@ fn transmit<P, T: Tracer>(
 ) -> bool {
     let (owner, way) = side.following.of(segment, side.end ^ 1);
     let rider = Rider { way, ..Rider::default() };
-    let packet = net.packets.packet_of(&side.template, owner, segment, rider);
+    let packet = net.packets.packet_of(net.now, &side.template, owner, segment, rider);
     net.counters.packets_sent += 1;
     net.send(side.nic, packet, tracer)
 }
@@ -335,6 +341,7 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
             net.tell(node_of(net, world.flows[end as usize / 2].dst), News::Arrived(strand, way));
         }
         let side = &mut self.sides[place as usize];
+        side.delays.count(net.packets.age(packet, net.now), &mut side.last);
         let shared = &mut self.shared[side.shared as usize];
         let mut host = Host { scheme: self.scheme, shared, now: net.now };
         let is_kept = side.path.receive(&mut host, &net.packets.get(packet).header, &self.segment);
@@ -390,7 +397,8 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         self.vacancies.leave(place, self.sides.len(), &mut net.queue);
         let this = &mut self.sides[place as usize];
         this.alarms = Alarms::default();
-        Some((SideReport { side, tcp: *this.endpoint.stats(), ..SideReport::default() }, this.opened))
+        let (tcp, delays) = (*this.endpoint.stats(), this.delays);
+        Some((SideReport { side, tcp, delays, ..SideReport::default() }, this.opened))
     }
 
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {

@@ -32,6 +32,10 @@ pub struct FlowRow<'a> {
     pub ecn_marks: Option<u64>,
     /// Data segments dropped on the way.
     pub drops: Option<u64>,
+    /// Mean one-way delay of its packets that arrived.
+    pub delay: Option<Duration>,
+    /// Mean difference, without sign, between the delays of consecutive packets.
+    pub jitter: Option<Duration>,
     /// How long the flow waited for its destination's address.
     pub resolution: Option<Duration>,
     /// Time from the start of its path exploration to the reply, if the fabric was explored.
@@ -59,6 +63,8 @@ impl<'a> FlowRow<'a> {
             first_transmissions_received: Some(record.first_transmissions_received),
             ecn_marks: Some(record.ecn_marks),
             drops: Some(record.drops),
+            delay: record.delay,
+            jitter: record.jitter,
             resolution: Some(record.resolution),
             exploration: record.exploration,
             moves: Some(record.moves),

@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use hyper::Method;
 use serde_json::Value;
 use weft_switchd::as_line;
-use weft_switchd::ctl::{self, Client, ClientError, Output, TagCommand, event, table};
+use weft_switchd::ctl::{self, CaptureArgs, Client, ClientError, Output, TagCommand, event, table};
 use weft_switchd::names::SwitchName;
 
 const EXAMPLES: &str = "\
@@ -17,6 +17,7 @@ Examples:
   weftctl --name s1 show paths --limit 100
   weftctl --json show counters | jq .dropped
   weftctl trace                        explorations as they happen, until Ctrl-C
+  weftctl capture eth1 -o eth1.pcapng  frames at a port, for Wireshark; ends after 60 s
   weftctl drain eth2                   before maintenance; afterwards `weftctl drain eth2 --undo`
   weftctl down                         stop forwarding and the daemon
 
@@ -60,6 +61,8 @@ enum Command {
     },
     /// Print path explorations and learnt stations as they happen
     Trace,
+    /// Write the frames at the ports to a pcapng file, for Wireshark; needs CAP_NET_RAW
+    Capture(CaptureArgs),
     /// Drain a port: no new path uses it and its flows move away; it still forwards
     Drain {
         /// The port, by interface or number
@@ -140,6 +143,7 @@ async fn run(arguments: Arguments) -> Result<(), ClientError> {
             say(&answer, &|answer| table(&what, answer));
         }
         Command::Trace => client.follow("/v1/trace", |line| say(&line, &event)).await?,
+        Command::Capture(arguments) => ctl::capture(&client, &arguments).await?,
         Command::Drain { port, undo } => {
             let (method, what) =
                 if undo { (Method::DELETE, "is back in use") } else { (Method::POST, "is draining") };

@@ -9,7 +9,7 @@ use weft_wire::TAG_LEN;
 use super::controller::Provisioning;
 use super::{Limits, PathChoice, TagForwardSwitch};
 use crate::blueprint::{Blueprint, Central};
-use crate::descriptor::{Descriptor, Need};
+use crate::descriptor::{Descriptor, Need, Overlay};
 use crate::ecmp::hash_id;
 use crate::hash::mix64;
 use crate::param::ParamInfo;
@@ -43,6 +43,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     ],
     needs: &[Need::NewSwitch, Need::Controller],
     tag_bytes: TAG_LEN as u32,
+    overlay: Overlay::Tag,
     linux_mode: Some("tag-forward"),
     misfit: Some(misfit),
     ..Descriptor::PLAIN

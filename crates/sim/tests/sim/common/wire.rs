@@ -43,7 +43,7 @@ impl Wire {
         self.net.now = at;
         let segment = Segment { len: ip_bytes - 40, ecn, ..Segment::default() };
         let template = Header { traffic_class: dscp << 2, ..Header::default() };
-        let packet = self.net.packets.packet_of(&template, tag, &segment, Rider::default());
+        let packet = self.net.packets.packet_of(at, &template, tag, &segment, Rider::default());
         let before = self.net.counters.packets_dropped;
         if self.net.send(self.link, packet, &mut Untraced) {
             return Ok(());

@@ -2,6 +2,7 @@
 
 mod balancing;
 mod degraded;
+mod delays;
 mod exploration;
 mod failures;
 mod growth;

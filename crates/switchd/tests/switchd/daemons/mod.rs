@@ -1,6 +1,7 @@
 //! The daemon and `weftctl` as users run them, in private network namespaces connected by veth pairs.
 
 mod adoption;
+mod capture;
 mod control;
 mod detach;
 mod hello;

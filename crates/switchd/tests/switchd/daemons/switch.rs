@@ -281,6 +281,13 @@ impl<'a> Switch<'a> {
         command.args(arguments).output().expect("weftctl")
     }
 
+    /// weftctl in the namespace of the switch.
+    pub fn ctl_inside(&self) -> Command {
+        let mut command = self.netns.command(CTL);
+        command.arg("--run-dir").arg(&self.places.run).args(["--name", &self.name]);
+        command
+    }
+
     /// The JSON output of weftctl.
     pub fn ask(&self, arguments: &str) -> Value {
         let output = self.ctl(&format!("--json {arguments}"));

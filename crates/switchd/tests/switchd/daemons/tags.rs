@@ -21,7 +21,7 @@ fn start(pair: &Pair) -> [Switch<'_>; 2] {
 
 impl Pair {
     /// With room for tags on the link.
-    fn for_tags() -> Self {
+    pub fn for_tags() -> Self {
         let pair = Self::new(&["a"]);
         pair.left.ip("link set dev a mtu 1508");
         pair.right.ip("link set dev a mtu 1508");
@@ -29,7 +29,7 @@ impl Pair {
     }
 
     /// Sets the gates of both.
-    fn set_gates(&self) {
+    pub fn set_gates(&self) {
         for (name, gate) in [("l", 2), ("r", 4)] {
             let (status, answer) = self.http(name, "PUT /v1/gates", &gates(name, gate));
             assert_eq!((status, answer), (200, json!({"gates": 2})));
@@ -37,7 +37,7 @@ impl Pair {
     }
 
     /// Sets the rules for both hosts on both switches.
-    fn set_rules(&self) {
+    pub fn set_rules(&self) {
         for (name, rules) in [("l", json!([local(1, 2), far(2, 4)])), ("r", json!([local(2, 4), far(1, 2)]))]
         {
             let (status, answer) =

@@ -1,0 +1,251 @@
+"""Captures of simulated runs, read back by tshark."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from weft.cli import app
+
+LUA = Path(__file__).parents[2] / "tools" / "wireshark" / "weft.lua"
+SCENARIO = """
+scheme.name = "ecmp"
+
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 4
+rate = "1 Gbps"
+queue = "20 packets"
+
+[traffic]
+sizes = "web-search"
+load = 0.8
+clamp = "1 MB"
+flows = 12
+
+[run]
+duration = "1 s"
+limit = "10 s"
+"""
+needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
+
+
+def run(*arguments: object):
+    """The outcome of `weft run`."""
+    return CliRunner().invoke(app, ["run", *map(str, arguments)])
+
+
+def tshark(file: Path, *fields: str, where: str = "") -> list[list[str]]:
+    """The fields of each frame of a capture that matches `where`."""
+    options = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-X", f"lua_script:{LUA}"]
+    wanted = [word for field in fields for word in ("-e", field)]
+    command = ["tshark", "-n", *options, "-r", str(file), "-T", "fields", "-E", "separator=/t", *wanted]
+    done = subprocess.run([*command, *(["-Y", where] if where else [])], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+WRONG = "_ws.malformed || _ws.expert.group == 0x01000000 || weft.hello.refused || weft.path.refused || weft.tag.refused"
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory) -> Path:
+    """A scenario with losses."""
+    path = tmp_path_factory.mktemp("capture") / "lossy.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture(scope="module")
+def results(scenario) -> Path:
+    """Its results, without captures."""
+    out = scenario.parent / "plain"
+    done = run(scenario, "-o", out, "-q")
+    assert done.exit_code == 0, done.output
+    return out
+
+
+@pytest.fixture(scope="module")
+def captured(scenario) -> Path:
+    """Its results, with captures of a link and of all flows."""
+    out = scenario.parent / "captured"
+    flows = [word for flow in range(12) for word in ("--capture", f"flow:{flow}")]
+    done = run(scenario, "-o", out, "--capture", "l0-s0", *flows)
+    assert done.exit_code == 0, done.output
+    assert "25 captures with" in done.output
+    return out
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """The files below a directory by name."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def captures_of(out: Path) -> Path:
+    """The captures of the only run."""
+    (folder,) = (out / "captures").iterdir()
+    return folder
+
+
+def test_a_capture_changes_no_byte_of_the_results(results, captured):
+    assert files_of(captured / "runs") == files_of(results / "runs")
+
+
+def test_threads_change_no_byte_of_a_capture_and_runs_with_results_are_only_captured(scenario, results, captured):
+    before = files_of(results / "runs")
+    for threads in (1, 2, 4):
+        place = scenario.parent / f"threads-{threads}"
+        capture = ["--capture", "l0-s0", "--capture", "flow:3", "--capture-dir", place]
+        done = run(scenario, "-o", results, "--threads", threads, *capture)
+        assert done.exit_code == 0, done.output
+        assert "1 run had results and ran again for the captures; the results are unchanged." in done.output
+        assert ("ran on one thread: captures and traces are written in order" in done.output) == (threads > 1)
+        wanted = files_of(captures_of(captured))
+        found = files_of(place)
+        assert sorted(Path(name).name for name in found) == ["flow-3-hops.pcapng", "flow-3.pcapng", "link-l0-s0.pcapng"]
+        assert all(content == wanted[Path(name).name] for name, content in found.items())
+    done = run(scenario, "-o", results, *capture)
+    assert done.exit_code == 0 and "3 captures existed and are kept" in done.output, done.output
+    assert files_of(results / "runs") == before
+
+
+@needs_tshark
+def test_tshark_reads_every_frame_without_a_complaint(captured):
+    for file in captures_of(captured).iterdir():
+        assert tshark(file, "frame.number"), file
+        wrong = tshark(file, "frame.number", "_ws.expert.message", where=WRONG)
+        assert wrong == [], file
+        assert tshark(file, "frame.number", where="ip.checksum.status != 1") == []
+
+
+@needs_tshark
+def test_at_the_source_tshark_counts_the_segments_and_retransmissions_of_the_flow(captured):
+    flows = pl.read_parquet(next((captured / "runs").iterdir()) / "flows.parquet")
+    assert flows["retransmissions"].sum() > 0 and flows["drops"].sum() > 0
+    for flow in flows.iter_rows(named=True):
+        file = captures_of(captured) / f"flow-{flow['flow']}.pcapng"
+        data = tshark(file, "tcp.seq_raw", "tcp.len", where=f"tcp.dstport == {flow['dport']} && tcp.len > 0")
+        data = [row for row in data if int(row[1]) > 0]
+        assert len(data) == flow["packets_sent"]
+        again = sum(count - 1 for count in Counter(row[0] for row in data).values())
+        assert again <= flow["retransmissions"]
+        if flow["retransmissions"] > 0:
+            assert tshark(file, "frame.number", where="tcp.analysis.retransmission || tcp.analysis.fast_retransmission")
+        streams = {row[0] for row in tshark(file, "tcp.stream")}
+        assert streams == {"0"}
+
+
+@needs_tshark
+def test_drops_are_comments_and_every_hop_has_its_interface(captured):
+    flows = pl.read_parquet(next((captured / "runs").iterdir()) / "flows.parquet")
+    dropped = 0
+    for flow in flows.iter_rows(named=True):
+        file = captures_of(captured) / f"flow-{flow['flow']}-hops.pcapng"
+        comments = tshark(file, "frame.comment", where='frame.comment contains "dropped" && tcp.len > 0')
+        assert len(comments) == flow["drops"]
+        assert all(row == ["dropped: queue_full"] for row in comments)
+        dropped += len(comments)
+        names = {row[0] for row in tshark(file, "frame.interface_name")}
+        path = [flow["src"], *flow["path"].split(), flow["dst"]]
+        assert {f"{a}->{b}" for a, b in pairwise(path)} <= names
+    assert dropped > 0
+
+
+@needs_tshark
+def test_the_delays_of_a_flow_are_those_between_its_ends(captured):
+    """FlowMonitor's mean delay and jitter by hand, from the capture's arrival times at the destination."""
+    flows = pl.read_parquet(next((captured / "runs").iterdir()) / "flows.parquet")
+    finished = flows.filter(pl.col("drops") == 0, pl.col("end_ps").is_not_null())
+    assert finished.height > 0
+    for flow in finished.iter_rows(named=True):
+        file = captures_of(captured) / f"flow-{flow['flow']}-hops.pcapng"
+        where = f"tcp.dstport == {flow['dport']}"
+        rows = tshark(file, "frame.interface_name", "frame.time_epoch", "tcp.seq_raw", "tcp.ack_raw", where=where)
+        last = [row for row in rows if row[0].endswith(f"->{flow['dst']}")]
+        first = [row for row in rows if row[0].startswith(f"{flow['src']}->")]
+        assert len(last) == len(first)
+        assert flow["delay_ps"] > 0 and flow["jitter_ps"] >= 0
+        # From the first switch to the destination: less than the whole delay, and in the same order.
+        ways = [float(b[1]) - float(a[1]) for a, b in zip(first, last, strict=True)]
+        assert 0 < sum(ways) / len(ways) * 1e12 < flow["delay_ps"]
+
+
+@needs_tshark
+@pytest.mark.parametrize(
+    ("sets", "where"),
+    [
+        (['scheme.name="tcp_path"'], ["weft.path.type == 1", "weft.path.type == 2", "weft.hello", "arp"]),
+        (['scheme.name="arp_path"'], ["arp.opcode == 1", "arp.opcode == 2", "weft.hello"]),
+        (
+            ['scheme.name="smoc"', 'transport.mptcp="ndiffports"'],
+            ["tcp.options.mptcp.subtype == 0", "tcp.options.mptcp.subtype == 2"],
+        ),
+        (['transport.mptcp="ndiffports"', "transport.mptcp_version=0"], ["tcp.options.mptcp.version == 0"]),
+        (['scheme.name="hula"'], ["eth.type == 0x88b5"]),
+    ],
+)
+def test_frames_of_the_schemes_are_shown(sets, where, scenario, tmp_path):
+    changes = [word for change in sets for word in ("--set", change)]
+    done = run(scenario, "-o", tmp_path / "out", "-q", *changes, "--capture", "l0-s0", "--capture", "flow:0")
+    assert done.exit_code == 0, done.output
+    files = list(captures_of(tmp_path / "out").iterdir())
+    for condition in where:
+        assert any(tshark(file, "frame.number", where=condition) for file in files), condition
+    for file in files:
+        assert tshark(file, "frame.number", "_ws.expert.message", where=WRONG) == [], file
+
+
+@needs_tshark
+def test_tags_are_shown_between_switches_and_nowhere_else(scenario, tmp_path):
+    fabric = ['fabric={kind="fat-tree",k=4,rate="1 Gbps"}', 'scheme.name="tag_forward"']
+    changes = [word for change in fabric for word in ("--set", change)]
+    done = run(scenario, "-o", tmp_path / "out", "-q", *changes, "--capture", "flow:0")
+    assert done.exit_code == 0, done.output
+    file = captures_of(tmp_path / "out") / "flow-0-hops.pcapng"
+    assert tshark(file, "frame.number", "_ws.expert.message", where=WRONG) == []
+    tagged = {row[0] for row in tshark(file, "frame.interface_name", where="weft.tag && tcp")}
+    plain = {row[0] for row in tshark(file, "frame.interface_name", where="!weft.tag")}
+    assert tagged and not any("h" in name for name in tagged)
+    assert plain and all("h" in name for name in plain)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--capture", "l0->s9"], "`l0-s9` does not name a link"),
+        (["--capture", "l0->l1"], "there is no link between `l0` and `l1`: `l0` has links to h0, h1, h2, h3, s0, s1"),
+        (["--capture", "lo-s0"], "did you mean `l0`?"),
+        (["--capture", "s0"], "`s0` does not name a link"),
+        (["--capture", "flow:12"], "there is no flow 12: flows are numbered 0 to 11"),
+        (["--capture", "flow:x"], "`flow:x` does not name a flow"),
+        (["--capture", "flow:1", "--capture-limit", "many"], "--capture-limit: `many` is not"),
+        (["--capture-dir", "elsewhere"], "nothing to capture"),
+    ],
+)
+def test_what_cannot_be_captured_is_said_and_nothing_is_written(arguments, message, scenario, tmp_path):
+    done = run(scenario, "-o", tmp_path / "out", *arguments)
+    assert done.exit_code != 0
+    assert message in " ".join(done.output.split()), done.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_ends_at_its_limit_and_another_limit_does_not_pass_for_the_same_capture(scenario, tmp_path):
+    command = [scenario, "-o", tmp_path / "out", "--capture", "l0-s0", "--capture-limit"]
+    done = run(*command, "20 kB")
+    assert done.exit_code == 0, done.output
+    output = " ".join(done.output.split())
+    assert "link-l0-s0.pcapng reached --capture-limit at" in output and "later frames left out" in output
+    file = captures_of(tmp_path / "out") / "link-l0-s0.pcapng"
+    assert 20_000 <= file.stat().st_size < 21_000
+    done = run(*command, "30 kB")
+    assert done.exit_code != 0
+    assert "is not this capture" in " ".join(done.output.split())
