@@ -6,6 +6,8 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use serde_json::{Value, json};
+use weft_plugin::host::loaded;
+use weft_sim::module::Module;
 use weft_sim::sweep::{Event, Options, SweepError, run_sweep};
 
 use crate::ScenarioError;
@@ -33,7 +35,9 @@ pub fn run(
     let mut raised = None;
     let report = py.detach(|| {
         let load = |path: &str| load(base_dir, path);
-        let options = Options { directory: Path::new(out_dir), jobs, threads, load: &load };
+        let modules: Vec<&dyn Module> = loaded().into_iter().map(|module| module as &dyn Module).collect();
+        let options =
+            Options { directory: Path::new(out_dir), jobs, threads, load: &load, modules: &modules };
         run_sweep(&scenario, &options, &mut |event| {
             if raised.is_some() {
                 return false;

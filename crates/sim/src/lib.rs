@@ -6,7 +6,9 @@
 //! at the far end, the partition shows its header to the switch there and passes the packet on to the next link, until
 //! a host receives it. Results are reported through [`record::Recorder`].
 
+#[cfg(feature = "schemes")]
 pub mod bench;
+#[cfg(feature = "schemes")]
 mod bench_cases;
 mod book;
 mod central;
@@ -14,9 +16,11 @@ mod class_queue;
 mod conductor;
 pub mod division;
 mod effects;
+#[cfg(feature = "schemes")]
 pub mod emulated;
 pub mod engine;
 pub mod event_queue;
+#[cfg(feature = "schemes")]
 pub mod explore;
 pub mod fault;
 mod floor;
@@ -29,6 +33,7 @@ pub mod journal;
 pub mod line;
 pub mod link;
 pub mod loads;
+pub mod module;
 pub mod network;
 pub mod packet;
 mod partition;
@@ -40,6 +45,7 @@ pub mod run;
 mod served_port;
 mod setup;
 mod shown;
+#[cfg(feature = "schemes")]
 pub mod sweep;
 mod switches;
 mod timer;

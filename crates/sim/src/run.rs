@@ -8,8 +8,13 @@ use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
 use weft_scenario::{Change, LinkStates, Plan};
-use weft_switching::host::selected::{Selected, Selecting};
-use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, is_routed, visit_scheme};
+use weft_switching::{Blueprint, Forwarding, SchemeError};
+#[cfg(feature = "schemes")]
+use weft_switching::{
+    SchemeVisitor,
+    host::selected::{Selected, Selecting},
+    visit_scheme,
+};
 use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::engine::{self, Progress, Setup};
@@ -25,6 +30,7 @@ const MAX_SETUPS: usize = 1_000;
 /// In fabrics with more links than this, links are not sampled, so that the series stays small.
 const MAX_SAMPLED_LINKS: usize = 2_000;
 
+#[cfg(feature = "schemes")]
 /// Runs `plan` on one thread.
 ///
 /// # Errors
@@ -37,6 +43,7 @@ pub fn run<R: Recorder>(
     run_with(plan, 1, progress, recorder)
 }
 
+#[cfg(feature = "schemes")]
 /// The same on this number of threads, with the same results.
 ///
 /// # Errors
@@ -52,19 +59,19 @@ pub fn run_with<R: Recorder>(
     run_setup(setup, &plan.scheme, progress, recorder)
 }
 
-/// Runs `plan` with a scheme of the caller's instead of the plan's. `scheme` builds it from the fabric's
-/// equal-cost paths.
+/// Runs `plan` with a scheme that is not in the registry: `scheme` builds the plan's scheme from the fabric's equal-cost
+/// paths.
 pub fn run_own<B: Blueprint, R: Recorder>(
     plan: &Plan,
     scheme: impl FnOnce(&Arc<Forwarding>) -> B,
+    threads: usize,
     progress: &Progress,
     recorder: &mut R,
 ) -> RunReport {
     let faults = faults(plan);
     let routes = Arc::new(Forwarding::new(&plan.fabric, |link| plan.fabric.link(link).up));
     let blueprint = scheme(&routes);
-    let setup = Setup { reaction: plan.reaction, ..setup(plan, &faults) };
-    engine::run(setup, routes, &blueprint, progress, recorder)
+    engine::run(Setup { threads, ..setup(plan, &faults) }, routes, &blueprint, progress, recorder)
 }
 
 /// The inputs of a run of `plan`, with links and tables sampled.
@@ -85,11 +92,12 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         window: plan.measure.window,
         probe: Probe::new(Some(plan.measure.interval), links, fabric.switch_count() <= MAX_SAMPLED_SWITCHES),
         faults,
-        reaction: if is_routed(&plan.scheme.name) { plan.reaction } else { Duration::ZERO },
+        reaction: if plan.descriptor.is_routed() { plan.reaction } else { Duration::ZERO },
         threads: 1,
     }
 }
 
+#[cfg(feature = "schemes")]
 /// Runs `setup` with the scheme that `scheme` specifies.
 ///
 /// # Errors
@@ -106,6 +114,7 @@ pub fn run_setup<R: Recorder>(
     visit_scheme(scheme, fabric, &routes, seed, visitor)
 }
 
+#[cfg(feature = "schemes")]
 struct Visitor<'a, 'b, R> {
     setup: Setup<'a>,
     routes: Arc<Forwarding>,
@@ -113,6 +122,7 @@ struct Visitor<'a, 'b, R> {
     recorder: &'b mut R,
 }
 
+#[cfg(feature = "schemes")]
 impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
     type Output = RunReport;
 
@@ -155,6 +165,7 @@ pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     plan.events.iter().map(fault).collect()
 }
 
+#[cfg(feature = "schemes")]
 /// Runs `plan` and writes its result to `target`. `None` if the run was stopped: then there is no
 /// result.
 ///
@@ -167,8 +178,31 @@ pub fn run_to_directory(
     threads: usize,
     progress: &Progress,
 ) -> Result<Option<RunReport>, RunError> {
+    write_run(plan, target, scenario, |writer| run_with(plan, threads, progress, writer))
+}
+
+/// The same as [`run_own`].
+///
+/// # Errors
+/// The result cannot be written; no partial result is left.
+pub fn run_own_to_directory<B: Blueprint>(
+    plan: &Plan,
+    scheme: impl FnOnce(&Arc<Forwarding>) -> B,
+    (target, scenario): (&Path, &str),
+    threads: usize,
+    progress: &Progress,
+) -> Result<Option<RunReport>, RunError> {
+    write_run(plan, target, scenario, |writer| Ok(run_own(plan, scheme, threads, progress, writer)))
+}
+
+fn write_run(
+    plan: &Plan,
+    target: &Path,
+    scenario: &str,
+    run: impl FnOnce(&mut ResultWriter) -> Result<RunReport, SchemeError>,
+) -> Result<Option<RunReport>, RunError> {
     let mut writer = ResultWriter::create(target, &plan.fabric, &plan.traffic.classes, plan.measure.window)?;
-    let report = match run_with(plan, threads, progress, &mut writer) {
+    let report = match run(&mut writer) {
         Ok(report) if !report.stopped => report,
         stopped => {
             writer.abandon();
@@ -192,13 +226,25 @@ pub enum RunError {
     /// There is no such scheme.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
+    /// A module could not carry it out.
+    #[error("{why}")]
+    Module {
+        /// The reason.
+        why: String,
+        /// Whether the disk or the quota was full.
+        is_disk_full: bool,
+    },
 }
 
 impl RunError {
     /// Whether the disk or the quota was full.
     pub fn is_disk_full(&self) -> bool {
         use std::io::ErrorKind::{QuotaExceeded, StorageFull};
-        matches!(self, Self::Result(error) if matches!(error.source.kind(), StorageFull | QuotaExceeded))
+        match self {
+            Self::Result(error) => matches!(error.source.kind(), StorageFull | QuotaExceeded),
+            Self::Scheme(_) => false,
+            Self::Module { is_disk_full, .. } => *is_disk_full,
+        }
     }
 }
 

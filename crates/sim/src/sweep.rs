@@ -20,6 +20,7 @@ use thiserror::Error;
 use weft_scenario::{Loader, Point, Scenario, sha256};
 
 use crate::engine::Progress;
+use crate::module::{Ended as Size, Job, Module};
 use crate::results::{ResultError, is_temporary};
 use crate::run::run_to_directory;
 
@@ -171,7 +172,7 @@ pub enum Event<'a> {
     /// Runs have one thread although more were asked for; told once.
     OneThread {
         /// The reason.
-        why: &'static str,
+        why: &'a str,
     },
     /// Nothing new; lets the observer stop the sweep.
     Tick,
@@ -200,6 +201,8 @@ pub struct Options<'a> {
     pub threads: Option<usize>,
     /// Reads a file that the scenario names.
     pub load: Loader<'a>,
+    /// Modules, for schemes that are not in the registry.
+    pub modules: &'a [&'a dyn Module],
 }
 
 /// An active run, shared between its thread and the observer's.
@@ -221,7 +224,7 @@ struct Timing {
     cpu_seconds: f64,
     state_bytes: u64,
     /// Why it had one thread although more were asked for.
-    alone: Option<&'static str>,
+    alone: Option<String>,
 }
 
 /// Runs every point of `scenario` that has no result yet. Calls `observer` from this thread; it returns
@@ -270,18 +273,29 @@ pub fn run_sweep(
         });
         lock(&active).push(Arc::clone(&run));
         run.progress.stop.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
-        let outcome = run_to_directory(&plan, &target(point), scenario.text(), within, &run.progress);
-        let report = outcome.map_err(|error| {
+        let (target, progress) = (target(point), &run.progress);
+        let module = options.modules.iter().find(|module| module.scheme().name == plan.scheme.name);
+        let outcome = match module {
+            None => run_to_directory(&plan, &target, scenario.text(), within, progress)
+                .map(|report| report.as_ref().map(Size::from)),
+            Some(module) => {
+                // The module makes its own.
+                drop(plan);
+                let files = &results.inputs;
+                module.run(&Job { scenario, point, files, target: &target, threads: within }, progress)
+            }
+        };
+        let size = outcome.map_err(|error| {
             // The results of the other runs would not fit either.
             stop.fetch_or(error.is_disk_full(), Ordering::Relaxed);
             error.to_string()
         })?;
-        Ok(report.map(|report| Timing {
-            packet_hops: report.counters.packet_hops,
+        Ok(size.map(|size| Timing {
+            packet_hops: size.packet_hops,
             seconds: started.elapsed().as_secs_f64(),
             cpu_seconds: worked.elapsed().as_secs_f64() + run.progress.helped_seconds(),
-            state_bytes: report.state_bytes,
-            alone: run.progress.alone.get().copied().filter(|_| asked.is_some()),
+            state_bytes: size.state_bytes,
+            alone: run.progress.alone.get().cloned().filter(|_| asked.is_some()),
         }))
     };
     let (mut timings, mut is_told) = (Vec::<Value>::new(), false);
@@ -302,7 +316,8 @@ pub fn run_sweep(
             for (point, outcome) in std::mem::take(&mut *lock(&ended)) {
                 match outcome {
                     Ok(timing) => {
-                        if let Some(why) = timing.alone.filter(|_| !std::mem::replace(&mut is_told, true)) {
+                        let alone = timing.alone.as_deref();
+                        if let Some(why) = alone.filter(|_| !std::mem::replace(&mut is_told, true)) {
                             tell(&Event::OneThread { why });
                         }
                         tell(&Event::RunDone { point, packet_hops: timing.packet_hops });
@@ -498,8 +513,10 @@ fn remove_unfinished(runs: &Path) -> Result<(), SweepError> {
 /// runs (of further seeds) to its list.
 fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path, origin: Origin) -> Result<(), SweepError> {
     let list = directory.join(LIST);
-    let inputs: BTreeMap<&str, String> =
-        inputs.iter().map(|(file, bytes)| (file.as_str(), sha256(bytes))).collect();
+    let modules = scenario.schemes().iter().filter_map(|scheme| Some((scheme.name, scheme.module?)));
+    let modules = modules.map(|(name, module)| (format!("plugin {name}"), module.sha256().to_owned()));
+    let files = inputs.iter().map(|(file, bytes)| (file.clone(), sha256(bytes)));
+    let inputs: BTreeMap<String, String> = files.chain(modules).collect();
     let mut runs: Vec<Value> = scenario.points().iter().map(run_json).collect();
     if let Ok(text) = fs::read_to_string(&list) {
         let mut found: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -548,7 +565,7 @@ fn run_json(point: &Point) -> Value {
 /// Checks that the results listed in `found` would be the same if run now.
 fn check(
     scenario: &Scenario,
-    inputs: &BTreeMap<&str, String>,
+    inputs: &BTreeMap<String, String>,
     directory: &Path,
     found: &Value,
     origin: Origin,
@@ -565,8 +582,8 @@ fn check(
     if Origin::of(found) != origin {
         return Err(SweepError::OtherOrigin { path, found: Origin::of(found), wanted: origin });
     }
-    match inputs.iter().find(|(file, sha)| found["inputs"][**file] != json!(sha)) {
-        Some((file, _)) => Err(SweepError::Changed { path, file: (*file).to_owned() }),
+    match inputs.iter().find(|(file, sha)| found["inputs"][file.as_str()] != json!(sha)) {
+        Some((file, _)) => Err(SweepError::Changed { path, file: file.clone() }),
         None => Ok(()),
     }
 }

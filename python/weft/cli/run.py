@@ -12,7 +12,7 @@ import typer
 from ..errors import OutputError, ResultsError, ScenarioError
 from ..labels import plural
 from ..scenario import Scenario
-from . import shell
+from . import plugin, shell
 from .live import shown
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="The scenario file (TOML).")]
@@ -54,6 +54,7 @@ def run(
     baseline: Annotated[
         str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with; overrides measure.baseline.")
     ] = None,
+    plugins: plugin.Plugins = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no table.")] = False,
 ) -> None:
     """Run a scenario: all points of its sweep with all seeds.
@@ -65,7 +66,9 @@ def run(
       weft run scenarios/quickstart.toml
       weft run mine.toml -o results/mine --seeds 10
       weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
+      weft run mine/compare.toml --plugin mine
     """
+    plugin.load(plugins, quiet=quiet)
     plan = read(scenario).with_sets(sets or [])
     if baseline is not None:
         plan = _compared(plan, baseline)
@@ -74,7 +77,7 @@ def run(
     for warning in dict.fromkeys(warnings):
         shell.warn(warning)
     options: dict[str, object] = {"-o": out, "--set": sets, "--seeds": seeds, "--jobs": jobs, "--threads": threads}
-    options |= {"--baseline": baseline, "--quiet": quiet}
+    options |= {"--baseline": baseline, "--plugin": plugins, "--quiet": quiet}
     again = shell.repeated("run", scenario, options)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
     with shown(scenario.stem, shell.err, quiet=quiet) as (tracker, feed):
@@ -194,7 +197,7 @@ def _report_failures(failed: list[dict[str, object]], folder: Path, again: str) 
 
 
 @shell.guarded
-def check(scenario: ScenarioFile, sets: Sets = None) -> None:
+def check(scenario: ScenarioFile, sets: Sets = None, plugins: plugin.Plugins = None) -> None:
     """Check a scenario without running it, and list its runs.
 
     [bold]Examples[/bold]
@@ -202,6 +205,7 @@ def check(scenario: ScenarioFile, sets: Sets = None) -> None:
       weft check mine.toml
       weft check mine.toml --set fabric.k=8
     """
+    plugin.load(plugins)
     points, warnings = read(scenario).with_sets(sets or []).check()
     for warning in warnings:
         shell.warn(warning)
