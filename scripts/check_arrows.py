@@ -1,8 +1,8 @@
 """Checks the direction of dependencies between crates, and between the files of the engine (see ARCHITECTURE.md).
 
-`{units, wire, pcapng} <- fabric <- control <- {transport <- switching, traffic} <- scenario <- sim <- python`. Crates
-below `sim` must not depend on crates that provide threads, files or clocks. `control` depends on `wire` and `fabric`,
-`ofload` also on `control`, `switchd` on `wire`, `pcapng`, `fabric` and `switching`, `loadgen` on `traffic`. `loadgen`
+`{units, wire, pcapng} <- fabric <- control <- {transport <- switching, traffic} <- scenario <- sim <- plugin <- python`.
+Crates below `sim` must not depend on crates that provide threads, files or clocks. `control` depends on `wire` and
+`fabric`, `ofload` also on `control`, `switchd` on `wire`, `pcapng`, `fabric` and `switching`, `loadgen` on `traffic`. `loadgen`
 and `ofload` share `poller`. No two files of `sim` use each other, not even over others.
 """
 
@@ -30,7 +30,8 @@ LAYERS: dict[str, int] = {
     "weft-switchd": 6,
     "weft-loadgen": 6,
     "weft-ofload": 6,
-    "weft-python": 7,
+    "weft-plugin": 7,
+    "weft-python": 8,
 }
 """A crate may depend on crates of lower layers only."""
 

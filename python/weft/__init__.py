@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _weft
-from .errors import OutputError, ResultsError, ScenarioError, WeftError
+from .errors import OutputError, PluginError, ResultsError, ScenarioError, WeftError
+from .plugins import load as load_plugin
 from .scenario import Point, Scenario
 from .topology import Fabric, FabricPath, Link, Node, fabric, write_fabric
 
@@ -33,6 +34,7 @@ __all__ = [
     "Link",
     "Node",
     "OutputError",
+    "PluginError",
     "Point",
     "Results",
     "ResultsError",
@@ -43,6 +45,7 @@ __all__ = [
     "__version__",
     "distributions",
     "fabric",
+    "load_plugin",
     "plot",
     "profiles",
     "report",

@@ -292,7 +292,18 @@ def nearest(name: str, candidates: list[str]) -> str | None:
     """The candidate closest to a misspelt name; None if none is close."""
 
 def schemes() -> str:
-    """JSON list of the descriptors of the switching schemes: parameters, needs, exploration, Linux mode."""
+    """JSON list of the descriptors of the switching schemes: parameters, needs, exploration, Linux mode.
+
+    ``plugin`` is the file of a scheme that was loaded, else null.
+    """
+
+def load_plugin(path: str) -> str:
+    """Load the module in a file and return the name of its scheme, which `schemes` and scenarios then have.
+
+    Raises:
+        ValueError: It cannot be read, is no module of this version, or its scheme's name is taken. Code of the file is
+            executed only if it is a module of this version.
+    """
 
 def profiles() -> str:
     """JSON list of the transport profiles with all parameters."""

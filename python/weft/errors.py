@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._weft import ScenarioError
 
-__all__ = ["OutputError", "QueryError", "ResultsError", "ScenarioError", "WeftError"]
+__all__ = ["OutputError", "PluginError", "QueryError", "ResultsError", "ScenarioError", "WeftError"]
 
 
 class WeftError(Exception):
@@ -17,6 +17,10 @@ class WeftError(Exception):
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+
+
+class PluginError(WeftError):
+    """A plugin cannot be built or loaded."""
 
 
 class ResultsError(WeftError):

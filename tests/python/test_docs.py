@@ -114,14 +114,16 @@ def test_the_schemes_page_is_the_registry():
     assert set(documented) == params
 
 
-def test_the_scheme_of_ones_own_is_the_example_that_cargo_compiles_and_runs():
+def test_the_scheme_of_ones_own_is_the_example_that_cargo_compiles_and_tests():
     page = (ROOT / "docs" / "own-scheme.md").read_text()
-    example = ROOT / "crates" / "sim" / "examples" / "flowlet.rs"
+    example = ROOT / "python" / "weft" / "starters" / "scheme" / "src" / "lib.rs"
     blocks = re.findall(r"^```rust\n(.*?)^```$", page, re.S | re.M)
     assert len(blocks) == 2
     assert [block for block in blocks if block not in example.read_text()] == []
     assert "#[test]" in example.read_text()
-    assert re.search(r'\[\[example\]\]\nname = "flowlet"\ntest = true', (ROOT / "crates/sim/Cargo.toml").read_text())
+    declared = (ROOT / "crates/plugin/Cargo.toml").read_text().split("[[example]]")[1]
+    assert example.relative_to(ROOT).as_posix() in declared
+    assert "test = true" in declared
 
 
 def test_the_transport_page_names_every_profile():

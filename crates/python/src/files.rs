@@ -4,13 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use pyo3::PyErr;
+use weft_plugin::host::schemes;
 use weft_scenario::Scenario;
 
 use crate::ScenarioError;
 
-/// Reads a scenario with `--set` changes.
+/// Reads a scenario with `--set` changes; it may name schemes of loaded modules.
 pub fn scenario(text: &str, name: &str, sets: &[String]) -> Result<Scenario, PyErr> {
-    Scenario::parse_with(text, name, sets).map_err(|wrong| ScenarioError::new_err(wrong.to_string()))
+    Scenario::parse_among(text, name, sets, schemes())
+        .map_err(|wrong| ScenarioError::new_err(wrong.to_string()))
 }
 
 /// The bytes of the file `path`, relative to `base`.

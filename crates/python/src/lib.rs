@@ -34,6 +34,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(gates::tag_forward_state, module)?)?;
     module.add_function(wrap_pyfunction!(listing::version, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::load_plugin, module)?)?;
     module.add_function(wrap_pyfunction!(listing::profiles, module)?)?;
     module.add_function(wrap_pyfunction!(listing::distributions, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schema, module)?)?;

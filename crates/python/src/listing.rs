@@ -5,8 +5,9 @@ use std::path::Path;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use weft_plugin::host;
 use weft_sim::bench as cases;
-use weft_switching::{ParamKind, registry};
+use weft_switching::{Descriptor, ParamKind};
 use weft_traffic::published;
 use weft_transport::{Config, profile::PROFILES};
 
@@ -23,7 +24,8 @@ pub fn schemes() -> String {
         ParamKind::Bytes => "a size".to_owned(),
         ParamKind::Count => "a whole number".to_owned(),
     };
-    let schemes = registry().iter().map(|scheme| {
+    let schemes = host::schemes();
+    let schemes = schemes.iter().map(|scheme: &Descriptor| {
         let params = scheme.params.iter().map(|param| {
             json!({
                 "name": param.name,
@@ -45,9 +47,16 @@ pub fn schemes() -> String {
             "next_hops": scheme.next_hops,
             "tag_bytes": scheme.tag_bytes,
             "linux_mode": scheme.linux_mode,
+            "plugin": host::loaded().iter().find(|module| module.descriptor.name == scheme.name).map(|module| &module.path),
         })
     });
     Value::Array(schemes.collect()).to_string()
+}
+
+#[pyfunction]
+pub fn load_plugin(path: &str) -> PyResult<&'static str> {
+    let module = host::load(Path::new(path));
+    module.map(|module| module.descriptor.name).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 #[pyfunction]
@@ -75,7 +84,7 @@ pub fn distributions() -> String {
 
 #[pyfunction]
 pub fn schema() -> String {
-    weft_scenario::schema().to_value().to_string()
+    weft_scenario::schema(&host::schemes()).to_value().to_string()
 }
 
 #[pyfunction]

@@ -6,7 +6,9 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use serde_json::{Value, json};
+use weft_plugin::host::loaded;
 use weft_sim::capture::{Captured, Target};
+use weft_sim::module::Module;
 use weft_sim::sweep::{Capture, Event, Options, SweepError, run_sweep};
 use weft_units::Bytes;
 
@@ -47,7 +49,9 @@ pub fn run(
         let load = |path: &str| load(base_dir, path);
         let capture = Capture { targets: &targets, directory: capture_dir.as_deref().map(Path::new), limit };
         let capture = (!targets.is_empty()).then_some(capture);
-        let options = Options { directory: Path::new(out_dir), jobs, threads, load: &load, capture };
+        let modules: Vec<&dyn Module> = loaded().into_iter().map(|module| module as &dyn Module).collect();
+        let modules = &*modules;
+        let options = Options { directory: Path::new(out_dir), jobs, threads, load: &load, capture, modules };
         run_sweep(&scenario, &options, &mut |event| {
             if raised.is_some() {
                 return false;

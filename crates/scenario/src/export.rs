@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use weft_fabric::{EqualCost, Fabric, Limit, Link, Overhead, QueueSpec};
 use weft_switching::ecmp::hash_id;
-use weft_switching::{Hops, Mac, ParamKind, ParamValue, SchemeSpec, descriptor};
+use weft_switching::{Hops, Mac, ParamKind, ParamValue};
 use weft_transport::{Config, CongestionControl};
 use weft_units::{HostId, NodeId, Time};
 
@@ -33,7 +33,7 @@ impl Plan {
             switches: switches(self),
             links: cables(&self.fabric),
             flows: Flows(self),
-            scheme: Scheme { name: &self.scheme.name, params: parameters(&self.scheme) },
+            scheme: Scheme { name: &self.scheme.name, params: parameters(self) },
             transport: Transport {
                 profile: &self.transport.profile,
                 congestion: self.transport.config.congestion_control,
@@ -48,7 +48,7 @@ impl Plan {
             },
             events: events(self),
             reroutes: reroutes(self),
-            routes: next_hops(self).map(|_| self.routes(&self.down())),
+            routes: self.descriptor.next_hops.map(|_| self.routes(&self.down())),
             warnings: &self.warnings,
         }
     }
@@ -58,7 +58,7 @@ impl Plan {
     pub fn routes(&self, down: &[usize]) -> Routes<'_> {
         let down: BTreeSet<usize> = down.iter().copied().collect();
         let paths = EqualCost::compute_where(&self.fabric, |link| !down.contains(&(link.index() / 2)));
-        Routes { fabric: &self.fabric, paths, single: next_hops(self) == Some(Hops::Lowest) }
+        Routes { fabric: &self.fabric, paths, single: self.descriptor.next_hops == Some(Hops::Lowest) }
     }
 
     /// The cables that are down when the run starts.
@@ -297,8 +297,8 @@ fn cables(fabric: &Fabric) -> Vec<Cable<'_>> {
 }
 
 /// Every parameter of the scheme; its default unless the scenario sets it.
-fn parameters(spec: &SchemeSpec) -> BTreeMap<&str, ParamValue> {
-    let all = descriptor(&spec.name).into_iter().flat_map(|scheme| scheme.params);
+fn parameters(plan: &Plan) -> BTreeMap<&str, ParamValue> {
+    let all = plan.descriptor.params.iter();
     all.map(|param| {
         let default = || match param.kind {
             ParamKind::Count => param.default.parse().map(ParamValue::Count).ok(),
@@ -307,14 +307,9 @@ fn parameters(spec: &SchemeSpec) -> BTreeMap<&str, ParamValue> {
             ParamKind::Choice(_) => None,
         };
         let text = || ParamValue::Text(param.default.to_owned());
-        (param.name, spec.params.get(param.name).cloned().or_else(default).unwrap_or_else(text))
+        (param.name, plan.scheme.params.get(param.name).cloned().or_else(default).unwrap_or_else(text))
     })
     .collect()
-}
-
-/// The next hops that the switches get, if any.
-fn next_hops(plan: &Plan) -> Option<Hops> {
-    descriptor(&plan.scheme.name)?.next_hops
 }
 
 /// The events with the cables that go down or up.
@@ -338,7 +333,7 @@ fn events(plan: &Plan) -> Vec<Event> {
 
 /// The next hops after each reaction to events, over the links that are up by then.
 fn reroutes(plan: &Plan) -> Vec<Reroute<'_>> {
-    let Some(hops) = next_hops(plan) else { return Vec::new() };
+    let Some(hops) = plan.descriptor.next_hops else { return Vec::new() };
     let fabric = &plan.fabric;
     let (mut states, mut events) = (LinkStates::of(fabric), plan.events.iter().peekable());
     let times: BTreeSet<Time> = plan.events.iter().filter_map(|event| plan.reroutes_at(event)).collect();

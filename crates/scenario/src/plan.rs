@@ -1,7 +1,7 @@
 //! [`Plan`]: everything one run needs, resolved, checked and drawn.
 
 use weft_fabric::Fabric;
-use weft_switching::SchemeSpec;
+use weft_switching::{Descriptor, SchemeSpec};
 use weft_traffic::Traffic;
 use weft_units::{Duration, Time};
 
@@ -29,6 +29,8 @@ pub struct Plan {
     pub traffic: Traffic,
     /// How switches choose paths.
     pub scheme: SchemeSpec,
+    /// The scheme that it names.
+    pub descriptor: &'static Descriptor,
     /// The TCP of the hosts.
     pub transport: Transport,
     /// When it ends.

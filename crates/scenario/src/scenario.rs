@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
-use weft_switching::{Descriptor, descriptor, stream};
+use weft_switching::{Descriptor, Schemes, stream};
 use weft_traffic::{Places, generate};
 
 use crate::diagnostic::{Diagnostics, Problem, Problems};
@@ -28,6 +28,8 @@ const MAX_RUNS: usize = 1_000_000;
 pub struct Scenario {
     sources: Sources,
     sets: Vec<String>,
+    /// The same with the seeds.
+    given: Vec<String>,
     name: String,
     description: String,
     baseline: Option<String>,
@@ -35,6 +37,9 @@ pub struct Scenario {
     table: Table,
     combinations: Vec<Combination>,
     points: Vec<Point>,
+    /// The schemes that it may name.
+    available: Schemes,
+    /// Those that it runs.
     schemes: Vec<&'static Descriptor>,
     files: BTreeSet<String>,
 }
@@ -54,6 +59,19 @@ impl Scenario {
     /// # Errors
     /// All errors in it or in `sets`.
     pub fn parse_with(text: &str, file: &str, sets: &[String]) -> Result<Self, Diagnostics> {
+        Self::parse_among(text, file, sets, Schemes::default())
+    }
+
+    /// The same for a scenario that may name other schemes than the registry's.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse_with`].
+    pub fn parse_among(
+        text: &str,
+        file: &str,
+        sets: &[String],
+        schemes: Schemes,
+    ) -> Result<Self, Diagnostics> {
         let mut sources = Sources::default();
         let problems = Problems::default();
         let table = read(text, file, sets, &mut sources, &problems);
@@ -63,7 +81,8 @@ impl Scenario {
         }
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file).trim_end_matches(".toml");
         let of_results = sets.iter().filter(|set| !sets_seeds(set)).cloned().collect();
-        let scenario = Self::expand(table, sources.clone(), of_results, stem, &problems);
+        let mut scenario = Self::expand(table, sources.clone(), (of_results, schemes), stem, &problems);
+        scenario.given = sets.to_vec();
         problems.finish(scenario, &sources)
     }
 
@@ -90,6 +109,11 @@ impl Scenario {
     /// The `--set` changes, except seeds.
     pub fn sets(&self) -> &[String] {
         &self.sets
+    }
+
+    /// All `--set` changes.
+    pub fn given(&self) -> &[String] {
+        &self.given
     }
 
     /// The scheme that summaries compare others with.
@@ -130,6 +154,11 @@ impl Scenario {
         &self.points
     }
 
+    /// The schemes that it runs.
+    pub fn schemes(&self) -> &[&'static Descriptor] {
+        &self.schemes
+    }
+
     /// The files that it names at any point of its sweep, as written there.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
@@ -159,7 +188,7 @@ impl Scenario {
         let mut seen = HashSet::new();
         let mut warnings = Vec::new();
         let seed = self.points.first().map(|point| point.seed);
-        let all = self.schemes.iter().any(|scheme| scheme.misfit.is_some());
+        let all = self.schemes.iter().any(|scheme| scheme.is_choosy());
         for point in self.points.iter().filter(|point| Some(point.seed) == seed) {
             let rest: Vec<String> = point
                 .overrides
@@ -188,7 +217,7 @@ impl Scenario {
     fn expand(
         mut table: Table,
         sources: Sources,
-        sets: Vec<String>,
+        (sets, available): (Vec<String>, Schemes),
         stem: &str,
         problems: &Problems,
     ) -> Self {
@@ -213,7 +242,7 @@ impl Scenario {
                 Vec::new()
             }
         };
-        let schemes = schemes_of(&table, &axes);
+        let schemes = schemes_of(&table, &axes, &available);
         let fallback = schemes.first().map_or("run", |scheme| scheme.name);
         let combinations = sweep::combinations(&axes, problems, fallback);
         let sweep_is_good = problems.is_empty();
@@ -235,12 +264,14 @@ impl Scenario {
         let mut scenario = Self {
             sources,
             sets,
+            given: Vec::new(),
             name,
             description,
             baseline: baseline.map(|baseline| baseline.value),
             table: Table::default(),
             combinations,
             points: Vec::new(),
+            available,
             schemes,
             files: BTreeSet::new(),
         };
@@ -268,7 +299,7 @@ impl Scenario {
                 return None;
             }
         }
-        let mut settings = Settings::decode(&table, &self.schemes, problems)?;
+        let mut settings = Settings::decode(&table, &self.available, &self.schemes, problems)?;
         // With a sweep over `mptcp`, other keys are meant for its points with subflows.
         if combination.values.iter().any(|(key, _, _)| key == "transport.mptcp") {
             settings.transport_keys.clear();
@@ -279,7 +310,9 @@ impl Scenario {
     fn resolve(&self, point: &Point, loader: Loader<'_>, problems: &Problems) -> Option<Plan> {
         let settings = self.settings(self.combinations.get(point.combination)?, problems)?;
         let fabric = settings.fabric.build(loader, problems)?;
-        if let Some(problem) = scheme::misfit(&settings.scheme, &settings.scheme_at, &fabric) {
+        if let Some(problem) =
+            scheme::misfit(settings.descriptor, &settings.scheme, &settings.scheme_at, &fabric)
+        {
             problems.add(problem);
             return None;
         }
@@ -313,6 +346,7 @@ impl Scenario {
             fabric,
             traffic,
             scheme: settings.scheme,
+            descriptor: settings.descriptor,
             transport: settings.transport,
             run: settings.run,
             measure: settings.measure,
@@ -329,11 +363,11 @@ fn sets_seeds(set: &str) -> bool {
 }
 
 /// The schemes that a scenario runs: its own, or those of its sweep.
-fn schemes_of(table: &Table, axes: &[sweep::Axis]) -> Vec<&'static Descriptor> {
+fn schemes_of(table: &Table, axes: &[sweep::Axis], available: &Schemes) -> Vec<&'static Descriptor> {
     let name = |node: &Node| match &node.value {
-        Value::Text(name) => descriptor(name),
+        Value::Text(name) => available.get(name),
         Value::Table(table) => match table.get("name").map(|node| &node.value) {
-            Some(Value::Text(name)) => descriptor(name),
+            Some(Value::Text(name)) => available.get(name),
             _ => None,
         },
         _ => None,

@@ -4,7 +4,7 @@
 
 use schemars::Schema;
 use serde_json::{Map, Value as Json, json};
-use weft_switching::{Descriptor, ParamKind, registry};
+use weft_switching::{Descriptor, ParamKind, Schemes};
 
 use crate::section::{Key, Kind};
 use crate::sections::links::LINK_KEYS;
@@ -17,8 +17,8 @@ const RATE: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*([kKMGT]bps|bps|([kMG])?bit/s
 const BYTES: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(B|bytes?|[kKMGT]B|[KMG]iB)\s*$";
 const LIMIT: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(packets?|B|bytes?|[kKMGT]B|[KMG]iB)\s*$";
 
-/// The JSON Schema of a scenario file.
-pub fn schema() -> Schema {
+/// The JSON Schema of a scenario file that may name these schemes.
+pub fn schema(schemes: &Schemes) -> Schema {
     let group = object(&[traffic::COMMON_KEYS, traffic::GIVEN_KEYS, traffic::DRAWN_KEYS].concat(), &[]);
     let mut top = properties(TOP_KEYS);
     top.extend([
@@ -27,7 +27,7 @@ pub fn schema() -> Schema {
             "traffic".to_owned(),
             described(json!({ "anyOf": [group, { "type": "array", "items": group }] }), "groups of flows"),
         ),
-        ("scheme".to_owned(), scheme_schema()),
+        ("scheme".to_owned(), scheme_schema(schemes)),
         ("transport".to_owned(), transport_schema()),
         ("run".to_owned(), described(object(run::KEYS, &[]), "duration and seeds")),
         ("measure".to_owned(), described(object(measure::KEYS, &[]), "measurement settings")),
@@ -65,7 +65,7 @@ fn fabric_schema() -> Json {
     described(json!({ "type": "object", "oneOf": any }), "hosts, switches and links")
 }
 
-fn scheme_schema() -> Json {
+fn scheme_schema(schemes: &Schemes) -> Json {
     let one = |scheme: &Descriptor| {
         let mut properties = Map::new();
         properties.insert("name".to_owned(), json!({ "const": scheme.name }));
@@ -81,7 +81,7 @@ fn scheme_schema() -> Json {
         }
         json!({ "description": scheme.summary, "properties": properties, "additionalProperties": false })
     };
-    let schemes: Vec<Json> = registry().iter().map(one).collect();
+    let schemes: Vec<Json> = schemes.iter().map(one).collect();
     described(json!({ "type": "object", "anyOf": schemes }), scheme::NAME.doc)
 }
 

@@ -1,7 +1,7 @@
 //! [`Settings`]: a scenario at one point of its sweep with every key read, before hosts and files are
 //! resolved.
 
-use weft_switching::{Descriptor, SchemeSpec};
+use weft_switching::{Descriptor, SchemeSpec, Schemes};
 
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::{list, nearest, suggest};
@@ -32,6 +32,7 @@ pub(crate) struct Settings {
     pub(crate) fabric: FabricSettings,
     pub(crate) traffic: Vec<GroupSettings>,
     pub(crate) scheme: SchemeSpec,
+    pub(crate) descriptor: &'static Descriptor,
     /// The positions of `[scheme]` and its keys.
     pub(crate) scheme_at: scheme::At,
     pub(crate) transport: Transport,
@@ -48,8 +49,13 @@ pub(crate) fn root<'a>(table: &'a Table, problems: &'a Problems) -> Section<'a> 
 }
 
 impl Settings {
-    /// Reads every section of `table`; `None` on errors. `others` are the schemes of the sweep.
-    pub(crate) fn decode(table: &Table, others: &[&Descriptor], problems: &Problems) -> Option<Self> {
+    /// Reads every section of `table`; `None` on errors. `schemes` are available, `others` those of the sweep.
+    pub(crate) fn decode(
+        table: &Table,
+        schemes: &Schemes,
+        others: &[&Descriptor],
+        problems: &Problems,
+    ) -> Option<Self> {
         let root = root(table, problems);
         check_names(&root);
         for key in TOP_KEYS {
@@ -69,7 +75,7 @@ impl Settings {
         let fabric = need("fabric").and_then(|section| FabricSettings::decode(&section));
         let scheme_section = need("scheme");
         let scheme_at = scheme_section.as_ref().map(scheme::At::of);
-        let scheme = scheme_section.and_then(|section| scheme::decode(&section, others));
+        let scheme = scheme_section.and_then(|section| scheme::decode(&section, schemes, others));
         let traffic = match root.node("traffic").map(|node| &node.value) {
             Some(Value::List(groups)) if !groups.is_empty() => root.sections("traffic"),
             _ => need("traffic").into_iter().collect(),
@@ -90,10 +96,12 @@ impl Settings {
             root.sections("event").iter().map(EventSettings::decode).collect();
         let events = events.into_iter().collect::<Option<Vec<_>>>();
         check_order(events.as_deref().unwrap_or_default(), problems);
+        let (fabric, traffic, (descriptor, scheme)) = (fabric?, traffic?, scheme?);
         Some(Self {
-            fabric: fabric?,
-            traffic: traffic?,
-            scheme: scheme?,
+            fabric,
+            traffic,
+            scheme,
+            descriptor,
             scheme_at: scheme_at?,
             transport: transport?,
             transport_keys,

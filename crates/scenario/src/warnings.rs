@@ -3,7 +3,7 @@
 use weft_fabric::{Fabric, Limit, Link};
 use weft_switching::host::over::over;
 use weft_switching::tfe::Classifier;
-use weft_switching::{Explores, Need, SchemeSpec, descriptor, explores};
+use weft_switching::{Descriptor, Explores, Need, SchemeSpec};
 use weft_traffic::{EPHEMERAL, Flow, Traffic};
 use weft_transport::{Config, EcnMode, Mptcp};
 use weft_units::{NodeId, Time};
@@ -21,8 +21,8 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(without_effect(fabric, events, settings));
     warnings.extend(never_counted(traffic, settings));
     warnings.extend(nothing_to_choose(fabric));
-    warnings.extend(unmarked(&settings.scheme, traffic));
-    warnings.extend(unfit(fabric, &settings.transport.config, &settings.scheme));
+    warnings.extend(unmarked(settings, traffic));
+    warnings.extend(unfit(fabric, &settings.transport.config, settings.descriptor));
     warnings.extend(single_links(fabric, &settings.transport.config));
     warnings.extend(of_settings(settings));
     warnings
@@ -30,14 +30,14 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
 
 /// The warnings that need only the settings: cheap for any fabric and traffic.
 pub(crate) fn of_settings(settings: &Settings) -> Vec<String> {
-    let (scheme, transport) = (&settings.scheme, &settings.transport.config);
-    let own = [without_mptcp(scheme, transport), without_choice(scheme, transport), unread(settings)];
+    let (scheme, transport) = (settings.descriptor, &settings.transport.config);
+    let choice = scheme.is_at_hosts.then(|| without_choice(&settings.scheme, transport)).flatten();
+    let own = [without_mptcp(scheme, transport), choice, unread(settings)];
     own.into_iter().flatten().collect()
 }
 
 /// Warns of a host scheme whose choices have no effect.
 fn without_choice(scheme: &SchemeSpec, transport: &Config) -> Option<String> {
-    descriptor(&scheme.name).filter(|scheme| scheme.is_at_hosts)?;
     let (name, over) = (&scheme.name, over(scheme).name);
     if transport.mptcp != Mptcp::Off {
         return Some(format!(
@@ -57,8 +57,8 @@ fn without_choice(scheme: &SchemeSpec, transport: &Config) -> Option<String> {
 }
 
 /// Warns of a scheme made for subflows without any.
-fn without_mptcp(scheme: &SchemeSpec, transport: &Config) -> Option<String> {
-    let needs_mptcp = descriptor(&scheme.name)?.needs.contains(&Need::MultipathHost);
+fn without_mptcp(scheme: &Descriptor, transport: &Config) -> Option<String> {
+    let needs_mptcp = scheme.needs.contains(&Need::MultipathHost);
     (needs_mptcp && transport.mptcp == Mptcp::Off).then(|| {
         format!(
             "`{}` only puts plain TCP on the shortest path: set transport.mptcp = \"ndiffports\" or \
@@ -161,8 +161,9 @@ fn nothing_to_choose(fabric: &Fabric) -> Option<String> {
 }
 
 /// Warns if the marks by which a scheme recognises elephants do not match the flows.
-fn unmarked(scheme: &SchemeSpec, traffic: &Traffic) -> Option<String> {
-    explores(&scheme.name).filter(|unit| *unit == Explores::Elephants)?;
+fn unmarked(settings: &Settings, traffic: &Traffic) -> Option<String> {
+    let scheme = &settings.scheme;
+    settings.descriptor.explores.filter(|unit| *unit == Explores::Elephants)?;
     let classifier = Classifier::from_spec(scheme);
     let selected = |flow: &&Flow| classifier.selects(flow.sport, flow.dport, flow.dscp);
     let (count, all) = (traffic.flows.iter().filter(selected).count(), traffic.flows.len());
@@ -198,17 +199,16 @@ fn catches_others(classifier: &Classifier) -> bool {
 }
 
 /// Warns of queues that do not suit the transport.
-fn unfit(fabric: &Fabric, transport: &Config, scheme: &SchemeSpec) -> Vec<String> {
+fn unfit(fabric: &Fabric, transport: &Config, scheme: &Descriptor) -> Vec<String> {
     let mut warnings = Vec::new();
     if transport.ecn == EcnMode::Dctcp && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
     {
         let what = "no queue marks packets, so DCTCP reacts to losses only";
         warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
     }
-    let tag_bytes = descriptor(&scheme.name).map_or(0, |scheme| scheme.tag_bytes);
     let between = |link: &Link| ![link.from, link.to].into_iter().any(|node| fabric.node(node).is_host());
     let packet = |link: &Link| match transport.full_packet() {
-        packet if between(link) => packet.saturating_add(tag_bytes),
+        packet if between(link) => packet.saturating_add(scheme.tag_bytes),
         packet => packet,
     };
     let needed = |link: &Link| link.overhead.wire_bytes(packet(link));

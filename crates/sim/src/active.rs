@@ -1,5 +1,6 @@
 //! One run while it is active: how far it is, its cost, and its errors.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use weft_scenario::{Loader, Point, Scenario};
 
 use crate::capture::{Captured, Request};
 use crate::engine::Progress;
+use crate::module::{Ended, Job, Module};
 use crate::run::run_to_directory;
 
 /// An active run, shared between its thread and the observer's.
@@ -69,7 +71,7 @@ pub struct Timing {
     cpu_seconds: f64,
     state_bytes: u64,
     /// Why it had one thread although it was given more.
-    pub alone: Option<&'static str>,
+    pub alone: Option<String>,
     /// The captures that were made.
     pub captured: Vec<Captured>,
     /// Whether the run had results already.
@@ -119,6 +121,10 @@ pub struct Task<'a, 'p> {
     pub threads: &'a dyn Fn(usize) -> usize,
     /// What to capture, if anything.
     pub capture: Option<&'a Request>,
+    /// Modules, for schemes that are not in the registry.
+    pub modules: &'a [&'a dyn Module],
+    /// The contents of the files that the scenario names, for modules.
+    pub files: &'a BTreeMap<String, Vec<u8>>,
 }
 
 /// Carries out a run and writes its result, unless there is one, and its captures. `None` if it was stopped: then there
@@ -144,16 +150,33 @@ pub fn carry_out<'p>(
         let is_repeated = task.target.exists();
         let captures = task.capture.map(|request| request.of(&plan)).transpose();
         let captures = captures.map_err(|error| error.to_string())?;
-        let scenario = task.scenario.text();
-        let outcome = run_to_directory(&plan, task.target, scenario, captures, within, &run.progress);
+        let module = task.modules.iter().find(|module| module.scheme().name == plan.scheme.name);
+        let outcome = match module {
+            None => {
+                let scenario = task.scenario.text();
+                run_to_directory(&plan, task.target, scenario, captures, within, &run.progress)
+                    .map(|outcome| outcome.map(|(report, captured)| (Ended::from(&report), captured)))
+            }
+            Some(module) => {
+                if captures.is_some_and(|captures| !captures.is_empty()) {
+                    let scheme = &plan.scheme.name;
+                    return Err(format!("frames of `{scheme}`, a plugin's scheme, cannot be captured").into());
+                }
+                // The module makes its own.
+                drop(plan);
+                let Task { scenario, point, target, files, .. } = *task;
+                let job = Job { scenario, point, files, target, threads: within };
+                module.run(&job, &run.progress).map(|ended| ended.map(|ended| (ended, Vec::new())))
+            }
+        };
         let outcome = outcome
             .map_err(|error| Failed { error: error.to_string(), is_disk_full: error.is_disk_full() })?;
-        Ok(outcome.map(|(report, captured)| Timing {
-            packet_hops: report.counters.packet_hops,
+        Ok(outcome.map(|(ended, captured)| Timing {
+            packet_hops: ended.packet_hops,
             seconds: started.elapsed().as_secs_f64(),
             cpu_seconds: worked.elapsed().as_secs_f64() + run.progress.helped_seconds(),
-            state_bytes: report.state_bytes,
-            alone: run.progress.alone.get().copied(),
+            state_bytes: ended.state_bytes,
+            alone: run.progress.alone.get().cloned(),
             captured,
             is_repeated,
         }))

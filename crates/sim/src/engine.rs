@@ -83,7 +83,7 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     let window = central.as_ref().map_or(lookahead, |central| lookahead.min(central.delay()));
     let hindrance = hindrance(window, &division, R::TRACES);
     if let Some(why) = hindrance.filter(|_| setup.threads > 1) {
-        progress.alone.get_or_init(|| why);
+        progress.alone.get_or_init(|| why.to_owned());
     }
     let parts = match hindrance {
         Some(_) => 1,

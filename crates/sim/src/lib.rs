@@ -6,10 +6,14 @@
 //! at the far end, the partition shows its header to the switch there and passes the packet on to the next link, until
 //! a host receives it. Results are reported through [`record::Recorder`].
 
+#[cfg(feature = "schemes")]
 pub mod active;
+#[cfg(feature = "schemes")]
 pub mod bench;
+#[cfg(feature = "schemes")]
 mod bench_cases;
 mod book;
+#[cfg(feature = "schemes")]
 pub mod capture;
 mod central;
 mod class_queue;
@@ -17,9 +21,11 @@ mod conductor;
 mod delays;
 pub mod division;
 mod effects;
+#[cfg(feature = "schemes")]
 pub mod emulated;
 pub mod engine;
 pub mod event_queue;
+#[cfg(feature = "schemes")]
 pub mod explore;
 pub mod fault;
 mod floor;
@@ -32,6 +38,7 @@ pub mod journal;
 pub mod line;
 pub mod link;
 pub mod loads;
+pub mod module;
 pub mod network;
 pub mod packet;
 mod partition;
@@ -43,7 +50,9 @@ pub mod run;
 mod served_port;
 mod setup;
 mod shown;
+#[cfg(feature = "schemes")]
 pub mod single;
+#[cfg(feature = "schemes")]
 pub mod sweep;
 mod switches;
 mod timer;

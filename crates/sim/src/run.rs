@@ -8,10 +8,16 @@ use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
 use weft_scenario::{Change, LinkStates, Plan};
-use weft_switching::host::selected::{Selected, Selecting};
-use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, is_routed, visit_scheme};
+use weft_switching::{Blueprint, Forwarding, SchemeError};
+#[cfg(feature = "schemes")]
+use weft_switching::{
+    SchemeVisitor,
+    host::selected::{Selected, Selecting},
+    visit_scheme,
+};
 use weft_units::{Duration, LinkId, NodeId, Time};
 
+#[cfg(feature = "schemes")]
 use crate::capture::{self, Captured, RunCaptures};
 use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
@@ -26,6 +32,7 @@ const MAX_SETUPS: usize = 1_000;
 /// In fabrics with more links than this, links are not sampled, so that the series stays small.
 const MAX_SAMPLED_LINKS: usize = 2_000;
 
+#[cfg(feature = "schemes")]
 /// Runs `plan` on one thread.
 ///
 /// # Errors
@@ -38,6 +45,7 @@ pub fn run<R: Recorder>(
     run_with(plan, 1, progress, recorder)
 }
 
+#[cfg(feature = "schemes")]
 /// The same on this number of threads, with the same results.
 ///
 /// # Errors
@@ -53,19 +61,19 @@ pub fn run_with<R: Recorder>(
     run_setup(setup, &plan.scheme, progress, recorder)
 }
 
-/// Runs `plan` with a scheme of the caller's instead of the plan's. `scheme` builds it from the fabric's
-/// equal-cost paths.
+/// Runs `plan` with a scheme that is not in the registry: `scheme` builds the plan's scheme from the fabric's equal-cost
+/// paths.
 pub fn run_own<B: Blueprint, R: Recorder>(
     plan: &Plan,
     scheme: impl FnOnce(&Arc<Forwarding>) -> B,
+    threads: usize,
     progress: &Progress,
     recorder: &mut R,
 ) -> RunReport {
     let faults = faults(plan);
     let routes = Arc::new(Forwarding::new(&plan.fabric, |link| plan.fabric.link(link).up));
     let blueprint = scheme(&routes);
-    let setup = Setup { reaction: plan.reaction, ..setup(plan, &faults) };
-    engine::run(setup, routes, &blueprint, progress, recorder)
+    engine::run(Setup { threads, ..setup(plan, &faults) }, routes, &blueprint, progress, recorder)
 }
 
 /// The inputs of a run of `plan`, with links and tables sampled.
@@ -86,11 +94,12 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         window: plan.measure.window,
         probe: Probe::new(Some(plan.measure.interval), links, fabric.switch_count() <= MAX_SAMPLED_SWITCHES),
         faults,
-        reaction: if is_routed(&plan.scheme.name) { plan.reaction } else { Duration::ZERO },
+        reaction: if plan.descriptor.is_routed() { plan.reaction } else { Duration::ZERO },
         threads: 1,
     }
 }
 
+#[cfg(feature = "schemes")]
 /// Runs `setup` with the scheme that `scheme` specifies.
 ///
 /// # Errors
@@ -107,6 +116,7 @@ pub fn run_setup<R: Recorder>(
     visit_scheme(scheme, fabric, &routes, seed, visitor)
 }
 
+#[cfg(feature = "schemes")]
 struct Visitor<'a, 'b, R> {
     setup: Setup<'a>,
     routes: Arc<Forwarding>,
@@ -114,6 +124,7 @@ struct Visitor<'a, 'b, R> {
     recorder: &'b mut R,
 }
 
+#[cfg(feature = "schemes")]
 impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
     type Output = RunReport;
 
@@ -156,6 +167,7 @@ pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     plan.events.iter().map(fault).collect()
 }
 
+#[cfg(feature = "schemes")]
 /// Runs `plan` and writes its result to `target`, unless there is one, and its captures. `None` if the run was stopped:
 /// then there is neither.
 ///
@@ -173,14 +185,43 @@ pub fn run_to_directory(
     if target.exists() {
         return run_captured(plan, captures.unwrap_or_default(), threads, progress, &mut Unrecorded);
     }
+    write_run(plan, target, scenario, |writer| match captures {
+        Some(captures) => run_captured(plan, captures, threads, progress, writer),
+        None => Ok(unless_stopped(run_with(plan, threads, progress, writer)?, Vec::new())),
+    })
+}
+
+/// Runs as [`run_own`] and writes the result to `target`. `None` if the run was stopped: then there is no result.
+///
+/// # Errors
+/// The result cannot be written; no partial result is left.
+pub fn run_own_to_directory<B: Blueprint>(
+    plan: &Plan,
+    scheme: impl FnOnce(&Arc<Forwarding>) -> B,
+    (target, scenario): (&Path, &str),
+    threads: usize,
+    progress: &Progress,
+) -> Result<Option<RunReport>, RunError> {
+    let run =
+        |writer: &mut ResultWriter| Ok(unless_stopped(run_own(plan, scheme, threads, progress, writer), ()));
+    Ok(write_run(plan, target, scenario, run)?.map(|(report, ())| report))
+}
+
+/// The outcome of a run, unless it was stopped.
+fn unless_stopped<T>(report: RunReport, more: T) -> Option<(RunReport, T)> {
+    (!report.stopped).then_some((report, more))
+}
+
+/// Writes the result of `run`, unless it was stopped.
+fn write_run<T>(
+    plan: &Plan,
+    target: &Path,
+    scenario: &str,
+    run: impl FnOnce(&mut ResultWriter) -> Result<Option<(RunReport, T)>, RunError>,
+) -> Result<Option<(RunReport, T)>, RunError> {
     let mut writer = ResultWriter::create(target, &plan.fabric, &plan.traffic.classes, plan.measure.window)?;
-    let outcome = match captures {
-        Some(captures) => run_captured(plan, captures, threads, progress, &mut writer),
-        None => run_with(plan, threads, progress, &mut writer)
-            .map(|report| (!report.stopped).then_some((report, Vec::new())))
-            .map_err(RunError::from),
-    };
-    let Ok(Some((report, captured))) = outcome else {
+    let outcome = run(&mut writer);
+    let Ok(Some((report, more))) = outcome else {
         writer.abandon();
         return outcome;
     };
@@ -189,18 +230,21 @@ pub fn run_to_directory(
     let text = serde_json::to_string_pretty(&summary).map_err(std::io::Error::other);
     let text = text.map_err(|source| ResultError { path: target.to_owned(), source })?;
     writer.finish(&[("summary.json", &text), ("scenario.toml", scenario)])?;
-    Ok(Some((report, captured)))
+    Ok(Some((report, more)))
 }
 
+#[cfg(feature = "schemes")]
 /// Records nothing: the results are there already.
 struct Unrecorded;
 
+#[cfg(feature = "schemes")]
 impl Recorder for Unrecorded {
     fn flow(&mut self, _: &FlowRecord) {}
 
     fn sample(&mut self, _: &Sample) {}
 }
 
+#[cfg(feature = "schemes")]
 /// Runs `plan` with captures; `None` if the run was stopped.
 fn run_captured<R: Recorder>(
     plan: &Plan,
@@ -225,13 +269,25 @@ pub enum RunError {
     /// There is no such scheme.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
+    /// A module could not carry it out.
+    #[error("{why}")]
+    Module {
+        /// The reason.
+        why: String,
+        /// Whether the disk or the quota was full.
+        is_disk_full: bool,
+    },
 }
 
 impl RunError {
     /// Whether the disk or the quota was full.
     pub fn is_disk_full(&self) -> bool {
         use std::io::ErrorKind::{QuotaExceeded, StorageFull};
-        matches!(self, Self::Result(error) if matches!(error.source.kind(), StorageFull | QuotaExceeded))
+        match self {
+            Self::Result(error) => matches!(error.source.kind(), StorageFull | QuotaExceeded),
+            Self::Scheme(_) => false,
+            Self::Module { is_disk_full, .. } => *is_disk_full,
+        }
     }
 }
 

@@ -54,7 +54,7 @@ pub struct Progress {
     /// If present, the events of each window are counted in it.
     pub loads: Option<Mutex<Loads>>,
     /// Why the run has one thread although more were asked for.
-    pub alone: OnceLock<&'static str>,
+    pub alone: OnceLock<String>,
 }
 
 impl Progress {

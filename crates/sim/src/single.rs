@@ -1,5 +1,6 @@
 //! One run of a scenario, alone, for example on another machine than the rest of its sweep.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
@@ -30,7 +31,8 @@ pub fn run_point(
     let (over, ended) = channel();
     thread::scope(|scope| {
         scope.spawn(|| {
-            let task = Task { scenario, point, load, target, threads: &|_| threads, capture: None };
+            let (threads, files) = (&|_| threads, &BTreeMap::new());
+            let task = Task { scenario, point, load, target, threads, capture: None, modules: &[], files };
             let outcome = carry_out(&task, &|active| {
                 // The first and only call.
                 let _ = run.set(Arc::clone(active));

@@ -19,6 +19,7 @@ use weft_units::Bytes;
 
 use crate::active::{Active, Failed, Task, Timing, carry_out};
 use crate::capture::{CaptureError, Captured, Request, Target};
+use crate::module::Module;
 use crate::results::{ResultError, is_temporary, temporary_of};
 
 /// Links, counted in both directions, from which several threads are faster than one: a fat-tree with k = 8.
@@ -177,7 +178,7 @@ pub enum Event<'a> {
     /// Runs have one thread although more were asked for; told once.
     OneThread {
         /// The reason.
-        why: &'static str,
+        why: &'a str,
     },
     /// Nothing new; lets the observer stop the sweep.
     Tick,
@@ -214,6 +215,8 @@ pub struct Options<'a> {
     pub load: Loader<'a>,
     /// What to capture, if anything.
     pub capture: Option<Capture<'a>>,
+    /// Modules, for schemes that are not in the registry.
+    pub modules: &'a [&'a dyn Module],
 }
 
 /// What to capture of each run.
@@ -286,7 +289,9 @@ pub fn run_sweep(
     let one = |point| {
         let within = |links| asked.unwrap_or_else(|| left(threads, links));
         let (target, capture) = (target(point), request.as_ref());
-        let task = Task { scenario, point, load: &load, target: &target, threads: &within, capture };
+        let (modules, files) = (options.modules, &results.inputs);
+        let task =
+            Task { scenario, point, load: &load, target: &target, threads: &within, capture, modules, files };
         let outcome = carry_out(&task, &|run| {
             run.stop(stop.load(Ordering::Relaxed));
             lock(&active).push(Arc::clone(run));
@@ -313,7 +318,7 @@ pub fn run_sweep(
             for (point, outcome) in std::mem::take(&mut *lock(&ended)) {
                 match outcome {
                     Ok(timing) => {
-                        let alone = timing.alone.filter(|_| asked.is_some());
+                        let alone = timing.alone.as_deref().filter(|_| asked.is_some());
                         if let Some(why) = alone.filter(|_| !std::mem::replace(&mut is_told, true)) {
                             tell(&Event::OneThread { why });
                         }
@@ -548,8 +553,10 @@ fn remove_unfinished(runs: &Path) -> Result<(), SweepError> {
 /// runs (of further seeds) to its list.
 fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path, origin: Origin) -> Result<(), SweepError> {
     let list = directory.join(LIST);
-    let inputs: BTreeMap<&str, String> =
-        inputs.iter().map(|(file, bytes)| (file.as_str(), sha256(bytes))).collect();
+    let modules = scenario.schemes().iter().filter_map(|scheme| Some((scheme.name, scheme.module?)));
+    let modules = modules.map(|(name, module)| (format!("plugin {name}"), module.sha256().to_owned()));
+    let files = inputs.iter().map(|(file, bytes)| (file.clone(), sha256(bytes)));
+    let inputs: BTreeMap<String, String> = files.chain(modules).collect();
     let mut runs: Vec<Value> = scenario.points().iter().map(run_json).collect();
     if let Ok(text) = fs::read_to_string(&list) {
         let mut found: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -598,7 +605,7 @@ fn run_json(point: &Point) -> Value {
 /// Checks that the results listed in `found` would be the same if run now.
 fn check(
     scenario: &Scenario,
-    inputs: &BTreeMap<&str, String>,
+    inputs: &BTreeMap<String, String>,
     directory: &Path,
     found: &Value,
     origin: Origin,
@@ -615,8 +622,8 @@ fn check(
     if Origin::of(found) != origin {
         return Err(SweepError::OtherOrigin { path, found: Origin::of(found), wanted: origin });
     }
-    match inputs.iter().find(|(file, sha)| found["inputs"][**file] != json!(sha)) {
-        Some((file, _)) => Err(SweepError::Changed { path, file: (*file).to_owned() }),
+    match inputs.iter().find(|(file, sha)| found["inputs"][file.as_str()] != json!(sha)) {
+        Some((file, _)) => Err(SweepError::Changed { path, file: file.clone() }),
         None => Ok(()),
     }
 }

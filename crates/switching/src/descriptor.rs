@@ -1,14 +1,16 @@
 //! [`Descriptor`]: a scheme as all code outside of it sees it. Each scheme's file declares its own, so that no other
 //! code compares names of schemes.
 
-use serde::Serialize;
+use std::fmt::Debug;
+
+use serde::{Deserialize, Serialize};
 use weft_fabric::Fabric;
 
 use crate::param::ParamInfo;
 use crate::spec::{Contradiction, SchemeSpec};
 
 /// A requirement beyond Ethernet switches with routes and hosts with TCP.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
     /// Switches made for the scheme.
@@ -22,7 +24,7 @@ pub enum Need {
 }
 
 /// The unit for which switches find a path by racing copies of a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Explores {
     /// Each station.
@@ -34,7 +36,7 @@ pub enum Explores {
 }
 
 /// The computed next hops that a switch uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hops {
     /// For each host, the port to the neighbour with the lowest ID.
@@ -52,6 +54,21 @@ pub enum Overlay {
     Tag,
     /// Another destination address ([`crate::Header::label`]).
     Label,
+}
+
+/// The checks of a scheme that is compiled into a module of its own: only the module can apply them.
+pub trait Checks: Sync + Debug {
+    /// SHA-256 of the module's file, in hexadecimal.
+    fn sha256(&self) -> &str;
+
+    /// [`Descriptor::contradiction`] in the module.
+    fn contradiction(&self, spec: &SchemeSpec) -> Option<Contradiction>;
+
+    /// Whether the scheme has a [`Descriptor::misfit`].
+    fn is_choosy(&self) -> bool;
+
+    /// [`Descriptor::misfit`] in the module.
+    fn misfit(&self, spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction>;
 }
 
 /// A scheme as users and other code see it.
@@ -88,6 +105,8 @@ pub struct Descriptor {
     /// Finds the reason why it does not run on a fabric; `None` if it runs on all. The parameter to change is `name` if
     /// no other helps.
     pub misfit: Option<fn(&SchemeSpec, &Fabric) -> Option<Contradiction>>,
+    /// The module that holds it, unless it is compiled into the program. Its checks then replace the two above.
+    pub module: Option<&'static dyn Checks>,
 }
 
 impl Descriptor {
@@ -109,8 +128,34 @@ impl Descriptor {
         linux_mode: None,
         contradiction: |_| None,
         misfit: None,
+        module: None,
     };
 
     /// The same for a scheme of hosts over switches with equal-cost routes.
     pub const AT_HOSTS: Self = Self { is_at_hosts: true, next_hops: Some(Hops::EqualCost), ..Self::PLAIN };
+
+    /// The first contradiction among the parameters of `spec`.
+    pub fn contradiction_of(&self, spec: &SchemeSpec) -> Option<Contradiction> {
+        self.module.map_or_else(|| (self.contradiction)(spec), |module| module.contradiction(spec))
+    }
+
+    /// Whether there may be fabrics that it does not run on.
+    pub fn is_choosy(&self) -> bool {
+        self.module.map_or(self.misfit.is_some(), Checks::is_choosy)
+    }
+
+    /// Why it does not run on `fabric`.
+    pub fn misfit_of(&self, spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
+        match self.module {
+            Some(module) => module.misfit(spec, fabric),
+            None => self.misfit?(spec, fabric),
+        }
+    }
+
+    /// Whether its switches follow computed routes, so that a change of a link has effect after the control plane's
+    /// reaction time. Exploring schemes, and schemes that leave all paths to a central controller, find out themselves.
+    pub fn is_routed(&self) -> bool {
+        let is_placed = self.needs.contains(&Need::Controller) && self.next_hops.is_none();
+        self.explores.is_none() && !is_placed
+    }
 }

@@ -34,27 +34,27 @@ pub struct ParamInfo {
 
 impl ParamInfo {
     /// A duration.
-    pub(crate) const fn duration(name: &'static str, default: &'static str, doc: &'static str) -> Self {
+    pub const fn duration(name: &'static str, default: &'static str, doc: &'static str) -> Self {
         Self { name, kind: ParamKind::Duration, default, doc, elsewhere: "" }
     }
 
     /// A size.
-    pub(crate) const fn bytes(name: &'static str, default: &'static str, doc: &'static str) -> Self {
+    pub const fn bytes(name: &'static str, default: &'static str, doc: &'static str) -> Self {
         Self { name, kind: ParamKind::Bytes, default, doc, elsewhere: "" }
     }
 
     /// A positive integer.
-    pub(crate) const fn count(name: &'static str, default: &'static str, doc: &'static str) -> Self {
+    pub const fn count(name: &'static str, default: &'static str, doc: &'static str) -> Self {
         Self { name, kind: ParamKind::Count, default, doc, elsewhere: "" }
     }
 
     /// The same parameter with the values of public code.
-    pub(crate) const fn elsewhere(self, elsewhere: &'static str) -> Self {
+    pub const fn elsewhere(self, elsewhere: &'static str) -> Self {
         Self { elsewhere, ..self }
     }
 
     /// One of these words.
-    pub(crate) const fn choice(
+    pub const fn choice(
         name: &'static str,
         words: &'static [&'static str],
         default: &'static str,

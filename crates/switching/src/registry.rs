@@ -7,12 +7,12 @@ use weft_fabric::Fabric;
 
 use crate::arp_path::ArpPathSwitch;
 use crate::blueprint::Blueprint;
-use crate::descriptor::{Descriptor, Explores, Need};
+use crate::descriptor::{Descriptor, Explores};
 use crate::exploration::Exploring;
 use crate::host::over::over;
 use crate::host::selected::Selecting;
 use crate::host::{clove, drb, flowbender, hermes, plb, presto};
-use crate::spec::{Contradiction, SchemeError, SchemeSpec};
+use crate::spec::{SchemeError, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
 use crate::tfe::{Classifier, TfeSwitch};
 use crate::{
@@ -61,19 +61,23 @@ pub fn explores(name: &str) -> Option<Explores> {
     descriptor(name)?.explores
 }
 
-/// Whether the switches of the scheme with this name follow computed routes, so that a change of a link has effect
-/// after the control plane's reaction time. Exploring schemes, and schemes that leave all paths to a central
-/// controller, find out themselves.
-pub fn is_routed(name: &str) -> bool {
-    descriptor(name).is_none_or(|scheme| {
-        let is_placed = scheme.needs.contains(&Need::Controller) && scheme.next_hops.is_none();
-        scheme.explores.is_none() && !is_placed
-    })
+/// The schemes that a scenario may name: those of the registry, and those of modules.
+#[derive(Clone, Debug, Default)]
+pub struct Schemes {
+    /// The schemes of modules.
+    pub modules: Vec<&'static Descriptor>,
 }
 
-/// The first contradiction among the parameters of `spec`.
-pub fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    (descriptor(&spec.name)?.contradiction)(spec)
+impl Schemes {
+    /// Every scheme, those of the registry first.
+    pub fn iter(&self) -> impl Iterator<Item = &'static Descriptor> + Clone + '_ {
+        SCHEMES.iter().chain(self.modules.iter().copied())
+    }
+
+    /// The scheme with this name.
+    pub fn get(&self, name: &str) -> Option<&'static Descriptor> {
+        self.iter().find(|scheme| scheme.name == name)
+    }
 }
 
 /// An operation on a scheme whose type is known only at run time. The visitor is compiled for each scheme, so that no

@@ -28,11 +28,7 @@ impl SchemeSpec {
     }
 
     /// Whether the integer given for `param` is out of `range`.
-    pub(crate) fn out_of_range(
-        &self,
-        param: &'static str,
-        range: RangeInclusive<u64>,
-    ) -> Option<Contradiction> {
+    pub fn out_of_range(&self, param: &'static str, range: RangeInclusive<u64>) -> Option<Contradiction> {
         let count = self.count(param).filter(|count| !range.contains(count))?;
         Some(Contradiction {
             param,

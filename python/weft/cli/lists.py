@@ -6,14 +6,15 @@ import difflib
 import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from .. import _weft, quantity
-from . import shell
+from .. import _weft, plugins, quantity
+from . import plugin, shell
 from .columns import in_parts
 
 
@@ -58,7 +59,10 @@ def list_(
 
 @shell.guarded
 def schemes(
-    name: Annotated[str | None, typer.Argument(help="A scheme, for its parameters and source.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME|PATH]", help="A scheme, or a plugin (./mine), for its parameters and source."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List schemes, or show one with its parameters, their defaults and its source.
@@ -67,14 +71,20 @@ def schemes(
 
       weft schemes
       weft schemes conga
+      weft schemes ./mine
       weft schemes --json
     """
+    if name is not None and ("/" in name or name == "." or name.endswith(".so")):
+        name = plugins.load(name, quiet=as_json)
     entries = json.loads(_weft.schemes())
     chosen = [entry for entry in entries if name in (None, entry["name"])]
     if not chosen:
         names = [str(entry["name"]) for entry in entries]
         near = difflib.get_close_matches(str(name), names, 1)
-        raise shell.fail(f"no scheme `{name}`", f"did you mean `{near[0]}`?" if near else "see `weft schemes`")
+        hint = f"did you mean `{near[0]}`?" if near else "see `weft schemes`"
+        if Path(str(name)).exists():
+            hint = f"for the plugin in this directory: {shell.typed('schemes', f'./{name}')}"
+        raise shell.fail(f"no scheme `{name}`", hint)
     if as_json:
         shell.print_json(chosen, indent=2)
     elif name is None:
@@ -84,13 +94,14 @@ def schemes(
 
 
 @shell.guarded
-def schema() -> None:
+def schema(loaded: plugin.Plugins = None) -> None:
     """Print the JSON Schema of a scenario, for editors and validators.
 
     [bold]Example[/bold]
 
       weft schema > scenario.schema.json
     """
+    plugin.load(loaded, quiet=True)
     shell.print_json(json.loads(_weft.schema()), indent=2)
 
 
@@ -128,6 +139,8 @@ def _detail(entry: Mapping[str, Any]) -> None:
     facts = {"decides": entry["decides"], "observes": entry["observes"], "needs new": needs, "source": entry["source"]}
     for title, fact in facts.items():
         grid.add_row(Text(title, style="dim"), fact)
+    if entry["plugin"] is not None:
+        grid.add_row(Text("plugin", style="dim"), Text(str(entry["plugin"])))
     for parameter in entry["params"]:
         choices = f" ({parameter['kind']})" if " | " in parameter["kind"] else ""
         grid.add_row(f"{parameter['name']} = {parameter['default']}", parameter["doc"] + choices)

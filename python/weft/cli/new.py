@@ -1,7 +1,8 @@
-"""`weft new`: write a starter scenario to edit."""
+"""`weft new`: write a starter scenario, or the crate of a scheme, to edit."""
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -9,9 +10,29 @@ from typing import Annotated
 
 import typer
 
+from .. import plugins
 from ..errors import OutputError
 from ..files import write_text
 from . import shell
+
+_SCHEME = "scheme"
+"""The word for the crate of a scheme."""
+
+_CRATE = {
+    "Cargo.toml.in": "Cargo.toml",
+    "src/lib.rs": "src/lib.rs",
+    "compare.toml": "compare.toml",
+    "README.md": "README.md",
+    "gitignore": ".gitignore",
+}
+"""The files of the crate, as they are stored and as they are written."""
+
+_RESERVED = re.compile(
+    "abstract|as|async|await|become|box|break|const|continue|crate|do|dyn|else|enum|extern|false|final|fn|for|gen|if|impl"
+    "|in|let|loop|macro|match|mod|move|mut|override|priv|pub|ref|return|self|static|struct|super|trait|true|try|type"
+    "|typeof|unsafe|unsized|use|virtual|where|while|yield|alloc|core|proc_macro|std|test"
+)
+"""Names that a crate cannot have."""
 
 
 class Starter(StrEnum):
@@ -24,16 +45,33 @@ class Starter(StrEnum):
 
 @shell.guarded
 def new(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario file to write.")],
-    starter: Annotated[Starter, typer.Option("--from", help="Starter to copy.")] = Starter.spine_leaf,
+    path: Annotated[Path, typer.Argument(metavar="FILE|scheme", help="Scenario file to write; or the word scheme.")],
+    crate: Annotated[
+        Path | None, typer.Argument(metavar="[NAME]", help="After scheme: its name, and the directory to write.")
+    ] = None,
+    starter: Annotated[Starter | None, typer.Option("--from", help="Starter to copy (default: spine-leaf).")] = None,
 ) -> None:
-    """Write a commented starter scenario.
+    """Write a commented starter scenario, or the crate of a scheme of your own.
 
     [bold]Examples[/bold]
 
       weft new mine.toml
       weft new campus.toml --from own-fabric
+      weft new scheme mine
     """
+    if str(path) == _SCHEME:
+        if crate is None:
+            raise shell.fail("`weft new scheme` needs a name", shell.typed("new", "scheme", "mine"))
+        if starter is not None:
+            raise shell.fail("--from is for scenarios", shell.typed("new", "scheme", crate))
+        _write_crate(crate)
+        return
+    if crate is not None:
+        raise shell.fail(f"`{crate}` is one argument too many", shell.typed("new", path))
+    _write_scenario(path, starter or Starter.spine_leaf)
+
+
+def _write_scenario(path: Path, starter: Starter) -> None:
     text = resources.files("weft").joinpath("starters", f"{starter.value}.toml").read_text(encoding="utf-8")
     files = {path: text.replace("NAME", path.stem)}
     if starter is Starter.own_fabric:
@@ -43,7 +81,35 @@ def new(
     for file in files:
         if file.exists():
             raise OutputError(f"{file} already exists: give another name or remove it")
+    _write(files)
+    shell.say(f"Next: {shell.command_line('run', path)}")
+
+
+def _write_crate(crate: Path) -> None:
+    """Write a crate that is built with the sources and the locked dependencies of this Weft."""
+    name = crate.name
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or _RESERVED.fullmatch(name):
+        raise shell.fail(
+            f"`{name}` cannot be the name of a scheme", "lower-case letters, digits and _, as in my_scheme"
+        )
+    if name in plugins.built_in():
+        raise shell.fail(f"Weft has a scheme `{name}`", shell.typed("new", "scheme", crate.with_name(f"my_{name}")))
+    if crate.exists():
+        raise OutputError(f"{crate} already exists: give another name or remove it")
+    root = plugins.sources()
+    stored = resources.files("weft").joinpath("starters", _SCHEME)
+    files = {}
+    for source, target in _CRATE.items():
+        text = stored.joinpath(*source.split("/")).read_text(encoding="utf-8")
+        text = text.replace("SOURCES", root.as_posix()).replace("NAME", name).replace('"flowlet"', f'"{name}"')
+        files[crate / target] = text
+    # The versions with which Weft itself was built.
+    files[crate / "Cargo.lock"] = (root / "Cargo.lock").read_text(encoding="utf-8")
+    _write(files)
+    shell.say(f"Next: {shell.command_line('run', crate / 'compare.toml', '--plugin', crate)}")
+
+
+def _write(files: dict[Path, str]) -> None:
     for file, content in files.items():
         write_text(file, content)
         shell.out.print(str(file), markup=False, soft_wrap=True)
-    shell.say(f"Next: {shell.command_line('run', path)}")

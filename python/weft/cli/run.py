@@ -14,7 +14,7 @@ from ..cluster.errors import ClusterError
 from ..errors import OutputError, ResultsError, ScenarioError
 from ..labels import plural
 from ..scenario import Capture, Outcome, Scenario
-from . import shell
+from . import plugin, shell
 from .dask import Dask, connected
 from .live import reading, shown
 
@@ -79,6 +79,7 @@ def run(
     captures: Captures = None,
     capture_dir: CaptureDir = None,
     capture_limit: CaptureLimit = None,
+    plugins: plugin.Plugins = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no table.")] = False,
 ) -> None:
     """Run a scenario: all points of its sweep with all seeds.
@@ -92,7 +93,9 @@ def run(
       weft run mine.toml --set traffic.load=0.6 --set 'scheme.name="spray"'
       weft run mine.toml --dask tcp://10.0.0.1:8786
       weft run mine.toml --capture 'l0->s0' --capture flow:17
+      weft run mine/compare.toml --plugin mine
     """
+    plugin.load(plugins, quiet=quiet)
     plan = read(scenario).with_sets(sets or [])
     if baseline is not None:
         plan = _compared(plan, baseline)
@@ -101,12 +104,13 @@ def run(
     for warning in dict.fromkeys(warnings):
         shell.warn(warning)
     options: dict[str, object] = {"-o": out, "--set": sets, "--seeds": seeds, "--jobs": jobs, "--threads": threads}
-    options |= {"--dask": dask, "--baseline": baseline, "--quiet": quiet}
+    options |= {"--dask": dask, "--baseline": baseline, "--plugin": plugins, "--quiet": quiet}
     options |= {"--capture": captures, "--capture-dir": capture_dir, "--capture-limit": capture_limit}
     if not captures and (capture_dir is not None or capture_limit is not None):
         raise shell.fail("nothing to capture", "add --capture LINK or --capture flow:N")
-    if captures and dask is not None:
-        raise shell.fail("--capture works on this machine only", "leave out --dask, or --capture")
+    for option in ("--capture", "--plugin"):
+        if dask is not None and options[option]:
+            raise shell.fail(f"{option} works on this machine only", f"leave out --dask, or {option}")
     capture = Capture(captures or [], capture_dir, capture_limit)
     again = shell.repeated("run", scenario, options)
     numbers = list(range(1, seeds + 1)) if seeds is not None else None
@@ -269,7 +273,7 @@ def _report_failures(failed: list[dict[str, object]], folder: Path, again: str) 
 
 
 @shell.guarded
-def check(scenario: ScenarioFile, sets: Sets = None) -> None:
+def check(scenario: ScenarioFile, sets: Sets = None, plugins: plugin.Plugins = None) -> None:
     """Check a scenario without running it, and list its runs.
 
     [bold]Examples[/bold]
@@ -277,6 +281,7 @@ def check(scenario: ScenarioFile, sets: Sets = None) -> None:
       weft check mine.toml
       weft check mine.toml --set fabric.k=8
     """
+    plugin.load(plugins)
     points, warnings = read(scenario).with_sets(sets or []).check()
     for warning in warnings:
         shell.warn(warning)

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use weft_fabric::Fabric;
-use weft_switching::{
-    Descriptor, ParamInfo, ParamKind, ParamValue, SchemeSpec, contradiction, descriptor, registry,
-};
+use weft_switching::{Descriptor, ParamInfo, ParamKind, ParamValue, SchemeSpec, Schemes, registry};
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
@@ -15,8 +13,8 @@ use crate::source::Span;
 /// The key that names the scheme.
 pub(crate) const NAME: Key = key("name", Kind::Choice(names), "", "path-selection scheme");
 
-/// The names of all schemes.
-pub(crate) fn names() -> Vec<&'static str> {
+/// The names of the registry's schemes.
+fn names() -> Vec<&'static str> {
     registry().iter().map(|scheme| scheme.name).collect()
 }
 
@@ -40,20 +38,32 @@ impl At {
 }
 
 /// The problem if the scheme cannot run on the fabric.
-pub(crate) fn misfit(spec: &SchemeSpec, at: &At, fabric: &Fabric) -> Option<Problem> {
-    let wrong = descriptor(&spec.name)?.misfit?(spec, fabric)?;
+pub(crate) fn misfit(scheme: &Descriptor, spec: &SchemeSpec, at: &At, fabric: &Fabric) -> Option<Problem> {
+    let wrong = scheme.misfit_of(spec, fabric)?;
     Some(Problem::at(at.key(wrong.param), wrong.message).label(wrong.expected))
 }
 
-/// Reads `[scheme]`. A parameter of one of `others`, the other schemes of the sweep, is ignored.
-pub(crate) fn decode(section: &Section<'_>, others: &[&Descriptor]) -> Option<SchemeSpec> {
+/// Reads `[scheme]`, one of `schemes`. A parameter of one of `others`, the other schemes of the sweep, is ignored.
+pub(crate) fn decode(
+    section: &Section<'_>,
+    schemes: &Schemes,
+    others: &[&Descriptor],
+) -> Option<(&'static Descriptor, SchemeSpec)> {
     if section.node("name").is_none() {
-        let label = format!("expected `name`, one of {}", list(names()));
+        let label = format!("expected `name`, one of {}", list(schemes.iter().map(|scheme| scheme.name)));
         section.problem(section.span, "[scheme] has no `name`", label);
         return None;
     }
-    let choices: Vec<_> = registry().iter().map(|scheme| (scheme.name, scheme)).collect();
-    let scheme = section.choice("name", &choices)?.value;
+    let choices: Vec<_> = schemes.iter().map(|scheme| (scheme.name, scheme)).collect();
+    let name = section.get::<String>("name")?;
+    let names = || schemes.iter().map(|scheme| scheme.name);
+    if schemes.get(&name.value).is_none() && nearest(&name.value, names()).is_none() {
+        let problem = Problem::at(name.span, format!("`scheme.name` cannot be `{}`", name.value));
+        let problem = problem.label(format!("expected one of {}", list(names())));
+        section.problems.add(problem.help("a scheme of your own needs --plugin PATH"));
+        return None;
+    }
+    let scheme = section.choose(&name, "name", &choices)?.value;
     let mut params = BTreeMap::new();
     let mut good = true;
     for entry in section.table.0.iter().filter(|entry| entry.key != "name") {
@@ -65,22 +75,22 @@ pub(crate) fn decode(section: &Section<'_>, others: &[&Descriptor]) -> Option<Sc
             }
         } else if !others.iter().any(|other| has(other).is_some()) {
             good = false;
-            section.problems.add(unknown(scheme, &entry.key, entry.span));
+            section.problems.add(unknown(schemes, scheme, &entry.key, entry.span));
         }
     }
     let spec = SchemeSpec { name: scheme.name.to_owned(), params };
-    if let Some(wrong) = contradiction(&spec).filter(|_| good) {
+    if let Some(wrong) = good.then(|| scheme.contradiction_of(&spec)).flatten() {
         let entry = section.table.0.iter().find(|entry| entry.key == wrong.param);
         section.problem(entry.map_or(section.span, |entry| entry.span), wrong.message, wrong.expected);
         good = false;
     }
-    good.then_some(spec)
+    good.then_some((scheme, spec))
 }
 
-fn unknown(scheme: &Descriptor, key: &str, span: Span) -> Problem {
+fn unknown(schemes: &Schemes, scheme: &Descriptor, key: &str, span: Span) -> Problem {
     let problem = Problem::at(span, format!("the scheme `{}` has no parameter `{key}`", scheme.name));
     let names = || scheme.params.iter().map(|param| param.name);
-    let owner = registry().iter().find(|other| other.params.iter().any(|param| param.name == key));
+    let owner = schemes.iter().find(|other| other.params.iter().any(|param| param.name == key));
     match (nearest(key, names()), owner) {
         (Some(nearest), _) => problem.label(format!("did you mean `{nearest}`?")),
         (None, Some(owner)) => problem.label(format!("belongs to `{}`", owner.name)),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 use weft_scenario::schema;
+use weft_switching::Schemes;
 
 /// Whether `schema` allows the keys of `value` at any depth.
 fn knows(schema: &Json, value: &Json) -> bool {
@@ -35,7 +36,7 @@ fn knows(schema: &Json, value: &Json) -> bool {
 
 #[test]
 fn every_starter_fits_the_schema_and_a_slip_does_not() {
-    let schema = serde_json::to_value(schema()).unwrap();
+    let schema = serde_json::to_value(schema(&Schemes::default())).unwrap();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -52,7 +53,7 @@ fn every_starter_fits_the_schema_and_a_slip_does_not() {
 
 #[test]
 fn schemes_profiles_and_distributions_are_listed() {
-    let text = serde_json::to_string(&schema()).unwrap();
+    let text = serde_json::to_string(&schema(&Schemes::default())).unwrap();
     for scheme in weft_switching::registry() {
         assert!(text.contains(scheme.name) && text.contains(scheme.summary), "{}", scheme.name);
         assert!(scheme.params.iter().all(|param| text.contains(param.doc)), "{}", scheme.name);

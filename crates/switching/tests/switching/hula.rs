@@ -2,7 +2,7 @@
 
 use weft_fabric::build::{self, fat_tree, spine_leaf};
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
-use weft_switching::{Action, DropReason, Header, Kind, Mac, ParamValue, contradiction, descriptor};
+use weft_switching::{Action, DropReason, Header, Kind, Mac, ParamValue, descriptor};
 use weft_units::{Duration, HostId, PortId, Time};
 
 use crate::common::{Network, SEED, frame, is_even, network, routes, scheme, scheme_with};
@@ -174,6 +174,6 @@ fn hula_says_why_a_fabric_or_an_interval_does_not_fit() {
     assert_eq!(misfit(&scheme("hula"), &fabric), None);
     for (param, value) in [("probe_interval", Duration::ZERO), ("aging", Duration::from_us(200))] {
         let spec = scheme_with("hula", param, ParamValue::Duration(value));
-        assert_eq!(contradiction(&spec).map(|wrong| wrong.param), Some(param));
+        assert_eq!(descriptor("hula").unwrap().contradiction_of(&spec).map(|wrong| wrong.param), Some(param));
     }
 }

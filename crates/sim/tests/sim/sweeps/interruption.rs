@@ -154,7 +154,14 @@ fn results_of_other_files_or_another_version_are_not_added_to() {
         let load = |file: &str| if file == "sizes.txt" { Ok(bytes.to_vec()) } else { Err("no".into()) };
         run_sweep(
             &scenario,
-            &Options { directory: scratch.path(), jobs: 2, threads: None, load: &load, capture: None },
+            &Options {
+                directory: scratch.path(),
+                jobs: 2,
+                threads: None,
+                load: &load,
+                capture: None,
+                modules: &[],
+            },
             &mut |_| true,
         )
     };

@@ -65,7 +65,11 @@ pub fn run(
     jobs: usize,
     observer: &mut dyn FnMut(&Event<'_>) -> bool,
 ) -> Result<SweepReport, SweepError> {
-    run_sweep(scenario, &Options { directory, jobs, threads: None, load: &no_files, capture: None }, observer)
+    run_sweep(
+        scenario,
+        &Options { directory, jobs, threads: None, load: &no_files, capture: None, modules: &[] },
+        observer,
+    )
 }
 
 /// Runs the remaining runs of the sweep.

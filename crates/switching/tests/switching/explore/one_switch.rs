@@ -8,7 +8,7 @@ use weft_control::{Match, Rule, RuleAction, RuleChange};
 use weft_fabric::{Fabric, LinkSpec, build};
 use weft_switching::{
     Action, Actions, Blueprint, Context, Forwarding, Header, Kind, Mac, ParamKind, ParamValue, Report,
-    SchemeSpec, SchemeVisitor, Stream, Switch, contradiction, descriptor, registry, stream, visit_scheme,
+    SchemeSpec, SchemeVisitor, Stream, Switch, descriptor, registry, stream, visit_scheme,
 };
 use weft_units::{Bytes, Duration, NodeId, PortId, Time};
 
@@ -114,7 +114,7 @@ fn spec(choices: &mut Choices<'_>) -> SchemeSpec {
     }
     let mut spec = SchemeSpec { name: info.name.to_owned(), params };
     // A scenario rejects such parameters; the tables stay small.
-    if contradiction(&spec).is_some() {
+    if info.contradiction_of(&spec).is_some() {
         spec.params.retain(|name, _| limits_a_table(name));
     }
     spec

@@ -1,0 +1,33 @@
+//! Schemes compiled into modules of their own.
+//!
+//! A module is a dynamic library with a [`Scheme`] and its own copy of the engine, so that the switch is compiled into the
+//! loop like every scheme of Weft. `weft run` passes it a scenario and a run, and the module writes the result. All that
+//! crosses the border are bytes and a few counters ([`abi`]), so that the two may be built by different compilers. They
+//! must be built from the same sources, for otherwise their results could differ: a module states its [`abi::IDENTITY`]
+//! first.
+//!
+//! Authors of a module need [`Scheme`], [`export`], and the types of switches re-exported here. [`host`] is the side of
+//! Weft.
+
+pub mod abi;
+#[cfg(feature = "host")]
+pub mod host;
+mod message;
+#[doc(hidden)]
+pub mod module;
+mod panics;
+mod scheme;
+mod simulate;
+
+pub use rand_core::RngCore;
+pub use scheme::{Scheme, Setting};
+pub use simulate::{Outcome, simulate};
+pub use weft_fabric::Fabric;
+pub use weft_sim::record::{FlowRecord, RunReport};
+pub use weft_switching::{
+    Actions, Blueprint, Central, Context, Contradiction, Descriptor, DropReason, Explores, Forwarding,
+    Header, Hops, Kind, Need, NextHops, ParamInfo, ParamKind, Rewrite, SchemeSpec, SoftKey, SoftTable,
+    Stream, Switch, TableEntries, mix64, pick, stream,
+};
+pub use weft_units::{Bytes, Duration, NodeId, PortId, Rate, Time};
+pub use {weft_control, weft_fabric, weft_switching, weft_units};

@@ -1,0 +1,215 @@
+//! What crosses the border as JSON.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use weft_sim::module::Ended;
+use weft_switching::{Contradiction, Descriptor, Explores, Hops, Need, ParamInfo, ParamKind, SchemeSpec};
+
+/// An answer; a panic of the module is one, too.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reply<T> {
+    /// The answer.
+    Answer(T),
+    /// Message and position of a panic.
+    Panic(String),
+}
+
+/// A [`Descriptor`] without its functions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Described {
+    pub name: String,
+    summary: String,
+    decides: String,
+    observes: String,
+    source: String,
+    pub params: Vec<Param>,
+    needs: Vec<Need>,
+    explores: Option<Explores>,
+    next_hops: Option<Hops>,
+    tag_bytes: u32,
+    /// Whether there may be fabrics that it does not run on.
+    pub is_choosy: bool,
+}
+
+/// A [`ParamInfo`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Param {
+    pub name: String,
+    kind: Kind,
+    default: String,
+    doc: String,
+    elsewhere: String,
+}
+
+/// A [`ParamKind`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Choice(Vec<String>),
+    Duration,
+    Bytes,
+    Count,
+}
+
+impl From<&Descriptor> for Described {
+    fn from(scheme: &Descriptor) -> Self {
+        let param = |param: &ParamInfo| Param {
+            name: param.name.to_owned(),
+            kind: match param.kind {
+                ParamKind::Choice(words) => Kind::Choice(words.iter().map(|&word| word.to_owned()).collect()),
+                ParamKind::Duration => Kind::Duration,
+                ParamKind::Bytes => Kind::Bytes,
+                ParamKind::Count => Kind::Count,
+            },
+            default: param.default.to_owned(),
+            doc: param.doc.to_owned(),
+            elsewhere: param.elsewhere.to_owned(),
+        };
+        Self {
+            name: scheme.name.to_owned(),
+            summary: scheme.summary.to_owned(),
+            decides: scheme.decides.to_owned(),
+            observes: scheme.observes.to_owned(),
+            source: scheme.source.to_owned(),
+            params: scheme.params.iter().map(param).collect(),
+            needs: scheme.needs.to_vec(),
+            explores: scheme.explores,
+            next_hops: scheme.next_hops,
+            tag_bytes: scheme.tag_bytes,
+            is_choosy: scheme.is_choosy(),
+        }
+    }
+}
+
+impl Described {
+    /// The descriptor, which stays in memory for ever, as those of the registry do.
+    pub fn leak(self) -> Descriptor {
+        let params = self.params.into_iter().map(|param| ParamInfo {
+            name: text(param.name),
+            kind: match param.kind {
+                Kind::Choice(words) => ParamKind::Choice(list(words.into_iter().map(text))),
+                Kind::Duration => ParamKind::Duration,
+                Kind::Bytes => ParamKind::Bytes,
+                Kind::Count => ParamKind::Count,
+            },
+            default: text(param.default),
+            doc: text(param.doc),
+            elsewhere: text(param.elsewhere),
+        });
+        Descriptor {
+            name: text(self.name),
+            summary: text(self.summary),
+            decides: text(self.decides),
+            observes: text(self.observes),
+            source: text(self.source),
+            params: list(params),
+            needs: list(self.needs.into_iter()),
+            explores: self.explores,
+            next_hops: self.next_hops,
+            tag_bytes: self.tag_bytes,
+            ..Descriptor::PLAIN
+        }
+    }
+}
+
+fn text(text: String) -> &'static str {
+    text.leak()
+}
+
+fn list<T>(items: impl Iterator<Item = T>) -> &'static [T] {
+    items.collect::<Vec<_>>().leak()
+}
+
+/// A question about parameters and, with a fabric, about parameters on this fabric.
+#[derive(Serialize, Deserialize)]
+pub struct Check {
+    pub spec: SchemeSpec,
+    /// The fabric as a TOML file.
+    pub fabric: Option<String>,
+}
+
+/// A [`Contradiction`].
+#[derive(Serialize, Deserialize)]
+pub struct Wrong {
+    pub param: String,
+    pub message: String,
+    pub expected: String,
+}
+
+impl From<Contradiction> for Wrong {
+    fn from(wrong: Contradiction) -> Self {
+        Self { param: wrong.param.to_owned(), message: wrong.message, expected: wrong.expected }
+    }
+}
+
+/// A run to carry out.
+#[derive(Serialize, Deserialize)]
+pub struct Run {
+    pub scenario: Source,
+    pub point: String,
+    pub target: String,
+    pub threads: usize,
+}
+
+/// A scenario.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Source {
+    pub text: String,
+    pub file: String,
+    pub sets: Vec<String>,
+    /// The schemes of other modules that it may name.
+    pub others: Vec<Described>,
+}
+
+/// How a run ended.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    Ended {
+        size: Ended,
+        /// Why it had one thread although more were asked for.
+        alone: Option<String>,
+    },
+    Stopped,
+    Failed {
+        why: String,
+        is_disk_full: bool,
+    },
+}
+
+/// A value as JSON.
+pub fn json<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).expect("a value of strings, numbers and lists has no map with other keys")
+}
+
+/// The value of JSON.
+///
+/// # Errors
+/// The bytes are not one.
+pub fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| format!("the other side of the border sent no sense: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_switching::registry;
+
+    use super::*;
+
+    #[test]
+    fn a_descriptor_is_the_same_on_the_other_side() {
+        for scheme in registry().iter().filter(|scheme| !scheme.is_at_hosts) {
+            let there: Described = parsed(&json(&Described::from(scheme))).unwrap();
+            assert_eq!(there.is_choosy, scheme.misfit.is_some());
+            let here = Descriptor {
+                linux_mode: None,
+                contradiction: Descriptor::PLAIN.contradiction,
+                misfit: None,
+                ..*scheme
+            };
+            assert_eq!(format!("{:?}", there.leak()), format!("{here:?}"), "{}", scheme.name);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+"""The option `--plugin`: schemes from modules of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from .. import plugins
+from . import shell
+
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin", metavar="PATH", help="Load a scheme of your own: its crate or compiled module; may be repeated."
+    ),
+]
+
+
+def load(paths: Sequence[Path] | None, *, quiet: bool = False) -> None:
+    """Load plugins and say so."""
+    for path in paths or []:
+        name = plugins.load(path, quiet=quiet)
+        if not quiet:
+            shell.say(f"Loaded the scheme [bold]{escape(name)}[/bold] from {escape(str(path))}")

@@ -1,0 +1,125 @@
+"""Plugins: path-selection schemes compiled into modules of their own (``docs/own-scheme.md``).
+
+A plugin is native code with all rights of the process that loads it, so `load` is only called with paths that the user
+gave, never with one from a scenario.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import _weft
+from .errors import PluginError
+
+_ROOT = Path(__file__).parent
+
+
+def load(path: str | Path, *, quiet: bool = True) -> str:
+    """Load a plugin; afterwards scenarios of this process may name its scheme.
+
+    Args:
+        path: The directory of its crate, which is built if necessary, or the compiled module.
+        quiet: Print no progress of the build.
+
+    Returns:
+        The name of its scheme.
+
+    Raises:
+        PluginError: The crate cannot be built, the module is older than its sources, was built with another version of
+            Weft, or is no plugin. The message says which.
+    """
+    path = Path(path)
+    module = build(path, quiet=quiet) if path.is_dir() else path
+    if module is path:
+        _refuse_stale(module)
+    try:
+        return _weft.load_plugin(str(module))
+    except ValueError as error:
+        again = f"build it again: {_command(module)}; its weft-plugin must be that of {sources()}"
+        raise PluginError(str(error), again if "another version" in str(error) else None) from error
+
+
+def build(crate: Path, *, quiet: bool = True) -> Path:
+    """Build a crate with ``cargo build --release``, which prints progress and errors to standard error.
+
+    Returns:
+        The module.
+
+    Raises:
+        PluginError: The directory is not the crate of a module, or it cannot be built.
+    """
+    manifest = crate / "Cargo.toml"
+    if not manifest.is_file():
+        raise PluginError(f"{crate} has no Cargo.toml", "give the crate of a scheme, or its compiled module")
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        raise PluginError(
+            f"{crate} cannot be built: cargo is not installed",
+            "install Rust (https://rustup.rs), or give the module that was built elsewhere",
+        )
+    command = [cargo, "build", "--release", "--manifest-path", str(manifest)]
+    command += ["--message-format", "json-render-diagnostics", *(["--quiet"] if quiet else [])]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise PluginError(f"{crate} cannot be built: cargo's message is above")
+    wanted = manifest.resolve()
+    for line in done.stdout.splitlines():
+        message = json.loads(line)
+        if message.get("reason") != "compiler-artifact" or Path(message["manifest_path"]).resolve() != wanted:
+            continue
+        if "cdylib" in message["target"]["crate_types"]:
+            return Path(next(name for name in message["filenames"] if Path(name).suffix in {".so", ".dylib", ".dll"}))
+    raise PluginError(f"{crate} is not the crate of a plugin", 'its Cargo.toml needs [lib] crate-type = ["cdylib"]')
+
+
+def sources() -> Path:
+    """The directory with the sources of this Weft's crates: the repository, or a part of the installation.
+
+    Raises:
+        PluginError: This installation has none.
+    """
+    for root in (_ROOT.parents[1], _ROOT / "sources"):
+        if (root / "crates" / "plugin" / "Cargo.toml").is_file():
+            return root
+    raise PluginError("this installation of Weft has no sources of its crates", "install Weft from its repository")
+
+
+def built_in() -> set[str]:
+    """The names of the schemes that are not from plugins."""
+    return {scheme["name"] for scheme in json.loads(_weft.schemes()) if scheme["plugin"] is None}
+
+
+def _refuse_stale(module: Path) -> None:
+    """Refuse a module older than one of its sources, which cargo lists beside it.
+
+    Raises:
+        PluginError: It is older, or missing.
+    """
+    if not module.exists():
+        raise PluginError(
+            f"there is no plugin {module}", f"build it: {_command(module)}, or give its crate's directory"
+        )
+    listed = module.with_suffix(".d")
+    if not listed.is_file():
+        return
+    _, _, names = listed.read_text(encoding="utf-8", errors="replace").splitlines()[0].partition(": ")
+    built = module.stat().st_mtime
+    for name in re.split(r"(?<!\\) ", names):
+        source = Path(name.replace("\\ ", " "))
+        if source.is_file() and source.stat().st_mtime > built:
+            raise PluginError(
+                f"{module} is older than its source {source}",
+                f"build it again: {_command(module)}, or give its crate's directory",
+            )
+
+
+def _command(module: Path) -> str:
+    """The command that builds a module; with the crate's directory if the module lies in one."""
+    crate = next((parent for parent in module.absolute().parents if (parent / "Cargo.toml").is_file()), None)
+    if crate is None or crate == Path.cwd():
+        return "cargo build --release"
+    return f"cargo build --release --manifest-path {crate / 'Cargo.toml'}"

@@ -1,0 +1,327 @@
+"""Plugins: schemes in modules of their own, which run like those that are compiled in."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+SCENARIO = """\
+name = "both"
+
+[fabric]
+kind = "fat-tree"
+k = 4
+rate = "1 Gbps"
+delay = "5 us"
+queue = "50 packets"
+
+[traffic]
+sizes = { fixed = "200 kB" }
+arrivals = "poisson"
+load = 0.4
+load_of = "host-links"
+pairs = "random"
+
+[scheme]
+name = "ecmp"
+
+[run]
+duration = "30 ms"
+seeds = 2
+
+[measure]
+window = ["0 s", "30 ms"]
+baseline = "ecmp"
+
+[[event]]
+at = "10 ms"
+fail = "e0-a0"
+
+[[event]]
+at = "20 ms"
+heal = "e0-a0"
+
+[sweep]
+"scheme.name" = ["ecmp", "again"]
+"""
+
+
+def built(name: str) -> Path:
+    """The newest build of an example, which the same commands build as the engine."""
+    found = [ROOT / "target" / profile / "examples" / f"lib{name}.so" for profile in ("debug", "release")]
+    found = [path for path in found if path.is_file()]
+    assert found, f"{name} is not built: cargo build -p weft-plugin --examples"
+    return max(found, key=lambda path: path.stat().st_mtime)
+
+
+@pytest.fixture
+def again(tmp_path) -> Path:
+    """ECMP as a plugin, away from its sources."""
+    return Path(shutil.copy(built("again"), tmp_path / "libagain.so"))
+
+
+@pytest.fixture
+def scenario(tmp_path) -> Path:
+    path = tmp_path / "both.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def weft(*arguments: object, cwd: Path, code: int = 0) -> str:
+    """The output of a command in a process of its own, since a plugin stays loaded."""
+    command = [sys.executable, "-m", "weft", *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=os.environ | {"COLUMNS": "200"})
+    text = done.stdout + done.stderr
+    assert done.returncode == code, text
+    assert "Traceback" not in text
+    return text
+
+
+def files(results: Path, scheme: str, scrubbed: bool = False) -> dict[str, bytes]:
+    """Every file of the runs of a scheme, by seed and name; the scheme's name replaced."""
+    found = {}
+    for run in sorted((results / "runs").glob(f"{scheme}-seed*")):
+        seed = run.name.split("-")[1]
+        for file in sorted(run.iterdir()):
+            content = file.read_bytes()
+            if scrubbed and file.suffix == ".json":
+                content = content.replace(run.name.encode(), b"RUN").replace(f'"{scheme}"'.encode(), b'"SCHEME"')
+            found[f"{seed}/{file.name}"] = content
+    return found
+
+
+def test_a_plugin_in_a_sweep_has_the_bytes_of_the_same_scheme_compiled_in(tmp_path, scenario, again):
+    text = weft("run", scenario, "--plugin", again, "-o", "results", cwd=tmp_path)
+    assert f"Loaded the scheme again from {again}" in text
+    one, other = (files(tmp_path / "results", scheme, scrubbed=True) for scheme in ("ecmp", "again"))
+    assert {name.split("/")[1] for name in one} == {"flows.parquet", "series.parquet", "summary.json", "scenario.toml"}
+    assert len(one) == 8
+    assert one == other
+    inputs = json.loads((tmp_path / "results" / "sweep.json").read_text())["inputs"]
+    assert list(inputs) == ["plugin again"]
+    weft("report", "results", cwd=tmp_path)
+    assert "again" in (tmp_path / "results" / "report.html").read_text()
+    assert "again" in weft("summary", "results", cwd=tmp_path)
+
+
+def test_the_number_of_threads_changes_no_byte(tmp_path, scenario, again):
+    def outcome(threads):
+        arguments = ("--plugin", again, "--threads", threads, "--seeds", 1, "-o", f"results{threads}")
+        weft("run", scenario, *arguments, cwd=tmp_path)
+        return files(tmp_path / f"results{threads}", "again")
+
+    one = outcome(1)
+    assert len(one) == 4
+    assert outcome(2) == one
+    assert outcome(4) == one
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("scheme.hash_seed=per-swich", "did you mean `per-switch`?"),
+        ("scheme.hash_sed=shared", "the scheme `again` has no parameter `hash_sed`\n --> --set:1:1\n"),
+        ("scheme.flowlet_table=5", "belongs to `"),
+        ("scheme.slot=5", "the unit is missing"),
+        ("scheme.quantum=5 s", "`scheme.quantum` is"),
+        ("scheme.fail_after=0", "`scheme.fail_after` is 0"),
+        ("scheme.fail_after=9999999", "`fail_after` cannot be 9999999\n --> --set:1:1\n"),
+        ("scheme.fail_after=666", "the plugin panicked: the checks fail (crates/plugin/tests/modules/again.rs:"),
+        ("fabric.k=2", "`again` does not run on a fabric with so few hosts"),
+    ],
+)
+def test_parameters_are_checked_like_those_of_a_scheme_compiled_in(tmp_path, scenario, again, change, expected):
+    sets = ["--set", "scheme.name=again", "--set", "measure.baseline=again", "--set", change]
+    text = weft("run", scenario, "--plugin", again, *sets, cwd=tmp_path, code=2)
+    assert expected in text
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_scheme_of_a_plugin_that_is_not_given_is_unknown(tmp_path, scenario):
+    text = weft("check", scenario, cwd=tmp_path, code=2)
+    assert "`scheme.name` cannot be `again`" in text
+    assert "a scheme of your own needs --plugin PATH" in text
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_panic_in_a_switch_is_an_error_of_its_run(tmp_path, scenario, again, threads):
+    sets = ("--set", "scheme.fail_after=1000", "--seeds", 1, "--threads", threads)
+    text = weft("run", scenario, "--plugin", again, *sets, "-o", "results", cwd=tmp_path, code=1)
+    assert "again: the plugin panicked: no more frames than the scenario allows (crates/plugin/tests/modules" in text
+    assert "1 run failed; 1 of 2 runs finished and readable in results" in text
+    assert [run.name.split("-")[0] for run in (tmp_path / "results" / "runs").iterdir()] == ["ecmp"]
+
+
+def of_another_version(tmp_path, again):
+    content = again.read_bytes()
+    assert b"module of Weft 0." in content
+    again.write_bytes(content.replace(b"module of Weft 0.", b"module of Weft 9."))
+    return again
+
+
+def a_text(tmp_path, again):
+    again.write_text("not a module")
+    return again
+
+
+def another_library(tmp_path, again):
+    import numpy.random._pcg64 as library
+
+    return Path(library.__file__)
+
+
+def cut_off(tmp_path, again):
+    again.write_bytes(again.read_bytes()[:-1000])
+    return again
+
+
+def older_than_its_source(tmp_path, again):
+    source = tmp_path / "src dir" / "lib.rs"
+    source.parent.mkdir()
+    source.write_text("//! newer")
+    os.utime(again, (1, 1))
+    again.with_suffix(".d").write_text(f"{again}: /nowhere/else.rs {str(source).replace(' ', chr(92) + ' ')}\n")
+    return again
+
+
+def a_directory(tmp_path, again):
+    (tmp_path / "empty").mkdir()
+    return tmp_path / "empty"
+
+
+def a_library_crate(tmp_path, again):
+    crate = tmp_path / "crate"
+    (crate / "src").mkdir(parents=True)
+    (crate / "Cargo.toml").write_text('[package]\nname = "crate_x"\nedition = "2024"\n[workspace]\n')
+    (crate / "src" / "lib.rs").write_text("")
+    return crate
+
+
+def a_crate_with_an_error(tmp_path, again):
+    crate = a_library_crate(tmp_path, again)
+    (crate / "src" / "lib.rs").write_text("fn wrong( {}")
+    return crate
+
+
+@pytest.mark.parametrize(
+    ("module", "expected", "hint"),
+    [
+        (lambda tmp_path, again: tmp_path / "missing.so", "there is no plugin", "cargo build --release"),
+        (a_text, "is not a plugin of Weft", ""),
+        (another_library, "is not a plugin of Weft", ""),
+        (cut_off, "is not a plugin of Weft: the end of the file is missing", ""),
+        (of_another_version, "is a plugin of another version: it was built with Weft 9.", "build it again"),
+        (older_than_its_source, "src dir/lib.rs", "cargo build --release"),
+        (a_directory, "has no Cargo.toml", "give the crate of a scheme"),
+        (a_library_crate, "is not the crate of a plugin", 'crate-type = ["cdylib"]'),
+        (a_crate_with_an_error, "cannot be built: cargo's message is above", ""),
+    ],
+)
+def test_what_is_not_a_plugin_of_this_version_is_refused(tmp_path, scenario, again, module, expected, hint):
+    given = module(tmp_path, again)
+    text = weft("run", scenario, "--plugin", given, cwd=tmp_path, code=2)
+    assert expected in text
+    assert hint in text
+    assert not (tmp_path / "results").exists()
+
+
+def test_two_plugins_cannot_have_the_same_scheme(tmp_path, scenario, again):
+    other = shutil.copy(again, tmp_path / "libother.so")
+    text = weft("check", scenario, "--plugin", again, "--plugin", other, cwd=tmp_path, code=2)
+    assert f"its scheme `again` is that of {again}, too" in text
+
+
+def test_results_of_a_changed_plugin_are_not_continued(tmp_path, scenario, again):
+    arguments = ("run", scenario, "--plugin", again, "-o", "results", "--seeds")
+    weft(*arguments, 1, cwd=tmp_path)
+    assert "4 runs in results (2 already done)" in weft(*arguments, 2, cwd=tmp_path)
+    with again.open("ab") as file:
+        file.write(b"a comment")
+    text = weft(*arguments, 3, cwd=tmp_path, code=2)
+    assert "`plugin again` has changed since the results in results were written" in text
+
+
+def test_a_plugin_is_shown_and_part_of_the_schema(tmp_path, again):
+    text = weft("schemes", again, cwd=tmp_path)
+    assert "again  ECMP as a plugin" in text
+    assert f"plugin       {again}" in text
+    assert "hash_seed = per-switch  as in ecmp (per-switch | shared)" in text
+    assert "elsewhere: nowhere" in text
+    assert '"const": "again"' in weft("schema", "--plugin", again, cwd=tmp_path)
+    assert '"const": "again"' not in weft("schema", cwd=tmp_path)
+
+
+def test_python_loads_a_plugin_once(tmp_path, scenario, again):
+    program = f"""if True:
+        import weft
+        assert weft.load_plugin({str(again)!r}) == weft.load_plugin({str(again)!r}) == "again"
+        results = weft.Scenario.from_file({str(scenario)!r}).run("results", seeds=[1])
+        print(results.schemes)
+        open({str(again)!r}, "ab").write(b"changed")
+        try:
+            weft.load_plugin({str(again)!r})
+        except weft.PluginError as error:
+            print(error)
+    """
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "['ecmp', 'again']",
+        f"{again} has changed since this process loaded it: start a new process",
+    ], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["scheme"], "`weft new scheme` needs a name"),
+        (["scheme", "ecmp"], "new scheme my_ecmp"),
+        (["scheme", "My-Scheme"], "`My-Scheme` cannot be the name of a scheme"),
+        (["scheme", "match"], "`match` cannot be the name of a scheme"),
+        (["scheme", "both.toml"], "`both.toml` cannot be the name of a scheme"),
+        (["scheme", "mine", "--from", "fat-tree"], "--from is for scenarios"),
+        (["a.toml", "b.toml"], "`b.toml` is one argument too many"),
+        (["scheme", "taken"], "taken already exists"),
+    ],
+)
+def test_a_scheme_that_cannot_be_written_is_refused(tmp_path, arguments, expected):
+    (tmp_path / "taken").mkdir()
+    assert expected in weft("new", *arguments, cwd=tmp_path, code=2)
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_the_crate_of_a_scheme_names_the_scheme_and_the_sources(tmp_path):
+    text = weft("new", "scheme", "dir/mine", cwd=tmp_path)
+    crate = tmp_path / "dir" / "mine"
+    written = {path.relative_to(crate).as_posix() for path in crate.rglob("*") if path.is_file()}
+    assert written == {".gitignore", "Cargo.lock", "Cargo.toml", "README.md", "compare.toml", "src/lib.rs"}
+    assert "run dir/mine/compare.toml --plugin dir/mine" in text
+    assert f'path = "{ROOT}/crates/plugin"' in (crate / "Cargo.toml").read_text()
+    assert 'name: "mine"' in (crate / "src" / "lib.rs").read_text()
+    assert '"scheme.name" = ["ecmp", "spray", "mine"]' in (crate / "compare.toml").read_text()
+    assert not [path for path in written if re.search(r"NAME|SOURCES", (crate / path).read_text())]
+
+
+@pytest.mark.long
+def test_a_new_scheme_is_tested_built_and_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(ROOT / "target" / "plugins"))
+    weft("new", "scheme", "mine", cwd=tmp_path)
+    subprocess.run(["cargo", "test", "--quiet"], cwd=tmp_path / "mine", check=True)
+    short = ("--set", "run.duration=30 ms", "--set", 'measure.window=["0 s", "30 ms"]', "--seeds", 1)
+    arguments = ("run", "mine/compare.toml", "--plugin", "mine", *short)
+    assert "3 runs in results/compare" in weft(*arguments, cwd=tmp_path)
+    assert "(3 already done)" in weft(*arguments, cwd=tmp_path)
+    source = tmp_path / "mine" / "src" / "lib.rs"
+    source.write_text(source.read_text().replace("500 us", "400 us"))
+    module = ROOT / "target" / "plugins" / "release" / "libmine.so"
+    assert "is older than its source" in weft("schemes", module, cwd=tmp_path, code=2)
+    assert "gap = 400 us" in weft("schemes", "./mine", cwd=tmp_path)
+    assert "`plugin mine` has changed" in weft(*arguments, cwd=tmp_path, code=2)
