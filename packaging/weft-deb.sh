@@ -17,7 +17,7 @@ wheel=$(ls "${CARGO_TARGET_DIR:-target}"/wheels/weft-"$version"-*.whl) || {
 python=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 next=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % (sys.version_info[0], sys.version_info[1] + 1))')
 lib=$root/usr/lib/weft
-"${PIP:-.venv/bin/pip}" install --quiet --no-compile --target "$lib" --python-version "$python" \
+"${PYTHON:-.venv/bin/python}" -m pip install --quiet --no-compile --target "$lib" --python-version "$python" \
     --only-binary :all: "$wheel[controller]"
 
 mkdir -p "$root/usr/bin" "$root/etc/default" "$root/usr/lib/systemd/system" "$root/usr/share/weft"

@@ -3,7 +3,8 @@
 `{units, wire} <- fabric <- control <- {transport <- switching, traffic} <- scenario <- sim <- python`. Crates below
 `sim` must not depend on crates that provide threads, files or clocks. `control` depends on `wire` and `fabric`,
 `ofload` also on `control`, `switchd` on `wire`, `fabric` and `switching`, `loadgen` on `traffic`. `loadgen` and
-`ofload` share `poller`. No two files of `sim` use each other, not even over others.
+`ofload` share `poller`, `switchd` and `loadgen` share `manual`. No two files of `sim` use each other, not even over
+others.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ LAYERS: dict[str, int] = {
     "weft-traffic": 3,
     "weft-switching": 4,
     "weft-scenario": 5,
+    "weft-manual": 5,
     "weft-poller": 5,
     "weft-sim": 6,
     "weft-switchd": 6,
@@ -35,9 +37,10 @@ LAYERS: dict[str, int] = {
 
 STANDS_ON = {
     "weft-control": {"weft-units", "weft-fabric", "weft-wire"},
-    "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching"},
+    "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-switching", "weft-manual"},
+    "weft-manual": set(),
     "weft-poller": set(),
-    "weft-loadgen": {"weft-units", "weft-traffic", "weft-poller"},
+    "weft-loadgen": {"weft-units", "weft-traffic", "weft-poller", "weft-manual"},
     "weft-ofload": {"weft-units", "weft-fabric", "weft-wire", "weft-control", "weft-poller"},
 }
 """Permitted dependencies of crates that must not use all lower layers."""
