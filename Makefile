@@ -154,7 +154,7 @@ deb: | system system-bpf ## build the Debian package of the Linux switch, in tar
 	WEFT_DEB="$(CURDIR)/$$package" cargo test --quiet -p weft-switchd --test package
 
 deb-weft: wheel ## build the Debian package of weft with its dependencies, in target/debian
-	package=$$(PIP="$(VENV)/bin/pip" sh packaging/weft-deb.sh) && echo "$$package" && dpkg-deb -I "$$package"
+	package=$$(PYTHON="$(PYTHON)" sh packaging/weft-deb.sh) && echo "$$package" && dpkg-deb -I "$$package"
 
 hostile: | system system-bpf ## send a million hostile frames through a switch (root; minutes)
 	WEFT_HOSTILE_FRAMES=1000000 cargo test --release -p weft-switchd --test switchd hostile -- --include-ignored --nocapture

@@ -2,8 +2,9 @@
 
 `{units, wire, pcapng} <- fabric <- control <- {transport <- switching, traffic} <- scenario <- sim <- plugin <- python`.
 Crates below `sim` must not depend on crates that provide threads, files or clocks. `control` depends on `wire` and
-`fabric`, `ofload` also on `control`, `switchd` on `wire`, `pcapng`, `fabric` and `switching`, `loadgen` on `traffic`. `loadgen`
-and `ofload` share `poller`. No two files of `sim` use each other, not even over others.
+`fabric`, `ofload` also on `control`, `switchd` on `wire`, `pcapng`, `fabric` and `switching`, `loadgen` on `traffic`.
+`loadgen` and `ofload` share `poller`, `switchd` and `loadgen` share `manual`. No two files of `sim` use each other, not
+even over others.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ LAYERS: dict[str, int] = {
     "weft-traffic": 3,
     "weft-switching": 4,
     "weft-scenario": 5,
+    "weft-manual": 5,
     "weft-poller": 5,
     "weft-sim": 6,
     "weft-switchd": 6,
@@ -37,10 +39,18 @@ LAYERS: dict[str, int] = {
 
 STANDS_ON = {
     "weft-control": {"weft-units", "weft-fabric", "weft-wire"},
-    "weft-switchd": {"weft-units", "weft-fabric", "weft-wire", "weft-pcapng", "weft-switching"},
+    "weft-switchd": {
+        "weft-units",
+        "weft-fabric",
+        "weft-wire",
+        "weft-pcapng",
+        "weft-switching",
+        "weft-manual",
+    },
     "weft-pcapng": set(),
+    "weft-manual": set(),
     "weft-poller": set(),
-    "weft-loadgen": {"weft-units", "weft-traffic", "weft-poller"},
+    "weft-loadgen": {"weft-units", "weft-traffic", "weft-poller", "weft-manual"},
     "weft-ofload": {"weft-units", "weft-fabric", "weft-wire", "weft-control", "weft-poller"},
 }
 """Permitted dependencies of crates that must not use all lower layers."""

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
+import typer
+
+from weft.cli import app
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,3 +43,23 @@ def test_every_scenario_is_in_the_package():
     for name in listed.stdout.split():
         assert (package / name).resolve() == (ROOT / name).resolve(), f"missing link: python/weft/{name}"
     assert [path for path in (package / "scenarios").rglob("*") if not path.exists()] == []
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+@pytest.mark.parametrize("unit", ["weft-controller", "weft-tag-forward"])
+def test_the_units_are_ones_that_systemd_takes_and_give_up_privileges(unit, tmp_path):
+    text = (ROOT / "packaging" / f"{unit}.service").read_text()
+    command = re.search(r"^ExecStart=/usr/bin/weft (.*) \$OPTIONS$", text, re.M)
+    assert command
+    typer.main.get_command(app).make_context("weft", shlex.split(command[1]), resilient_parsing=True)
+    default = (ROOT / "packaging" / f"{unit}.default").read_text()
+    assert re.search(r'^OPTIONS="--', default, re.M)
+    # systemd-analyze checks that programs exist.
+    copy = tmp_path / f"{unit}.service"
+    copy.write_text(text.replace("/usr/bin/weft ", "/bin/true "))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True, check=False)
+    assert [line for line in done.stderr.splitlines() if unit in line] == []
+    rated = ["systemd-analyze", "security", "--offline=yes", copy]
+    score = subprocess.run(rated, capture_output=True, text=True, check=False).stdout
+    exposure = re.search(r"exposure level for \S+: ([\d.]+)", score)
+    assert exposure and float(exposure[1]) < 2.5

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use weft_loadgen::{Generator, Style, Workload};
+use weft_manual::{FAILED, INTERRUPTED, REFUSED};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,7 +19,7 @@ Examples:
       write progress for programs: a line of JSON four times a second
 
 The formats are in docs/loadgen.md. Exit status: 0 the run completed, whether or not its flows
-did; 2 nothing was sent; 130 interrupted.";
+did; 1 it could not continue; 2 nothing was sent; 130 interrupted.";
 
 /// Sends a list of flows over real TCP sockets, with their ports, sizes and times.
 #[derive(Parser)]
@@ -48,22 +49,23 @@ enum How {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments: Arguments = weft_manual::parse("1");
     match send(&arguments) {
         Ok(code) => code,
-        Err(message) => {
+        Err((code, message)) => {
             eprintln!("weft-loadgen: {message}");
-            ExitCode::from(2)
+            ExitCode::from(code)
         }
     }
 }
 
-fn send(arguments: &Arguments) -> Result<ExitCode, String> {
+fn send(arguments: &Arguments) -> Result<ExitCode, (u8, String)> {
+    let bad = |message: String| (REFUSED, message);
     let path = arguments.workload.display();
-    let text = fs::read(&arguments.workload).map_err(|error| format!("cannot read {path}: {error}"))?;
-    let workload = Workload::read(&text).map_err(|error| format!("{path}: {error}"))?;
-    let here = workload.here(&arguments.hosts).map_err(|error| error.to_string())?;
-    let unwritable = |error| format!("cannot write {}: {error}", arguments.records.display());
+    let text = fs::read(&arguments.workload).map_err(|error| bad(format!("cannot read {path}: {error}")))?;
+    let workload = Workload::read(&text).map_err(|error| bad(format!("{path}: {error}")))?;
+    let here = workload.here(&arguments.hosts).map_err(|error| bad(error.to_string()))?;
+    let unwritable = |error| bad(format!("cannot write {}: {error}", arguments.records.display()));
     // Records of an earlier run are kept if this one cannot start.
     let records = File::options()
         .create(true)
@@ -79,11 +81,11 @@ fn send(arguments: &Arguments) -> Result<ExitCode, String> {
         None => Style::of_stderr(),
     };
     let generator = Generator::open(&workload, here, BufWriter::new(records), style);
-    let generator = generator.map_err(|error| error.to_string())?;
+    let generator = generator.map_err(|error| bad(error.to_string()))?;
     // A device, such as /dev/stdout, has no length.
     if kept.metadata().is_ok_and(|about| about.is_file()) {
         kept.set_len(0).map_err(unwritable)?;
     }
-    let outcome = generator.run().map_err(|error| error.to_string())?;
-    Ok(ExitCode::from(if outcome.interrupted { 130 } else { 0 }))
+    let outcome = generator.run().map_err(|error| (FAILED, error.to_string()))?;
+    Ok(ExitCode::from(if outcome.interrupted { INTERRUPTED } else { 0 }))
 }

@@ -40,7 +40,8 @@ def emulate(
 ) -> None:
     """Run a scenario with real TCP: hosts in network namespaces, Linux switches.
 
-    Writes the same files, tables and figures as [bold]weft run[/bold]. Needs root and [bold]make emulation[/bold].
+    Writes the same files, tables and figures as [bold]weft run[/bold]. Needs root and Mininet
+    ([bold]make emulation[/bold], or with pip `apt-get install mininet iproute2 ethtool net-tools`).
     Runs execute one at a time, in real time.
 
     [bold]Examples[/bold]

@@ -32,7 +32,10 @@ class Shell(StrEnum):
 
 def script(shell: Shell) -> str:
     """The completion script of a shell; it asks `weft` itself."""
-    made = completion.get_completion_script(prog_name="weft", complete_var=_VARIABLE, shell=shell.value)
+    # Typer has no public name for it.
+    made = completion.get_completion_script(  # type: ignore[attr-defined]
+        prog_name="weft", complete_var=_VARIABLE, shell=shell.value
+    )
     if shell is Shell.zsh:
         # Autoloaded from a directory of `fpath`, the file is the body of the function, called for the first time.
         made += '\n[ "$funcstack[1]" = _weft ] && _weft_completion "$@"\n'
@@ -42,7 +45,7 @@ def script(shell: Shell) -> str:
 def answer_shell() -> None:
     """Prepare for the question of a completion script, if this is one."""
     if _VARIABLE in os.environ:
-        completion.completion_init()
+        completion.completion_init()  # type: ignore[attr-defined]
 
 
 def write_pages(group: Any, directory: Path) -> list[Path]:

@@ -19,7 +19,10 @@ _EMULATES = ("weft-switchd", "weft-loadgen")
 """Those needed to run a scenario."""
 _DEBIAN_PACKAGES = Path("/usr/lib/python3/dist-packages")
 """Where Debian and Ubuntu install Mininet, outside of virtual environments."""
-_INSTALL = "`make emulation` in Weft's directory installs and builds what an emulation needs"
+_INSTALL = (
+    "`make emulation` in Weft's directory installs and builds what an emulation needs; with the wheel or package:"
+    " apt-get install mininet iproute2 ethtool net-tools"
+)
 
 
 def check(own: Sequence[str] = _EMULATES) -> None:

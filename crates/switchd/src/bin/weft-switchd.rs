@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, ValueEnum};
+use clap::{Parser, ValueEnum};
 use tracing_subscriber::EnvFilter;
 use weft_switchd::as_line;
 use weft_switchd::config::{Config, Flags};
@@ -60,9 +60,6 @@ struct Arguments {
     /// and refuses a directory that contains anything weft-switchd does not create
     #[arg(long, conflicts_with = "check")]
     detach: bool,
-    /// Print the manual page and exit
-    #[arg(long, hide = true)]
-    man: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -72,14 +69,7 @@ enum Attach {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    if arguments.man {
-        let page = clap_mangen::Man::new(Arguments::command()).section("8");
-        return match page.render(&mut std::io::stdout()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
-        };
-    }
+    let arguments: Arguments = weft_manual::parse("8");
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     // The journal adds its own timestamps.
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
@@ -93,7 +83,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
             eprintln!("{}", as_line(&refusal));
-            ExitCode::FAILURE
+            ExitCode::from(refusal.exit_code())
         }
     }
 }

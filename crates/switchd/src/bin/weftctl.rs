@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 use hyper::Method;
 use serde_json::Value;
 use weft_switchd::as_line;
@@ -83,9 +83,6 @@ enum Command {
     Down,
     #[command(flatten)]
     Tags(TagCommand),
-    /// Print the manual page
-    #[command(hide = true)]
-    Man,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -107,7 +104,7 @@ enum Forgotten {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments: Arguments = weft_manual::parse("8");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let done = match runtime {
         Ok(runtime) => runtime.block_on(run(arguments)),
@@ -117,7 +114,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{}", as_line(&error));
-            ExitCode::FAILURE
+            ExitCode::from(error.exit_code())
         }
     }
 }
@@ -174,10 +171,6 @@ async fn run(arguments: Arguments) -> Result<(), ClientError> {
         }
         Command::Tags(command) => {
             ctl::run(&client, command, &Output { is_json: json, print: &print }).await?;
-        }
-        Command::Man => {
-            let page = clap_mangen::Man::new(Arguments::command()).section("8");
-            page.render(&mut std::io::stdout()).map_err(|error| ClientError::Answer(error.to_string()))?;
         }
         Command::Down => {
             let answer = client.ask(Method::POST, "/v1/down").await?;

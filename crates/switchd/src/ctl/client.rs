@@ -60,6 +60,8 @@ pub enum ClientError {
         why: String,
         /// The index of the refused item, if the request had several.
         at: Option<usize>,
+        /// Whether the request is wrong (status 4xx), or the daemon failed.
+        is_wrong: bool,
     },
     /// The input cannot be sent.
     #[error("{0}")]
@@ -67,6 +69,18 @@ pub enum ClientError {
     /// The answer cannot be read.
     #[error("cannot read the daemon's answer: {0}")]
     Answer(String),
+}
+
+impl ClientError {
+    /// The exit code: failed if the daemon does not answer or fails, refused for what the user can correct.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Stuck { .. } | Self::Answer(_) | Self::Refused { is_wrong: false, .. } => {
+                weft_manual::FAILED
+            }
+            _ => weft_manual::REFUSED,
+        }
+    }
 }
 
 /// A control socket.
@@ -141,18 +155,19 @@ impl Client {
     ) -> Result<T, ClientError> {
         let exchange = async {
             let answer = self.send(method, what, body).await?;
-            let good = answer.status().is_success();
+            let status = answer.status();
             let bytes = answer.into_body().collect().await.map_err(unreadable)?.to_bytes();
-            Ok((good, bytes))
+            Ok((status, bytes))
         };
         let stuck = |_| ClientError::Stuck { path: self.path.clone(), patience };
-        let (good, bytes) = tokio::time::timeout(patience, exchange).await.map_err(stuck)??;
-        if good {
+        let (status, bytes) = tokio::time::timeout(patience, exchange).await.map_err(stuck)??;
+        if status.is_success() {
             return serde_json::from_slice(&bytes).map_err(unreadable);
         }
         let value: Value = serde_json::from_slice(&bytes).map_err(unreadable)?;
         let why = value["error"].as_str().unwrap_or("the daemon gave no reason").to_owned();
-        Err(ClientError::Refused { why, at: value["at"].as_u64().and_then(|at| at.try_into().ok()) })
+        let at = value["at"].as_u64().and_then(|at| at.try_into().ok());
+        Err(ClientError::Refused { why, at, is_wrong: status.is_client_error() })
     }
 
     /// Requests lines of JSON and passes each to `see` as it arrives.

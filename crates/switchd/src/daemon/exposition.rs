@@ -19,10 +19,10 @@ use super::{Shared, metrics};
 /// Binds the metrics address.
 ///
 /// # Errors
-/// [`Refusal::System`] if it cannot be bound.
+/// [`Refusal::Metrics`] if it cannot be bound.
 pub async fn bind(address: SocketAddr) -> Result<TcpListener, Refusal> {
     let listener = TcpListener::bind(address).await;
-    listener.map_err(Refusal::system("listening on the address of `metrics`"))
+    listener.map_err(Refusal::Metrics)
 }
 
 /// Serves metrics over TCP, until the task is aborted.

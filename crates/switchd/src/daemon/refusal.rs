@@ -79,6 +79,9 @@ pub enum Refusal {
         /// Why it failed.
         error: std::io::Error,
     },
+    /// The address of `metrics` is in use, or not one of this machine.
+    #[error("listening on the address of `metrics`: {0}")]
+    Metrics(std::io::Error),
     /// The group of the control socket does not exist.
     #[error(
         "there is no group `{0}` for the control socket: addgroup --system {0}, or remove `control.group`"
@@ -87,6 +90,14 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The exit code: failed where the kernel refuses a step, refused for what the user can correct.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Plane(_) | Self::System { .. } => weft_manual::FAILED,
+            _ => weft_manual::REFUSED,
+        }
+    }
+
     /// The error of a failed system call.
     pub fn system(what: &'static str) -> impl Fn(std::io::Error) -> Self {
         move |error| Self::System { what, error }

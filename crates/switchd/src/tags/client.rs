@@ -169,9 +169,9 @@ async fn post(
 ) -> Result<Value, ClientError> {
     let sent = client.tell(Method::POST, "/v1/flows", &FlowChanges { changes }).await;
     let answer = sent.map_err(|error| match error {
-        ClientError::Refused { why, at: Some(at) } => {
+        ClientError::Refused { why, at: Some(at), is_wrong } => {
             let why = why.strip_prefix(&format!("change {at}: ")).unwrap_or(&why);
-            ClientError::Refused { why: format!("{}{why}", place(at)), at: Some(at) }
+            ClientError::Refused { why: format!("{}{why}", place(at)), at: Some(at), is_wrong }
         }
         other => other,
     })?;

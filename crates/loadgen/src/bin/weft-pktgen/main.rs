@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use weft_manual::{FAILED, REFUSED};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,8 +22,8 @@ Examples:
   weft-pktgen load load.json
       send packets of the flows in load.json at its rate
 
-Results are printed as JSON. The format of load.json is in docs/loadgen.md. Exit status: 0, or 2 if nothing
-could be measured.";
+Results are printed as JSON. The format of load.json is in docs/loadgen.md. Exit status: 0; 1 it could
+not send to the end; 2 nothing could be measured.";
 
 /// Sends packets of many UDP flows, or echo requests.
 #[derive(Parser)]
@@ -44,8 +45,10 @@ enum What {
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().what {
-        What::Echo(arguments) => echo::measure(&arguments).map(|found| found.to_string()),
+    let done = match weft_manual::parse::<Arguments>("1").what {
+        What::Echo(arguments) => {
+            echo::measure(&arguments).map(|found| found.to_string()).map_err(|error| (REFUSED, error))
+        }
         What::Load { file } => load(&file),
     };
     match done {
@@ -53,16 +56,22 @@ fn main() -> ExitCode {
             println!("{text}");
             ExitCode::SUCCESS
         }
-        Err(error) => {
+        Err((code, error)) => {
             eprintln!("weft-pktgen: {error}");
-            ExitCode::from(2)
+            ExitCode::from(code)
         }
     }
 }
 
-fn load(file: &std::path::Path) -> Result<String, Box<dyn Error>> {
-    let text = std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+fn load(file: &std::path::Path) -> Result<String, (u8, Box<dyn Error>)> {
+    let bad = |message: String| -> (u8, Box<dyn Error>) { (REFUSED, message.into()) };
+    let text =
+        std::fs::read(file).map_err(|error| bad(format!("cannot read {}: {error}", file.display())))?;
     let load: load::Load =
-        serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", file.display()))?;
-    Ok(load::send(&load)?.to_string())
+        serde_json::from_slice(&text).map_err(|error| bad(format!("{}: {error}", file.display())))?;
+    let sent = load::send(&load).map_err(|error| -> (u8, Box<dyn Error>) {
+        let code = if matches!(error, load::LoadError::Send(_)) { FAILED } else { REFUSED };
+        (code, error.into())
+    })?;
+    Ok(sent.to_string())
 }

@@ -7,7 +7,7 @@ use crate::net::{Netns, cable, host};
 
 fn says(output: &Output, what: &str, expected: &[&str]) {
     let text = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{what}: {text}");
+    assert_eq!(output.status.code(), Some(2), "{what}: {text}");
     let error = &text[text.find("error:").unwrap_or_else(|| panic!("{what}: {text}"))..];
     for part in expected {
         assert!(error.contains(part), "{what}: no `{part}` in\n{text}");

@@ -94,7 +94,7 @@ fn lines(switch: &Switch<'_>, arguments: &[&str]) -> Vec<String> {
 
 fn refusal(switch: &Switch<'_>, arguments: &[&str]) -> String {
     let output = switch.ctl_with(arguments);
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
     String::from_utf8(output.stderr).expect("text")
 }
 
