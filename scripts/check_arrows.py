@@ -1,10 +1,10 @@
 """Checks the direction of dependencies between crates, and between the files of the engine (see ARCHITECTURE.md).
 
-`{units, wire, pcapng} <- fabric <- control <- {transport <- switching, traffic} <- scenario <- sim <- plugin <- python`.
-Crates below `sim` must not depend on crates that provide threads, files or clocks. `control` depends on `wire` and
-`fabric`, `ofload` also on `control`, `switchd` on `wire`, `pcapng`, `fabric` and `switching`, `loadgen` on `traffic`.
-`loadgen` and `ofload` share `poller`, `switchd` and `loadgen` share `manual`. No two files of `sim` use each other, not
-even over others.
+`{units, wire, pcapng} <- fabric <- control <- {transport <- switching, traffic} <- scenario <- sim <- plugin <-
+python`. Crates below `sim` must not depend on crates that provide threads, files or clocks. `control` depends on `wire`
+and `fabric`, `ofload` also on `control`, `switchd` on `wire`, `pcapng`, `fabric` and `switching`, `loadgen` on
+`traffic`. `loadgen` and `ofload` share `poller`, `switchd` and `loadgen` share `manual`. No two files of `sim` use each
+other, not even over others.
 """
 
 from __future__ import annotations

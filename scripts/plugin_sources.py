@@ -12,7 +12,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-CRATES = ("control", "fabric", "pcapng", "plugin", "scenario", "sim", "switching", "traffic", "transport", "units", "wire")
+CRATES = (
+    "control",
+    "fabric",
+    "pcapng",
+    "plugin",
+    "scenario",
+    "sim",
+    "switching",
+    "traffic",
+    "transport",
+    "units",
+    "wire",
+)
 """`weft-plugin` and everything that it depends on; `crates/plugin/build.rs` hashes the same."""
 
 

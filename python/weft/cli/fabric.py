@@ -36,7 +36,8 @@ class Order(StrEnum):
 @shell.guarded
 def fabric(
     path: Annotated[
-        Path, typer.Argument(metavar="SCENARIO|FILE", help="Scenario or fabric file (.toml, .graphml, .json, .topo, .txt).")
+        Path,
+        typer.Argument(metavar="SCENARIO|FILE", help="Scenario or fabric file (.toml, .graphml, .json, .topo, .txt)."),
     ],
     sets: Sets = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a drawing as SVG.")] = None,
