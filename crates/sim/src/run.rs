@@ -22,7 +22,7 @@ use crate::capture::{self, Captured, RunCaptures};
 use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::record::{ControllerReport, FlowRecord, Recorder, RunReport, Sample};
+use crate::record::{ControllerReport, FlowRecord, Recorder, RunReport, Sample, Tracing};
 use crate::results::{Account, LinkAccount, ResultError, ResultWriter, quantile};
 
 /// In fabrics with more switches than this, switch tables are not sampled.
@@ -254,7 +254,7 @@ fn run_captured<R: Recorder>(
     recorder: &mut R,
 ) -> Result<Option<(RunReport, Vec<Captured>)>, RunError> {
     let mut capturing = captures.begin(plan, recorder)?;
-    let outcome = run_with(plan, threads, progress, &mut capturing);
+    let outcome = run_with(plan, threads, progress, &mut Tracing::new(&mut capturing));
     let stopped = outcome.as_ref().map_or(true, |report| report.stopped);
     let captured = capture::finish(capturing, stopped)?;
     Ok(Some((outcome?, captured)).filter(|_| !stopped))
