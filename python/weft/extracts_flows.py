@@ -110,7 +110,8 @@ class PointFlows:
                 unfinished = of.filter(pl.col("fct_s").is_null()).sort("seed", "flow").head(_UNFINISHED)
                 order = ["rank", "seed", "flow"]
                 ended = of.filter(pl.col("fct_s").is_not_null())
-                least = ended["rank"].top_k(SLOWEST).min()
+                # A threshold is cheaper than sorting all; ties at it remain, so that their order decides.
+                least = pl.col("rank").top_k(SLOWEST).min()
                 slow = ended.filter(pl.col("rank") >= least).sort(order, descending=[True, False, False])
                 both = pl.concat([unfinished, slow.head(SLOWEST)])
                 parts.append(both.select("run", "flow", pl.lit(scheme).alias("scheme")))
