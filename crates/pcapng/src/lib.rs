@@ -204,7 +204,7 @@ fn option(options: &mut Vec<u8>, code: u16, value: &[u8]) {
 fn text(options: &mut Vec<u8>, code: u16, value: &str) {
     if !value.is_empty() {
         let end = (0..=value.len().min(MOST_TEXT)).rev().find(|at| value.is_char_boundary(*at));
-        option(options, code, value[..end.unwrap_or(0)].as_bytes());
+        option(options, code, &value.as_bytes()[..end.unwrap_or(0)]);
     }
 }
 
