@@ -27,7 +27,7 @@ not send to the end; 2 nothing could be measured.";
 
 /// Sends packets of many UDP flows, or echo requests.
 #[derive(Parser)]
-#[command(version, after_help = EXAMPLES)]
+#[command(name = "weft-pktgen", version, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
     what: What,
