@@ -280,7 +280,7 @@ pub fn run_sweep(
         report.stopped = stop.load(Ordering::Relaxed);
         return Ok(report);
     }
-    let asked = options.threads;
+    let (asked, modules) = (options.threads, options.modules);
     let threads = threads(options.jobs, missing.len());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| SweepError::Threads { threads, why: error.to_string() })?;
@@ -289,7 +289,7 @@ pub fn run_sweep(
     let one = |point| {
         let within = |links| asked.unwrap_or_else(|| left(threads, links));
         let (target, capture) = (target(point), request.as_ref());
-        let (modules, files) = (options.modules, &results.inputs);
+        let files = &results.inputs;
         let task =
             Task { scenario, point, load: &load, target: &target, threads: &within, capture, modules, files };
         let outcome = carry_out(&task, &|run| {
