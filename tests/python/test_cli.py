@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -252,25 +253,38 @@ def test_the_report_says_where_it_is(weft, sample_dir, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line",
+    "lines",
     [
-        "run tiny.toml -o r --set traffic.load=1 --set name=a --seeds 4 --jobs 2 --threads 3 --baseline ecmp --quiet",
-        "reproduce packet-spraying --emulated --size paper -o r --jobs 2 --threads 3 --json",
+        (
+            "run tiny.toml -o r --set traffic.load=1 --set name=a --seeds 4 --jobs 2 --threads 3 --baseline ecmp"
+            " --plugin mine --quiet --capture flow:1 --capture-dir c --capture-limit 1MB",
+            "run tiny.toml --dask local:2",
+        ),
+        (
+            "reproduce packet-spraying --emulated --size paper -o r --jobs 2 --threads 3 --json",
+            "reproduce packet-spraying --size quick --dask local:2",
+        ),
     ],
 )
-def test_after_ctrl_c_the_command_is_repeated_with_every_option(weft, tiny, monkeypatch, line):
+def test_after_ctrl_c_the_command_is_repeated_with_every_option(weft, tiny, monkeypatch, lines):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tiny.parent)
     monkeypatch.setattr(Scenario, "execute", interrupted)
-    # Whether this machine can emulate is checked before anything runs.
+    # Whether this machine can emulate is checked before anything runs; modules are loaded and clusters opened.
     monkeypatch.setattr(sweep, "check", lambda _: [])
-    result = weft(*line.split())
-    assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1] == f"  weft {line}"
-    options = [p for p in typer.main.get_command(app).commands[line.split()[0]].params if p.param_type_name == "option"]
-    assert all(set(option.opts) & set(line.split()) for option in options)
+    monkeypatch.setattr("weft.cli.plugin.load", lambda *_, **__: None)
+    for command in ("run", "reproduce"):
+        monkeypatch.setattr(f"weft.cli.{command}.connected", lambda *_: nullcontext())
+    for line in lines:
+        result = weft(*line.split())
+        assert result.exit_code == 130
+        assert result.stderr.splitlines()[-1] == f"  weft {line}"
+    given = {word for line in lines for word in line.split()}
+    command = typer.main.get_command(app).commands[lines[0].split()[0]]
+    options = [p for p in command.params if p.param_type_name == "option"]
+    assert [option.name for option in options if not given & set(option.opts)] == []
 
 
 def test_the_commands_to_type_next_are_found_as_they_are_printed(tmp_path, monkeypatch):
