@@ -259,4 +259,4 @@ def test_the_examples_of_the_page_run(weft, sample_dir, tmp_path, monkeypatch):
     for begin, end in itertools.pairwise(starts):
         done = weft(*commands[begin + 1 : end])
         assert done.exit_code == 0, done.output
-    assert len(pl.read_parquet("queues.parquet")) > 18
+    assert len(pl.read_parquet("largest.parquet")) > 18
