@@ -221,10 +221,7 @@ fn write_run<T>(
 ) -> Result<Option<(RunReport, T)>, RunError> {
     let mut writer = ResultWriter::create(target, &plan.fabric, &plan.traffic.classes, plan.measure.window)?;
     let outcome = run(&mut writer);
-    let Ok(Some((report, more))) = outcome else {
-        writer.abandon();
-        return outcome;
-    };
+    let Ok(Some((report, more))) = outcome else { return outcome };
     let classes = writer.summary().json(&plan.traffic.classes);
     let summary = summary(plan, &Account::from(&report), classes);
     let text = serde_json::to_string_pretty(&summary).map_err(std::io::Error::other);

@@ -43,13 +43,23 @@ pub fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(PARTIAL)
 }
 
-/// Writes a result under a temporary name next to its final one.
+/// A directory under a temporary name; removed when dropped, unless it was renamed.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Nobody could act on an error; the next sweep removes anything left behind.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Writes a result under a temporary name next to its final one. Dropped, also by a panic, it leaves nothing.
 pub struct ResultWriter<'a> {
     fabric: &'a Fabric,
     classes: &'a [String],
     window: (Time, Time),
     target: PathBuf,
-    temporary: PathBuf,
+    temporary: Temporary,
     flows: Table,
     series: Table,
     summary: Summary,
@@ -74,8 +84,9 @@ impl<'a> ResultWriter<'a> {
             move |source| ResultError { path, source }
         };
         fs::create_dir_all(&temporary).map_err(at(&temporary))?;
+        let temporary = Temporary(temporary);
         let table = |name: &str, columns| {
-            let path = temporary.join(name);
+            let path = temporary.0.join(name);
             let file = File::create(&path).map_err(at(&path))?;
             Table::new(file, columns).map_err(|error| parquet_error(&path, error))
         };
@@ -130,7 +141,7 @@ impl<'a> ResultWriter<'a> {
             classes,
             window,
             target: target.to_owned(),
-            temporary: temporary.clone(),
+            temporary,
             flows,
             series,
             summary: Summary::new(classes.len()),
@@ -155,31 +166,18 @@ impl<'a> ResultWriter<'a> {
     /// The first error, now or while writing rows; the partial result is removed.
     pub fn finish(self, texts: &[(&str, &str)]) -> Result<(), ResultError> {
         let Self { target, temporary, flows, series, failure, .. } = self;
-        let written = || -> Result<(), ResultError> {
-            failure.map_or(Ok(()), Err)?;
-            let ended = |name: &str, table: Table| {
-                table.finish().map_err(|error| parquet_error(&temporary.join(name), error))
-            };
-            ended("flows.parquet", flows)?;
-            ended("series.parquet", series)?;
-            for (name, text) in texts {
-                debug_assert!(FILES.contains(name), "FILES lists every file of a result");
-                let path = temporary.join(name);
-                fs::write(&path, text).map_err(|source| ResultError { path, source })?;
-            }
-            fs::rename(&temporary, &target).map_err(|source| ResultError { path: target.clone(), source })
+        failure.map_or(Ok(()), Err)?;
+        let ended = |name: &str, table: Table| {
+            table.finish().map_err(|error| parquet_error(&temporary.0.join(name), error))
         };
-        let outcome = written();
-        if outcome.is_err() {
-            // Report the first error; the next sweep removes anything left behind.
-            let _ = fs::remove_dir_all(&temporary);
+        ended("flows.parquet", flows)?;
+        ended("series.parquet", series)?;
+        for (name, text) in texts {
+            debug_assert!(FILES.contains(name), "FILES lists every file of a result");
+            let path = temporary.0.join(name);
+            fs::write(&path, text).map_err(|source| ResultError { path, source })?;
         }
-        outcome
-    }
-
-    /// Removes the partial result.
-    pub fn abandon(self) {
-        let _ = fs::remove_dir_all(&self.temporary);
+        fs::rename(&temporary.0, &target).map_err(|source| ResultError { path: target, source })
     }
 
     /// The switches on a flow's path.
@@ -196,7 +194,7 @@ impl<'a> ResultWriter<'a> {
         if let Err(error) = outcome
             && self.failure.is_none()
         {
-            self.failure = Some(parquet_error(&self.temporary.join(name), error));
+            self.failure = Some(parquet_error(&self.temporary.0.join(name), error));
         }
     }
 }
