@@ -3,7 +3,9 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use weft_sim::module::Ended;
-use weft_switching::{Contradiction, Descriptor, Explores, Hops, Need, ParamInfo, ParamKind, SchemeSpec};
+use weft_switching::{
+    Contradiction, Descriptor, Explores, Hops, Need, Overlay, ParamInfo, ParamKind, SchemeSpec,
+};
 
 /// An answer; a panic of the module is one, too.
 #[derive(Serialize, Deserialize)]
@@ -28,6 +30,7 @@ pub struct Described {
     explores: Option<Explores>,
     next_hops: Option<Hops>,
     tag_bytes: u32,
+    overlay: Overlay,
     /// Whether there may be fabrics that it does not run on.
     pub is_choosy: bool,
 }
@@ -77,6 +80,7 @@ impl From<&Descriptor> for Described {
             explores: scheme.explores,
             next_hops: scheme.next_hops,
             tag_bytes: scheme.tag_bytes,
+            overlay: scheme.overlay,
             is_choosy: scheme.is_choosy(),
         }
     }
@@ -108,6 +112,7 @@ impl Described {
             explores: self.explores,
             next_hops: self.next_hops,
             tag_bytes: self.tag_bytes,
+            overlay: self.overlay,
             ..Descriptor::PLAIN
         }
     }

@@ -46,7 +46,8 @@ pub enum Hops {
 }
 
 /// The form of [`crate::Header::overlay`] in the frames between switches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Overlay {
     /// None: it stands for a header whose format the scheme leaves open.
     Open,

@@ -229,9 +229,9 @@ fn events_that_change_nothing_are_warned_of() {
     // A run ends after 10 s.
     let flap =
         "[[event]]\nat = \"9.9 s\"\nflap = \"e0-a0\"\ndown = \"50 ms\"\nup = \"50 ms\"\ntimes = 10000\n";
-    assert_eq!(of(flap), ["19997 events, from 10.05 s on, are after the end of the run, 10 s"]);
+    assert_eq!(of(flap), ["ecmp: 19997 events, from 10.05 s on, are after the end of the run, 10 s"]);
     let idle = of(&fail.repeat(100));
-    assert_eq!((idle.len(), idle[5].as_str()), (6, "94 more events change nothing"), "{idle:?}");
+    assert_eq!((idle.len(), idle[5].as_str()), (6, "ecmp: 94 more events change nothing"), "{idle:?}");
 }
 
 #[test]
