@@ -19,10 +19,17 @@ local function refuse(item, expert, why, tvb, pinfo)
     return tvb:len()
 end
 
--- Gives what is carried to the dissector of its EtherType.
-local function carry(ethertype, tvb, pinfo, tree)
-    if tvb:len() > 0 and not ethertypes:try(ethertype, tvb:tvb(), pinfo, tree) then
-        Dissector.get("data"):call(tvb:tvb(), pinfo, tree)
+-- Gives what is carried from `offset` on to the dissector of its EtherType. Lua cannot pass on a length beyond what was
+-- captured, without which IP would be malformed: zeros stand for the rest.
+local function carry(ethertype, tvb, offset, pinfo, tree)
+    local carried, missing = tvb(offset):tvb(), tvb:reported_len() - tvb:len()
+    if missing > 0 then
+        local bytes = tvb(offset):bytes()
+        bytes:set_size(bytes:len() + missing)
+        carried = bytes:tvb("Carried frame, with zeros for what was not captured")
+    end
+    if not ethertypes:try(ethertype, carried, pinfo, tree) then
+        Dissector.get("data"):call(carried, pinfo, tree)
     end
 end
 
@@ -135,7 +142,7 @@ function path.dissector(tvb, pinfo, tree)
     if carries then
         top:add(p.original, tvb(18, 2))
         if tvb:len() > 20 then
-            carry(tvb(18, 2):uint(), tvb(20), pinfo, tree)
+            carry(tvb(18, 2):uint(), tvb, 20, pinfo, tree)
         end
     end
     pinfo.cols.info = info
@@ -180,7 +187,7 @@ local function dissect_tag(proto, down_bits, tvb, pinfo, tree)
         return refuse(original, tag_refused, "repeated", tvb, pinfo)
     end
     if tvb:len() > 8 then
-        carry(inner, tvb(8), pinfo, tree)
+        carry(inner, tvb, 8, pinfo, tree)
         info = info .. ": " .. tostring(pinfo.cols.info)
     end
     pinfo.cols.info = info
