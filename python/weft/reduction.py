@@ -20,7 +20,7 @@ VERSION = "1"
 """To be changed with any definition here or in `weft.metrics`: kept tables of another version are not used."""
 PER_LINK = ("links", "nodes")
 """Keys of ``summary.json`` whose size grows with the fabric; not part of a head."""
-TABLE_SIZES = ("flow_entries", "station_entries")
+TABLE_SIZES = ("flow_entries", "station_entries", "group_entries")
 """Sampled table sizes of switches."""
 
 
