@@ -246,3 +246,17 @@ def test_a_file_ends_at_its_limit_and_another_limit_does_not_pass_for_the_same_c
     done = run(*command, "30 kB")
     assert done.exit_code != 0
     assert "is not this capture" in " ".join(done.output.split())
+
+
+def test_delay_and_jitter_are_those_calculated_by_hand(tmp_path):
+    """A flow of 10 B over four links of 1 Gbps and 1 us: 8 ns for each byte on the wire."""
+    lone = SCENARIO.split("[traffic]")[0] + '[traffic]\nflow_list = [{ src = "h1", dst = "h6", bytes = "10 B" }]\n'
+    (tmp_path / "lone.toml").write_text(lone.replace('rate = "1 Gbps"', 'rate = "1 Gbps"\ndelay = "1 us"'))
+    done = run(tmp_path / "lone.toml", "-o", tmp_path / "out", "-q")
+    assert done.exit_code == 0, done.output
+    flow = pl.read_parquet(next((tmp_path / "out" / "runs").iterdir()) / "flows.parquet").row(0, named=True)
+    syn, ack, data = (4 * (size * 8 + 1000) for size in (98, 90, 100))
+    # The data, with the FIN, waits at the source behind the ACK; the other side's FIN is acknowledged last.
+    delays = [syn, ack, data + 90 * 8, ack]
+    assert flow["delay_ps"] == sum(delays) * 1000 / 4
+    assert flow["jitter_ps"] == round(sum(abs(a - b) for a, b in pairwise(delays)) * 1000 / 3)
