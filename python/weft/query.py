@@ -362,6 +362,9 @@ def _explained() -> Iterator[None]:
         yield
     except duckdb.PermissionException as error:
         raise QueryError(_message(error), "a query reads only the views flows, series and runs") from None
+    except duckdb.CatalogException as error:
+        is_table = str(error).startswith("Catalog Error: Table ")
+        raise QueryError(_message(error), "the views are flows, series and runs" if is_table else None) from None
     except duckdb.OutOfMemoryException as error:
         raise QueryError(_message(error), "fewer rows or columns, or fewer groups") from None
     except duckdb.IOException as error:

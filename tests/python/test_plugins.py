@@ -235,6 +235,12 @@ def test_what_is_not_a_plugin_of_this_version_is_refused(tmp_path, scenario, aga
     assert not (tmp_path / "results").exists()
 
 
+def test_frames_of_a_plugin_are_refused_before_anything_is_written(tmp_path, scenario, again):
+    text = weft("run", scenario, "--plugin", again, "--capture", "e0-a0", "-o", "results", cwd=tmp_path, code=2)
+    assert "cannot capture frames of `again`, a plugin's scheme: leave out --capture, or this scheme" in text
+    assert not (tmp_path / "results").exists()
+
+
 def test_two_plugins_cannot_have_the_same_scheme(tmp_path, scenario, again):
     other = shutil.copy(again, tmp_path / "libother.so")
     text = weft("check", scenario, "--plugin", again, "--plugin", other, cwd=tmp_path, code=2)

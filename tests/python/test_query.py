@@ -129,6 +129,11 @@ def test_a_wrong_query_shows_the_message_of_duckdb(weft, sample_dir, sql, messag
     assert not done.stdout
 
 
+def test_the_views_are_named_to_who_asks_for_another_table(weft, sample_dir):
+    done = weft("query", sample_dir, "SELECT * FROM links")
+    assert "try: the views are flows, series and runs" in done.stderr
+
+
 HARMFUL = [
     "FROM read_text('/etc/passwd')",
     "FROM read_csv('/etc/passwd')",

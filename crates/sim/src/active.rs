@@ -158,10 +158,6 @@ pub fn carry_out<'p>(
                     .map(|outcome| outcome.map(|(report, captured)| (Ended::from(&report), captured)))
             }
             Some(module) => {
-                if captures.is_some_and(|captures| !captures.is_empty()) {
-                    let scheme = &plan.scheme.name;
-                    return Err(format!("frames of `{scheme}`, a plugin's scheme, cannot be captured").into());
-                }
                 // The module makes its own.
                 drop(plan);
                 let Task { scenario, point, target, files, .. } = *task;

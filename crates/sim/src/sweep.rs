@@ -262,6 +262,9 @@ pub fn run_sweep(
             break;
         }
         let plan = scenario.plan(point, options.load).map_err(|error| SweepError::Plan(error.to_string()))?;
+        if options.modules.iter().any(|module| module.scheme().name == plan.scheme.name) {
+            return Err(CaptureError::OfModule { scheme: plan.scheme.name }.into());
+        }
         let captures = request.of(&plan)?;
         report.captures_kept += captures.existing;
         if !captures.is_empty() {

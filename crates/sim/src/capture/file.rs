@@ -10,7 +10,7 @@ use weft_pcapng::{Interface, Packet, Statistics, Writer};
 use weft_units::{Bytes, LinkId, Time};
 
 use super::frames::{Frame, SNAPLEN};
-use crate::results::ResultError;
+use crate::results::{ResultError, Temporary};
 
 /// The number of an interface, and the frames counted at it.
 #[derive(Clone, Copy)]
@@ -20,11 +20,11 @@ struct Seen {
     left_out: u64,
 }
 
-/// A capture.
+/// A capture. Dropped before it is finished, also by a panic, it leaves nothing.
 pub struct CaptureFile<'a> {
     fabric: &'a Fabric,
     target: PathBuf,
-    temporary: PathBuf,
+    temporary: Temporary,
     writer: Writer<BufWriter<File>>,
     limit: Bytes,
     seen: BTreeMap<LinkId, Seen>,
@@ -77,8 +77,11 @@ impl<'a> CaptureFile<'a> {
     ) -> Result<Self, ResultError> {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let temporary = target.with_file_name(format!(".{name}.partial"));
-        let started = File::create(&temporary).and_then(|file| Writer::new(BufWriter::new(file), section));
-        let writer = started.map_err(|source| ResultError { path: temporary.clone(), source })?;
+        let failed = |source| ResultError { path: temporary.clone(), source };
+        let file = File::create(&temporary).map_err(failed)?;
+        let temporary = Temporary(temporary);
+        let writer = Writer::new(BufWriter::new(file), section);
+        let writer = writer.map_err(|source| ResultError { path: temporary.0.clone(), source })?;
         Ok(Self {
             fabric,
             target: target.to_owned(),
@@ -178,10 +181,9 @@ impl<'a> CaptureFile<'a> {
                 })?;
             }
             writer.flush()?;
-            fs::rename(&temporary, &target)
+            fs::rename(&temporary.0, &target)
         };
         if let Err(source) = written() {
-            let _ = fs::remove_file(&temporary);
             return Err(ResultError { path: target, source });
         }
         let sum = |of: fn(&Seen) -> u64| seen.values().map(of).sum::<u64>();
@@ -192,9 +194,36 @@ impl<'a> CaptureFile<'a> {
             left_out: full_at.map(|at| (left_out + unseen, at)),
         })
     }
+}
 
-    /// Removes the partial file.
-    pub fn abandon(self) {
-        let _ = fs::remove_file(&self.temporary);
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use weft_fabric::{LinkSpec, build};
+    use weft_units::{Duration, Rate};
+
+    use super::*;
+
+    #[test]
+    fn a_capture_leaves_no_file_unless_it_is_finished() {
+        let link = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(1));
+        let fabric = build::spine_leaf(1, 2, 1, &link, &link).unwrap();
+        let directory = std::env::temp_dir().join(format!("weft-capture-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let target = directory.join("link.pcapng");
+        let section = weft_pcapng::section("test", "");
+        let create = || CaptureFile::create(&fabric, &target, &section, Bytes(1_000)).unwrap();
+        let names = || fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name());
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _file = create();
+            assert_eq!(names().collect::<Vec<_>>(), [".link.pcapng.partial"]);
+            panic!("a run");
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(names().count(), 0);
+        create().finish().unwrap();
+        assert_eq!(names().collect::<Vec<_>>(), ["link.pcapng"]);
+        fs::remove_dir_all(&directory).unwrap();
     }
 }

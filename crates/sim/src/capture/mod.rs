@@ -71,6 +71,12 @@ pub enum CaptureError {
         /// The file.
         path: PathBuf,
     },
+    /// Its frames are a plugin's.
+    #[error("cannot capture frames of `{scheme}`, a plugin's scheme: leave out --capture, or this scheme")]
+    OfModule {
+        /// The scheme.
+        scheme: String,
+    },
     /// A file that exists cannot be read.
     #[error(transparent)]
     Unreadable(#[from] ResultError),
@@ -146,15 +152,8 @@ impl RunCaptures {
     ) -> Result<Capturing<'a, 'r, R>, ResultError> {
         let mut files: Vec<(CaptureFile<'a>, Frames)> = Vec::new();
         for Missing { path, section, frames } in self.missing {
-            let created = create_parent(&path)
-                .and_then(|()| CaptureFile::create(&plan.fabric, &path, &section, self.limit));
-            match created {
-                Ok(file) => files.push((file, frames)),
-                Err(error) => {
-                    files.into_iter().for_each(|(file, _)| file.abandon());
-                    return Err(error);
-                }
-            }
+            create_parent(&path)?;
+            files.push((CaptureFile::create(&plan.fabric, &path, &section, self.limit)?, frames));
         }
         Ok(Capturing::new(plan, files.into_iter(), inner))
     }
@@ -174,11 +173,7 @@ pub fn finish<R: Recorder>(
     stopped: bool,
 ) -> Result<Vec<Captured>, ResultError> {
     let (mut finished, mut failure) = (Vec::new(), None);
-    for file in capturing.into_files() {
-        if stopped {
-            file.abandon();
-            continue;
-        }
+    for file in capturing.into_files().filter(|_| !stopped) {
         match file.finish() {
             Ok(captured) => finished.push(captured),
             Err(error) => failure = failure.or(Some(error)),

@@ -1,7 +1,6 @@
 //! [`ResultWriter`]: the directory of one run while it is being written.
 
 use std::fs::{self, File};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use weft_units::{Duration, Time};
 use super::columns::{Cell, Column, Table};
 use super::row::FlowRow;
 use super::summary::Summary;
+use super::temporary::{Temporary, temporary_of};
 use crate::record::{FlowRecord, Metric, Recorder, Sample};
 
 /// Why a result could not be written.
@@ -27,31 +27,6 @@ pub struct ResultError {
 
 /// The files of a result.
 pub const FILES: [&str; 4] = ["flows.parquet", "series.parquet", "summary.json", "scenario.toml"];
-
-/// Suffix of the temporary name of a result that is being written.
-const PARTIAL: &str = ".partial";
-
-/// A unique temporary path for writing `target`.
-pub(crate) fn temporary_of(target: &Path) -> PathBuf {
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let unique = RandomState::new().build_hasher().finish();
-    target.with_file_name(format!(".{name}.{unique:016x}{PARTIAL}"))
-}
-
-/// Whether this is the temporary name of a result that is being written or was never completed.
-pub fn is_temporary(name: &str) -> bool {
-    name.starts_with('.') && name.ends_with(PARTIAL)
-}
-
-/// A directory under a temporary name; removed when dropped, unless it was renamed.
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // Nobody could act on an error; the next sweep removes anything left behind.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Writes a result under a temporary name next to its final one. Dropped, also by a panic, it leaves nothing.
 pub struct ResultWriter<'a> {

@@ -7,10 +7,12 @@ mod directory;
 mod quantile;
 mod row;
 mod summary;
+mod temporary;
 
 pub use account::{Account, EventAccount, LinkAccount, LinkCounts, Packets};
-pub(crate) use directory::temporary_of;
-pub use directory::{FILES, ResultError, ResultWriter, is_temporary};
+pub use directory::{FILES, ResultError, ResultWriter};
 pub(crate) use quantile::quantile;
 pub use row::FlowRow;
 pub use summary::Summary;
+pub use temporary::is_temporary;
+pub(crate) use temporary::{Temporary, temporary_of};
