@@ -75,9 +75,13 @@ def estimate(values: Iterable[float | None], confidence: float = CONFIDENCE) -> 
     mean = float(data.mean())
     if n == 1:
         return Estimate(mean, None, None, 1)
-    quantile = float(stdtrit(n - 1, 0.5 + confidence / 2))
-    half = quantile * float(data.std(ddof=1)) / math.sqrt(n)
+    half = float(data.std(ddof=1)) * half_width(n, confidence)
     return Estimate(mean, mean - half, mean + half, n)
+
+
+def half_width(n: int, confidence: float = CONFIDENCE) -> float:
+    """Half the width of the interval of the mean of `n` (at least 2) values, in standard deviations."""
+    return float(stdtrit(n - 1, 0.5 + confidence / 2)) / math.sqrt(n)
 
 
 def quantile(values: Sequence[float], share: float) -> float:

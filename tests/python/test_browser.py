@@ -127,11 +127,25 @@ def test_no_window_is_too_narrow_for_the_page(page, width):
         ),
         ("#throughput .mark-symbol path", [r"mean over seeds\s*[\d.]+ [MG]bps"]),
         ("#curves .mark-symbol path", [r"flow completion time\s*[\d.]+ (µs|ms|s)", r"share of flows\s*[\d.]+ %"]),
-        ("#over-time .mark-symbol path", [r"time in the run\s*[\d.]+ (µs|ms|s)", r"delivered\s*[\d.]+ [kMGT]bps"]),
-        ("#queues .mark-symbol path", [r"time in the run\s*[\d.]+ (µs|ms|s)", r"queued bytes\s*[\d.]+ k?B"]),
+        (
+            "#over-time .mark-symbol path",
+            [
+                r"time in the run\s*[\d.]+ (µs|ms|s)",
+                r"delivered, mean over seeds\s*[\d.]+ [kMGT]bps",
+                r"95 % interval\s*[\d.]+ [kMGT]bps to [\d.]+ [kMGT]bps",
+            ],
+        ),
+        (
+            "#queues .mark-symbol path",
+            [
+                r"time in the run\s*[\d.]+ (µs|ms|s)",
+                r"queued bytes, mean over seeds\s*[\d.]+ k?B",
+                r"95 % interval\s*[\d.]+( k?B)? to [\d.]+ k?B",
+            ],
+        ),
     ],
 )
-def test_every_chart_has_tooltips_with_units(page, mark, values):
+def test_every_chart_has_tooltips_with_units_and_means_have_intervals(page, mark, values):
     # The second to last point of the first line: neither zero nor below the first of another line.
     page.locator(mark).nth(1).dispatch_event("pointermove", {"bubbles": True})
     page.locator(mark).nth(1).dispatch_event("mousemove", {"bubbles": True})
@@ -408,7 +422,12 @@ def test_a_class_has_its_slowest_flows_and_a_flow_its_command(page, how):
 
 FRAMES = {
     "curves": (extracts.completion_curves, ["point", "scheme", "class", "fct_s", "share"]),
-    "over-time": (extracts.throughput_over_time, ["point", "scheme", "class", "time_s", "bps"]),
+    "over-time": (
+        lambda results: extracts.throughput_over_time(results).with_columns(
+            low=(pl.col("bps") - pl.col("half")).clip(0), high=pl.col("bps") + pl.col("half")
+        ),
+        ["point", "scheme", "class", "time_s", "bps", "low", "high"],
+    ),
 }
 
 
