@@ -206,7 +206,7 @@ def _bin() -> pl.Expr:
 
 
 def _spread(results: Results, grid: pl.DataFrame, values: pl.DataFrame, keep: tuple[str, ...]) -> pl.DataFrame:
-    """The mean over runs of `value` in every bin, and `half` its interval; a run without a row in a bin was idle then."""
+    """The mean over runs of `value` in each bin, and `half` its interval; a run without a row in a bin was idle."""
     runs = pl.DataFrame(
         [(run.point, run.scheme) for run in results.finished],
         schema={"point": pl.String, "scheme": pl.String},
