@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import pairwise
 from urllib.parse import parse_qs
 from xml.etree import ElementTree
 
@@ -614,3 +615,22 @@ def test_a_small_result_without_intervals_is_drawn_without_complaint(browser, tm
     assert page.complaints == []
     assert page.evaluate(OVERLAPS) == []
     assert count(page, "#completion svg :is(.mark-rect, .mark-symbol) path") >= 3
+
+
+def test_the_points_of_many_schemes_stay_at_their_value_of_the_axis(browser, tmp_path):
+    sweep = {
+        "scheme.name": ["ecmp", "spray", "drill", "conga", "hula", "wcmp"],
+        "traffic.load": [0.1, 0.12, 0.14, 0.16],
+    }
+    sweep["traffic.load"] += [round(0.2 + 0.02 * i, 2) for i in range(12)]
+    directory = sample.write_results(tmp_path / "results", sweep, seeds=1, flows=30, samples=5)
+    page = opened(browser, report(directory, tmp_path / "report.html"))
+    settled(page)
+    panel = page.locator("#completion .mark-symbol").first.locator("path")
+    at = panel.evaluate_all("all => all.map(one => one.getBoundingClientRect()).map(box => box.x + box.width / 2)")
+    page.close()
+    at = sorted(at)
+    groups = [at[i : i + 6] for i in range(0, len(at), 6)]
+    assert len(groups) == 16
+    widest = max(group[-1] - group[0] for group in groups)
+    assert widest < 0.8 * min(b[0] + b[-1] - a[0] - a[-1] for a, b in pairwise(groups)) / 2

@@ -45,14 +45,16 @@ const byClass = (figure) => {
   const overAxis = (all, kind, log, width) => {
     const xs = [...new Set(all.map((row) => values(row.point)[page.axis]))].sort((a, b) => a - b);
     const shown = seenSchemes();
-    // Schemes stand side by side at each value, so that their intervals do not overlap.
-    const step = (Math.max(xs[xs.length - 1] - xs[0], 1e-12) / width) * 6;
+    // Schemes stand side by side at each value, so that their intervals do not overlap, but nearer to it than to the next.
+    const gap = Math.min(...xs.slice(1).map((value, i) => value - xs[i]));
+    const step = Math.min((Math.max(xs[xs.length - 1] - xs[0], 1e-12) / width) * 6, (0.7 * gap) / shown.length);
+    const dense = width / (xs.length * shown.length) < 4;
     const data = all.map((row) => ({
       ...row, x: values(row.point)[page.axis],
       at: values(row.point)[page.axis] + (shown.indexOf(row.place) - (shown.length - 1) / 2) * (xs.length > 1 ? step : 0),
       bottom: row.low === null ? null : Math.max(row.low, log ? row.mean / 1000 : 0),
     }));
-    const x = { ...axisOf({ field: "at", title: page.axisTitle, kind: "number", zero: false, values: xs, grid: false, padding: 16 }) };
+    const x = { ...axisOf({ field: "at", title: page.axisTitle, kind: "number", zero: false, ...(xs.length > 10 ? { ticks: 5 } : { values: xs }), grid: false, padding: 16 }) };
     x.axis.format = "~g";
     const y = axisOf({ field: "mean", kind, log });
     const here = values(state.point)[page.axis];
@@ -61,7 +63,7 @@ const byClass = (figure) => {
         encoding: { x: { field: "here", type: "quantitative" } } },
       { mark: { type: "line", strokeWidth: 2, opacity: 0.9 }, encoding: { x, y, ...ofScheme("color", "strokeDash") } },
       ...intervals(data, { x, y: { ...y, field: "bottom" }, y2: { field: "high" }, ...ofScheme("color") }),
-      { mark: { type: "point", filled: true, size: 62, opacity: 1 }, encoding: { x, y, ...ofScheme("color", "shape"), tooltip: tips } },
+      { mark: { type: "point", filled: true, size: dense ? 24 : 62, opacity: 1 }, encoding: { x, y, ...ofScheme("color", "shape"), tooltip: tips } },
     ] };
   };
   const asBars = (all, kind, log, width) => {
