@@ -12,7 +12,7 @@ import polars as pl
 
 from .kept import ENTRY
 from .labels import short_key, show
-from .statistics import ecdf, ecdf_of_counts
+from .statistics import ecdf, ecdf_of_counts, half_width
 from .summary import METRICS, Summary
 
 if TYPE_CHECKING:
@@ -98,30 +98,34 @@ def _samples_of(results: Results, table: str) -> pl.LazyFrame:
 
 
 def throughput_over_time(results: Results) -> pl.DataFrame:
-    """Delivered application bytes: `point`, `scheme`, `class` (`all` for the sum), `time_s`, `bps`, mean over seeds."""
+    """Delivered application bytes: `point`, `scheme`, `class` (`all` for the sum), `time_s`, `bps`, `half`.
+
+    `bps` is the mean over seeds, `half` half its 95 % interval, null with one seed.
+    """
     by_class = _samples_of(results, "throughput")
     total = by_class.with_columns(pl.lit("all").alias("class"))
     grid = _grid(results)
     values = (
         pl.concat([by_class, total])
         .join(grid.lazy(), on="point", maintain_order="left")
-        .group_by("point", "scheme", "class", _bin(), maintain_order=True)
-        .agg((pl.col("value").sum() / pl.col("samples_per_bin").first()).alias("sum"))
+        .group_by("run", "point", "scheme", "class", _bin(), maintain_order=True)
+        .agg(pl.col("value").sum() / pl.col("samples_per_bin").first())
         .collect(engine="in-memory")  # The streaming engine sums in any order, with other last digits each time.
     )
     return _spread(results, grid, values, ("class",)).rename({"value": "bps"})
 
 
 def largest_queue(results: Results) -> pl.DataFrame:
-    """The fullest port of the fabric: `point`, `scheme`, `time_s`, `bytes` (maximum in the bin, mean over seeds)."""
+    """The fullest port of the fabric: `point`, `scheme`, `time_s`, `bytes`, `half`.
+
+    `bytes` is the maximum in the bin, as mean over seeds; `half` is half its 95 % interval, null with one seed.
+    """
     grid = _grid(results, of_links=True)
     values = (
         _samples_of(results, "fullest")
         .join(grid.lazy(), on="point", maintain_order="left")
         .group_by("run", "point", "scheme", _bin(), maintain_order=True)
         .agg(pl.col("value").max())
-        .group_by("point", "scheme", "bin", maintain_order=True)
-        .agg(pl.col("value").sum().alias("sum"))
         .collect()
     )
     return _spread(results, grid, values, ()).rename({"value": "bytes"})
@@ -202,23 +206,31 @@ def _bin() -> pl.Expr:
 
 
 def _spread(results: Results, grid: pl.DataFrame, values: pl.DataFrame, keep: tuple[str, ...]) -> pl.DataFrame:
-    """`sum` over runs as mean over runs in every bin; a bin without a row was idle in all runs."""
+    """The mean over runs of `value` in each bin, and `half` its interval; a run without a row in a bin was idle."""
     runs = pl.DataFrame(
         [(run.point, run.scheme) for run in results.finished],
         schema={"point": pl.String, "scheme": pl.String},
         orient="row",
     )
-    groups = runs.group_by("point", "scheme", maintain_order=True).agg(pl.len().alias("runs"))
+    groups = runs.group_by("point", "scheme", maintain_order=True).agg(pl.len().cast(pl.Int64).alias("runs"))
+    value, n, busy = pl.col("value"), pl.col("runs"), pl.col("busy").fill_null(0)
+    binned = values.group_by("point", "scheme", *keep, "bin", maintain_order=True).agg(
+        value.mean().alias("mean"), value.len().cast(pl.Int64).alias("busy"), value.var(ddof=0).alias("variance")
+    )
     if keep:
         groups = groups.join(values.select(*keep).unique(maintain_order=True), how="cross")
     middle = (pl.col("bin") + 0.5) * pl.col("samples_per_bin") * pl.col("interval_ps") / 1e12
-    mean = pl.col("sum").fill_null(0) / pl.col("runs")
+    # Of all n runs: the busy ones have `mean` and `variance`, the idle ones are zero.
+    mean = pl.col("mean").fill_null(0) * busy / n
+    squares = busy * (pl.col("variance").fill_null(0) + pl.col("mean").fill_null(0) ** 2 * (n - busy) / n)
+    factors = {count: half_width(count) if count > 1 else None for count in set(groups["runs"])}
+    half = (squares / (n - 1)).sqrt() * n.replace_strict(factors, return_dtype=pl.Float64)
     return (
         groups.join(grid, on="point", maintain_order="left")
         .with_columns(pl.int_ranges(0, "bins").alias("bin"))
         .explode("bin")
-        .join(values, on=["point", "scheme", *keep, "bin"], how="left", maintain_order="left")
-        .select("point", "scheme", *keep, middle.alias("time_s"), mean.alias("value"))
+        .join(binned, on=["point", "scheme", *keep, "bin"], how="left", maintain_order="left")
+        .select("point", "scheme", *keep, middle.alias("time_s"), mean.alias("value"), half.alias("half"))
     )
 
 

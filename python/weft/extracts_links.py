@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from .aggregates import SERIES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -47,13 +49,15 @@ def link_series(results: Results, point: str, links: Sequence[str], steps: int) 
     step = interval * -(-samples // steps)
     bins = -(-samples * interval // step)
     binned = (
-        part.scan_series(*_METRICS)
+        part.scan(SERIES)
+        .filter(pl.col("metric").cast(pl.String).is_in(_METRICS))
         .select("run", "scheme", "metric", "entity", "value", "time_ps", ((pl.col("time_ps") - 1) // step).alias("bin"))
         .filter(pl.col("bin") < bins)
     )
     found = (
         binned.group_by("run", "scheme", "metric", "entity", "bin")
         .agg(pl.col("value").sum().alias("sum"), pl.col("value").max().alias("max"))
+        .with_columns(pl.col("metric", "entity").cast(pl.String))
         .join(_samples(binned, summaries, step // interval), on=["run", "bin"])
         .group_by("scheme", "metric", "entity", "bin")
         .agg((pl.col("sum") / pl.col("samples")).sum(), pl.col("max").sum())

@@ -75,17 +75,17 @@ def estimate(values: Iterable[float | None], confidence: float = CONFIDENCE) -> 
     mean = float(data.mean())
     if n == 1:
         return Estimate(mean, None, None, 1)
-    half = _student(n - 1, 0.5 + confidence / 2) * float(data.std(ddof=1)) / math.sqrt(n)
+    half = float(data.std(ddof=1)) * half_width(n, confidence)
     return Estimate(mean, mean - half, mean + half, n)
 
 
 @cache
-def _student(freedom: int, share: float) -> float:
-    """The quantile `share` of Student's t with `freedom` degrees of freedom."""
+def half_width(n: int, confidence: float = CONFIDENCE) -> float:
+    """Half the width of the interval of the mean of `n` (at least 2) values, in standard deviations."""
     # SciPy takes a third of a second to load, which commands without intervals need not wait for.
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, share))
+    return float(stdtrit(n - 1, 0.5 + confidence / 2)) / math.sqrt(n)
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import pairwise
 from urllib.parse import parse_qs
 from xml.etree import ElementTree
 
@@ -127,11 +128,25 @@ def test_no_window_is_too_narrow_for_the_page(page, width):
         ),
         ("#throughput .mark-symbol path", [r"mean over seeds\s*[\d.]+ [MG]bps"]),
         ("#curves .mark-symbol path", [r"flow completion time\s*[\d.]+ (µs|ms|s)", r"share of flows\s*[\d.]+ %"]),
-        ("#over-time .mark-symbol path", [r"time in the run\s*[\d.]+ (µs|ms|s)", r"delivered\s*[\d.]+ [kMGT]bps"]),
-        ("#queues .mark-symbol path", [r"time in the run\s*[\d.]+ (µs|ms|s)", r"queued bytes\s*[\d.]+ k?B"]),
+        (
+            "#over-time .mark-symbol path",
+            [
+                r"time in the run\s*[\d.]+ (µs|ms|s)",
+                r"delivered, mean over seeds\s*[\d.]+ [kMGT]bps",
+                r"95 % interval\s*[\d.]+ [kMGT]bps to [\d.]+ [kMGT]bps",
+            ],
+        ),
+        (
+            "#queues .mark-symbol path",
+            [
+                r"time in the run\s*[\d.]+ (µs|ms|s)",
+                r"queued bytes, mean over seeds\s*[\d.]+ k?B",
+                r"95 % interval\s*[\d.]+( k?B)? to [\d.]+ k?B",
+            ],
+        ),
     ],
 )
-def test_every_chart_has_tooltips_with_units(page, mark, values):
+def test_every_chart_has_tooltips_with_units_and_means_have_intervals(page, mark, values):
     # The second to last point of the first line: neither zero nor below the first of another line.
     page.locator(mark).nth(1).dispatch_event("pointermove", {"bubbles": True})
     page.locator(mark).nth(1).dispatch_event("mousemove", {"bubbles": True})
@@ -408,7 +423,12 @@ def test_a_class_has_its_slowest_flows_and_a_flow_its_command(page, how):
 
 FRAMES = {
     "curves": (extracts.completion_curves, ["point", "scheme", "class", "fct_s", "share"]),
-    "over-time": (extracts.throughput_over_time, ["point", "scheme", "class", "time_s", "bps"]),
+    "over-time": (
+        lambda results: extracts.throughput_over_time(results).with_columns(
+            low=(pl.col("bps") - pl.col("half")).clip(0), high=pl.col("bps") + pl.col("half")
+        ),
+        ["point", "scheme", "class", "time_s", "bps", "low", "high"],
+    ),
 }
 
 
@@ -595,3 +615,22 @@ def test_a_small_result_without_intervals_is_drawn_without_complaint(browser, tm
     assert page.complaints == []
     assert page.evaluate(OVERLAPS) == []
     assert count(page, "#completion svg :is(.mark-rect, .mark-symbol) path") >= 3
+
+
+def test_the_points_of_many_schemes_stay_at_their_value_of_the_axis(browser, tmp_path):
+    sweep = {
+        "scheme.name": ["ecmp", "spray", "drill", "conga", "hula", "wcmp"],
+        "traffic.load": [0.1, 0.12, 0.14, 0.16],
+    }
+    sweep["traffic.load"] += [round(0.2 + 0.02 * i, 2) for i in range(12)]
+    directory = sample.write_results(tmp_path / "results", sweep, seeds=1, flows=30, samples=5)
+    page = opened(browser, report(directory, tmp_path / "report.html"))
+    settled(page)
+    panel = page.locator("#completion .mark-symbol").first.locator("path")
+    at = panel.evaluate_all("all => all.map(one => one.getBoundingClientRect()).map(box => box.x + box.width / 2)")
+    page.close()
+    at = sorted(at)
+    groups = [at[i : i + 6] for i in range(0, len(at), 6)]
+    assert len(groups) == 16
+    widest = max(group[-1] - group[0] for group in groups)
+    assert widest < 0.8 * min(b[0] + b[-1] - a[0] - a[-1] for a, b in pairwise(groups)) / 2

@@ -18,6 +18,7 @@ from tiny import TINY
 from weft import OutputError, Results, extracts
 from weft.reporting import details, drawing, page, write
 from weft.reporting.findings import findings
+from weft.statistics import estimate
 from weft.summary import summarise
 from weft.topology import Fabric
 
@@ -255,6 +256,30 @@ def test_time_series_end_with_the_measurement_window_unless_most_comes_after_it(
         results = Results(directory)
         for frame in (extracts.throughput_over_time(results), extracts.largest_queue(results)):
             assert frame["time_s"].max() == pytest.approx(last), end
+
+
+def test_time_series_have_the_interval_over_seeds_and_idle_runs_count_as_zero(tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=3, flows=50, samples=20)
+    idle, *_ = directory.glob("runs/*")
+    series = pl.read_parquet(idle / "series.parquet")
+    series.filter(pl.col("metric") != "throughput_bps").write_parquet(idle / "series.parquet")
+    results = Results(directory)
+    samples = pl.concat(
+        pl.read_parquet(run / "series.parquet").with_columns(run=pl.lit(run.name)) for run in directory.glob("runs/*")
+    )
+    table = extracts.throughput_over_time(results).filter(pl.col("class") == "all")
+    for row in table.iter_rows(named=True):
+        at = (pl.col("metric") == "throughput_bps") & (pl.col("time_ps") == round(row["time_s"] * 1e12 + 25e9))
+        each = samples.filter(at).group_by("run").agg(pl.col("value").sum())["value"].to_list()
+        known = estimate([*each, *[0.0] * (3 - len(each))])
+        assert (row["bps"], row["half"]) == pytest.approx((known.mean, known.half))
+    assert table["half"].max() > 0
+
+
+def test_one_seed_has_no_interval_in_time_series(tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=1, flows=50, samples=20)
+    for frame in (extracts.throughput_over_time(Results(directory)), extracts.largest_queue(Results(directory))):
+        assert set(frame["half"]) == {None}
 
 
 def test_every_plus_minus_in_the_table_has_the_unit_of_its_value(html):

@@ -45,14 +45,16 @@ const byClass = (figure) => {
   const overAxis = (all, kind, log, width) => {
     const xs = [...new Set(all.map((row) => values(row.point)[page.axis]))].sort((a, b) => a - b);
     const shown = seenSchemes();
-    // Schemes stand side by side at each value, so that their intervals do not overlap.
-    const step = (Math.max(xs[xs.length - 1] - xs[0], 1e-12) / width) * 6;
+    // Schemes stand side by side at each value, so that their intervals do not overlap, but nearer to it than to the next.
+    const gap = Math.min(...xs.slice(1).map((value, i) => value - xs[i]));
+    const step = Math.min((Math.max(xs[xs.length - 1] - xs[0], 1e-12) / width) * 6, (0.7 * gap) / shown.length);
+    const dense = width / (xs.length * shown.length) < 4;
     const data = all.map((row) => ({
       ...row, x: values(row.point)[page.axis],
       at: values(row.point)[page.axis] + (shown.indexOf(row.place) - (shown.length - 1) / 2) * (xs.length > 1 ? step : 0),
       bottom: row.low === null ? null : Math.max(row.low, log ? row.mean / 1000 : 0),
     }));
-    const x = { ...axisOf({ field: "at", title: page.axisTitle, kind: "number", zero: false, values: xs, grid: false, padding: 16 }) };
+    const x = { ...axisOf({ field: "at", title: page.axisTitle, kind: "number", zero: false, ...(xs.length > 10 ? { ticks: 5 } : { values: xs }), grid: false, padding: 16 }) };
     x.axis.format = "~g";
     const y = axisOf({ field: "mean", kind, log });
     const here = values(state.point)[page.axis];
@@ -61,7 +63,7 @@ const byClass = (figure) => {
         encoding: { x: { field: "here", type: "quantitative" } } },
       { mark: { type: "line", strokeWidth: 2, opacity: 0.9 }, encoding: { x, y, ...ofScheme("color", "strokeDash") } },
       ...intervals(data, { x, y: { ...y, field: "bottom" }, y2: { field: "high" }, ...ofScheme("color") }),
-      { mark: { type: "point", filled: true, size: 62, opacity: 1 }, encoding: { x, y, ...ofScheme("color", "shape"), tooltip: tips } },
+      { mark: { type: "point", filled: true, size: dense ? 24 : 62, opacity: 1 }, encoding: { x, y, ...ofScheme("color", "shape"), tooltip: tips } },
     ] };
   };
   const asBars = (all, kind, log, width) => {
@@ -106,7 +108,18 @@ const byClass = (figure) => {
 const lineRows = (name, x, y, at, more = () => true) =>
   rowsOf(frames[name], (row) => row.point === state.point && seen(row.scheme) && more(row)).map((row) => ({
     ...named(row), class: row.class, told_x: quantity(x.kind, row[x.field]), told_y: quantity(y.kind, row[y.field]),
+    ...("half" in row ? { interval: span(y.kind, ...ends(row, y.field)) } : {}),
   }));
+// The ends of the interval of a mean of what cannot be negative.
+const ends = (row, field) => (row.half === null ? [null, null] : [Math.max(row[field] - row.half, 0), row[field] + row.half]);
+// The tooltip of means over seeds: time, value, interval.
+const timed = (x, y) => tooltip(["scheme", "scheme"], ["told_x", x.title], ["told_y", `${y.title}, mean over seeds`], ["interval", "95 % interval"]);
+// A table of means with the ends of their intervals in place of `half`.
+const withEnds = (name, columns, field) => {
+  const all = table(name, columns, null), at = columns.indexOf(field);
+  const rows = all.rows.map((row, i) => [...row, ...ends({ [field]: row[at], half: frames[name].half[i] }, field)]);
+  return { columns: [...columns, "low", "high"], rows };
+};
 const positive = (rows, ...fields) => rows.filter((row) => fields.every((field) => row[field] > 0));
 
 const completionCurves = {
@@ -140,12 +153,12 @@ const overTime = {
     const classes = [...seenClasses(), ...(classNames.length > page.classes.length && !state.without.length ? [page.classes.length] : [])];
     const there = classes.filter((at) => rows.some((row) => row.class === at));
     if (!there.length) return null;
-    const tips = tooltip(["scheme", "scheme"], ["told_x", x.title], ["told_y", y.title]);
+    const tips = timed(x, y);
     const layers = lines(axisOf({ ...x, ticks: 4, grid: false }), axisOf({ ...y, log }), tips, { strokeWidth: 1.5, opacity: 0.9 });
     return chartOf(there.map((at) => ({ title: classNames[at], rows: rows.filter((row) => row.class === at), layers })),
       layout(there.length, room, 96), 190);
   },
-  data: () => ({ ...table("delivered", ["point", "scheme", "class", "time_s", "bps"]), kinds: () => ["text", "text", "text", "s", "bps"] }),
+  data: () => ({ ...withEnds("delivered", ["point", "scheme", "class", "time_s", "bps"], "bps"), kinds: () => ["text", "text", "text", "s", "bps", "bps", "bps"] }),
 };
 
 const queueCharts = {
@@ -161,15 +174,16 @@ const queueCharts = {
     if (logY) up.axis.labelExpr = logLabels("share", "1");
     return chartOf([
       { title: "fullest port over time", rows: logX ? positive(over, "bytes") : over, layers: lines(axisOf({ ...time, ticks: 5, grid: false }), axisOf({ ...size, log: logX }),
-        tooltip(["scheme", "scheme"], ["told_x", time.title], ["told_y", size.title]), { strokeWidth: 1.5, opacity: 0.9 }) },
+        timed(time, size), { strokeWidth: 1.5, opacity: 0.9 }) },
       { title: "queue length, all ports", rows: exceeding, layers: lines(axisOf({ ...size, log: logX, grid: false, nice: false }), up,
         tooltip(["scheme", "scheme"], ["told_x", size.title], ["told_y", share.title]), { interpolate: "step-before" }) },
     ], fit, 210);
   },
   data: () => {
-    const over = table("largest", ["point", "scheme", "time_s", "bytes"]).rows.map((row) => [...row, null]);
-    const exceeding = table("exceedance", ["point", "scheme", "bytes", "share"]).rows.map(([point, scheme, bytes, share]) => [point, scheme, null, bytes, share]);
-    return { columns: ["point", "scheme", "time_s", "bytes", "share"], kinds: () => ["text", "text", "s", "bytes", "share"], rows: [...over, ...exceeding] };
+    const over = withEnds("largest", ["point", "scheme", "time_s", "bytes"], "bytes").rows.map((row) => [...row, null]);
+    const exceeding = table("exceedance", ["point", "scheme", "bytes", "share"]).rows.map(([point, scheme, bytes, share]) => [point, scheme, null, bytes, null, null, share]);
+    return { columns: ["point", "scheme", "time_s", "bytes", "low", "high", "share"],
+      kinds: () => ["text", "text", "s", "bytes", "bytes", "bytes", "share"], rows: [...over, ...exceeding] };
   },
 };
 
