@@ -138,11 +138,12 @@ format: $(VENV)/.dev ## format all sources
 	$(VENV)/bin/ruff format
 	$(VENV)/bin/ruff check --fix
 
-wheel: $(VENV)/.dev | system system-bpf ## build the wheel with all programs, in target/wheels (10 minutes)
+wheel: $(VENV)/.dev | system system-bpf ## build the wheel with all programs, in target/wheels (10 minutes; WHEEL=--here for this machine's glibc)
 	$(VENV)/bin/pip install --quiet ziglang cargo-zigbuild auditwheel wheel
-	$(PYTHON) scripts/wheel.py
+	$(PYTHON) scripts/wheel.py $(WHEEL)
 
 sdist: $(VENV)/bin/maturin ## build the source distribution, in target/wheels
+	$(PYTHON) scripts/plugin_sources.py python/weft/sources
 	$(VENV)/bin/maturin sdist --out target/wheels
 
 check-wheel: wheel sdist deb deb-weft | system-install ## install wheel, sdist and packages in a bare Debian and use them (root; minutes)

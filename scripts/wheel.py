@@ -1,8 +1,11 @@
-"""Builds the wheel into target/wheels: the package, the programs in Rust, manual pages and shell completion.
+"""Builds the wheel into target/wheels: package, programs, manual pages, shell completion, sources of plugins.
 
 Zig links against an old glibc, so that one wheel runs on all distributions of the last years: with the version that
 the wheels of NumPy and Polars need too, an older one would win nothing. auditwheel then checks all programs. maturin
 alone would build only the package.
+
+`wheel.py --here` links against this machine's glibc instead: it reuses what `make build` and `make emulation` have
+compiled, and the wheel is named for the oldest glibc that auditwheel accepts.
 """
 
 from __future__ import annotations
@@ -10,15 +13,17 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import plugin_sources
+
 ROOT = Path(__file__).resolve().parents[1]
 GLIBC = (2, 28)
 PROGRAMS = ("weft-switchd", "weftctl", "weft-loadgen", "weft-pktgen")
+CRATES = ("-p", "weft-switchd", "-p", "weft-loadgen", "--bins")
 TARGET = f"{platform.machine()}-unknown-linux-gnu"
 PLATFORM = f"manylinux_{GLIBC[0]}_{GLIBC[1]}"
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -32,9 +37,7 @@ main()
 def run(*command: str | Path, **more: str) -> str:
     """Run a program of this environment or of PATH; its standard output."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    # Without debug information: half a gigabyte less.
-    settings = {"CARGO_PROFILE_RELEASE_DEBUG": "false", "CARGO_PROFILE_RELEASE_STRIP": "symbols"}
-    environment = os.environ | settings | more | {"PATH": path}
+    environment = os.environ | more | {"PATH": path}
     return subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
@@ -44,13 +47,31 @@ def commit_time() -> str:
     return done.stdout.strip() or "315532800"
 
 
-def add_programs(unpacked: Path) -> None:
-    """Add the programs, their pages and scripts to an unpacked wheel, where pip installs them below its prefix."""
+def build_portable(folder: Path) -> Path:
+    """Build programs and package with Zig, the package as a wheel in `folder`; the directory of the programs."""
+    # Without debug information: half a gigabyte less.
+    settings = {"CARGO_PROFILE_RELEASE_DEBUG": "false", "CARGO_PROFILE_RELEASE_STRIP": "symbols"}
+    target = f"{TARGET}.{GLIBC[0]}.{GLIBC[1]}"
+    run("cargo-zigbuild", "zigbuild", "--quiet", "--release", "--target", target, *CRATES, **settings)
+    options = ("--release", "--quiet", "--zig", "--target", TARGET, "--compatibility", PLATFORM)
+    run("maturin", "build", *options, "--out", folder, **settings)
+    return BUILT / TARGET / "release"
+
+
+def build_here(folder: Path) -> Path:
+    """Build both with this machine's linker; the wheel's name says no glibc yet."""
+    run("cargo", "build", "--quiet", "--release", *CRATES)
+    run("maturin", "build", "--release", "--quiet", "--strip", "--compatibility", "linux", "--out", folder)
+    return BUILT / "release"
+
+
+def add_programs(unpacked: Path, built: Path) -> None:
+    """Add the programs in `built`, their pages and scripts to an unpacked wheel, for below the prefix of pip."""
     name = next(unpacked.glob("*.dist-info")).name.removesuffix(".dist-info")
     data = unpacked / f"{name}.data"
     (data / "scripts").mkdir(parents=True)
     for program in PROGRAMS:
-        shutil.copy(BUILT / TARGET / "release" / program, data / "scripts")
+        run("strip", "-o", data / "scripts" / program, built / program)
     with tempfile.TemporaryDirectory() as folder:
         launcher = Path(folder) / "weft"
         launcher.write_text(LAUNCHER)
@@ -60,30 +81,36 @@ def add_programs(unpacked: Path) -> None:
         run("sh", "packaging/pages.sh", share, *programs, PYTHONPATH=str(unpacked), PYTHONDONTWRITEBYTECODE="1")
 
 
-def check(wheel: Path) -> None:
-    """Exit with an error if a library or program of the wheel needs a newer glibc than its name says."""
+def check(wheel: Path, *, here: bool) -> Path:
+    """Name the wheel for the oldest glibc with which its library and programs run; its path.
+
+    Exits with an error if there is none, or a newer one than `PLATFORM` unless it was built for this machine.
+    """
     report = " ".join(run("auditwheel", "show", wheel).split())
-    tag = re.search(r'platform tag: "manylinux_(\d+)_(\d+)_', report)
-    if tag is None or (int(tag[1]), int(tag[2])) > GLIBC:
+    tag = re.search(r'platform tag: "(manylinux_(\d+)_(\d+)_\w+)"', report)
+    if tag is None or (not here and (int(tag[2]), int(tag[3])) > GLIBC):
         sys.exit(f"error: {wheel.name} does not run on {PLATFORM}: {report}")
+    if not here:
+        return wheel
+    return wheel.with_name(run("wheel", "tags", "--platform-tag", tag[1], wheel).strip())
 
 
 def main() -> None:
     """Build, complete and check the wheel; print its path."""
-    programs = ("-p", "weft-switchd", "-p", "weft-loadgen", "--bins")
-    run("cargo-zigbuild", "zigbuild", "--quiet", "--release", "--target", f"{TARGET}.{GLIBC[0]}.{GLIBC[1]}", *programs)
+    here = sys.argv[1:] == ["--here"]
+    if sys.argv[1:] and not here:
+        sys.exit("usage: wheel.py [--here]")
+    plugin_sources.copy(ROOT / "python" / "weft" / "sources")
     wheels = BUILT / "wheels"
     wheels.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=wheels) as name:
         folder = Path(name)
-        options = ("--release", "--quiet", "--zig", "--target", TARGET, "--compatibility", PLATFORM)
-        run("maturin", "build", *options, "--out", folder)
+        built = build_here(folder) if here else build_portable(folder)
         run("wheel", "unpack", "--dest", folder, next(folder.glob("*.whl")))
         unpacked = next(path for path in folder.iterdir() if path.is_dir())
-        add_programs(unpacked)
+        add_programs(unpacked, built)
         run("wheel", "pack", "--dest-dir", folder, unpacked, SOURCE_DATE_EPOCH=commit_time())
-        made = next(folder.glob("*.whl"))
-        check(made)
+        made = check(next(folder.glob("*.whl")), here=here)
         print(made.replace(wheels / made.name))
 
 

@@ -12,11 +12,13 @@ class WeftError(Exception):
 
     Attributes:
         hint: What to do instead, if known and not part of the message.
+        begun: Whether the work had begun: then the command exits with 1, else with 2 (``docs/exit-codes.md``).
     """
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, *, begun: bool = False) -> None:
         super().__init__(message)
         self.hint = hint
+        self.begun = begun
 
 
 class PluginError(WeftError):

@@ -164,7 +164,8 @@ class Scenario:
             first, failed = outcome.failed[0], len(outcome.failed)
             raise OutputError(
                 f"{failed} of {plural(outcome.done + outcome.skipped + failed, 'run')} failed; "
-                f"the first: {first.get('label', first.get('run_id'))}: {first.get('error')}"
+                f"the first: {first.get('label', first.get('run_id'))}: {first.get('error')}",
+                begun=True,
             )
         from .results import Results
 

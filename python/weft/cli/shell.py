@@ -1,7 +1,7 @@
 """Terminal output and error handling of all commands.
 
-Results go to standard output, everything else (progress, warnings, errors) to standard error. Exit codes: 0 success, 1
-a run failed, 2 bad input or output, 130 stopped with Ctrl-C.
+Results go to standard output, everything else (progress, warnings, errors) to standard error. The exit codes are those
+of ``docs/exit-codes.md``.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             raise fail(str(error)) from None
         except WeftError as error:
             full = isinstance(error, OutputError) and is_disk_full(error)
-            raise fail(str(error), error.hint or (disk_full_hint() if full else None)) from None
+            code = FAILED if error.begun and not full else BAD_INPUT
+            raise fail(str(error), error.hint or (disk_full_hint() if full else None), code) from None
         except OSError as error:
             raise fail(f"{error.filename or ''}: {error.strerror or error}".lstrip(": ")) from None
         except Exception as error:

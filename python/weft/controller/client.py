@@ -29,7 +29,7 @@ def ask(path: Path, what: str, limit: int) -> dict[str, Any]:
         status, said = asyncio.run(_ask(path, f"{what}?limit={limit}"))
     except TimeoutError:
         raise ControllerError(
-            f"the controller on {path} did not respond within {_PATIENCE_S:.0f} s", "check its log"
+            f"the controller on {path} did not respond within {_PATIENCE_S:.0f} s", "check its log", begun=True
         ) from None
     except (aiohttp.ClientError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM):

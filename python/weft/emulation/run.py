@@ -112,7 +112,7 @@ def follow(module: str, directory: Path, told: Told) -> None:
     _raise_failure(directory)
     if code != 0 or not (directory / "observed.json").is_file():
         said = log_path.read_text(encoding="utf-8", errors="replace").strip()[-_LOG_CHARACTERS:]
-        raise EmulationError(f"the emulation exited with code {code}{': ' + said if said else ''}")
+        raise EmulationError(f"the emulation exited with code {code}{': ' + said if said else ''}", begun=True)
 
 
 def prompt(prepared: Prepared, directory: Path) -> None:
@@ -134,7 +134,7 @@ def prompt(prepared: Prepared, directory: Path) -> None:
         signal.signal(signal.SIGINT, before)
     _raise_failure(directory)
     if code != 0:
-        raise EmulationError(f"the emulation exited with code {code}")
+        raise EmulationError(f"the emulation exited with code {code}", begun=True)
 
 
 def _raise_failure(directory: Path) -> None:
@@ -142,7 +142,7 @@ def _raise_failure(directory: Path) -> None:
     left = directory / "failed.json"
     if left.is_file():
         said = json.loads(left.read_text(encoding="utf-8"))
-        raise EmulationError(said["error"], said["hint"])
+        raise EmulationError(said["error"], said["hint"], begun=True)
 
 
 def _write(prepared: Prepared, directory: Path, *, prompt: bool) -> None:

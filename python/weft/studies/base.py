@@ -202,7 +202,8 @@ class Emulated(Simulated):
         if outcome.failed:
             first = outcome.failed[0]
             number = len(outcome.failed)
-            raise OutputError(f"{number} emulated runs failed; the first: {first['label']}: {first['error']}")
+            told = f"{number} emulated runs failed; the first: {first['label']}: {first['error']}"
+            raise OutputError(told, begun=True)
         return Results(out)
 
 

@@ -111,6 +111,16 @@ def test_show_without_a_controller_says_what_to_do(weft, tmp_path):
         assert said in done.output, said
 
 
+def test_show_of_a_controller_that_hangs_exits_with_1(weft, monkeypatch, tmp_path):
+    monkeypatch.setattr(client, "_PATIENCE_S", 0.3)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "c.sock"))
+        server.listen()
+        done = weft("controller", "show", "paths", "--control", tmp_path / "c.sock")
+    assert done.exit_code == 1, done.output
+    assert "did not respond within" in done.output and "check its log" in done.output
+
+
 @pytest.mark.parametrize("words", [("controller", "--help"), ("controller", "show", "--help")])
 def test_help_has_examples(weft, words):
     done = weft(*words)

@@ -325,6 +325,20 @@ def test_the_prompt_opens_in_the_network_and_sends_no_flows(switches, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+def test_an_emulation_that_fails_midway_exits_with_1(weft, monkeypatch, switches, tmp_path):
+    """The kernel in the jail refuses a mount, because there is none of that kind."""
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text(SPINE_LEAF + LONG)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "sitecustomize.py").write_text(
+        'import os\nif os.getpid() == 1:\n    from weft.emulation import jail\n    jail._MOUNTS = (("nofs", "/run"),)\n'
+    )
+    for words in (["-o", tmp_path / "results"], ["--cli"]):
+        done = weft("emulate", scenario, *words)
+        assert done.exit_code == 1, done.output
+        assert "cannot mount nofs on /run in the jail" in done.output
+
+
 @pytest.fixture
 def refused(weft, tmp_path, monkeypatch):
     """The error message of `weft emulate` for a rejected scenario, on a machine with all programs."""

@@ -89,7 +89,7 @@ class Transfers(Part):
                 finally:
                     clear(directory)
         if failed:
-            raise OutputError(f"{len(failed)} emulated runs failed; the first: {failed[0]}")
+            raise OutputError(f"{len(failed)} emulated runs failed; the first: {failed[0]}", begun=True)
         return Results(out)
 
     def _index(self) -> dict[str, Any]:

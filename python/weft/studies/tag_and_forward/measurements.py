@@ -92,7 +92,7 @@ class Measurements(Part):
                 with workshop(out), self._built(pending[0], told) as peers:
                     self._carry_out(out, pending, peers, told)
             except EmulationError as error:
-                raise OutputError(f"the emulation failed: {error}") from error
+                raise OutputError(f"the emulation failed: {error}", begun=True) from error
         return Results(out)
 
     def _carry_out(self, out: Path, pending: list[list[Setup]], peers: dict[str, Peer], told: Told) -> None:
