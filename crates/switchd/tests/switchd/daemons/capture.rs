@@ -142,7 +142,7 @@ fn what_cannot_be_captured_is_said() {
         let mut command = switch.ctl_inside();
         let output = command.arg("capture").args(arguments).output().expect("weftctl");
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() == Some(1) && error.contains(message), "{arguments:?}: {error}");
+        assert!(output.status.code() == Some(2) && error.contains(message), "{arguments:?}: {error}");
     }
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), "mine");
     // In another network namespace than the daemon.
