@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from weft.aggregates import FOLDER
+
 PATIENCE = 60.0
 """Seconds that a state may take on a busy machine."""
 LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
@@ -159,6 +161,7 @@ class Run(Process):
 
 
 def results(directory: Path) -> dict[str, bytes]:
-    """All files of a result directory by name, but for the wall-clock times."""
-    files = [path for path in directory.rglob("*") if path.is_file() and path.name not in (".lock", "performance.json")]
-    return {str(path.relative_to(directory)): path.read_bytes() for path in files}
+    """All files of a result directory by name, but for wall-clock times and aggregates, which depend on them."""
+    others = (".lock", "performance.json", FOLDER)
+    files = {path.relative_to(directory): path for path in directory.rglob("*") if path.is_file()}
+    return {str(name): path.read_bytes() for name, path in files.items() if name.parts[0] not in others}
