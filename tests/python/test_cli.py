@@ -120,11 +120,13 @@ def test_the_hint_about_a_full_disk_replaces_no_other(monkeypatch):
         def raise_it():
             raise error
 
-        hints = []
-        monkeypatch.setattr(shell, "fail", lambda _, hint: hints.append(hint) or typer.Exit(2))
+        told = []
+        monkeypatch.setattr(shell, "fail", lambda _, hint, code: told.append((hint, code)) or typer.Exit(code))
         with pytest.raises(typer.Exit):
             shell.guarded(raise_it)()
-        return hints[0]
+        ((hint, code),) = told
+        assert code == shell.BAD_INPUT
+        return hint
 
     full = os.strerror(errno.ENOSPC)
     assert hint_of(OutputError(full)) == shell.disk_full_hint()
