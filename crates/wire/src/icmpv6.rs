@@ -2,6 +2,7 @@
 
 use core::net::Ipv6Addr;
 
+use crate::checksum::checksum;
 use crate::ipv6::address;
 use crate::writer::Writer;
 use crate::{Error, EtherType, Ethernet, IpProtocol, Ipv6, Mac};
@@ -120,7 +121,7 @@ impl<'a> Neighbor<'a> {
             writer.put(&source.0.0);
         }
         let message = message.get_mut(..len).unwrap_or_default();
-        let sum = checksum(source.1, destination.1, message);
+        let sum = checksum_of(source.1, destination.1, message);
         if let Some(place) = message.get_mut(2..4) {
             place.copy_from_slice(&sum.to_be_bytes());
         }
@@ -140,16 +141,9 @@ impl<'a> Neighbor<'a> {
 }
 
 /// The checksum of an ICMPv6 message (RFC 4443, section 2.3) whose checksum field is 0.
-fn checksum(source: Ipv6Addr, destination: Ipv6Addr, message: &[u8]) -> u16 {
-    let words = |bytes: &[u8]| -> u32 {
-        bytes.chunks(2).map(|pair| pair.iter().fold(0, |word, &byte| word << 8 | u32::from(byte))).sum()
-    };
+fn checksum_of(source: Ipv6Addr, destination: Ipv6Addr, message: &[u8]) -> u16 {
     let pseudo = message.len() as u32 + u32::from(IpProtocol::ICMPV6.0);
-    let mut sum = words(&source.octets()) + words(&destination.octets()) + pseudo + words(message);
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
+    checksum(&[&source.octets(), &destination.octets(), &pseudo.to_be_bytes(), message])
 }
 
 #[cfg(test)]
@@ -176,7 +170,7 @@ mod tests {
             assert_eq!((message.operation(), message.target()), (operation, own));
             assert_eq!(message.link_layer(), told);
             // The sum over a message with a valid checksum is 0.
-            assert_eq!(checksum(source, asker, ip.payload()), 0);
+            assert_eq!(checksum_of(source, asker, ip.payload()), 0);
         }
         // To a group it is not solicited.
         let group = "ff02::1".parse().unwrap();
