@@ -37,6 +37,12 @@ def test_actions_of_workflows_are_pinned_to_commits():
             assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", used), used
 
 
+def test_a_plugin_is_built_from_the_crates_whose_sources_are_its_identity():
+    copied = (ROOT / "scripts" / "plugin_sources.py").read_text().split("CRATES = (", 1)[1].split(")", 1)[0]
+    hashed = (ROOT / "crates" / "plugin" / "build.rs").read_text().split("CRATES: &[&str] = &[", 1)[1].split("]", 1)[0]
+    assert re.findall(r'"(\w+)"', copied) == re.findall(r'"(\w+)"', hashed) != []
+
+
 def test_every_scenario_is_in_the_package():
     package = ROOT / "python" / "weft"
     listed = subprocess.run(["git", "ls-files", "scenarios"], cwd=ROOT, capture_output=True, text=True, check=True)

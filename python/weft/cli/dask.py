@@ -38,7 +38,9 @@ def connected(address: str | None, threads: int | None) -> Iterator[Cluster | No
     from ..cluster.connection import Cluster
 
     cluster = Cluster(address, threads=threads, warn=shell.warn)
-    with announced(f"connecting to {address} ..."):
+    kind, _, number = address.partition(":")
+    doing = f"starting {number} workers on this machine" if kind == "local" else f"connecting to {address}"
+    with announced(f"{doing} ..."):
         cluster.open()
     try:
         yield cluster

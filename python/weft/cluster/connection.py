@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from .. import _weft
 from ..errors import OutputError
@@ -35,6 +36,10 @@ _T = TypeVar("_T")
 
 _CONNECT_SECONDS = 10
 """Maximum time to reach the scheduler."""
+_REFUSALS, _REFUSAL_SECONDS = 3, 0.3
+"""Number of refused connections after which nobody listens at an address, and the time between them."""
+_START_SECONDS = 120
+"""Maximum time to start the workers of this machine."""
 _END_SECONDS = 30
 """Maximum time to take leave of the workers and to end those of this machine."""
 _NO_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
@@ -188,19 +193,47 @@ class Cluster:
                 silence_logs=logging.CRITICAL,
                 asynchronous=True,
             )
-            await self._open.enter_async_context(local)
+            try:
+                await asyncio.wait_for(self._open.enter_async_context(local), _START_SECONDS)
+            except TimeoutError:
+                raise ClusterError(
+                    f"the {self._address.local} workers on this machine were not ready within {_START_SECONDS} s",
+                    "a smaller number, or run without --dask",
+                ) from None
             address = local.scheduler_address
+        else:
+            await self._knock(str(address))
         client = Client(address, security=security, timeout=_CONNECT_SECONDS, asynchronous=True, set_as_default=False)
         try:
             self._client = await asyncio.wait_for(self._open.enter_async_context(client), _CONNECT_SECONDS + 5)
         except (OSError, TimeoutError) as error:
-            raise ClusterError(
-                f"no Dask scheduler answers at {where}: {error}",
-                "start one with `dask scheduler`, or check the address and the firewall",
-            ) from None
+            raise self._no_answer(error) from None
         self._workers = Workers(self._client, self._session, where, self._threads, self._warn)
         self._open.push_async_callback(self._workers.leave)
         await self._workers.gather()
+
+    async def _knock(self, address: str) -> None:
+        """Find out early that nobody listens at an address: Dask would keep trying until its timeout."""
+        parts = urlsplit(address)
+        for attempt in range(_REFUSALS):
+            await asyncio.sleep(attempt and _REFUSAL_SECONDS)
+            try:
+                opening = asyncio.open_connection(parts.hostname, parts.port)
+                _, writer = await asyncio.wait_for(opening, _CONNECT_SECONDS)
+            except (OSError, TimeoutError) as error:
+                refused = error
+                if not isinstance(error, ConnectionRefusedError):
+                    break
+            else:
+                writer.close()
+                return
+        raise self._no_answer(refused) from None
+
+    def _no_answer(self, error: Exception) -> ClusterError:
+        return ClusterError(
+            f"no Dask scheduler answers at {self._address.text}: {error or 'timeout'}",
+            "start one with `dask scheduler`, or check the address and the firewall",
+        )
 
 
 def _silence() -> None:
