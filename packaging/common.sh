@@ -10,6 +10,8 @@ architecture=$(dpkg --print-architecture)
 # Timestamps in the package are those of the sources, for a reproducible build.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
+# Debian's variables for the person who builds; without them, the package is for this machine.
+maintainer="${DEBFULLNAME:-Weft authors} <${DEBEMAIL:-weft@localhost}>"
 umask 022
 
 mkdir -p "$out"
@@ -23,8 +25,8 @@ mkdir -p "$root/DEBIAN"
 add_doc() {
     mkdir -p "$root/usr/share/doc/$1"
     install -m 644 packaging/debian/copyright "$root/usr/share/doc/$1/copyright"
-    printf '%s (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- Weft authors <weft@localhost>  %s\n' \
-        "$1" "$version" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$root/usr/share/doc/$1/changelog.gz"
+    printf '%s (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- %s  %s\n' \
+        "$1" "$version" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$root/usr/share/doc/$1/changelog.gz"
 }
 
 # Compresses manual pages, writes DEBIAN/control with the fields on standard input, and prints the package: build PACKAGE.
@@ -33,7 +35,7 @@ build() {
     size=$(du -sk --exclude=DEBIAN "$root" | cut -f1)
     {
         printf 'Package: %s\nVersion: %s\nArchitecture: %s\n' "$1" "$version" "$architecture"
-        printf 'Maintainer: Weft authors <weft@localhost>\nInstalled-Size: %s\n' "$size"
+        printf 'Maintainer: %s\nInstalled-Size: %s\n' "$maintainer" "$size"
         cat
     } >"$root/DEBIAN/control"
     find "$root" -print0 | xargs -0 touch -h -d "@$SOURCE_DATE_EPOCH"

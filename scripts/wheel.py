@@ -52,10 +52,12 @@ def build_portable(folder: Path) -> Path:
     # Without debug information: half a gigabyte less.
     settings = {"CARGO_PROFILE_RELEASE_DEBUG": "false", "CARGO_PROFILE_RELEASE_STRIP": "symbols"}
     target = f"{TARGET}.{GLIBC[0]}.{GLIBC[1]}"
-    run("cargo-zigbuild", "zigbuild", "--quiet", "--release", "--target", target, *CRATES, **settings)
+    # In one directory, each of the two would compile again all that the other has compiled.
+    programs, package = ({"CARGO_TARGET_DIR": str(BUILT / "wheel" / name)} for name in ("programs", "package"))
+    run("cargo-zigbuild", "zigbuild", "--quiet", "--release", "--target", target, *CRATES, **settings, **programs)
     options = ("--release", "--quiet", "--zig", "--target", TARGET, "--compatibility", PLATFORM)
-    run("maturin", "build", *options, "--out", folder, **settings)
-    return BUILT / TARGET / "release"
+    run("maturin", "build", *options, "--out", folder, **settings, **package)
+    return BUILT / "wheel" / "programs" / TARGET / "release"
 
 
 def build_here(folder: Path) -> Path:
