@@ -57,7 +57,7 @@ def test_kept_numbers_are_those_of_the_first_reading_and_read_nothing_again(own_
     assert set(files(own_dir)) == {"flows", "series", "summaries", "curves"}
     for name in ("of_flows", "of_series", "of_summaries"):
         monkeypatch.setattr(aggregates.reduction, name, None)
-    monkeypatch.setattr(Results, "scan_flows", None)
+    monkeypatch.setattr(Results, "files", None)
     assert numbers(own_dir) == fresh
 
 
@@ -112,7 +112,7 @@ def test_only_changed_and_new_runs_are_read_again(own_dir, keeps, monkeypatch):
     monkeypatch.setattr(
         aggregates.reduction,
         "of_flows",
-        lambda flows: read.extend(flows.select(ENTRY).unique().collect()[ENTRY]) or original(flows),
+        lambda flows: read.extend(flows[ENTRY].unique()) or original(flows),
     )
     victim = Results(own_dir).finished[3]
     touch(victim.path / "flows.parquet")
