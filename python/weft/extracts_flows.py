@@ -177,9 +177,10 @@ class Compared:
         ended, also = ~np.isnan(one), ~np.isnan(other)
         both = ended & also
         with np.errstate(invalid="ignore", divide="ignore"):
-            kinds = [both & (one < other), both & (one > other), both & (one == other), ended & ~also, also & ~ended]
             logs = np.log(one / other)
-        counts = np.array([np.bincount(self.klass[kind], minlength=self.classes) for kind in kinds])
+        # Faster, slower, equal, only the first finished, only the second, neither.
+        kind = np.select([both & (one < other), both & (one > other), both, ended, also], range(5), 5)
+        counts = np.bincount(self.klass * 6 + kind, minlength=6 * self.classes).reshape(self.classes, 6).T[:5]
         counts = np.concatenate([counts, counts.sum(axis=1, keepdims=True)], axis=1)
         seeds, place = np.unique(self.seed, return_inverse=True)
         cell = (place * self.classes + self.klass)[both]
