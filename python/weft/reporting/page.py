@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import quantity
-from ..content import Content
+from ..content import CROWDED, Content
 from ..labels import plural, short_key, show
 from ..palette import styles
 from ..summary import METRICS
@@ -125,6 +125,7 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
         "values": [[_plain(places[point].get(key)) for key in keys] for point in content.points],
         "axis": keys.index(content.x) if content.x in keys else None,
         "axisTitle": content.x_title,
+        "crowded": CROWDED,
         "schemes": [
             {"name": name, "color": one.color, "dark": one.dark, "shape": one.shape, "dash": one.dash}
             for name, one in styles(content.schemes).items()
