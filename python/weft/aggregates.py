@@ -16,13 +16,13 @@ import polars as pl
 from . import reduction
 from .errors import ResultsError
 from .kept import ENTRY, Kept, Tables, compact, joined
+from .rows import FLOWS, SERIES, SUMMARY, flow_rows, rows
 
 if TYPE_CHECKING:
     from .results import Results, Run
 
 FOLDER = "aggregates"
 """Subfolder of a result directory."""
-FLOWS, SERIES, SUMMARY = "flows.parquet", "series.parquet", "summary.json"
 WORTH = 1 << 22
 """Bytes read from which on the outcome is kept."""
 BATCH = 1 << 22
@@ -78,7 +78,7 @@ class Aggregates:
     @cached_property
     def _flows(self) -> Tables:
         def compute(runs: Sequence[str]) -> Tables:
-            return reduction.of_flows(self._results.only(runs).scan_flows())
+            return reduction.of_flows(flow_rows(self._results.only(runs), *reduction.OF_FLOWS))
 
         return self.of_runs("flows", (FLOWS,), compute)
 
@@ -87,8 +87,8 @@ class Aggregates:
         heads = self.heads()
 
         def compute(runs: Sequence[str]) -> Tables:
-            series = self._results.only(runs).scan(SERIES).select(ENTRY, "time_ps", "metric", "entity", "value")
-            return reduction.of_series(series.collect(), {run: heads[run] for run in runs})
+            series = rows(self._results.only(runs), SERIES, "time_ps", "metric", "entity", "value")
+            return reduction.of_series(series, {run: heads[run] for run in runs})
 
         return self.of_runs("series", (SERIES, SUMMARY), compute)
 
@@ -106,20 +106,30 @@ class Aggregates:
         groups: Mapping[str, Sequence[str]],
         settings: object,
         compute: Callable[[Sequence[str]], Tables],
+        files: Sequence[str] = (FLOWS,),
     ) -> Tables:
-        """Tables computed from the flows of groups of runs.
+        """Tables computed from `files` of groups of runs.
 
         Args:
-            name: Of the file.
+            name: Of the file in which they are kept.
             groups: The runs of each group.
             settings: Everything else on which the tables depend.
             compute: Computes the tables of some groups; their column `ENTRY` has the group.
+            files: The files of each run that are read.
         """
-        sizes = self._found(FLOWS)
-        stamps = {
-            group: reduction.digest([settings, [[run, *sizes[run]] for run in runs]]) for group, runs in groups.items()
+        runs = {run.id: run for run in self._results.finished}
+        found = [self._found(file) for file in files]
+        stamp_of = {
+            ident: [ident, run.scheme, run.seed, *(sizes[ident] for sizes in found)] for ident, run in runs.items()
         }
-        weights = {group: sum(sizes[run][0] for run in runs) for group, runs in groups.items()}
+        common = reduction.digest(settings)
+        stamps = {
+            group: reduction.digest([common, *(stamp_of[ident] for ident in idents)])
+            for group, idents in groups.items()
+        }
+        weights = {
+            group: sum(sizes[ident][0] for sizes in found for ident in idents) for group, idents in groups.items()
+        }
         return self._kept(name, stamps, weights, compute)
 
     def _kept(
@@ -141,7 +151,7 @@ class Aggregates:
             parts = [{key: table.filter(pl.col(ENTRY).is_in(list(valid))) for key, table in tables.items()}]
             total, done = sum(weights[entry] for entry in missing), 0
             try:
-                for batch in _batches(missing, weights):
+                for batch in batches(missing, weights):
                     self._results.watch(f"Reading {name}", done, total)
                     parts.append(compact(compute(batch)))
                     valid |= {entry: stamps[entry] for entry in batch}
@@ -165,8 +175,8 @@ def _size_and_time(run: Run, name: str) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _batches(entries: Sequence[str], weights: Mapping[str, int]) -> Iterator[list[str]]:
-    """The entries in parts of about `BATCH` bytes."""
+def batches(entries: Sequence[str], weights: Mapping[str, int]) -> Iterator[list[str]]:
+    """The entries in parts of about `BATCH` bytes, at least one in each."""
     batch: list[str] = []
     size = 0
     for entry in entries:

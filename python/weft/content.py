@@ -17,6 +17,9 @@ from .topology import Fabric
 if TYPE_CHECKING:
     from .results import Results
 
+CROWDED = 80
+"""Points in a panel, of all schemes at all values, above which their intervals are not drawn side by side."""
+
 
 class Content:
     """The contents of a result directory, loaded once."""
@@ -60,6 +63,12 @@ class Content:
         if self.x.rpartition(".")[2] != "load" or len(of) != 1 or None in of:
             return title
         return f"{title} (share of {str(next(iter(of))).replace('-', ' ')})"
+
+    @property
+    def crowded(self) -> bool:
+        """Whether a panel by class has more than `CROWDED` points."""
+        values = {run.dimensions.get(self.x) for run in self.results.finished} if self.x is not None else set()
+        return len(values) * len(self.schemes) > CROWDED
 
     def intervals(self) -> pl.DataFrame:
         """The summary for the charts, with the columns `point` and, if there are rows of panels, `panels`."""

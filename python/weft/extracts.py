@@ -12,6 +12,7 @@ import polars as pl
 
 from .kept import ENTRY
 from .labels import short_key, show
+from .rows import flow_rows
 from .statistics import ecdf, ecdf_of_counts, half_width
 from .summary import METRICS, Summary
 
@@ -63,18 +64,15 @@ def completion_curves(results: Results) -> pl.DataFrame:
         names[name] = run.point, run.scheme
 
     def compute(some: Sequence[str]) -> Tables:
-        members = pl.DataFrame(
-            [(run, name) for name in some for run in groups[name]], {ENTRY: pl.String, "group": pl.String}, orient="row"
-        )
+        group_of = {run: name for name in some for run in groups[name]}
+        part = results.only(group_of)
+        found = flow_rows(part, "class", "fct_s", where=pl.col("fct_ps").is_not_null())
+        names_of = pl.Series("group", [group_of[run.id] for run in part.finished], dtype=pl.Enum(some))
         pooled = (
-            results.only(members[ENTRY].to_list())
-            .scan_flows()
-            .filter(pl.col("fct_s").is_not_null())
-            .select(ENTRY, "class", "fct_s")
-            .collect()
-            .join(members, on=ENTRY, maintain_order="left")
+            found.with_columns(names_of.gather(found[ENTRY].to_physical()))
             .group_by("group", "class", maintain_order=True)
             .agg("fct_s")
+            .with_columns(pl.col("class").cast(pl.String))
         )
         rows = [
             (name, kind, value, share)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from .rows import FLOWS, flow_rows, numbered, of_runs
 from .statistics import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Pair:
 
 
 class PointFlows:
-    """The measured flows of a point, one column of completion times per scheme.
+    """The measured flows of a point.
 
     Args:
         results: The results.
@@ -47,88 +48,113 @@ class PointFlows:
     """
 
     def __init__(self, results: Results, point: str, classes: Sequence[str]) -> None:
-        runs = [run for run in results.finished if run.point == point]
         self.classes = list(classes)
-        self._part = results.only([run.id for run in runs])
-        self.schemes = list(dict.fromkeys(run.scheme for run in runs))
-        ids = pl.Enum([run.id for run in runs])
-        self._flows = (
-            self._part.scan_flows()
-            .select(
-                pl.col("run").cast(ids),
-                "seed",
-                "flow",
-                pl.col("class").replace_strict(self.classes, range(len(classes)), return_dtype=pl.UInt16),
-                "fct_s",
-                "slowdown",
-            )
-            .collect()
-        )
-        self._of_scheme = {s: [run.id for run in runs if run.scheme == s] for s in self.schemes}
+        self._part = results.only([run.id for run in results.finished if run.point == point])
+        self._runs = self._part.finished
+        self.schemes = list(dict.fromkeys(run.scheme for run in self._runs))
+        found = flow_rows(self._part, "flow", "class", "fct_s", "slowdown")
+        self._places = list(of_runs(found, len(self._runs)))
+        self._flow = found["flow"].to_numpy()
+        self._class = numbered(found["class"], self.classes)
+        self._seconds = found["fct_s"].to_numpy()
+        self._rank = found["slowdown"].fill_null(found["fct_s"]).fill_nan(float("inf")).to_numpy()
 
     @property
     def comparable(self) -> bool:
         """Whether each flow has a single row per scheme; those of Multipath TCP studies have one per subflow."""
-        once = self._flows.group_by("run").agg((pl.col("flow").n_unique() == pl.len()).alias("once"))
-        return bool(once["once"].all())
+        return all(len(np.unique(self._flow[own])) == own.stop - own.start for own in self._places)
 
     def compared(self) -> Compared:
         """The flows that are measured under all schemes of the point, in the order of seed and flow."""
-        columns = []
-        for ids in self._of_scheme.values():
-            own = self._flows.filter(pl.col("run").is_in(ids)).select("seed", "flow", "class", "fct_s")
-            columns.append(own)
-        shared = columns[0].select("seed", "flow", "class").sort("seed", "flow")
-        for other in columns[1:]:
-            shared = shared.join(other.select("seed", "flow"), on=["seed", "flow"], how="semi", maintain_order="left")
-        times = [
-            shared.join(own, on=["seed", "flow"], how="left", maintain_order="left")["fct_s"].to_numpy()
-            for own in columns
-        ]
+        seeds, flows, classes, seconds = [], [], [], []
+        for seed in sorted({run.seed for run in self._runs}):
+            sides = [self._of(scheme, seed) for scheme in self.schemes]
+            sides = [side[np.argsort(self._flow[side], kind="stable")] for side in sides]
+            shared = self._flow[sides[0]]
+            for side in sides[1:]:
+                if not np.array_equal(shared, self._flow[side]):
+                    shared = shared[np.isin(shared, self._flow[side])]
+            rows = [side[np.searchsorted(self._flow[side], shared)] for side in sides]
+            seeds.append(np.full(len(shared), seed))
+            flows.append(shared)
+            classes.append(self._class[rows[0]])
+            seconds.append(np.stack([self._seconds[own] for own in rows]))
         return Compared(
             self.schemes,
             len(self.classes),
-            shared["seed"].to_numpy(),
-            shared["flow"].to_numpy(),
-            shared["class"].to_numpy().astype(np.int64),
-            np.stack(times) if times else np.empty((0, 0)),
+            np.concatenate(seeds),
+            np.concatenate(flows),
+            np.concatenate(classes),
+            np.concatenate(seconds, axis=1),
         )
+
+    def _of(self, scheme: str, seed: int | None = None) -> np.ndarray:
+        """The rows of a scheme, of all seeds or one."""
+        own = [
+            np.arange(place.start, place.stop)
+            for run, place in zip(self._runs, self._places, strict=True)
+            if run.scheme == scheme and seed in (None, run.seed)
+        ]
+        return np.concatenate(own) if own else np.empty(0, dtype=np.int64)
 
     def slowest(self) -> pl.DataFrame:
         """For each scheme and class the slowest flows, by slowdown; a few unfinished ones come first.
 
-        Columns: `scheme`, `class`, `run`, `seed`, `flow`, `src`, `dst`, `bytes`, `fct_s` (null if unfinished),
-        `slowdown`, `path` (null if unknown), `explored` (null if unknown).
+        Columns: `run`, `flow`, `class`, `seed`, `src`, `dst`, `bytes`, `fct_s` (null if unfinished), `slowdown`, `path`
+        (null if unknown), `explored` (null if unknown), `scheme`.
         """
-        rank = pl.col("slowdown").fill_null(pl.col("fct_s"))
-        numbers = self._flows.with_columns(rank.alias("rank"))
-        parts = []
-        for scheme, ids in self._of_scheme.items():
-            own = numbers.filter(pl.col("run").is_in(ids))
+        run_of = np.repeat(np.arange(len(self._runs)), [own.stop - own.start for own in self._places])
+        seed_of = np.array([run.seed for run in self._runs])[run_of]
+        chosen: dict[tuple[str, int], str] = {}
+        for scheme in self.schemes:
+            rows = self._of(scheme)
             for number in range(len(self.classes)):
-                of = own.filter(pl.col("class") == number)
-                unfinished = of.filter(pl.col("fct_s").is_null()).sort("seed", "flow").head(_UNFINISHED)
-                order = ["rank", "seed", "flow"]
-                ended = of.filter(pl.col("fct_s").is_not_null())
-                # A threshold is cheaper than sorting all; ties at it remain, so that their order decides.
-                least = pl.col("rank").top_k(SLOWEST).min()
-                slow = ended.filter(pl.col("rank") >= least).sort(order, descending=[True, False, False])
-                both = pl.concat([unfinished, slow.head(SLOWEST)])
-                parts.append(both.select("run", "flow", pl.lit(scheme).alias("scheme")))
-        chosen = (
-            pl.concat(parts).with_columns(pl.col("run").cast(pl.String)).with_row_index("at").unique(["run", "flow"])
+                for row in self._slow(rows[self._class[rows] == number], seed_of):
+                    chosen.setdefault((self._runs[run_of[row]].id, int(self._flow[row])), scheme)
+        order = pl.DataFrame(
+            [(*flow, scheme, at) for at, (flow, scheme) in enumerate(chosen.items())],
+            {"run": pl.String, "flow": pl.Int64, "scheme": pl.String, "at": pl.Int64},
+            orient="row",
         )
-        scan = self._part.scan_flows()
-        there = scan.collect_schema().names()
-        extra = [
-            pl.col("path") if "path" in there else pl.lit(None, dtype=pl.String).alias("path"),
-            (
-                pl.col("exploration_ps").is_not_null() if "exploration_ps" in there else pl.lit(None, dtype=pl.Boolean)
-            ).alias("explored"),
-        ]
-        wanted = ["class", "seed", "src", "dst", "bytes", "fct_s", "slowdown"]
-        found = scan.select("run", "flow", *wanted, *extra).join(chosen.lazy(), on=["run", "flow"]).collect()
-        return found.sort("at").drop("at")
+        found = self._described(order).join(order, on=["run", "flow"], maintain_order="left")
+        return found.sort("at", maintain_order=True).drop("at")
+
+    def _slow(self, rows: np.ndarray, seed_of: np.ndarray) -> np.ndarray:
+        """Those of `rows` that are listed, in order."""
+        ended = ~np.isnan(self._seconds[rows])
+        never, rows = rows[~ended], rows[ended]
+        never = never[np.lexsort((self._flow[never], seed_of[never]))]
+        if len(rows) > SLOWEST:
+            # A threshold is cheaper than sorting all; ties at it remain, so that their order decides.
+            rank = self._rank[rows]
+            rows = rows[rank >= np.partition(rank, -SLOWEST)[-SLOWEST]]
+        rows = rows[np.lexsort((self._flow[rows], seed_of[rows], -self._rank[rows]))]
+        return np.concatenate([never[:_UNFINISHED], rows[:SLOWEST]])
+
+    def _described(self, flows: pl.DataFrame) -> pl.DataFrame:
+        """The columns of `slowest` for these flows, and for others with their numbers in other runs."""
+        runs = flows["run"].unique()
+        part = self._part.only(runs.to_list())
+        if not part.finished:
+            part = self._part.only([self._runs[0].id])
+        there = pl.read_parquet_schema(part.files(FLOWS)[0])
+        path = pl.col("path") if "path" in there else pl.lit(None, dtype=pl.String).alias("path")
+        explored = (
+            pl.col("exploration_ps").is_not_null() if "exploration_ps" in there else pl.lit(None, dtype=pl.Boolean)
+        )
+        found = flow_rows(
+            part,
+            *("flow", "class", "src", "dst", "bytes", "fct_s", "slowdown"),
+            path,
+            explored.alias("explored"),
+            where=pl.col("flow").is_in(flows["flow"].to_list()),
+        )
+        seeds = pl.Series("seed", [run.seed for run in part.finished], dtype=pl.Int64)
+        found = found.with_columns(seeds.gather(found["run"].to_physical()))
+        names = ["run", "class", "src", "dst", "path"]
+        return found.with_columns(pl.col(names).cast(pl.String)).select(
+            "run", "flow", "class", "seed", "src", "dst", "bytes", "fct_s", "slowdown", "path", "explored"
+        )
 
 
 @dataclass(frozen=True)
@@ -151,9 +177,10 @@ class Compared:
         ended, also = ~np.isnan(one), ~np.isnan(other)
         both = ended & also
         with np.errstate(invalid="ignore", divide="ignore"):
-            kinds = [both & (one < other), both & (one > other), both & (one == other), ended & ~also, also & ~ended]
             logs = np.log(one / other)
-        counts = np.array([np.bincount(self.klass[kind], minlength=self.classes) for kind in kinds])
+        # Faster, slower, equal, only the first finished, only the second, neither.
+        kind = np.select([both & (one < other), both & (one > other), both, ended, also], range(5), 5)
+        counts = np.bincount(self.klass * 6 + kind, minlength=6 * self.classes).reshape(self.classes, 6).T[:5]
         counts = np.concatenate([counts, counts.sum(axis=1, keepdims=True)], axis=1)
         seeds, place = np.unique(self.seed, return_inverse=True)
         cell = (place * self.classes + self.klass)[both]

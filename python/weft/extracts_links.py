@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from .aggregates import SERIES
+from .aggregates import batches
+from .kept import ENTRY
+from .rows import SERIES, numbered, of_runs, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from .results import Results
+    from .results import Results, Run
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,20 @@ class LinkSeries:
     """By scheme: largest sample of queued bytes in the step."""
 
 
-_METRICS = ("link_utilisation", "queue_bytes")
+@dataclass(frozen=True)
+class _Samples:
+    """The samples of one run, at drawn links and others."""
+
+    link: np.ndarray
+    """Place of the link; -1 if it is not drawn."""
+    step: np.ndarray
+    queued: np.ndarray
+    """Whether the value is bytes in a queue; else it is a utilisation."""
+    time: np.ndarray
+    value: np.ndarray
+
+
+_UTILISATION, _QUEUE = "link_utilisation", "queue_bytes"
 
 
 def link_series(results: Results, point: str, links: Sequence[str], steps: int) -> LinkSeries | None:
@@ -41,56 +57,81 @@ def link_series(results: Results, point: str, links: Sequence[str], steps: int) 
         steps: Maximum number of steps of the time axis, which ends like that of other time series: with the
             measurement window, or with the run if more bytes left the links after it.
     """
-    runs = [run for run in results.finished if run.point == point]
-    part = results.only([run.id for run in runs])
-    summaries = part.summaries()
-    interval = min(int(summary.get("interval_ps") or 0) for summary in summaries) or 10**9
-    samples = max(1, -(-_end(summaries) // interval))
+    heads = {run.id: results.aggregates.heads()[run.id] for run in results.finished if run.point == point}
+    interval = min(int(head.get("interval_ps") or 0) for head in heads.values()) or 10**9
+    samples = max(1, -(-_end(results, heads) // interval))
     step = interval * -(-samples // steps)
-    bins = -(-samples * interval // step)
-    binned = (
-        part.scan(SERIES)
-        .filter(pl.col("metric").cast(pl.String).is_in(_METRICS))
-        .select("run", "scheme", "metric", "entity", "value", "time_ps", ((pl.col("time_ps") - 1) // step).alias("bin"))
-        .filter(pl.col("bin") < bins)
-    )
-    found = (
-        binned.group_by("run", "scheme", "metric", "entity", "bin")
-        .agg(pl.col("value").sum().alias("sum"), pl.col("value").max().alias("max"))
-        .with_columns(pl.col("metric", "entity").cast(pl.String))
-        .join(_samples(binned, summaries, step // interval), on=["run", "bin"])
-        .group_by("scheme", "metric", "entity", "bin")
-        .agg((pl.col("sum") / pl.col("samples")).sum(), pl.col("max").sum())
-        .join(
-            pl.LazyFrame({"entity": links, "link": range(len(links))}, {"entity": pl.String, "link": pl.Int64}),
-            on="entity",
-        )
-        .collect()
-    )
-    if found.is_empty():
+    shape = len(links), -(-samples * interval // step)
+    # Only an emulation samples irregularly.
+    planned = None if any("emulated" in head for head in heads.values()) else step // interval
+    part = results.only(heads)
+    seeds = {scheme: sum(run.scheme == scheme for run in part.finished) for scheme in results.schemes}
+    use, queue = ({scheme: np.zeros(shape) for scheme, count in seeds.items() if count} for _ in range(2))
+    sampled = False
+    for run, found in _samples(part, links, step, shape[1]):
+        sampled = _add(found, use[run.scheme], queue[run.scheme], planned) or sampled
+    if not sampled:
         return None
-    seeds = {scheme: sum(run.scheme == scheme for run in runs) for scheme in results.schemes}
-    arrays = {metric: {s: np.zeros((len(links), bins)) for s, n in seeds.items() if n} for metric in _METRICS}
-    for (scheme, metric), rows in found.group_by("scheme", "metric"):
-        value = rows["sum" if metric == "link_utilisation" else "max"].to_numpy()
-        arrays[str(metric)][str(scheme)][rows["link"].to_numpy(), rows["bin"].to_numpy()] = value / seeds[str(scheme)]
-    return LinkSeries(step, arrays["link_utilisation"], arrays["queue_bytes"])
+    for arrays in (use, queue):
+        for scheme, array in arrays.items():
+            array /= seeds[scheme]
+    return LinkSeries(step, use, queue)
 
 
-def _samples(binned: pl.LazyFrame, summaries: Sequence[dict[str, Any]], planned: int) -> pl.LazyFrame:
-    """Number of samples in each step: `run`, `bin`, `samples`; only an emulation samples irregularly."""
-    times = pl.col("time_ps").n_unique() if any("emulated" in summary for summary in summaries) else pl.lit(planned)
-    return binned.group_by("run", "bin").agg(times.alias("samples"))
+def _samples(results: Results, links: Sequence[str], step: int, steps: int) -> Iterator[tuple[Run, _Samples]]:
+    """The samples of each run, of which some are read at a time."""
+    sizes = {
+        run.id: Path(file).stat().st_size for run, file in zip(results.finished, results.files(SERIES), strict=True)
+    }
+    within = pl.col("time_ps").is_between(1, step * steps)
+    for batch in batches(list(sizes), sizes):
+        some = results.only(batch)
+        of_links = pl.col("metric").is_in([_UTILISATION, _QUEUE])
+        found = rows(some, SERIES, "metric", "entity", "time_ps", "value", where=of_links & within)
+        link = numbered(found["entity"], links)
+        queued = (found["metric"] == _QUEUE).to_numpy()
+        time, value = found["time_ps"].to_numpy(), found["value"].to_numpy()
+        step_of = (time - 1) // step
+        for run, own in zip(some.finished, of_runs(found, len(batch)), strict=True):
+            yield run, _Samples(link[own], step_of[own], queued[own], time[own], value[own])
 
 
-def _end(summaries: Sequence[dict[str, Any]]) -> int:
-    """End of the time axis in ps."""
-    totals = [
-        (link.get("bytes") or 0, link.get("window_bytes")) for summary in summaries for link in summary.get("links", ())
-    ]
-    within = [inside for _, inside in totals if inside is not None]
-    late = len(within) == len(totals) and sum(total for total, _ in totals) > 2 * sum(within)
+def _add(found: _Samples, use: np.ndarray, queue: np.ndarray, planned: int | None) -> bool:
+    """Add a run's mean utilisation and largest queue in each step; whether a drawn link was sampled.
+
+    Sums are in the order of the samples, so that their last digits are always the same.
+
+    Args:
+        found: The samples of the run.
+        use: The sums over runs, as in `LinkSeries`.
+        queue: Likewise.
+        planned: Number of samples in a step; None to count them.
+    """
+    links, steps = use.shape
+    taken: int | np.ndarray
+    if planned is None:
+        _, first = np.unique(found.time, return_index=True)
+        taken = np.maximum(np.bincount(found.step[first], minlength=steps), 1)
+    else:
+        taken = planned
+    drawn = found.link >= 0
+    cell = found.link * steps + found.step
+    mean, most = drawn & ~found.queued, drawn & found.queued
+    sums = np.bincount(cell[mean], found.value[mean], minlength=use.size).reshape(links, steps)
+    use += sums / taken
+    largest = np.zeros(use.size)
+    np.maximum.at(largest, cell[most], found.value[most])
+    queue += largest.reshape(links, steps)
+    return bool(drawn.any())
+
+
+def _end(results: Results, heads: Mapping[str, Mapping[str, Any]]) -> int:
+    """End of the time axis of these runs in ps."""
+    links = results.aggregates.links().filter(pl.col(ENTRY).is_in(list(heads)))
+    late = False
+    if {"bytes", "window_bytes"} <= set(links.columns) and links["window_bytes"].null_count() == 0:
+        late = bool(links["bytes"].sum() > 2 * links["window_bytes"].sum())
     return max(
-        int(summary["simulated_ps"] if late and summary.get("simulated_ps") else summary["window_ps"][1])
-        for summary in summaries
+        int(head["simulated_ps"] if late and head.get("simulated_ps") else head["window_ps"][1])
+        for head in heads.values()
     )

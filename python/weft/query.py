@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import polars as pl
 
-from .aggregates import FLOWS, SERIES
 from .errors import OutputError, QueryError, ResultsError
+from .rows import FLOWS, SERIES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

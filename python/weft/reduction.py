@@ -16,7 +16,7 @@ import polars as pl
 from .kept import ENTRY, Tables
 from .metrics import METRICS
 
-VERSION = "1"
+VERSION = "2"
 """To be changed with any definition here or in `weft.metrics`: kept tables of another version are not used."""
 PER_LINK = ("links", "nodes")
 """Keys of ``summary.json`` whose size grows with the fabric; not part of a head."""
@@ -24,20 +24,29 @@ TABLE_SIZES = ("flow_entries", "station_entries", "group_entries")
 """Sampled table sizes of switches."""
 
 
-def of_flows(flows: pl.LazyFrame) -> Tables:
+_OF_RUN = [
+    pl.len().alias("flows"),
+    pl.col("fct_ps").count().alias("finished"),
+    *(metric.aggregate.alias(metric.key) for metric in METRICS),
+]
+OF_FLOWS = tuple(dict.fromkeys(["class", *(name for value in _OF_RUN for name in value.meta.root_names())]))
+"""The columns of flows that `of_flows` needs."""
+
+
+def of_flows(flows: pl.DataFrame) -> Tables:
     """The metrics of each run: a row for each class, and one over all classes, whose `class` is null.
 
     Args:
-        flows: `weft.Results.scan_flows` of some runs.
+        flows: The measured flows of some runs, from `weft.rows.flow_rows`.
     """
-    aggregates = [metric.aggregate.alias(metric.key) for metric in METRICS]
-    values = [pl.len().alias("flows"), pl.col("fct_ps").count().alias("finished"), *aggregates]
-    needed = list(dict.fromkeys([ENTRY, "class", *(name for value in values for name in value.meta.root_names())]))
-    found = flows.select(needed).collect()
-    return {
-        "classes": found.group_by(ENTRY, "class", maintain_order=True).agg(values),
-        "whole": found.group_by(ENTRY, maintain_order=True).agg(values),
-    }
+    classes = flows.group_by(ENTRY, "class", maintain_order=True).agg(_OF_RUN)
+    whole = flows.group_by(ENTRY, maintain_order=True).agg(_OF_RUN)
+    return {"classes": _named(classes, "class"), "whole": _named(whole)}
+
+
+def _named(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """The same table with names as text."""
+    return table.with_columns(pl.col(ENTRY, *columns).cast(pl.String))
 
 
 def of_summaries(summaries: Mapping[str, Mapping[str, Any]]) -> Tables:
@@ -70,30 +79,31 @@ def of_series(series: pl.DataFrame, heads: Mapping[str, Mapping[str, Any]]) -> T
     * `tables`: see `table_sizes`.
 
     Args:
-        series: Rows of ``series.parquet`` of some runs, with the column `ENTRY`; names are best left categorical, as a
-            text column would keep the texts of all rows in memory.
+        series: Rows of ``series.parquet`` of some runs, from `weft.rows.rows`.
         heads: The summaries of these runs, with or without links.
     """
-    bounds = _bounds(heads)
+    runs = series[ENTRY].dtype
+    bounds = _bounds(heads).with_columns(pl.col(ENTRY).cast(runs))
     within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.col("to_ps"))
 
     def of(metric: str) -> pl.DataFrame:
-        return series.filter(pl.col("metric") == metric)
+        return series.filter(pl.col("metric") == metric).drop("metric")
 
-    queues = of("queue_bytes").join(bounds, on=ENTRY, maintain_order="left")
-    held = queues.filter(within & (pl.col("value") > 0))
-    times = of("link_utilisation").select(ENTRY, "time_ps").unique(maintain_order=True)
-    times = times.join(bounds, on=ENTRY, maintain_order="left").filter(pl.col("emulated"))
-    return {
-        "throughput": of("throughput_bps").select(
-            ENTRY, pl.col("entity").cast(pl.String).alias("class"), "time_ps", "value"
-        ),
+    queues = of("queue_bytes")
+    held = queues.filter(pl.col("value") > 0).join(bounds, on=ENTRY, maintain_order="left").filter(within)
+    # Simulations, whose links are sampled at equal intervals, have nine samples of links in ten.
+    irregular = series.filter(pl.col(ENTRY).is_in(bounds.filter("emulated")[ENTRY].to_list()))
+    tables = {
+        "throughput": of("throughput_bps").select(ENTRY, pl.col("entity").alias("class"), "time_ps", "value"),
         "fullest": queues.group_by(ENTRY, "time_ps", maintain_order=True).agg(pl.col("value").max()),
         "occupancy": held.group_by(ENTRY, "value", maintain_order=True).agg(pl.len().cast(pl.Int64).alias("count")),
-        "link_times": times.select(ENTRY, "time_ps"),
+        "link_times": irregular.filter(pl.col("metric") == "link_utilisation")
+        .select(ENTRY, "time_ps")
+        .unique(maintain_order=True),
         "scalars": _scalars(of("active_flows"), queues, bounds),
-        "tables": table_sizes(series, heads),
     }
+    named = {name: _named(table, *(["class"] if "class" in table.columns else [])) for name, table in tables.items()}
+    return named | {"tables": table_sizes(series, heads)}
 
 
 def _scalars(clock: pl.DataFrame, queues: pl.DataFrame, bounds: pl.DataFrame) -> pl.DataFrame:
@@ -113,11 +123,12 @@ def table_sizes(series: pl.DataFrame, heads: Mapping[str, Mapping[str, Any]]) ->
     The window ends with the run, as table sizes after it are unknown. The columns are ``flow_entries_sum``, ``_times``
     and ``_most``; null without a sample.
     """
-    bounds = _bounds(heads)
+    bounds = _bounds(heads).with_columns(pl.col(ENTRY).cast(series[ENTRY].dtype))
     within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.min_horizontal("to_ps", "end_ps"))
     found = bounds.select(ENTRY)
+    known = series.filter(pl.col("metric").is_in(TABLE_SIZES))
     for metric in TABLE_SIZES:
-        sizes = series.filter(pl.col("metric") == metric).join(bounds, on=ENTRY, maintain_order="left")
+        sizes = known.filter(pl.col("metric") == metric).join(bounds, on=ENTRY, maintain_order="left")
         total, times = pl.col("value").sum(), pl.col("time_ps").n_unique()
         inside = sizes.filter(within).group_by(ENTRY)
         for part in (
@@ -125,7 +136,7 @@ def table_sizes(series: pl.DataFrame, heads: Mapping[str, Mapping[str, Any]]) ->
             sizes.group_by(ENTRY).agg(pl.col("value").max().alias(f"{metric}_most")),
         ):
             found = found.join(part, on=ENTRY, how="left", maintain_order="left")
-    return found
+    return _named(found)
 
 
 def _bounds(heads: Mapping[str, Mapping[str, Any]]) -> pl.DataFrame:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from .aggregates import FLOWS, SERIES, SUMMARY, Aggregates, Watch
+from .aggregates import Aggregates, Watch
 from .errors import ResultsError
 from .labels import column, short_key, show
+from .rows import DERIVED, FLOWS, SERIES, SUMMARY
 from .variants import SCHEME_KEY, compared_key, dimensions, scheme_label
 
 if TYPE_CHECKING:
@@ -225,11 +226,7 @@ class Results:
         frame = self.scan(FLOWS).with_columns(pl.col("src", "dst", "class").cast(pl.String))
         if measured:
             frame = frame.filter(pl.col("measured"))
-        return frame.with_columns(
-            (pl.col("fct_ps") / 1e12).alias("fct_s"),
-            (pl.col("fct_ps") / pl.col("ideal_fct_ps")).alias("slowdown"),
-            (pl.col("bytes") * 8e12 / pl.col("fct_ps")).alias("throughput_bps"),
-        )
+        return frame.with_columns(value.alias(name) for name, value in DERIVED.items())
 
     def series(self, *metrics: str, measured: bool = False) -> pl.DataFrame:
         """The sampled series over all finished runs, in long form, or only the named metrics.
@@ -284,18 +281,23 @@ class Results:
 
     def scan(self, file: str) -> pl.LazyFrame:
         """The rows of a file of every finished run as they are stored, with the columns that tell runs apart."""
-        if not self.finished:
-            raise ResultsError(f"{self.path} has no finished run yet: repeat `weft run` to resume it")
-        paths = [run.path / file for run in self.finished]
-        for path in paths:
-            if not path.is_file():
-                raise ResultsError(f"{path} is missing: delete {path.parent} and run the scenario again")
-        runs = self.run_table().with_columns(pl.Series("file", [str(path) for path in paths]))
+        paths = self.files(file)
+        runs = self.run_table().with_columns(pl.Series("file", paths))
         return (
             pl.scan_parquet(paths, include_file_paths="file", glob=False)
             .join(runs.lazy(), on="file", maintain_order="left")
             .drop("file")
         )
+
+    def files(self, name: str) -> list[str]:
+        """The path of the file of this name of every finished run."""
+        if not self.finished:
+            raise ResultsError(f"{self.path} has no finished run yet: repeat `weft run` to resume it")
+        paths = [run.path / name for run in self.finished]
+        for path in paths:
+            if not path.is_file():
+                raise ResultsError(f"{path} is missing: delete {path.parent} and run the scenario again")
+        return [str(path) for path in paths]
 
     def run_table(self) -> pl.DataFrame:
         """The finished runs with their identifying columns: `run`, `scheme`, `seed`, `point` and the swept keys."""

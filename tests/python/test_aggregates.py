@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 
 import sample
 from weft import Results, aggregates, extracts, paths
+from weft.content import Content
+from weft.extracts_links import link_series
 from weft.kept import ENTRY, Kept
 from weft.metrics import METRICS
+from weft.reporting import details
 from weft.statistics import ecdf, ecdf_of_counts
 from weft.summary import summarise
 
@@ -32,9 +35,10 @@ def keeps(monkeypatch):
 def numbers(directory):
     """All numbers of a summary, a report and its figures."""
     results = Results(directory)
+    parts = dict(details.Details(Content(results, None)).parts())
     found = [summarise(results).as_dict(), summarise(results, by=["scheme"]).as_dict()]
     found += [paths.as_dict(paths.choices(results)), results.links().to_dicts()]
-    return found + [getattr(extracts, name)(results).to_dicts() for name in EXTRACTS]
+    return [*found, parts, *(getattr(extracts, name)(results).to_dicts() for name in EXTRACTS)]
 
 
 def files(directory):
@@ -54,10 +58,10 @@ def test_small_results_are_left_as_they_are(own_dir):
 
 def test_kept_numbers_are_those_of_the_first_reading_and_read_nothing_again(own_dir, keeps, monkeypatch):
     fresh = numbers(own_dir)
-    assert set(files(own_dir)) == {"flows", "series", "summaries", "curves"}
+    assert set(files(own_dir)) == {"flows", "series", "summaries", "curves", "links", "pairs"}
     for name in ("of_flows", "of_series", "of_summaries"):
         monkeypatch.setattr(aggregates.reduction, name, None)
-    monkeypatch.setattr(Results, "scan_flows", None)
+    monkeypatch.setattr(Results, "files", None)
     assert numbers(own_dir) == fresh
 
 
@@ -112,7 +116,7 @@ def test_only_changed_and_new_runs_are_read_again(own_dir, keeps, monkeypatch):
     monkeypatch.setattr(
         aggregates.reduction,
         "of_flows",
-        lambda flows: read.extend(flows.select(ENTRY).unique().collect()[ENTRY]) or original(flows),
+        lambda flows: read.extend(flows[ENTRY].unique()) or original(flows),
     )
     victim = Results(own_dir).finished[3]
     touch(victim.path / "flows.parquet")
@@ -120,6 +124,44 @@ def test_only_changed_and_new_runs_are_read_again(own_dir, keeps, monkeypatch):
     assert read == [victim.id]
     numbers(own_dir)
     assert read == [victim.id]
+
+
+@pytest.mark.parametrize(("file", "read"), [("series.parquet", "link_series"), ("flows.parquet", "PointFlows")])
+def test_link_series_and_pairs_are_computed_again_only_where_a_run_changed(own_dir, keeps, monkeypatch, file, read):
+    before = numbers(own_dir)
+    computed = []
+    for name in ("link_series", "PointFlows"):
+        original = getattr(details, name)
+        spy = lambda results, point, *more, name=name, of=original: (  # noqa: E731
+            computed.append((name, point)) or of(results, point, *more)
+        )
+        monkeypatch.setattr(details, name, spy)
+    assert numbers(own_dir) == before
+    assert computed == []
+    victim, other = (Results(own_dir).finished[place] for place in (2, -1))
+    (victim.path / file).write_bytes((other.path / file).read_bytes())
+    assert numbers(own_dir) != before
+    assert computed == [(read, victim.point)]
+
+
+def test_link_series_are_those_of_all_samples_at_once(own_dir):
+    results = Results(own_dir)
+    links, point, scheme = ["e0->a0", "a0->e0", "c0->a0"], results.points[0], results.schemes[1]
+    found = link_series(results, point, links, 10)
+    series = results.series("link_utilisation", "queue_bytes").filter(
+        (pl.col("point") == point) & (pl.col("scheme") == scheme)
+    )
+    samples = found.step_ps / 2e10
+    for row, link in enumerate(links):
+        of_link = series.filter(pl.col("entity") == link).with_columns(
+            ((pl.col("time_ps") - 1) // int(found.step_ps)).alias("step")
+        )
+        for step in range(found.queue[scheme].shape[1]):
+            own = of_link.filter(pl.col("step") == step)
+            used = own.filter(pl.col("metric") == "link_utilisation")["value"].sum() / samples / 3
+            most = own.filter(pl.col("metric") == "queue_bytes").group_by("run").agg(pl.col("value").max())
+            assert found.utilisation[scheme][row, step] == pytest.approx(used, rel=1e-12)
+            assert found.queue[scheme][row, step] == pytest.approx(most["value"].sum() / 3, rel=1e-12)
 
 
 def test_a_part_of_the_runs_has_its_own_numbers_and_leaves_the_others_kept(own_dir, keeps):

@@ -617,6 +617,23 @@ def test_a_small_result_without_intervals_is_drawn_without_complaint(browser, tm
     assert count(page, "#completion svg :is(.mark-rect, .mark-symbol) path") >= 3
 
 
+def test_of_many_points_only_the_scheme_under_the_pointer_has_its_intervals(browser, tmp_path):
+    schemes = ["single_path", "ecmp", "spray", "drill", "conga", "hula", "wcmp", "letflow", "presto"]
+    sweep = {"scheme.name": schemes, "traffic.load": [round(0.1 + 0.05 * i, 2) for i in range(10)]}
+    directory = sample.write_results(tmp_path / "results", sweep, seeds=2, flows=30, samples=5)
+    page = opened(browser, report(directory, tmp_path / "report.html"))
+    settled(page)
+    seen = "all => all.filter(one => getComputedStyle(one).opacity > 0.5 && one.getAttribute('opacity') !== '0').length"
+    intervals = page.locator("#completion .mark-rule.role-mark line[opacity], #completion .mark-rule.role-mark line")
+    before = intervals.evaluate_all(seen)
+    page.locator("#completion .mark-symbol").first.locator("path").first.hover(force=True)
+    page.wait_for_timeout(200)
+    during = intervals.evaluate_all(seen)
+    assert during - before == 10
+    assert page.complaints == []
+    page.close()
+
+
 def test_the_points_of_many_schemes_stay_at_their_value_of_the_axis(browser, tmp_path):
     sweep = {
         "scheme.name": ["ecmp", "spray", "drill", "conga", "hula", "wcmp"],

@@ -71,7 +71,7 @@ def write(
     known = dict.fromkeys(name for figure in figures for name in (figure.name, figure.stem))
     for name in only:
         if name not in known:
-            raise OutputError(f"there is no figure `{name}`: choose from {', '.join(known)}")
+            raise OutputError(f"there is no figure `{name}`: {_choices(figures)}")
     folder = Path(out) if out is not None else results.path / "figures"
     files: list[Path] = []
     with fitted(width):
@@ -100,6 +100,20 @@ def _figures(results: Results) -> Iterator[_Figure]:
             yield _Figure("throughput-time", end, partial(comparison.over_time, content, delivered, point))
         yield _Figure("queues", end, partial(comparison.queues, content, largest, exceedance, point))
         yield _Figure("fabric", end, partial(comparison.fabric, content, point))
+
+
+def _choices(figures: Sequence[_Figure]) -> str:
+    """The names of the figures; those of points, of which there may be many, one per line."""
+    names = dict.fromkeys(figure.name for figure in figures)
+    points = dict.fromkeys(figure.point for figure in figures if figure.point)
+    text = f"choose from {', '.join(names)}"
+    if not points:
+        return text
+    several = dict.fromkeys(figure.name for figure in figures if figure.point)
+    example = f"{next(iter(several))}-{next(iter(points))}"
+    return f"{text}. {', '.join(several)} can be followed by a point (`{example}`):" + "".join(
+        f"\n  {point}" for point in points
+    )
 
 
 def slug(text: str) -> str:

@@ -11,6 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.ticker import MaxNLocator
 
 from .. import extracts, quantity
+from ..content import CROWDED, Content
 from ..labels import visible
 from ..palette import UTILISATION, Style, styles
 from ..summary import METRICS
@@ -19,8 +20,6 @@ from .style import label_with, labels, legend, panels, save
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from ..content import Content
 
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "||||")
 """Patterns of bars."""
@@ -57,23 +56,29 @@ def _errors(frame: pl.DataFrame) -> Any:
 
 def _lines(ax: Any, frame: pl.DataFrame, x: str, schemes: Sequence[str]) -> None:
     values = sorted(frame[x].unique().to_list())
-    step = _dodge(values, len(schemes))
+    crowded = len(values) * len(schemes) > CROWDED
+    step = 0.0 if crowded else _dodge(values, len(schemes))
     for i, (scheme, style) in enumerate(styles(schemes).items()):
         part = frame.filter(pl.col("scheme") == scheme).sort(x)
         if part.is_empty():
             continue
+        if crowded:
+            known = part.drop_nulls("low")
+            ax.fill_between(known[x], known["low"], known["high"], color=style.color, alpha=0.18, linewidth=0)
         ax.errorbar(
             part[x] + (i - (len(schemes) - 1) / 2) * step,
             part["mean"],
-            yerr=_errors(part),
+            yerr=None if crowded else _errors(part),
             color=style.color,
             linestyle=_dashed(style),
             marker=style.marker,
+            markersize=2.5 if crowded else None,
             capsize=2,
             elinewidth=0.9,
             label=visible(scheme),
         )
-    ax.set_xticks(values)
+    if not crowded:
+        ax.set_xticks(values)
 
 
 def _dodge(values: Sequence[float], schemes: int) -> float:

@@ -7,16 +7,20 @@ evenly over the sweep; the page names how many.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from .. import extracts
 from ..extracts_flows import Compared, Pair, PointFlows
 from ..extracts_links import link_series
+from ..kept import ENTRY, Tables
+from ..rows import FLOWS, SERIES, SUMMARY
 from . import drawing
+from .markup import packed
 
 if TYPE_CHECKING:
     from ..content import Content
@@ -70,11 +74,45 @@ class Details:
         """The points with parts of `cells` values each."""
         return spread(len(self._content.points), budget // max(cells, 1))
 
-    def parts(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Each part with its id: ``use-0``, ``series-0``, ``flows-0`` for point 0."""
-        yield from self._use()
-        yield from self._series()
-        yield from self._flows()
+    def parts(self) -> Iterator[tuple[str, bytes]]:
+        """Each part, packed, with its id: ``use-0``, ``series-0``, ``flows-0`` for point 0."""
+        for ident, part in self._use():
+            yield ident, packed(part)
+        links = [f"{source}->{target}" for source, target in self.names]
+        settings = [links, self._steps, self._content.schemes]
+        series = partial(self._series, links)
+        yield from self._of_points("series", self._series_at, "links", settings, series, (SERIES, SUMMARY))
+        settings = [self._content.classes, self._each, self.pairs_exist]
+        yield from self._of_points("flows", self._flows_at, "pairs", settings, self._flows, (FLOWS,))
+
+    def _of_points(
+        self,
+        kind: str,
+        places: Sequence[int],
+        name: str,
+        settings: object,
+        compute: Callable[[str], dict[str, Any] | None],
+        files: Sequence[str],
+    ) -> Iterator[tuple[str, bytes]]:
+        """The parts of a kind; those of large results are kept, packed, in the aggregates' file of this name."""
+        results = self._content.results
+        points = [self._content.points[at] for at in places]
+        if not points:
+            return
+        groups: dict[str, list[str]] = {point: [] for point in points}
+        for run in results.finished:
+            if run.point in groups:
+                groups[run.point].append(run.id)
+
+        def tables(some: Sequence[str]) -> Tables:
+            found = {point: part for point in some if (part := compute(point)) is not None}
+            schema = {ENTRY: pl.String, "part": pl.Binary}
+            return {"parts": pl.DataFrame([list(found), [packed(part) for part in found.values()]], schema)}
+
+        kept = results.aggregates.of_groups(name, groups, settings, tables, files)["parts"]
+        place_of = dict(zip(points, places, strict=True))
+        for point, part in kept.iter_rows():
+            yield f"{kind}-{place_of[point]}", part
 
     def _use(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Utilisation (per mille) of each drawn link by scheme and, unless there are too many, drops and queues."""
@@ -92,51 +130,43 @@ class Details:
                 entry[str(scheme)] = found
             yield f"use-{kept[str(point)]}", entry
 
-    def _series(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Utilisation (per mille) and queue of each drawn link over time, by scheme, step by step; and the events."""
-        content = self._content
-        links = [f"{source}->{target}" for source, target in self.names]
-        for at in self._series_at:
-            point = content.points[at]
-            found = link_series(content.results, point, links, self._steps)
-            if found is None:
-                continue
-            unit = max(1, math.ceil(max(float(array.max()) for array in found.queue.values()) / LEVELS))
-            yield (
-                f"series-{at}",
-                {
-                    "step": found.step_ps / 1e12,
-                    "unit": unit,
-                    "sampled": [
-                        int(any(bool(array[i].any()) for array in found.utilisation.values()))
-                        for i in range(len(links))
-                    ],
-                    "events": self._events(point),
-                    "utilisation": {s: _flat(array * 1000) for s, array in found.utilisation.items()},
-                    "queue": {s: _flat(array / unit) for s, array in found.queue.items()},
-                },
-            )
+    def _series(self, links: Sequence[str], point: str) -> dict[str, Any] | None:
+        """Utilisation (per mille) and queue of each drawn link over time, by scheme, step by step; and the events.
+
+        None where no link was sampled.
+        """
+        found = link_series(self._content.results, point, links, self._steps)
+        if found is None:
+            return None
+        unit = max(1, math.ceil(max(float(array.max()) for array in found.queue.values()) / LEVELS))
+        return {
+            "step": found.step_ps / 1e12,
+            "unit": unit,
+            "sampled": [
+                int(any(bool(array[i].any()) for array in found.utilisation.values())) for i in range(len(links))
+            ],
+            "events": self._events(point),
+            "utilisation": {s: _flat(array * 1000) for s, array in found.utilisation.items()},
+            "queue": {s: _flat(array / unit) for s, array in found.queue.items()},
+        }
 
     def _events(self, point: str) -> list[dict[str, Any]]:
         """The events of a point: seconds in the run, and what changed."""
         results = self._content.results
-        runs = [run for run in results.finished if run.point == point]
+        first = next(run.id for run in results.finished if run.point == point)
         found: dict[tuple[float, str], None] = {}
-        for summary in results.summaries(runs[:1]):
-            for event in summary.get("events") or ():
-                text = f"{str(event.get('change', '')).replace('_', ' ')} {event.get('target', '')}"
-                found[(event["at_ps"] / 1e12, text)] = None
+        for event in results.aggregates.heads()[first].get("events") or ():
+            text = f"{str(event.get('change', '')).replace('_', ' ')} {event.get('target', '')}"
+            found[(event["at_ps"] / 1e12, text)] = None
         return [{"at": at, "text": text} for at, text in found]
 
-    def _flows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _flows(self, point: str) -> dict[str, Any]:
         """The comparison of schemes flow by flow, and the slowest flows of each scheme and class."""
-        content = self._content
-        for at in self._flows_at:
-            flows = PointFlows(content.results, content.points[at], content.classes)
-            part: dict[str, Any] = {"slowest": _records(flows.slowest())}
-            if self.pairs_exist and flows.comparable:
-                part |= _compared(flows.compared(), self._each)
-            yield f"flows-{at}", part
+        flows = PointFlows(self._content.results, point, self._content.classes)
+        part: dict[str, Any] = {"slowest": _records(flows.slowest())}
+        if self.pairs_exist and flows.comparable:
+            part |= _compared(flows.compared(), self._each)
+        return part
 
     @cached_property
     def pairs_exist(self) -> bool:
@@ -150,7 +180,8 @@ def _whole(values: pl.Series, scale: int) -> list[int]:
 
 def _flat(array: Any) -> list[int]:
     """Step after step, the values of all links as whole numbers."""
-    return [int(value) for value in array.round().astype(int).T.ravel()]
+    flat: list[int] = array.round().astype(int).T.ravel().tolist()
+    return flat
 
 
 def _records(table: pl.DataFrame) -> dict[str, list[Any]]:
@@ -165,9 +196,9 @@ def _compared(found: Compared, each: int) -> dict[str, Any]:
     known = seconds[seconds > 0]
     low, high = (float(known.min()), float(known.max())) if known.size else (1.0, 1.0)
     span = math.log(high / low) or 1.0
-    levels = []
-    for row in seconds:
-        levels.append([0 if not value > 0 else 1 + round(math.log(value / low) / span * (LEVELS - 1)) for value in row])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        steps = np.rint(np.log(seconds / low) / span * (LEVELS - 1))
+    levels = np.where(seconds > 0, 1 + steps, 0).astype(int)
     return {
         "schemes": found.schemes,
         "seed": found.seed[places].tolist(),
@@ -175,7 +206,7 @@ def _compared(found: Compared, each: int) -> dict[str, Any]:
         "class": found.klass[places].tolist(),
         "low": low,
         "span": span,
-        "fct": levels,
+        "fct": levels.tolist(),
         "total": len(found.flow),
         "pairs": [[i, j, [_numbers(pair) for pair in pairs]] for i, j, pairs in found.pairs()],
     }

@@ -31,11 +31,15 @@ def data_block(ident: str, data: Any) -> str:
     return f'<script type="application/json" id="{ident}">{text.translate(_IN_SCRIPT)}</script>'
 
 
-def packed_block(ident: str, data: Any) -> str:
-    """Data like that of `data_block`, compressed (zlib) and in base64, for large numbers of values."""
+def packed(data: Any) -> bytes:
+    """Data for the page's script, as compressed JSON, for large numbers of values."""
     text = json.dumps(_shown(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-    return f'<script type="text/plain" id="{ident}">{packed}</script>'
+    return zlib.compress(text.encode(), 9)
+
+
+def packed_block(ident: str, data: bytes) -> str:
+    """Data of `packed` in base64, which cannot contain markup whatever the bytes are."""
+    return f'<script type="text/plain" id="{ident}">{base64.b64encode(data).decode()}</script>'
 
 
 def closed(script: str) -> str:
@@ -50,5 +54,6 @@ def _shown(data: Any) -> Any:
     if isinstance(data, dict):
         return {visible(str(key)): _shown(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_shown(value) for value in data]
+        # Most data is numbers: a call for each would take longer than everything else here.
+        return [value if type(value) in (int, float) else _shown(value) for value in data]
     return data

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import quantity
-from ..content import Content
+from ..content import CROWDED, Content
 from ..labels import plural, short_key, show
 from ..palette import styles
 from ..summary import METRICS
@@ -18,7 +18,7 @@ from . import drawing, sections, tables
 from .details import Details, coverage
 from .findings import findings
 from .frames import frames
-from .markup import closed, data_block, escape, packed_block
+from .markup import closed, data_block, escape, packed, packed_block
 from .parts import asset, choice, mark, policy, scripts, style
 from .trails import trails
 
@@ -86,7 +86,7 @@ def render(
             f"<footer><div>Made by Weft {escape(results.version)}. This page works offline.</div></footer>",
             data_block("page-data", _data(content, coverage([ident for ident, _ in parts]), out)),
             data_block("tsv", tables.tsv(content.summary)),
-            packed_block("frames", found),
+            packed_block("frames", packed(found)),
             *(block for _, block in parts),
             *(f"<script>{script}</script>" for script in code),
             "</body></html>\n",
@@ -125,6 +125,7 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
         "values": [[_plain(places[point].get(key)) for key in keys] for point in content.points],
         "axis": keys.index(content.x) if content.x in keys else None,
         "axisTitle": content.x_title,
+        "crowded": CROWDED,
         "schemes": [
             {"name": name, "color": one.color, "dark": one.dark, "shape": one.shape, "dash": one.dash}
             for name, one in styles(content.schemes).items()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import paths, quantity
-from ..content import Content
+from ..content import CROWDED, Content
 from ..difference import NOT_SIGNIFICANT
 from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
 from . import drawing, tables
@@ -90,6 +90,10 @@ def _by_class(content: Content, ident: str, title: str, caption: str) -> str:
     if not shown:
         return section(title, caption, _none(content), ident=f"{ident}-section")
     controls = tabs("metric", shown, "Measure") + toggle(f"{ident}-y", _LOG)
+    if content.crowded:
+        caption += (
+            f" With more than {CROWDED} points in a panel, intervals are drawn for the scheme under the pointer only."
+        )
     if content.points != [""]:
         caption += " The chosen values of the sweep are marked; other keys have their chosen values."
     return section(title, caption, chart(ident, title), controls=controls, ident=f"{ident}-section")

@@ -26,9 +26,10 @@ const table = (name, columns, kinds) => ({
   })),
 });
 
-// The layer of intervals; none with one seed.
-const intervals = (rows, encoding) => (rows.some((row) => row.bottom !== null) ? [{
-  transform: [{ filter: "isValid(datum.bottom)" }], mark: { type: "rule", strokeWidth: 1.6, color: colour("ink") }, encoding,
+// The layer of intervals; none with one seed. With `pointed`, only those of the scheme in this selection are seen.
+const intervals = (rows, encoding, pointed) => (rows.some((row) => row.bottom !== null) ? [{
+  transform: [{ filter: "isValid(datum.bottom)" }], mark: { type: "rule", strokeWidth: 1.6, color: colour("ink") },
+  encoding: { ...encoding, ...(pointed ? { opacity: { condition: { param: pointed, empty: false, value: 1 }, value: 0 } } : {}) },
 }] : []);
 
 // By class: the metric with its interval over the sweep, or bars without a numeric key.
@@ -58,12 +59,16 @@ const byClass = (figure) => {
     x.axis.format = "~g";
     const y = axisOf({ field: "mean", kind, log });
     const here = values(state.point)[page.axis];
+    // All intervals of many schemes at many values would be a thicket.
+    const pointed = all.length > page.crowded ? `pointed_${all[0].class}` : null;
+    const select = { type: "point", on: "pointerover", clear: "pointerout", fields: ["scheme"] };
     return { data, layers: [
       { data: { values: [{ here }] }, mark: { type: "rule", strokeWidth: 14, opacity: 0.25, color: colour("edge") },
         encoding: { x: { field: "here", type: "quantitative" } } },
       { mark: { type: "line", strokeWidth: 2, opacity: 0.9 }, encoding: { x, y, ...ofScheme("color", "strokeDash") } },
-      ...intervals(data, { x, y: { ...y, field: "bottom" }, y2: { field: "high" }, ...ofScheme("color") }),
-      { mark: { type: "point", filled: true, size: dense ? 24 : 62, opacity: 1 }, encoding: { x, y, ...ofScheme("color", "shape"), tooltip: tips } },
+      ...intervals(data, { x, y: { ...y, field: "bottom" }, y2: { field: "high" }, ...ofScheme("color") }, pointed),
+      { ...(pointed ? { params: [{ name: pointed, select }] } : {}),
+        mark: { type: "point", filled: true, size: dense ? 24 : 62, opacity: 1 }, encoding: { x, y, ...ofScheme("color", "shape"), tooltip: tips } },
     ] };
   };
   const asBars = (all, kind, log, width) => {
