@@ -74,10 +74,11 @@ def write(
             raise OutputError(f"there is no figure `{name}`: {_choices(figures)}")
     folder = Path(out) if out is not None else results.path / "figures"
     files: list[Path] = []
+    chosen = [figure for figure in figures if not only or figure.name in only or figure.stem in only]
     with fitted(width):
-        for figure in figures:
-            if not only or figure.name in only or figure.stem in only:
-                files += figure.draw(folder / figure.stem, formats)
+        for done, figure in enumerate(chosen):
+            results.watch("Drawing figures", done, len(chosen))
+            files += figure.draw(folder / figure.stem, formats)
     return files
 
 
