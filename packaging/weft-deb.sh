@@ -18,7 +18,7 @@ python=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])'
 next=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % (sys.version_info[0], sys.version_info[1] + 1))')
 lib=$root/usr/lib/weft
 "${PYTHON:-.venv/bin/python}" -m pip install --quiet --no-compile --target "$lib" --python-version "$python" \
-    --only-binary :all: "$wheel[controller]"
+    --only-binary :all: "$wheel[controller,query,cluster]"
 
 mkdir -p "$root/usr/bin" "$root/etc/default" "$root/usr/lib/systemd/system" "$root/usr/share/weft"
 # The switch has a package of its own; scripts of dependencies are not for users.

@@ -11,6 +11,8 @@ from pathlib import Path
 import bare
 import pytest
 
+EXTRAS = "controller,query,cluster"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests here are long and need root."""
@@ -31,7 +33,7 @@ def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         old.unlink()
     version = subprocess.run(["/usr/bin/python3", "--version"], capture_output=True, text=True, check=True).stdout
     options = ["--only-binary", ":all:", "--python-version", version.split()[1], "--dest", folder]
-    download = [sys.executable, "-m", "pip", "download", "--quiet", *options, f"{wheel}[controller]"]
+    download = [sys.executable, "-m", "pip", "download", "--quiet", *options, f"{wheel}[{EXTRAS}]"]
     subprocess.run(download, check=True, timeout=900)
     return folder
 
@@ -41,7 +43,7 @@ def with_wheel(kind: str, wheelhouse: Path, path: Path) -> bare.Root:
     root = bare.make(kind, path)
     root.give(wheelhouse, "/wheelhouse")
     root.run("python3 -m venv /opt/weft")
-    root.run("/opt/weft/bin/pip install --no-compile --no-index --find-links /wheelhouse 'weft[controller]'")
+    root.run(f"/opt/weft/bin/pip install --no-compile --no-index --find-links /wheelhouse 'weft[{EXTRAS}]'")
     shutil.rmtree(root.path / "wheelhouse")
     return root
 

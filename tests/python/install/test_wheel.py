@@ -69,6 +69,15 @@ def test_the_documentation_s_commands_work_with_the_package_s_scenarios(installe
         installed.run(f"{USE}; {command}")
 
 
+def test_sql_and_a_sweep_on_dask_workers_need_only_the_wheel(installed):
+    installed.run(f"{USE}; rm -rf scenarios here there; weft scenarios")
+    run = "weft run scenarios/quickstart.toml --seeds 1"
+    installed.run(f"{USE}; {run} -o here && {run} -o there --dask local:2")
+    installed.run("diff -r -x performance.json -x aggregates -x .lock here there")
+    said = installed.run(f"{USE}; weft query here 'SELECT count(DISTINCT scheme) AS schemes FROM flows' --csv")
+    assert said.split() == ["schemes", "3"], said
+
+
 def test_a_scheme_is_written_with_the_package_s_sources_and_says_that_it_needs_cargo(installed):
     installed.run(f"{USE}; rm -rf mine; weft new scheme mine && grep /weft/sources mine/Cargo.toml")
     assert list((installed.path / "opt/weft/lib").glob("python3*/site-packages/weft/sources/crates/plugin/src/lib.rs"))
