@@ -108,8 +108,11 @@ fn flow(number: u64, plan: &Plan) -> Result<Vec<Subject>, String> {
 fn link(name: &str, fabric: &Fabric) -> Result<Subject, String> {
     let one_way = name.split_once("->");
     let text = one_way.map_or_else(|| name.to_owned(), |(from, to)| format!("{}-{}", from.trim(), to.trim()));
-    let link = fabric.link_named(&text).map_err(|error| match &error {
-        FabricError::NoCable { a, .. } => format!("{error}{}", neighbours(a, fabric)),
+    let link = fabric.link_named(&text).map_err(|error| match error {
+        FabricError::NoCable { ref a, .. } => format!("{error}{}", neighbours(a, fabric)),
+        FabricError::BadPair { nearest, .. } => {
+            FabricError::BadPair { text: name.to_owned(), nearest }.to_string()
+        }
         _ => error.to_string(),
     })?;
     let ends = [fabric.link(link).from, fabric.link(link).to].map(|node| fabric.node(node).name.as_str());
