@@ -101,7 +101,7 @@ def test_an_emulation_runs_from_the_wheel(emulating):
     summaries = list((emulating.path / "root" / "results" / "e" / "runs").rglob("summary.json"))
     assert summaries, said
     for summary in summaries:
-        assert json.loads(summary.read_text())["counters"]["flows_completed"] > 0
+        assert json.loads(summary.read_text())["counters"]["flows_finished"] > 0
 
 
 def test_manual_pages_and_completion_are_found_in_the_environment(emulating):
