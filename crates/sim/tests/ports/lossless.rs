@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 use weft_fabric::{ClassSpec, Fabric, Limit, LinkSpec, PfcSpec, QueueSpec, SharedBuffer, build};
-use weft_units::{Bytes, Duration, LinkId, Rate};
+use weft_sim::fault::{Fault, FaultKind};
+use weft_sim::record::RunReport;
+use weft_switching::DropReason;
+use weft_units::{Bytes, Duration, LinkId, Rate, Time};
 
 use crate::trial::Trial;
 
@@ -121,5 +124,35 @@ fn the_same_incast_loses_packets_without_flow_control_and_none_with_it() {
         assert_eq!(report.flows_finished, 15);
         let frames: u64 = report.links.iter().map(|link| link.port.unwrap().pause_frames).sum();
         assert!(frames > 10 && frames == report.counters.packets_of_switches);
+    }
+}
+
+#[test]
+fn links_that_fail_while_they_are_paused_start_anew() {
+    let drawn = Drawn {
+        gbps: [10, 10],
+        delay_ns: 1_000,
+        space: 10_000,
+        queues: 1,
+        shared: Some(0.125),
+        counts: [2, 3, 4],
+    };
+    for shared in [None, Some(0.125)] {
+        let fabric = Drawn { shared, ..drawn.clone() }.lossless();
+        let trial = (1..12).fold(Trial::new(&fabric), |trial, from| trial.flow(from, 0, 400_000));
+        let cables = ["l0-s0", "l1-s1", "l2-s0"].map(|name| fabric.link_named(name).unwrap());
+        let faults = cables.into_iter().zip(1_u64..).flat_map(|(cable, number)| {
+            [(FaultKind::Fail, 0), (FaultKind::Heal, 150)].map(|(kind, later)| {
+                Fault::of_cable(Time::ZERO + Duration::from_us(300 * number + later), kind, cable)
+            })
+        });
+        let trial = Trial { faults: faults.collect(), ..trial };
+        let (mut alone, _) = trial.run();
+        let lost = |report: &RunReport, reason: DropReason| report.counters.packets_dropped[reason as usize];
+        assert_eq!((alone.flows_finished, lost(&alone, DropReason::QueueFull)), (11, 0), "{shared:?}");
+        assert!(lost(&alone, DropReason::LinkDown) > 0, "the links are in use");
+        let (mut together, _) = Trial { threads: 3, ..trial }.run();
+        (alone.state_bytes, together.state_bytes) = (0, 0);
+        assert_eq!(format!("{alone:?}"), format!("{together:?}"));
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use weft_fabric::Fabric;
 use weft_sim::engine::{self, Progress, Setup};
+use weft_sim::fault::Fault;
 use weft_sim::probe::Probe;
 use weft_sim::record::{Kept, RunReport};
 use weft_switching::ecmp::{Ecmp, EcmpSwitch};
@@ -66,11 +67,19 @@ pub struct Trial<'a> {
     pub limit: Duration,
     pub threads: usize,
     pub clockwise: bool,
+    pub faults: Vec<Fault>,
 }
 
 impl<'a> Trial<'a> {
     pub fn new(fabric: &'a Fabric) -> Self {
-        Self { fabric, flows: Vec::new(), limit: Duration::from_secs(20), threads: 1, clockwise: false }
+        Self {
+            fabric,
+            flows: Vec::new(),
+            limit: Duration::from_secs(20),
+            threads: 1,
+            clockwise: false,
+            faults: Vec::new(),
+        }
     }
 
     /// Adds a flow that starts at once.
@@ -95,7 +104,7 @@ impl<'a> Trial<'a> {
             limit: Time::ZERO + self.limit,
             window: (Time::ZERO, Time::ZERO + self.limit),
             probe: Probe::new(Some(Duration::from_ms(1)), Vec::new(), false),
-            faults: &[],
+            faults: &self.faults,
             reaction: Duration::ZERO,
             threads: self.threads,
         };
