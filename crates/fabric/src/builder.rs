@@ -206,10 +206,10 @@ impl FabricBuilder {
             return Err(FabricError::Trim { from: from(), to: to() });
         }
         match spec.queue.red.and_then(|red| red.fault()) {
-            Some(why) => Err(FabricError::Red { from: from(), to: to(), why }),
+            Some(why) => Err(FabricError::Red { link: format!("`{}` -> `{}`", from(), to()), why }),
             None if spec.queue.red.is_some() && spec.queue.ecn_threshold.is_some() => {
                 let why = "its `ecn_threshold` marks packets already: give one of them".to_owned();
-                Err(FabricError::Red { from: from(), to: to(), why })
+                Err(FabricError::Red { link: format!("`{}` -> `{}`", from(), to()), why })
             }
             None => Ok(()),
         }

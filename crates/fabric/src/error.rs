@@ -121,25 +121,21 @@ pub enum FabricError {
         to: String,
     },
     /// Contradictory parameters of RED.
-    #[error("`red` of link `{from}` -> `{to}` is invalid: {why}")]
+    #[error("`red` of link {link} is invalid: {why}")]
     Red {
-        /// The sending node.
-        from: String,
-        /// The receiving node.
-        to: String,
+        /// The link, with its ends.
+        link: String,
         /// What is wrong.
         why: String,
     },
     /// No space for the headroom of a link with PFC.
     #[error(
-        "PFC on link `{from}` -> `{to}` needs {headroom} of headroom{}, but its `queue` holds {space}: expected more, or a \
+        "PFC on link {link} needs {headroom} of headroom{}, but its `queue` holds {space}: expected more, or a \
          shared `buffer`", xoff.map(|xoff| format!(" beyond an `xoff` of {xoff}")).unwrap_or_default()
     )]
     Headroom {
-        /// The sending node.
-        from: String,
-        /// The receiving node.
-        to: String,
+        /// The link, with its ends.
+        link: String,
         /// The space that arrives after a pause.
         headroom: Bytes,
         /// The given threshold.

@@ -97,11 +97,11 @@ impl Fabric {
             let needed = xoff.unwrap_or(0).saturating_add(headroom);
             // Without a threshold of its own, the queue pauses at what the headroom leaves of it.
             if buffer.is_none() && (needed > space || xoff == Some(0)) {
-                let [from, to] = [link.from, link.to].map(|node| fabric.node(node).name.clone());
+                let [from, to] = [link.from, link.to].map(|node| &fabric.node(node).name);
+                let link_name = format!("`{from}` -> `{to}`");
                 let xoff = link.queue.pfc.and_then(|pfc| pfc.xoff);
                 return Err(FabricError::Headroom {
-                    from,
-                    to,
+                    link: link_name,
                     headroom: Bytes(headroom),
                     xoff,
                     space: Bytes(space),
