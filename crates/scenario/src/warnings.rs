@@ -201,8 +201,8 @@ fn catches_others(classifier: &Classifier) -> bool {
 /// Warns of queues that do not suit the transport.
 fn unfit(fabric: &Fabric, transport: &Config, scheme: &Descriptor) -> Vec<String> {
     let mut warnings = Vec::new();
-    if transport.ecn == EcnMode::Dctcp && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
-    {
+    let marks = |link: &Link| link.queue.ecn_threshold.is_some() || link.queue.red.is_some();
+    if transport.ecn == EcnMode::Dctcp && !fabric.links().iter().any(marks) {
         let what = "no queue marks packets, so DCTCP reacts to losses only";
         warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
     }
