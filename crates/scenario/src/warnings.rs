@@ -220,6 +220,7 @@ fn unfit(fabric: &Fabric, transport: &Protocol, scheme: &Descriptor) -> Vec<Stri
     let mut warnings = Vec::new();
     let listening = match transport {
         Protocol::Tcp(config) if config.ecn == EcnMode::Dctcp => Some("DCTCP reacts to losses only"),
+        Protocol::Roce(config) if config.is_ecn_capable() => Some("DCQCN never reacts to a queue"),
         _ => None,
     };
     if let Some(what) = listening

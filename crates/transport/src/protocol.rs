@@ -4,12 +4,13 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::framing::Framing;
-use crate::udp;
+use crate::{roce, udp};
 
 /// The names of the protocols, each with its summary.
 pub const PROTOCOLS: &[(&str, &str)] = &[
     ("tcp", "TCP or Multipath TCP, by a profile"),
     ("udp", "datagrams at a rate, constant or on and off; nothing is retransmitted"),
+    ("roce", "RoCEv2: queue pairs with go-back-N or selective repeat, and DCQCN"),
 ];
 
 /// A protocol and its parameters; serialised as these.
@@ -20,6 +21,8 @@ pub enum Protocol {
     Tcp(Box<Config>),
     /// Datagrams.
     Udp(udp::Config),
+    /// RDMA over Converged Ethernet, version 2.
+    Roce(Box<roce::Config>),
 }
 
 impl Protocol {
@@ -28,6 +31,7 @@ impl Protocol {
         match self {
             Self::Tcp(_) => "tcp",
             Self::Udp(_) => "udp",
+            Self::Roce(_) => "roce",
         }
     }
 
@@ -44,6 +48,7 @@ impl Protocol {
         match self {
             Self::Tcp(config) => config.framing(),
             Self::Udp(config) => config.framing(),
+            Self::Roce(config) => config.framing(),
         }
     }
 }

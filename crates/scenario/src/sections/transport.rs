@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use weft_switching::Descriptor;
 use weft_transport::profile::PROFILES;
-use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, udp};
+use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, roce, udp};
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
@@ -74,6 +74,7 @@ impl Transport {
         let source = format!("the protocol `{name}`");
         let protocol = match name {
             "udp" => Protocol::Udp(read(section, &source, "UDP", udp::Config::default())?),
+            "roce" => Protocol::Roce(Box::new(read(section, &source, "RoCE", roce::Config::default())?)),
             _ => return Self::decode_tcp(section),
         };
         Some(Self { profile: name.to_owned(), protocol })
@@ -104,8 +105,8 @@ impl Transport {
     }
 
     /// The default of every protocol other than TCP.
-    pub(crate) fn others() -> [Protocol; 1] {
-        [Protocol::Udp(udp::Config::default())]
+    pub(crate) fn others() -> [Protocol; 2] {
+        [Protocol::Udp(udp::Config::default()), Protocol::Roce(Box::default())]
     }
 }
 

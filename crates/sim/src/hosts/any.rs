@@ -7,6 +7,7 @@ use weft_units::Time;
 
 use super::multipath::Multipath;
 use super::protocol::{Hosts, Nics, World};
+use super::roce::Roce;
 use super::udp::Udp;
 use crate::journal::{FlowNumber, SideReport};
 use crate::network::Network;
@@ -19,6 +20,8 @@ pub enum Any {
     Multipath(Box<Multipath>),
     /// With datagrams.
     Udp(Box<Udp>),
+    /// With queue pairs.
+    Roce(Box<Roce>),
 }
 
 /// Calls a method of the hosts, whatever they are.
@@ -27,6 +30,7 @@ macro_rules! each {
         match $self {
             Any::Multipath($hosts) => $call,
             Any::Udp($hosts) => $call,
+            Any::Roce($hosts) => $call,
         }
     };
 }
@@ -43,6 +47,7 @@ impl Any {
                 Self::Multipath(Box::new(Multipath::new(config, flows)))
             }
             Protocol::Udp(config) => Self::Udp(Box::new(Udp::new(config.clone()))),
+            Protocol::Roce(config) => Self::Roce(Box::new(Roce::new((**config).clone()))),
         }
     }
 }
