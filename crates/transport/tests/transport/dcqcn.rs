@@ -112,7 +112,7 @@ fn rates_are_fair_and_marks_as_frequent_as_in_the_fluid_model() {
         let (rates, marked) = simulate(count);
         let expected = fixed_point(LINE / 8.0 / PACKET / count as f64);
         let fair = LINE / count as f64;
-        println!("{count}: marked {marked:.5}, fluid {expected:.5}, rates {rates:.3e?}");
+        println!("{count}: marked {marked:.5}, fluid {expected:.5}, rates {rates:?}");
         let worst = rates.iter().map(|rate| (rate / fair - 1.0).abs()).fold(0.0, f64::max);
         assert!(worst < 0.15, "{count} senders at {rates:?}");
         assert!((marked / expected - 1.0).abs() < 0.3, "{count} senders: {marked} of {expected}");
