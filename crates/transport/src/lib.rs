@@ -1,4 +1,10 @@
-//! TCP endpoints without I/O.
+//! Transport protocols without I/O.
+//!
+//! * [`Protocol`]: one of them with its parameters (`protocol.rs`), and what they have in common (`parameters.rs`,
+//!   `framing.rs`).
+//! * TCP: the files of this folder, described below; [`udp`] and [`roce`] have a folder each.
+//!
+//! # TCP
 //!
 //! An [`Endpoint`] is one side of a connection. Segments and times go in, segments and deadlines come
 //! out; there is no clock, no socket and no payload: application data is a number of bytes. The
@@ -22,16 +28,21 @@
 //! * Both ends of a connection, and all calls to them, use the same [`Config`].
 //! * Nothing panics, whatever a segment contains.
 
+pub mod arrivals;
 mod config;
 mod congestion;
 mod connection;
 mod endpoint;
+mod framing;
 pub mod mptcp;
 mod pacing;
+mod parameters;
 pub mod profile;
+mod protocol;
 mod reassembly;
 mod receiver;
 mod recovery;
+pub mod roce;
 mod rtt;
 mod segment;
 mod sender;
@@ -39,11 +50,15 @@ mod sent;
 mod seq;
 mod small_queue;
 mod timers;
+pub mod udp;
 
 pub use config::{
-    Config, ConfigError, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion,
-    MptcpScheduler, RtoFloor, RttSource, TimestampClock, WindowGrowth,
+    Config, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion, MptcpScheduler,
+    RtoFloor, RttSource, TimestampClock, WindowGrowth,
 };
 pub use congestion::PacingRate;
 pub use endpoint::{Endpoint, State, Stats};
+pub use framing::Framing;
+pub use parameters::{ConfigError, Parameters};
+pub use protocol::{PROTOCOLS, Protocol};
 pub use segment::{Ecn, Flags, IP_HEADER, Segment, TCP_HEADER};
