@@ -13,6 +13,7 @@
 //! * The scoreboard of sent segments: `sent.rs`; loss recovery: `recovery/`, one file per algorithm.
 //! * Congestion control: `congestion/`, one file per controller.
 //! * [`mptcp`]: one connection over several endpoints.
+//! * [`uec`]: Ultra Ethernet transport, which has nothing in common with TCP.
 //!
 //! # Usage rules
 //! * After each [`Endpoint::on_segment`], [`Endpoint::on_timeout`], [`Endpoint::write`] and
@@ -39,6 +40,7 @@ mod sent;
 mod seq;
 mod small_queue;
 mod timers;
+pub mod uec;
 
 pub use config::{
     Config, ConfigError, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion,

@@ -1,4 +1,4 @@
-//! Integration tests of TCP and Multipath TCP: single transitions, whole transfers, comparison with traces and theory.
+//! Integration tests of TCP, Multipath TCP and Ultra Ethernet: single transitions, whole transfers, comparison with traces and theory.
 
 mod common;
 mod multipath;
@@ -12,3 +12,4 @@ mod properties;
 mod snapshot;
 mod transfer;
 mod transitions;
+mod ultra_ethernet;

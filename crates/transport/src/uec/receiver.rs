@@ -1,0 +1,260 @@
+//! [`Receiver`]: the destination of a connection.
+
+use std::collections::VecDeque;
+
+use super::config::Config;
+use super::packet::{Answer, Data};
+use super::sender::SPAN;
+use crate::endpoint::Stats;
+
+/// The destination of a connection: which packets have arrived, and the answers to them.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    bytes: u64,
+    packets: u32,
+    /// All packets below have arrived.
+    cumulative: u32,
+    /// A bit for each packet from the multiple of 64 at or below `cumulative` on.
+    words: VecDeque<u64>,
+    /// Packets that arrived above `cumulative`.
+    ahead: u32,
+    /// The highest number received, plus one.
+    next: u32,
+    /// Bytes of payload that have arrived, without repetitions.
+    received: u64,
+    /// Bytes since the last answer.
+    unanswered: u64,
+    /// Whether an answer is wanted when no packet is missing any more.
+    is_asked: bool,
+    stats: Stats,
+}
+
+impl Receiver {
+    /// The destination of a flow of `bytes`.
+    pub fn new(config: &Config, bytes: u64) -> Self {
+        Self {
+            bytes,
+            packets: config.packets(bytes.min(config.largest_flow())) as u32,
+            cumulative: 0,
+            words: VecDeque::new(),
+            ahead: 0,
+            next: 0,
+            received: 0,
+            unanswered: 0,
+            is_asked: false,
+            stats: Stats::default(),
+        }
+    }
+
+    /// Bytes of payload that have arrived, without repetitions.
+    pub fn received(&self) -> u64 {
+        self.received.min(self.bytes)
+    }
+
+    /// Whether all packets have arrived.
+    pub fn is_done(&self) -> bool {
+        self.cumulative == self.packets
+    }
+
+    /// Its counts.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The place of packet `number`: its word and its bit.
+    fn place(&self, number: u32) -> (usize, u32) {
+        ((number / 64 - self.cumulative / 64) as usize, number % 64)
+    }
+
+    fn has(&self, number: u32) -> bool {
+        if number < self.cumulative {
+            return true;
+        }
+        let (word, bit) = self.place(number);
+        self.words.get(word).is_some_and(|bits| bits >> bit & 1 == 1)
+    }
+
+    /// Which of the 64 packets up to `number` have arrived: bit i is for the packet `number - i`.
+    fn bitmap(&self, number: u32) -> u64 {
+        let base = self.cumulative / 64 * 64;
+        // The word of packets from `start` on, those before the base included: they have arrived.
+        let word = |start: i64| -> u64 {
+            match (start - i64::from(base)) / 64 {
+                _ if start < 0 => 0,
+                _ if start < i64::from(base) => u64::MAX,
+                place => self.words.get(place as usize).copied().unwrap_or(0),
+            }
+        };
+        let (start, bit) = (i64::from(number / 64 * 64), number % 64);
+        let upper = word(start) << (63 - bit);
+        let lower = if bit == 63 { 0 } else { word(start - 64) >> (bit + 1) };
+        (upper | lower).reverse_bits()
+    }
+
+    /// Notes that packet `number` has arrived.
+    fn note(&mut self, number: u32) {
+        let (word, bit) = self.place(number);
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << bit;
+        self.ahead += 1;
+        while self.words.front().is_some_and(|bits| bits >> (self.cumulative % 64) & 1 == 1) {
+            self.cumulative += 1;
+            self.ahead -= 1;
+            if self.cumulative.is_multiple_of(64) {
+                self.words.pop_front();
+            }
+        }
+    }
+
+    /// Takes a data packet; `is_marked` if it arrived with a congestion mark, `is_trimmed` if without payload. Returns the
+    /// answer, if it is time for one.
+    pub fn receive(
+        &mut self,
+        config: &Config,
+        data: &Data,
+        is_marked: bool,
+        is_trimmed: bool,
+    ) -> Option<Answer> {
+        let number = data.number;
+        if number >= self.packets || number.saturating_sub(self.cumulative) > SPAN {
+            return None;
+        }
+        let is_new = !self.has(number);
+        let mut answers = true;
+        if !is_trimmed {
+            self.stats.ecn_marks += u32::from(is_marked);
+            if data.attempt == 0 {
+                self.stats.first_transmissions_received += 1;
+                self.stats.out_of_order += u32::from(number < self.next);
+            }
+            self.next = self.next.max(number + 1);
+        }
+        if is_new && !is_trimmed {
+            let is_first = self.received == 0;
+            self.received += u64::from(data.bytes);
+            self.unanswered += u64::from(data.bytes);
+            self.is_asked |= data.asks;
+            self.note(number);
+            let is_complete = self.is_asked && self.ahead == 0;
+            self.is_asked &= !is_complete;
+            answers =
+                is_marked || is_first || data.asks || is_complete || self.unanswered >= config.ack_bytes.0;
+        }
+        if !answers {
+            return None;
+        }
+        self.unanswered = 0;
+        Some(Answer {
+            number,
+            cumulative: self.cumulative,
+            bitmap: self.bitmap(number),
+            entropy: data.entropy,
+            attempt: data.attempt,
+            is_marked,
+            is_trimmed: is_trimmed && is_new,
+        })
+    }
+
+    /// Bytes of memory held outside of the struct.
+    pub fn memory(&self) -> usize {
+        self.words.capacity() * size_of::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_units::Bytes;
+
+    use super::*;
+
+    fn config(ack_bytes: u64) -> Config {
+        Config { ack_bytes: Bytes(ack_bytes), ..Config::default() }
+    }
+
+    fn data(number: u32) -> Data {
+        Data { number, bytes: 4096, ..Data::default() }
+    }
+
+    fn receiver(config: &Config, packets: u64) -> Receiver {
+        Receiver::new(config, packets * 4096)
+    }
+
+    #[test]
+    fn an_answer_has_the_packets_up_to_its_own() {
+        // Packets in order of arrival, the cumulative number after the last one, and which of those up to the last
+        // one have arrived.
+        let cases: [(&[u32], u32, &[u32]); 6] = [
+            (&[0], 1, &[0]),
+            (&[0, 1, 2], 3, &[0, 1, 2]),
+            (&[1], 0, &[1]),
+            (&[3, 1, 2], 0, &[1, 2]),
+            (&[3, 1, 2, 0], 4, &[0]),
+            (&[0, 70, 63, 64, 66], 1, &[0, 63, 64, 66]),
+        ];
+        for (arrivals, cumulative, known) in cases {
+            let config = config(0);
+            let mut receiver = receiver(&config, 100);
+            let answers: Vec<_> = arrivals
+                .iter()
+                .map(|number| receiver.receive(&config, &data(*number), false, false).unwrap())
+                .collect();
+            let last = answers.last().unwrap();
+            let seen: Vec<_> = (0..=last.number)
+                .filter(|number| last.number - number < 64 && last.bitmap >> (last.number - number) & 1 == 1)
+                .collect();
+            let expected: Vec<_> = known.iter().copied().filter(|number| last.number - number < 64).collect();
+            assert_eq!((last.cumulative, seen), (cumulative, expected), "{arrivals:?}");
+        }
+    }
+
+    #[test]
+    fn the_bitmap_agrees_with_a_set_at_any_offset() {
+        let config = config(0);
+        let mut receiver = receiver(&config, 400);
+        let mut set = std::collections::BTreeSet::new();
+        for step in 0..400_u32 {
+            let number = step * 37 % 400;
+            let answer = receiver.receive(&config, &data(number), false, false).unwrap();
+            set.insert(number);
+            let expected = (0..64)
+                .filter(|behind| number.checked_sub(*behind).is_some_and(|before| set.contains(&before)))
+                .fold(0, |bits, behind| bits | 1_u64 << behind);
+            assert_eq!(answer.bitmap, expected, "after {number}");
+            assert_eq!(answer.cumulative, (0..).find(|number| !set.contains(number)).unwrap());
+        }
+        assert!(receiver.is_done());
+        assert_eq!(receiver.received(), 400 * 4096);
+    }
+
+    #[test]
+    fn answers_come_for_each_so_many_bytes_and_at_once_when_something_is_odd() {
+        let config = config(16_384);
+        let mut receiver = receiver(&config, 100);
+        let mut answers = |data, is_marked, is_trimmed| {
+            receiver.receive(&config, &data, is_marked, is_trimmed).map(|answer| answer.is_trimmed)
+        };
+        assert_eq!(answers(data(0), false, false), Some(false), "the first packet");
+        let quiet = [1, 2, 3].map(|number| answers(data(number), false, false));
+        assert_eq!(quiet, [None; 3]);
+        assert_eq!(answers(data(4), false, false), Some(false), "16 KiB");
+        assert_eq!(answers(data(5), true, false), Some(false), "a mark");
+        assert_eq!(answers(data(7), false, true), Some(true), "a trimmed packet");
+        assert_eq!(answers(data(5), false, false), Some(false), "a packet that came twice");
+        assert_eq!(answers(data(5), false, true), Some(false), "a trimmed packet that came before");
+        assert_eq!(answers(Data { asks: true, ..data(8) }, false, false), Some(false), "asked");
+        assert_eq!(answers(data(6), false, false), None);
+        assert_eq!(answers(data(7), false, false), Some(false), "asked before, and now nothing is missing");
+    }
+
+    #[test]
+    fn packets_that_the_flow_does_not_have_are_ignored() {
+        let config = config(0);
+        let mut receiver = receiver(&config, 100_000);
+        for number in [100_000, u32::MAX, SPAN + 1] {
+            assert_eq!(receiver.receive(&config, &data(number), false, false), None);
+        }
+        assert_eq!((receiver.received(), receiver.memory()), (0, 0));
+    }
+}
