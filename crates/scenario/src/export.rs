@@ -11,7 +11,7 @@ use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use weft_fabric::{EqualCost, Fabric, Limit, Link, Overhead, QueueSpec};
 use weft_switching::ecmp::hash_id;
 use weft_switching::{Hops, Mac, ParamKind, ParamValue};
-use weft_transport::{Config, CongestionControl};
+use weft_transport::{CongestionControl, Protocol};
 use weft_units::{HostId, NodeId, Time};
 
 use crate::link_states::LinkStates;
@@ -36,8 +36,8 @@ impl Plan {
             scheme: Scheme { name: &self.scheme.name, params: parameters(self) },
             transport: Transport {
                 profile: &self.transport.profile,
-                congestion: self.transport.config.congestion_control,
-                parameters: &self.transport.config,
+                congestion: self.transport.protocol.tcp().map(|tcp| tcp.congestion_control),
+                parameters: &self.transport.protocol,
             },
             run: Run { duration_ps: self.run.duration.ps(), limit_ps: self.run.limit.ps(), seed: self.seed },
             measure: Measure {
@@ -177,8 +177,8 @@ struct Scheme<'a> {
 #[derive(Serialize)]
 struct Transport<'a> {
     profile: &'a str,
-    congestion: CongestionControl,
-    parameters: &'a Config,
+    congestion: Option<CongestionControl>,
+    parameters: &'a Protocol,
 }
 
 #[derive(Serialize)]

@@ -5,6 +5,7 @@
 use schemars::Schema;
 use serde_json::{Map, Value as Json, json};
 use weft_switching::{Descriptor, ParamKind, Schemes};
+use weft_transport::Protocol;
 
 use crate::section::{Key, Kind};
 use crate::sections::links::LINK_KEYS;
@@ -86,22 +87,37 @@ fn scheme_schema(schemes: &Schemes) -> Json {
 }
 
 fn transport_schema() -> Json {
-    let defaults = fields(&Transport::default().config);
-    let mut properties = properties(&[transport::PROFILE]);
-    for (name, default) in defaults {
+    let tcp = Transport::default();
+    let source = format!("in `{}`", tcp.profile);
+    let mut any = vec![protocol_schema(&tcp.protocol, &[transport::PROFILE], &source)];
+    any.extend(Transport::others().iter().map(|protocol| protocol_schema(protocol, &[], "")));
+    described(json!({ "type": "object", "anyOf": any }), "protocol of the hosts, and overridden parameters")
+}
+
+/// One protocol, whose defaults are those of `source`, with `keys` beside its parameters.
+fn protocol_schema(protocol: &Protocol, keys: &[Key], source: &str) -> Json {
+    let mut properties = properties(keys);
+    let name = described(json!({ "const": protocol.name() }), transport::PROTOCOL.doc);
+    properties.insert(transport::PROTOCOL.name.to_owned(), name);
+    for (name, default) in fields(protocol) {
         let kind = match &default {
             Json::Bool(_) => json!({ "type": "boolean" }),
             Json::Number(number) if number.is_f64() => json!({ "type": "number" }),
             Json::Number(_) => json!({ "type": "integer", "minimum": 0 }),
             _ => json!({ "type": "string" }),
         };
-        let doc = format!("default: the profile's; {default} in `{}`", transport::DEFAULT_PROFILE);
+        let doc = match source {
+            "" => format!("default: {default}"),
+            source => format!("default: the profile's; {default} {source}"),
+        };
         properties.insert(name, described(kind, &doc));
     }
-    described(
-        json!({ "type": "object", "properties": properties, "additionalProperties": false }),
-        "TCP of the hosts: a profile and overridden parameters",
-    )
+    let mut schema = json!({ "properties": properties, "additionalProperties": false });
+    if !source.is_empty() {
+        return schema;
+    }
+    schema["required"] = json!([transport::PROTOCOL.name]);
+    schema
 }
 
 fn object(keys: &[Key], required: &[&str]) -> Json {

@@ -97,13 +97,18 @@ impl Settings {
         let events = events.into_iter().collect::<Option<Vec<_>>>();
         check_order(events.as_deref().unwrap_or_default(), problems);
         let (fabric, traffic, (descriptor, scheme)) = (fabric?, traffic?, scheme?);
+        let (scheme_at, transport) = (scheme_at?, transport?);
+        if let Some(problem) = transport.misfit(descriptor, scheme_at.key(scheme::NAME.name)) {
+            problems.add(problem);
+            return None;
+        }
         Some(Self {
             fabric,
             traffic,
             scheme,
             descriptor,
-            scheme_at: scheme_at?,
-            transport: transport?,
+            scheme_at,
+            transport,
             transport_keys,
             run: run?,
             measure: measure?,

@@ -5,7 +5,7 @@ use weft_switching::host::over::over;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Descriptor, Explores, Need, SchemeSpec};
 use weft_traffic::{EPHEMERAL, Flow, Traffic};
-use weft_transport::{Config, EcnMode, Mptcp};
+use weft_transport::{Config, EcnMode, Mptcp, Protocol};
 use weft_units::{NodeId, Time};
 
 use crate::change::Event;
@@ -22,17 +22,20 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(never_counted(traffic, settings));
     warnings.extend(nothing_to_choose(fabric));
     warnings.extend(unmarked(settings, traffic));
-    warnings.extend(unfit(fabric, &settings.transport.config, settings.descriptor));
-    warnings.extend(single_links(fabric, &settings.transport.config));
+    warnings.extend(unfit(fabric, &settings.transport.protocol, settings.descriptor));
+    warnings.extend(settings.transport.protocol.tcp().and_then(|tcp| single_links(fabric, tcp)));
     warnings.extend(of_settings(settings));
     warnings
 }
 
 /// The warnings that need only the settings: cheap for any fabric and traffic.
 pub(crate) fn of_settings(settings: &Settings) -> Vec<String> {
-    let (scheme, transport) = (settings.descriptor, &settings.transport.config);
+    let scheme = settings.descriptor;
+    let Some(transport) = settings.transport.protocol.tcp() else {
+        return without_tcp(scheme, &settings.transport.protocol).into_iter().collect();
+    };
     let choice = scheme.is_at_hosts.then(|| without_choice(&settings.scheme, transport)).flatten();
-    let own = [without_mptcp(scheme, transport), choice, unread(settings)];
+    let own = [without_mptcp(scheme, transport), choice, unread(&settings.transport_keys, transport)];
     own.into_iter().flatten().collect()
 }
 
@@ -68,9 +71,23 @@ fn without_mptcp(scheme: &Descriptor, transport: &Config) -> Option<String> {
     })
 }
 
+/// Warns of a scheme that finds paths for connections of TCP without any.
+fn without_tcp(scheme: &Descriptor, protocol: &Protocol) -> Option<String> {
+    let is_for_tcp = scheme.needs.contains(&Need::MultipathHost)
+        || matches!(scheme.explores, Some(Explores::Connections | Explores::Elephants));
+    is_for_tcp.then(|| {
+        format!(
+            "`{}` finds paths for connections of TCP, and transport.protocol is \"{}\": its packets take the paths of \
+             stations",
+            scheme.name,
+            protocol.name()
+        )
+    })
+}
+
 /// Warns of subflow keys without effect.
-fn unread(settings: &Settings) -> Option<String> {
-    let (unread, why): (fn(&str) -> bool, _) = match settings.transport.config.mptcp {
+fn unread(keys: &[String], transport: &Config) -> Option<String> {
+    let (unread, why): (fn(&str) -> bool, _) = match transport.mptcp {
         Mptcp::Ndiffports => return None,
         Mptcp::Fullmesh => (
             |key| key == "subflows",
@@ -81,7 +98,7 @@ fn unread(settings: &Settings) -> Option<String> {
             "\"off\": set it to \"ndiffports\" or \"fullmesh\"",
         ),
     };
-    let keys = settings.transport_keys.iter().filter(|key| unread(key));
+    let keys = keys.iter().filter(|key| unread(key));
     let keys: Vec<String> = keys.map(|key| format!("`transport.{key}`")).collect();
     let verb = if keys.len() == 1 { "has" } else { "have" };
     (!keys.is_empty()).then(|| format!("{} {verb} no effect while transport.mptcp is {why}", keys.join(", ")))
@@ -199,15 +216,21 @@ fn catches_others(classifier: &Classifier) -> bool {
 }
 
 /// Warns of queues that do not suit the transport.
-fn unfit(fabric: &Fabric, transport: &Config, scheme: &Descriptor) -> Vec<String> {
+fn unfit(fabric: &Fabric, transport: &Protocol, scheme: &Descriptor) -> Vec<String> {
     let mut warnings = Vec::new();
-    if transport.ecn == EcnMode::Dctcp && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
+    let listening = match transport {
+        Protocol::Tcp(config) if config.ecn == EcnMode::Dctcp => Some("DCTCP reacts to losses only"),
+        _ => None,
+    };
+    if let Some(what) = listening
+        && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
     {
-        let what = "no queue marks packets, so DCTCP reacts to losses only";
-        warnings.push(format!("{what}: set fabric.ecn_threshold, such as \"65 packets\""));
+        warnings.push(format!(
+            "no queue marks packets, so {what}: set fabric.ecn_threshold, such as \"65 packets\""
+        ));
     }
     let between = |link: &Link| ![link.from, link.to].into_iter().any(|node| fabric.node(node).is_host());
-    let packet = |link: &Link| match transport.full_packet() {
+    let packet = |link: &Link| match transport.framing().full_packet() {
         packet if between(link) => packet.saturating_add(scheme.tag_bytes),
         packet => packet,
     };

@@ -4,7 +4,7 @@ use rand_core::RngCore;
 use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
 use weft_switching::{ParamValue, SchemeSpec, pick, stream};
 use weft_traffic::{Flow, published};
-use weft_transport::{Config, CongestionControl};
+use weft_transport::{Config, CongestionControl, Protocol};
 use weft_units::{Duration, FlowId, HostId, Rate, Time};
 
 /// A named case.
@@ -16,7 +16,7 @@ pub struct Case {
     /// The network.
     pub fabric: fn() -> Fabric,
     /// The hosts' protocol.
-    pub transport: fn() -> Config,
+    pub transport: fn() -> Protocol,
     /// The flows until a time.
     pub flows: fn(&Fabric, Time) -> Vec<Flow>,
     /// The scheme.
@@ -86,7 +86,7 @@ const fn on_fat_tree(
     name: &'static str,
     pace: Duration,
     fabric: fn() -> Fabric,
-    transport: fn() -> Config,
+    transport: fn() -> Protocol,
 ) -> Case {
     Case { name, pace, fabric, transport, flows: permutation, scheme: ecmp }
 }
@@ -126,13 +126,13 @@ fn spine_leaf() -> Fabric {
 }
 
 /// The TCP used for the comparison with ns-3.37: CUBIC with SACK, segments that fill an Ethernet frame.
-fn tcp() -> Config {
+fn tcp() -> Protocol {
     let profile = Config::profile("ns3-3.37").expect("the profile exists");
-    Config { mss: 1448, congestion_control: CongestionControl::Cubic, ..profile }
+    Config { mss: 1448, congestion_control: CongestionControl::Cubic, ..profile }.into()
 }
 
-fn dctcp() -> Config {
-    Config { mss: 1448, ..Config::profile("dctcp").expect("the profile exists") }
+fn dctcp() -> Protocol {
+    Config { mss: 1448, ..Config::profile("dctcp").expect("the profile exists") }.into()
 }
 
 /// Every host sends one endless flow; no two flows share a destination.

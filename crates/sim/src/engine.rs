@@ -8,14 +8,14 @@ use weft_switching::host::distinct_paths::{DistinctPaths, NoPaths};
 use weft_switching::host::path_selector::{OnePath, PathSelector};
 use weft_switching::{Blueprint, Forwarding, Switch};
 use weft_traffic::Flow;
-use weft_transport::mptcp;
+use weft_transport::{Config, Mptcp, Protocol};
 use weft_units::Duration;
 
 use crate::central::ControlPlane;
 use crate::conductor::Conductor;
 use crate::division::Division;
 use crate::floor::Floor;
-use crate::hosts::{Hosts, Multipath, Places, Tcp, World};
+use crate::hosts::{Any, Hosts, Places, Tcp, World};
 use crate::partition::Partition;
 use crate::record::{Recorder, RunReport};
 
@@ -34,19 +34,25 @@ pub fn run<B: Blueprint, R: Recorder>(
     progress: &Progress,
     recorder: &mut R,
 ) -> RunReport {
-    match mptcp::Config::new(setup.transport) {
-        None => {
-            let hosts = |_: &mut dyn Iterator<Item = &Flow>| Tcp::<OnePath>::new(&(), &NoPaths);
+    match plain_tcp(setup.transport) {
+        Some(config) => {
+            let hosts = |_: &mut dyn Iterator<Item = &Flow>| Tcp::<OnePath>::new(config, &(), &NoPaths);
             run_hosts(setup, routes, blueprint, hosts, progress, recorder)
         }
-        Some(config) => {
-            let hosts = |flows: &mut dyn Iterator<Item = &Flow>| Multipath::new(config.clone(), flows);
+        None => {
+            let protocol = setup.transport;
+            let hosts = |flows: &mut dyn Iterator<Item = &Flow>| Any::new(protocol, flows);
             run_hosts(setup, routes, blueprint, hosts, progress, recorder)
         }
     }
 }
 
-/// The same with plain TCP and hosts that choose paths by `scheme`.
+/// TCP's parameters, if hosts use plain TCP.
+fn plain_tcp(protocol: &Protocol) -> Option<&Config> {
+    protocol.tcp().filter(|config| config.mptcp == Mptcp::Off)
+}
+
+/// The same with hosts that choose paths by `scheme`, if they use plain TCP: with another protocol they choose none.
 ///
 /// # Panics
 /// As [`run`].
@@ -57,8 +63,11 @@ pub fn run_selecting<P: PathSelector, B: Blueprint + Sync, R: Recorder>(
     progress: &Progress,
     recorder: &mut R,
 ) -> RunReport {
+    let Some(config) = plain_tcp(setup.transport) else {
+        return run(setup, routes, blueprint, progress, recorder);
+    };
     let finder = DistinctPaths::new(setup.fabric, blueprint);
-    let hosts = |_: &mut dyn Iterator<Item = &Flow>| Tcp::<P>::new(scheme, &finder);
+    let hosts = |_: &mut dyn Iterator<Item = &Flow>| Tcp::<P>::new(config, scheme, &finder);
     run_hosts(setup, routes, blueprint, hosts, progress, recorder)
 }
 
@@ -93,7 +102,7 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     };
     let division = division.joined(parts);
     let places = Places::new(setup.flows.len());
-    let world = World { flows: setup.flows, transport: setup.transport, places };
+    let world = World { flows: setup.flows, framing: setup.transport.framing(), seed, places };
     let floor = Floor::new(fabric, world, division, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
         let hosts = hosts(&mut world.flows.iter().filter(is_own));

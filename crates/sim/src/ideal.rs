@@ -2,13 +2,8 @@
 
 use weft_fabric::{EqualCost, Fabric, Link};
 use weft_traffic::Flow;
-use weft_transport::Config;
+use weft_transport::Framing;
 use weft_units::{Bytes, Duration, LinkId, Rate};
-
-/// IP and TCP headers without options.
-const HEADERS: u64 = 40;
-/// The timestamp option, padded (RFC 7323, appendix A).
-const TIMESTAMPS: u64 = 12;
 
 /// Ideal completion times on a fabric: the same for every shortest-path scheme, and a lower bound for
 /// all of them.
@@ -34,28 +29,30 @@ impl Ideal {
     /// unreachable.
     ///
     /// A closed form. Each hop of the shortest paths contributes its minimum delay and minimum
-    /// transmission time: for one round trip of empty segments (the handshake), then for the last
+    /// transmission time: for each round trip of empty segments (the handshake), then for the last
     /// segment. The other segments add their time at their slowest hop, with all links of the hop
-    /// sending in parallel; a host sends on only one of its links. Slow start is excluded, so that
-    /// transports can be compared.
+    /// sending in parallel; a host sends on only one of its links, at its own rate if it has one. Slow start is
+    /// excluded, so that transports can be compared.
     pub fn fct(
         &self,
         fabric: &Fabric,
         routes: &EqualCost,
-        transport: &Config,
+        framing: &Framing,
         flow: &Flow,
     ) -> (Duration, u32) {
-        let headers = HEADERS + if transport.timestamps { TIMESTAMPS } else { 0 };
-        let mss = u64::from(transport.mss);
-        let (full, rest) = (flow.bytes / mss, flow.bytes % mss);
-        let last = headers + if rest > 0 { rest } else { mss.min(flow.bytes) };
-        let before_last = if rest > 0 { full } else { full.saturating_sub(1) };
-        let all = Segments { full: headers + mss, before_last, last };
-        let (mut ways, mut waiting, mut hops) = (Duration::ZERO, Duration::ZERO, 0);
+        let headers = u64::from(framing.headers);
+        let (packets, rest) = framing.packets(flow.bytes);
+        let last = headers + u64::from(rest);
+        let all = Segments { full: framing.full_packet().into(), before_last: packets - 1, last };
+        let paced = framing.pace.map(|rate| rate.tx_time(Bytes(framing.payload.into())) * all.before_last);
+        let (mut ways, mut waiting, mut hops) = (Duration::ZERO, paced.unwrap_or_default(), 0);
         self.each_hop(fabric, routes, flow, |links| {
             let forth = || links.iter().map(|&link| fabric.link(link));
             let back = || links.iter().map(|&link| fabric.link(link.reverse()));
-            ways += way(forth(), headers) + way(back(), headers) + way(forth(), last);
+            if framing.round_trips > 0 {
+                ways += (way(forth(), headers) + way(back(), headers)) * u64::from(framing.round_trips);
+            }
+            ways += way(forth(), last);
             waiting = waiting.max(if hops == 0 {
                 forth().map(|link| all.waiting([link].into_iter())).min().unwrap_or(Duration::ZERO)
             } else {
@@ -145,6 +142,7 @@ impl Segments {
 mod tests {
     use super::*;
     use weft_fabric::{LinkSpec, build};
+    use weft_transport::Config;
     use weft_units::{FlowId, HostId, Time};
 
     fn flow(src: u32, dst: u32, bytes: u64) -> Flow {
@@ -158,7 +156,7 @@ mod tests {
 
     #[test]
     fn where_links_are_alike_one_path_says_as_much_as_all() {
-        let config = Config::profile("linux").unwrap();
+        let framing = Config::profile("linux").unwrap().framing();
         for fabric in [
             build::fat_tree(4, &link(1_000), &link(1_000)).unwrap(),
             build::spine_leaf(3, 2, 4, &link(1_000), &link(4_000)).unwrap(),
@@ -169,7 +167,7 @@ mod tests {
             for dst in 1..fabric.host_count() as u32 {
                 for bytes in [1, 1_448, 1_449, 3_000_000] {
                     let [one, all] = [true, false]
-                        .map(|alike| Ideal { alike }.fct(&fabric, &routes, &config, &flow(0, dst, bytes)));
+                        .map(|alike| Ideal { alike }.fct(&fabric, &routes, &framing, &flow(0, dst, bytes)));
                     assert_eq!(one, all, "{} to {dst}, {bytes} bytes", fabric.name());
                 }
             }
@@ -178,13 +176,13 @@ mod tests {
 
     #[test]
     fn slow_links_of_a_hop_send_together_but_not_faster_than_the_host() {
-        let config = Config::profile("linux").unwrap();
+        let framing = Config::profile("linux").unwrap().framing();
         let rate = |spines, fabric_mbps| {
             let fabric = build::spine_leaf(spines, 2, 1, &link(10_000), &link(fabric_mbps)).unwrap();
             let (fct, hops) = Ideal::new(&fabric).fct(
                 &fabric,
                 &EqualCost::compute(&fabric),
-                &config,
+                &framing,
                 &flow(0, 1, 144_800_000),
             );
             assert_eq!(hops, 4);

@@ -78,6 +78,15 @@ struct Extra {
     rider: Rider,
 }
 
+/// What a packet of a protocol other than TCP carries besides its header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Content {
+    /// The protocol's fields.
+    pub words: [u32; 4],
+    /// More of them, in the lower 30 bits.
+    pub note: u32,
+}
+
 /// A packet outside of a slab, on its way to another one.
 #[derive(Clone, Debug)]
 pub struct Parcel {
@@ -222,6 +231,41 @@ impl Slab {
         packet.window = segment.window & (Packet::RESENT - 1) | resent | extra;
         packet.owner = owner;
         id
+    }
+
+    /// Makes a packet of a protocol other than TCP, sent `now`. `owner` is the destination endpoint, with [`WATCHED`] if
+    /// the packet's path is observed; `way` is there if it is followed.
+    #[inline]
+    pub fn packet_with(
+        &mut self,
+        now: Time,
+        header: &Header,
+        owner: u32,
+        content: Content,
+        way: Option<Box<Way>>,
+    ) -> PacketId {
+        let id = self.place();
+        self.sent[id as usize] = now;
+        let [seq, ack, ts_val, ts_ecr] = content.words;
+        let note = content.note & (Packet::RESENT - 1);
+        let (ts_val, window) = match way {
+            None => (ts_val, note),
+            Some(way) => {
+                let rider = Rider { way: Some(way), ..Rider::default() };
+                (self.insert_extra(Extra { ts_val, ts_ecr, rider, ..Extra::default() }), note | Packet::EXTRA)
+            }
+        };
+        self.packets[id as usize].0 = Packet { header: *header, seq, ack, ts_val, ts_ecr, window, owner };
+        id
+    }
+
+    /// What packet `id`, which [`Slab::packet_with`] made, carries.
+    #[inline]
+    pub fn content(&self, id: PacketId) -> Content {
+        let packet = self.get(id);
+        let ts_val = self.extra(id).map_or(packet.ts_val, |extra| extra.ts_val);
+        let words = [packet.seq, packet.ack, ts_val, packet.ts_ecr];
+        Content { words, note: packet.window & (Packet::RESENT - 1) }
     }
 
     /// Makes a packet from `header` alone; it belongs to no connection.
@@ -415,6 +459,25 @@ mod tests {
             assert_eq!(read.sack_count, sack_count);
             assert!(sack_count == 0 || read.sacks == segment.sacks);
             slab.remove(copy);
+            assert_eq!(slab.live(), 0);
+        }
+    }
+
+    #[test]
+    fn content_survives_the_way_through_a_packet_followed_or_not() {
+        let mut slab = Slab::default();
+        let content = Content { words: [1, u32::MAX, 3, 4], note: (1 << 30) - 1 };
+        for way in [None, Some(Box::new(Way { number: 7, links: Vec::new() }))] {
+            let is_followed = way.is_some();
+            let id = slab.packet_with(Time::from_ps(3), &Header::default(), 5, content, way);
+            assert_eq!(slab.content(id), content);
+            let copy = slab.duplicate(id);
+            let parcel = slab.take(id);
+            let id = slab.put(parcel);
+            for id in [id, copy] {
+                assert_eq!((slab.content(id), slab.way(id).is_some()), (content, is_followed));
+                slab.remove(id);
+            }
             assert_eq!(slab.live(), 0);
         }
     }

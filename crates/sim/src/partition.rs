@@ -221,7 +221,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             self.net.queue.schedule(Timer::Start.into(), start, Order::First(0));
         }
         let flow = &world.flows[number as usize];
-        let ideal = self.ideal.fct(self.net.fabric, &self.shortest, world.transport, flow);
+        let ideal = self.ideal.fct(self.net.fabric, &self.shortest, &world.framing, flow);
         self.ideals.insert(number, ideal);
         let question = (flow.src, flow.dst);
         match &mut self.resolver {

@@ -88,7 +88,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         fabric: &plan.fabric,
         flows: &plan.traffic.flows,
         classes: plan.traffic.classes.len(),
-        transport: &plan.transport.config,
+        transport: &plan.transport.protocol,
         seed: plan.seed,
         limit: Time::ZERO + plan.run.limit,
         window: plan.measure.window,
@@ -310,7 +310,7 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
         "seed": plan.seed,
         "overrides": plan.overrides,
         "scheme": plan.scheme,
-        "transport": { "profile": plan.transport.profile, "parameters": plan.transport.config },
+        "transport": { "profile": plan.transport.profile, "parameters": plan.transport.protocol },
         "fabric": {
             "name": fabric.name(),
             "hosts": fabric.host_count(),
@@ -348,6 +348,9 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
         "nodes": nodes_json(fabric),
         "warnings": plan.warnings,
     });
+    if plan.transport.protocol.tcp().is_none() {
+        summary["transport"]["protocol"] = plan.transport.protocol.name().into();
+    }
     if let Some(controller) = &account.controller {
         summary["controller"] = controller_json(controller);
     }

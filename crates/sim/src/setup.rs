@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock};
 
 use weft_fabric::Fabric;
 use weft_traffic::Flow;
-use weft_transport::Config;
+use weft_transport::Protocol;
 use weft_units::{Duration, Time};
 
 use crate::fault::Fault;
@@ -21,7 +21,7 @@ pub struct Setup<'a> {
     /// The number of traffic classes.
     pub classes: usize,
     /// The hosts' transport protocol.
-    pub transport: &'a Config,
+    pub transport: &'a Protocol,
     /// The seed of the run.
     pub seed: u64,
     /// The latest time at which the run ends.

@@ -85,6 +85,11 @@ impl Header {
     /// ECN code point "congestion experienced" in [`Header::traffic_class`].
     pub const CE: u8 = 0b11;
 
+    /// DSCP of a packet that a switch has trimmed to its headers: class selector 7, the most urgent one.
+    pub const TRIMMED: u8 = 57;
+    /// Bytes of the IP packet in the shortest Ethernet frame, of 64 bytes.
+    const SHORTEST: u16 = 46;
+
     /// TCP's FIN, SYN, RST and ACK in [`Header::tcp_flags`].
     pub const FIN: u8 = 1;
     /// See [`Header::FIN`].
@@ -116,6 +121,19 @@ impl Header {
     #[inline]
     pub const fn path_hash(&self) -> u32 {
         self.flow_hash ^ self.entropy
+    }
+
+    /// Whether a switch has trimmed the packet to its headers.
+    #[inline]
+    pub const fn is_trimmed(&self) -> bool {
+        self.traffic_class >> 2 == Self::TRIMMED
+    }
+
+    /// Removes the payload.
+    pub fn trim(&mut self) {
+        self.traffic_class = Self::TRIMMED << 2 | self.traffic_class & Self::CE;
+        self.payload = 0;
+        self.ip_bytes = Self::SHORTEST;
     }
 
     /// The simulated sending host; `None` if the source address is not a simulated host's.

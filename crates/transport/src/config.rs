@@ -4,9 +4,10 @@
 //! result, so a result records the TCP parameters it was measured with.
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 use weft_units::{Bytes, Duration};
 
+use crate::framing::Framing;
+use crate::parameters::{ConfigError, Parameters, check};
 use crate::segment::{IP_HEADER, TCP_HEADER};
 
 /// The congestion control algorithm.
@@ -295,28 +296,12 @@ pub struct Config {
     pub mptcp_stale_loss_count: u8,
 }
 
-/// An invalid parameter value.
-#[derive(Clone, PartialEq, Debug, Error)]
-#[error("{name} = {found}: expected {expected}")]
-pub struct ConfigError {
-    /// The parameter.
-    pub name: &'static str,
-    /// Its value.
-    pub found: String,
-    /// The valid values.
-    pub expected: &'static str,
-}
-
 impl Config {
     /// Checks what the types cannot: ranges, and that parameters are consistent.
     ///
     /// # Errors
     /// The first parameter that is out of range or contradicts another.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let check =
-            |good: bool, name: &'static str, found: &dyn std::fmt::Display, expected: &'static str| {
-                if good { Ok(()) } else { Err(ConfigError { name, found: found.to_string(), expected }) }
-            };
         let time = Duration::from_ps;
         check((1..=65_000).contains(&self.mss), "mss", &self.mss, "1 to 65000 bytes")?;
         check(
@@ -422,10 +407,26 @@ impl Config {
         IP_HEADER + TCP_HEADER + u32::from(self.plain_options()) + self.segment()
     }
 
+    /// How it divides a flow into packets.
+    pub fn framing(&self) -> Framing {
+        Framing {
+            payload: self.mss,
+            headers: self.full_packet() - self.segment(),
+            round_trips: 1,
+            pace: None,
+        }
+    }
+
     /// Option bytes of a segment after the handshake without selective acknowledgements.
     #[inline]
     pub(crate) fn plain_options(&self) -> u8 {
         if self.timestamps { 12 } else { 0 }
+    }
+}
+
+impl Parameters for Config {
+    fn validate(&self) -> Result<(), ConfigError> {
+        Self::validate(self)
     }
 }
 

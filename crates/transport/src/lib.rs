@@ -1,4 +1,10 @@
-//! TCP endpoints without I/O.
+//! Transport protocols without I/O.
+//!
+//! * [`Protocol`]: one of them with its parameters (`protocol.rs`), and what they have in common (`parameters.rs`,
+//!   `framing.rs`).
+//! * TCP: the files of this folder, described below; [`udp`] and [`uec`] have folders of their own.
+//!
+//! # TCP
 //!
 //! An [`Endpoint`] is one side of a connection. Segments and times go in, segments and deadlines come
 //! out; there is no clock, no socket and no payload: application data is a number of bytes. The
@@ -13,7 +19,6 @@
 //! * The scoreboard of sent segments: `sent.rs`; loss recovery: `recovery/`, one file per algorithm.
 //! * Congestion control: `congestion/`, one file per controller.
 //! * [`mptcp`]: one connection over several endpoints.
-//! * [`uec`]: Ultra Ethernet transport, which has nothing in common with TCP.
 //!
 //! # Usage rules
 //! * After each [`Endpoint::on_segment`], [`Endpoint::on_timeout`], [`Endpoint::write`] and
@@ -23,13 +28,17 @@
 //! * Both ends of a connection, and all calls to them, use the same [`Config`].
 //! * Nothing panics, whatever a segment contains.
 
+pub mod arrivals;
 mod config;
 mod congestion;
 mod connection;
 mod endpoint;
+mod framing;
 pub mod mptcp;
 mod pacing;
+mod parameters;
 pub mod profile;
+mod protocol;
 mod reassembly;
 mod receiver;
 mod recovery;
@@ -40,12 +49,16 @@ mod sent;
 mod seq;
 mod small_queue;
 mod timers;
+pub mod udp;
 pub mod uec;
 
 pub use config::{
-    Config, ConfigError, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion,
-    MptcpScheduler, RtoFloor, RttSource, TimestampClock, WindowGrowth,
+    Config, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion, MptcpScheduler,
+    RtoFloor, RttSource, TimestampClock, WindowGrowth,
 };
 pub use congestion::PacingRate;
 pub use endpoint::{Endpoint, State, Stats};
+pub use framing::Framing;
+pub use parameters::{ConfigError, Parameters};
+pub use protocol::{PROTOCOLS, Protocol};
 pub use segment::{Ecn, Flags, IP_HEADER, Segment, TCP_HEADER};

@@ -61,8 +61,13 @@ def choose(transport: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> 
     """The stack for a plan's transport and flows, and warnings.
 
     Raises:
-        EmulationError: This kernel lacks the congestion control.
+        EmulationError: The hosts do not use TCP, or this kernel lacks the congestion control.
     """
+    if transport["congestion"] is None:
+        raise EmulationError(
+            f"`weft emulate` runs Linux's TCP, and `transport.protocol` is `{transport['profile']}`",
+            "`weft run` simulates it; remove `transport.protocol` to emulate the same flows over TCP",
+        )
     profile, parameters, warnings = str(transport["profile"]), dict(transport["parameters"]), []
     profiles = {entry["name"]: entry["parameters"] for entry in json.loads(_weft.profiles())}
     if profile not in _NATIVE:

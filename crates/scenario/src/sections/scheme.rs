@@ -32,7 +32,7 @@ impl At {
     }
 
     /// The position of a key, or of the section if the key is missing.
-    fn key(&self, name: &str) -> Span {
+    pub(crate) fn key(&self, name: &str) -> Span {
         self.keys.iter().find(|(key, _)| key == name).map_or(self.section, |(_, span)| *span)
     }
 }

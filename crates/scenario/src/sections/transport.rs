@@ -1,110 +1,187 @@
-//! `[transport]`: a TCP profile and overridden parameters. The keys are the transport's parameters
+//! `[transport]`: a protocol, TCP's profile, and overridden parameters. The keys are the protocol's parameters
 //! themselves, so new ones need no change here.
 
+use serde::Serialize;
 use serde_json::Value as Json;
-use weft_transport::Config;
+use weft_switching::Descriptor;
 use weft_transport::profile::PROFILES;
+use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, udp, uec};
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
 use crate::section::{Key, Kind, Section, key};
+use crate::source::Span;
 use crate::tree::{Entry, Value};
 
 /// The default profile.
 pub(crate) const DEFAULT_PROFILE: &str = "linux";
 
 /// The key that names the profile.
-pub(crate) const PROFILE: Key =
-    key("profile", Kind::Choice(profiles), DEFAULT_PROFILE, "TCP variant whose parameters are the defaults");
+pub(crate) const PROFILE: Key = key(
+    "profile",
+    Kind::Choice(profiles),
+    DEFAULT_PROFILE,
+    "with protocol = \"tcp\", the variant whose parameters are the defaults",
+);
 
 /// The names of all profiles.
 pub(crate) fn profiles() -> Vec<&'static str> {
     PROFILES.iter().map(|(name, _)| *name).collect()
 }
 
-/// A TCP profile with the scenario's overrides.
+/// The key that names the protocol.
+pub(crate) const PROTOCOL: Key =
+    key("protocol", Kind::Choice(protocols), DEFAULT_PROTOCOL, "transport protocol of the hosts");
+
+/// The default protocol.
+const DEFAULT_PROTOCOL: &str = "tcp";
+
+/// The names of all protocols.
+pub(crate) fn protocols() -> Vec<&'static str> {
+    PROTOCOLS.iter().map(|(name, _)| *name).collect()
+}
+
+/// A protocol with the scenario's overrides.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transport {
-    /// The name of the profile.
+    /// The name of TCP's profile, or of another protocol.
     pub profile: String,
-    /// Every parameter.
-    pub config: Config,
+    /// The protocol with every parameter.
+    pub protocol: Protocol,
 }
 
 impl Default for Transport {
     fn default() -> Self {
         let config = Config::profile(DEFAULT_PROFILE).expect("the default profile exists: a test reads it");
-        Self { profile: DEFAULT_PROFILE.to_owned(), config }
+        Self { profile: DEFAULT_PROFILE.to_owned(), protocol: config.into() }
     }
 }
 
 impl Transport {
     pub(crate) fn decode(section: Option<&Section<'_>>) -> Option<Self> {
-        let mut transport = Self::default();
-        let Some(section) = section else { return Some(transport) };
-        if section.node("profile").is_some() {
-            let choices: Vec<_> = profiles().into_iter().map(|name| (name, name)).collect();
-            transport.profile = section.choice("profile", &choices)?.value.to_owned();
-            transport.config = Config::profile(&transport.profile)?;
+        let Some(section) = section else { return Some(Self::default()) };
+        let choices: Vec<_> = protocols().into_iter().map(|name| (name, name)).collect();
+        let name = match section.node(PROTOCOL.name) {
+            Some(_) => section.choice(PROTOCOL.name, &choices)?.value,
+            None => DEFAULT_PROTOCOL,
+        };
+        if let Some(entry) = section.table.entry(PROFILE.name).filter(|_| name != DEFAULT_PROTOCOL) {
+            let message =
+                format!("`transport.profile` is a profile of TCP, and `transport.protocol` is \"{name}\"");
+            section.problem(entry.span, message, "remove it, or set protocol = \"tcp\"");
+            return None;
         }
-        let mut fields = fields(&transport.config);
-        let names: Vec<String> = fields.keys().cloned().collect();
-        let mut good = true;
-        for entry in section.table.0.iter().filter(|entry| entry.key != "profile") {
-            let key = &entry.key;
-            let Some(before) = fields.insert(key.clone(), entry.node.to_json()) else {
-                fields.remove(key);
-                good = false;
-                let problem = Problem::at(entry.span, format!("unknown key `{key}` in [transport]"));
-                let names = || names.iter().map(String::as_str);
-                section.problems.add(match nearest(key, names().chain(["profile"])) {
-                    Some(nearest) => problem.label(format!("did you mean `{nearest}`?")),
-                    None => problem
-                        .label("not a TCP parameter")
-                        .help(format!("expected one of {}", list(names()))),
-                });
-                continue;
-            };
-            if let Ok(config) = serde_json::from_value::<Config>(Json::Object(fields.clone())) {
-                transport.config = config;
-                continue;
-            }
-            good = false;
-            fields.insert(key.clone(), before.clone());
-            refuse(section, entry, &before, &fields, &transport.profile);
-        }
-        if let Err(error) = transport.config.validate() {
-            let entry = section.table.entry(error.name);
-            let span = entry.map_or(section.span, |entry| entry.node.span);
-            let message = format!("`transport.{}` is {}", error.name, error.found);
-            section.problem(span, message, format!("expected {}", error.expected));
-            good = false;
-        }
-        good.then_some(transport)
+        let source = format!("the protocol `{name}`");
+        let protocol = match name {
+            "udp" => Protocol::Udp(read(section, &source, "UDP", udp::Config::default())?),
+            "uec" => Protocol::Uec(read(section, &source, "Ultra Ethernet", uec::Config::default())?),
+            _ => return Self::decode_tcp(section),
+        };
+        Some(Self { profile: name.to_owned(), protocol })
     }
+
+    /// The problem if the hosts' protocol is not one for which `scheme` at `position` chooses paths.
+    pub(crate) fn misfit(&self, scheme: &Descriptor, position: Span) -> Option<Problem> {
+        if !scheme.is_at_hosts || self.protocol.tcp().is_some() {
+            return None;
+        }
+        let (name, protocol) = (scheme.name, self.protocol.name());
+        let message = format!("`{name}` chooses paths for TCP, and transport.protocol is \"{protocol}\"");
+        Some(
+            Problem::at(position, message)
+                .label("name a scheme of switches, such as \"ecmp\", or set protocol = \"tcp\""),
+        )
+    }
+
+    fn decode_tcp(section: &Section<'_>) -> Option<Self> {
+        let mut profile = DEFAULT_PROFILE.to_owned();
+        if section.node(PROFILE.name).is_some() {
+            let choices: Vec<_> = profiles().into_iter().map(|name| (name, name)).collect();
+            profile = section.choice(PROFILE.name, &choices)?.value.to_owned();
+        }
+        let config = Config::profile(&profile)?;
+        let config = read(section, &format!("the profile `{profile}`"), "TCP", config)?;
+        Some(Self { profile, protocol: config.into() })
+    }
+
+    /// The default of every protocol other than TCP.
+    pub(crate) fn others() -> [Protocol; 2] {
+        [Protocol::Udp(udp::Config::default()), Protocol::Uec(uec::Config::default())]
+    }
+}
+
+/// Reads the parameters of a protocol, `title` in messages; the section overrides the values of `config`, which are those
+/// of `source`.
+fn read<C: Parameters>(section: &Section<'_>, source: &str, title: &str, mut config: C) -> Option<C> {
+    let mut fields = fields(&config);
+    let names: Vec<String> = fields.keys().cloned().collect();
+    let mut good = true;
+    let own = [PROFILE.name, PROTOCOL.name];
+    for entry in section.table.0.iter().filter(|entry| !own.contains(&entry.key.as_str())) {
+        let key = &entry.key;
+        let Some(before) = fields.insert(key.clone(), entry.node.to_json()) else {
+            fields.remove(key);
+            good = false;
+            unknown(section, entry, title, &names);
+            continue;
+        };
+        if let Ok(read) = serde_json::from_value::<C>(Json::Object(fields.clone())) {
+            config = read;
+            continue;
+        }
+        good = false;
+        fields.insert(key.clone(), before.clone());
+        refuse::<C>(section, entry, &before, &fields, source);
+    }
+    if let Err(error) = config.validate() {
+        let entry = section.table.entry(error.name);
+        let span = entry.map_or(section.span, |entry| entry.node.span);
+        let message = format!("`transport.{}` is {}", error.name, error.found);
+        section.problem(span, message, format!("expected {}", error.expected));
+        good = false;
+    }
+    good.then_some(config)
+}
+
+/// Reports a key that is none of the parameters `names` of a protocol.
+fn unknown(section: &Section<'_>, entry: &Entry, title: &str, names: &[String]) {
+    let key = entry.key.as_str();
+    let problem = Problem::at(entry.span, format!("unknown key `{key}` in [transport]"));
+    let all = || names.iter().map(String::as_str).chain([PROTOCOL.name, PROFILE.name]);
+    let owner = Transport::others().into_iter().chain([Transport::default().protocol]);
+    let owner = owner.into_iter().find(|protocol| fields(protocol).contains_key(key));
+    section.problems.add(match (owner, nearest(key, all())) {
+        (Some(owner), _) => {
+            problem.label(format!("not a {title} parameter; protocol = \"{}\" has it", owner.name()))
+        }
+        (None, Some(nearest)) => problem.label(format!("did you mean `{nearest}`?")),
+        (None, None) => problem
+            .label(format!("not a {title} parameter"))
+            .help(format!("expected one of {}", list(names.iter().map(String::as_str)))),
+    });
 }
 
 /// Reports an unreadable parameter value and the expected one. `before`, its current value in `fields`, shows
 /// the kind of value.
-fn refuse(
+fn refuse<C: Parameters>(
     section: &Section<'_>,
     entry: &Entry,
     before: &Json,
     fields: &serde_json::Map<String, Json>,
-    profile: &str,
+    source: &str,
 ) {
     let (key, node) = (entry.key.as_str(), &entry.node);
     let why = match before {
         Json::Number(number) => {
             let what = if number.is_f64() { "a finite number" } else { "a whole number" };
             let kind = if matches!(node.value, Value::Integer(_)) { "" } else { what };
-            let range = range(fields, key, number);
+            let range = range::<C>(fields, key, number);
             let parts = [kind, range.as_deref().unwrap_or_default()];
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
             format!("expected {}", parts.join(", "))
         }
         Json::Bool(_) => "expected true or false, without quotes".to_owned(),
-        _ => match (choices(fields, key), &node.value) {
+        _ => match (choices::<C>(fields, key), &node.value) {
             (Some(names), Value::Text(_)) => {
                 let names: Vec<(&str, ())> = names.iter().map(|name| (name.as_str(), ())).collect();
                 section.choice(key, &names);
@@ -115,7 +192,7 @@ fn refuse(
                 format!("the unit is missing: write it as a string, \"{} ...\"", node.short())
             }
             (None, _) => {
-                let why = refusal(fields, key, node.to_json()).unwrap_or_default();
+                let why = refusal::<C>(fields, key, node.to_json()).unwrap_or_default();
                 // Serde repeats the value, which the message shows already.
                 match why.split_once(", expected ") {
                     Some((start, what)) if start.starts_with("invalid ") => format!("expected {what}"),
@@ -125,34 +202,38 @@ fn refuse(
         },
     };
     let message = format!("`transport.{key}` cannot be {}", node.describe());
-    section.problem(node.span, message, format!("{why}; the profile `{profile}` has {before}"));
+    section.problem(node.span, message, format!("{why}; {source} has {before}"));
 }
 
 /// The error of the parameter's own reader for `value`, if any.
-fn refusal(fields: &serde_json::Map<String, Json>, key: &str, value: Json) -> Option<String> {
+fn refusal<C: Parameters>(fields: &serde_json::Map<String, Json>, key: &str, value: Json) -> Option<String> {
     let mut fields = fields.clone();
     fields.insert(key.to_owned(), value);
-    serde_json::from_value::<Config>(Json::Object(fields)).err().map(|error| error.to_string())
+    serde_json::from_value::<C>(Json::Object(fields)).err().map(|error| error.to_string())
 }
 
 /// The choices of the parameter `key`, if it has a few: its reader lists them when given an empty string.
-fn choices(fields: &serde_json::Map<String, Json>, key: &str) -> Option<Vec<String>> {
-    let error = refusal(fields, key, "".into())?;
+fn choices<C: Parameters>(fields: &serde_json::Map<String, Json>, key: &str) -> Option<Vec<String>> {
+    let error = refusal::<C>(fields, key, "".into())?;
     let (_, names) = error.strip_prefix("unknown variant ")?.split_once("expected ")?;
     Some(names.split('`').skip(1).step_by(2).map(str::to_owned).collect())
 }
 
 /// The valid range of the numeric parameter `key`; `number` is a valid value.
-fn range(fields: &serde_json::Map<String, Json>, key: &str, number: &serde_json::Number) -> Option<String> {
+fn range<C: Parameters>(
+    fields: &serde_json::Map<String, Json>,
+    key: &str,
+    number: &serde_json::Number,
+) -> Option<String> {
     let whole = !number.is_f64();
     let largest = [u64::from(u8::MAX), u16::MAX.into(), u32::MAX.into(), u64::MAX];
-    let most = largest.into_iter().rev().find(|most| refusal(fields, key, (*most).into()).is_none());
+    let most = largest.into_iter().rev().find(|most| refusal::<C>(fields, key, (*most).into()).is_none());
     let outermost = if whole { vec![0.into(), most?.into()] } else { vec![Json::from(-1.0)] };
     // The range that validation reports for one of the extreme values, if any.
     let said = outermost.into_iter().find_map(|number| {
         let mut fields = fields.clone();
         fields.insert(key.to_owned(), number);
-        let config = serde_json::from_value::<Config>(Json::Object(fields)).ok()?;
+        let config = serde_json::from_value::<C>(Json::Object(fields)).ok()?;
         config.validate().err().filter(|error| error.name == key)
     });
     match said {
@@ -162,8 +243,8 @@ fn range(fields: &serde_json::Map<String, Json>, key: &str, number: &serde_json:
     }
 }
 
-/// The parameters of a TCP by name, as strings, numbers and booleans.
-pub(crate) fn fields(config: &Config) -> serde_json::Map<String, Json> {
+/// The parameters of a protocol by name, as strings, numbers and booleans.
+pub(crate) fn fields(config: &impl Serialize) -> serde_json::Map<String, Json> {
     match serde_json::to_value(config) {
         Ok(Json::Object(fields)) => fields,
         _ => serde_json::Map::new(),

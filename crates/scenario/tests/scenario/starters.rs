@@ -92,7 +92,10 @@ fn the_static_scenario_is_the_papers() {
             ("h2", "h15", 10_000_000, "long"),
         ]
     );
-    assert_eq!((plan.transport.profile.as_str(), plan.transport.config.mss), ("ns3-3.23", 1448));
+    assert_eq!(
+        (plan.transport.profile.as_str(), plan.transport.protocol.tcp().unwrap().mss),
+        ("ns3-3.23", 1448)
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use weft_switching::exploration::Exploration;
 use weft_switching::host::over::over;
 use weft_switching::{Header, Kind, Overlay, descriptor, smoc};
 use weft_transport::mptcp::Options;
-use weft_transport::{Config, Flags, Segment, TCP_HEADER};
+use weft_transport::{Config, Flags, IP_HEADER, Mptcp, Segment, TCP_HEADER};
 use weft_units::{HostId, LinkId, Time};
 use weft_wire::{
     Arp, ArpOperation, EtherType, Ethernet, Hello, Ipv4, MIN_FRAME, Mac, PathHeader, PathType, SwitchId, Tcp,
@@ -22,6 +22,8 @@ use crate::trace::Seen;
 
 /// The EtherType of frames whose format a scheme leaves open: IEEE 802's for local experiments.
 const EXPERIMENTAL: EtherType = EtherType(0x88b5);
+/// Bytes of a UDP header.
+const UDP_HEADER: usize = 8;
 /// The maximum number of bytes stored of a frame: all headers.
 pub const SNAPLEN: u32 = 256;
 /// "Don't fragment", and the time to live that hosts send; switches do not change it.
@@ -39,7 +41,8 @@ pub struct Frame {
 /// The frames of a run.
 pub struct Frames<'a> {
     fabric: &'a Fabric,
-    transport: &'a Config,
+    /// TCP's parameters, if hosts use it.
+    transport: Option<&'a Config>,
     scale: u8,
     overlay: Overlay,
     /// The hold time of Hello messages.
@@ -57,15 +60,15 @@ impl<'a> Frames<'a> {
             scheme => scheme,
         };
         let hold = Exploration::from_spec(&plan.scheme).0.hold;
-        let transport = &plan.transport.config;
+        let transport = plan.transport.protocol.tcp();
         Self {
             fabric: &plan.fabric,
             transport,
-            scale: window_scale(transport),
+            scale: transport.map_or(0, window_scale),
             overlay: scheme.map_or(Overlay::Open, |scheme| scheme.overlay),
             hold_ms: u32::try_from(hold.ps() / 1_000_000_000).unwrap_or(u32::MAX),
             starts: HashMap::new(),
-            is_multipath: weft_transport::mptcp::Config::new(transport).is_some(),
+            is_multipath: transport.is_some_and(|config| config.mptcp != Mptcp::Off),
         }
     }
 
@@ -82,6 +85,7 @@ impl<'a> Frames<'a> {
         match (header.kind, seen.segment()) {
             (Kind::ArpRequest | Kind::ArpReply, _) => arp(header),
             (Kind::Hello, _) => self.hello(link, time),
+            (Kind::Other, Some(_)) => self.udp(link, header),
             // Hosts' own probes are packets without any flag of TCP.
             (_, Some((segment, options))) if segment.flags != Flags::NONE => {
                 self.tcp(link, header, &segment, &options)
@@ -96,29 +100,38 @@ impl<'a> Frames<'a> {
     }
 
     fn tcp(&self, link: LinkId, header: &Header, segment: &Segment, multipath: &Options) -> Frame {
-        let from_switch = !self.fabric.node(self.fabric.link(link).from).is_host();
-        let destination =
-            if from_switch && self.overlay == Overlay::Label { header.label() } else { header.dst };
         let start = self.starts.get(&end(header)).copied().unwrap_or_default();
-        let segment_bytes =
-            self.segment(header, segment, &options(self.transport, segment, multipath, start));
-        let ends = [address(header.src), address(header.dst)].concat();
+        let options = self.transport.map(|transport| options(transport, segment, multipath, start));
+        let segment_bytes = self.segment(header, segment, &options.unwrap_or_default());
         let length = segment_bytes.len() + usize::from(segment.len);
-        let total = (Ipv4::MIN_HEADER_LEN + length) as u16;
-        let mut ip = vec![0x45, header.traffic_class];
-        ip.extend(total.to_be_bytes());
-        ip.extend(IP_FLAGS_TTL);
-        ip.extend([6, 0, 0]);
-        ip.extend(&ends);
-        let sum = checksum(&[&ip]);
-        ip[10..12].copy_from_slice(&sum.to_be_bytes());
+        let (ip, ends) = ip(header, 6, length);
         let pseudo = [&ends[..], &[0, 6], &(length as u16).to_be_bytes()].concat();
         let mut tcp = segment_bytes;
         // The data, which is not stored, counts as zeros.
         let sum = checksum(&[&pseudo, &tcp]);
         tcp[16..18].copy_from_slice(&sum.to_be_bytes());
+        self.packet(link, header, [ip, tcp].concat(), segment.len.into())
+    }
+
+    /// A packet of a protocol over UDP. What the protocol adds to the UDP header counts as data.
+    fn udp(&self, link: LinkId, header: &Header) -> Frame {
+        let length = usize::from(header.ip_bytes).saturating_sub(IP_HEADER as usize);
+        let (mut packet, _) = ip(header, 17, length);
+        packet.extend(header.sport.to_be_bytes());
+        packet.extend(header.dport.to_be_bytes());
+        packet.extend((length as u16).to_be_bytes());
+        // None, which IPv4 permits.
+        packet.extend([0, 0]);
+        self.packet(link, header, packet, length.saturating_sub(UDP_HEADER) as u32)
+    }
+
+    /// An IP packet with `data` bytes behind its headers, as it is on `link`.
+    fn packet(&self, link: LinkId, header: &Header, packet: Vec<u8>, data: u32) -> Frame {
+        let from_switch = !self.fabric.node(self.fabric.link(link).from).is_host();
+        let destination =
+            if from_switch && self.overlay == Overlay::Label { header.label() } else { header.dst };
         let ethernet = [&destination.0[..], &header.src.0, &EtherType::IPV4.0.to_be_bytes()].concat();
-        let frame = Frame::new([ethernet, ip, tcp].concat(), segment.len.into());
+        let frame = Frame::new([ethernet, packet].concat(), data);
         match header.kind {
             Kind::PathRequest => frame.wrapped(header, PathType::Request),
             Kind::PathReply => frame.wrapped(header, PathType::Reply),
@@ -204,6 +217,19 @@ fn address(mac: Mac) -> [u8; 4] {
         Some(IpAddr::V4(address)) => address.octets(),
         _ => [0; 4],
     }
+}
+
+/// The IPv4 header of a packet with `length` bytes behind it, and its two addresses.
+fn ip(header: &Header, protocol: u8, length: usize) -> (Vec<u8>, Vec<u8>) {
+    let ends = [address(header.src), address(header.dst)].concat();
+    let mut ip = vec![0x45, header.traffic_class];
+    ip.extend(((Ipv4::MIN_HEADER_LEN + length) as u16).to_be_bytes());
+    ip.extend(IP_FLAGS_TTL);
+    ip.extend([protocol, 0, 0]);
+    ip.extend(&ends);
+    let sum = checksum(&[&ip]);
+    ip[10..12].copy_from_slice(&sum.to_be_bytes());
+    (ip, ends)
 }
 
 fn arp(header: &Header) -> Frame {

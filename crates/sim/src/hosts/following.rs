@@ -21,11 +21,20 @@ impl Following {
     /// The owner of the packet of `segment`, watched if links observe it, and its way if it is followed.
     #[inline(always)]
     pub fn of(&mut self, segment: &Segment, owner: u32) -> (u32, Option<Box<Way>>) {
-        if self.next && segment.len > 0 {
-            self.next = false;
-            self.count += 1;
-            return (owner | WATCHED, Some(Box::new(Way { number: self.count, links: Vec::new() })));
+        if segment.len > 0 {
+            return self.of_data(owner);
         }
         (if segment.flags.has(Flags::SYN) { owner | WATCHED } else { owner }, None)
+    }
+
+    /// The same for a packet with data.
+    #[inline(always)]
+    pub fn of_data(&mut self, owner: u32) -> (u32, Option<Box<Way>>) {
+        if !self.next {
+            return (owner, None);
+        }
+        self.next = false;
+        self.count += 1;
+        (owner | WATCHED, Some(Box::new(Way { number: self.count, links: Vec::new() })))
     }
 }

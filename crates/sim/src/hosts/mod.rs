@@ -4,14 +4,19 @@
 //! carries, and lives from its first packet until the engine says that the flow is over.
 
 mod alarms;
+mod any;
+mod ends;
 mod following;
 mod multipath;
 mod places;
 mod protocol;
 mod tcp;
+mod turns;
+mod udp;
+mod uec;
 mod vacancies;
 
-pub use multipath::Multipath;
+pub use any::Any;
 pub use places::{Place, Places};
 pub use protocol::{Hosts, Nics, World, node_of};
 pub use tcp::Tcp;

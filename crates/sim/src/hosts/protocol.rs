@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weft_switching::Forwarding;
 use weft_traffic::Flow;
-use weft_transport::Config;
+use weft_transport::Framing;
 use weft_units::{HostId, NodeId, Time};
 
 use crate::journal::{FlowNumber, SideReport};
@@ -18,8 +18,10 @@ use super::places::Places;
 pub struct World<'a> {
     /// The flows, in order of start time.
     pub flows: &'a [Flow],
-    /// The transport protocol.
-    pub transport: &'a Config,
+    /// How the transport protocol divides flows into packets.
+    pub framing: Framing,
+    /// The seed of the run.
+    pub seed: u64,
     /// The places of the flows' ends among those of their partitions.
     pub places: Places,
 }

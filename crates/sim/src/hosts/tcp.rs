@@ -60,6 +60,7 @@ const FIRST_SIDES: usize = 16;
 
 /// The ends of a partition.
 pub struct Tcp<'a, P: PathSelector> {
+    config: &'a Config,
     sides: Vec<Side<P>>,
     vacancies: Vacancies,
     segment: Segment,
@@ -108,9 +109,10 @@ pub(super) fn initial_sequence(flow: &Flow, side: usize) -> u32 {
 }
 
 impl<'a, P: PathSelector> Tcp<'a, P> {
-    /// None yet; hosts choose paths by `scheme`, among those that `finder` finds.
-    pub fn new(scheme: &'a P::Scheme, finder: &'a dyn PathFinder) -> Self {
+    /// None yet, with the parameters of `config`; hosts choose paths by `scheme`, among those that `finder` finds.
+    pub fn new(config: &'a Config, scheme: &'a P::Scheme, finder: &'a dyn PathFinder) -> Self {
         Self {
+            config,
             sides: Vec::new(),
             vacancies: Vacancies::default(),
             segment: Segment::default(),
@@ -230,7 +232,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
     #[cold]
     fn listen(&mut self, end: u32, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
         let flow = &world.flows[end as usize / 2];
-        let endpoint = Endpoint::listen(world.transport, initial_sequence(flow, 1));
+        let endpoint = Endpoint::listen(self.config, initial_sequence(flow, 1));
         let nic = nics.nic(net, flow, 1, None);
         self.add(end, endpoint, nic, net, nics, world)
     }
@@ -239,7 +241,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
     #[inline]
     fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
         let now = net.now;
-        let small_queues = world.transport.small_queues;
+        let small_queues = self.config.small_queues;
         let side = &mut self.sides[place as usize];
         if side.endpoint.delivered() >= side.awaits {
             side.awaits = u64::MAX;
@@ -251,7 +253,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         while side.path.own(&mut host, &mut side.template, &mut self.segment) {
             transmit(side, &self.segment, net, tracer);
         }
-        while side.endpoint.poll_transmit(world.transport, now, &mut self.segment) {
+        while side.endpoint.poll_transmit(self.config, now, &mut self.segment) {
             side.path.stamp(&mut host, &mut side.template, &self.segment);
             let taken = transmit(side, &self.segment, net, tracer);
             if small_queues && taken && self.segment.len > 0 {
@@ -309,7 +311,7 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         tracer: &mut T,
     ) {
         let flow = &world.flows[number as usize];
-        let mut client = Endpoint::connect(world.transport, net.now, initial_sequence(flow, 0));
+        let mut client = Endpoint::connect(self.config, net.now, initial_sequence(flow, 0));
         client.write(flow.bytes);
         client.close();
         let nic = nics.nic(net, flow, 0, None);
@@ -347,9 +349,9 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         let is_kept = side.path.receive(&mut host, &net.packets.get(packet).header, &self.segment);
         net.deliver(packet);
         if !is_kept {
-            side.endpoint.on_segment(world.transport, net.now, &self.segment);
+            side.endpoint.on_segment(self.config, net.now, &self.segment);
         }
-        side.take_released(world.transport, net.now, &mut self.segment);
+        side.take_released(self.config, net.now, &mut self.segment);
         self.pump(place, net, world, tracer);
     }
 
@@ -367,13 +369,13 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         }
         if side.endpoint.next_timeout() <= now {
             let before = side.endpoint.stats().timeouts;
-            side.endpoint.on_timeout(world.transport, now);
+            side.endpoint.on_timeout(self.config, now);
             if side.endpoint.stats().timeouts > before {
                 let shared = &mut self.shared[side.shared as usize];
                 side.path.timed_out(&mut Host { scheme: self.scheme, shared, now });
             }
         }
-        side.take_released(world.transport, now, &mut self.segment);
+        side.take_released(self.config, now, &mut self.segment);
         self.pump(place, net, world, tracer);
         true
     }

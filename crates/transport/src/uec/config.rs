@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use weft_units::{Bytes, Duration};
 
 use super::entropy::EntropyChoice;
-use crate::config::ConfigError;
+use crate::framing::Framing;
+use crate::parameters::{ConfigError, Parameters, check};
 
 /// How the window changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -65,14 +66,25 @@ impl Config {
     /// Bytes of the IP packet in which an answer travels: with Ethernet's header and check sequence, 64.
     pub const ANSWER: u16 = 46;
 
-    /// Checks the parameters.
-    ///
-    /// # Errors
-    /// The first parameter that is out of its range.
-    pub fn validate(&self) -> Result<(), ConfigError> {
-        let check = |good, name, found: &dyn std::fmt::Display, expected| {
-            if good { Ok(()) } else { Err(ConfigError { name, found: found.to_string(), expected }) }
-        };
+    /// Bytes of the IP packet with `payload` bytes.
+    pub fn ip_bytes(&self, payload: u16) -> u16 {
+        (Self::IP_AND_UDP + u32::from(self.header) + u32::from(payload)) as u16
+    }
+
+    /// How it divides a flow into packets.
+    pub fn framing(&self) -> Framing {
+        let headers = Self::IP_AND_UDP + u32::from(self.header);
+        Framing { payload: self.mtu, headers, round_trips: 0, pace: None }
+    }
+
+    /// The largest flow: packets have numbers of 32 bits.
+    pub fn largest_flow(&self) -> u64 {
+        u64::from(u32::MAX - 1) * u64::from(self.mtu)
+    }
+}
+
+impl Parameters for Config {
+    fn validate(&self) -> Result<(), ConfigError> {
         check((64..=9000).contains(&self.mtu), "mtu", &self.mtu, "64 to 9000")?;
         check(self.header <= 200, "header", &self.header, "0 to 200")?;
         check((1..=100_000).contains(&self.window), "window", &self.window, "1 to 100000")?;
@@ -84,21 +96,6 @@ impl Config {
         }
         check(self.rto > self.base_rtt, "rto", &self.rto, "more than base_rtt")?;
         check(self.ack_bytes.0 <= 1 << 20, "ack_bytes", &self.ack_bytes, "0 to 1 MiB")
-    }
-
-    /// Bytes of the IP packet with `payload` bytes.
-    pub fn ip_bytes(&self, payload: u16) -> u16 {
-        (Self::IP_AND_UDP + u32::from(self.header) + u32::from(payload)) as u16
-    }
-
-    /// The number of packets of a flow of `bytes`.
-    pub fn packets(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(u64::from(self.mtu)).max(1)
-    }
-
-    /// The largest flow: packets have numbers of 32 bits.
-    pub fn largest_flow(&self) -> u64 {
-        u64::from(u32::MAX - 1) * u64::from(self.mtu)
     }
 }
 

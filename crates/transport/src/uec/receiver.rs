@@ -1,10 +1,9 @@
 //! [`Receiver`]: the destination of a connection.
 
-use std::collections::VecDeque;
-
 use super::config::Config;
 use super::packet::{Answer, Data};
 use super::sender::SPAN;
+use crate::arrivals::Arrivals;
 use crate::endpoint::Stats;
 
 /// The destination of a connection: which packets have arrived, and the answers to them.
@@ -12,12 +11,7 @@ use crate::endpoint::Stats;
 pub struct Receiver {
     bytes: u64,
     packets: u32,
-    /// All packets below have arrived.
-    cumulative: u32,
-    /// A bit for each packet from the multiple of 64 at or below `cumulative` on.
-    words: VecDeque<u64>,
-    /// Packets that arrived above `cumulative`.
-    ahead: u32,
+    arrivals: Arrivals,
     /// The highest number received, plus one.
     next: u32,
     /// Bytes of payload that have arrived, without repetitions.
@@ -34,10 +28,8 @@ impl Receiver {
     pub fn new(config: &Config, bytes: u64) -> Self {
         Self {
             bytes,
-            packets: config.packets(bytes.min(config.largest_flow())) as u32,
-            cumulative: 0,
-            words: VecDeque::new(),
-            ahead: 0,
+            packets: config.framing().packets(bytes.min(config.largest_flow())).0 as u32,
+            arrivals: Arrivals::default(),
             next: 0,
             received: 0,
             unanswered: 0,
@@ -53,59 +45,12 @@ impl Receiver {
 
     /// Whether all packets have arrived.
     pub fn is_done(&self) -> bool {
-        self.cumulative == self.packets
+        self.arrivals.first_missing() == self.packets
     }
 
     /// Its counts.
     pub fn stats(&self) -> &Stats {
         &self.stats
-    }
-
-    /// The place of packet `number`: its word and its bit.
-    fn place(&self, number: u32) -> (usize, u32) {
-        ((number / 64 - self.cumulative / 64) as usize, number % 64)
-    }
-
-    fn has(&self, number: u32) -> bool {
-        if number < self.cumulative {
-            return true;
-        }
-        let (word, bit) = self.place(number);
-        self.words.get(word).is_some_and(|bits| bits >> bit & 1 == 1)
-    }
-
-    /// Which of the 64 packets up to `number` have arrived: bit i is for the packet `number - i`.
-    fn bitmap(&self, number: u32) -> u64 {
-        let base = self.cumulative / 64 * 64;
-        // The word of packets from `start` on, those before the base included: they have arrived.
-        let word = |start: i64| -> u64 {
-            match (start - i64::from(base)) / 64 {
-                _ if start < 0 => 0,
-                _ if start < i64::from(base) => u64::MAX,
-                place => self.words.get(place as usize).copied().unwrap_or(0),
-            }
-        };
-        let (start, bit) = (i64::from(number / 64 * 64), number % 64);
-        let upper = word(start) << (63 - bit);
-        let lower = if bit == 63 { 0 } else { word(start - 64) >> (bit + 1) };
-        (upper | lower).reverse_bits()
-    }
-
-    /// Notes that packet `number` has arrived.
-    fn note(&mut self, number: u32) {
-        let (word, bit) = self.place(number);
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
-        }
-        self.words[word] |= 1 << bit;
-        self.ahead += 1;
-        while self.words.front().is_some_and(|bits| bits >> (self.cumulative % 64) & 1 == 1) {
-            self.cumulative += 1;
-            self.ahead -= 1;
-            if self.cumulative.is_multiple_of(64) {
-                self.words.pop_front();
-            }
-        }
     }
 
     /// Takes a data packet; `is_marked` if it arrived with a congestion mark, `is_trimmed` if without payload. Returns the
@@ -118,10 +63,10 @@ impl Receiver {
         is_trimmed: bool,
     ) -> Option<Answer> {
         let number = data.number;
-        if number >= self.packets || number.saturating_sub(self.cumulative) > SPAN {
+        if number >= self.packets || number.saturating_sub(self.arrivals.first_missing()) > SPAN {
             return None;
         }
-        let is_new = !self.has(number);
+        let is_new = !self.arrivals.contains(number);
         let mut answers = true;
         if !is_trimmed {
             self.stats.ecn_marks += u32::from(is_marked);
@@ -136,8 +81,8 @@ impl Receiver {
             self.received += u64::from(data.bytes);
             self.unanswered += u64::from(data.bytes);
             self.is_asked |= data.asks;
-            self.note(number);
-            let is_complete = self.is_asked && self.ahead == 0;
+            self.arrivals.insert(number);
+            let is_complete = self.is_asked && !self.arrivals.has_gap();
             self.is_asked &= !is_complete;
             answers =
                 is_marked || is_first || data.asks || is_complete || self.unanswered >= config.ack_bytes.0;
@@ -148,8 +93,8 @@ impl Receiver {
         self.unanswered = 0;
         Some(Answer {
             number,
-            cumulative: self.cumulative,
-            bitmap: self.bitmap(number),
+            cumulative: self.arrivals.first_missing(),
+            bitmap: self.arrivals.up_to(number),
             entropy: data.entropy,
             attempt: data.attempt,
             is_marked,
@@ -159,7 +104,7 @@ impl Receiver {
 
     /// Bytes of memory held outside of the struct.
     pub fn memory(&self) -> usize {
-        self.words.capacity() * size_of::<u64>()
+        self.arrivals.heap_bytes()
     }
 }
 

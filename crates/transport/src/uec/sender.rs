@@ -59,11 +59,10 @@ pub struct Sender {
 impl Sender {
     /// A source of `bytes`, at most [`Config::largest_flow`], whose link has `rate`. `random` seeds its choice of paths.
     pub fn new(config: &Config, bytes: u64, rate: Rate, random: u64) -> Self {
-        let packets = config.packets(bytes.min(config.largest_flow()));
-        let last = bytes.saturating_sub((packets - 1) * u64::from(config.mtu));
+        let (packets, last) = config.framing().packets(bytes.min(config.largest_flow()));
         Self {
             packets: packets as u32,
-            last: last.min(u64::from(config.mtu)) as u16,
+            last,
             cumulative: 0,
             sent: VecDeque::new(),
             missing: BinaryHeap::new(),

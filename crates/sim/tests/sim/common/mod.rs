@@ -21,7 +21,7 @@ use weft_switching::ecmp::Ecmp;
 use weft_switching::host::path_selector::PathSelector;
 use weft_switching::{Blueprint, DropReason, Forwarding, ParamValue, SchemeSpec, stream};
 use weft_traffic::Flow;
-use weft_transport::Config;
+use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, LinkId, Rate, Time};
 
 use restart::{Restart, run_with_restarts};
@@ -89,7 +89,7 @@ pub fn profile(name: &str) -> Config {
 pub struct Trial<'a> {
     pub fabric: &'a Fabric,
     pub scheme: SchemeSpec,
-    pub config: Config,
+    pub protocol: Protocol,
     pub seed: u64,
     pub limit: Duration,
     pub window: (Duration, Duration),
@@ -102,11 +102,11 @@ pub struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    pub fn new(fabric: &'a Fabric, scheme: SchemeSpec, config: Config) -> Self {
+    pub fn new(fabric: &'a Fabric, scheme: SchemeSpec, protocol: impl Into<Protocol>) -> Self {
         Self {
             fabric,
             scheme,
-            config,
+            protocol: protocol.into(),
             seed: 1,
             limit: Duration::from_secs(100),
             window: (Duration::ZERO, Duration::from_secs(1)),
@@ -228,7 +228,7 @@ impl<'a> Trial<'a> {
             fabric: self.fabric,
             flows: &self.flows,
             classes: self.flows.len(),
-            transport: &self.config,
+            transport: &self.protocol,
             seed: self.seed,
             limit: at(self.limit),
             window: (at(self.window.0), at(self.window.1)),

@@ -39,7 +39,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         fabric: &input.fabric,
         flows: &input.flows,
         classes: CLASSES.len(),
-        transport: &transport(&input.tcp),
+        transport: &transport(&input.tcp).into(),
         seed: input.seed,
         limit: Time::ZERO + Duration::from_secs(1000),
         window: (Time::ZERO, Time::ZERO + Duration::from_secs(1)),

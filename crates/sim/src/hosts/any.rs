@@ -1,0 +1,116 @@
+//! [`Any`]: hosts with a protocol other than plain TCP. One type for all of them: the engine is compiled once for it and
+//! each switch scheme, and only plain TCP does without the branch.
+
+use weft_traffic::Flow;
+use weft_transport::{Protocol, mptcp};
+use weft_units::Time;
+
+use super::multipath::Multipath;
+use super::protocol::{Hosts, Nics, World};
+use super::udp::Udp;
+use super::uec::Uec;
+use crate::journal::{FlowNumber, SideReport};
+use crate::network::Network;
+use crate::packet::PacketId;
+use crate::trace::Tracer;
+
+/// The hosts of a partition.
+pub enum Any {
+    /// With Multipath TCP.
+    Multipath(Box<Multipath>),
+    /// With datagrams.
+    Udp(Box<Udp>),
+    /// With Ultra Ethernet.
+    Uec(Box<Uec>),
+}
+
+/// Calls a method of the hosts, whatever they are.
+macro_rules! each {
+    ($self:expr, $hosts:ident => $call:expr) => {
+        match $self {
+            Any::Multipath($hosts) => $call,
+            Any::Udp($hosts) => $call,
+            Any::Uec($hosts) => $call,
+        }
+    };
+}
+
+impl Any {
+    /// Hosts with `protocol` that send `flows`.
+    ///
+    /// # Panics
+    /// If `protocol` is plain TCP.
+    pub fn new(protocol: &Protocol, flows: &mut dyn Iterator<Item = &Flow>) -> Self {
+        match protocol {
+            Protocol::Tcp(config) => {
+                let config = mptcp::Config::new(config).expect("plain TCP has a type of its own");
+                Self::Multipath(Box::new(Multipath::new(config, flows)))
+            }
+            Protocol::Udp(config) => Self::Udp(Box::new(Udp::new(config.clone()))),
+            Protocol::Uec(config) => Self::Uec(Box::new(Uec::new(config.clone()))),
+        }
+    }
+}
+
+impl Hosts for Any {
+    const STRAND_BITS: u32 = Multipath::STRAND_BITS;
+
+    fn open<T: Tracer>(
+        &mut self,
+        flow: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        each!(self, hosts => hosts.open(flow, net, nics, world, tracer));
+    }
+
+    fn deliver<T: Tracer>(
+        &mut self,
+        packet: PacketId,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        each!(self, hosts => hosts.deliver(packet, net, nics, world, tracer));
+    }
+
+    fn timer<T: Tracer>(
+        &mut self,
+        place: u32,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) -> bool {
+        each!(self, hosts => hosts.timer(place, net, nics, world, tracer))
+    }
+
+    fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
+        each!(self, hosts => hosts.watch(flow, subflow, world));
+    }
+
+    fn leave(
+        &mut self,
+        flow: FlowNumber,
+        side: usize,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+    ) -> Option<(SideReport, Time)> {
+        each!(self, hosts => hosts.leave(flow, side, net, world))
+    }
+
+    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
+        each!(self, hosts => hosts.delivered(flow, world))
+    }
+
+    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+        each!(self, hosts => hosts.repick(net, nics, world));
+    }
+
+    fn memory(&self) -> usize {
+        each!(self, hosts => hosts.memory())
+    }
+}

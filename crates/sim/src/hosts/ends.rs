@@ -1,0 +1,104 @@
+//! [`Ends`]: one side each of the flows of a partition.
+
+use weft_units::Time;
+
+use super::places::Place;
+use super::protocol::{World, node_of};
+use super::vacancies::Vacancies;
+use crate::journal::{FlowNumber, News};
+use crate::network::Network;
+
+/// A side of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Whose {
+    /// The flow.
+    pub flow: FlowNumber,
+    /// 0: the source; 1: the destination.
+    pub side: usize,
+}
+
+/// The sides that are there, by their places.
+pub struct Ends<S> {
+    ends: Vec<Option<Box<End<S>>>>,
+    vacancies: Vacancies,
+}
+
+/// One of them.
+pub struct End<S> {
+    /// Whose it is.
+    pub whose: Whose,
+    /// When it was opened.
+    pub opened: Time,
+    /// The rest.
+    pub state: S,
+}
+
+impl<S> Default for Ends<S> {
+    fn default() -> Self {
+        Self { ends: Vec::new(), vacancies: Vacancies::default() }
+    }
+}
+
+impl<S> Ends<S> {
+    /// Adds a side; returns its place.
+    pub fn add(&mut self, whose: Whose, state: S, now: Time, world: &World<'_>) -> u32 {
+        let place = self.vacancies.take().unwrap_or_else(|| {
+            self.ends.push(None);
+            self.ends.len() as u32 - 1
+        });
+        self.ends[place as usize] = Some(Box::new(End { whose, opened: now, state }));
+        world.places.set(whose.flow, whose.side, Place::At(place));
+        place
+    }
+
+    /// The side at `place`, if there is one.
+    #[inline]
+    pub fn at(&mut self, place: u32) -> Option<&mut End<S>> {
+        self.ends.get_mut(place as usize)?.as_deref_mut()
+    }
+
+    /// A side of a flow, if it is there.
+    pub fn of(&self, whose: Whose, world: &World<'_>) -> Option<&End<S>> {
+        match world.places.get(whose.flow, whose.side) {
+            Place::At(place) => self.ends.get(place as usize)?.as_deref(),
+            Place::New | Place::Gone => None,
+        }
+    }
+
+    /// The same, mutable.
+    pub fn of_mut(&mut self, whose: Whose, world: &World<'_>) -> Option<&mut End<S>> {
+        match world.places.get(whose.flow, whose.side) {
+            Place::At(place) => self.at(place),
+            Place::New | Place::Gone => None,
+        }
+    }
+
+    /// Removes a side, which never comes again.
+    pub fn leave(&mut self, whose: Whose, net: &mut Network<'_>, world: &World<'_>) -> Option<End<S>> {
+        let place = world.places.get(whose.flow, whose.side);
+        world.places.set(whose.flow, whose.side, Place::Gone);
+        let Place::At(place) = place else { return None };
+        let end = self.ends.get_mut(place as usize)?.take()?;
+        self.vacancies.leave(place, self.ends.len(), &mut net.queue);
+        Some(*end)
+    }
+
+    /// All sides that are there.
+    pub fn all(&mut self) -> impl Iterator<Item = &mut End<S>> {
+        self.ends.iter_mut().flatten().map(|end| &mut **end)
+    }
+
+    /// Bytes of memory held, with `heap` bytes of each side elsewhere.
+    pub fn memory(&self, heap: impl Fn(&S) -> usize) -> usize {
+        let all = self.ends.iter().flatten();
+        let sides: usize = all.map(|end| size_of::<End<S>>() + heap(&end.state)).sum();
+        sides + self.ends.capacity() * size_of::<Option<Box<End<S>>>>()
+    }
+}
+
+/// Tells the engine news of a side, at its host.
+pub fn tell(net: &mut Network<'_>, world: &World<'_>, whose: Whose, news: News) {
+    let flow = &world.flows[whose.flow as usize];
+    let node = node_of(net, [flow.src, flow.dst][whose.side]);
+    net.tell(node, news);
+}

@@ -1,0 +1,227 @@
+//! [`Udp`]: hosts that send datagrams.
+//!
+//! Only the source knows when a flow has ended of which some datagrams are missing: the last one was sent, and the time in
+//! which it might still arrive is over.
+
+use rand_core::RngCore;
+use weft_switching::{Header, Kind, Stream, stream};
+use weft_transport::Stats;
+use weft_transport::udp::{Config, Datagram, Sink, Source};
+use weft_units::Time;
+
+use super::alarms::Alarms;
+use super::ends::{Ends, Whose, tell};
+use super::following::Following;
+use super::places::Place;
+use super::protocol::{Hosts, Nics, World};
+use super::tcp::template;
+use crate::delays::{Delays, Last};
+use crate::journal::{FlowNumber, News, SideReport, Strand};
+use crate::network::Network;
+use crate::packet::{Content, PacketId};
+use crate::trace::Tracer;
+
+/// One side of a flow.
+enum Side {
+    Source(Box<Sending>),
+    Sink(Receiving),
+}
+
+/// The source.
+struct Sending {
+    source: Source,
+    random: Stream,
+    template: Header,
+    nic: u32,
+    following: Following,
+    alarms: Alarms,
+    /// When the flow ends, if it has not by then; [`Time::MAX`] until all is sent.
+    ends_at: Time,
+    stats: Stats,
+}
+
+/// The destination.
+#[derive(Default)]
+struct Receiving {
+    sink: Sink,
+    has_all: bool,
+    delays: Delays,
+    last: Last,
+}
+
+/// The sides of a partition.
+pub struct Udp {
+    config: Config,
+    ends: Ends<Side>,
+}
+
+/// A number from 0 to below 1.
+fn uniform(random: &mut Stream) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+impl Udp {
+    /// None yet.
+    pub fn new(config: Config) -> Self {
+        Self { config, ends: Ends::default() }
+    }
+
+    /// Sends what is due.
+    fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        let now = net.now;
+        let Some(end) = self.ends.at(place) else { return };
+        let (Side::Source(this), whose) = (&mut end.state, end.whose) else { return };
+        let owner = whose.flow << <Self as Hosts>::STRAND_BITS | 1;
+        while this.source.next_at().is_some_and(|at| at <= now) {
+            let random = &mut this.random;
+            let Datagram { number, payload } = this.source.take(&self.config, &mut || uniform(random));
+            let ip_bytes = world.framing.headers as u16 + payload;
+            let header = Header { payload, ip_bytes, ..this.template };
+            let (owner, way) = this.following.of_data(owner);
+            let content = Content { words: [number, 0, 0, 0], note: 0 };
+            let packet = net.packets.packet_with(now, &header, owner, content, way);
+            this.stats.data_segments_sent += 1;
+            net.counters.packets_sent += 1;
+            net.send(this.nic, packet, tracer);
+            if this.source.next_at().is_none() {
+                this.ends_at = now + self.config.linger;
+                tell(net, world, whose, News::Closed(whose.flow, 0));
+            }
+        }
+        let next = this.source.next_at().unwrap_or(this.ends_at);
+        this.alarms.arm(place, next, Time::MAX, &mut net.queue);
+    }
+}
+
+impl Hosts for Udp {
+    const STRAND_BITS: u32 = 6;
+
+    fn open<T: Tracer>(
+        &mut self,
+        number: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let flow = &world.flows[number as usize];
+        let mut random = stream(world.seed, "udp", number.into());
+        let source = Source::new(&self.config, flow.bytes, net.now, &mut || uniform(&mut random));
+        let side = Side::Source(Box::new(Sending {
+            source,
+            random,
+            template: Header { kind: Kind::Other, ..template(flow, 0) },
+            nic: nics.nic(net, flow, 0, None),
+            following: Following::new(true),
+            alarms: Alarms::default(),
+            ends_at: Time::MAX,
+            stats: Stats::default(),
+        }));
+        let whose = Whose { flow: number, side: 0 };
+        let place = self.ends.add(whose, side, net.now, world);
+        let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
+        tell(net, world, whose, News::Opened(Strand { flow: number, subflow: 0 }, tuple));
+        self.pump(place, net, world, tracer);
+    }
+
+    fn deliver<T: Tracer>(
+        &mut self,
+        packet: PacketId,
+        net: &mut Network<'_>,
+        _nics: &impl Nics,
+        world: &World<'_>,
+        _tracer: &mut T,
+    ) {
+        let Some(Strand { flow, .. }) = net.strand(packet) else { return };
+        let whose = Whose { flow, side: 1 };
+        let place = match world.places.get(flow, 1) {
+            Place::At(place) => place,
+            Place::New => self.ends.add(whose, Side::Sink(Receiving::default()), net.now, world),
+            Place::Gone => return net.deliver(packet),
+        };
+        let Some(end) = self.ends.at(place) else { return net.deliver(packet) };
+        let Side::Sink(this) = &mut end.state else { return net.deliver(packet) };
+        let header = net.packets.get(packet).header;
+        let [number, ..] = net.packets.content(packet).words;
+        this.delays.count(net.packets.age(packet, net.now), &mut this.last);
+        let is_marked = header.traffic_class & Header::CE == Header::CE;
+        this.sink.receive(Datagram { number, payload: header.payload }, is_marked);
+        if let Some(way) = net.packets.way(packet) {
+            let way = std::mem::take(way);
+            tell(net, world, whose, News::Arrived(Strand { flow, subflow: 0 }, way));
+        }
+        net.deliver(packet);
+        if !this.has_all && this.sink.delivered() >= world.flows[flow as usize].bytes {
+            this.has_all = true;
+            tell(net, world, whose, News::Received(flow));
+            tell(net, world, whose, News::Closed(flow, 1));
+        }
+    }
+
+    fn timer<T: Tracer>(
+        &mut self,
+        place: u32,
+        net: &mut Network<'_>,
+        _nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) -> bool {
+        let now = net.now;
+        let Some(end) = self.ends.at(place) else { return false };
+        let (Side::Source(this), whose) = (&mut end.state, end.whose) else { return false };
+        if !this.alarms.take_due(now) {
+            return false;
+        }
+        if this.ends_at <= now {
+            this.ends_at = Time::MAX;
+            tell(net, world, whose, News::Aborted(whose.flow));
+        }
+        self.pump(place, net, world, tracer);
+        true
+    }
+
+    fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
+        if let Some(end) = self.ends.of_mut(Whose { flow, side: 0 }, world)
+            && let Side::Source(this) = &mut end.state
+        {
+            this.following.next = true;
+        }
+    }
+
+    fn leave(
+        &mut self,
+        flow: FlowNumber,
+        side: usize,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+    ) -> Option<(SideReport, Time)> {
+        let end = self.ends.leave(Whose { flow, side }, net, world)?;
+        let (tcp, delays) = match end.state {
+            Side::Source(this) => (this.stats, Delays::default()),
+            Side::Sink(this) => (*this.sink.stats(), this.delays),
+        };
+        Some((SideReport { side, tcp, delays, ..SideReport::default() }, end.opened))
+    }
+
+    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
+        match &self.ends.of(Whose { flow, side: 1 }, world)?.state {
+            Side::Sink(this) => Some(this.sink.delivered()),
+            Side::Source(_) => None,
+        }
+    }
+
+    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+        for end in self.ends.all() {
+            if let Side::Source(this) = &mut end.state {
+                this.nic = nics.nic(net, &world.flows[end.whose.flow as usize], 0, None);
+            }
+        }
+    }
+
+    fn memory(&self) -> usize {
+        self.ends.memory(|side| match side {
+            Side::Source(_) => size_of::<Sending>(),
+            Side::Sink(this) => this.sink.heap_bytes(),
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! [`Protocol`]: the transport protocol of a run's hosts, with its parameters.
+
+use serde::Serialize;
+
+use crate::config::Config;
+use crate::framing::Framing;
+use crate::{udp, uec};
+
+/// The names of the protocols, each with its summary.
+pub const PROTOCOLS: &[(&str, &str)] = &[
+    ("tcp", "TCP or Multipath TCP, by a profile"),
+    ("udp", "datagrams at a rate, constant or on and off; nothing is retransmitted"),
+    ("uec", "Ultra Ethernet: packets over many paths, SACK and NACK, window by delay and marks"),
+];
+
+/// A protocol and its parameters; serialised as these.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Protocol {
+    /// TCP.
+    Tcp(Box<Config>),
+    /// Datagrams.
+    Udp(udp::Config),
+    /// Ultra Ethernet.
+    Uec(uec::Config),
+}
+
+impl Protocol {
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Tcp(_) => "tcp",
+            Self::Udp(_) => "udp",
+            Self::Uec(_) => "uec",
+        }
+    }
+
+    /// TCP's parameters, if it is TCP.
+    pub fn tcp(&self) -> Option<&Config> {
+        match self {
+            Self::Tcp(config) => Some(config),
+            _ => None,
+        }
+    }
+
+    /// How it divides a flow into packets.
+    pub fn framing(&self) -> Framing {
+        match self {
+            Self::Tcp(config) => config.framing(),
+            Self::Udp(config) => config.framing(),
+            Self::Uec(config) => config.framing(),
+        }
+    }
+}
+
+impl From<Config> for Protocol {
+    fn from(config: Config) -> Self {
+        Self::Tcp(Box::new(config))
+    }
+}
