@@ -5,6 +5,7 @@ use weft_switching::host::over::over;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Descriptor, Explores, Need, SchemeSpec};
 use weft_traffic::{EPHEMERAL, Flow, Traffic};
+use weft_transport::uec::Congestion;
 use weft_transport::{Config, EcnMode, Mptcp, Protocol};
 use weft_units::{NodeId, Time};
 
@@ -220,6 +221,7 @@ fn unfit(fabric: &Fabric, transport: &Protocol, scheme: &Descriptor) -> Vec<Stri
     let mut warnings = Vec::new();
     let listening = match transport {
         Protocol::Tcp(config) if config.ecn == EcnMode::Dctcp => Some("DCTCP reacts to losses only"),
+        Protocol::Uec(config) if config.congestion == Congestion::Nscc => Some("NSCC reacts to losses only"),
         _ => None,
     };
     if let Some(what) = listening

@@ -3,9 +3,11 @@
 
 use serde::Serialize;
 use serde_json::Value as Json;
-use weft_switching::Descriptor;
+use weft_switching::{Descriptor, Header};
+use weft_traffic::Flow;
 use weft_transport::profile::PROFILES;
 use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, udp, uec};
+use weft_units::Bytes;
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
@@ -91,6 +93,20 @@ impl Transport {
             Problem::at(position, message)
                 .label("name a scheme of switches, such as \"ecmp\", or set protocol = \"tcp\""),
         )
+    }
+
+    /// The problem with a flow of the traffic at `position` that the protocol cannot carry, if there is one.
+    pub(crate) fn unfit(&self, flows: &[Flow], position: Span) -> Option<Problem> {
+        let Protocol::Uec(config) = &self.protocol else { return None };
+        let (name, largest) = (self.protocol.name(), Bytes(config.largest_flow()));
+        if flows.iter().any(|flow| flow.dscp == Header::TRIMMED) {
+            let message =
+                format!("a flow has DSCP {}, which marks trimmed packets of {name}", Header::TRIMMED);
+            return Some(Problem::at(position, message).label("choose another `dscp`"));
+        }
+        let flow = flows.iter().find(|flow| flow.bytes > largest.0)?;
+        let message = format!("a flow has {}, and {name} carries at most {largest}", Bytes(flow.bytes));
+        Some(Problem::at(position, message).label("limit the sizes, or set a larger transport.mtu"))
     }
 
     fn decode_tcp(section: &Section<'_>) -> Option<Self> {

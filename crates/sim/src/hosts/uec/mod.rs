@@ -33,8 +33,10 @@ struct Source {
     sender: Sender,
     template: Header,
     nic: u32,
-    /// The number of its link's turns.
+    /// The number of its link's turns, and of those for which it has an event: after a change of links, they may
+    /// differ.
     turn: u32,
+    holds: u32,
     is_waiting: bool,
     is_done: bool,
     following: Following,
@@ -84,10 +86,10 @@ impl Uec {
     }
 
     /// Sends a packet of the next source that waits for a link, if the link is free; otherwise when it will be.
-    fn serve<T: Tracer>(&mut self, turn: u32, net: &mut Network<'_>, tracer: &mut T) {
+    fn serve<T: Tracer>(&mut self, number: u32, net: &mut Network<'_>, tracer: &mut T) {
         let now = net.now;
         loop {
-            let turn = self.turns.at(turn);
+            let turn = self.turns.at(number);
             let Some(&place) = turn.waiting.front() else { return };
             let free = net.departure(turn.nic);
             if free > now {
@@ -96,6 +98,7 @@ impl Uec {
                     && let Side::Source(source) = &mut end.state
                 {
                     turn.holder = Some(place);
+                    source.holds = number;
                     source.alarms.arm(place, Time::MAX, free, &mut net.queue);
                 }
                 return;
@@ -115,6 +118,23 @@ impl Uec {
                 self.turns.at(source.turn).waiting.push_back(place);
             }
             source.alarms.arm(place, source.sender.deadline(&self.config), Time::MAX, &mut net.queue);
+        }
+    }
+
+    /// A source has left: it no longer waits for its link, and another one gets the event that it had.
+    fn forget(&mut self, source: &Source, place: u32, net: &mut Network<'_>) {
+        for number in [source.turn, source.holds] {
+            let turn = self.turns.at(number);
+            if turn.remove(place)
+                && let Some(&next) = turn.waiting.front()
+                && let Some(end) = self.ends.at(next)
+                && let Side::Source(other) = &mut end.state
+            {
+                turn.holder = Some(next);
+                other.holds = number;
+                let free = net.departure(turn.nic).max(net.now);
+                other.alarms.arm(next, Time::MAX, free, &mut net.queue);
+            }
         }
     }
 
@@ -155,6 +175,7 @@ impl Hosts for Uec {
             template: Header { kind: Kind::Other, ..template(flow, 0) },
             nic,
             turn: self.turns.of(nic),
+            holds: self.turns.of(nic),
             is_waiting: false,
             is_done: false,
             following: Following::new(true),
@@ -237,9 +258,11 @@ impl Hosts for Uec {
             return false;
         }
         source.sender.time_out(&self.config, net.now);
-        let turn = self.turns.at(source.turn);
-        if turn.holder == Some(place) && net.departure(turn.nic) <= net.now {
+        let held = source.holds;
+        let turn = self.turns.at(held);
+        if turn.holder == Some(place) {
             turn.holder = None;
+            self.serve(held, net, tracer);
         }
         self.pump(place, net, world, tracer);
         true
@@ -265,16 +288,8 @@ impl Hosts for Uec {
         let (tcp, delays) = match end.state {
             Side::Destination(this) => (*this.receiver.stats(), this.delays),
             Side::Source(source) => {
-                let turn = self.turns.at(source.turn);
-                if let Place::At(place) = place
-                    && turn.remove(place)
-                    && let Some(&next) = turn.waiting.front()
-                    && let Some(end) = self.ends.at(next)
-                    && let Side::Source(other) = &mut end.state
-                {
-                    turn.holder = Some(next);
-                    let free = net.departure(turn.nic).max(net.now);
-                    other.alarms.arm(next, Time::MAX, free, &mut net.queue);
+                if let Place::At(place) = place {
+                    self.forget(&source, place, net);
                 }
                 (*source.sender.stats(), Delays::default())
             }
