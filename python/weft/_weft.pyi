@@ -174,7 +174,7 @@ def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) ->
         * ``flows``: by start, in the format of `weft-loadgen`: ``[{"flow", "src", "dst", "sport", "dport", "bytes",
           "dscp", "class", "start_ps"}]``;
         * ``scheme``: ``{"name", "params"}``, defaults filled in: counts are numbers, times and sizes text;
-        * ``transport``: ``{"profile", "congestion", "parameters"}``;
+        * ``transport``: ``{"profile", "congestion", "parameters"}``, of another protocol than TCP its name and null;
         * ``run``: ``{"duration_ps", "limit_ps", "seed"}``;
         * ``measure``: ``{"interval_ps", "window_ps", "mouse_bytes", "elephant_bytes"}``;
         * ``events``: ``[{"at_ps", "change", "target", "up", "links"}]``, ``links`` indices in ``links`` of

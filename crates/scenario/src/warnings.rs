@@ -221,6 +221,7 @@ fn unfit(fabric: &Fabric, transport: &Protocol, scheme: &Descriptor) -> Vec<Stri
     let mut warnings = Vec::new();
     let listening = match transport {
         Protocol::Tcp(config) if config.ecn == EcnMode::Dctcp => Some("DCTCP reacts to losses only"),
+        Protocol::Roce(config) if config.is_ecn_capable() => Some("DCQCN never reacts to a queue"),
         Protocol::Uec(config) if config.congestion == Congestion::Nscc => Some("NSCC reacts to losses only"),
         _ => None,
     };

@@ -2,7 +2,7 @@
 //!
 //! * [`Protocol`]: one of them with its parameters (`protocol.rs`), and what they have in common (`parameters.rs`,
 //!   `framing.rs`).
-//! * TCP: the files of this folder, described below; [`udp`] and [`uec`] have folders of their own.
+//! * TCP: the files of this folder, described below; [`udp`], [`roce`] and [`uec`] have a folder each.
 //!
 //! # TCP
 //!
@@ -42,6 +42,7 @@ mod protocol;
 mod reassembly;
 mod receiver;
 mod recovery;
+pub mod roce;
 mod rtt;
 mod segment;
 mod sender;

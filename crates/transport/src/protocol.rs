@@ -4,12 +4,13 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::framing::Framing;
-use crate::{udp, uec};
+use crate::{roce, udp, uec};
 
 /// The names of the protocols, each with its summary.
 pub const PROTOCOLS: &[(&str, &str)] = &[
     ("tcp", "TCP or Multipath TCP, by a profile"),
     ("udp", "datagrams at a rate, constant or on and off; nothing is retransmitted"),
+    ("roce", "RoCEv2: queue pairs with go-back-N or selective repeat, and DCQCN"),
     ("uec", "Ultra Ethernet: packets over many paths, SACK and NACK, window by delay and marks"),
 ];
 
@@ -21,6 +22,8 @@ pub enum Protocol {
     Tcp(Box<Config>),
     /// Datagrams.
     Udp(udp::Config),
+    /// RDMA over Converged Ethernet, version 2.
+    Roce(Box<roce::Config>),
     /// Ultra Ethernet.
     Uec(uec::Config),
 }
@@ -31,6 +34,7 @@ impl Protocol {
         match self {
             Self::Tcp(_) => "tcp",
             Self::Udp(_) => "udp",
+            Self::Roce(_) => "roce",
             Self::Uec(_) => "uec",
         }
     }
@@ -48,6 +52,7 @@ impl Protocol {
         match self {
             Self::Tcp(config) => config.framing(),
             Self::Udp(config) => config.framing(),
+            Self::Roce(config) => config.framing(),
             Self::Uec(config) => config.framing(),
         }
     }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use weft_switching::{Descriptor, Header};
 use weft_traffic::Flow;
 use weft_transport::profile::PROFILES;
-use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, udp, uec};
+use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, roce, udp, uec};
 use weft_units::Bytes;
 
 use crate::diagnostic::Problem;
@@ -76,6 +76,7 @@ impl Transport {
         let source = format!("the protocol `{name}`");
         let protocol = match name {
             "udp" => Protocol::Udp(read(section, &source, "UDP", udp::Config::default())?),
+            "roce" => Protocol::Roce(Box::new(read(section, &source, "RoCE", roce::Config::default())?)),
             "uec" => Protocol::Uec(read(section, &source, "Ultra Ethernet", uec::Config::default())?),
             _ => return Self::decode_tcp(section),
         };
@@ -121,8 +122,9 @@ impl Transport {
     }
 
     /// The default of every protocol other than TCP.
-    pub(crate) fn others() -> [Protocol; 2] {
-        [Protocol::Udp(udp::Config::default()), Protocol::Uec(uec::Config::default())]
+    pub(crate) fn others() -> [Protocol; 3] {
+        let uec = Protocol::Uec(uec::Config::default());
+        [Protocol::Udp(udp::Config::default()), Protocol::Roce(Box::default()), uec]
     }
 }
 

@@ -7,6 +7,7 @@ use weft_units::Time;
 
 use super::multipath::Multipath;
 use super::protocol::{Hosts, Nics, World};
+use super::roce::Roce;
 use super::udp::Udp;
 use super::uec::Uec;
 use crate::journal::{FlowNumber, SideReport};
@@ -20,6 +21,8 @@ pub enum Any {
     Multipath(Box<Multipath>),
     /// With datagrams.
     Udp(Box<Udp>),
+    /// With queue pairs.
+    Roce(Box<Roce>),
     /// With Ultra Ethernet.
     Uec(Box<Uec>),
 }
@@ -30,6 +33,7 @@ macro_rules! each {
         match $self {
             Any::Multipath($hosts) => $call,
             Any::Udp($hosts) => $call,
+            Any::Roce($hosts) => $call,
             Any::Uec($hosts) => $call,
         }
     };
@@ -47,6 +51,7 @@ impl Any {
                 Self::Multipath(Box::new(Multipath::new(config, flows)))
             }
             Protocol::Udp(config) => Self::Udp(Box::new(Udp::new(config.clone()))),
+            Protocol::Roce(config) => Self::Roce(Box::new(Roce::new((**config).clone()))),
             Protocol::Uec(config) => Self::Uec(Box::new(Uec::new(config.clone()))),
         }
     }

@@ -31,7 +31,9 @@ impl Vacancies {
         for place in &self.left {
             has_left[*place as usize] = true;
         }
-        queue.retain(|id| !matches!(id.into(), Timer::End(place) if has_left[place as usize]));
+        queue.retain(
+            |id| !matches!(id.into(), Timer::End(place) if has_left.get(place as usize) == Some(&true)),
+        );
         self.free.append(&mut self.left);
     }
 }

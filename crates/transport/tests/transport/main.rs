@@ -1,6 +1,7 @@
-//! Integration tests of TCP, Multipath TCP and Ultra Ethernet: single transitions, whole transfers, comparison with traces and theory.
+//! Integration tests: single transitions, whole transfers, comparison with traces and theory.
 
 mod common;
+mod dcqcn;
 mod multipath;
 mod multipath_captures;
 mod multipath_handshake;
@@ -9,6 +10,7 @@ mod multipath_theory;
 mod ns3_traces;
 mod pacing;
 mod properties;
+mod queue_pairs;
 mod snapshot;
 mod transfer;
 mod transitions;

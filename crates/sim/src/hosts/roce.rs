@@ -1,0 +1,423 @@
+//! [`Roce`]: hosts with RoCEv2 queue pairs.
+
+use std::collections::HashMap;
+
+use weft_switching::{Header, Kind};
+use weft_transport::Stats;
+use weft_transport::roce::{
+    Ack, AckKind, Config, CongestionControl, Data, Dcqcn, LossRecovery, Receiver, Sender,
+};
+use weft_units::{Bytes, Time};
+
+use super::alarms::Alarms;
+use super::ends::{Ends, Whose, tell};
+use super::following::Following;
+use super::pacer::{Pacer, Wish};
+use super::places::Place;
+use super::protocol::{Hosts, Nics, World};
+use super::round_trip::round_trip;
+use super::tcp::template;
+use crate::delays::{Delays, Last};
+use crate::journal::{FlowNumber, News, SideReport, Strand};
+use crate::network::Network;
+use crate::packet::{Content, PacketId};
+use crate::trace::Tracer;
+
+/// Bytes of the IP packet of an acknowledgement: headers of IPv4 and UDP, base transport header, extended header,
+/// invariant CRC.
+const ACK_BYTES: u16 = 20 + 8 + 12 + 4 + 4;
+/// DSCP and ECN of an acknowledgement: class selector 6.
+const ACK_CLASS: u8 = 48 << 2;
+/// In the first word of a packet's content: see [`Data`].
+const ASKS: u32 = 1;
+/// See there.
+const REPEATED: u32 = 2;
+
+/// One side of a flow.
+enum Side {
+    Sender(Box<Sending>),
+    Receiver(Box<Receiving>),
+}
+
+/// The source.
+struct Sending {
+    sender: Sender,
+    rate: Dcqcn,
+    template: Header,
+    nic: u32,
+    /// The number of its link.
+    link: u32,
+    following: Following,
+    alarms: Alarms,
+    /// When its rate lets it send.
+    next_at: Time,
+    /// Whether it has a turn.
+    has_turn: bool,
+    is_over: bool,
+}
+
+/// The destination.
+struct Receiving {
+    receiver: Receiver,
+    template: Header,
+    nic: u32,
+    packets: u32,
+    has_all: bool,
+    delays: Delays,
+    last: Last,
+}
+
+/// The sides of a partition.
+pub struct Roce {
+    config: Config,
+    ends: Ends<Side>,
+    links: Vec<Pacer>,
+    /// The numbers of the links on which hosts send.
+    numbers: HashMap<u32, u32>,
+}
+
+impl Roce {
+    /// None yet.
+    pub fn new(config: Config) -> Self {
+        Self { config, ends: Ends::default(), links: Vec::new(), numbers: HashMap::new() }
+    }
+
+    /// The number of the link `nic`.
+    fn link_of(&mut self, nic: u32) -> u32 {
+        let (links, number) = (&mut self.links, self.numbers.len() as u32);
+        *self.numbers.entry(nic).or_insert_with(|| {
+            links.push(Pacer::new(nic, number));
+            number
+        })
+    }
+
+    /// The most bytes that a flow may have in flight, if there is a limit.
+    fn window(
+        &self,
+        flow: &weft_traffic::Flow,
+        nic: u32,
+        net: &Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+    ) -> Option<u64> {
+        match (self.config.window, self.config.loss_recovery) {
+            (Bytes(0), LossRecovery::GoBackN) => None,
+            (Bytes(0), LossRecovery::SelectiveRepeat) => {
+                let time = round_trip(net, nics, (flow, nic), world.framing.full_packet(), ACK_BYTES.into());
+                let bits =
+                    u128::from(net.rate(net.id(nic)).bps()) * u128::from(time.ps()) / 1_000_000_000_000;
+                Some((bits / 8) as u64)
+            }
+            (Bytes(most), _) => Some(most),
+        }
+    }
+
+    /// Gives the source at `place` a turn if it has something to send, and sends what its link takes.
+    fn wake<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        let Some(end) = self.ends.at(place) else { return };
+        let Side::Sender(this) = &mut end.state else { return };
+        let link = this.link;
+        if !this.has_turn && this.sender.peek().is_some() {
+            this.has_turn = true;
+            let turn = Wish { flow: end.whose.flow, place };
+            self.links[link as usize].add(turn, this.next_at, net.now);
+            self.serve(link, net, world, tracer);
+            return;
+        }
+        this.alarms.arm(place, this.sender.timeout_at(), Time::MAX, &mut net.queue);
+    }
+
+    /// Sends the next packet of a link whose line is free.
+    fn serve<T: Tracer>(&mut self, link: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        let nic = self.links[link as usize].nic;
+        loop {
+            let free = net.departure(nic).max(net.now);
+            let turns = &mut self.links[link as usize];
+            if free > net.now {
+                return turns.arm(free, &mut net.queue);
+            }
+            let Some(turn) = turns.take(net.now) else { return turns.arm(free, &mut net.queue) };
+            let Some(end) = self.ends.at(turn.place).filter(|end| end.whose.flow == turn.flow) else {
+                continue;
+            };
+            let Side::Sender(this) = &mut end.state else { continue };
+            this.has_turn = false;
+            if this.link != link {
+                // Its host has chosen another link since.
+                self.wake(turn.place, net, world, tracer);
+                continue;
+            }
+            this.send(&self.config, turn.flow, net, world, tracer);
+            this.alarms.arm(turn.place, this.sender.timeout_at(), Time::MAX, &mut net.queue);
+            if this.sender.peek().is_some() {
+                this.has_turn = true;
+                self.links[link as usize].add(turn, this.next_at, net.now);
+            }
+        }
+    }
+
+    /// An acknowledgement reaches the source at `place`.
+    fn acknowledge<T: Tracer>(
+        &mut self,
+        place: u32,
+        ack: Ack,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let Some(end) = self.ends.at(place) else { return };
+        let (Side::Sender(this), whose) = (&mut end.state, end.whose) else { return };
+        this.sender.acknowledge(&self.config, net.now, ack);
+        if ack.is_cnp {
+            this.rate.notify(&self.config, net.now);
+        }
+        if this.sender.is_done() && !this.is_over {
+            this.is_over = true;
+            tell(net, world, whose, News::Closed(whose.flow, 0));
+        }
+        self.wake(place, net, world, tracer);
+    }
+
+    /// Adds the destination of a flow; returns its place.
+    fn listen(&mut self, whose: Whose, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
+        let flow = &world.flows[whose.flow as usize];
+        let (packets, _) = world.framing.packets(flow.bytes);
+        let template =
+            Header { kind: Kind::Other, traffic_class: ACK_CLASS, ip_bytes: ACK_BYTES, ..template(flow, 1) };
+        let receiving = Receiving {
+            receiver: Receiver::default(),
+            template,
+            nic: nics.nic(net, flow, 1, None),
+            packets: u32::try_from(packets).unwrap_or(u32::MAX),
+            has_all: false,
+            delays: Delays::default(),
+            last: Last::default(),
+        };
+        self.ends.add(whose, Side::Receiver(Box::new(receiving)), net.now, world)
+    }
+}
+
+impl Sending {
+    /// Sends the next packet, if there is one.
+    fn send<T: Tracer>(
+        &mut self,
+        config: &Config,
+        flow: FlowNumber,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let now = net.now;
+        let Some(data) = self.sender.take(config, now) else { return };
+        let ip_bytes = world.framing.headers as u16 + data.payload;
+        let header = Header { payload: data.payload, ip_bytes, ..self.template };
+        let (owner, way) = self.following.of_data(flow << <Roce as Hosts>::STRAND_BITS | 1);
+        let flags = u32::from(data.asks) * ASKS | u32::from(data.is_repeated) * REPEATED;
+        let content = Content { words: [data.psn, 0, 0, 0], note: flags };
+        let packet = net.packets.packet_with(now, &header, owner, content, way);
+        let wire_bytes = net.links.wire_bytes(self.nic, ip_bytes);
+        self.next_at = now
+            + match config.congestion_control {
+                CongestionControl::Dcqcn => self.rate.gap(config, now, wire_bytes),
+                CongestionControl::Off => net.links.tx_time(self.nic, wire_bytes.into()),
+            };
+        self.rate.sent(config, now, wire_bytes);
+        net.counters.packets_sent += 1;
+        net.send(self.nic, packet, tracer);
+    }
+}
+
+impl Receiving {
+    /// Sends an acknowledgement.
+    fn answer<T: Tracer>(&self, flow: FlowNumber, ack: Ack, net: &mut Network<'_>, tracer: &mut T) {
+        let (kind, arrived) = match ack.kind {
+            AckKind::Plain => (0, 0),
+            AckKind::Nack => (1, 0),
+            AckKind::Selective(psn) => (2, psn),
+        };
+        let content = Content { words: [ack.next, kind, arrived, ack.is_cnp.into()], note: 0 };
+        let owner = flow << <Roce as Hosts>::STRAND_BITS;
+        let packet = net.packets.packet_with(net.now, &self.template, owner, content, None);
+        net.counters.packets_sent += 1;
+        net.send(self.nic, packet, tracer);
+    }
+}
+
+/// The acknowledgement that a packet carries.
+fn ack_of(content: Content) -> Ack {
+    let [next, kind, arrived, is_cnp] = content.words;
+    let kind = match kind {
+        0 => AckKind::Plain,
+        1 => AckKind::Nack,
+        _ => AckKind::Selective(arrived),
+    };
+    Ack { next, kind, is_cnp: is_cnp != 0 }
+}
+
+impl Hosts for Roce {
+    const STRAND_BITS: u32 = 6;
+
+    fn open<T: Tracer>(
+        &mut self,
+        number: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let flow = &world.flows[number as usize];
+        let nic = nics.nic(net, flow, 0, None);
+        let window = self.window(flow, nic, net, nics, world);
+        let template = template(flow, 0);
+        // ECT(0), if at all.
+        let traffic_class = template.traffic_class | if self.config.is_ecn_capable() { 2 } else { 0 };
+        let side = Side::Sender(Box::new(Sending {
+            sender: Sender::new(&self.config, flow.bytes, window),
+            rate: Dcqcn::new(net.rate(net.id(nic))),
+            template: Header { kind: Kind::Other, traffic_class, ..template },
+            nic,
+            link: self.link_of(nic),
+            following: Following::new(true),
+            alarms: Alarms::default(),
+            next_at: net.now,
+            has_turn: false,
+            is_over: false,
+        }));
+        let whose = Whose { flow: number, side: 0 };
+        let place = self.ends.add(whose, side, net.now, world);
+        let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
+        tell(net, world, whose, News::Opened(Strand { flow: number, subflow: 0 }, tuple));
+        self.wake(place, net, world, tracer);
+    }
+
+    fn deliver<T: Tracer>(
+        &mut self,
+        packet: PacketId,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let (Some(Strand { flow, .. }), Some(owner)) =
+            (net.strand(packet), net.packets.get(packet).endpoint())
+        else {
+            return;
+        };
+        let whose = Whose { flow, side: owner as usize & 1 };
+        let place = match world.places.get(flow, whose.side) {
+            Place::At(place) => place,
+            Place::New if whose.side == 1 => self.listen(whose, net, nics, world),
+            Place::New | Place::Gone => return net.deliver(packet),
+        };
+        let (content, header) = (net.packets.content(packet), net.packets.get(packet).header);
+        let age = net.packets.age(packet, net.now);
+        if let Some(way) = net.packets.way(packet) {
+            let way = std::mem::take(way);
+            tell(net, world, whose, News::Arrived(Strand { flow, subflow: 0 }, way));
+        }
+        net.deliver(packet);
+        let Some(end) = self.ends.at(place) else { return };
+        let Side::Receiver(this) = &mut end.state else {
+            return self.acknowledge(place, ack_of(content), net, world, tracer);
+        };
+        this.delays.count(age, &mut this.last);
+        if header.payload == 0 {
+            // A switch has cut the data off: to these hosts, the packet is lost.
+            return;
+        }
+        let (psn, flags) = (content.words[0], content.note);
+        let (asks, is_repeated) = (flags & ASKS != 0, flags & REPEATED != 0);
+        let data = Data { psn, payload: header.payload, asks, is_repeated };
+        let is_marked = header.traffic_class & Header::CE == Header::CE;
+        if let Some(ack) = this.receiver.receive(&self.config, net.now, data, is_marked) {
+            this.answer(flow, ack, net, tracer);
+        }
+        if !this.has_all && this.receiver.in_order() >= this.packets {
+            this.has_all = true;
+            tell(net, world, whose, News::Received(flow));
+            tell(net, world, whose, News::Closed(flow, 1));
+        }
+    }
+
+    fn timer<T: Tracer>(
+        &mut self,
+        place: u32,
+        net: &mut Network<'_>,
+        _nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) -> bool {
+        let now = net.now;
+        if let Some(link) = Pacer::of_timer(place) {
+            let is_due = self.links[link].take_due(now);
+            if is_due {
+                self.serve(link as u32, net, world, tracer);
+            }
+            return is_due;
+        }
+        let Some(end) = self.ends.at(place) else { return false };
+        let Side::Sender(this) = &mut end.state else { return false };
+        if !this.alarms.take_due(now) {
+            return false;
+        }
+        this.sender.time_out(&self.config, now);
+        self.wake(place, net, world, tracer);
+        true
+    }
+
+    fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
+        if let Some(end) = self.ends.of_mut(Whose { flow, side: 0 }, world)
+            && let Side::Sender(this) = &mut end.state
+        {
+            this.following.next = true;
+        }
+    }
+
+    fn leave(
+        &mut self,
+        flow: FlowNumber,
+        side: usize,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+    ) -> Option<(SideReport, Time)> {
+        let end = self.ends.leave(Whose { flow, side }, net, world)?;
+        let (tcp, delays): (Stats, Delays) = match end.state {
+            Side::Sender(this) => (*this.sender.stats(), Delays::default()),
+            Side::Receiver(this) => (*this.receiver.stats(), this.delays),
+        };
+        Some((SideReport { side, tcp, delays, ..SideReport::default() }, end.opened))
+    }
+
+    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
+        let Side::Receiver(this) = &self.ends.of(Whose { flow, side: 1 }, world)?.state else { return None };
+        let bytes = u64::from(this.receiver.in_order()) * u64::from(self.config.mtu);
+        Some(bytes.min(world.flows[flow as usize].bytes))
+    }
+
+    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+        let (links, numbers) = (&mut self.links, &mut self.numbers);
+        for end in self.ends.all() {
+            let nic = nics.nic(net, &world.flows[end.whose.flow as usize], end.whose.side, None);
+            match &mut end.state {
+                Side::Sender(this) => {
+                    let number = numbers.len() as u32;
+                    this.nic = nic;
+                    this.link = *numbers.entry(nic).or_insert_with(|| {
+                        links.push(Pacer::new(nic, number));
+                        number
+                    });
+                }
+                Side::Receiver(this) => this.nic = nic,
+            }
+        }
+    }
+
+    fn memory(&self) -> usize {
+        let ends = self.ends.memory(|side| match side {
+            Side::Sender(this) => size_of::<Sending>() + this.sender.heap_bytes(),
+            Side::Receiver(this) => size_of::<Receiving>() + this.receiver.heap_bytes(),
+        });
+        let links = self.links.iter().map(|turns| size_of::<Pacer>() + turns.heap_bytes());
+        ends + links.sum::<usize>()
+    }
+}

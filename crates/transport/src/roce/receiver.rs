@@ -1,0 +1,93 @@
+//! [`Receiver`]: the receiving side of a queue pair.
+
+use weft_units::Time;
+
+use super::config::{Config, LossRecovery};
+use super::{Ack, AckKind, Data};
+use crate::arrivals::Arrivals;
+use crate::endpoint::Stats;
+
+/// The receiving side of a flow.
+#[derive(Clone, Debug, Default)]
+pub struct Receiver {
+    /// Packets that were kept.
+    arrivals: Arrivals,
+    /// One more than the highest number that has arrived.
+    end: u32,
+    /// In order since the last acknowledgement.
+    unacknowledged: u8,
+    /// The missing packet that was reported last, and when it may be reported again.
+    reported: Option<(u32, Time)>,
+    /// When the sender may be notified of congestion again.
+    cnp_at: Time,
+    stats: Stats,
+}
+
+impl Receiver {
+    /// A packet arrives, with a congestion mark or not. Returns the acknowledgement to send, if any.
+    pub fn receive(&mut self, config: &Config, now: Time, data: Data, is_marked: bool) -> Option<Ack> {
+        self.count(data, is_marked);
+        let expected = self.arrivals.first_missing();
+        let is_beyond = data.psn > expected;
+        let keeps = !is_beyond || config.loss_recovery == LossRecovery::SelectiveRepeat;
+        let is_new = keeps && self.arrivals.insert(data.psn);
+        let next = self.arrivals.first_missing();
+        let kind = if is_beyond { self.out_of_order(config, now, data.psn, is_new) } else { None };
+        let reports = kind.is_some() && config.cnp_on_out_of_order;
+        let is_cnp = (is_marked || reports) && config.is_ecn_capable() && self.cnp_at <= now;
+        if is_cnp {
+            self.cnp_at = now + config.cnp_interval;
+        }
+        let is_due = match kind {
+            Some(_) => true,
+            None if is_beyond => false,
+            None => {
+                self.unacknowledged += 1;
+                // A duplicate means that an acknowledgement was lost.
+                self.unacknowledged >= config.ack_every || data.asks || !is_new || self.arrivals.has_gap()
+            }
+        };
+        if !is_due && !is_cnp {
+            return None;
+        }
+        self.unacknowledged = 0;
+        let kind = kind.unwrap_or(AckKind::Plain);
+        Some(Ack { next, kind, is_cnp })
+    }
+
+    fn count(&mut self, data: Data, is_marked: bool) {
+        self.stats.ecn_marks += u32::from(is_marked);
+        if !data.is_repeated {
+            self.stats.first_transmissions_received += 1;
+            self.stats.out_of_order += u32::from(data.psn < self.end);
+        }
+        self.end = self.end.max(data.psn.saturating_add(1));
+    }
+
+    /// The report of a packet beyond the first missing one, unless that was reported just before.
+    fn out_of_order(&mut self, config: &Config, now: Time, psn: u32, is_new: bool) -> Option<AckKind> {
+        let missing = self.arrivals.first_missing();
+        let is_recent = self.reported.is_some_and(|(reported, again)| reported == missing && now < again);
+        let selective = config.loss_recovery == LossRecovery::SelectiveRepeat;
+        if is_recent && !(selective && is_new) {
+            return None;
+        }
+        self.reported = Some((missing, now + config.nack_interval));
+        Some(if selective { AckKind::Selective(psn) } else { AckKind::Nack })
+    }
+
+    /// The number of packets that have arrived in order.
+    pub fn in_order(&self) -> u32 {
+        self.arrivals.first_missing()
+    }
+
+    /// Its counts.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.arrivals.heap_bytes()
+    }
+}

@@ -1,0 +1,170 @@
+//! [`Sender`]: the sending side of a queue pair.
+
+use weft_units::{Duration, Time};
+
+use super::config::{Config, LossRecovery};
+use super::{Ack, AckKind, Data};
+use crate::arrivals::Arrivals;
+use crate::endpoint::Stats;
+
+/// The sending side of a flow.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    packets: u32,
+    /// Payload bytes of the last packet.
+    last: u16,
+    /// The most packets in flight.
+    window: u32,
+    /// The lowest number never sent.
+    fresh: u32,
+    /// The number to send next: below `fresh` after going back.
+    next: u32,
+    /// What has arrived. With go-back-N, without gaps.
+    arrived: Arrivals,
+    /// With selective repeat: the end of the packets that are known to be missing where they have not arrived.
+    known_to: u32,
+    /// In recovery, the acknowledgement at which it ends.
+    recovers_to: Option<u32>,
+    /// When the sender stops waiting; [`Time::MAX`]: it does not wait.
+    timeout_at: Time,
+    stats: Stats,
+}
+
+impl Sender {
+    /// A flow of `bytes`, of which at most `window` bytes may be in flight, if there is a limit.
+    pub fn new(config: &Config, bytes: u64, window: Option<u64>) -> Self {
+        let (packets, last) = config.framing().packets(bytes);
+        let window = window.map_or(u64::from(u32::MAX), |bytes| (bytes / u64::from(config.mtu)).max(1));
+        Self {
+            packets: u32::try_from(packets).unwrap_or(u32::MAX),
+            last,
+            window: u32::try_from(window).unwrap_or(u32::MAX),
+            fresh: 0,
+            next: 0,
+            arrived: Arrivals::default(),
+            known_to: 0,
+            recovers_to: None,
+            timeout_at: Time::MAX,
+            stats: Stats::default(),
+        }
+    }
+
+    /// The number of the first packet that is not acknowledged.
+    pub fn acknowledged(&self) -> u32 {
+        self.arrived.first_missing()
+    }
+
+    /// Whether everything is acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.acknowledged() >= self.packets
+    }
+
+    /// The number of packets of the flow.
+    pub fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// When it stops waiting for an acknowledgement; [`Time::MAX`]: it does not wait for any.
+    pub fn timeout_at(&self) -> Time {
+        self.timeout_at
+    }
+
+    /// Its counts.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.arrived.heap_bytes()
+    }
+
+    /// The number of the packet that it would send now, if any.
+    pub fn peek(&mut self) -> Option<u32> {
+        self.next = self.next.max(self.acknowledged());
+        while self.next < self.fresh {
+            if self.next >= self.known_to && self.recovers_to.is_some() {
+                // Nothing says that it is lost.
+                self.next = self.fresh;
+                break;
+            }
+            if !self.arrived.contains(self.next) {
+                return Some(self.next);
+            }
+            self.next += 1;
+        }
+        let room = self.fresh - self.acknowledged() < self.window;
+        (self.fresh < self.packets && room).then_some(self.fresh)
+    }
+
+    /// Takes the next packet, if there is one to send.
+    pub fn take(&mut self, config: &Config, now: Time) -> Option<Data> {
+        let psn = self.peek()?;
+        let is_repeated = psn < self.fresh;
+        self.next = psn + 1;
+        self.fresh = self.fresh.max(self.next);
+        self.stats.data_segments_sent += 1;
+        self.stats.retransmissions += u32::from(is_repeated);
+        self.timeout_at = now + self.timeout(config);
+        let payload = if psn + 1 == self.packets { self.last } else { config.mtu };
+        let fills = self.next == self.fresh && self.fresh - self.acknowledged() >= self.window;
+        Some(Data { psn, payload, asks: psn + 1 == self.packets || fills || is_repeated, is_repeated })
+    }
+
+    fn timeout(&self, config: &Config) -> Duration {
+        match config.loss_recovery {
+            LossRecovery::GoBackN => config.retransmission_timeout,
+            LossRecovery::SelectiveRepeat if self.fresh - self.acknowledged() <= config.rto_low_packets => {
+                config.rto_low
+            }
+            LossRecovery::SelectiveRepeat => config.rto_high,
+        }
+    }
+
+    /// An acknowledgement arrives.
+    pub fn acknowledge(&mut self, config: &Config, now: Time, ack: Ack) {
+        self.arrived.fill_to(ack.next.min(self.fresh));
+        match ack.kind {
+            AckKind::Plain => {}
+            AckKind::Nack => self.next = self.acknowledged(),
+            AckKind::Selective(psn) => self.select(psn),
+        }
+        if self.recovers_to.is_some_and(|end| self.acknowledged() >= end) {
+            self.recovers_to = None;
+            self.next = self.fresh;
+        }
+        let waits = self.acknowledged() < self.fresh;
+        self.timeout_at = if waits { now + self.timeout(config) } else { Time::MAX };
+    }
+
+    /// A packet beyond a missing one has arrived.
+    fn select(&mut self, psn: u32) {
+        if psn >= self.fresh {
+            return;
+        }
+        self.arrived.insert(psn);
+        if self.recovers_to.is_none() {
+            self.recovers_to = Some(self.fresh);
+            self.next = self.acknowledged();
+            self.known_to = self.next + 1;
+        }
+        if psn > self.known_to && self.next >= self.known_to {
+            self.next = self.known_to;
+        }
+        self.known_to = self.known_to.max(psn);
+    }
+
+    /// The sender has waited long enough: what is not acknowledged counts as lost.
+    pub fn time_out(&mut self, config: &Config, now: Time) {
+        if now < self.timeout_at {
+            return;
+        }
+        self.stats.timeouts += 1;
+        self.next = self.acknowledged();
+        if config.loss_recovery == LossRecovery::SelectiveRepeat {
+            self.recovers_to = Some(self.fresh);
+            self.known_to = self.fresh;
+        }
+        self.timeout_at = now + self.timeout(config);
+    }
+}

@@ -1,0 +1,127 @@
+//! RoCE's loss recovery on lost packets by hand: which packets are sent, in which order.
+
+use std::collections::BTreeMap;
+
+use weft_transport::Parameters;
+use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Receiver, Sender};
+use weft_units::{Bytes, Duration, Time};
+
+/// The way of a packet, and that of an acknowledgement.
+const WAY: Duration = Duration::from_us(5);
+/// From one packet to the next.
+const GAP: Duration = Duration::from_us(1);
+
+/// What happens at a time.
+enum Event {
+    Arrives(Data),
+    Returns(Ack),
+}
+
+/// The packet numbers that a flow of `packets` packets sends, if of each number so many first copies are lost; `!` precedes
+/// those sent after a timeout and before the next acknowledgement.
+fn sent(config: &Config, packets: u64, losses: &[(u32, u32)]) -> String {
+    config.validate().unwrap();
+    let mut losses: BTreeMap<u32, u32> = losses.iter().copied().collect();
+    let window = (config.window != Bytes(0)).then_some(config.window.0);
+    let mut sender = Sender::new(config, packets * u64::from(config.mtu), window);
+    let mut receiver = Receiver::default();
+    let mut events: BTreeMap<(Time, u32), Event> = BTreeMap::new();
+    let (mut now, mut free, mut said, mut count) = (Time::ZERO, Time::ZERO, Vec::new(), 0);
+    let mut mark = "";
+    while !sender.is_done() {
+        assert!(said.len() < 1000, "it does not end: {said:?}");
+        let sends = if sender.peek().is_some() { free } else { Time::MAX };
+        let event = events.keys().next().map_or(Time::MAX, |(at, _)| *at);
+        now = sends.min(event).min(sender.timeout_at()).max(now);
+        count += 1;
+        if event <= now {
+            match events.pop_first().unwrap().1 {
+                Event::Arrives(data) => {
+                    if let Some(ack) = receiver.receive(config, now, data, false) {
+                        events.insert((now + WAY, count), Event::Returns(ack));
+                    }
+                }
+                Event::Returns(ack) => {
+                    sender.acknowledge(config, now, ack);
+                    mark = "";
+                }
+            }
+        } else if sends <= now {
+            let data = sender.take(config, now).unwrap();
+            said.push(format!("{mark}{}", data.psn));
+            free = now + GAP;
+            match losses.get_mut(&data.psn).filter(|left| **left > 0) {
+                Some(left) => *left -= 1,
+                None => drop(events.insert((now + WAY, count), Event::Arrives(data))),
+            }
+        } else {
+            sender.time_out(config, now);
+            mark = "!";
+        }
+    }
+    assert_eq!(u64::from(receiver.in_order()), packets);
+    assert_eq!(sender.stats().data_segments_sent as usize, said.len());
+    assert_eq!(sender.stats().retransmissions as usize, said.len() - packets as usize);
+    said.join(" ")
+}
+
+#[test]
+fn go_back_n_sends_everything_again_from_the_first_missing_packet() {
+    let config = Config { nack_interval: Duration::from_ms(1), ..Config::default() };
+    for (packets, losses, expected) in [
+        (4, &[][..], "0 1 2 3"),
+        // Packet 2 arrives out of order at 7 us; the report returns at 12 us, after packet 12.
+        (14, &[(1, 1)], "0 1 2 3 4 5 6 7 8 9 10 11 1 2 3 4 5 6 7 8 9 10 11 12 13"),
+        // The last packet is missed only after the timeout.
+        (4, &[(3, 1)], "0 1 2 3 !3"),
+        // So is a repeated one: its loss is not reported again within the interval.
+        (5, &[(1, 2)], "0 1 2 3 4 1 2 3 4 !1 !2 !3 !4"),
+        (3, &[(0, 1), (1, 1), (2, 1)], "0 1 2 !0 !1 !2"),
+    ] {
+        assert_eq!(sent(&config, packets, losses), expected, "{losses:?}");
+    }
+}
+
+#[test]
+fn selective_repeat_sends_what_is_missing_once_more_is_known_to_have_arrived() {
+    let config = Config { loss_recovery: LossRecovery::SelectiveRepeat, ..Config::default() };
+    for (packets, losses, expected) in [
+        (4, &[][..], "0 1 2 3"),
+        (14, &[(1, 1)], "0 1 2 3 4 5 6 7 8 9 10 11 1 12 13"),
+        (6, &[(1, 1), (3, 1)], "0 1 2 3 4 5 1 3"),
+        (6, &[(1, 1), (2, 1)], "0 1 2 3 4 5 1 2"),
+        (4, &[(3, 1)], "0 1 2 3 !3"),
+        // A repetition that is lost, too, takes a timeout.
+        (6, &[(1, 2)], "0 1 2 3 4 5 1 !1"),
+        // After a timeout, all that is not acknowledged counts as lost.
+        (3, &[(0, 1), (1, 1), (2, 1)], "0 1 2 !0 !1 !2"),
+    ] {
+        assert_eq!(sent(&config, packets, losses), expected, "{losses:?}");
+    }
+}
+
+#[test]
+fn a_window_limits_the_packets_in_flight_and_the_last_of_them_is_acknowledged_at_once() {
+    for loss_recovery in [LossRecovery::GoBackN, LossRecovery::SelectiveRepeat] {
+        let config = Config { loss_recovery, window: Bytes(3_500), ack_every: 64, ..Config::default() };
+        let mut sender = Sender::new(&config, 10_000, Some(config.window.0));
+        let asks: Vec<bool> =
+            std::iter::from_fn(|| sender.take(&config, Time::ZERO)).map(|data| data.asks).collect();
+        assert_eq!(asks, [false, false, true]);
+        sender.acknowledge(&config, Time::ZERO, Ack { next: 3, kind: AckKind::Plain, is_cnp: false });
+        assert_eq!(sender.take(&config, Time::ZERO).map(|data| data.psn), Some(3));
+        assert_eq!(sent(&config, 10, &[]), "0 1 2 3 4 5 6 7 8 9");
+    }
+}
+
+#[test]
+fn a_receiver_notifies_of_congestion_once_per_interval() {
+    let config = Config { ack_every: 64, cnp_interval: Duration::from_us(10), ..Config::default() };
+    let mut receiver = Receiver::default();
+    let notified = (0..40_u32).filter(|psn| {
+        let data = Data { psn: *psn, payload: 1000, asks: false, is_repeated: false };
+        let now = Time::ZERO + GAP * u64::from(*psn);
+        receiver.receive(&config, now, data, *psn >= 5).is_some_and(|ack| ack.is_cnp)
+    });
+    assert_eq!(notified.collect::<Vec<_>>(), [5, 15, 25, 35]);
+}
