@@ -1,6 +1,6 @@
 //! [`Uec`]: hosts with Ultra Ethernet transport.
 //!
-//! A packet is made when the host's link is free ([`Turns`]), with the path that the latest answers recommend.
+//! A packet is made when the host's link is free ([`Pacers`]), with the path that the latest answers recommend.
 
 mod format;
 
@@ -12,10 +12,11 @@ use weft_units::Time;
 use super::alarms::Alarms;
 use super::ends::{Ends, Whose, tell};
 use super::following::Following;
+use super::pacer::{Pacer, Wish};
+use super::pacers::Pacers;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World};
 use super::tcp::template;
-use super::turns::Turns;
 use crate::delays::{Delays, Last};
 use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;
@@ -33,10 +34,8 @@ struct Source {
     sender: Sender,
     template: Header,
     nic: u32,
-    /// The number of its link's turns, and of those for which it has an event: after a change of links, they may
-    /// differ.
-    turn: u32,
-    holds: u32,
+    /// The number of its link's pacer.
+    pacer: u32,
     is_waiting: bool,
     is_done: bool,
     following: Following,
@@ -59,13 +58,13 @@ struct Destination {
 pub struct Uec {
     config: Config,
     ends: Ends<Side>,
-    turns: Turns,
+    pacers: Pacers,
 }
 
 impl Uec {
     /// None yet.
     pub fn new(config: Config) -> Self {
-        Self { config, ends: Ends::default(), turns: Turns::default() }
+        Self { config, ends: Ends::default(), pacers: Pacers::default() }
     }
 
     /// The source at `place` may have something to send, has finished, or has another deadline.
@@ -78,63 +77,47 @@ impl Uec {
         }
         if !source.is_waiting && source.sender.can_send(&self.config) {
             source.is_waiting = true;
-            self.turns.at(source.turn).waiting.push_back(place);
+            let wish = Wish { flow: end.whose.flow, place };
+            self.pacers.at(source.pacer).add(wish, net.now, net.now);
         }
         source.alarms.arm(place, source.sender.deadline(&self.config), Time::MAX, &mut net.queue);
-        let turn = source.turn;
-        self.serve(turn, net, tracer);
+        let pacer = source.pacer;
+        self.serve(pacer, net, tracer);
     }
 
-    /// Sends a packet of the next source that waits for a link, if the link is free; otherwise when it will be.
+    /// Sends a packet of each source that waits for a link, in turn, as long as the link is free.
     fn serve<T: Tracer>(&mut self, number: u32, net: &mut Network<'_>, tracer: &mut T) {
         let now = net.now;
         loop {
-            let turn = self.turns.at(number);
-            let Some(&place) = turn.waiting.front() else { return };
-            let free = net.departure(turn.nic);
+            let pacer = self.pacers.at(number);
+            let free = net.departure(pacer.nic);
             if free > now {
-                if turn.holder.is_none()
-                    && let Some(end) = self.ends.at(place)
-                    && let Side::Source(source) = &mut end.state
-                {
-                    turn.holder = Some(place);
-                    source.holds = number;
-                    source.alarms.arm(place, Time::MAX, free, &mut net.queue);
-                }
-                return;
+                return pacer.arm(free, &mut net.queue);
             }
-            turn.waiting.pop_front();
-            let Some(end) = self.ends.at(place) else { continue };
-            let (Side::Source(source), flow) = (&mut end.state, end.whose.flow) else { continue };
+            let Some(wish) = pacer.take(now) else { return };
+            let Some(end) = self.ends.at(wish.place).filter(|end| end.whose.flow == wish.flow) else {
+                continue;
+            };
+            let Side::Source(source) = &mut end.state else { continue };
+            if source.pacer != number {
+                // Its host has chosen another link since.
+                let other = source.pacer;
+                self.pacers.at(other).add(wish, now, now);
+                self.serve(other, net, tracer);
+                continue;
+            }
             source.is_waiting = false;
             let Some(data) = source.sender.send(&self.config, now) else { continue };
             let (header, content) = format::of_data(&source.template, &self.config, &data);
-            let (owner, way) = source.following.of_data(flow << Self::STRAND_BITS | 1);
+            let (owner, way) = source.following.of_data(wish.flow << Self::STRAND_BITS | 1);
             let packet = net.packets.packet_with(now, &header, owner, content, way);
             net.counters.packets_sent += 1;
             net.send(source.nic, packet, tracer);
             if source.sender.can_send(&self.config) {
                 source.is_waiting = true;
-                self.turns.at(source.turn).waiting.push_back(place);
+                self.pacers.at(number).add(wish, now, now);
             }
-            source.alarms.arm(place, source.sender.deadline(&self.config), Time::MAX, &mut net.queue);
-        }
-    }
-
-    /// A source has left: it no longer waits for its link, and another one gets the event that it had.
-    fn forget(&mut self, source: &Source, place: u32, net: &mut Network<'_>) {
-        for number in [source.turn, source.holds] {
-            let turn = self.turns.at(number);
-            if turn.remove(place)
-                && let Some(&next) = turn.waiting.front()
-                && let Some(end) = self.ends.at(next)
-                && let Side::Source(other) = &mut end.state
-            {
-                turn.holder = Some(next);
-                other.holds = number;
-                let free = net.departure(turn.nic).max(net.now);
-                other.alarms.arm(next, Time::MAX, free, &mut net.queue);
-            }
+            source.alarms.arm(wish.place, source.sender.deadline(&self.config), Time::MAX, &mut net.queue);
         }
     }
 
@@ -174,8 +157,7 @@ impl Hosts for Uec {
             sender: Sender::new(&self.config, flow.bytes, net.rate(net.id(nic)), random),
             template: Header { kind: Kind::Other, ..template(flow, 0) },
             nic,
-            turn: self.turns.of(nic),
-            holds: self.turns.of(nic),
+            pacer: self.pacers.of(nic),
             is_waiting: false,
             is_done: false,
             following: Following::new(true),
@@ -252,18 +234,20 @@ impl Hosts for Uec {
         world: &World<'_>,
         tracer: &mut T,
     ) -> bool {
+        let now = net.now;
+        if let Some(link) = Pacer::of_timer(place) {
+            let is_due = self.pacers.at(link as u32).take_due(now);
+            if is_due {
+                self.serve(link as u32, net, tracer);
+            }
+            return is_due;
+        }
         let Some(end) = self.ends.at(place) else { return false };
         let Side::Source(source) = &mut end.state else { return false };
-        if !source.alarms.take_due(net.now) {
+        if !source.alarms.take_due(now) {
             return false;
         }
-        source.sender.time_out(&self.config, net.now);
-        let held = source.holds;
-        let turn = self.turns.at(held);
-        if turn.holder == Some(place) {
-            turn.holder = None;
-            self.serve(held, net, tracer);
-        }
+        source.sender.time_out(&self.config, now);
         self.pump(place, net, world, tracer);
         true
     }
@@ -283,16 +267,10 @@ impl Hosts for Uec {
         net: &mut Network<'_>,
         world: &World<'_>,
     ) -> Option<(SideReport, Time)> {
-        let place = world.places.get(flow, side);
         let end = self.ends.leave(Whose { flow, side }, net, world)?;
         let (tcp, delays) = match end.state {
+            Side::Source(source) => (*source.sender.stats(), Delays::default()),
             Side::Destination(this) => (*this.receiver.stats(), this.delays),
-            Side::Source(source) => {
-                if let Place::At(place) = place {
-                    self.forget(&source, place, net);
-                }
-                (*source.sender.stats(), Delays::default())
-            }
         };
         Some((SideReport { side, tcp, delays, ..SideReport::default() }, end.opened))
     }
@@ -309,15 +287,14 @@ impl Hosts for Uec {
             let flow = &world.flows[end.whose.flow as usize];
             let nic = nics.nic(net, flow, end.whose.side, None);
             match &mut end.state {
-                // If it waits for its previous link, it gets one more turn there.
-                Side::Source(source) => (source.nic, source.turn) = (nic, self.turns.of(nic)),
+                Side::Source(source) => (source.nic, source.pacer) = (nic, self.pacers.of(nic)),
                 Side::Destination(this) => this.nic = nic,
             }
         }
     }
 
     fn memory(&self) -> usize {
-        self.turns.memory()
+        self.pacers.memory()
             + self.ends.memory(|side| match side {
                 Side::Source(source) => size_of::<Source>() + source.sender.memory(),
                 Side::Destination(this) => size_of::<Destination>() + this.receiver.memory(),
