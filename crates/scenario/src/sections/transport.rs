@@ -77,7 +77,7 @@ impl Transport {
         let protocol = match name {
             "udp" => Protocol::Udp(read(section, &source, "UDP", udp::Config::default())?),
             "roce" => Protocol::Roce(Box::new(read(section, &source, "RoCE", roce::Config::default())?)),
-            "uec" => Protocol::Uec(read(section, &source, "Ultra Ethernet", uec::Config::default())?),
+            "uec" => Protocol::Uec(read(section, &source, "UEC", uec::Config::default())?),
             _ => return Self::decode_tcp(section),
         };
         Some(Self { profile: name.to_owned(), protocol })
