@@ -199,8 +199,18 @@ impl FabricBuilder {
         if given > MAX_QUEUES {
             return Err(FabricError::TooManyQueues { from: from(), to: to(), given });
         }
-        match spec.queue.classes.iter().position(|class| class.weight == 0) {
-            Some(class) => Err(FabricError::Weight { from: from(), to: to(), class }),
+        if let Some(class) = spec.queue.classes.iter().position(|class| class.weight == 0) {
+            return Err(FabricError::Weight { from: from(), to: to(), class });
+        }
+        if spec.queue.trim && given < 2 {
+            return Err(FabricError::Trim { from: from(), to: to() });
+        }
+        match spec.queue.red.and_then(|red| red.fault()) {
+            Some(why) => Err(FabricError::Red { from: from(), to: to(), why }),
+            None if spec.queue.red.is_some() && spec.queue.ecn_threshold.is_some() => {
+                let why = "its `ecn_threshold` marks packets already: give one of them".to_owned();
+                Err(FabricError::Red { from: from(), to: to(), why })
+            }
             None => Ok(()),
         }
     }
@@ -308,7 +318,7 @@ impl FabricBuilder {
             return Err(FabricError::TooMany { what, most: MAX_TABLE, given: switches * with_hosts });
         }
         let by_name = by_name.into_values().collect();
-        Ok(Fabric { name, shape, nodes, links, hosts, first_port, ports, by_name })
+        Ok(Fabric { name, shape, nodes, links, hosts, first_port, ports, by_name, buffer: None })
     }
 
     /// The finished fabric of a known shape.

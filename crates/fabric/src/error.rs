@@ -1,7 +1,7 @@
 //! [`FabricError`]: why a fabric is invalid.
 
 use thiserror::Error;
-use weft_units::{Duration, Rate};
+use weft_units::{Bytes, Duration, Rate};
 
 use crate::{Limit, MAX_DELAY, MAX_QUEUES, MAX_RATE, MIN_RATE};
 
@@ -108,6 +108,57 @@ pub enum FabricError {
         to: String,
         /// The requested value.
         given: usize,
+    },
+    /// Trimming without a second queue.
+    #[error(
+        "the port of link `{from}` -> `{to}` trims packets, but has one queue: trimmed packets need a more urgent one, \
+         such as queues = {{ weights = [1, 1] }}"
+    )]
+    Trim {
+        /// The sending node.
+        from: String,
+        /// The receiving node.
+        to: String,
+    },
+    /// Contradictory parameters of RED.
+    #[error("`red` of link `{from}` -> `{to}` is invalid: {why}")]
+    Red {
+        /// The sending node.
+        from: String,
+        /// The receiving node.
+        to: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// No space for the headroom of a link with PFC.
+    #[error(
+        "PFC on link `{from}` -> `{to}` needs {headroom} of headroom{}, but its `queue` holds {space}: expected more, or a \
+         shared `buffer`", xoff.map(|xoff| format!(" beyond an `xoff` of {xoff}")).unwrap_or_default()
+    )]
+    Headroom {
+        /// The sending node.
+        from: String,
+        /// The receiving node.
+        to: String,
+        /// The space that arrives after a pause.
+        headroom: Bytes,
+        /// The given threshold.
+        xoff: Option<Bytes>,
+        /// The limit of the queue.
+        space: Bytes,
+    },
+    /// No space for the headroom of all links of a switch.
+    #[error(
+        "PFC on the links of `{node}` reserves {reserved} of headroom and fixed thresholds, but the `buffer` is {buffer}: \
+         expected more than that"
+    )]
+    SharedHeadroom {
+        /// The switch.
+        node: String,
+        /// The sum.
+        reserved: Bytes,
+        /// The size of the buffer.
+        buffer: Bytes,
     },
     /// An empty name or one with control characters.
     #[error("`{}` is not a valid node name: expected at least one character and no control characters", name.escape_debug())]

@@ -3,7 +3,7 @@
 use weft_units::{HostId, LinkId, NodeId, PortId};
 
 use crate::nearest::nearest;
-use crate::{FabricBuilder, FabricError, Link, Node};
+use crate::{FabricBuilder, FabricError, Link, Node, SharedBuffer};
 
 /// How a fabric was built, if it has not been changed since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +39,8 @@ pub struct Fabric {
     pub(crate) ports: Vec<LinkId>,
     /// The nodes sorted by name.
     pub(crate) by_name: Vec<NodeId>,
+    /// The buffer of every switch, if its queues share one.
+    pub(crate) buffer: Option<SharedBuffer>,
 }
 
 impl Fabric {

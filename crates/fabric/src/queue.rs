@@ -9,6 +9,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use weft_units::{Bytes, QuantityError};
 
+use crate::{PfcSpec, RedSpec};
+
 /// The capacity of a queue, or its marking threshold.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Limit {
@@ -50,12 +52,26 @@ pub struct QueueSpec {
     pub classes: Vec<ClassSpec>,
     /// Which class sends next; ignored for a FIFO.
     pub scheduler: Scheduler,
+    /// Marking with a probability, instead of the threshold.
+    pub red: Option<RedSpec>,
+    /// A packet that finds its queue full is cut to its headers, if its protocol knows such packets.
+    pub trim: bool,
+    /// The switch at the end of the link pauses the queues instead of dropping packets.
+    pub pfc: Option<PfcSpec>,
 }
 
 impl QueueSpec {
     /// A drop-tail FIFO of `limit` that marks nothing.
     pub const fn fifo(limit: Limit) -> Self {
-        Self { limit, ecn_threshold: None, classes: Vec::new(), scheduler: Scheduler::StrictPriority }
+        Self {
+            limit,
+            ecn_threshold: None,
+            classes: Vec::new(),
+            scheduler: Scheduler::StrictPriority,
+            red: None,
+            trim: false,
+            pfc: None,
+        }
     }
 
     /// The same queue, marking from `threshold` on.
@@ -69,9 +85,14 @@ impl QueueSpec {
         self.classes.is_empty()
     }
 
+    /// Whether the limit and the threshold describe the queue.
+    pub fn is_simple(&self) -> bool {
+        self.is_fifo() && self.red.is_none() && !self.trim && self.pfc.is_none()
+    }
+
     /// Whether the limit alone describes the queue.
     fn is_plain(&self) -> bool {
-        self.is_fifo() && self.ecn_threshold.is_none()
+        self.is_simple() && self.ecn_threshold.is_none()
     }
 }
 
@@ -79,6 +100,16 @@ impl Default for QueueSpec {
     /// A FIFO of 1000 packets, Linux's `txqueuelen`.
     fn default() -> Self {
         Self::fifo(Limit::Packets(1000))
+    }
+}
+
+impl Limit {
+    /// The number of packets or bytes.
+    pub const fn count(self) -> u64 {
+        match self {
+            Self::Packets(packets) => packets as u64,
+            Self::Bytes(bytes) => bytes,
+        }
     }
 }
 
@@ -166,8 +197,8 @@ impl FromStr for QueueSpec {
 }
 
 impl Serialize for QueueSpec {
-    /// The limit as text if that is sufficient, else a table of `limit`, `ecn_threshold`, `scheduler` and
-    /// `weights`.
+    /// The limit as text if that is sufficient, else a table of `limit`, `ecn_threshold`, `scheduler`, `weights`, `red`,
+    /// `trim` and `pfc`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_plain() {
             return self.limit.serialize(serializer);
@@ -180,6 +211,15 @@ impl Serialize for QueueSpec {
         if !self.is_fifo() {
             map.serialize_entry("scheduler", &self.scheduler)?;
             map.serialize_entry("weights", &self.classes.iter().map(|c| c.weight).collect::<Vec<_>>())?;
+        }
+        if let Some(red) = &self.red {
+            map.serialize_entry("red", red)?;
+        }
+        if self.trim {
+            map.serialize_entry("trim", &true)?;
+        }
+        if let Some(pfc) = &self.pfc {
+            map.serialize_entry("pfc", pfc)?;
         }
         map.end()
     }
@@ -197,6 +237,10 @@ impl<'de> Deserialize<'de> for QueueSpec {
             scheduler: Scheduler,
             #[serde(default)]
             weights: Vec<u32>,
+            red: Option<RedSpec>,
+            #[serde(default)]
+            trim: bool,
+            pfc: Option<PfcSpec>,
         }
         struct Either;
         impl<'de> Visitor<'de> for Either {
@@ -214,6 +258,9 @@ impl<'de> Deserialize<'de> for QueueSpec {
                     ecn_threshold: table.ecn_threshold,
                     classes: table.weights.into_iter().map(|weight| ClassSpec { weight }).collect(),
                     scheduler: table.scheduler,
+                    red: table.red,
+                    trim: table.trim,
+                    pfc: table.pfc,
                 })
             }
         }

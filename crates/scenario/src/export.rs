@@ -32,6 +32,7 @@ impl Plan {
             hosts: hosts(&self.fabric),
             switches: switches(self),
             links: cables(&self.fabric),
+            buffer_bytes: self.fabric.buffer().map(|buffer| buffer.bytes.0),
             flows: Flows(self),
             scheme: Scheme { name: &self.scheme.name, params: parameters(self) },
             transport: Transport {
@@ -120,6 +121,9 @@ struct Export<'a> {
     hosts: Vec<Host<'a>>,
     switches: Vec<Switch<'a>>,
     links: Vec<Cable<'a>>,
+    /// Of the buffer that the queues of a switch share, if they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    buffer_bytes: Option<u64>,
     flows: Flows<'a>,
     scheme: Scheme<'a>,
     transport: Transport<'a>,

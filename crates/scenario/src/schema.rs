@@ -148,6 +148,7 @@ fn of_kind(kind: Kind) -> Json {
         Kind::Count(least) => json!({ "type": "integer", "minimum": least }),
         Kind::UpTo(most) => json!({ "type": "integer", "minimum": 0, "maximum": most }),
         Kind::Number => json!({ "type": "number" }),
+        Kind::Flag => json!({ "type": "boolean" }),
         Kind::Duration => json!({ "type": "string", "pattern": DURATION }),
         Kind::Rate => json!({ "type": "string", "pattern": RATE }),
         Kind::Bytes => json!({ "type": "string", "pattern": BYTES }),

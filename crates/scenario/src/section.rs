@@ -20,6 +20,8 @@ pub enum Kind {
     UpTo(u64),
     /// A number.
     Number,
+    /// true or false.
+    Flag,
     /// A duration, as a string with a unit.
     Duration,
     /// A rate, as a string with a unit.

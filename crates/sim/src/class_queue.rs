@@ -6,80 +6,139 @@
 
 use std::collections::VecDeque;
 
-use weft_fabric::{Limit, QueueSpec, Scheduler};
-use weft_switching::{DropReason, Header};
+use weft_fabric::{QueueSpec, Scheduler};
 
 use crate::packet::PacketId;
-use crate::served_port::ServedPort;
 
 /// Bytes that a queue of weight one may send per round: a full Ethernet frame on the wire.
 const QUANTUM: u32 = 1538;
 
+/// A packet that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// The packet.
+    pub packet: PacketId,
+    /// Its length on the wire.
+    pub wire_bytes: u32,
+    /// What it takes up besides its place.
+    pub charge: Charge,
+}
+
+/// The accounts in which a waiting packet counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Charge {
+    /// The link with flow control over which it came, and its queue there.
+    pub ingress: Option<(u32, u8)>,
+    /// Whether it counts in the switch's shared buffer.
+    pub shared: bool,
+}
+
 struct Class {
-    packets: VecDeque<(PacketId, u32)>,
+    packets: VecDeque<Waiting>,
     bytes: u64,
     quantum: u32,
     deficit: u32,
 }
 
-/// The queues of one port. The port's limit and ECN threshold apply to each queue separately.
+/// The queues of one port.
 pub struct ClassQueue {
     classes: Vec<Class>,
     scheduler: Scheduler,
-    limit: Limit,
-    ecn_threshold: Option<Limit>,
     /// The class whose turn it is in a DRR round, and whether it has received its quantum.
     turn: usize,
     served: bool,
 }
 
 impl ClassQueue {
-    /// The queues that `spec` describes; `None` if it is a single FIFO queue.
-    pub fn new(spec: &QueueSpec) -> Option<Self> {
+    /// The queues that `spec` describes, at least one.
+    pub fn new(spec: &QueueSpec) -> Self {
         let class = |weight: u32| Class {
             packets: VecDeque::new(),
             bytes: 0,
             quantum: QUANTUM.saturating_mul(weight.max(1)),
             deficit: 0,
         };
-        (!spec.is_fifo()).then(|| Self {
-            classes: spec.classes.iter().map(|spec| class(spec.weight)).collect(),
+        let weights = spec.classes.iter().map(|class| class.weight);
+        let alone = spec.is_fifo().then_some(1);
+        Self {
+            classes: weights.chain(alone).map(class).collect(),
             scheduler: spec.scheduler,
-            limit: spec.limit,
-            ecn_threshold: spec.ecn_threshold,
             turn: 0,
             served: false,
-        })
-    }
-
-    /// The queue of a packet, by its DSCP's class selector (RFC 2474, section 4.2.2): selector 0 goes
-    /// to the last queue, each higher one to the queue before; selectors beyond the number of queues
-    /// share queue 0, the most urgent.
-    fn class_of(&self, header: &Header) -> usize {
-        let selector = usize::from(header.traffic_class >> 5);
-        (7 - selector).saturating_sub(8_usize.saturating_sub(self.classes.len())).min(self.classes.len() - 1)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.classes.iter().all(|class| class.packets.is_empty())
-    }
-
-    fn next_of_round(&mut self) -> Option<usize> {
-        if self.is_empty() {
-            return None;
         }
+    }
+
+    /// The number of queues.
+    pub fn count(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Bytes and packets that wait in a queue.
+    pub fn of(&self, class: usize) -> (u64, u32) {
+        let class = &self.classes[class];
+        (class.bytes, class.packets.len() as u32)
+    }
+
+    /// Bytes and packets that wait.
+    pub fn waiting(&self) -> (u64, u32) {
+        let bytes = self.classes.iter().map(|class| class.bytes).sum();
+        (bytes, self.classes.iter().map(|class| class.packets.len() as u32).sum())
+    }
+
+    /// The packets of a queue, first to last.
+    pub fn packets(&self, class: usize) -> impl Iterator<Item = &Waiting> {
+        self.classes[class].packets.iter()
+    }
+
+    /// Appends a packet to a queue.
+    pub fn push(&mut self, class: usize, waiting: Waiting) {
+        let queue = &mut self.classes[class];
+        queue.packets.push_back(waiting);
+        queue.bytes += u64::from(waiting.wire_bytes);
+    }
+
+    /// The first packet of a queue.
+    pub fn first(&self, class: usize) -> Option<&Waiting> {
+        self.classes[class].packets.front()
+    }
+
+    /// Removes the first packet of a queue.
+    pub fn take_first(&mut self, class: usize) -> Option<Waiting> {
+        let queue = &mut self.classes[class];
+        let waiting = queue.packets.pop_front()?;
+        queue.bytes -= u64::from(waiting.wire_bytes);
+        Some(waiting)
+    }
+
+    /// The queue that sends next, unless it is one of the `paused` ones, one bit each.
+    pub fn next(&mut self, paused: u8) -> Option<usize> {
+        let sends = |class: usize, queue: &Class| paused >> class & 1 == 0 && !queue.packets.is_empty();
+        match self.scheduler {
+            Scheduler::StrictPriority => {
+                self.classes.iter().enumerate().position(|(class, queue)| sends(class, queue))
+            }
+            Scheduler::Drr => {
+                let is_any = self.classes.iter().enumerate().any(|(class, queue)| sends(class, queue));
+                is_any.then(|| self.next_of_round(paused))
+            }
+        }
+    }
+
+    /// The next queue of the rounds; one of those that are not paused has a packet.
+    fn next_of_round(&mut self, paused: u8) -> usize {
         loop {
             let class = &mut self.classes[self.turn];
-            if let Some(&(_, wire_bytes)) = class.packets.front() {
+            let is_paused = paused >> self.turn & 1 == 1;
+            if let Some(&Waiting { wire_bytes, .. }) = class.packets.front().filter(|_| !is_paused) {
                 if !self.served {
                     class.deficit = class.deficit.saturating_add(class.quantum);
                     self.served = true;
                 }
                 if class.deficit >= wire_bytes {
                     class.deficit -= wire_bytes;
-                    return Some(self.turn);
+                    return self.turn;
                 }
-            } else {
+            } else if !is_paused {
                 class.deficit = 0;
             }
             self.turn = (self.turn + 1) % self.classes.len();
@@ -88,80 +147,53 @@ impl ClassQueue {
     }
 }
 
-impl ServedPort for ClassQueue {
-    fn waiting(&self) -> (u64, u32) {
-        let bytes = self.classes.iter().map(|class| class.bytes).sum();
-        (bytes, self.classes.iter().map(|class| class.packets.len() as u32).sum())
-    }
-
-    fn push(&mut self, header: &Header, packet: PacketId, wire_bytes: u32) -> Result<bool, DropReason> {
-        let class = self.class_of(header);
-        let queue = &mut self.classes[class];
-        let packets = queue.packets.len() as u32;
-        let full = match self.limit {
-            Limit::Packets(limit) => packets >= limit,
-            Limit::Bytes(limit) => queue.bytes + u64::from(wire_bytes) > limit,
-        };
-        if full {
-            return Err(DropReason::QueueFull);
-        }
-        let marked = self.ecn_threshold.is_some_and(|threshold| match threshold {
-            Limit::Packets(threshold) => packets >= threshold,
-            Limit::Bytes(threshold) => queue.bytes >= threshold,
-        });
-        queue.packets.push_back((packet, wire_bytes));
-        queue.bytes += u64::from(wire_bytes);
-        Ok(marked)
-    }
-
-    fn pop(&mut self) -> Option<(PacketId, u32)> {
-        let class = match self.scheduler {
-            Scheduler::StrictPriority => self.classes.iter().position(|class| !class.packets.is_empty())?,
-            Scheduler::Drr => self.next_of_round()?,
-        };
-        let queue = &mut self.classes[class];
-        let (packet, wire_bytes) = queue.packets.pop_front()?;
-        queue.bytes -= u64::from(wire_bytes);
-        Some((packet, wire_bytes))
-    }
+/// The queue of a packet among `queues`, by its DSCP's class selector (RFC 2474, section 4.2.2): selector 0 goes to the
+/// last queue, each higher one to the queue before; selectors beyond the number of queues share queue 0, the most urgent.
+pub fn class_of(traffic_class: u8, queues: usize) -> usize {
+    let selector = usize::from(traffic_class >> 5);
+    (7 - selector).saturating_sub(8_usize.saturating_sub(queues)).min(queues - 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weft_fabric::ClassSpec;
+    use weft_fabric::{ClassSpec, Limit};
 
     fn queues(scheduler: Scheduler, weights: &[u32]) -> ClassQueue {
         let classes = weights.iter().map(|&weight| ClassSpec { weight }).collect();
-        let spec = QueueSpec { classes, scheduler, ..QueueSpec::fifo(Limit::Packets(100)) };
-        ClassQueue::new(&spec).unwrap()
+        ClassQueue::new(&QueueSpec { classes, scheduler, ..QueueSpec::fifo(Limit::Packets(100)) })
     }
 
-    /// A packet of one of two classes.
-    fn of(class: u8) -> Header {
-        Header { traffic_class: (1 - class) << 5, ..Header::default() }
+    fn packet(packet: PacketId, wire_bytes: u32) -> Waiting {
+        Waiting { packet, wire_bytes, charge: Charge::default() }
+    }
+
+    fn pop(queues: &mut ClassQueue, paused: u8) -> Option<Waiting> {
+        let class = queues.next(paused)?;
+        queues.take_first(class)
     }
 
     #[test]
     fn strict_priority_serves_the_urgent_queue_first() {
         let mut queues = queues(Scheduler::StrictPriority, &[1, 1]);
-        queues.push(&of(1), 10, 1500).unwrap();
-        queues.push(&of(0), 20, 1500).unwrap();
-        queues.push(&of(1), 11, 1500).unwrap();
-        let order: Vec<_> = std::iter::from_fn(|| queues.pop()).map(|(packet, _)| packet).collect();
+        for (class, number) in [(1, 10), (0, 20), (1, 11)] {
+            queues.push(class, packet(number, 1500));
+        }
+        let order: Vec<_> =
+            std::iter::from_fn(|| pop(&mut queues, 0)).map(|waiting| waiting.packet).collect();
         assert_eq!(order, [20, 10, 11]);
     }
 
     #[test]
     fn drr_shares_bytes_by_weight_whatever_the_packet_sizes() {
         let mut queues = queues(Scheduler::Drr, &[3, 1]);
-        for packet in 0..100 {
-            queues.push(&of(0), packet, 300).unwrap();
-            queues.push(&of(1), packet, 1500).unwrap();
+        for number in 0..100 {
+            queues.push(0, packet(number, 300));
+            queues.push(1, packet(number, 1500));
         }
         let mut bytes = [0_u32; 2];
         while queues.classes.iter().all(|class| !class.packets.is_empty()) {
-            let (_, wire_bytes) = queues.pop().unwrap();
+            let wire_bytes = pop(&mut queues, 0).unwrap().wire_bytes;
             bytes[usize::from(wire_bytes == 1500)] += wire_bytes;
         }
         let ratio = f64::from(bytes[0]) / f64::from(bytes[1]);
@@ -169,21 +201,25 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_refuses_and_the_others_do_not() {
-        let spec =
-            QueueSpec { classes: vec![ClassSpec { weight: 1 }; 2], ..QueueSpec::fifo(Limit::Packets(1)) };
-        let mut queues = ClassQueue::new(&spec).unwrap();
-        assert_eq!(queues.push(&of(0), 1, 100), Ok(false));
-        assert_eq!(queues.push(&of(0), 2, 100), Err(DropReason::QueueFull));
-        assert_eq!(queues.push(&of(1), 3, 100), Ok(false));
+    fn paused_queues_wait_and_the_others_go_on() {
+        for scheduler in [Scheduler::StrictPriority, Scheduler::Drr] {
+            let mut queues = queues(scheduler, &[1, 1, 1]);
+            for class in 0..3 {
+                queues.push(class, packet(class as u32, 1500));
+            }
+            let order = [0b101, 0b111, 0b001, 0b001, 0].map(|paused| pop(&mut queues, paused));
+            let order = order.map(|waiting| waiting.map(|waiting| waiting.packet));
+            assert_eq!(order, [Some(1), None, Some(2), None, Some(0)], "{scheduler}");
+        }
     }
 
     #[test]
     fn the_class_selector_chooses_the_queue() {
-        let header = |selector: u8| Header { traffic_class: selector << 5, ..Header::default() };
-        let eight = queues(Scheduler::StrictPriority, &[1; 8]);
-        assert_eq!((eight.class_of(&header(7)), eight.class_of(&header(0))), (0, 7));
-        let two = queues(Scheduler::StrictPriority, &[1; 2]);
-        assert_eq!([7, 1, 0].map(|selector| two.class_of(&header(selector))), [0, 0, 1]);
+        let of = |selectors: &[u8], queues| -> Vec<usize> {
+            selectors.iter().map(|selector| class_of(selector << 5, queues)).collect()
+        };
+        assert_eq!(of(&[7, 0], 8), [0, 7]);
+        assert_eq!(of(&[7, 1, 0], 2), [0, 0, 1]);
+        assert_eq!(of(&[7, 1, 0], 1), [0, 0, 0]);
     }
 }

@@ -12,6 +12,7 @@ use weft_units::{Duration, LinkId, Time};
 
 use crate::book::{Book, Consequence};
 use crate::central::{ControlPlane, Effect};
+use crate::deadlock::{Deadlock, Standstill};
 use crate::effects::{carry_out, flow_counts};
 use crate::fault::FaultKind;
 use crate::floor::Floor;
@@ -55,6 +56,8 @@ pub struct Conductor<'a> {
     /// When routes are recomputed.
     reroutes: BTreeSet<Time>,
     next_sample: Time,
+    /// The first deadlock of flow control that a sample or the end of the run has found.
+    deadlock: Option<Deadlock>,
     /// The time from news to its consequences.
     lookahead: Duration,
     /// The length of a window.
@@ -81,6 +84,7 @@ impl<'a> Conductor<'a> {
             next_fault: 0,
             reroutes: BTreeSet::new(),
             next_sample: setup.probe.start().unwrap_or(Time::MAX),
+            deadlock: None,
             lookahead,
             step,
             setup,
@@ -331,7 +335,10 @@ impl<'a> Conductor<'a> {
         let probe = &mut self.setup.probe;
         let state = |id| (floor.counters_of(id), floor.sender_of(id).net.waiting(id));
         self.next_sample = probe.sample(self.setup.fabric, now, state, (&class_bytes, active), recorder);
-        if probe.samples_switches() {
+        let samples_switches = probe.samples_switches();
+        self.look_for_deadlock(now, floor);
+        let probe = &self.setup.probe;
+        if samples_switches {
             for node in self.setup.fabric.switches() {
                 let mut part = floor.part_of(node);
                 let switches = &mut part.switches;
@@ -340,6 +347,17 @@ impl<'a> Conductor<'a> {
                 probe.sample_switch(now, node, entries, recorder);
             }
         }
+    }
+
+    /// Looks for queues that pause each other for ever, unless some have been found before.
+    fn look_for_deadlock<S: Switch, H: Hosts>(&mut self, now: Time, floor: &Floor<'_, S, H>) {
+        if self.deadlock.is_some() || !self.setup.fabric.uses_pfc() {
+            return;
+        }
+        let mut found = Standstill::default();
+        floor.parts().for_each(|part| part.net.look_for_deadlock(&mut found));
+        let queues = found.circle();
+        self.deadlock = (!queues.is_empty()).then_some(Deadlock { at: now, queues });
     }
 
     fn report_progress<S: Switch, H: Hosts>(&self, floor: &Floor<'_, S, H>, progress: &Progress) {
@@ -383,6 +401,7 @@ impl<'a> Conductor<'a> {
             }
         }
         self.join(floor, recorder);
+        self.look_for_deadlock(end, floor);
         while self.window.next().is_some() {
             self.window.read(fabric, |id| floor.counters_of(id).wire_bytes);
         }
@@ -407,6 +426,7 @@ impl<'a> Conductor<'a> {
             events: self.book.events.clone(),
             controller: self.central.as_ref().map(ControlPlane::report),
             multipath: self.book.multipath,
+            deadlock: self.deadlock.clone(),
             state_bytes,
         }
     }
@@ -415,12 +435,15 @@ impl<'a> Conductor<'a> {
         let receiver = floor.part_of(self.setup.fabric.link(id).to);
         let floods = receiver.net.floods_of(id);
         drop(receiver);
+        let counters = floor.counters_of(id);
+        let sender = floor.sender_of(id);
         LinkReport {
             id,
-            counters: floor.counters_of(id),
+            counters,
+            port: sender.net.port_counters(id),
             window_bytes: self.window.bytes(id),
             floods,
-            up: floor.sender_of(id).net.is_up(id),
+            up: sender.net.is_up(id),
         }
     }
 }

@@ -66,6 +66,7 @@ pub fn carry_out<S: Switch, H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'
             net.packets.packet_without_segment(&header)
         }
     };
+    net.ports.is_new(packet, None);
     match ports {
         Ok(ports) => switches.send_out(number, ports.into_iter(), packet, net, tracer),
         Err(in_port) => {

@@ -3,7 +3,7 @@
 //! A FIFO queue needs no event of its own: when a packet is accepted, its departure time is known
 //! (after the packets before it), and so is its arrival at the other end. A link's ring holds the
 //! packets from acceptance to arrival, in order; the packets that have not departed are the queue. A
-//! port with several queues keeps its waiting packets in a [`crate::class_queue`] and passes them on
+//! served port keeps its waiting packets in its queues (`served_port.rs`) and passes them on
 //! one at a time when the line is free.
 //!
 //! The link state that every packet needs fits one cache line ([`Link`]); rarely used state is
@@ -114,9 +114,6 @@ impl Links {
                 (span == Span::Leaves, LEAVES),
             ] {
                 flags |= if set { flag } else { 0 };
-            }
-            if !spec.queue.is_fifo() {
-                flags |= ASIDE;
             }
             let free = |limit: u32, in_bytes| if in_bytes { limit / MAX_WIRE_BYTES } else { limit };
             let free_packets = free(limit, limit_in_bytes).min(free(ecn_threshold, mark_in_bytes));

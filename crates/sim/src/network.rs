@@ -8,7 +8,7 @@ use weft_scenario::LinkChange;
 use weft_switching::{DropReason, Header, Kind};
 use weft_units::{Bytes, LinkId, NodeId, PortId, Rate, Time};
 
-use crate::class_queue::ClassQueue;
+use crate::deadlock::Standstill;
 use crate::division::Division;
 use crate::event_queue::{Due, EventQueue};
 use crate::gray::Gray;
@@ -16,8 +16,9 @@ use crate::journal::{Journal, Loss, News, Strand};
 use crate::line::{FarEnd, Line, LinkCounters, Offer, Span};
 use crate::link::Links;
 use crate::packet::{Bound, PacketId, Parcel, Slab, Way};
+use crate::ports::Ports;
 use crate::record::{Counters, FloodCounters};
-use crate::served_port::Served;
+use crate::served_port::PortCounters;
 use crate::trace::{Seen, TraceEvent, Tracer};
 
 /// A number of a link that is not in the partition.
@@ -56,8 +57,8 @@ pub struct Network<'a> {
     strand_bits: u32,
     /// Flooded frames, by link.
     floods: Vec<FloodCounters>,
-    /// By link; empty if no port is served.
-    served: Vec<Option<Served>>,
+    /// Ports that choose among waiting packets.
+    pub ports: Ports,
     /// The links that lose packets.
     grays: BTreeMap<u32, Gray>,
     /// The rates of links that have changed, by this network's link number.
@@ -75,8 +76,13 @@ pub struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// The idle network of partition `part`.
-    pub fn new(fabric: &'a Fabric, division: &Division, part: usize, strand_bits: u32) -> Self {
+    /// The idle network of partition `part`, in a run with this seed.
+    pub fn new(
+        (fabric, seed): (&'a Fabric, u64),
+        division: &Division,
+        part: usize,
+        strand_bits: u32,
+    ) -> Self {
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let mut far_ends = Vec::new();
         let mut switches = 0;
@@ -89,7 +95,7 @@ impl<'a> Network<'a> {
                 }
             });
         }
-        let (mut lines, mut first_link, mut served) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut lines, mut first_link) = (Vec::new(), Vec::new());
         let mut numbers = vec![ELSEWHERE; fabric.links().len()];
         let mut to_part = Vec::new();
         for node in nodes {
@@ -106,21 +112,22 @@ impl<'a> Network<'a> {
                 };
                 numbers[id.index()] = lines.len() as u32;
                 lines.push(Line { id, far_end: far_ends[link.to.index()], span });
-                let queues = if is_own { ClassQueue::new(&link.queue) } else { None };
-                served.push(queues.map(Served::new));
                 to_part.push(to as u16);
             }
         }
-        if served.iter().all(Option::is_none) {
-            served.clear();
+        let ids: Vec<LinkId> = lines.iter().map(|line| line.id).collect();
+        let ports = Ports::new(fabric, seed, &ids, |node| division.part_of(node) == part);
+        let leaves = if ports.is_empty() { lines.len() } else { 2 * lines.len() };
+        let mut links = Links::new(fabric, &lines);
+        for link in (0..links.count()).filter(|link| ports.get(*link).is_some()) {
+            links.set_aside(link, true);
         }
-        let leaves = if served.is_empty() { lines.len() } else { 2 * lines.len() };
         Self {
             fabric,
             now: Time::ZERO,
             queue: EventQueue::new(leaves),
-            links: Links::new(fabric, &lines),
-            ids: lines.iter().map(|line| line.id).collect(),
+            links,
+            ids,
             packets: Slab::default(),
             counters: Counters::default(),
             journal: Journal::default(),
@@ -128,7 +135,7 @@ impl<'a> Network<'a> {
             first_leaving: Time::MAX,
             strand_bits,
             floods: vec![FloodCounters::default(); lines.len()],
-            served,
+            ports,
             grays: BTreeMap::new(),
             rates: BTreeMap::new(),
             first_link,
@@ -217,9 +224,9 @@ impl<'a> Network<'a> {
         if self.queue.is_distant() {
             let first = self.first_distant();
             if first < self.queue.limit() {
-                let (links, served) = (&self.links, &self.served);
+                let (links, ports) = (&self.links, &self.ports);
                 let (ids, fabric) = (&self.ids, self.fabric);
-                self.queue.renew(first, |leaf| leaf_due(leaf, links, served, (ids, fabric)));
+                self.queue.renew(first, |leaf| leaf_due(leaf, links, ports, (ids, fabric)));
                 return self.queue.first_leaf();
             }
         }
@@ -229,8 +236,8 @@ impl<'a> Network<'a> {
     /// The time of the first leaf.
     #[cold]
     fn first_distant(&self) -> Time {
-        let leaves = 0..self.links.count() * if self.served.is_empty() { 1 } else { 2 };
-        let due = |leaf| leaf_due(leaf, &self.links, &self.served, (&self.ids, self.fabric)).1;
+        let leaves = 0..self.links.count() * if self.ports.is_empty() { 1 } else { 2 };
+        let due = |leaf| leaf_due(leaf, &self.links, &self.ports, (&self.ids, self.fabric)).1;
         leaves.map(due).min().unwrap_or(Time::MAX)
     }
 
@@ -238,6 +245,7 @@ impl<'a> Network<'a> {
     pub fn enter(&mut self, crossing: Crossing) {
         let link = self.numbers[crossing.link.index()];
         let packet = self.packets.put(crossing.parcel);
+        self.ports.passes(link, packet);
         if let Some(arrival) = self.links.enter(link, crossing.arrival, packet) {
             self.queue.bring_forward(link, self.links.far_port(link), arrival);
         }
@@ -274,7 +282,7 @@ impl<'a> Network<'a> {
     }
 
     /// Hands a packet to the partition at the far end of `link`.
-    fn leave(&mut self, link: u32, arrival: Time, packet: PacketId) {
+    pub fn leave(&mut self, link: u32, arrival: Time, packet: PacketId) {
         let (to, id) = (self.to_part[link as usize], self.ids[link as usize]);
         let parcel = self.packets.take(packet);
         self.leaving[usize::from(to)].push(Crossing { link: id, arrival, parcel });
@@ -303,7 +311,7 @@ impl<'a> Network<'a> {
             self.drop_because(Err(self.id(link)), packet, (reason, Some(event)), tracer);
             return false;
         }
-        if !self.is_served(link) {
+        if self.ports.get(link).is_none() {
             let header = &mut self.packets.get_mut(packet).header;
             match self.links.offer_checked(link, self.now, bound, header.ip_bytes, || mark(header)) {
                 Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
@@ -313,61 +321,12 @@ impl<'a> Network<'a> {
             }
             return true;
         }
-        match self.send_classed(link, packet) {
-            Ok(()) => true,
-            Err(reason) => self.refuse(link, packet, reason, tracer),
-        }
-    }
-
-    /// Whether the port of `link` has several queues.
-    fn is_served(&self, link: u32) -> bool {
-        self.served.get(link as usize).is_some_and(Option::is_some)
-    }
-
-    /// The same as [`Network::send`] for a port with several queues, where packets wait until the line is free.
-    fn send_classed(&mut self, link: u32, packet: PacketId) -> Result<(), DropReason> {
-        let queues = self.served.get_mut(link as usize).and_then(Option::as_mut);
-        let queues = queues.expect("the port has several queues");
-        let header = &mut self.packets.get_mut(packet).header;
-        let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
-        if queues.line_busy {
-            self.links.note_waiting(link, self.now, Bytes(queues.port.waiting().0));
-            match queues.port.push(header, packet, wire_bytes) {
-                Ok(true) if mark(header) => self.links.count_mark(link),
-                Ok(_) => {}
-                Err(reason) => {
-                    self.links.count_drop(link);
-                    return Err(reason);
-                }
-            }
-            return Ok(());
-        }
-        queues.line_busy = true;
-        self.put_on_line(link, packet, wire_bytes);
-        Ok(())
-    }
-
-    fn put_on_line(&mut self, link: u32, packet: PacketId, wire_bytes: u32) {
-        let offer = self.links.push(link, self.now, Bound::undecided(packet), wire_bytes);
-        let free = self.links.busy_until(link);
-        match offer {
-            Offer::First(arrival, port) => self.queue.bring_forward(link, port.into(), arrival),
-            Offer::Leaves(arrival) => self.leave(link, arrival, packet),
-            _ => {}
-        }
-        let port = line_port(self.fabric, self.id(link));
-        self.queue.set(self.links.count() + link, port, free);
-    }
-
-    /// Sends the scheduler's next packet when the line of a port with several queues becomes free.
-    pub fn line_free(&mut self, link: u32) {
-        let queues =
-            self.served[link as usize].as_mut().expect("only ports with several queues have this event");
-        match queues.port.pop() {
-            Some((packet, wire_bytes)) => self.put_on_line(link, packet, wire_bytes),
-            None => {
-                queues.line_busy = false;
-                self.queue.clear(self.links.count() + link);
+        match self.send_served(link, packet) {
+            None => true,
+            Some(lost) => {
+                let is_it = lost == packet;
+                self.refuse(link, lost, DropReason::QueueFull, tracer);
+                !is_it
             }
         }
     }
@@ -444,7 +403,9 @@ impl<'a> Network<'a> {
     /// Copies a packet, for a flood.
     pub fn copy(&mut self, packet: PacketId) -> PacketId {
         self.counters.packets_copied += 1;
-        self.packets.duplicate(packet)
+        let copy = self.packets.duplicate(packet);
+        self.ports.is_new(copy, Some(packet));
+        copy
     }
 
     /// Takes a link down or up, if one of its ends is here; returns the packets lost on it.
@@ -455,15 +416,15 @@ impl<'a> Network<'a> {
         }
         if up {
             self.links.heal(number);
+            self.resume_flow_control(number);
             return Vec::new();
         }
         self.queue.clear(number);
         let mut lost = self.links.fail(number, self.now);
-        if let Some(Some(queues)) = self.served.get_mut(number as usize) {
+        if self.ports.get(number).is_some() {
             self.queue.clear(self.links.count() + number);
-            queues.line_busy = false;
-            lost.extend(std::iter::from_fn(|| queues.port.pop()).map(|(packet, _)| packet));
         }
+        lost.extend(self.clear_port(number));
         lost
     }
 
@@ -477,7 +438,7 @@ impl<'a> Network<'a> {
         if !is_gray {
             self.grays.remove(&link);
         }
-        self.links.set_aside(link, is_gray || self.is_served(link));
+        self.links.set_aside(link, is_gray || self.ports.get(link).is_some());
     }
 
     /// Changes the rate of link `id`, if one of its ends is here.
@@ -493,8 +454,7 @@ impl<'a> Network<'a> {
         if due < Time::MAX {
             self.queue.set(link, self.links.far_port(link), due);
         }
-        if self.served.get(link as usize).is_some_and(|served| served.as_ref().is_some_and(|at| at.line_busy))
-        {
+        if self.ports.get(link).is_some_and(|port| port.line_busy) {
             self.queue.set(
                 self.links.count() + link,
                 line_port(self.fabric, id),
@@ -523,37 +483,48 @@ impl<'a> Network<'a> {
 
     /// Bytes and packets in the queues of a port that has several.
     fn waiting_beside(&self, link: u32) -> Option<(u64, u32)> {
-        self.served.get(link as usize)?.as_ref().map(|queues| queues.port.waiting())
+        self.ports.get(link).map(|port| port.queues.waiting())
+    }
+
+    /// The link of the same cable in the other direction, both of whose ends are of one switch or host of the partition.
+    pub fn back(&self, link: u32) -> u32 {
+        self.numbers[self.id(link).reverse().index()]
+    }
+
+    /// The counters of the port of link `id`, if it may cut packets or be paused.
+    pub fn port_counters(&self, id: LinkId) -> Option<PortCounters> {
+        let trims = self.fabric.link(id).queue.trim;
+        self.ports.counters(self.numbers[id.index()], trims, self.now)
+    }
+
+    /// Adds what the paused queues of the partition hold, and which queues it pauses.
+    pub fn look_for_deadlock(&self, found: &mut Standstill) {
+        self.ports.look_for_deadlock(&self.ids, |link| self.back(link), found);
     }
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.packets.memory() + self.queue.memory() + self.links.memory()
+        self.packets.memory() + self.queue.memory() + self.links.memory() + self.ports.memory()
     }
 }
 
 /// The port of a leaf's link at its far end, and when the leaf is due.
-fn leaf_due(
-    leaf: u32,
-    links: &Links,
-    served: &[Option<Served>],
-    (ids, fabric): (&[LinkId], &Fabric),
-) -> (u32, Time) {
+fn leaf_due(leaf: u32, links: &Links, ports: &Ports, (ids, fabric): (&[LinkId], &Fabric)) -> (u32, Time) {
     let Some(line) = leaf.checked_sub(links.count()) else {
         return (links.far_port(leaf), links.first_arrival(leaf));
     };
-    let is_busy = served[line as usize].as_ref().is_some_and(|served| served.line_busy);
+    let is_busy = ports.get(line).is_some_and(|port| port.line_busy);
     let free = if is_busy { links.busy_until(line) } else { Time::MAX };
     (line_port(fabric, ids[line as usize]), free)
 }
 
 /// The place of a port's line among the simultaneous events of its node.
-fn line_port(fabric: &Fabric, id: LinkId) -> u32 {
+pub fn line_port(fabric: &Fabric, id: LinkId) -> u32 {
     1 << 16 | u32::from(fabric.link(id).from_port.0)
 }
 
 /// Marks an ECN-capable packet (RFC 3168); returns whether it was marked.
-fn mark(header: &mut Header) -> bool {
+pub fn mark(header: &mut Header) -> bool {
     let capable = header.is_ecn_capable();
     if capable {
         header.traffic_class |= Header::CE;

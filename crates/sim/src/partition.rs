@@ -14,6 +14,7 @@ use crate::event_queue::{Due, Order};
 use crate::hosts::{Hosts, Nics, World, node_of};
 use crate::ideal::Ideal;
 use crate::journal::{FlowNumber, News, SideReport};
+use crate::line::FarEnd;
 use crate::network::Network;
 use crate::packet::PacketId;
 use crate::resolver::{self, Question, Resolver};
@@ -96,7 +97,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         world: &World<'_>,
     ) -> Self {
         let is_own = |node: NodeId| division.part_of(node) == part;
-        let mut net = Network::new(fabric, division, part, H::STRAND_BITS);
+        let mut net = Network::new((fabric, seed), division, part, H::STRAND_BITS);
         let nodes = fabric.switches().filter(|node| is_own(*node));
         let switches = Switches::new(blueprint, fabric, nodes, seed, &net);
         let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));
@@ -162,18 +163,38 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         net.advance(link, far_port, next, S::DECIDES_AHEAD);
         net.counters.packet_hops += 1;
         let packet = bound.packet;
+        let is_watched = net.packets.get(packet).is_watched();
+        if is_watched && net.is_pause_frame(packet) {
+            return self.pause(link, packet, far_end, world, tracer);
+        }
         if T::TRACES {
             tracer.trace(
                 net.now,
                 TraceEvent::Arrived { frame: packet, link: net.id(link), seen: net.seen(packet) },
             );
         }
-        if net.packets.get(packet).is_watched() {
+        if is_watched {
             net.observe(link, packet);
         }
         match far_end.split() {
             Ok(number) => self.switches.receive(number as usize, PortId(far_port), bound, net, tracer),
             Err(host) => self.deliver(host, packet, world, tracer),
+        }
+    }
+
+    /// A pause frame reaches the far end of `link`. Traces leave such frames out: they never leave the link.
+    #[cold]
+    fn pause<T: Tracer>(
+        &mut self,
+        link: u32,
+        packet: PacketId,
+        far_end: FarEnd,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let goes_on = self.net.heed_pause_frame(link, packet);
+        if let (Some(nic), Err(host)) = (goes_on, far_end.split()) {
+            self.hosts.resumed(HostId(host), nic, &mut self.net, &self.routes, world, tracer);
         }
     }
 

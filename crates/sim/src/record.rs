@@ -6,7 +6,9 @@ use weft_traffic::Flow;
 use weft_transport::mptcp::Stats;
 use weft_units::{Duration, LinkId, Time};
 
+use crate::deadlock::Deadlock;
 use crate::line::LinkCounters;
+use crate::served_port::PortCounters;
 use crate::trace::TraceEvent;
 
 /// Receives the output of a run, in order of simulated time.
@@ -349,6 +351,8 @@ pub struct LinkReport {
     pub id: LinkId,
     /// Counters.
     pub counters: LinkCounters,
+    /// Of a port that may cut packets, and of every port in a fabric with flow control.
+    pub port: Option<PortCounters>,
     /// Bytes sent within the measurement window.
     pub window_bytes: u64,
     /// Its flooded frames.
@@ -429,6 +433,8 @@ pub struct RunReport {
     pub controller: Option<ControllerReport>,
     /// Multipath TCP counters, if hosts use it.
     pub multipath: Option<MultipathReport>,
+    /// The first deadlock of flow control that was found.
+    pub deadlock: Option<Deadlock>,
     /// Memory of packets, links and connections at the end, in bytes.
     pub state_bytes: u64,
 }

@@ -19,6 +19,7 @@ use weft_units::{Duration, LinkId, NodeId, Time};
 
 #[cfg(feature = "schemes")]
 use crate::capture::{self, Captured, RunCaptures};
+use crate::deadlock::Deadlock;
 use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
@@ -357,6 +358,15 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
     if let Some(multipath) = &account.multipath {
         summary["mptcp"] = json!(multipath);
     }
+    if let Some(Deadlock { at, queues }) = &account.deadlock {
+        let names: Vec<String> = queues
+            .iter()
+            .map(|(link, queue)| format!("{} queue {queue}", fabric.link_label(*link)))
+            .collect();
+        let warning = format!("deadlock of flow control at {at}: {} wait for each other", names.join(", "));
+        summary["deadlock"] = json!({ "at_ps": at.ps(), "queues": names });
+        summary["warnings"] = json!(plan.warnings.iter().chain([&warning]).collect::<Vec<_>>());
+    }
     if let Some(emulated) = &account.emulated {
         summary["emulated"] = emulated.clone();
     }
@@ -428,7 +438,7 @@ fn link_json(fabric: &Fabric, (from, to): (Time, Time), account: &LinkAccount) -
     let (link, counts) = (fabric.link(account.id), &account.counts);
     let span = to.saturating_since(from).max(Duration::from_ps(1));
     let capacity = link.rate.bps() as f64 / 8.0 * span.as_secs_f64();
-    json!({
+    let mut json = json!({
         "from": fabric.node(link.from).name,
         "to": fabric.node(link.to).name,
         "rate_bps": link.rate.bps(),
@@ -445,7 +455,13 @@ fn link_json(fabric: &Fabric, (from, to): (Time, Time), account: &LinkAccount) -
         "marks": counts.marks,
         "max_queue_bytes": counts.max_queue_bytes,
         "up": account.up,
-    })
+    });
+    let served =
+        [("trimmed", counts.trimmed), ("pause_frames", counts.pause_frames), ("paused_ps", counts.paused_ps)];
+    for (name, count) in served.into_iter().filter_map(|(name, count)| Some((name, count?))) {
+        json[name] = count.into();
+    }
+    json
 }
 
 /// The nodes with their positions on a drawing, for `summary.json` and `weft fabric`.

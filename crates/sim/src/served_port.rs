@@ -1,38 +1,154 @@
 //! [`ServedPort`]: a port that is asked for a packet whenever its line is free.
 //!
 //! Most ports are analytic: when a FIFO queue accepts a packet, its departure is known (`link.rs`), which takes
-//! one event per packet. A port that chooses among waiting packets takes two.
+//! one event per packet. A port that chooses among waiting packets, marks at random, cuts packets or may be paused
+//! takes two.
 
-use weft_switching::{DropReason, Header};
+use rand_core::RngCore as _;
+use weft_fabric::{Limit, Link, MarkAt, QueueSpec};
+use weft_switching::{Header, Kind, Stream, stream};
+use weft_units::{Duration, LinkId, Time};
 
-use crate::packet::PacketId;
+use crate::class_queue::{ClassQueue, Waiting, class_of};
+use crate::red::Marking;
 
-/// The packets that wait at a port, and their order.
-pub trait ServedPort: Send {
-    /// Takes a packet that has to wait, with its length on the wire. `Ok(true)` if it should carry a congestion mark.
-    ///
-    /// # Errors
-    /// Why the packet is dropped.
-    fn push(&mut self, header: &Header, packet: PacketId, wire_bytes: u32) -> Result<bool, DropReason>;
-
-    /// Removes the next packet to send, with its length on the wire.
-    fn pop(&mut self) -> Option<(PacketId, u32)>;
-
-    /// Bytes and packets that wait.
-    fn waiting(&self) -> (u64, u32);
+/// What happened at a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PortCounters {
+    /// Packets cut to their headers.
+    pub trimmed: u64,
+    /// Pause frames sent over the link, those that end a pause included.
+    pub pause_frames: u64,
+    /// Time for which at least one of the port's queues was paused.
+    pub paused: Duration,
 }
 
-/// A served port and its line.
-pub struct Served {
+/// One port and its line.
+pub struct ServedPort {
     /// The packets that wait.
-    pub port: Box<dyn ServedPort>,
+    pub queues: ClassQueue,
     /// Whether a packet is being sent, so that others have to wait.
     pub line_busy: bool,
+    /// The place of the switch's buffer, if its queues share one.
+    pub buffer: Option<usize>,
+    /// Whether its packets have come over links: not those of a host, which are its own.
+    pub is_at_switch: bool,
+    /// The limit of each queue; `None` at a host whose link has flow control, where packets wait in its memory.
+    limit: Option<Limit>,
+    marking: Option<Marking>,
+    /// Draws which packet is cut, if any is.
+    trims: Option<Stream>,
+    paused: u8,
+    paused_since: Time,
+    counters: PortCounters,
 }
 
-impl Served {
-    /// A port with an idle line.
-    pub fn new(port: impl ServedPort + 'static) -> Self {
-        Self { port: Box::new(port), line_busy: false }
+impl ServedPort {
+    /// The idle port of `link`, at a host if it `is_at_host`.
+    pub fn new((id, link): (LinkId, &Link), seed: u64, is_at_host: bool, buffer: Option<usize>) -> Self {
+        let spec: &QueueSpec = &link.queue;
+        Self {
+            queues: ClassQueue::new(spec),
+            line_busy: false,
+            buffer,
+            is_at_switch: !is_at_host,
+            limit: Some(spec.limit).filter(|_| !is_at_host || spec.pfc.is_none()),
+            marking: Marking::new(spec, seed, id),
+            trims: spec.trim.then(|| stream(seed, "trim", id.0.into())),
+            paused: 0,
+            paused_since: Time::ZERO,
+            counters: PortCounters::default(),
+        }
     }
+
+    /// The queue of a packet.
+    pub fn class_of(&self, header: &Header) -> usize {
+        class_of(header.traffic_class, self.queues.count())
+    }
+
+    /// Whether a packet fits the limit of a queue.
+    pub fn fits(&self, class: usize, wire_bytes: u32) -> bool {
+        let (bytes, packets) = self.queues.of(class);
+        self.limit.is_none_or(|limit| match limit {
+            Limit::Packets(limit) => packets < limit,
+            Limit::Bytes(limit) => bytes + u64::from(wire_bytes) <= limit,
+        })
+    }
+
+    /// Whether a packet that joins this queue gets a mark, before it has joined.
+    pub fn marks_joining(&mut self, class: usize) -> bool {
+        let (bytes, packets) = self.queues.of(class);
+        let marking = self.marking.as_mut().filter(|marking| marking.at == MarkAt::Enqueue);
+        marking.is_some_and(|marking| marking.marks(bytes, packets))
+    }
+
+    /// Whether a packet that leaves this queue gets a mark, before it has left.
+    pub fn marks_leaving(&mut self, class: usize) -> bool {
+        let (bytes, packets) = self.queues.of(class);
+        let marking = self.marking.as_mut().filter(|marking| marking.at == MarkAt::Dequeue);
+        marking.is_some_and(|marking| marking.marks(bytes, packets))
+    }
+
+    /// Whether a packet for which there is no space may be cut. Then either it or the first one of its queue is.
+    pub fn trims(&self, header: &Header) -> bool {
+        self.trims.is_some() && is_trimmable(header)
+    }
+
+    /// Whether the packet at the head of a full queue is cut instead of the arriving one: with equal chance.
+    pub fn trims_head(&mut self) -> bool {
+        self.trims.as_mut().is_some_and(|random| random.next_u32() & 1 == 1)
+    }
+
+    /// Counts a packet that was cut.
+    pub fn count_trimmed(&mut self) {
+        self.counters.trimmed += 1;
+    }
+
+    /// Counts a pause frame sent.
+    pub fn count_pause_frame(&mut self) {
+        self.counters.pause_frames += 1;
+    }
+
+    /// Removes the next packet to send, and its queue.
+    pub fn next(&mut self) -> Option<usize> {
+        self.queues.next(self.paused)
+    }
+
+    /// Removes all packets: the link is down. Pauses are over.
+    pub fn clear(&mut self, now: Time) -> Vec<Waiting> {
+        self.pause(now, 0);
+        self.line_busy = false;
+        let classes = 0..self.queues.count();
+        let queues = &mut self.queues;
+        classes
+            .flat_map(|class| std::iter::from_fn(|| queues.take_first(class)).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// The queues that are paused, one bit each.
+    pub const fn paused(&self) -> u8 {
+        self.paused
+    }
+
+    /// Pauses these queues and no others; returns whether one of the paused goes on.
+    pub fn pause(&mut self, now: Time, queues: u8) -> bool {
+        let before = std::mem::replace(&mut self.paused, queues);
+        match (before == 0, queues == 0) {
+            (true, false) => self.paused_since = now,
+            (false, true) => self.counters.paused += now.saturating_since(self.paused_since),
+            _ => {}
+        }
+        before & !queues != 0
+    }
+
+    /// The counters at `now`.
+    pub fn counters(&self, now: Time) -> PortCounters {
+        let pending = if self.paused == 0 { Duration::ZERO } else { now.saturating_since(self.paused_since) };
+        PortCounters { paused: self.counters.paused + pending, ..self.counters }
+    }
+}
+
+/// Whether the receiver knows what to do with the packet's header alone: TCP does not.
+pub fn is_trimmable(header: &Header) -> bool {
+    header.kind == Kind::Other && header.payload > 0 && !header.is_trimmed()
 }

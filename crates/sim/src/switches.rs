@@ -381,6 +381,7 @@ fn emit<T: Tracer>(node: NodeId, first_link: u32, actions: &Actions, net: &mut N
         net.counters.packets_of_switches += 1;
         net.now = now + Duration::from_ps(place as u64);
         let packet = net.packets.packet_without_segment(&header);
+        net.ports.is_new(packet, None);
         net.send(first_link + u32::from(port.0), packet, tracer);
     }
     net.now = now;

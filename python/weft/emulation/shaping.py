@@ -95,12 +95,21 @@ def _shape(end: End, delays: bool, burst_s: float) -> Shape:
     return Shape(end.rate_bps, overhead, limit, burst)
 
 
+_SIMULATED = {"red": "marks packets at random", "trim": "cuts packets", "pfc": "pauses its sender"}
+"""Keys of ports that emulated links do not have."""
+
+
 def refuse_special(plan: Plan) -> list[str]:
     """Check that all queues can be emulated; returns warnings.
 
     Raises:
-        EmulationError: A port marks packets or has several queues.
+        EmulationError: A port does more than hold packets, or queues share a buffer.
     """
+    if "buffer_bytes" in plan.data:
+        raise EmulationError(
+            "the queues of a switch share one `buffer`; emulated queues do not",
+            "`weft run` simulates it; without `fabric.buffer` it can be emulated",
+        )
     warnings = []
     for cable in plan.cables:
         for end in cable.ends:
@@ -109,6 +118,12 @@ def refuse_special(plan: Plan) -> list[str]:
                     f"the queue of {plan.link_name(cable, end)} marks packets (`ecn_threshold`); emulated links cannot",
                     "`weft run` simulates it; without `fabric.ecn_threshold` it can be emulated",
                 )
+            for key, what in _SIMULATED.items():
+                if key in end.special:
+                    raise EmulationError(
+                        f"the port of {plan.link_name(cable, end)} {what} (`{key}`); emulated links cannot",
+                        f"`weft run` simulates it; without `fabric.{key}` it can be emulated",
+                    )
             if end.special:
                 raise EmulationError(
                     f"{plan.link_name(cable, end)} has several queues (`queues`); emulated links have one",

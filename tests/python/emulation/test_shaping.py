@@ -88,6 +88,8 @@ def test_delays_that_matter_are_refused_where_the_kernel_has_no_netem(monkeypatc
     ("queue", "said"),
     [
         ({"limit": "100 packets", "ecn_threshold": "20 packets"}, "h0->l0 marks packets (`ecn_threshold`)"),
+        ({"limit": "100 packets", "weights": [1, 1], "trim": True}, "the port of h0->l0 cuts packets (`trim`)"),
+        ({"limit": "100 packets", "pfc": {}}, "the port of h0->l0 pauses its sender (`pfc`)"),
         ({"limit": "100 packets", "queues": [1, 1]}, "h0->l0 has several queues"),
     ],
 )

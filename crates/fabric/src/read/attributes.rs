@@ -148,7 +148,7 @@ impl LinkAttributes {
     pub fn difference(spec: &LinkSpec, defaults: &LinkSpec) -> Self {
         let (queue, ecn_threshold) = if spec.queue == defaults.queue {
             (None, None)
-        } else if spec.queue.is_fifo() {
+        } else if spec.queue.is_simple() {
             // The threshold is separate, so that formats without tables can represent it.
             (Some(QueueSpec::fifo(spec.queue.limit)), spec.queue.ecn_threshold)
         } else {
@@ -165,12 +165,13 @@ impl LinkAttributes {
 
     /// All attributes of `spec`.
     pub fn whole(spec: &LinkSpec) -> Self {
-        let queue = if spec.queue.is_fifo() { QueueSpec::fifo(spec.queue.limit) } else { spec.queue.clone() };
+        let queue =
+            if spec.queue.is_simple() { QueueSpec::fifo(spec.queue.limit) } else { spec.queue.clone() };
         Self {
             rate: Some(spec.rate),
             delay: Some(spec.delay),
             overhead: Some(spec.overhead),
-            ecn_threshold: spec.queue.ecn_threshold.filter(|_| spec.queue.is_fifo()),
+            ecn_threshold: spec.queue.ecn_threshold.filter(|_| spec.queue.is_simple()),
             queue: Some(queue),
         }
     }

@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use weft_fabric::{
-    ClassSpec, Fabric, FabricBuilder, FabricError, Limit, LinkSpec, Overhead, QueueSpec, Scheduler,
+    CERTAIN, ClassSpec, Fabric, FabricBuilder, FabricError, Limit, LinkSpec, MarkAt, Overhead, PfcSpec,
+    QueueSpec, RedSpec, Scheduler,
 };
-use weft_units::{Duration, NodeId, Rate};
+use weft_units::{Bytes, Duration, NodeId, Rate};
 
 fn any_limit() -> impl Strategy<Value = Limit> {
     prop_oneof![(1..u32::MAX).prop_map(Limit::Packets), (84..u64::MAX).prop_map(Limit::Bytes)]
@@ -13,14 +14,34 @@ fn any_limit() -> impl Strategy<Value = Limit> {
 /// Queues of any kind.
 pub fn any_queue() -> impl Strategy<Value = QueueSpec> {
     let weights = prop::collection::vec(1..100_u32, 0..4);
-    (any_limit(), prop::option::of(any_limit()), weights, any::<bool>()).prop_map(
-        |(limit, ecn_threshold, weights, drr)| QueueSpec {
+    let served = (prop::option::of(any_red()), any::<bool>(), prop::option::of(any_pfc()));
+    (any_limit(), prop::option::of(any_limit()), weights, any::<bool>(), served).prop_map(
+        |(limit, ecn_threshold, weights, drr, (red, trim, pfc))| QueueSpec {
             limit,
-            ecn_threshold,
+            ecn_threshold: ecn_threshold.filter(|_| red.is_none()),
             scheduler: if drr && !weights.is_empty() { Scheduler::Drr } else { Scheduler::StrictPriority },
+            trim: trim && weights.len() > 1,
             classes: weights.into_iter().map(|weight| ClassSpec { weight }).collect(),
+            red,
+            pfc,
         },
     )
+}
+
+fn any_red() -> impl Strategy<Value = RedSpec> {
+    let at = prop_oneof![Just(MarkAt::Enqueue), Just(MarkAt::Dequeue)];
+    (1..1_000_000_u32, 1..1_000_000_u32, 1..=CERTAIN, any::<bool>(), at).prop_map(
+        |(a, b, pmax, packets, at)| {
+            let limit = |count: u32| if packets { Limit::Packets(count) } else { Limit::Bytes(count.into()) };
+            RedSpec { kmin: limit(a.min(b)), kmax: limit(a.max(b)), pmax, at }
+        },
+    )
+}
+
+fn any_pfc() -> impl Strategy<Value = PfcSpec> {
+    let size = || prop::option::of((0..1_000_000_u64).prop_map(Bytes));
+    (size(), size(), size(), prop::option::of(any::<u8>()))
+        .prop_map(|(xoff, xon, headroom, queues)| PfcSpec { xoff, xon, headroom, queues })
 }
 
 /// Links of any kind.

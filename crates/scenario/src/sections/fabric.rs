@@ -1,10 +1,11 @@
 //! `[fabric]`: hosts and switches, from a builder or a file, with single cables changed or failed.
 
 use weft_fabric::build::{self, ThreeLayer};
-use weft_fabric::{Fabric, FabricBuilder, FabricError, LinkSpec, read};
+use weft_fabric::{Fabric, FabricBuilder, FabricError, LinkSpec, SharedBuffer, read};
 use weft_units::{Duration, Rate};
 
 use super::links::{LINK_KEYS, LinkSettings};
+use super::served::{BUFFER_KEYS, buffer};
 use super::{Loader, load};
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::list;
@@ -153,6 +154,7 @@ pub(crate) struct FabricSettings {
     failed: Vec<At<String>>,
     cables: Vec<Cable>,
     reaction: Option<At<Duration>>,
+    buffer: Option<At<SharedBuffer>>,
 }
 
 /// The origin of the fabric.
@@ -180,12 +182,14 @@ pub(crate) fn keys_of(shape: &Shape) -> Vec<Key> {
         .chain([HOST_RATE])
         .chain(COMMON_KEYS.iter().copied())
         .chain(LINK_KEYS.iter().copied())
+        .chain(BUFFER_KEYS.iter().copied())
         .collect()
 }
 
 /// The keys of a fabric from a file.
 pub(crate) fn keys_of_file() -> Vec<Key> {
-    [FILE_KEY].into_iter().chain(COMMON_KEYS.iter().copied()).chain(LINK_KEYS.iter().copied()).collect()
+    let of_links = LINK_KEYS.iter().chain(BUFFER_KEYS).copied();
+    [FILE_KEY].into_iter().chain(COMMON_KEYS.iter().copied()).chain(of_links).collect()
 }
 
 const KIND: Key = key("kind", Kind::Choice(kinds), "", "topology of the fabric");
@@ -219,6 +223,7 @@ impl FabricSettings {
             links,
             failed,
             reaction: section.get("reaction"),
+            buffer: buffer(section),
             cables: cables.into_iter().collect::<Option<_>>()?,
         })
     }
@@ -291,7 +296,23 @@ impl FabricSettings {
                 self.shape(shape, counts).map_err(|error| problems.add(self.blame(counts, &error)))
             }
         };
-        let fabric = fabric.ok()?;
+        let fabric = self.change(fabric.ok()?, problems)?;
+        let buffered = fabric.with_buffer(self.buffer.map(|at| at.value));
+        buffered
+            .map_err(|error| {
+                let cables = self.cables.iter().rev().find_map(|cable| cable.links.span_of(&error));
+                let shared = self
+                    .buffer
+                    .map(|at| at.span)
+                    .filter(|_| matches!(error, FabricError::SharedHeadroom { .. }));
+                let span = shared.or(cables).or(self.links.span_of(&error)).unwrap_or(self.span);
+                problems.add(Problem::at(span, error.to_string()));
+            })
+            .ok()
+    }
+
+    /// The fabric with its single links changed and failed.
+    fn change(&self, fabric: Fabric, problems: &Problems) -> Option<Fabric> {
         if self.failed.is_empty() && self.cables.is_empty() {
             return Some(fabric);
         }
@@ -367,8 +388,7 @@ impl FabricSettings {
                 given.or(self.oversubscription.map(|at| at.span))
             }
             FabricError::Delay { .. } => self.links.delay.or(self.bottleneck_delay).map(|at| at.span),
-            FabricError::Queue { .. } => self.links.queue.map(|at| at.span),
-            _ => None,
+            _ => self.links.span_of(error),
         };
         Problem::at(span.unwrap_or(self.span), error.to_string())
     }
@@ -400,8 +420,7 @@ impl Cable {
             let span = match error {
                 FabricError::Rate { .. } => self.rate.or(self.rate_back).map(|at| at.span),
                 FabricError::Delay { .. } => self.links.delay.or(self.delay_back).map(|at| at.span),
-                FabricError::Queue { .. } => self.links.queue.map(|at| at.span),
-                _ => None,
+                _ => self.links.span_of(&error),
             };
             problems.add(match span {
                 Some(span) => Problem::at(span, error.to_string()),

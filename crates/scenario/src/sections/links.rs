@@ -1,10 +1,14 @@
 //! The keys that describe a link, for the whole of `[fabric]` and for single cables in
 //! `[[fabric.link]]`.
 
-use weft_fabric::{ClassSpec, Limit, LinkSpec, MAX_QUEUES, Overhead, QueueSpec, Scheduler};
+use weft_fabric::{
+    ClassSpec, FabricError, Limit, LinkSpec, MAX_QUEUES, Overhead, PfcSpec, QueueSpec, RedSpec, Scheduler,
+};
 use weft_units::{Duration, Rate};
 
+use super::served::{PFC_KEYS, RED_KEYS, pfc, red};
 use crate::section::{At, Key, Kind, Section, key};
+use crate::source::Span;
 
 /// The framings.
 pub(crate) const OVERHEADS: &[(&str, Overhead)] =
@@ -24,6 +28,19 @@ pub(crate) const LINK_KEYS: &[Key] = &[
         "bytes around an IP packet: ethernet 38, ppp 2, none 0",
     ),
     key("queues", Kind::Table(QUEUES_KEYS), "", "several queues per port instead of one"),
+    key("red", Kind::Table(RED_KEYS), "", "ECN marks with a probability that rises with the queue"),
+    key(
+        "trim",
+        Kind::Flag,
+        "false",
+        "packets that find their queue full are cut to 64 bytes instead of dropped",
+    ),
+    key(
+        "pfc",
+        Kind::Table(PFC_KEYS),
+        "",
+        "priority flow control: switches pause senders instead of dropping packets",
+    ),
 ];
 
 const QUEUES_KEYS: &[Key] = &[
@@ -44,6 +61,9 @@ pub(crate) struct LinkSettings {
     ecn_threshold: Option<At<Limit>>,
     overhead: Option<At<Overhead>>,
     queues: Option<(Scheduler, Vec<ClassSpec>)>,
+    pub(crate) red: Option<At<RedSpec>>,
+    pub(crate) trim: Option<At<bool>>,
+    pub(crate) pfc: Option<At<PfcSpec>>,
 }
 
 impl LinkSettings {
@@ -80,6 +100,20 @@ impl LinkSettings {
             ecn_threshold: section.get("ecn_threshold"),
             overhead: section.choice("overhead", OVERHEADS),
             queues,
+            red: section.section("red").and_then(|table| red(&table)),
+            trim: section.get("trim"),
+            pfc: section.section("pfc").and_then(|table| pfc(&table)),
+        }
+    }
+
+    /// Where the error of a port comes from.
+    pub(crate) fn span_of(&self, error: &FabricError) -> Option<Span> {
+        match error {
+            FabricError::Queue { .. } => self.queue.map(|at| at.span),
+            FabricError::Trim { .. } => self.trim.map(|at| at.span),
+            FabricError::Red { .. } => self.red.map(|at| at.span),
+            FabricError::Headroom { .. } | FabricError::SharedHeadroom { .. } => self.pfc.map(|at| at.span),
+            _ => None,
         }
     }
 
@@ -92,6 +126,15 @@ impl LinkSettings {
             queue.scheduler = *scheduler;
             queue.classes.clone_from(classes);
         }
+        if let Some(red) = self.red {
+            queue.red = Some(red.value);
+            // The table of one link replaces the threshold of all.
+            queue.ecn_threshold = self.ecn_threshold.map(|at| at.value);
+        } else if self.ecn_threshold.is_some() {
+            queue.red = None;
+        }
+        queue.trim = self.trim.map_or(queue.trim, |at| at.value);
+        queue.pfc = self.pfc.map_or(queue.pfc, |at| Some(at.value));
         LinkSpec {
             rate: rate.unwrap_or(spec.rate),
             delay: self.delay.map_or(spec.delay, |at| at.value),

@@ -8,6 +8,7 @@ pub(crate) mod measure;
 pub(crate) mod pairs;
 pub(crate) mod run;
 pub(crate) mod scheme;
+pub(crate) mod served;
 pub(crate) mod sizes;
 pub(crate) mod traffic;
 pub(crate) mod transport;

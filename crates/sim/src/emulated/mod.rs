@@ -153,6 +153,7 @@ impl Run<'_> {
             events,
             controller: None,
             multipath: None,
+            deadlock: None,
             emulated: Some(self.emulated()),
         }
     }

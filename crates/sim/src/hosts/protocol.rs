@@ -73,6 +73,19 @@ pub trait Hosts: Send {
         tracer: &mut T,
     ) -> bool;
 
+    /// Flow control lets queues of a host's port on `nic` go on ([`Network::can_send`]). What waited in the port follows
+    /// without this call.
+    fn resumed<T: Tracer>(
+        &mut self,
+        _host: HostId,
+        _nic: u32,
+        _net: &mut Network<'_>,
+        _nics: &impl Nics,
+        _world: &World<'_>,
+        _tracer: &mut T,
+    ) {
+    }
+
     /// Follows the source's next data segment of a flow, to see its path.
     fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>);
 

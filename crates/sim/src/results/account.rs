@@ -6,6 +6,7 @@ use serde::Deserialize;
 use weft_switching::DropReason;
 use weft_units::{LinkId, Time};
 
+use crate::deadlock::Deadlock;
 use crate::record::{ControllerReport, EventReport, LinkReport, MultipathReport, RunReport};
 
 /// A run as a whole. A simulation fills in everything; values unknown to an emulation are `None`.
@@ -29,6 +30,8 @@ pub struct Account {
     pub controller: Option<ControllerReport>,
     /// Multipath TCP counters, if simulated hosts used it.
     pub multipath: Option<MultipathReport>,
+    /// The first deadlock of simulated flow control that was found.
+    pub deadlock: Option<Deadlock>,
     /// Values that only an emulation has.
     pub emulated: Option<serde_json::Value>,
 }
@@ -88,6 +91,12 @@ pub struct LinkCounts {
     pub explorations: Option<u64>,
     /// Their bytes on the wire.
     pub exploration_bytes: Option<u64>,
+    /// Packets that its port cut to their headers, if it may.
+    pub trimmed: Option<u64>,
+    /// Pause frames sent over it, in a fabric with flow control.
+    pub pause_frames: Option<u64>,
+    /// Picoseconds for which a queue of its port was paused.
+    pub paused_ps: Option<u64>,
 }
 
 /// An event, and its cost if known.
@@ -129,6 +138,7 @@ impl From<&RunReport> for Account {
                 .collect(),
             controller: report.controller.clone(),
             multipath: report.multipath,
+            deadlock: report.deadlock.clone(),
             emulated: None,
         }
     }
@@ -149,6 +159,9 @@ impl From<&LinkReport> for LinkAccount {
                 broadcast_bytes: Some(report.floods.broadcast_bytes),
                 explorations: Some(report.floods.explorations),
                 exploration_bytes: Some(report.floods.exploration_bytes),
+                trimmed: report.port.map(|port| port.trimmed),
+                pause_frames: report.port.map(|port| port.pause_frames),
+                paused_ps: report.port.map(|port| port.paused.ps()),
             },
             up: report.up,
         }

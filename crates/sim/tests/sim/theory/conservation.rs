@@ -22,7 +22,12 @@ pub fn any_queue() -> impl Strategy<Value = QueueSpec> {
     ];
     let scheduler = prop_oneof![Just(Scheduler::StrictPriority), Just(Scheduler::Drr)];
     (limit(), prop::option::of(limit()), classes, scheduler).prop_map(
-        |(limit, ecn_threshold, classes, scheduler)| QueueSpec { limit, ecn_threshold, classes, scheduler },
+        |(limit, ecn_threshold, classes, scheduler)| QueueSpec {
+            ecn_threshold,
+            classes,
+            scheduler,
+            ..QueueSpec::fifo(limit)
+        },
     )
 }
 

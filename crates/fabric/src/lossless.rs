@@ -1,0 +1,179 @@
+//! [`PfcSpec`] and [`SharedBuffer`]: ports that pause their neighbour instead of dropping (IEEE 802.1Qbb), and switches
+//! whose queues share one buffer. The checks here need the whole fabric.
+
+use serde::{Deserialize, Serialize};
+use weft_units::{Bytes, NodeId};
+
+use crate::{Fabric, FabricError, Limit, Link};
+
+/// The longest packet for which headroom is computed: a jumbo frame, with Ethernet's overhead, on the wire.
+pub const JUMBO: u64 = 9_216 + 38;
+/// A pause frame on the wire, with preamble and gap.
+pub const PAUSE_FRAME: u64 = 84;
+/// The bytes of a packet in a limit in packets.
+const FULL_FRAME: u64 = 1_538;
+
+/// Priority flow control of a link: the switch at its end pauses the sender's queue.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PfcSpec {
+    /// Bytes of one queue in the switch at the end of the link at which it pauses that queue; the default depends on
+    /// the buffer.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub xoff: Option<Bytes>,
+    /// Bytes down to which the queue stays paused; two full frames below `xoff` by default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub xon: Option<Bytes>,
+    /// Space for what still arrives after a pause; computed from the link by default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub headroom: Option<Bytes>,
+    /// The lossless queues, one bit each; all by default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queues: Option<u8>,
+}
+
+/// The memory that all queues of a switch share. A queue may grow up to `alpha` times the free part of it (Choudhury and
+/// Hahne, IEEE/ACM Transactions on Networking 6(2), 1998).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SharedBuffer {
+    /// Its size, on every switch.
+    pub bytes: Bytes,
+    /// The factor.
+    pub alpha: f64,
+}
+
+/// The thresholds of one queue of a link with PFC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Thresholds {
+    /// The queue is paused when the switch holds this much of it; `None`: alpha times the free buffer.
+    pub xoff: Option<u64>,
+    /// It goes on at this much.
+    pub xon: u64,
+    /// Space beyond `xoff`.
+    pub headroom: u64,
+}
+
+impl PfcSpec {
+    /// Whether this queue is lossless.
+    pub const fn has(&self, queue: usize) -> bool {
+        match self.queues {
+            None => true,
+            Some(queues) => queues >> queue & 1 == 1,
+        }
+    }
+
+    /// The number of lossless queues of a port with so many.
+    pub fn count(&self, queues: usize) -> u64 {
+        (0..queues.max(1)).filter(|queue| self.has(*queue)).count() as u64
+    }
+}
+
+/// Bytes that arrive over `link` after a switch has decided to pause it: the packet that crossed the threshold, all that
+/// the sender starts until the pause frame has waited for a packet on the way `back`, been sent, and crossed the cable,
+/// the packet that the sender has just begun, and what is on the cable.
+fn headroom(link: &Link, back: &Link) -> u64 {
+    let bps = u128::from(link.rate.bps());
+    let cables = u128::from((link.delay + back.delay).ps()) * bps / 8_000_000_000_000;
+    let reply = u128::from(JUMBO + PAUSE_FRAME) * bps / u128::from(back.rate.bps());
+    u64::try_from(cables + reply + 2).unwrap_or(u64::MAX / 4).saturating_add(2 * JUMBO)
+}
+
+impl Fabric {
+    /// The buffer of every switch, if its queues share one.
+    pub fn buffer(&self) -> Option<SharedBuffer> {
+        self.buffer
+    }
+
+    /// The same fabric with switches that have this buffer.
+    ///
+    /// # Errors
+    /// [`FabricError::Headroom`] or [`FabricError::SharedHeadroom`]: there is no space for PFC's headroom.
+    pub fn with_buffer(self, buffer: Option<SharedBuffer>) -> Result<Self, FabricError> {
+        let fabric = Self { buffer, ..self };
+        for (link, back) in fabric.cables_both_ways() {
+            let Some(thresholds) = thresholds(link, back, buffer) else { continue };
+            let Thresholds { xoff, headroom, .. } = thresholds;
+            let space = space_of(link.queue.limit);
+            let needed = xoff.unwrap_or(0).saturating_add(headroom);
+            // Without a threshold of its own, the queue pauses at what the headroom leaves of it.
+            if buffer.is_none() && (needed > space || xoff == Some(0)) {
+                let [from, to] = [link.from, link.to].map(|node| fabric.node(node).name.clone());
+                let xoff = link.queue.pfc.and_then(|pfc| pfc.xoff);
+                return Err(FabricError::Headroom {
+                    from,
+                    to,
+                    headroom: Bytes(headroom),
+                    xoff,
+                    space: Bytes(space),
+                });
+            }
+        }
+        if let Some(SharedBuffer { bytes, .. }) = buffer {
+            for node in fabric.switches() {
+                let reserved = fabric.reserved(node);
+                if reserved >= bytes.0 && fabric.uses_pfc() {
+                    let node = fabric.node(node).name.clone();
+                    return Err(FabricError::SharedHeadroom {
+                        node,
+                        reserved: Bytes(reserved),
+                        buffer: bytes,
+                    });
+                }
+            }
+        }
+        Ok(fabric)
+    }
+
+    /// Whether any link has PFC.
+    pub fn uses_pfc(&self) -> bool {
+        self.links.iter().any(|link| link.queue.pfc.is_some())
+    }
+
+    /// The thresholds of each lossless queue of a link into a switch.
+    pub fn thresholds(&self, link: weft_units::LinkId) -> Option<Thresholds> {
+        let to_host = self.node(self.link(link).to).is_host();
+        thresholds(self.link(link), self.link(link.reverse()), self.buffer).filter(|_| !to_host)
+    }
+
+    /// Bytes of a switch's buffer set aside for the links into it: their headroom, and what they may use without a
+    /// pause if that is fixed.
+    pub fn reserved(&self, node: NodeId) -> u64 {
+        let into = self.ports(node).iter().map(|link| (self.link(link.reverse()), self.link(*link)));
+        into.filter_map(|(link, back)| {
+            let pfc = link.queue.pfc?;
+            let Thresholds { xoff, headroom, .. } = thresholds(link, back, self.buffer)?;
+            Some(
+                headroom
+                    .saturating_add(xoff.unwrap_or(0))
+                    .saturating_mul(pfc.count(link.queue.classes.len())),
+            )
+        })
+        .fold(0, u64::saturating_add)
+    }
+
+    /// Every link into a switch, and the link back.
+    fn cables_both_ways(&self) -> impl Iterator<Item = (&Link, &Link)> {
+        let pairs = self.links.chunks_exact(2).flat_map(|pair| [(&pair[0], &pair[1]), (&pair[1], &pair[0])]);
+        pairs.filter(|(link, _)| !self.node(link.to).is_host())
+    }
+}
+
+fn thresholds(link: &Link, back: &Link, buffer: Option<SharedBuffer>) -> Option<Thresholds> {
+    let pfc = link.queue.pfc?;
+    let headroom = pfc.headroom.map_or_else(|| headroom(link, back), |given| given.0);
+    let xoff = match (pfc.xoff, buffer) {
+        (Some(xoff), _) => Some(xoff.0),
+        (None, Some(_)) => None,
+        (None, None) => Some(space_of(link.queue.limit).saturating_sub(headroom)),
+    };
+    let xon = pfc.xon.map_or_else(|| xoff.unwrap_or(0).saturating_sub(2 * FULL_FRAME), |given| given.0);
+    Some(Thresholds { xoff, xon, headroom })
+}
+
+/// A limit in bytes; a packet counts as a full Ethernet frame.
+fn space_of(limit: Limit) -> u64 {
+    match limit {
+        Limit::Packets(packets) => u64::from(packets) * FULL_FRAME,
+        Limit::Bytes(bytes) => bytes,
+    }
+}

@@ -1,0 +1,128 @@
+//! [`Ingress`]: what the packets that arrived over a link with priority flow control take up in a switch, and which of
+//! the link's queues it pauses for that (IEEE 802.1Qbb).
+//!
+//! A pause frame carries the state of all queues of the link. It takes effect when it arrives, and holds until the next
+//! one; real ones expire and are repeated.
+
+use weft_fabric::{Fabric, MAX_QUEUES, Thresholds};
+use weft_switching::{Header, Mac};
+use weft_units::LinkId;
+
+use crate::shared_buffer::Buffer;
+
+/// The group address of flow control (IEEE 802.3, 31B).
+const FLOW_CONTROL: Mac = Mac([0x01, 0x80, 0xc2, 0x00, 0x00, 0x01]);
+/// The IP bytes that make a frame of 64 bytes.
+const SHORTEST: u16 = 46;
+/// Two full frames: how far below a moving threshold a queue goes on.
+const HYSTERESIS: u64 = 2 * 1_538;
+
+/// One link into a switch.
+#[derive(Clone, Debug)]
+pub struct Ingress {
+    /// The number of queues of its sender.
+    pub queues: usize,
+    lossless: u8,
+    thresholds: Thresholds,
+    bytes: [u64; MAX_QUEUES],
+    /// The queues that the switch wants to pause, and those of which it has told the sender.
+    asserted: u8,
+    announced: u8,
+}
+
+impl Ingress {
+    /// The account of `link`; `None` if it has no flow control, or leads to a host.
+    pub fn new(fabric: &Fabric, link: LinkId) -> Option<Self> {
+        let queue = &fabric.link(link).queue;
+        let (pfc, queues) = (queue.pfc?, queue.classes.len().max(1));
+        let lossless = (0..queues).filter(|queue| pfc.has(*queue)).fold(0, |mask, queue| mask | 1 << queue);
+        let thresholds = fabric.thresholds(link)?;
+        Some(Self { queues, lossless, thresholds, bytes: [0; MAX_QUEUES], asserted: 0, announced: 0 })
+    }
+
+    /// Whether packets of this queue are never dropped.
+    pub const fn is_lossless(&self, queue: usize) -> bool {
+        self.lossless >> queue & 1 == 1
+    }
+
+    /// Whether its packets count in the shared buffer.
+    pub const fn shares(&self) -> bool {
+        self.thresholds.xoff.is_none()
+    }
+
+    /// Whether a packet of this queue fits.
+    pub fn fits(&self, queue: usize, wire_bytes: u32, buffer: Option<&Buffer>) -> bool {
+        match (self.thresholds.xoff, buffer) {
+            (None, Some(buffer)) => buffer.fits_lossless(wire_bytes),
+            (xoff, _) => {
+                let space = xoff.unwrap_or(0).saturating_add(self.thresholds.headroom);
+                self.bytes[queue] + u64::from(wire_bytes) <= space
+            }
+        }
+    }
+
+    /// A packet of this queue waits in the switch.
+    pub fn charge(&mut self, queue: usize, wire_bytes: u32, buffer: Option<&Buffer>) {
+        self.bytes[queue] += u64::from(wire_bytes);
+        self.assess(queue, buffer);
+    }
+
+    /// A packet of this queue has left.
+    pub fn release(&mut self, queue: usize, wire_bytes: u32, buffer: Option<&Buffer>) {
+        self.bytes[queue] -= u64::from(wire_bytes);
+        if self.bytes[queue] <= self.level(buffer.map_or(0, Buffer::threshold)) {
+            self.asserted &= !(1 << queue);
+        }
+    }
+
+    fn assess(&mut self, queue: usize, buffer: Option<&Buffer>) {
+        let xoff = self.thresholds.xoff.or(buffer.map(Buffer::threshold)).unwrap_or(0);
+        if self.bytes[queue] > xoff {
+            self.asserted |= 1 << queue;
+        }
+    }
+
+    /// The bytes at which a queue goes on.
+    fn level(&self, threshold: u64) -> u64 {
+        if self.shares() { threshold.saturating_sub(HYSTERESIS) } else { self.thresholds.xon }
+    }
+
+    /// The bytes of a paused queue, and those at which it would go on if nothing else were in the switch.
+    pub fn stuck(&self, queue: usize, buffer: Option<&Buffer>) -> Option<(u64, u64)> {
+        let bytes = self.bytes[queue];
+        let level = self.level(buffer.map_or(0, |buffer| buffer.threshold_beside(bytes)));
+        (self.asserted >> queue & 1 == 1).then_some((bytes, level))
+    }
+
+    /// The link is down: its sender has forgotten all.
+    pub fn reset(&mut self) {
+        (self.asserted, self.announced) = (0, 0);
+    }
+
+    /// The link is up again.
+    pub fn reassess(&mut self, buffer: Option<&Buffer>) {
+        for queue in 0..self.queues {
+            if self.is_lossless(queue) && self.bytes[queue] > 0 {
+                self.assess(queue, buffer);
+            }
+        }
+    }
+
+    /// Whether the sender has to be told of a change.
+    pub const fn has_news(&self) -> bool {
+        self.asserted != self.announced
+    }
+
+    /// The frame that tells it.
+    pub fn announce(&mut self) -> Header {
+        self.announced = self.asserted;
+        let overlay = [self.asserted, 0, 0, 0, 0, 0, 0, 0];
+        let kind = weft_switching::Kind::Other;
+        Header { dst: FLOW_CONTROL, kind, overlay, ip_bytes: SHORTEST, ..Header::default() }
+    }
+}
+
+/// The queues that a frame pauses, if it is a pause frame.
+pub fn paused_by(header: &Header) -> Option<u8> {
+    (header.dst == FLOW_CONTROL).then_some(header.overlay[0])
+}

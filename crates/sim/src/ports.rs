@@ -1,0 +1,330 @@
+//! [`Ports`]: the served ports of a partition, and the accounts of what waits at them: shared buffers of switches, and
+//! links with flow control.
+
+use std::collections::BTreeMap;
+
+use weft_fabric::Fabric;
+use weft_switching::Header;
+use weft_units::{LinkId, NodeId, Time};
+
+use crate::class_queue::{Charge, Waiting, class_of};
+use crate::deadlock::Standstill;
+use crate::packet::{PacketId, Slab};
+use crate::pfc::Ingress;
+use crate::served_port::{PortCounters, ServedPort, is_trimmable};
+use crate::shared_buffer::Buffer;
+
+/// No link: the packet was made here.
+const NOWHERE: u32 = u32::MAX;
+
+/// What became of a packet that has to wait.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Joined {
+    /// The packet for which there was no space: it, or one that was cut in its place.
+    pub lost: Option<PacketId>,
+    /// Whether it was marked.
+    pub marked: bool,
+    /// A link with flow control whose account has changed, or two.
+    pub charged: [Option<u32>; 2],
+}
+
+/// The served ports of a partition, by link.
+#[derive(Default)]
+pub struct Ports {
+    /// Empty if no port is served.
+    ports: Vec<Option<ServedPort>>,
+    /// Of the partition's switches, if their queues share buffers.
+    buffers: Vec<Buffer>,
+    /// Of the links with flow control into the partition's switches; empty if there is none in the fabric.
+    ingress: Vec<Option<Ingress>>,
+    /// The link over which a packet came, by packet; empty without flow control.
+    came_over: Vec<u32>,
+}
+
+/// Whether the port of a link is served.
+fn is_served(fabric: &Fabric, id: LinkId, uses_pfc: bool) -> bool {
+    let link = fabric.link(id);
+    let shares = fabric.buffer().is_some() && !fabric.node(link.from).is_host();
+    !link.queue.is_simple() || uses_pfc || shares
+}
+
+impl Ports {
+    /// The ports of these links, which a partition has if they are its `own`.
+    pub fn new(fabric: &Fabric, seed: u64, links: &[LinkId], is_own: impl Fn(NodeId) -> bool) -> Self {
+        let mut buffers = Vec::new();
+        let mut places: BTreeMap<NodeId, usize> = BTreeMap::new();
+        let uses_pfc = fabric.uses_pfc();
+        let ports = links.iter().map(|&id| {
+            let link = fabric.link(id);
+            if !is_own(link.from) || !is_served(fabric, id, uses_pfc) {
+                return None;
+            }
+            let buffer = places.get(&link.from).copied().or_else(|| {
+                buffers.push(Buffer::new(fabric, link.from)?);
+                places.insert(link.from, buffers.len() - 1);
+                Some(buffers.len() - 1)
+            });
+            Some(ServedPort::new((id, link), seed, fabric.node(link.from).is_host(), buffer))
+        });
+        let ports: Vec<Option<ServedPort>> = ports.collect();
+        let account = |id: &LinkId| Ingress::new(fabric, *id).filter(|_| is_own(fabric.link(*id).to));
+        Self {
+            ports: if ports.iter().all(Option::is_none) { Vec::new() } else { ports },
+            buffers,
+            ingress: if uses_pfc { links.iter().map(account).collect() } else { Vec::new() },
+            came_over: Vec::new(),
+        }
+    }
+
+    /// Whether no port is served.
+    pub fn is_empty(&self) -> bool {
+        self.ports.is_empty()
+    }
+
+    /// The port of a link, if it is served.
+    pub fn get(&self, link: u32) -> Option<&ServedPort> {
+        self.ports.get(link as usize)?.as_ref()
+    }
+
+    /// The port of a link, if it is served.
+    pub fn get_mut(&mut self, link: u32) -> Option<&mut ServedPort> {
+        self.ports.get_mut(link as usize)?.as_mut()
+    }
+
+    /// A packet starts over a link of the partition, or has come over one from another.
+    pub fn passes(&mut self, link: u32, packet: PacketId) {
+        if self.ingress.is_empty() {
+            return;
+        }
+        let place = packet as usize;
+        if self.came_over.len() <= place {
+            self.came_over.resize(place + 1, NOWHERE);
+        }
+        self.came_over[place] = link;
+    }
+
+    /// A packet was made in the partition, or is a copy of another.
+    pub fn is_new(&mut self, packet: PacketId, copy_of: Option<PacketId>) {
+        let from = copy_of.and_then(|of| self.came_over.get(of as usize).copied());
+        self.passes(from.unwrap_or(NOWHERE), packet);
+    }
+
+    /// The account of the link over which a packet came, and its queue there, if that queue is lossless.
+    fn ingress_of(&self, packet: PacketId, header: &Header) -> Option<(u32, u8)> {
+        let link = *self.came_over.get(packet as usize)?;
+        let ingress = self.ingress.get(link as usize)?.as_ref()?;
+        let queue = class_of(header.traffic_class, ingress.queues);
+        ingress.is_lossless(queue).then_some((link, queue as u8))
+    }
+
+    /// The accounts in which a packet that joins a queue counts; `None` if there is no space.
+    fn admit(
+        &self,
+        port: &ServedPort,
+        class: usize,
+        packet: PacketId,
+        (header, wire_bytes): (&Header, u32),
+    ) -> Option<Charge> {
+        let buffer = port.buffer.map(|place| &self.buffers[place]);
+        let ingress = if port.is_at_switch { self.ingress_of(packet, header) } else { None };
+        if let Some((link, queue)) = ingress {
+            let ingress = self.ingress[link as usize].as_ref()?;
+            let shared = buffer.is_some() && ingress.shares();
+            let charge = Charge { ingress: Some((link, queue)), shared };
+            return ingress.fits(queue.into(), wire_bytes, buffer).then_some(charge);
+        }
+        let fits = port.fits(class, wire_bytes)
+            && buffer.is_none_or(|buffer| buffer.fits(port.queues.of(class).0, wire_bytes));
+        fits.then_some(Charge { ingress: None, shared: buffer.is_some() })
+    }
+
+    /// A packet has to wait for the line of `link`. `wire` returns lengths on the wire, `mark` marks.
+    pub fn push(
+        &mut self,
+        link: u32,
+        packet: PacketId,
+        packets: &mut Slab,
+        wire: impl Fn(&Header) -> u32,
+        mark: impl Fn(&mut Header) -> bool,
+    ) -> Joined {
+        let Some(mut port) = self.ports.get_mut(link as usize).and_then(Option::take) else {
+            return Joined { lost: Some(packet), ..Joined::default() };
+        };
+        let joined = self.join(&mut port, packet, packets, (&wire, &mark));
+        self.ports[link as usize] = Some(port);
+        joined
+    }
+
+    fn join(
+        &mut self,
+        port: &mut ServedPort,
+        packet: PacketId,
+        packets: &mut Slab,
+        (wire, mark): (&impl Fn(&Header) -> u32, &impl Fn(&mut Header) -> bool),
+    ) -> Joined {
+        let mut joined = Joined::default();
+        let header = packets.get(packet).header;
+        let (class, wire_bytes) = (port.class_of(&header), wire(&header));
+        if let Some(charge) = self.admit(port, class, packet, (&header, wire_bytes)) {
+            joined.marked = port.marks_joining(class) && mark(&mut packets.get_mut(packet).header);
+            joined.charged[0] = self.enter(port, class, Waiting { packet, wire_bytes, charge });
+            return joined;
+        }
+        if !port.trims(&header) {
+            return Joined { lost: Some(packet), ..joined };
+        }
+        let mut cut = packet;
+        let head = port.queues.first(class).copied();
+        let head = head
+            .filter(|head| head.wire_bytes >= wire_bytes && is_trimmable(&packets.get(head.packet).header));
+        if let Some(head) = head
+            && port.trims_head()
+        {
+            port.queues.take_first(class);
+            joined.charged[1] = self.release(port, &head);
+            match self.admit(port, class, packet, (&header, wire_bytes)) {
+                Some(charge) => {
+                    joined.charged[0] = self.enter(port, class, Waiting { packet, wire_bytes, charge });
+                    cut = head.packet;
+                }
+                // Only another limit than that of the queue can be in the way: both are cut, one is lost.
+                None => joined.lost = Some(head.packet),
+            }
+        }
+        port.count_trimmed();
+        packets.get_mut(cut).header.trim();
+        let header = packets.get(cut).header;
+        let (class, wire_bytes) = (port.class_of(&header), wire(&header));
+        match self.admit(port, class, cut, (&header, wire_bytes)) {
+            Some(charge) => {
+                let charged = self.enter(port, class, Waiting { packet: cut, wire_bytes, charge });
+                joined.charged[0] = joined.charged[0].or(charged);
+            }
+            None if joined.lost.is_none() => joined.lost = Some(cut),
+            None => {}
+        }
+        joined
+    }
+
+    /// Puts a packet into a queue; returns the link with flow control whose account has changed.
+    fn enter(&mut self, port: &mut ServedPort, class: usize, waiting: Waiting) -> Option<u32> {
+        if waiting.charge.shared
+            && let Some(place) = port.buffer
+        {
+            self.buffers[place].take(waiting.wire_bytes);
+        }
+        port.queues.push(class, waiting);
+        let (link, queue) = waiting.charge.ingress?;
+        let buffer = port.buffer.map(|place| &self.buffers[place]);
+        self.ingress[link as usize].as_mut()?.charge(queue.into(), waiting.wire_bytes, buffer);
+        Some(link)
+    }
+
+    /// Returns the space of a packet that has left `port`; returns the link with flow control whose account has changed.
+    pub fn release(&mut self, port: &ServedPort, waiting: &Waiting) -> Option<u32> {
+        if waiting.charge.shared
+            && let Some(place) = port.buffer
+        {
+            self.buffers[place].give(waiting.wire_bytes);
+        }
+        let (link, queue) = waiting.charge.ingress?;
+        let buffer = port.buffer.map(|place| &self.buffers[place]);
+        self.ingress[link as usize].as_mut()?.release(queue.into(), waiting.wire_bytes, buffer);
+        Some(link)
+    }
+
+    /// Removes the packet that the port of `link` sends next. Returns it, and the link with flow control whose account has
+    /// changed; whether it was marked is counted by `mark`.
+    pub fn pop(
+        &mut self,
+        link: u32,
+        packets: &mut Slab,
+        mark: impl FnOnce(&mut Header),
+    ) -> Option<(Waiting, Option<u32>)> {
+        let mut port = self.ports.get_mut(link as usize)?.take()?;
+        let next = port.next().and_then(|class| {
+            let marks = port.marks_leaving(class);
+            let waiting = port.queues.take_first(class)?;
+            if marks {
+                mark(&mut packets.get_mut(waiting.packet).header);
+            }
+            Some((waiting, self.release(&port, &waiting)))
+        });
+        self.ports[link as usize] = Some(port);
+        next
+    }
+
+    /// Removes all packets of a link that goes down; returns them, and the links whose accounts have changed.
+    pub fn clear(&mut self, link: u32, now: Time) -> (Vec<PacketId>, Vec<u32>) {
+        if let Some(ingress) = self.ingress.get_mut(link as usize).and_then(Option::as_mut) {
+            ingress.reset();
+        }
+        let Some(mut port) = self.ports.get_mut(link as usize).and_then(Option::take) else {
+            return (Vec::new(), Vec::new());
+        };
+        let lost = port.clear(now);
+        let charged = lost.iter().filter_map(|waiting| self.release(&port, waiting)).collect();
+        self.ports[link as usize] = Some(port);
+        (lost.iter().map(|waiting| waiting.packet).collect(), charged)
+    }
+
+    /// A link of which the other direction is `back` is up again.
+    pub fn reassess(&mut self, link: u32, back: u32) {
+        let place = self.get(back).and_then(|port| port.buffer);
+        let buffer = place.map(|place| self.buffers[place]);
+        if let Some(ingress) = self.ingress.get_mut(link as usize).and_then(Option::as_mut) {
+            ingress.reassess(buffer.as_ref());
+        }
+    }
+
+    /// The frame that tells the sender of `link` which of its queues are paused, if that has changed.
+    pub fn news_for(&mut self, link: u32) -> Option<Header> {
+        let ingress = self.ingress.get_mut(link as usize)?.as_mut()?;
+        ingress.has_news().then(|| ingress.announce())
+    }
+
+    /// Whether there is such a frame to send.
+    pub fn has_news_for(&self, link: u32) -> bool {
+        self.ingress.get(link as usize).is_some_and(|ingress| ingress.as_ref().is_some_and(Ingress::has_news))
+    }
+
+    /// The counters of a port that may cut packets, or in a fabric with flow control.
+    pub fn counters(&self, link: u32, trims: bool, now: Time) -> Option<PortCounters> {
+        let port = self.get(link)?;
+        (trims || !self.ingress.is_empty()).then(|| port.counters(now))
+    }
+
+    /// Adds what the paused queues of the partition hold, and which queues it pauses.
+    pub fn look_for_deadlock(&self, ids: &[LinkId], back: impl Fn(u32) -> u32, found: &mut Standstill) {
+        for (link, port) in (0..).zip(&self.ports) {
+            let Some(port) = port.as_ref().filter(|port| port.paused() != 0) else { continue };
+            for class in (0..port.queues.count()).filter(|class| port.paused() >> class & 1 == 1) {
+                let mut held = BTreeMap::new();
+                let charges = port.queues.packets(class).filter_map(|waiting| {
+                    waiting
+                        .charge
+                        .ingress
+                        .map(|(from, queue)| ((ids[from as usize], queue), waiting.wire_bytes))
+                });
+                charges.for_each(|(queue, bytes)| *held.entry(queue).or_insert(0) += u64::from(bytes));
+                if port.queues.of(class).1 > 0 {
+                    found.held.insert((ids[link as usize], class as u8), held);
+                }
+            }
+        }
+        for (link, ingress) in (0_u32..).zip(&self.ingress) {
+            let Some(ingress) = ingress else { continue };
+            let buffer = self.get(back(link)).and_then(|port| port.buffer).map(|place| &self.buffers[place]);
+            for queue in 0..ingress.queues {
+                if let Some((_, level)) = ingress.stuck(queue, buffer) {
+                    found.levels.insert((ids[link as usize], queue as u8), level);
+                }
+            }
+        }
+    }
+
+    /// Bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.came_over.capacity() * size_of::<u32>()
+    }
+}

@@ -1,0 +1,93 @@
+//! [`Marking`]: which packets a port's queue marks: those that find a threshold reached, or at random as in RED with
+//! DCQCN's parameters (Zhu et al., SIGCOMM 2015).
+
+use rand_core::RngCore as _;
+use weft_fabric::{CERTAIN, Limit, MarkAt, QueueSpec, RedSpec};
+use weft_switching::{Stream, stream};
+use weft_units::LinkId;
+
+/// The rule of one port, with its own random numbers.
+pub struct Marking {
+    rule: Rule,
+    /// When packets are compared with the queue.
+    pub at: MarkAt,
+}
+
+enum Rule {
+    Threshold(Limit),
+    Red(RedSpec, Box<Stream>),
+}
+
+impl Marking {
+    /// The rule of the port of `link`; `None` if it marks nothing.
+    pub fn new(spec: &QueueSpec, seed: u64, link: LinkId) -> Option<Self> {
+        if let Some(red) = spec.red {
+            let random = Box::new(stream(seed, "red", link.0.into()));
+            return Some(Self { rule: Rule::Red(red, random), at: red.at });
+        }
+        spec.ecn_threshold.map(|limit| Self { rule: Rule::Threshold(limit), at: MarkAt::Enqueue })
+    }
+
+    /// Whether a packet gets a mark when this much is queued.
+    pub fn marks(&mut self, bytes: u64, packets: u32) -> bool {
+        let queued = |limit: Limit| match limit {
+            Limit::Packets(_) => u64::from(packets),
+            Limit::Bytes(_) => bytes,
+        };
+        match &mut self.rule {
+            Rule::Threshold(limit) => queued(*limit) >= limit.count(),
+            Rule::Red(red, random) => {
+                let (queued, [kmin, kmax]) = (queued(red.kmin), red.thresholds());
+                if queued <= kmin || queued > kmax {
+                    return queued > kmax;
+                }
+                let drawn = u128::from(random.next_u32()) * u128::from(CERTAIN) * u128::from(kmax - kmin);
+                drawn < u128::from(red.pmax) * u128::from(queued - kmin) << 32
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The share of `draws` packets that are marked with this much queued.
+    fn share(red: RedSpec, bytes: u64, draws: u32) -> f64 {
+        let spec = QueueSpec { red: Some(red), ..QueueSpec::default() };
+        let mut marking = Marking::new(&spec, 7, LinkId(3)).unwrap();
+        f64::from((0..draws).map(|_| u32::from(marking.marks(bytes, 0))).sum::<u32>()) / f64::from(draws)
+    }
+
+    #[test]
+    fn the_probability_rises_on_a_line_from_0_at_kmin_to_pmax_at_kmax_and_is_1_above() {
+        let red = RedSpec {
+            kmin: Limit::Bytes(100_000),
+            kmax: Limit::Bytes(400_000),
+            pmax: CERTAIN / 5,
+            at: MarkAt::Enqueue,
+        };
+        for (bytes, expected) in [
+            (0, 0.0),
+            (100_000, 0.0),
+            (160_000, 0.04),
+            (250_000, 0.1),
+            (340_000, 0.16),
+            (400_000, 0.2),
+            (400_001, 1.0),
+            (9_000_000, 1.0),
+        ] {
+            let found = share(red, bytes, 100_000);
+            // Four standard deviations of 100 000 draws.
+            let tolerance = 4.0 * (expected * (1.0 - expected) / 1e5_f64).sqrt();
+            assert!((found - expected).abs() <= tolerance, "{bytes} bytes: {found} against {expected}");
+        }
+    }
+
+    #[test]
+    fn equal_thresholds_mark_all_above_and_none_else() {
+        let limit = Limit::Bytes(5_000);
+        let red = RedSpec { kmin: limit, kmax: limit, pmax: CERTAIN, at: MarkAt::Enqueue };
+        assert_eq!([4_999, 5_000, 5_001].map(|bytes| share(red, bytes, 100)), [0.0, 0.0, 1.0]);
+    }
+}

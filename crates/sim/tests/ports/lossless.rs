@@ -1,0 +1,158 @@
+//! With flow control and the computed headroom no packet is lost; without, many are.
+
+use proptest::prelude::*;
+use weft_fabric::{ClassSpec, Fabric, Limit, LinkSpec, PfcSpec, QueueSpec, SharedBuffer, build};
+use weft_sim::fault::{Fault, FaultKind};
+use weft_sim::record::RunReport;
+use weft_switching::DropReason;
+use weft_units::{Bytes, Duration, LinkId, Rate, Time};
+
+use crate::trial::Trial;
+
+/// A random leaf-spine fabric: rates of hosts and uplinks, delay, space beyond the headroom, queues, shared buffer.
+#[derive(Clone, Debug)]
+struct Drawn {
+    gbps: [u64; 2],
+    delay_ns: u64,
+    space: u64,
+    queues: usize,
+    shared: Option<f64>,
+    counts: [u32; 3],
+}
+
+fn any_fabric() -> impl Strategy<Value = Drawn> {
+    let gbps = || prop::sample::select(vec![1_u64, 3, 10, 25]);
+    let shared = prop::option::of(prop::sample::select(vec![0.125, 1.0, 8.0]));
+    let counts = (1_u32..4, 1_u32..4, 2_u32..5).prop_map(|(spines, leaves, hosts)| [spines, leaves, hosts]);
+    ((gbps(), gbps()), 0_u64..4_000, 3_000_u64..60_000, 1_usize..4, shared, counts).prop_map(
+        |((host, trunk), delay_ns, space, queues, shared, counts)| Drawn {
+            gbps: [host, trunk],
+            delay_ns,
+            space,
+            queues,
+            shared,
+            counts,
+        },
+    )
+}
+
+impl Drawn {
+    fn build(&self, pfc: bool, limit: u64) -> Fabric {
+        let classes = if self.queues == 1 { Vec::new() } else { vec![ClassSpec { weight: 1 }; self.queues] };
+        let pfc = pfc.then(PfcSpec::default);
+        let queue = QueueSpec { classes, pfc, ..QueueSpec::fifo(Limit::Bytes(limit)) };
+        let link = |gbps| {
+            let delay = Duration::from_ns(self.delay_ns);
+            LinkSpec::new(Rate::from_gbps(gbps), delay).with_queue(queue.clone())
+        };
+        let [host, trunk] = self.gbps.map(link);
+        let [spines, leaves, hosts] = self.counts;
+        build::spine_leaf(spines, leaves, hosts, &host, &trunk).unwrap()
+    }
+
+    /// The fabric with flow control, and as much space as it needs beyond the headroom.
+    fn lossless(&self) -> Fabric {
+        let wide = self.build(true, 1 << 30);
+        let headroom = (0..wide.links().len() as u32).filter_map(|link| wide.thresholds(LinkId(link)));
+        let most = headroom.map(|found| found.headroom).max().unwrap();
+        let fabric = self.build(true, most + self.space);
+        let buffer = self.shared.map(|alpha| {
+            let shared =
+                wide.clone().with_buffer(Some(SharedBuffer { bytes: Bytes(1 << 40), alpha })).unwrap();
+            let reserved = shared.switches().map(|switch| shared.reserved(switch)).max().unwrap();
+            SharedBuffer { bytes: Bytes(reserved + self.space), alpha }
+        });
+        fabric.with_buffer(buffer).unwrap()
+    }
+}
+
+/// From, to, bytes.
+type Offered = (prop::sample::Index, prop::sample::Index, u64);
+
+fn loaded<'a>(fabric: &'a Fabric, flows: &[Offered], fan_in: bool) -> Trial<'a> {
+    let hosts = fabric.host_count();
+    let to_all = |(from, to, bytes): &Offered| (from.index(hosts), to.index(hosts), *bytes);
+    let pairs = flows.iter().map(to_all).filter(|(from, to, _)| from != to);
+    let pairs: Vec<_> =
+        if fan_in { (1..hosts).flat_map(|from| [(from, 0, 150_000); 2]).collect() } else { pairs.collect() };
+    pairs
+        .into_iter()
+        .fold(Trial::new(fabric), |trial, (from, to, bytes)| trial.flow(from as u32, to as u32, bytes))
+}
+
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40);
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn no_packet_is_lost_and_every_flow_finishes_whatever_the_threads(
+        drawn in any_fabric(),
+        flows in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 1_u64..200_000), 1..16),
+        fan_in in any::<bool>(),
+        threads in prop::sample::select(vec![2, 4, 8]),
+    ) {
+        let fabric = drawn.lossless();
+        let trial = loaded(&fabric, &flows, fan_in);
+        let (mut alone, kept) = trial.run();
+        prop_assert_eq!(alone.counters.packets_dropped.iter().sum::<u64>(), 0, "{:?}", drawn);
+        prop_assert_eq!(alone.flows_finished, trial.flows.len() as u64);
+        prop_assert_eq!(&alone.deadlock, &None);
+        let (mut together, others) = Trial { threads, ..trial }.run();
+        (alone.state_bytes, together.state_bytes) = (0, 0);
+        prop_assert_eq!(format!("{alone:?}{kept:?}"), format!("{together:?}{others:?}"));
+    }
+}
+
+#[test]
+fn the_same_incast_loses_packets_without_flow_control_and_none_with_it() {
+    for (shared, queues) in [(None, 1), (None, 2), (Some(1.0), 1)] {
+        let drawn =
+            Drawn { gbps: [10, 10], delay_ns: 1_000, space: 30_000, queues, shared, counts: [2, 2, 8] };
+        let lossless = drawn.lossless();
+        let limit = lossless.links()[0].queue.limit.count();
+        let lossy = drawn.build(false, limit);
+        let lossy = if shared.is_some() { lossy.with_buffer(lossless.buffer()).unwrap() } else { lossy };
+        let incast = |fabric| (1..16).fold(Trial::new(fabric), |trial, from| trial.flow(from, 0, 400_000));
+        let (with, without) = (incast(&lossless), incast(&lossy).dropped());
+        let (report, _) = with.run();
+        assert!(without > 20, "{shared:?}, {queues} queues: {without} packets lost without");
+        assert_eq!(report.counters.packets_dropped.iter().sum::<u64>(), 0);
+        assert_eq!(report.flows_finished, 15);
+        let frames: u64 = report.links.iter().map(|link| link.port.unwrap().pause_frames).sum();
+        assert!(frames > 10 && frames == report.counters.packets_of_switches);
+    }
+}
+
+#[test]
+fn links_that_fail_while_they_are_paused_start_anew() {
+    let drawn = Drawn {
+        gbps: [10, 10],
+        delay_ns: 1_000,
+        space: 10_000,
+        queues: 1,
+        shared: Some(0.125),
+        counts: [2, 3, 4],
+    };
+    for shared in [None, Some(0.125)] {
+        let fabric = Drawn { shared, ..drawn.clone() }.lossless();
+        let trial = (1..12).fold(Trial::new(&fabric), |trial, from| trial.flow(from, 0, 400_000));
+        let cables = ["l0-s0", "l1-s1", "l2-s0"].map(|name| fabric.link_named(name).unwrap());
+        let faults = cables.into_iter().zip(1_u64..).flat_map(|(cable, number)| {
+            [(FaultKind::Fail, 0), (FaultKind::Heal, 150)].map(|(kind, later)| {
+                Fault::of_cable(Time::ZERO + Duration::from_us(300 * number + later), kind, cable)
+            })
+        });
+        let trial = Trial { faults: faults.collect(), ..trial };
+        let (mut alone, _) = trial.run();
+        let lost = |report: &RunReport, reason: DropReason| report.counters.packets_dropped[reason as usize];
+        assert_eq!((alone.flows_finished, lost(&alone, DropReason::QueueFull)), (11, 0), "{shared:?}");
+        assert!(lost(&alone, DropReason::LinkDown) > 0, "the links are in use");
+        let (mut together, _) = Trial { threads: 3, ..trial }.run();
+        (alone.state_bytes, together.state_bytes) = (0, 0);
+        assert_eq!(format!("{alone:?}"), format!("{together:?}"));
+    }
+}
