@@ -17,6 +17,7 @@ from . import (
     controller,
     emulate,
     explore,
+    export,
     fabric,
     lists,
     manual,
@@ -98,6 +99,7 @@ app.command("summary", rich_help_panel=_LOOK)(show.summary)
 app.command("report", rich_help_panel=_LOOK)(show.report)
 app.command("plot", rich_help_panel=_LOOK)(show.plot)
 app.command("query", rich_help_panel=_LOOK)(query.query)
+app.command("export", rich_help_panel=_LOOK)(export.export)
 app.command("fabric", rich_help_panel=_LIST)(fabric.fabric)
 app.command("list", rich_help_panel=_LIST)(lists.list_)
 app.command("schemes", rich_help_panel=_LIST)(lists.schemes)

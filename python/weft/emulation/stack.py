@@ -63,7 +63,7 @@ def choose(transport: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> 
     Raises:
         EmulationError: The hosts do not use TCP, or this kernel lacks the congestion control.
     """
-    if transport["congestion"] is None:
+    if transport.get("congestion", "") is None:
         raise EmulationError(
             f"`weft emulate` runs Linux's TCP, and `transport.protocol` is `{transport['profile']}`",
             "`weft run` simulates it; remove `transport.protocol` to emulate the same flows over TCP",

@@ -75,6 +75,12 @@ def test_hosts_with_multipath_tcp_are_refused_with_what_has_them():
     assert "weft reproduce smoc --emulated" in refused.value.hint
 
 
+def test_hosts_without_tcp_are_refused_with_what_simulates_them():
+    with pytest.raises(EmulationError, match=r"`transport.protocol` is `roce`") as refused:
+        stack.choose({"profile": "roce", "congestion": None, "parameters": {"mtu": 1000}}, FLOWS)
+    assert "`weft run` simulates it" in refused.value.hint
+
+
 def test_a_profile_that_linux_cannot_be_runs_as_linux_with_a_warning():
     chosen, warnings = stack.choose(transport("ns3-3.26"), FLOWS)
     assert chosen == stack.choose(transport("linux"), FLOWS)[0]

@@ -212,7 +212,7 @@ impl Sending {
         let ip_bytes = world.framing.headers as u16 + data.payload;
         let header = Header { payload: data.payload, ip_bytes, ..self.template };
         let (owner, way) = self.following.of_data(flow << <Roce as Hosts>::STRAND_BITS | 1);
-        let flags = u32::from(data.asks) * ASKS | u32::from(data.is_repeated) * REPEATED;
+        let flags = if data.asks { ASKS } else { 0 } | if data.is_repeated { REPEATED } else { 0 };
         let content = Content { words: [data.psn, 0, 0, 0], note: flags };
         let packet = net.packets.packet_with(now, &header, owner, content, way);
         let wire_bytes = net.links.wire_bytes(self.nic, ip_bytes);

@@ -19,8 +19,8 @@ fn leaf_spine(more: &str, traffic: &str, transport: &str, rest: &str) -> Plan {
          [transport]\n{transport}\n[run]\nduration = \"10 ms\"\n{rest}\n"
     );
     let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let point = scenario.points().next().expect("a scenario has a point");
-    let plan = scenario.plan(&point, &|_| Ok(Vec::new()));
+    let point = scenario.points().first().expect("a scenario has a point");
+    let plan = scenario.plan(point, &|_| Ok(Vec::new()));
     plan.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 

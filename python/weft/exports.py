@@ -1,0 +1,98 @@
+"""The flows of a run in the formats of other simulators.
+
+* `fct`: conweave-ns3's and HPCC's file of completion times: a line per finished flow,
+  ``src dst sport dport bytes start_ns fct_ns standalone_ns``, in order of completion. Hosts are numbered in the order
+  of ``nodes``.
+* `flowmonitor`: the XML of ns-3's FlowMonitor, a flow for each that sent a packet. Only data packets and their payload
+  count. A result has means over a flow's packets, so the sums are these times the packets received; the times of the
+  first packet received and the last one sent are those of a packet with the mean delay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .results import Results, Run
+
+FORMATS = ("fct", "flowmonitor")
+"""The names of the formats."""
+
+_PROTOCOLS = {"tcp": 6, "udp": 17, "roce": 17, "uec": 17}
+_FIRST_ADDRESS = (10 << 24) + 1
+
+
+def export(results: Results, run: Run, form: str) -> str:
+    """The flows of a finished run as text in one of `FORMATS`."""
+    summary = results.summary_of(run)
+    names = [node["name"] for node in summary["nodes"] if node["role"] == "host"]
+    numbers = {name: number for number, name in enumerate(names)}
+    flows = results.only([run.id]).flows(measured=False)
+    return _fct(flows, numbers) if form == "fct" else _flowmonitor(flows, numbers, summary)
+
+
+def _fct(flows: pl.DataFrame, numbers: Mapping[str, int]) -> str:
+    finished = flows.filter(pl.col("fct_ps").is_not_null() & pl.col("ideal_fct_ps").is_not_null())
+    columns = ["src", "dst", "sport", "dport", "bytes", "start_ps", "fct_ps", "ideal_fct_ps"]
+    lines = []
+    for src, dst, sport, dport, size, *times in finished.sort("end_ps", "flow").select(columns).iter_rows():
+        whole = " ".join(str((time + 500) // 1000) for time in times)
+        lines.append(f"{numbers[src]} {numbers[dst]} {sport} {dport} {size} {whole}\n")
+    return "".join(lines)
+
+
+def _flowmonitor(flows: pl.DataFrame, numbers: Mapping[str, int], summary: Mapping[str, Any]) -> str:
+    protocol = str(_PROTOCOLS[summary["transport"].get("protocol", "tcp")])
+    root = ElementTree.Element("FlowMonitor")
+    stats = ElementTree.SubElement(root, "FlowStats")
+    classifier = ElementTree.SubElement(root, "Ipv4FlowClassifier")
+    sent = flows.filter(pl.col("packets_sent") > 0).sort("flow")
+    for number, flow in enumerate(sent.iter_rows(named=True), start=1):
+        lost = flow["drops"] or 0
+        received = max(flow["packets_sent"] - lost, 0)
+        delay, jitter = flow.get("delay_ps") or 0, flow.get("jitter_ps") or 0
+        last = flow["end_ps"] if flow["end_ps"] is not None else summary["simulated_ps"]
+        share = received / flow["packets_sent"] if flow["end_ps"] is None else 1
+        attributes = {
+            "flowId": number,
+            "timeFirstTxPacket": _time(flow["start_ps"]),
+            "timeFirstRxPacket": _time(flow["start_ps"] + delay),
+            "timeLastTxPacket": _time(max(last - delay, flow["start_ps"])),
+            "timeLastRxPacket": _time(last),
+            "delaySum": _time(delay * received),
+            "jitterSum": _time(jitter * max(received - 1, 0)),
+            "lastDelay": _time(delay),
+            "txBytes": flow["bytes"],
+            "rxBytes": round(flow["bytes"] * share),
+            "txPackets": flow["packets_sent"],
+            "rxPackets": received,
+            "lostPackets": lost,
+            "timesForwarded": received * max(flow["hops"] - 1, 0),
+        }
+        ElementTree.SubElement(stats, "Flow", {key: str(value) for key, value in attributes.items()})
+        ends = {
+            "flowId": str(number),
+            "sourceAddress": _address(numbers[flow["src"]]),
+            "destinationAddress": _address(numbers[flow["dst"]]),
+            "protocol": protocol,
+            "sourcePort": str(flow["sport"]),
+            "destinationPort": str(flow["dport"]),
+        }
+        ElementTree.SubElement(classifier, "Flow", ends)
+    ElementTree.indent(root)
+    return '<?xml version="1.0" ?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _time(ps: int) -> str:
+    """A time as ns-3 writes it."""
+    return f"+{ps // 1000}.{ps % 1000:03d}ns" if ps % 1000 else f"+{ps // 1000}.0ns"
+
+
+def _address(host: int) -> str:
+    """The address of a host in an emulated run."""
+    return ".".join(str(byte) for byte in (_FIRST_ADDRESS + host).to_bytes(4))

@@ -1,0 +1,55 @@
+"""`weft export`: flows in the formats of other simulators."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+from weft import Results
+from weft.cli import app
+from weft.exports import export
+
+
+@pytest.fixture
+def run(results: Results):
+    return results.finished[0]
+
+
+def test_a_line_of_the_fct_file_has_the_eight_columns_of_a_finished_flow(results, run):
+    lines = [[int(word) for word in line.split()] for line in export(results, run, "fct").splitlines()]
+    flows = results.only([run.id]).flows(measured=False)
+    finished = flows.filter(flows["fct_ps"].is_not_null()).sort("end_ps", "flow")
+    assert len(lines) == len(finished) > 0
+    for line, flow in zip(lines, finished.iter_rows(named=True), strict=True):
+        assert len(line) == 8
+        assert line[2:5] == [flow["sport"], flow["dport"], flow["bytes"]]
+        assert line[0] == int(flow["src"].removeprefix("h"))
+        assert abs(line[6] * 1000 - flow["fct_ps"]) <= 500
+        assert line[6] >= line[7]
+
+
+def test_flowmonitor_counts_packets_as_the_result_does(results, run):
+    root = ElementTree.fromstring(export(results, run, "flowmonitor"))
+    flows = results.only([run.id]).flows(measured=False)
+    stats, ends = root.findall("FlowStats/Flow"), root.findall("Ipv4FlowClassifier/Flow")
+    assert [flow.get("flowId") for flow in stats] == [flow.get("flowId") for flow in ends]
+    assert sum(int(flow.get("txPackets")) for flow in stats) == flows["packets_sent"].sum()
+    assert sum(int(flow.get("lostPackets")) for flow in stats) == flows["drops"].sum()
+    for flow in stats:
+        packets = {key: int(flow.get(key)) for key in ("txPackets", "rxPackets", "lostPackets")}
+        assert packets["txPackets"] == packets["rxPackets"] + packets["lostPackets"]
+        assert flow.get("delaySum").startswith("+")
+        assert flow.get("delaySum").endswith("ns")
+
+
+def test_the_command_asks_for_a_run_and_writes_a_file(results, run, tmp_path):
+    runner, out = CliRunner(), tmp_path / "fct.txt"
+    asked = runner.invoke(app, ["export", str(results.path), "--format", "fct"])
+    assert asked.exit_code == 2
+    assert f"--run {run.id}" in asked.stderr
+    unknown = runner.invoke(app, ["export", str(results.path), "--format", "fct", "--run", "none"])
+    assert unknown.exit_code == 2
+    done = runner.invoke(app, ["export", str(results.path), "--format", "fct", "--run", run.id, "-o", str(out)])
+    assert (done.exit_code, out.read_text()) == (0, export(results, run, "fct"))
