@@ -9,6 +9,7 @@ use super::config::Config;
 use super::entropy::{Entropies, Feedback};
 use super::packet::{Answer, Data};
 use super::window::{Signal, Window};
+use crate::arrivals::Arrivals;
 use crate::endpoint::Stats;
 
 /// The largest distance between the lowest packet not acknowledged and the next one to send, in packets: receivers keep a
@@ -45,6 +46,8 @@ pub struct Sender {
     cumulative: u32,
     /// The packets from there on that were sent.
     sent: VecDeque<Sent>,
+    /// Which packets have arrived.
+    arrivals: Arrivals,
     /// Packets to send again, the lowest first; some may have arrived in the meantime.
     missing: BinaryHeap<Reverse<u32>>,
     /// Transmissions in order of time, from the oldest packet in flight on.
@@ -65,6 +68,7 @@ impl Sender {
             last,
             cumulative: 0,
             sent: VecDeque::new(),
+            arrivals: Arrivals::default(),
             missing: BinaryHeap::new(),
             clock: VecDeque::new(),
             in_flight: 0,
@@ -155,6 +159,7 @@ impl Sender {
         if std::mem::replace(&mut sent.state, State::Arrived) == State::InFlight {
             self.in_flight -= bytes;
         }
+        self.arrivals.insert(number);
         bytes
     }
 
@@ -172,10 +177,10 @@ impl Sender {
         for number in self.cumulative..answer.cumulative.min(self.next()) {
             bytes += self.arrived(config, number);
         }
-        let mut bitmap = answer.bitmap;
-        while bitmap != 0 {
-            let behind = bitmap.trailing_zeros();
-            bitmap &= bitmap - 1;
+        let mut news = answer.bitmap & !self.arrivals.up_to(answer.number);
+        while news != 0 {
+            let behind = news.trailing_zeros();
+            news &= news - 1;
             if let Some(number) = answer.number.checked_sub(behind) {
                 bytes += self.arrived(config, number);
             }
@@ -239,5 +244,6 @@ impl Sender {
         self.sent.capacity() * size_of::<Sent>()
             + self.clock.capacity() * size_of::<(u32, Time)>()
             + self.missing.capacity() * size_of::<u32>()
+            + self.arrivals.heap_bytes()
     }
 }

@@ -7,7 +7,7 @@ mod format;
 use rand_core::RngCore;
 use weft_switching::{Header, Kind, pick, stream};
 use weft_transport::uec::{Config, Receiver, Sender};
-use weft_units::Time;
+use weft_units::{HostId, Time};
 
 use super::alarms::Alarms;
 use super::ends::{Ends, Whose, tell};
@@ -105,6 +105,10 @@ impl Uec {
                 self.pacers.at(other).add(wish, now, now);
                 self.serve(other, net, tracer);
                 continue;
+            }
+            if !net.can_send(source.nic, source.template.traffic_class) {
+                // Its queue is paused: `resumed` tells when it goes on.
+                return self.pacers.at(number).add(wish, now, now);
             }
             source.is_waiting = false;
             let Some(data) = source.sender.send(&self.config, now) else { continue };
@@ -250,6 +254,19 @@ impl Hosts for Uec {
         source.sender.time_out(&self.config, now);
         self.pump(place, net, world, tracer);
         true
+    }
+
+    fn resumed<T: Tracer>(
+        &mut self,
+        _host: HostId,
+        nic: u32,
+        net: &mut Network<'_>,
+        _nics: &impl Nics,
+        _world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let number = self.pacers.of(nic);
+        self.serve(number, net, tracer);
     }
 
     fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
