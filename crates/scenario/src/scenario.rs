@@ -13,6 +13,7 @@ use crate::plan::Plan;
 use crate::point::{Point, hex};
 use crate::section::Section;
 use crate::sections::run::Run;
+use crate::sections::traffic::GroupSettings;
 use crate::sections::{Loader, Resolver, scheme};
 use crate::settings::{Settings, root};
 use crate::source::{Sources, Span};
@@ -334,6 +335,11 @@ impl Scenario {
                 return None;
             }
         };
+        let span = settings.traffic.first().map(GroupSettings::span).unwrap_or_default();
+        if let Some(problem) = settings.transport.unfit(&traffic.flows, span) {
+            problems.add(problem);
+            return None;
+        }
         let mut warnings = std::mem::take(&mut traffic.warnings);
         warnings.extend(warnings::of(&fabric, &events, &traffic, &settings));
         traffic.warnings.clone_from(&warnings);

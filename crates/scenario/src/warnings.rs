@@ -5,6 +5,7 @@ use weft_switching::host::over::over;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Descriptor, Explores, Need, SchemeSpec};
 use weft_traffic::{EPHEMERAL, Flow, Traffic};
+use weft_transport::uec::Congestion;
 use weft_transport::{Config, EcnMode, Mptcp, Protocol};
 use weft_units::{NodeId, Time};
 
@@ -221,6 +222,7 @@ fn unfit(fabric: &Fabric, transport: &Protocol, scheme: &Descriptor) -> Vec<Stri
     let listening = match transport {
         Protocol::Tcp(config) if config.ecn == EcnMode::Dctcp => Some("DCTCP reacts to losses only"),
         Protocol::Roce(config) if config.is_ecn_capable() => Some("DCQCN never reacts to a queue"),
+        Protocol::Uec(config) if config.congestion == Congestion::Nscc => Some("NSCC reacts to losses only"),
         _ => None,
     };
     let marks = |link: &Link| link.queue.ecn_threshold.is_some() || link.queue.red.is_some();

@@ -4,7 +4,7 @@ use rand_core::RngCore;
 use weft_fabric::{Fabric, Limit, LinkSpec, QueueSpec, build};
 use weft_switching::{ParamValue, SchemeSpec, pick, stream};
 use weft_traffic::{Flow, published};
-use weft_transport::{Config, CongestionControl, Protocol};
+use weft_transport::{Config, CongestionControl, Protocol, uec};
 use weft_units::{Duration, FlowId, HostId, Rate, Time};
 
 /// A named case.
@@ -32,6 +32,9 @@ pub const CASES: &[Case] = &[
     on_fat_tree("fat-tree-k4-dctcp", Duration::from_ms(300), || fat_tree(4, Some(65)), dctcp),
     on_fat_tree("fat-tree-k8-dctcp", Duration::from_ms(30), || fat_tree(8, Some(65)), dctcp),
     on_fat_tree("fat-tree-k16-dctcp", Duration::from_us(2_500), || fat_tree(16, Some(65)), dctcp),
+    on_fat_tree("fat-tree-k16-100g-tcp", Duration::from_us(300), || fast_fat_tree(16), tcp),
+    on_fat_tree("fat-tree-k16-100g-uec", Duration::from_us(600), || fast_fat_tree(16), uec),
+    on_fat_tree("fat-tree-k32-100g-uec", Duration::from_us(60), || fast_fat_tree(32), uec),
     on_spine_leaf("spine-leaf-4-4-20", ecmp),
     on_spine_leaf("spine-leaf-4-4-20-arp-path", || scheme("arp_path", [])),
     on_spine_leaf("spine-leaf-4-4-20-tcp-path", || scheme("tcp_path", [])),
@@ -115,7 +118,17 @@ fn scheme<const N: usize>(name: &str, params: [(&str, ParamValue); N]) -> Scheme
 fn fat_tree(k: u32, ecn_packets: Option<u32>) -> Fabric {
     let queue = QueueSpec::fifo(Limit::Packets(if ecn_packets.is_some() { 250 } else { 100 }));
     let queue = ecn_packets.map_or(queue.clone(), |packets| queue.marking(Limit::Packets(packets)));
-    let link = LinkSpec::new(Rate::from_gbps(10), Duration::from_us(1)).with_queue(queue);
+    fat_tree_of(k, Rate::from_gbps(10), queue)
+}
+
+/// The same at 100 Gbps, with queues of about a bandwidth-delay product.
+fn fast_fat_tree(k: u32) -> Fabric {
+    let queue = QueueSpec::fifo(Limit::Bytes(150_000)).marking(Limit::Bytes(60_000));
+    fat_tree_of(k, Rate::from_gbps(100), queue)
+}
+
+fn fat_tree_of(k: u32, rate: Rate, queue: QueueSpec) -> Fabric {
+    let link = LinkSpec::new(rate, Duration::from_us(1)).with_queue(queue);
     build::fat_tree(k, &link, &link).expect("the arity is even")
 }
 
@@ -133,6 +146,11 @@ fn tcp() -> Protocol {
 
 fn dctcp() -> Protocol {
     Config { mss: 1448, ..Config::profile("dctcp").expect("the profile exists") }.into()
+}
+
+/// Ultra Ethernet as by default.
+fn uec() -> Protocol {
+    Protocol::Uec(uec::Config::default())
 }
 
 /// Every host sends one endless flow; no two flows share a destination.

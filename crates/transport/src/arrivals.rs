@@ -63,6 +63,20 @@ impl Arrivals {
         self.words.len() > 1 || self.words.front().is_some_and(|word| word & (word + 1) != 0)
     }
 
+    /// Which of the 64 numbers up to `number` are in the set: bit i is for `number - i`.
+    pub fn up_to(&self, number: u32) -> u64 {
+        let word = |at: Option<u32>| match at.map(|at| at.checked_sub(self.whole)) {
+            None => 0,
+            Some(None) => u64::MAX,
+            Some(Some(at)) => self.words.get(at as usize).copied().unwrap_or(0),
+        };
+        let (at, above) = (number / 64, 63 - number % 64);
+        let upper = word(Some(at)) << above;
+        // Two shifts, because one by 64 is not defined.
+        let lower = word(at.checked_sub(1)) >> (63 - above) >> 1;
+        (upper | lower).reverse_bits()
+    }
+
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         self.words.capacity() * size_of::<u64>()
@@ -89,6 +103,8 @@ mod tests {
                 let missing = (0..).find(|number| !set.contains(number)).unwrap();
                 prop_assert_eq!(arrivals.first_missing(), missing);
                 prop_assert_eq!(arrivals.has_gap(), set.last().is_some_and(|last| *last > missing));
+                let last = (0..64_u32).filter(|back| number.checked_sub(*back).is_some_and(|at| set.contains(&at)));
+                prop_assert_eq!(arrivals.up_to(number), last.fold(0, |bits, back| bits | 1 << back));
                 prop_assert!((0..400).all(|number| arrivals.contains(number) == set.contains(&number)));
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! * [`Protocol`]: one of them with its parameters (`protocol.rs`), and what they have in common (`parameters.rs`,
 //!   `framing.rs`).
-//! * TCP: the files of this folder, described below; [`udp`] and [`roce`] have a folder each.
+//! * TCP: the files of this folder, described below; [`udp`], [`roce`] and [`uec`] have a folder each.
 //!
 //! # TCP
 //!
@@ -51,6 +51,7 @@ mod seq;
 mod small_queue;
 mod timers;
 pub mod udp;
+pub mod uec;
 
 pub use config::{
     Config, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion, MptcpScheduler,

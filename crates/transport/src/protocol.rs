@@ -4,13 +4,14 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::framing::Framing;
-use crate::{roce, udp};
+use crate::{roce, udp, uec};
 
 /// The names of the protocols, each with its summary.
 pub const PROTOCOLS: &[(&str, &str)] = &[
     ("tcp", "TCP or Multipath TCP, by a profile"),
     ("udp", "datagrams at a rate, constant or on and off; nothing is retransmitted"),
     ("roce", "RoCEv2: queue pairs with go-back-N or selective repeat, and DCQCN"),
+    ("uec", "Ultra Ethernet: packets over many paths, SACK and NACK, window by delay and marks"),
 ];
 
 /// A protocol and its parameters; serialised as these.
@@ -23,6 +24,8 @@ pub enum Protocol {
     Udp(udp::Config),
     /// RDMA over Converged Ethernet, version 2.
     Roce(Box<roce::Config>),
+    /// Ultra Ethernet.
+    Uec(uec::Config),
 }
 
 impl Protocol {
@@ -32,6 +35,7 @@ impl Protocol {
             Self::Tcp(_) => "tcp",
             Self::Udp(_) => "udp",
             Self::Roce(_) => "roce",
+            Self::Uec(_) => "uec",
         }
     }
 
@@ -49,6 +53,7 @@ impl Protocol {
             Self::Tcp(config) => config.framing(),
             Self::Udp(config) => config.framing(),
             Self::Roce(config) => config.framing(),
+            Self::Uec(config) => config.framing(),
         }
     }
 }

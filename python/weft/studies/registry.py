@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .base import INDEX, Study, read_index
+from .entropy_spraying import EntropySpraying
 from .load_balancing import LoadBalancing
 from .packet_spraying import PacketSpraying
 from .packet_spraying.emulated import PacketSprayingEmulated
@@ -15,6 +16,7 @@ from .tcp_path import TcpPath
 from .tcp_path.emulated import TcpPathEmulated
 
 ALL: tuple[Study, ...] = (
+    EntropySpraying(),
     LoadBalancing(),
     PacketSpraying(),
     PacketSprayingEmulated(),

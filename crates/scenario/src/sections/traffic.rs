@@ -179,6 +179,11 @@ impl GroupSettings {
         })
     }
 
+    /// The position of its section.
+    pub(crate) const fn span(&self) -> Span {
+        self.span
+    }
+
     /// The file with its flows or their sizes.
     pub(crate) fn file(&self) -> Option<&str> {
         match &self.source {

@@ -3,9 +3,11 @@
 
 use serde::Serialize;
 use serde_json::Value as Json;
-use weft_switching::Descriptor;
+use weft_switching::{Descriptor, Header};
+use weft_traffic::Flow;
 use weft_transport::profile::PROFILES;
-use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, roce, udp};
+use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, roce, udp, uec};
+use weft_units::Bytes;
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
@@ -75,6 +77,7 @@ impl Transport {
         let protocol = match name {
             "udp" => Protocol::Udp(read(section, &source, "UDP", udp::Config::default())?),
             "roce" => Protocol::Roce(Box::new(read(section, &source, "RoCE", roce::Config::default())?)),
+            "uec" => Protocol::Uec(read(section, &source, "UEC", uec::Config::default())?),
             _ => return Self::decode_tcp(section),
         };
         Some(Self { profile: name.to_owned(), protocol })
@@ -93,6 +96,20 @@ impl Transport {
         )
     }
 
+    /// The problem with a flow of the traffic at `position` that the protocol cannot carry, if there is one.
+    pub(crate) fn unfit(&self, flows: &[Flow], position: Span) -> Option<Problem> {
+        let Protocol::Uec(config) = &self.protocol else { return None };
+        let (name, largest) = (self.protocol.name(), Bytes(config.largest_flow()));
+        if flows.iter().any(|flow| flow.dscp == Header::TRIMMED) {
+            let message =
+                format!("a flow has DSCP {}, which marks trimmed packets of {name}", Header::TRIMMED);
+            return Some(Problem::at(position, message).label("choose another `dscp`"));
+        }
+        let flow = flows.iter().find(|flow| flow.bytes > largest.0)?;
+        let message = format!("a flow has {}, and {name} carries at most {largest}", Bytes(flow.bytes));
+        Some(Problem::at(position, message).label("limit the sizes, or set a larger transport.mtu"))
+    }
+
     fn decode_tcp(section: &Section<'_>) -> Option<Self> {
         let mut profile = DEFAULT_PROFILE.to_owned();
         if section.node(PROFILE.name).is_some() {
@@ -105,8 +122,9 @@ impl Transport {
     }
 
     /// The default of every protocol other than TCP.
-    pub(crate) fn others() -> [Protocol; 2] {
-        [Protocol::Udp(udp::Config::default()), Protocol::Roce(Box::default())]
+    pub(crate) fn others() -> [Protocol; 3] {
+        let uec = Protocol::Uec(uec::Config::default());
+        [Protocol::Udp(udp::Config::default()), Protocol::Roce(Box::default()), uec]
     }
 }
 

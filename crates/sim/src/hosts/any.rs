@@ -3,12 +3,13 @@
 
 use weft_traffic::Flow;
 use weft_transport::{Protocol, mptcp};
-use weft_units::Time;
+use weft_units::{HostId, Time};
 
 use super::multipath::Multipath;
 use super::protocol::{Hosts, Nics, World};
 use super::roce::Roce;
 use super::udp::Udp;
+use super::uec::Uec;
 use crate::journal::{FlowNumber, SideReport};
 use crate::network::Network;
 use crate::packet::PacketId;
@@ -22,6 +23,8 @@ pub enum Any {
     Udp(Box<Udp>),
     /// With queue pairs.
     Roce(Box<Roce>),
+    /// With Ultra Ethernet.
+    Uec(Box<Uec>),
 }
 
 /// Calls a method of the hosts, whatever they are.
@@ -31,6 +34,7 @@ macro_rules! each {
             Any::Multipath($hosts) => $call,
             Any::Udp($hosts) => $call,
             Any::Roce($hosts) => $call,
+            Any::Uec($hosts) => $call,
         }
     };
 }
@@ -48,6 +52,7 @@ impl Any {
             }
             Protocol::Udp(config) => Self::Udp(Box::new(Udp::new(config.clone()))),
             Protocol::Roce(config) => Self::Roce(Box::new(Roce::new((**config).clone()))),
+            Protocol::Uec(config) => Self::Uec(Box::new(Uec::new(config.clone()))),
         }
     }
 }
@@ -86,6 +91,18 @@ impl Hosts for Any {
         tracer: &mut T,
     ) -> bool {
         each!(self, hosts => hosts.timer(place, net, nics, world, tracer))
+    }
+
+    fn resumed<T: Tracer>(
+        &mut self,
+        host: HostId,
+        nic: u32,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        each!(self, hosts => hosts.resumed(host, nic, net, nics, world, tracer));
     }
 
     fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {

@@ -9,12 +9,14 @@ mod ends;
 mod following;
 mod multipath;
 mod pacer;
+mod pacers;
 mod places;
 mod protocol;
 mod roce;
 mod round_trip;
 mod tcp;
 mod udp;
+mod uec;
 mod vacancies;
 
 pub use any::Any;

@@ -14,3 +14,4 @@ mod queue_pairs;
 mod snapshot;
 mod transfer;
 mod transitions;
+mod ultra_ethernet;

@@ -21,3 +21,4 @@ mod setup;
 mod tag_forward;
 mod threads;
 mod trace;
+mod ultra_ethernet;

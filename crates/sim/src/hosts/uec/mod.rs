@@ -1,0 +1,320 @@
+//! [`Uec`]: hosts with Ultra Ethernet transport.
+//!
+//! A packet is made when the host's link is free ([`Pacers`]), with the path that the latest answers recommend.
+
+mod format;
+
+use rand_core::RngCore;
+use weft_switching::{Header, Kind, pick, stream};
+use weft_transport::uec::{Config, Receiver, Sender};
+use weft_units::{HostId, Time};
+
+use super::alarms::Alarms;
+use super::ends::{Ends, Whose, tell};
+use super::following::Following;
+use super::pacer::{Pacer, Wish};
+use super::pacers::Pacers;
+use super::places::Place;
+use super::protocol::{Hosts, Nics, World};
+use super::tcp::template;
+use crate::delays::{Delays, Last};
+use crate::journal::{FlowNumber, News, SideReport, Strand};
+use crate::network::Network;
+use crate::packet::PacketId;
+use crate::trace::Tracer;
+
+/// One side of a flow.
+enum Side {
+    Source(Box<Source>),
+    Destination(Box<Destination>),
+}
+
+/// The source.
+struct Source {
+    sender: Sender,
+    template: Header,
+    nic: u32,
+    /// The number of its link's pacer.
+    pacer: u32,
+    is_waiting: bool,
+    is_done: bool,
+    following: Following,
+    alarms: Alarms,
+}
+
+/// The destination.
+struct Destination {
+    receiver: Receiver,
+    template: Header,
+    nic: u32,
+    /// The entropy value of its next answer.
+    entropy: u16,
+    has_all: bool,
+    delays: Delays,
+    last: Last,
+}
+
+/// The sides of a partition.
+pub struct Uec {
+    config: Config,
+    ends: Ends<Side>,
+    pacers: Pacers,
+}
+
+impl Uec {
+    /// None yet.
+    pub fn new(config: Config) -> Self {
+        Self { config, ends: Ends::default(), pacers: Pacers::default() }
+    }
+
+    /// The source at `place` may have something to send, has finished, or has another deadline.
+    fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        let Some(end) = self.ends.at(place) else { return };
+        let Side::Source(source) = &mut end.state else { return };
+        if source.sender.is_done() && !source.is_done {
+            source.is_done = true;
+            tell(net, world, end.whose, News::Closed(end.whose.flow, 0));
+        }
+        if !source.is_waiting && source.sender.can_send(&self.config) {
+            source.is_waiting = true;
+            let wish = Wish { flow: end.whose.flow, place };
+            self.pacers.at(source.pacer).add(wish, net.now, net.now);
+        }
+        source.alarms.arm(place, source.sender.deadline(&self.config), Time::MAX, &mut net.queue);
+        let pacer = source.pacer;
+        self.serve(pacer, net, tracer);
+    }
+
+    /// Sends a packet of each source that waits for a link, in turn, as long as the link is free.
+    fn serve<T: Tracer>(&mut self, number: u32, net: &mut Network<'_>, tracer: &mut T) {
+        let now = net.now;
+        loop {
+            let pacer = self.pacers.at(number);
+            let free = net.departure(pacer.nic);
+            if free > now {
+                return pacer.arm(free, &mut net.queue);
+            }
+            let Some(wish) = pacer.take(now) else { return };
+            let Some(end) = self.ends.at(wish.place).filter(|end| end.whose.flow == wish.flow) else {
+                continue;
+            };
+            let Side::Source(source) = &mut end.state else { continue };
+            if source.pacer != number {
+                // Its host has chosen another link since.
+                let other = source.pacer;
+                self.pacers.at(other).add(wish, now, now);
+                self.serve(other, net, tracer);
+                continue;
+            }
+            if !net.can_send(source.nic, source.template.traffic_class) {
+                // Its queue is paused: `resumed` tells when it goes on.
+                return self.pacers.at(number).add(wish, now, now);
+            }
+            source.is_waiting = false;
+            let Some(data) = source.sender.send(&self.config, now) else { continue };
+            let (header, content) = format::of_data(&source.template, &self.config, &data);
+            let (owner, way) = source.following.of_data(wish.flow << Self::STRAND_BITS | 1);
+            let packet = net.packets.packet_with(now, &header, owner, content, way);
+            net.counters.packets_sent += 1;
+            net.send(source.nic, packet, tracer);
+            if source.sender.can_send(&self.config) {
+                source.is_waiting = true;
+                self.pacers.at(number).add(wish, now, now);
+            }
+            source.alarms.arm(wish.place, source.sender.deadline(&self.config), Time::MAX, &mut net.queue);
+        }
+    }
+
+    /// Adds the destination of a flow; returns its place.
+    #[cold]
+    fn listen(&mut self, number: FlowNumber, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
+        let flow = &world.flows[number as usize];
+        let template = Header { kind: Kind::Other, ..template(flow, 1) };
+        let side = Side::Destination(Box::new(Destination {
+            receiver: Receiver::new(&self.config, flow.bytes),
+            entropy: pick(u64::from(template.flow_hash) << 32, self.config.entropies.into()) as u16,
+            template,
+            nic: nics.nic(net, flow, 1, None),
+            has_all: false,
+            delays: Delays::default(),
+            last: Last::default(),
+        }));
+        self.ends.add(Whose { flow: number, side: 1 }, side, net.now, world)
+    }
+}
+
+impl Hosts for Uec {
+    const STRAND_BITS: u32 = 6;
+
+    fn open<T: Tracer>(
+        &mut self,
+        number: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let flow = &world.flows[number as usize];
+        let nic = nics.nic(net, flow, 0, None);
+        let random = stream(world.seed, "uec", number.into()).next_u64();
+        let side = Side::Source(Box::new(Source {
+            sender: Sender::new(&self.config, flow.bytes, net.rate(net.id(nic)), random),
+            template: Header { kind: Kind::Other, ..template(flow, 0) },
+            nic,
+            pacer: self.pacers.of(nic),
+            is_waiting: false,
+            is_done: false,
+            following: Following::new(true),
+            alarms: Alarms::default(),
+        }));
+        let whose = Whose { flow: number, side: 0 };
+        let place = self.ends.add(whose, side, net.now, world);
+        let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
+        tell(net, world, whose, News::Opened(Strand { flow: number, subflow: 0 }, tuple));
+        self.pump(place, net, world, tracer);
+    }
+
+    fn deliver<T: Tracer>(
+        &mut self,
+        packet: PacketId,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let (Some(Strand { flow, .. }), Some(end)) = (net.strand(packet), net.packets.get(packet).endpoint())
+        else {
+            return;
+        };
+        let place = match world.places.get(flow, end as usize & 1) {
+            Place::At(place) => place,
+            Place::New if end & 1 == 1 => self.listen(flow, net, nics, world),
+            Place::New | Place::Gone => return net.deliver(packet),
+        };
+        let content = net.packets.content(packet);
+        let header = net.packets.get(packet).header;
+        let (age, now) = (net.packets.age(packet, net.now), net.now);
+        if let Some(way) = net.packets.way(packet) {
+            let way = std::mem::take(way);
+            tell(net, world, Whose { flow, side: 1 }, News::Arrived(Strand { flow, subflow: 0 }, way));
+        }
+        net.deliver(packet);
+        let Some(end) = self.ends.at(place) else { return };
+        match &mut end.state {
+            Side::Source(source) => {
+                source.sender.receive(&self.config, &format::answer(&content), now);
+                self.pump(place, net, world, tracer);
+            }
+            Side::Destination(this) => {
+                let is_marked = header.traffic_class & Header::CE == Header::CE;
+                let is_trimmed = header.is_trimmed();
+                if !is_trimmed {
+                    this.delays.count(age, &mut this.last);
+                }
+                let data = format::data(&header, &content);
+                let answer = this.receiver.receive(&self.config, &data, is_marked, is_trimmed);
+                if let Some(answer) = answer {
+                    let (header, content) = format::of_answer(&this.template, this.entropy, &answer);
+                    this.entropy = (this.entropy + 1) % self.config.entropies;
+                    let owner = flow << Self::STRAND_BITS;
+                    let packet = net.packets.packet_with(now, &header, owner, content, None);
+                    net.counters.packets_sent += 1;
+                    net.send(this.nic, packet, tracer);
+                }
+                if !this.has_all && this.receiver.is_done() {
+                    this.has_all = true;
+                    tell(net, world, end.whose, News::Received(flow));
+                    tell(net, world, end.whose, News::Closed(flow, 1));
+                }
+            }
+        }
+    }
+
+    fn timer<T: Tracer>(
+        &mut self,
+        place: u32,
+        net: &mut Network<'_>,
+        _nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) -> bool {
+        let now = net.now;
+        if let Some(link) = Pacer::of_timer(place) {
+            let is_due = self.pacers.at(link as u32).take_due(now);
+            if is_due {
+                self.serve(link as u32, net, tracer);
+            }
+            return is_due;
+        }
+        let Some(end) = self.ends.at(place) else { return false };
+        let Side::Source(source) = &mut end.state else { return false };
+        if !source.alarms.take_due(now) {
+            return false;
+        }
+        source.sender.time_out(&self.config, now);
+        self.pump(place, net, world, tracer);
+        true
+    }
+
+    fn resumed<T: Tracer>(
+        &mut self,
+        _host: HostId,
+        nic: u32,
+        net: &mut Network<'_>,
+        _nics: &impl Nics,
+        _world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        let number = self.pacers.of(nic);
+        self.serve(number, net, tracer);
+    }
+
+    fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
+        if let Some(end) = self.ends.of_mut(Whose { flow, side: 0 }, world)
+            && let Side::Source(source) = &mut end.state
+        {
+            source.following.next = true;
+        }
+    }
+
+    fn leave(
+        &mut self,
+        flow: FlowNumber,
+        side: usize,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+    ) -> Option<(SideReport, Time)> {
+        let end = self.ends.leave(Whose { flow, side }, net, world)?;
+        let (tcp, delays) = match end.state {
+            Side::Source(source) => (*source.sender.stats(), Delays::default()),
+            Side::Destination(this) => (*this.receiver.stats(), this.delays),
+        };
+        Some((SideReport { side, tcp, delays, ..SideReport::default() }, end.opened))
+    }
+
+    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
+        match &self.ends.of(Whose { flow, side: 1 }, world)?.state {
+            Side::Destination(this) => Some(this.receiver.received()),
+            Side::Source(_) => None,
+        }
+    }
+
+    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+        for end in self.ends.all() {
+            let flow = &world.flows[end.whose.flow as usize];
+            let nic = nics.nic(net, flow, end.whose.side, None);
+            match &mut end.state {
+                Side::Source(source) => (source.nic, source.pacer) = (nic, self.pacers.of(nic)),
+                Side::Destination(this) => this.nic = nic,
+            }
+        }
+    }
+
+    fn memory(&self) -> usize {
+        self.pacers.memory()
+            + self.ends.memory(|side| match side {
+                Side::Source(source) => size_of::<Source>() + source.sender.memory(),
+                Side::Destination(this) => size_of::<Destination>() + this.receiver.memory(),
+            })
+    }
+}

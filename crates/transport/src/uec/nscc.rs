@@ -1,0 +1,304 @@
+//! [`Nscc`]: network-signalled congestion control (Ultra Ethernet 1.0, section 3.6.13; constants of uet-htsim).
+//!
+//! Marks and delay together say how the window changes: without a mark it grows, faster below the target delay than above;
+//! with a mark it shrinks if the mean delay is above the target. Increases are collected and applied every 8 packets or
+//! base round-trip time.
+
+use weft_units::{Duration, Rate, Time};
+
+use super::config::Config;
+use super::window::Signal;
+
+/// The reference network of the constants: 100 Gbps and 12 us.
+const REFERENCE_RTT: Duration = Duration::from_us(12);
+const REFERENCE_BDP: f64 = 150_000.0;
+/// Packets between two adjustments.
+const ADJUST_PACKETS: u64 = 8;
+/// Added at each adjustment, in packets of the reference network.
+const ETA: f64 = 0.15;
+/// Increase above the target delay, per window, in packets of the reference network.
+const FAIR: f64 = 5.0;
+/// Increase below the target delay, in packets of the reference network for each reference round-trip time below it.
+const ALPHA: f64 = 4.0;
+/// How strongly a delay above the target reduces the window, and the least that remains.
+const GAMMA: f64 = 0.8;
+const FLOOR: f64 = 0.5;
+/// Weight of a new delay in the mean.
+const DELAY_WEIGHT: f64 = 0.0125;
+/// The largest window in bandwidth-delay products.
+const LARGEST: f64 = 1.5;
+/// After a window with delays below this, the window grows with each byte.
+const IDLE: Duration = Duration::from_us(1);
+const IDLE_GROWTH: f64 = 0.25;
+/// Quick adaptation: after a loss or a delay of four targets, the window becomes what has arrived within a base round-trip
+/// time and a target delay, if that is less than an eighth of the largest window.
+const QUICK_DELAY: u64 = 4;
+const QUICK_SHARE: f64 = 8.0;
+
+/// The window, in bytes, and what it follows from.
+#[derive(Clone, Debug)]
+pub(crate) struct Nscc {
+    window: f64,
+    mtu: f64,
+    bits_per_second: f64,
+    base_rtt: Duration,
+    target: Duration,
+    /// The bandwidth-delay product relative to the reference network's.
+    scale: f64,
+    /// Mean queueing delay in picoseconds.
+    delay: f64,
+    /// Increases until the next adjustment, in bytes times bytes.
+    increase: f64,
+    /// Bytes that arrived since the last adjustment.
+    arrived: u64,
+    adjusted: Time,
+    decreased: Time,
+    /// Bytes acknowledged while the fabric looks idle.
+    idle: f64,
+    is_idle: bool,
+    /// Quick adaptation: bytes that arrived in this period, its end, whether a packet was trimmed, and how many bytes that
+    /// were in flight are still to be ignored.
+    achieved: u64,
+    period_ends: Option<Time>,
+    was_trimmed: bool,
+    ignore: u64,
+}
+
+impl Nscc {
+    pub fn new(config: &Config, rate: Rate) -> Self {
+        let bits_per_second = rate.bps() as f64;
+        let mut nscc = Self {
+            window: 0.0,
+            mtu: f64::from(config.mtu),
+            bits_per_second,
+            base_rtt: config.base_rtt,
+            target: config.target_delay,
+            scale: bits_per_second / 8.0 * config.base_rtt.as_secs_f64() / REFERENCE_BDP,
+            delay: 0.0,
+            increase: 0.0,
+            arrived: 0,
+            adjusted: Time::ZERO,
+            decreased: Time::ZERO,
+            idle: 0.0,
+            is_idle: false,
+            achieved: 0,
+            period_ends: None,
+            was_trimmed: false,
+            ignore: 0,
+        };
+        nscc.window = nscc.largest();
+        nscc
+    }
+
+    pub fn window(&self) -> u64 {
+        self.window as u64
+    }
+
+    fn largest(&self) -> f64 {
+        (LARGEST * self.bits_per_second / 8.0 * self.base_rtt.as_secs_f64()).max(self.mtu)
+    }
+
+    fn bound(&mut self) {
+        self.window = self.window.clamp(self.mtu, self.largest());
+    }
+
+    fn average(&mut self, delay: f64) {
+        self.delay += DELAY_WEIGHT * (delay - self.delay);
+    }
+
+    /// The queueing delay of a round-trip time, which may lower the base.
+    fn queueing(&mut self, rtt: Duration) -> Duration {
+        self.base_rtt = self.base_rtt.min(rtt);
+        rtt.saturating_sub(self.base_rtt)
+    }
+
+    pub fn acknowledged(&mut self, signal: Signal, now: Time) {
+        self.achieved += signal.bytes;
+        self.arrived += signal.bytes;
+        self.ignore = self.ignore.saturating_sub(signal.bytes);
+        let delay = match signal.rtt {
+            Some(rtt) => {
+                let delay = self.queueing(rtt);
+                // A long delay without a mark has passed already.
+                let is_past = !signal.is_marked && delay > self.target;
+                self.average(if is_past { self.base_rtt.ps() as f64 / 4.0 } else { delay.ps() as f64 });
+                delay
+            }
+            None => Duration::from_ps(self.delay as u64),
+        };
+        if self.adapts_quickly(false, signal.is_marked, delay, signal.in_flight, now) {
+            return;
+        }
+        let bytes = signal.bytes as f64;
+        match (signal.is_marked, delay >= self.target) {
+            (false, true) => self.increase += FAIR * self.mtu * self.scale * bytes,
+            (false, false) => self.grow(bytes, delay),
+            (true, true) => self.shrink(now),
+            (true, false) => {}
+        }
+        self.bound();
+        let since = now.saturating_since(self.adjusted);
+        if self.arrived as f64 > ADJUST_PACKETS as f64 * self.mtu || since > self.base_rtt {
+            self.window += self.increase / self.window;
+            if since >= self.base_rtt {
+                self.window += ETA * self.mtu * self.scale;
+                self.adjusted = now;
+            }
+            (self.increase, self.arrived) = (0.0, 0);
+            self.bound();
+        }
+    }
+
+    /// Increase without a mark below the target delay.
+    fn grow(&mut self, bytes: f64, delay: Duration) {
+        if delay < IDLE {
+            self.idle += bytes;
+            if self.idle > self.window || self.is_idle {
+                self.is_idle = true;
+                self.window += bytes * IDLE_GROWTH * self.scale;
+                return;
+            }
+        } else {
+            self.idle = 0.0;
+        }
+        self.is_idle = false;
+        let below = self.target.saturating_sub(delay).ps() as f64 / REFERENCE_RTT.ps() as f64;
+        self.increase += ALPHA * self.mtu * self.scale * below * bytes;
+    }
+
+    /// Decrease with a mark, once a round-trip time.
+    fn shrink(&mut self, now: Time) {
+        (self.is_idle, self.idle) = (false, 0.0);
+        let target = self.target.ps() as f64;
+        if self.delay > target && now.saturating_since(self.decreased) > self.base_rtt {
+            self.window *= (1.0 - GAMMA * (self.delay - target) / self.delay).max(FLOOR);
+            self.decreased = now;
+        }
+    }
+
+    pub fn trimmed(&mut self, signal: Signal, now: Time) {
+        self.ignore = self.ignore.saturating_sub(signal.bytes);
+        if let Some(rtt) = signal.rtt {
+            self.queueing(rtt);
+        }
+        // The queue that trims is about a bandwidth-delay product long.
+        self.average(self.base_rtt.ps() as f64);
+        self.was_trimmed = true;
+        if !self.adapts_quickly(true, true, Duration::ZERO, signal.in_flight, now) {
+            self.window -= signal.bytes as f64;
+            self.bound();
+        }
+    }
+
+    pub fn timed_out(&mut self, bytes: u64) {
+        self.window -= bytes as f64;
+        self.bound();
+    }
+
+    /// Whether quick adaptation changed the window or asks to ignore an answer.
+    fn adapts_quickly(
+        &mut self,
+        is_loss: bool,
+        is_marked: bool,
+        delay: Duration,
+        in_flight: u64,
+        now: Time,
+    ) -> bool {
+        let mut is_done = self.ignore > 0 && is_marked;
+        if !is_done && self.period_ends.is_none_or(|end| now > end) {
+            let is_bad = is_loss || self.was_trimmed || delay.ps() > QUICK_DELAY * self.target.ps();
+            if self.period_ends.is_some() && is_bad && (self.achieved as f64) < self.largest() / QUICK_SHARE {
+                self.window = self.window.min(self.achieved as f64);
+                self.bound();
+                self.ignore = in_flight;
+                self.was_trimmed = false;
+                is_done = true;
+            }
+            self.achieved = 0;
+            self.period_ends = Some(now + self.base_rtt + self.target);
+        }
+        if is_done {
+            (self.increase, self.arrived) = (0.0, 0);
+        }
+        is_done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nscc() -> Nscc {
+        Nscc::new(&Config::default(), Rate::from_gbps(100))
+    }
+
+    /// Answers to `packets` packets, one every 0.5 us from `from` on.
+    fn answers(nscc: &mut Nscc, from: Duration, packets: u64, is_marked: bool, rtt: u64) -> Time {
+        let mut now = Time::ZERO + from;
+        for _ in 0..packets {
+            now += Duration::from_ns(500);
+            let rtt = Some(Duration::from_us(rtt));
+            nscc.acknowledged(Signal { bytes: 4096, is_marked, rtt, in_flight: 40_000 }, now);
+        }
+        now
+    }
+
+    #[test]
+    fn the_window_starts_at_one_and_a_half_bandwidth_delay_products() {
+        assert_eq!(nscc().window(), 225_000);
+    }
+
+    #[test]
+    fn the_window_follows_marks_and_delay() {
+        // From 100 kB: marked or not, round-trip time, then the range of the window after 40 packets.
+        let cases = [
+            ("idle", false, 12, 120_000..=225_000),
+            ("below the target", false, 16, 101_000..=150_000),
+            ("above the target, not marked", false, 30, 101_000..=150_000),
+            ("marked below the target", true, 16, 100_000..=103_000),
+            ("marked above the target", true, 60, 20_000..=70_000),
+        ];
+        for (name, is_marked, rtt, range) in cases {
+            let mut nscc = nscc();
+            nscc.window = 100_000.0;
+            nscc.delay = if is_marked && rtt > 21 { 40e6 } else { 0.0 };
+            answers(&mut nscc, Duration::ZERO, 40, is_marked, rtt);
+            assert!(range.contains(&nscc.window()), "{name}: {}", nscc.window());
+        }
+    }
+
+    #[test]
+    fn a_trimmed_packet_takes_its_bytes_from_the_window() {
+        let mut nscc = nscc();
+        let signal = Signal { bytes: 4096, is_marked: true, rtt: None, in_flight: 200_000 };
+        nscc.trimmed(signal, Time::ZERO + Duration::from_us(20));
+        assert_eq!(nscc.window(), 225_000 - 4096);
+        nscc.timed_out(4096);
+        assert_eq!(nscc.window(), 225_000 - 2 * 4096);
+    }
+
+    #[test]
+    fn an_incast_makes_the_window_what_arrived_in_a_period() {
+        let mut nscc = nscc();
+        let signal = Signal { bytes: 4096, is_marked: true, rtt: None, in_flight: 200_000 };
+        nscc.trimmed(signal, Time::ZERO + Duration::from_us(20));
+        nscc.achieved = 8192;
+        nscc.trimmed(signal, Time::ZERO + Duration::from_us(50));
+        assert_eq!(nscc.window(), 8192);
+        // What was in flight then is ignored.
+        nscc.trimmed(signal, Time::ZERO + Duration::from_us(51));
+        assert_eq!(nscc.window(), 8192);
+    }
+
+    #[test]
+    fn the_window_stays_between_a_packet_and_its_largest() {
+        let mut nscc = nscc();
+        for at in 0..1000 {
+            let signal = Signal { bytes: 4096, is_marked: true, rtt: None, in_flight: 0 };
+            nscc.trimmed(signal, Time::ZERO + Duration::from_us(at));
+        }
+        assert_eq!(nscc.window(), 4096);
+        answers(&mut nscc, Duration::from_us(1000), 10_000, false, 12);
+        assert_eq!(nscc.window(), 225_000);
+    }
+}

@@ -1,0 +1,205 @@
+//! [`Receiver`]: the destination of a connection.
+
+use super::config::Config;
+use super::packet::{Answer, Data};
+use super::sender::SPAN;
+use crate::arrivals::Arrivals;
+use crate::endpoint::Stats;
+
+/// The destination of a connection: which packets have arrived, and the answers to them.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    bytes: u64,
+    packets: u32,
+    arrivals: Arrivals,
+    /// The highest number received, plus one.
+    next: u32,
+    /// Bytes of payload that have arrived, without repetitions.
+    received: u64,
+    /// Bytes since the last answer.
+    unanswered: u64,
+    /// Whether an answer is wanted when no packet is missing any more.
+    is_asked: bool,
+    stats: Stats,
+}
+
+impl Receiver {
+    /// The destination of a flow of `bytes`.
+    pub fn new(config: &Config, bytes: u64) -> Self {
+        Self {
+            bytes,
+            packets: config.framing().packets(bytes.min(config.largest_flow())).0 as u32,
+            arrivals: Arrivals::default(),
+            next: 0,
+            received: 0,
+            unanswered: 0,
+            is_asked: false,
+            stats: Stats::default(),
+        }
+    }
+
+    /// Bytes of payload that have arrived, without repetitions.
+    pub fn received(&self) -> u64 {
+        self.received.min(self.bytes)
+    }
+
+    /// Whether all packets have arrived.
+    pub fn is_done(&self) -> bool {
+        self.arrivals.first_missing() == self.packets
+    }
+
+    /// Its counts.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Takes a data packet; `is_marked` if it arrived with a congestion mark, `is_trimmed` if without payload. Returns the
+    /// answer, if it is time for one.
+    pub fn receive(
+        &mut self,
+        config: &Config,
+        data: &Data,
+        is_marked: bool,
+        is_trimmed: bool,
+    ) -> Option<Answer> {
+        let number = data.number;
+        if number >= self.packets || number.saturating_sub(self.arrivals.first_missing()) > SPAN {
+            return None;
+        }
+        let is_new = !self.arrivals.contains(number);
+        let mut answers = true;
+        if !is_trimmed {
+            self.stats.ecn_marks += u32::from(is_marked);
+            if data.attempt == 0 {
+                self.stats.first_transmissions_received += 1;
+                self.stats.out_of_order += u32::from(number < self.next);
+            }
+            self.next = self.next.max(number + 1);
+        }
+        if is_new && !is_trimmed {
+            let is_first = self.received == 0;
+            self.received += u64::from(data.bytes);
+            self.unanswered += u64::from(data.bytes);
+            self.is_asked |= data.asks;
+            self.arrivals.insert(number);
+            let is_complete = self.is_asked && !self.arrivals.has_gap();
+            self.is_asked &= !is_complete;
+            answers =
+                is_marked || is_first || data.asks || is_complete || self.unanswered >= config.ack_bytes.0;
+        }
+        if !answers {
+            return None;
+        }
+        self.unanswered = 0;
+        Some(Answer {
+            number,
+            cumulative: self.arrivals.first_missing(),
+            bitmap: self.arrivals.up_to(number),
+            entropy: data.entropy,
+            attempt: data.attempt,
+            is_marked,
+            is_trimmed: is_trimmed && is_new,
+        })
+    }
+
+    /// Bytes of memory held outside of the struct.
+    pub fn memory(&self) -> usize {
+        self.arrivals.heap_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_units::Bytes;
+
+    use super::*;
+
+    fn config(ack_bytes: u64) -> Config {
+        Config { ack_bytes: Bytes(ack_bytes), ..Config::default() }
+    }
+
+    fn data(number: u32) -> Data {
+        Data { number, bytes: 4096, ..Data::default() }
+    }
+
+    fn receiver(config: &Config, packets: u64) -> Receiver {
+        Receiver::new(config, packets * 4096)
+    }
+
+    #[test]
+    fn an_answer_has_the_packets_up_to_its_own() {
+        // Packets in order of arrival, the cumulative number after the last one, and which of those up to the last
+        // one have arrived.
+        let cases: [(&[u32], u32, &[u32]); 6] = [
+            (&[0], 1, &[0]),
+            (&[0, 1, 2], 3, &[0, 1, 2]),
+            (&[1], 0, &[1]),
+            (&[3, 1, 2], 0, &[1, 2]),
+            (&[3, 1, 2, 0], 4, &[0]),
+            (&[0, 70, 63, 64, 66], 1, &[0, 63, 64, 66]),
+        ];
+        for (arrivals, cumulative, known) in cases {
+            let config = config(0);
+            let mut receiver = receiver(&config, 100);
+            let answers: Vec<_> = arrivals
+                .iter()
+                .map(|number| receiver.receive(&config, &data(*number), false, false).unwrap())
+                .collect();
+            let last = answers.last().unwrap();
+            let seen: Vec<_> = (0..=last.number)
+                .filter(|number| last.number - number < 64 && last.bitmap >> (last.number - number) & 1 == 1)
+                .collect();
+            let expected: Vec<_> = known.iter().copied().filter(|number| last.number - number < 64).collect();
+            assert_eq!((last.cumulative, seen), (cumulative, expected), "{arrivals:?}");
+        }
+    }
+
+    #[test]
+    fn the_bitmap_agrees_with_a_set_at_any_offset() {
+        let config = config(0);
+        let mut receiver = receiver(&config, 400);
+        let mut set = std::collections::BTreeSet::new();
+        for step in 0..400_u32 {
+            let number = step * 37 % 400;
+            let answer = receiver.receive(&config, &data(number), false, false).unwrap();
+            set.insert(number);
+            let expected = (0..64)
+                .filter(|behind| number.checked_sub(*behind).is_some_and(|before| set.contains(&before)))
+                .fold(0, |bits, behind| bits | 1_u64 << behind);
+            assert_eq!(answer.bitmap, expected, "after {number}");
+            assert_eq!(answer.cumulative, (0..).find(|number| !set.contains(number)).unwrap());
+        }
+        assert!(receiver.is_done());
+        assert_eq!(receiver.received(), 400 * 4096);
+    }
+
+    #[test]
+    fn answers_come_for_each_so_many_bytes_and_at_once_when_something_is_odd() {
+        let config = config(16_384);
+        let mut receiver = receiver(&config, 100);
+        let mut answers = |data, is_marked, is_trimmed| {
+            receiver.receive(&config, &data, is_marked, is_trimmed).map(|answer| answer.is_trimmed)
+        };
+        assert_eq!(answers(data(0), false, false), Some(false), "the first packet");
+        let quiet = [1, 2, 3].map(|number| answers(data(number), false, false));
+        assert_eq!(quiet, [None; 3]);
+        assert_eq!(answers(data(4), false, false), Some(false), "16 KiB");
+        assert_eq!(answers(data(5), true, false), Some(false), "a mark");
+        assert_eq!(answers(data(7), false, true), Some(true), "a trimmed packet");
+        assert_eq!(answers(data(5), false, false), Some(false), "a packet that came twice");
+        assert_eq!(answers(data(5), false, true), Some(false), "a trimmed packet that came before");
+        assert_eq!(answers(Data { asks: true, ..data(8) }, false, false), Some(false), "asked");
+        assert_eq!(answers(data(6), false, false), None);
+        assert_eq!(answers(data(7), false, false), Some(false), "asked before, and now nothing is missing");
+    }
+
+    #[test]
+    fn packets_that_the_flow_does_not_have_are_ignored() {
+        let config = config(0);
+        let mut receiver = receiver(&config, 100_000);
+        for number in [100_000, u32::MAX, SPAN + 1] {
+            assert_eq!(receiver.receive(&config, &data(number), false, false), None);
+        }
+        assert_eq!((receiver.received(), receiver.memory()), (0, 0));
+    }
+}

@@ -1,0 +1,249 @@
+//! [`Sender`]: the source of a connection.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use weft_units::{Duration, Rate, Time};
+
+use super::config::Config;
+use super::entropy::{Entropies, Feedback};
+use super::packet::{Answer, Data};
+use super::window::{Signal, Window};
+use crate::arrivals::Arrivals;
+use crate::endpoint::Stats;
+
+/// The largest distance between the lowest packet not acknowledged and the next one to send, in packets: receivers keep a
+/// bit for each.
+pub(crate) const SPAN: u32 = 1 << 14;
+
+/// What is known of a packet that was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    InFlight,
+    /// To be sent again.
+    Missing,
+    Arrived,
+}
+
+/// A packet that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    /// When it was sent last.
+    at: Time,
+    entropy: u16,
+    /// How often it was sent before, modulo 256.
+    attempt: u8,
+    state: State,
+}
+
+/// The source of a connection: packets by number, in any order over many paths.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    /// The number of packets, and the payload of the last one.
+    packets: u32,
+    last: u16,
+    /// All packets below have arrived.
+    cumulative: u32,
+    /// The packets from there on that were sent.
+    sent: VecDeque<Sent>,
+    /// Which packets have arrived.
+    arrivals: Arrivals,
+    /// Packets to send again, the lowest first; some may have arrived in the meantime.
+    missing: BinaryHeap<Reverse<u32>>,
+    /// Transmissions in order of time, from the oldest packet in flight on.
+    clock: VecDeque<(u32, Time)>,
+    /// Bytes of payload.
+    in_flight: u64,
+    window: Window,
+    entropies: Entropies,
+    stats: Stats,
+}
+
+impl Sender {
+    /// A source of `bytes`, at most [`Config::largest_flow`], whose link has `rate`. `random` seeds its choice of paths.
+    pub fn new(config: &Config, bytes: u64, rate: Rate, random: u64) -> Self {
+        let (packets, last) = config.framing().packets(bytes.min(config.largest_flow()));
+        Self {
+            packets: packets as u32,
+            last,
+            cumulative: 0,
+            sent: VecDeque::new(),
+            arrivals: Arrivals::default(),
+            missing: BinaryHeap::new(),
+            clock: VecDeque::new(),
+            in_flight: 0,
+            window: Window::new(config, rate),
+            entropies: Entropies::new(config.entropy_choice, config.entropies, random),
+            stats: Stats::default(),
+        }
+    }
+
+    /// Whether all packets have arrived.
+    pub fn is_done(&self) -> bool {
+        self.cumulative == self.packets
+    }
+
+    /// Its counts.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    fn size(&self, config: &Config, number: u32) -> u16 {
+        if number + 1 == self.packets { self.last } else { config.mtu }
+    }
+
+    /// The next packet number never sent.
+    fn next(&self) -> u32 {
+        self.cumulative + self.sent.len() as u32
+    }
+
+    fn sent(&mut self, number: u32) -> Option<&mut Sent> {
+        number.checked_sub(self.cumulative).and_then(|place| self.sent.get_mut(place as usize))
+    }
+
+    /// Forgets packets to send again that have arrived in the meantime.
+    fn tidy(&mut self) {
+        while let Some(Reverse(number)) = self.missing.peek() {
+            let number = *number;
+            if self.sent(number).is_some_and(|sent| sent.state == State::Missing) {
+                return;
+            }
+            self.missing.pop();
+        }
+    }
+
+    /// The number of the packet that the window allows to send next, if any.
+    fn due(&self, config: &Config) -> Option<u32> {
+        let new = || Some(self.next()).filter(|next| *next < self.packets && self.sent.len() < SPAN as usize);
+        let number = self.missing.peek().map(|Reverse(number)| *number).or_else(new)?;
+        // One packet may always be in flight.
+        let bytes = u64::from(self.size(config, number));
+        (self.in_flight == 0 || self.in_flight + bytes <= self.window.bytes()).then_some(number)
+    }
+
+    /// Whether there is a packet to send and the window allows it.
+    pub fn can_send(&self, config: &Config) -> bool {
+        self.due(config).is_some()
+    }
+
+    /// The next packet, if the window allows one.
+    pub fn send(&mut self, config: &Config, now: Time) -> Option<Data> {
+        let number = self.due(config)?;
+        let entropy = self.entropies.choose();
+        let bytes = self.size(config, number);
+        let is_again = number < self.next();
+        if is_again {
+            self.missing.pop();
+        } else {
+            self.sent.push_back(Sent { at: now, entropy, attempt: 0, state: State::InFlight });
+        }
+        let sent = self.sent(number)?;
+        if is_again {
+            *sent = Sent { at: now, entropy, attempt: sent.attempt.wrapping_add(1), state: State::InFlight };
+        }
+        let attempt = sent.attempt;
+        self.tidy();
+        self.clock.push_back((number, now));
+        self.in_flight += u64::from(bytes);
+        self.stats.data_segments_sent += 1;
+        self.stats.retransmissions += u32::from(is_again);
+        // The last packet that the window allows asks for an answer: none may follow that would lead to one.
+        let asks = is_again || self.due(config).is_none();
+        Some(Data { number, bytes, entropy, attempt, asks })
+    }
+
+    /// Counts packet `number` as arrived; returns its bytes if that is new.
+    fn arrived(&mut self, config: &Config, number: u32) -> u64 {
+        let bytes = u64::from(self.size(config, number));
+        let Some(sent) = self.sent(number).filter(|sent| sent.state != State::Arrived) else { return 0 };
+        if std::mem::replace(&mut sent.state, State::Arrived) == State::InFlight {
+            self.in_flight -= bytes;
+        }
+        self.arrivals.insert(number);
+        bytes
+    }
+
+    /// Takes an answer into account.
+    pub fn receive(&mut self, config: &Config, answer: &Answer, now: Time) {
+        let feedback = match (answer.is_trimmed, answer.is_marked) {
+            (true, _) => Feedback::Trimmed,
+            (_, true) => Feedback::Marked,
+            _ => Feedback::Good,
+        };
+        self.entropies.learn(answer.entropy, feedback, now);
+        let of_attempt = self.sent(answer.number).filter(|sent| sent.attempt == answer.attempt);
+        let rtt = of_attempt.map(|sent| now.saturating_since(sent.at)).filter(|rtt| *rtt > Duration::ZERO);
+        let mut bytes = 0;
+        for number in self.cumulative..answer.cumulative.min(self.next()) {
+            bytes += self.arrived(config, number);
+        }
+        let mut news = answer.bitmap & !self.arrivals.up_to(answer.number);
+        while news != 0 {
+            let behind = news.trailing_zeros();
+            news &= news - 1;
+            if let Some(number) = answer.number.checked_sub(behind) {
+                bytes += self.arrived(config, number);
+            }
+        }
+        while self.sent.front().is_some_and(|sent| sent.state == State::Arrived) {
+            self.sent.pop_front();
+            self.cumulative += 1;
+        }
+        let signal = Signal { bytes, is_marked: answer.is_marked, rtt, in_flight: self.in_flight };
+        if !answer.is_trimmed || bytes > 0 {
+            self.window.acknowledged(signal, now);
+        }
+        if answer.is_trimmed {
+            self.trimmed(config, answer, signal, now);
+        }
+        self.tidy();
+    }
+
+    /// A switch trimmed a packet: it is sent again before new ones.
+    fn trimmed(&mut self, config: &Config, answer: &Answer, signal: Signal, now: Time) {
+        let bytes = u64::from(self.size(config, answer.number));
+        let Some(sent) = self.sent(answer.number) else { return };
+        if sent.state != State::InFlight || sent.attempt != answer.attempt {
+            return;
+        }
+        sent.state = State::Missing;
+        self.in_flight -= bytes;
+        self.missing.push(Reverse(answer.number));
+        self.window.trimmed(Signal { bytes, ..signal }, now);
+    }
+
+    /// When [`Sender::time_out`] is due; [`Time::MAX`] if no packet is in flight.
+    pub fn deadline(&mut self, config: &Config) -> Time {
+        while let Some((number, at)) = self.clock.front().copied() {
+            if self.sent(number).is_some_and(|sent| sent.state == State::InFlight && sent.at == at) {
+                return at + config.rto;
+            }
+            self.clock.pop_front();
+        }
+        Time::MAX
+    }
+
+    /// Packets that are overdue will be sent again.
+    pub fn time_out(&mut self, config: &Config, now: Time) {
+        while self.deadline(config) <= now {
+            let Some((number, _)) = self.clock.pop_front() else { return };
+            let bytes = u64::from(self.size(config, number));
+            let Some(sent) = self.sent(number) else { continue };
+            sent.state = State::Missing;
+            let entropy = sent.entropy;
+            self.in_flight -= bytes;
+            self.missing.push(Reverse(number));
+            self.window.timed_out(bytes);
+            self.entropies.learn(entropy, Feedback::TimedOut, now);
+            self.stats.timeouts += 1;
+        }
+    }
+
+    /// Bytes of memory held outside of the struct.
+    pub fn memory(&self) -> usize {
+        self.sent.capacity() * size_of::<Sent>()
+            + self.clock.capacity() * size_of::<(u32, Time)>()
+            + self.missing.capacity() * size_of::<u32>()
+            + self.arrivals.heap_bytes()
+    }
+}

@@ -1,0 +1,43 @@
+"""Packet spraying over a limited number of entropy values, compared with csg-htsim's published runs.
+
+`setups` has the scenarios, `published` htsim's figures, `table` collects completion times, `claims` has the rows E1 and
+E2 with their decision rules, `figures` the completion times by number of hosts and of entropies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..base import Outcome, Part, Simulated, Size, Study
+from . import setups
+
+if TYPE_CHECKING:
+    from ...results import Results
+
+
+class EntropySpraying(Study):
+    """The study of spraying over entropy values."""
+
+    name = "entropy-spraying"
+    summary = "packet spraying over 1 to 256 entropy values on three-tier fat-trees at 100 Gbps, against csg-htsim"
+    chosen = setups.CHOSEN
+
+    def parts(self, size: Size) -> Sequence[Part]:
+        """Permutations by number of hosts, then spraying with large queues, with trimming and with marks."""
+        return [Simulated(setup.name, setup.scenario()) for setup in setups.setups(size)]
+
+    def judge(self, results: dict[str, Results]) -> Outcome:
+        """E1 for each number of hosts, and E2."""
+        from . import claims
+        from .table import gather
+
+        return Outcome(claims.judge(gather(results)), [])
+
+    def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
+        """Completion of the last flow by entropies."""
+        from . import figures
+        from .table import gather
+
+        return figures.draw(gather(results), out, formats)
