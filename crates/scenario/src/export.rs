@@ -33,6 +33,7 @@ impl Plan {
             switches: switches(self),
             links: cables(&self.fabric),
             flows: Flows(self),
+            flows_waiting: self.traffic.dependencies.waiting(),
             scheme: Scheme { name: &self.scheme.name, params: parameters(self) },
             transport: Transport {
                 profile: &self.transport.profile,
@@ -121,6 +122,9 @@ struct Export<'a> {
     switches: Vec<Switch<'a>>,
     links: Vec<Cable<'a>>,
     flows: Flows<'a>,
+    /// Flows that start after others, at times that are not known in advance.
+    #[serde(skip_serializing_if = "is_zero")]
+    flows_waiting: usize,
     scheme: Scheme<'a>,
     transport: Transport<'a>,
     run: Run,
@@ -129,6 +133,10 @@ struct Export<'a> {
     reroutes: Vec<Reroute<'a>>,
     routes: Option<Routes<'a>>,
     warnings: &'a [String],
+}
+
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize)]
