@@ -18,6 +18,7 @@ use crate::floor::Floor;
 use crate::hosts::{Hosts, Multipath, Places, Tcp, World};
 use crate::partition::Partition;
 use crate::record::{Recorder, RunReport};
+use crate::waiting::Waiting;
 
 pub use crate::setup::{Progress, Setup};
 
@@ -93,7 +94,8 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     };
     let division = division.joined(parts);
     let places = Places::new(setup.flows.len());
-    let world = World { flows: setup.flows, transport: setup.transport, places };
+    let waiting = Waiting::new(setup.dependencies, setup.flows);
+    let world = World { flows: setup.flows, transport: setup.transport, places, waiting };
     let floor = Floor::new(fabric, world, division, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
         let hosts = hosts(&mut world.flows.iter().filter(is_own));

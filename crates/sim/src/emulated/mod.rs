@@ -153,6 +153,7 @@ impl Run<'_> {
             events,
             controller: None,
             multipath: None,
+            jobs: Vec::new(),
             emulated: Some(self.emulated()),
         }
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use weft_switching::DropReason;
 use weft_units::{LinkId, Time};
 
-use crate::record::{ControllerReport, EventReport, LinkReport, MultipathReport, RunReport};
+use crate::record::{ControllerReport, EventReport, JobReport, LinkReport, MultipathReport, RunReport};
 
 /// A run as a whole. A simulation fills in everything; values unknown to an emulation are `None`.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct Account {
     pub controller: Option<ControllerReport>,
     /// Multipath TCP counters, if simulated hosts used it.
     pub multipath: Option<MultipathReport>,
+    /// The jobs of the traffic, in order; none in an emulation.
+    pub jobs: Vec<JobReport>,
     /// Values that only an emulation has.
     pub emulated: Option<serde_json::Value>,
 }
@@ -129,6 +131,7 @@ impl From<&RunReport> for Account {
                 .collect(),
             controller: report.controller.clone(),
             multipath: report.multipath,
+            jobs: report.jobs.clone(),
             emulated: None,
         }
     }
