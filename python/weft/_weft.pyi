@@ -172,7 +172,7 @@ def plan(text: str, name: str, base_dir: str, sets: list[str], point_id: str) ->
           it. Ports are numbered from 0 at each node; of ``queue_packets`` and ``queue_bytes`` one is null; ``queue``
           is the queue in the format of a scenario, with ECN threshold and classes if any;
         * ``flows``: by start, in the format of `weft-loadgen`: ``[{"flow", "src", "dst", "sport", "dport", "bytes",
-          "dscp", "class", "start_ps"}]``;
+          "dscp", "class", "start_ps"}]``; ``flows_waiting``, if any, the number of those that start after others;
         * ``scheme``: ``{"name", "params"}``, defaults filled in: counts are numbers, times and sizes text;
         * ``transport``: ``{"profile", "congestion", "parameters"}``, of another protocol than TCP its name and null;
         * ``run``: ``{"duration_ps", "limit_ps", "seed"}``;

@@ -1,4 +1,4 @@
-"""Path selection and its overhead, one row per point and scheme; and the impact of each event.
+"""Path selection and its overhead, one row per point and scheme; the impact of each event; collectives.
 
 Means over seeds with their 95 % intervals, from ``summary.json`` and the sampled table sizes of the switches.
 """
@@ -6,7 +6,8 @@ Means over seeds with their 95 % intervals, from ``summary.json`` and the sample
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -35,12 +36,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A point and scheme (and event, for event tables), with an estimate for each column."""
+    """A point and scheme (and event or collective, in their tables), with an estimate for each column."""
 
     point: str
     scheme: str
     event: str
     estimates: dict[str, Estimate | None]
+    collective: str = ""
 
 
 _SIZES = "table_sizes"
@@ -155,6 +157,25 @@ EVENT_COLUMNS = (
 """Impact of an event, until the next one."""
 
 
+def _completion(of: Callable[[Sequence[float]], float], key: str, scale: float) -> Callable[[Run, Json], float | None]:
+    """A measure of the rounds of a collective; None unless all were completed."""
+
+    def value(_: Run, collective: Json) -> float | None:
+        values = [job[key] for job in collective["rounds"]]
+        return None if None in values else of(values) * scale
+
+    return value
+
+
+COLLECTIVE_COLUMNS = (
+    Column("completion_s", "Mean completion time", "s", _completion(fmean, "completion_ps", 1e-12)),
+    Column("longest_completion_s", "Max completion time", "s", _completion(max, "completion_ps", 1e-12)),
+    Column("bound_s", "Lower bound", "s", _completion(max, "bound_ps", 1e-12)),
+    Column("bound_ratio", "Times the bound", "ratio", _completion(fmean, "ratio", 1.0)),
+)
+"""Rounds of a collective, or a trace whose flows wait for each other."""
+
+
 def choices(results: Results) -> list[Row]:
     """Path selection by point and scheme; empty unless some run flooded or explored."""
     heads, links = results.aggregates.heads(), results.aggregates.links()
@@ -174,6 +195,24 @@ def events(results: Results) -> list[Row]:
     order = {name: at for at, name in enumerate(dict.fromkeys(row.event for row in rows))}
     points = {name: at for at, name in enumerate(results.points)}
     return sorted(rows, key=lambda row: (points[row.point], order[row.event]))
+
+
+def collectives(results: Results) -> list[Row]:
+    """Completion of each collective, by point, collective and scheme; empty without collectives."""
+
+    def parts(head: Json) -> dict[str, Json]:
+        groups: dict[int, list[Json]] = {}
+        for job in head.get("collectives", ()):
+            groups.setdefault(job["group"], []).append(job)
+        return {f"{at}. {jobs[0]['class'] or jobs[0]['kind']}": {"rounds": jobs} for at, jobs in groups.items()}
+
+    by_run = {run: parts(head) for run, head in results.aggregates.heads().items()}
+    rows = _rows(results, COLLECTIVE_COLUMNS, lambda run: by_run[run.id])
+    several = len({row.event for row in rows}) > 1
+    points = {name: at for at, name in enumerate(results.points)}
+    rows.sort(key=lambda row: (points[row.point], int(row.event.split(".")[0])))
+    name = "{1}" if not several else "{0}"
+    return [replace(row, event="", collective=name.format(row.event, row.event.split(". ", 1)[1])) for row in rows]
 
 
 def _label(event: Json) -> str:
@@ -199,15 +238,15 @@ def telling(rows: Sequence[Row], columns: Sequence[Column]) -> list[Column]:
 
 
 def leads(rows: Sequence[Row]) -> list[str]:
-    """The leading columns besides the scheme: ``point`` and ``event``, if any row has them."""
-    return [key for key in ("point", "event") if any(getattr(row, key) for row in rows)]
+    """The leading columns besides the scheme: ``point``, ``event`` and ``collective``, if any row has them."""
+    return [key for key in ("point", "event", "collective") if any(getattr(row, key) for row in rows)]
 
 
 def as_dict(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """As plain data for JSON."""
     return [
         {"point": row.point, "scheme": row.scheme}
-        | ({"event": row.event} if row.event else {})
+        | {key: name for key in ("event", "collective") if (name := getattr(row, key))}
         | {"metrics": {key: one.as_dict() if one else None for key, one in row.estimates.items()}}
         for row in rows
     ]

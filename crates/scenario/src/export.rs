@@ -34,6 +34,7 @@ impl Plan {
             links: cables(&self.fabric),
             buffer_bytes: self.fabric.buffer().map(|buffer| buffer.bytes.0),
             flows: Flows(self),
+            flows_waiting: self.traffic.dependencies.waiting(),
             scheme: Scheme { name: &self.scheme.name, params: parameters(self) },
             transport: Transport {
                 profile: &self.transport.profile,
@@ -125,6 +126,9 @@ struct Export<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     buffer_bytes: Option<u64>,
     flows: Flows<'a>,
+    /// Flows that start after others, at times that are not known in advance.
+    #[serde(skip_serializing_if = "is_zero")]
+    flows_waiting: usize,
     scheme: Scheme<'a>,
     transport: Transport<'a>,
     run: Run,
@@ -133,6 +137,10 @@ struct Export<'a> {
     reroutes: Vec<Reroute<'a>>,
     routes: Option<Routes<'a>>,
     warnings: &'a [String],
+}
+
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize)]

@@ -320,8 +320,10 @@ impl Scenario {
         let resolver = Resolver { fabric: &fabric, loader, problems, seed: point.seed };
         let groups: Vec<_> = settings.traffic.iter().map(|group| group.resolve(&resolver)).collect();
         let events: Vec<_> = settings.events.iter().map(|event| event.resolve(&resolver)).collect();
-        let groups = groups.into_iter().collect::<Option<Vec<_>>>()?;
-        let mut events = events.into_iter().collect::<Option<Vec<_>>>()?.concat();
+        let (groups, failures): (Vec<_>, Vec<_>) =
+            groups.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        let events = events.into_iter().collect::<Option<Vec<_>>>()?;
+        let mut events = [failures, events].concat().concat();
         events.sort_by_key(|event| event.at);
         let places = Places::of(&fabric);
         let mut rng = stream(point.seed, "traffic", 0);

@@ -20,7 +20,7 @@ const LIMIT: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(packets?|B|bytes?|[kKMGT]B|
 
 /// The JSON Schema of a scenario file that may name these schemes.
 pub fn schema(schemes: &Schemes) -> Schema {
-    let group = object(&[traffic::COMMON_KEYS, traffic::GIVEN_KEYS, traffic::DRAWN_KEYS].concat(), &[]);
+    let group = object(&traffic::key_lists().concat(), &[]);
     let mut top = properties(TOP_KEYS);
     top.extend([
         ("fabric".to_owned(), fabric_schema()),

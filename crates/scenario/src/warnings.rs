@@ -123,7 +123,9 @@ fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
     if traffic.flows.is_empty() {
         warnings.push(format!("no flow starts within {}", settings.run.duration));
-    } else if !traffic.flows.iter().any(|flow| (from..to).contains(&flow.start)) {
+    } else if traffic.dependencies.is_empty()
+        && !traffic.flows.iter().any(|flow| (from..to).contains(&flow.start))
+    {
         warnings.push(format!("no flow starts in the window from {from} to {to}: summaries are empty"));
     }
     if late > 0 {

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use weft_traffic::Flow;
+use weft_traffic::{Flow, Jobs};
 use weft_units::{Duration, LinkId, Time};
 
 use crate::journal::{FlowNumber, Loss, News, SideReport, Strand, Tuple};
 use crate::packet::Way;
-use crate::record::{EventReport, FlowRecord, MultipathReport, Recorder};
+use crate::record::{EventReport, FlowRecord, JobReport, MultipathReport, Recorder};
 
 /// Observations of one subflow.
 #[derive(Default)]
@@ -62,8 +62,7 @@ pub enum Consequence {
 }
 
 /// The flows.
-#[derive(Default)]
-pub struct Book {
+pub struct Book<'a> {
     active: BTreeMap<FlowNumber, Active>,
     /// The subflows by their tuples.
     tuples: BTreeMap<Tuple, Strand>,
@@ -79,12 +78,27 @@ pub struct Book {
     pub last_over: Time,
     /// Sums over the recorded Multipath TCP connections, if there are any.
     pub multipath: Option<MultipathReport>,
+    /// Which flows are done together.
+    members: &'a Jobs,
+    /// One entry per job: its recorded flows.
+    pub jobs: Vec<JobReport>,
 }
 
-impl Book {
-    /// A book of flows of this many classes.
-    pub fn new(classes: usize) -> Self {
-        Self { finished_bytes: vec![0; classes], ..Self::default() }
+impl<'a> Book<'a> {
+    /// A book of flows of this many classes, some of which belong to `jobs`.
+    pub fn new(classes: usize, jobs: &'a Jobs) -> Self {
+        Self {
+            active: BTreeMap::new(),
+            tuples: BTreeMap::new(),
+            events: Vec::new(),
+            finished: 0,
+            finished_bytes: vec![0; classes],
+            over: 0,
+            last_over: Time::ZERO,
+            multipath: None,
+            members: jobs,
+            jobs: vec![JobReport::default(); jobs.list().len()],
+        }
     }
 
     /// Enters news; records a flow once both sides have left.
@@ -142,7 +156,7 @@ impl Book {
                 active.seen(strand.subflow).explored_from.get_or_insert(at);
             }
             News::Answered(tuple) => return self.answer(at, tuple),
-            News::Reported(_) | News::RuleRemoved { .. } => {}
+            News::Acknowledged(_) | News::Reported(_) | News::RuleRemoved { .. } => {}
         }
         None
     }
@@ -241,8 +255,11 @@ impl Book {
         let (sender, receiver) = (&source.tcp, &destination.tcp);
         let first = active.seen.first();
         let stats = source.multipath.unwrap_or_default();
+        if let Some(job) = self.members.of(flow.id.0) {
+            self.jobs[job].add(source.start, active.end);
+        }
         recorder.flow(&FlowRecord {
-            flow: *flow,
+            flow: Flow { start: source.start, ..*flow },
             end: active.end,
             ideal: source.ideal.0,
             hops: source.ideal.1,

@@ -22,6 +22,7 @@ use crate::partition::{Notice, Partition};
 use crate::record::{Counters, LinkReport, Recorder, RunReport};
 use crate::setup::{Progress, Setup};
 use crate::trace::{TraceEvent, Tracer, Untraced};
+use crate::waiting::point_of;
 use crate::window::Window;
 
 /// Events of one partition between two looks at [`Progress::stop`].
@@ -50,7 +51,7 @@ impl<R: Recorder> Tracer for Traced<'_, R> {
 pub struct Conductor<'a> {
     setup: Setup<'a>,
     central: Option<ControlPlane>,
-    book: Book,
+    book: Book<'a>,
     window: Window,
     next_fault: usize,
     /// When routes are recomputed.
@@ -79,7 +80,7 @@ impl<'a> Conductor<'a> {
     pub fn new(setup: Setup<'a>, central: Option<ControlPlane>, lookahead: Duration, step: Duration) -> Self {
         Self {
             central,
-            book: Book::new(setup.classes),
+            book: Book::new(setup.classes, setup.jobs),
             window: Window::new(setup.window),
             next_fault: 0,
             reroutes: BTreeSet::new(),
@@ -207,6 +208,15 @@ impl<'a> Conductor<'a> {
         }
         entries.sort_by_key(|entry| (entry.at, entry.node));
         for Entry { at, node, news } in entries {
+            if let Some((flow, point)) = point_of(&news) {
+                let after = floor.world.waiting.after(flow, point);
+                for (edge, host, _) in after.filter(|(_, _, is_there)| !is_there) {
+                    let time = at + self.lookahead;
+                    let node = self.setup.fabric.host_node(host);
+                    floor.part_of(node).notify(time, Notice::Meet(edge));
+                    floor.expect(time);
+                }
+            }
             match (news, &mut self.central) {
                 (News::Reported(reported), Some(central)) => central.reported(at, node, *reported),
                 (News::RuleRemoved { cookie, packets, bytes }, Some(central)) => {
@@ -388,7 +398,7 @@ impl<'a> Conductor<'a> {
         }
         let mut started = Vec::new();
         for part in floor.parts() {
-            started.extend_from_slice(part.started());
+            started.extend(part.started());
         }
         started.sort_unstable();
         for &number in &started {
@@ -427,6 +437,7 @@ impl<'a> Conductor<'a> {
             controller: self.central.as_ref().map(ControlPlane::report),
             multipath: self.book.multipath,
             deadlock: self.deadlock.clone(),
+            jobs: self.book.jobs.clone(),
             state_bytes,
         }
     }

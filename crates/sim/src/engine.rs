@@ -18,6 +18,7 @@ use crate::floor::Floor;
 use crate::hosts::{Any, Hosts, Places, Tcp, World};
 use crate::partition::Partition;
 use crate::record::{Recorder, RunReport};
+use crate::waiting::Waiting;
 
 pub use crate::setup::{Progress, Setup};
 
@@ -102,7 +103,8 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     };
     let division = division.joined(parts);
     let places = Places::new(setup.flows.len());
-    let world = World { flows: setup.flows, framing: setup.transport.framing(), seed, places };
+    let waiting = Waiting::new(setup.dependencies, setup.flows);
+    let world = World { flows: setup.flows, framing: setup.transport.framing(), seed, places, waiting };
     let floor = Floor::new(fabric, world, division, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
         let hosts = hosts(&mut world.flows.iter().filter(is_own));

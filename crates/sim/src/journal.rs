@@ -44,6 +44,8 @@ pub enum News {
     Opened(Strand, Tuple),
     /// The destination got the last byte.
     Received(FlowNumber),
+    /// The source knows of that; told only if a flow waits for it.
+    Acknowledged(FlowNumber),
     /// One side (0: the source) has closed the connection.
     Closed(FlowNumber, usize),
     /// One side gave up.
@@ -136,6 +138,8 @@ pub struct SideReport {
     pub delays: Delays,
     /// At the source, how long the flow waited for its destination's address.
     pub resolution: Duration,
+    /// At the source, when the flow started.
+    pub start: Time,
     /// At the source, the ideal completion time and the number of hops.
     pub ideal: (Duration, u32),
 }
@@ -155,7 +159,11 @@ impl Journal {
     pub fn add(&mut self, at: Time, node: NodeId, news: News) {
         self.is_urgent |= match &news {
             News::Dropped(_, loss) => loss.makes_follow(),
-            News::Opened(..) | News::Received(_) | News::Arrived(..) | News::Left(..) => false,
+            News::Opened(..)
+            | News::Received(_)
+            | News::Acknowledged(_)
+            | News::Arrived(..)
+            | News::Left(..) => false,
             News::Asked(_) | News::Explores(_) | News::Explored(_) => false,
             News::Closed(..) | News::Aborted(_) | News::Answered(_) => true,
             News::Reported(_) | News::RuleRemoved { .. } => true,

@@ -63,4 +63,5 @@ pub mod sweep;
 mod switches;
 mod timer;
 pub mod trace;
+mod waiting;
 mod window;

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use weft_fabric::Fabric;
 use weft_scenario::LinkChange;
 use weft_switching::{DropReason, Header, Kind};
+use weft_traffic::Point;
 use weft_units::{Bytes, LinkId, NodeId, PortId, Rate, Time};
 
 use crate::deadlock::Standstill;
 use crate::division::Division;
 use crate::event_queue::{Due, EventQueue};
 use crate::gray::Gray;
-use crate::journal::{Journal, Loss, News, Strand};
+use crate::journal::{FlowNumber, Journal, Loss, News, Strand};
 use crate::line::{FarEnd, Line, LinkCounters, Offer, Span};
 use crate::link::Links;
 use crate::packet::{Bound, PacketId, Parcel, Slab, Way};
@@ -20,6 +21,7 @@ use crate::ports::Ports;
 use crate::record::{Counters, FloodCounters};
 use crate::served_port::PortCounters;
 use crate::trace::{Seen, TraceEvent, Tracer};
+use crate::waiting::point_of;
 
 /// A number of a link that is not in the partition.
 const ELSEWHERE: u32 = u32::MAX;
@@ -49,6 +51,8 @@ pub struct Network<'a> {
     pub counters: Counters,
     /// What others have to know.
     pub journal: Journal,
+    /// The points that flows have reached, until the partition lets go on what waits for them.
+    pub reached: Vec<(FlowNumber, Point)>,
     /// Packets for each partition.
     pub leaving: Vec<Vec<Crossing>>,
     /// The earliest arrival of these.
@@ -131,6 +135,7 @@ impl<'a> Network<'a> {
             packets: Slab::default(),
             counters: Counters::default(),
             journal: Journal::default(),
+            reached: Vec::new(),
             leaving: std::iter::repeat_with(Vec::new).take(division.parts()).collect(),
             first_leaving: Time::MAX,
             strand_bits,
@@ -184,6 +189,7 @@ impl<'a> Network<'a> {
 
     /// Adds news of `node` to the journal.
     pub fn tell(&mut self, node: NodeId, news: News) {
+        self.reached.extend(point_of(&news));
         self.journal.add(self.now, node, news);
     }
 

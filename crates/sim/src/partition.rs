@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use weft_fabric::{EqualCost, Fabric};
 use weft_switching::{Blueprint, DropReason, Forwarding, Header, Kind, Switch, flow_hash, mix64, pick};
-use weft_traffic::Flow;
+use weft_traffic::{Flow, Point};
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
 use crate::division::Division;
@@ -21,6 +21,7 @@ use crate::resolver::{self, Question, Resolver};
 use crate::switches::Switches;
 use crate::timer::Timer;
 use crate::trace::{TraceEvent, Tracer};
+use crate::waiting::Ready;
 
 /// What the engine tells a partition about a flow, a lookahead after the news that caused it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +30,8 @@ pub enum Notice {
     Watch(FlowNumber, u8),
     /// One side (0: the source) of the flow leaves.
     Leave(FlowNumber, usize),
+    /// The need of this edge of the flows' dependencies is met.
+    Meet(u32),
 }
 
 /// Why [`Partition::run`] returned.
@@ -77,13 +80,15 @@ pub struct Partition<'a, S, H> {
     shortest: Arc<EqualCost>,
     /// Address resolution, if the scheme uses it.
     resolver: Option<Resolver>,
-    /// The flows of its hosts, in order of start time; those before `next` have started.
+    /// The flows of its hosts that wait for no other, in order of start time; those before `next` have started.
     starts: Vec<FlowNumber>,
     next: usize,
+    /// Those that waited and have started.
+    late: Vec<FlowNumber>,
     notices: BTreeMap<Time, Vec<Notice>>,
     ideal: Ideal,
-    /// Ideal completion times and hop counts of active flows, computed when each flow starts.
-    ideals: HashMap<FlowNumber, (Duration, u32)>,
+    /// When active flows started, and their ideal completion times and hop counts, computed then.
+    begun: HashMap<FlowNumber, (Time, (Duration, u32))>,
 }
 
 impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
@@ -101,7 +106,8 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         let nodes = fabric.switches().filter(|node| is_own(*node));
         let switches = Switches::new(blueprint, fabric, nodes, seed, &net);
         let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));
-        let starts: Vec<FlowNumber> = starts.map(|(number, _)| number).collect();
+        let starts = starts.map(|(number, _)| number);
+        let starts: Vec<FlowNumber> = starts.filter(|number| !world.waiting.is_waiting(*number)).collect();
         if let Some(first) = starts.first() {
             net.queue.schedule(Timer::Start.into(), world.flows[*first as usize].start, Order::First(0));
         }
@@ -114,9 +120,10 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             resolver: blueprint.arp_cache().map(Resolver::new),
             starts,
             next: 0,
+            late: Vec::new(),
             notices: BTreeMap::new(),
             ideal: Ideal::new(fabric),
-            ideals: HashMap::new(),
+            begun: HashMap::new(),
         };
         this.switches.start(&mut this.net);
         this
@@ -213,6 +220,9 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             tracer.trace(self.net.now, TraceEvent::Delivered { frame: packet });
         }
         self.hosts.deliver(packet, &mut self.net, &self.routes, world, tracer);
+        if !self.net.reached.is_empty() {
+            self.go_on(world);
+        }
     }
 
     /// Returns whether anything was due: a timer that has moved is no event.
@@ -222,18 +232,25 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         match timer {
             Timer::End(place) => {
                 let is_due = self.hosts.timer(place, &mut self.net, &self.routes, world, tracer);
+                if !self.net.reached.is_empty() {
+                    self.go_on(world);
+                }
                 self.net.counters.events -= u64::from(!is_due);
                 return is_due;
             }
             Timer::Switch(number) => self.switches.wake(number as usize, &mut self.net, tracer),
             Timer::Ask(flow) => self.ask(flow, world, tracer),
+            Timer::Begin(flow) => {
+                self.late.push(flow);
+                self.begin(flow, world, tracer);
+            }
             Timer::Start => self.start(world, tracer),
             Timer::Notice => self.heed(world),
         }
         true
     }
 
-    /// Starts the next flow.
+    /// Starts the next flow that waits for no other.
     fn start<T: Tracer>(&mut self, world: &World<'_>, tracer: &mut T) {
         let number = self.starts[self.next];
         self.next += 1;
@@ -241,9 +258,48 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             let start = world.flows[*next as usize].start;
             self.net.queue.schedule(Timer::Start.into(), start, Order::First(0));
         }
+        self.begin(number, world, tracer);
+    }
+
+    /// Lets go on what waits for points that flows have reached at hosts of this partition. The engine sees to it if
+    /// that is at other hosts, in this partition or not, a lookahead later.
+    #[cold]
+    fn go_on(&mut self, world: &World<'_>) {
+        for (flow, point) in std::mem::take(&mut self.net.reached) {
+            for (edge, _, is_here) in world.waiting.after(flow, point) {
+                if is_here {
+                    self.meet(edge, world);
+                } else {
+                    self.net.journal.is_urgent = true;
+                }
+            }
+        }
+    }
+
+    /// The need of an edge is met, now.
+    fn meet(&mut self, edge: u32, world: &World<'_>) {
+        let mut met = vec![(edge, self.net.now)];
+        while let Some((edge, at)) = met.pop() {
+            match world.waiting.meet(edge, at) {
+                Some((Ready::Flow(flow), start)) => {
+                    self.net.queue.schedule(Timer::Begin(flow).into(), start, Order::Scheduled);
+                }
+                Some((Ready::Edges(edges), reached)) => {
+                    met.extend(edges.rev().map(|edge| (edge, reached)));
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Starts a flow.
+    fn begin<T: Tracer>(&mut self, number: FlowNumber, world: &World<'_>, tracer: &mut T) {
         let flow = &world.flows[number as usize];
         let ideal = self.ideal.fct(self.net.fabric, &self.shortest, &world.framing, flow);
-        self.ideals.insert(number, ideal);
+        self.begun.insert(number, (self.net.now, ideal));
+        for (edge, _, _) in world.waiting.after(number, Point::Started) {
+            self.meet(edge, world);
+        }
         let question = (flow.src, flow.dst);
         match &mut self.resolver {
             Some(resolver) if !resolver.knows(question, self.net.now) => {
@@ -330,6 +386,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             match notice {
                 Notice::Watch(flow, subflow) => self.hosts.watch(flow, subflow, world),
                 Notice::Leave(flow, side) => self.leave(flow, side, world),
+                Notice::Meet(edge) => self.meet(edge, world),
             }
         }
     }
@@ -339,15 +396,9 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         let flow = &world.flows[number as usize];
         let left = self.hosts.leave(number, side, &mut self.net, world);
         let (report, opened) = left.unwrap_or((SideReport { side, ..SideReport::default() }, self.net.now));
-        let report = SideReport {
-            resolution: opened.saturating_since(flow.start),
-            ideal: if side == 0 {
-                self.ideals.remove(&number).unwrap_or_default()
-            } else {
-                Default::default()
-            },
-            ..report
-        };
+        let begun = if side == 0 { self.begun.remove(&number) } else { None };
+        let (start, ideal) = begun.unwrap_or((flow.start, Default::default()));
+        let report = SideReport { resolution: opened.saturating_since(start), start, ideal, ..report };
         let node = node_of(&self.net, [flow.src, flow.dst][side]);
         self.net.tell(node, News::Left(number, Box::new(report)));
     }
@@ -387,8 +438,8 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     }
 
     /// The flows that have started.
-    pub fn started(&self) -> &[FlowNumber] {
-        &self.starts[..self.next]
+    pub fn started(&self) -> impl Iterator<Item = FlowNumber> {
+        self.starts[..self.next].iter().chain(&self.late).copied()
     }
 
     /// Bytes of memory held.

@@ -410,6 +410,26 @@ impl MultipathReport {
     }
 }
 
+/// The flows of a job, so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct JobReport {
+    /// When the first flow started.
+    pub start: Option<Time>,
+    /// When the last byte of a flow was received.
+    pub end: Option<Time>,
+    /// Flows finished.
+    pub finished: u64,
+}
+
+impl JobReport {
+    /// Adds a flow that started at `start` and, if it finished, ended at `end`.
+    pub fn add(&mut self, start: Time, end: Option<Time>) {
+        self.start = Some(self.start.map_or(start, |first| first.min(start)));
+        self.end = self.end.max(end);
+        self.finished += u64::from(end.is_some());
+    }
+}
+
 /// A run as a whole.
 #[derive(Clone, Debug)]
 pub struct RunReport {
@@ -435,6 +455,8 @@ pub struct RunReport {
     pub multipath: Option<MultipathReport>,
     /// The first deadlock of flow control that was found.
     pub deadlock: Option<Deadlock>,
+    /// One entry per job.
+    pub jobs: Vec<JobReport>,
     /// Memory of packets, links and connections at the end, in bytes.
     pub state_bytes: u64,
 }

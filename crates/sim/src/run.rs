@@ -24,7 +24,7 @@ use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
 use crate::record::{ControllerReport, FlowRecord, Recorder, RunReport, Sample, Tracing};
-use crate::results::{Account, LinkAccount, ResultError, ResultWriter, quantile};
+use crate::results::{Account, LinkAccount, ResultError, ResultWriter, jobs_json, quantile};
 
 /// In fabrics with more switches than this, switch tables are not sampled.
 const MAX_SAMPLED_SWITCHES: usize = 500;
@@ -88,6 +88,8 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
     Setup {
         fabric: &plan.fabric,
         flows: &plan.traffic.flows,
+        dependencies: &plan.traffic.dependencies,
+        jobs: &plan.traffic.jobs,
         classes: plan.traffic.classes.len(),
         transport: &plan.transport.protocol,
         seed: plan.seed,
@@ -351,6 +353,9 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
     });
     if plan.transport.protocol.tcp().is_none() {
         summary["transport"]["protocol"] = plan.transport.protocol.name().into();
+    }
+    if !account.jobs.is_empty() {
+        summary["collectives"] = jobs_json(&plan.traffic, &account.jobs).into();
     }
     if let Some(controller) = &account.controller {
         summary["controller"] = controller_json(controller);

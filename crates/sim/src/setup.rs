@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use weft_fabric::Fabric;
-use weft_traffic::Flow;
+use weft_traffic::{Dependencies, Flow, Jobs};
 use weft_transport::Protocol;
 use weft_units::{Duration, Time};
 
@@ -16,8 +16,12 @@ use crate::probe::Probe;
 pub struct Setup<'a> {
     /// The network.
     pub fabric: &'a Fabric,
-    /// The flows, in order of start time.
+    /// The flows, in order of start time; of those that wait for others, the earliest.
     pub flows: &'a [Flow],
+    /// Which of them wait for which.
+    pub dependencies: &'a Dependencies,
+    /// Which of them are done together.
+    pub jobs: &'a Jobs,
     /// The number of traffic classes.
     pub classes: usize,
     /// The hosts' transport protocol.

@@ -9,6 +9,8 @@ pub enum Timer {
     Switch(u32),
     /// The host of a flow repeats its ARP Request.
     Ask(u32),
+    /// A flow that waited for others starts.
+    Begin(u32),
     /// The next flow starts.
     Start,
     /// The engine's notices are due.
@@ -18,6 +20,7 @@ pub enum Timer {
 const END: u32 = 1 << 31;
 const SWITCH: u32 = 1 << 30;
 const ASK: u32 = 1 << 29;
+const BEGIN: u32 = 1 << 28;
 
 impl From<Timer> for u32 {
     #[inline]
@@ -26,6 +29,7 @@ impl From<Timer> for u32 {
             Timer::End(place) => END | place,
             Timer::Switch(number) => SWITCH | number,
             Timer::Ask(flow) => ASK | flow,
+            Timer::Begin(flow) => BEGIN | flow,
             Timer::Start => 0,
             Timer::Notice => 1,
         }
@@ -39,6 +43,7 @@ impl From<u32> for Timer {
             id if id & END != 0 => Self::End(id & !END),
             id if id & SWITCH != 0 => Self::Switch(id & !SWITCH),
             id if id & ASK != 0 => Self::Ask(id & !ASK),
+            id if id & BEGIN != 0 => Self::Begin(id & !BEGIN),
             0 => Self::Start,
             _ => Self::Notice,
         }

@@ -2,6 +2,9 @@
 
 use weft_units::{Bytes, FlowId, HostId, Time};
 
+use crate::dependencies::Dependencies;
+use crate::jobs::Jobs;
+
 /// The largest DSCP: it has six bits.
 pub const MAX_DSCP: u8 = 63;
 
@@ -24,7 +27,7 @@ pub struct Flow {
     pub dscp: u8,
     /// Bytes that the application sends.
     pub bytes: u64,
-    /// When the application opens the connection.
+    /// When the application opens the connection; if the flow waits for others, the earliest time.
     pub start: Time,
 }
 
@@ -72,6 +75,10 @@ pub struct GroupSummary {
 pub struct Traffic {
     /// The flows by start, then id; the id is the index.
     pub flows: Vec<Flow>,
+    /// Which of them wait for which.
+    pub dependencies: Dependencies,
+    /// Which of them are done together.
+    pub jobs: Jobs,
     /// The names of the classes.
     pub classes: Vec<String>,
     /// The mean size of the drawn flows in bytes; 0 without flows.

@@ -8,11 +8,16 @@ use weft_units::{Bytes, Duration, FlowId, HostId, Time};
 
 use crate::arrivals::Arrivals;
 use crate::classes::{Names, Thresholds};
+use crate::collective::Collective;
+use crate::dependencies::{Dependencies, Need, Node, Step};
 use crate::flow::{Flow, GroupSummary, LoadOf, Traffic};
+use crate::jobs::{Job, Jobs};
 use crate::offer::{self, Offer};
 use crate::pairs::{Pairs, PairsError};
+use crate::placement::Ranks;
 use crate::places::Places;
 use crate::ports::Ports;
+use crate::program::Program;
 use crate::random::unit;
 use crate::schedule::{Schedule, Streams};
 use crate::sizes::Sizes;
@@ -41,6 +46,10 @@ pub enum Flows {
     Drawn(Drawn),
     /// Given individually.
     Listed(Vec<ListedFlow>),
+    /// Given individually with the order between them, at hosts or, if `Some`, at ranks.
+    Ordered(Program, Option<Ranks>),
+    /// A collective operation of these ranks.
+    Collective(Collective, Ranks),
 }
 
 /// How flows are drawn.
@@ -158,6 +167,22 @@ pub enum TrafficError {
         /// What is wrong.
         why: String,
     },
+    /// A number of ranks that the hosts or the algorithm do not allow.
+    #[error("{why}")]
+    Ranks {
+        /// The group.
+        group: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// Flows that wait for each other.
+    #[error("flows wait for each other in a circle: {circle}")]
+    Circle {
+        /// The group.
+        group: usize,
+        /// The flows of the circle.
+        circle: String,
+    },
     /// Two flows with the same hosts and ports.
     #[error(
         "two flows from `{src}` to `{dst}` have the ports {sport} and {dport}; leave the ports out to get different ones"
@@ -187,6 +212,8 @@ impl TrafficError {
             | Self::Unbounded { group }
             | Self::AtOnce { group, .. }
             | Self::TooMany { group, .. }
+            | Self::Ranks { group, .. }
+            | Self::Circle { group, .. }
             | Self::Listed { group, .. } => Some(*group),
             Self::SamePorts { .. } | Self::TooManyClasses => None,
         }
@@ -230,6 +257,9 @@ pub fn generate(
         drafts: Vec::new(),
         offers: Vec::new(),
         over_time: false,
+        steps: Vec::new(),
+        needs: Vec::new(),
+        jobs: Vec::new(),
         traffic: Traffic::default(),
     };
     if groups.iter().any(Group::names_by_size) {
@@ -243,6 +273,15 @@ pub fn generate(
         let (expected_mean, asked_load) = match &group.flows {
             Flows::Listed(list) => {
                 making.list(index, group, list)?;
+                making.over_time |= list.iter().any(|flow| flow.start != list[0].start);
+                (None, None)
+            }
+            Flows::Ordered(program, ranks) => {
+                making.order(index, group, program.clone(), ranks.as_ref(), &mut streams)?;
+                (None, None)
+            }
+            Flows::Collective(collective, ranks) => {
+                making.collective(index, group, collective, ranks, &mut streams)?;
                 (None, None)
             }
             Flows::Drawn(drawn) => {
@@ -264,8 +303,16 @@ struct Making<'a> {
     offers: Vec<Offer>,
     /// Whether flows arrive over time, so that a load is defined.
     over_time: bool,
+    steps: Vec<Step>,
+    /// The flows are drafts, by index.
+    needs: Vec<Need>,
+    /// The jobs, with the first of their drafts.
+    jobs: Vec<(Job, usize)>,
     traffic: Traffic,
 }
+
+/// Maximum number of needs of a run: they take 4 GB.
+const MAX_NEEDS: usize = 100_000_000;
 
 impl Making<'_> {
     fn class(&mut self, group: &Group, own: Option<&str>, bytes: u64) -> Result<u16, TrafficError> {
@@ -279,11 +326,7 @@ impl Making<'_> {
     }
 
     fn list(&mut self, index: usize, group: &Group, list: &[ListedFlow]) -> Result<(), TrafficError> {
-        let flows = (self.drafts.len() + list.len()) as f64;
-        if flows > MAX_FLOWS as f64 {
-            return Err(TrafficError::TooMany { group: index, flows });
-        }
-        self.over_time |= list.iter().any(|flow| flow.start != list[0].start);
+        self.room_for(index, list.len() as u64)?;
         for (at, flow) in list.iter().enumerate() {
             let listed = |why| TrafficError::Listed { group: index, index: at + 1, why };
             flow.check(self.places).map_err(listed)?;
@@ -300,6 +343,115 @@ impl Making<'_> {
             });
         }
         Ok(())
+    }
+
+    /// Checks that there is room for this many flows more.
+    fn room_for(&self, group: usize, flows: u64) -> Result<(), TrafficError> {
+        let flows = (self.drafts.len() as u64).saturating_add(flows);
+        match flows <= MAX_FLOWS {
+            true => Ok(()),
+            false => Err(TrafficError::TooMany { group, flows: flows as f64 }),
+        }
+    }
+
+    /// The flows of a program that is complete.
+    fn order(
+        &mut self,
+        index: usize,
+        group: &Group,
+        mut program: Program,
+        ranks: Option<&Ranks>,
+        streams: &mut Streams,
+    ) -> Result<(), TrafficError> {
+        if let Some(ranks) = ranks {
+            let hosts = ranks.hosts(program.ranks.into(), self.places, &mut streams.pairs);
+            program.place(&hosts.map_err(|why| TrafficError::Ranks { group: index, why })?);
+        }
+        let bytes = program.flows.iter().map(|flow| flow.bytes).fold(0, u64::saturating_add);
+        let first = self.drafts.len();
+        let (flows, count) = (program.flows.len() as u64, program.ranks);
+        let bound = self.add(index, group, program)?;
+        if ranks.is_some() {
+            let job = Job { group: index as u32, kind: "trace", round: 1, ranks: count, bytes, flows, bound };
+            self.jobs.push((job, first));
+        }
+        Ok(())
+    }
+
+    fn collective(
+        &mut self,
+        index: usize,
+        group: &Group,
+        collective: &Collective,
+        ranks: &Ranks,
+        streams: &mut Streams,
+    ) -> Result<(), TrafficError> {
+        let refuse = |why| TrafficError::Ranks { group: index, why };
+        let count = ranks.count(self.places);
+        let hosts = ranks.hosts(count, self.places, &mut streams.pairs).map_err(refuse)?;
+        let flows = collective.flows(count).map_err(refuse)?;
+        self.room_for(index, flows.saturating_mul(collective.rounds))?;
+        let mut round = collective.round(hosts.len() as u32);
+        round.place(&hosts);
+        let bound = round.bound(self.places);
+        let mut all = collective.all(&collective.round(hosts.len() as u32));
+        all.place(&hosts);
+        let first = self.drafts.len();
+        self.add(index, group, all)?;
+        self.jobs.extend((0..collective.rounds).map(|round| {
+            let (group, kind, ranks) = (index as u32, collective.algorithm.name(), hosts.len() as u32);
+            let job = Job { group, kind, round: round + 1, ranks, bytes: collective.bytes, flows, bound };
+            (job, first + (round * flows) as usize)
+        }));
+        Ok(())
+    }
+
+    /// Adds the flows, steps and needs of a program at hosts; returns its bound.
+    fn add(&mut self, index: usize, group: &Group, mut program: Program) -> Result<Duration, TrafficError> {
+        let (flows, steps) = (self.drafts.len() as u32, self.steps.len() as u32);
+        if self.needs.len() + program.needs.len() > MAX_NEEDS {
+            let why = format!("flows wait for more than {MAX_NEEDS} others in total");
+            return Err(TrafficError::Ranks { group: index, why });
+        }
+        program.settle().map_err(|circle| {
+            let circle = self.spell(&program, &circle);
+            TrafficError::Circle { group: index, circle }
+        })?;
+        self.list(index, group, &program.flows)?;
+        let bound = program.bound(self.places);
+        let moved = |node| match node {
+            Node::Flow(flow) => Node::Flow(flow + flows),
+            Node::Step(step) => Node::Step(step + steps),
+        };
+        self.steps.append(&mut program.steps);
+        let needs = program.needs.into_iter();
+        self.needs.extend(needs.map(|need| Need {
+            waiting: moved(need.waiting),
+            on: moved(need.on),
+            ..need
+        }));
+        Ok(bound)
+    }
+
+    /// The flows of a circle.
+    fn spell(&self, program: &Program, circle: &[Node]) -> String {
+        /// More are left out.
+        const MOST: usize = 8;
+        let flow = |node: &Node| match node {
+            Node::Flow(flow) => Some(*flow),
+            Node::Step(_) => None,
+        };
+        let name = |flow: u32| {
+            let ListedFlow { src, dst, .. } = program.flows[flow as usize];
+            format!("flow {} (`{}` to `{}`)", flow + 1, self.places.name(src), self.places.name(dst))
+        };
+        let flows: Vec<u32> = circle.iter().filter_map(flow).collect();
+        let mut names: Vec<String> = flows.iter().take(MOST).map(|flow| name(*flow)).collect();
+        if flows.len() > MOST {
+            names.push(format!("{} more", flows.len() - MOST));
+        }
+        names.extend(flows.first().map(|flow| name(*flow)));
+        names.join(", which waits for ").replacen(", which waits", " waits", 1)
     }
 
     fn draw(
@@ -371,7 +523,22 @@ impl Making<'_> {
     }
 
     fn finish(self, ports: &Ports, duration: Duration) -> Result<Traffic, TrafficError> {
-        let Self { places, names, mut drafts, offers, over_time, mut traffic, .. } = self;
+        let Self { places, names, mut drafts, offers, over_time, steps, needs, jobs, mut traffic, .. } = self;
+        if !needs.is_empty() || !jobs.is_empty() {
+            let at = sorted_places(&drafts);
+            let moved = |node| match node {
+                Node::Flow(flow) => Node::Flow(at[flow as usize]),
+                Node::Step(_) => node,
+            };
+            let needs = needs.into_iter();
+            let needs = needs.map(|need| Need { waiting: moved(need.waiting), on: moved(need.on), ..need });
+            traffic.dependencies = Dependencies::new(drafts.len(), steps, needs.collect());
+            let members = jobs.into_iter().map(|(job, first)| {
+                let drafts = first..first + job.flows as usize;
+                (job, at[drafts].iter().copied())
+            });
+            traffic.jobs = Jobs::new(drafts.len(), members.collect());
+        }
         drafts.sort_by_key(|draft| draft.start);
         let mut marked = BTreeMap::<_, usize>::new();
         let numbered = drafts.iter().enumerate().map(|(id, draft)| {
@@ -397,6 +564,17 @@ impl Making<'_> {
     }
 }
 
+/// The place of each draft once they are sorted.
+fn sorted_places(drafts: &[Draft]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..drafts.len() as u32).collect();
+    order.sort_by_key(|draft| drafts[*draft as usize].start);
+    let mut places = vec![0; drafts.len()];
+    for (place, draft) in (0..).zip(order) {
+        places[draft as usize] = place;
+    }
+    places
+}
+
 /// Rejects two flows that a receiver could not distinguish.
 fn check_ports(flows: &[Flow], places: &Places) -> Result<(), TrafficError> {
     let mut seen = HashSet::with_capacity(flows.len());
@@ -414,7 +592,12 @@ fn check_ports(flows: &[Flow], places: &Places) -> Result<(), TrafficError> {
 impl Group {
     fn names_by_size(&self) -> bool {
         let listed_without = |list: &[ListedFlow]| list.iter().any(|flow| flow.class.is_none());
-        self.class.is_none() && !matches!(&self.flows, Flows::Listed(list) if !listed_without(list))
+        let list = match &self.flows {
+            Flows::Listed(list) => Some(list),
+            Flows::Ordered(program, _) => Some(&program.flows),
+            Flows::Drawn(_) | Flows::Collective(..) => None,
+        };
+        self.class.is_none() && list.is_none_or(|list| listed_without(list))
     }
 
     /// The group's name in notes, as in a scenario.

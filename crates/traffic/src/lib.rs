@@ -1,7 +1,7 @@
 //! The flows of a run: sizes, start times, sources and destinations.
 //!
 //! A [`Group`] describes flows of one kind; [`generate`] turns groups into one list of [`Flow`]s,
-//! sorted by start. All randomness comes from the stream passed in, which a run derives from its seed
+//! sorted by start; a [`Program`] says which of them wait for which. All randomness comes from the stream passed in, which a run derives from its seed
 //! alone, so every scheme sees exactly the same flows. Sizes, pairs and arrivals have separate
 //! streams: a sweep over the load keeps the sequence of sizes and pairs and only changes the time
 //! between flows.
@@ -11,13 +11,18 @@
 mod arrivals;
 mod cdf;
 mod classes;
+mod collective;
 mod demand;
+mod dependencies;
 mod flow;
 mod generate;
+mod jobs;
 mod offer;
 mod pairs;
+mod placement;
 mod places;
 mod ports;
+mod program;
 pub mod published;
 mod random;
 mod schedule;
@@ -27,10 +32,15 @@ pub mod trace;
 pub use arrivals::Arrivals;
 pub use cdf::{CdfError, read_cdf};
 pub use classes::Thresholds;
+pub use collective::{Algorithm, Collective};
 pub use demand::Demand;
+pub use dependencies::{Dependencies, Edge, Need, Node, Point, Step, StepKind};
 pub use flow::{Flow, GroupSummary, LoadOf, MAX_DSCP, Traffic};
 pub use generate::{Drawn, Flows, Group, Intensity, ListedFlow, MAX_FLOWS, TrafficError, generate};
+pub use jobs::{Job, Jobs};
 pub use pairs::{Pairs, PairsError};
+pub use placement::{Placement, Ranks};
 pub use places::{Places, Rack};
 pub use ports::{EPHEMERAL, FIRST_LISTENING};
+pub use program::Program;
 pub use sizes::{Knot, Sizes, SizesError};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use weft_fabric::{Fabric, Link};
-use weft_units::{HostId, NodeId, Rate};
+use weft_units::{Duration, HostId, NodeId, Rate};
 
 /// The hosts attached to one switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,6 +25,8 @@ pub struct Rack {
 pub struct Places {
     names: Vec<String>,
     rates: Vec<Rate>,
+    /// The least delay of each host's links; empty if not known.
+    delays: Vec<Duration>,
     racks: Vec<Rack>,
     rack_of: Vec<u32>,
     /// Hosts rack by rack, so that a host outside a rack can be drawn in one step.
@@ -61,10 +63,14 @@ impl Places {
                 uplinks_up: sum(&mut up().filter(|link| link.up)),
             }
         });
-        Self::new(hosts.collect(), racks.collect())
+        let delays = fabric.hosts().iter().map(|&node| {
+            let least = outgoing(node).map(|link| link.delay).min();
+            least.unwrap_or(Duration::ZERO)
+        });
+        Self { delays: delays.collect(), ..Self::new(hosts.collect(), racks.collect()) }
     }
 
-    /// Hosts with their names and link rates, and their racks. A host that no rack lists gets its own rack
+    /// Hosts with their names and link rates, without link delays, and their racks. A host that no rack lists gets its own rack
     /// without uplinks.
     pub fn new(hosts: Vec<(String, Rate)>, mut racks: Vec<Rack>) -> Self {
         let mut rack_of = vec![u32::MAX; hosts.len()];
@@ -91,7 +97,7 @@ impl Places {
         }
         let ids = hosts.iter().enumerate().map(|(id, (name, _))| (name.clone(), HostId(id as u32))).collect();
         let (names, rates) = hosts.into_iter().unzip();
-        Self { names, rates, racks, rack_of, by_rack, starts, ids }
+        Self { names, rates, delays: Vec::new(), racks, rack_of, by_rack, starts, ids }
     }
 
     /// The number of hosts.
@@ -122,6 +128,11 @@ impl Places {
     /// The sum of the rates of the links of `host`, including failed ones.
     pub fn rate(&self, host: HostId) -> Rate {
         self.rates[host.index()]
+    }
+
+    /// The least delay of the links of `host`.
+    pub fn delay(&self, host: HostId) -> Duration {
+        self.delays.get(host.index()).copied().unwrap_or(Duration::ZERO)
     }
 
     /// The racks.

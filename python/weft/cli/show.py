@@ -51,8 +51,11 @@ def summary(
     with reading(shell.err) as results.watch:
         table = summarise(results, by=columns, baseline=baseline)
         choices, events = paths.choices(results), paths.events(results)
+        collectives = paths.collectives(results)
     if as_json:
         whole = table.as_dict() | {"paths": paths.as_dict(choices), "events": paths.as_dict(events)}
+        if collectives:
+            whole["collectives"] = paths.as_dict(collectives)
         shell.print_json(whole, indent=2)
         return
     show_summary(shell.out, table)
@@ -60,6 +63,8 @@ def summary(
         show_paths(shell.out, "Path selection and its overhead", choices, paths.COLUMNS)
     if events:
         show_paths(shell.out, "Impact of events", events, paths.EVENT_COLUMNS)
+    if collectives:
+        show_paths(shell.out, "Collectives", collectives, paths.COLLECTIVE_COLUMNS)
     missing = len(results.runs) - len(results.finished)
     if missing:
         have = "has" if missing == 1 else "have"

@@ -200,6 +200,11 @@ class Plan:
         return list(self.data["flows"])
 
     @property
+    def flows_waiting(self) -> int:
+        """The number of flows that start after others."""
+        return int(self.data.get("flows_waiting", 0))
+
+    @property
     def transport(self) -> dict[str, Any]:
         """The TCP: `profile`, `congestion`, `parameters`."""
         return dict(self.data["transport"])

@@ -57,6 +57,11 @@ def prepare(plan: Plan) -> Prepared:
     most = max((switch.ports for switch in plan.switches), default=0)
     if most > 64:
         raise EmulationError(f"a switch of this fabric has {most} ports; the Linux switch supports at most 64")
+    if plan.flows_waiting:
+        raise EmulationError(
+            f"{plan.flows_waiting} flows wait for others: `weft-loadgen` starts flows at fixed times",
+            "`weft run` simulates them; or use a trace or flow list without dependencies",
+        )
     _refuse_changes(plan)
     if plan.tags:
         tags.refuse(plan)

@@ -1,5 +1,6 @@
 //! The sections of a scenario, one file each: their keys, their meaning, and how they become parts of a plan.
 
+pub(crate) mod collective;
 pub(crate) mod event;
 pub(crate) mod fabric;
 pub(crate) mod link_set;
@@ -10,6 +11,7 @@ pub(crate) mod run;
 pub(crate) mod scheme;
 pub(crate) mod served;
 pub(crate) mod sizes;
+pub(crate) mod trace;
 pub(crate) mod traffic;
 pub(crate) mod transport;
 

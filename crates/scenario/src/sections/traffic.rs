@@ -1,17 +1,22 @@
 //! `[traffic]`, or several `[[traffic]]`: groups of flows, drawn, listed or read from a trace.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use weft_traffic::trace::{read_conweave, read_csv, read_parquet};
 use weft_traffic::{
-    Arrivals, Drawn, EPHEMERAL, Flows, Group, Intensity, ListedFlow, LoadOf, MAX_DSCP, TrafficError,
+    Arrivals, Collective, Drawn, EPHEMERAL, Flows, Group, Intensity, ListedFlow, LoadOf, MAX_DSCP, Node,
+    Point, Program, TrafficError,
 };
 use weft_units::{Bytes, Duration, Time};
 
+use super::collective::{self, COLLECTIVE_KEYS, RANK_KEYS, RankSettings};
 use super::pairs::PairsSettings;
 use super::sizes::{self, SizesSettings};
-use super::{Resolver, find_host, pairs};
+use super::trace::read_trace;
+use super::{Resolver, pairs};
+use crate::change::Event;
 use crate::diagnostic::{Problem, Problems};
+use crate::nearest::suggest;
 use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
 
@@ -64,9 +69,15 @@ pub(crate) const GIVEN_KEYS: &[Key] = &[
         "trace",
         Kind::Text,
         "",
-        "file of flows: CSV (.csv), Parquet (.parquet), or a list of conweave-ns3 or HPCC (.txt)",
+        "file of flows: CSV (.csv), Parquet (.parquet), a list of conweave-ns3 or HPCC (.txt), a connection matrix of \
+         htsim (.cm), or GOAL (.goal)",
     ),
 ];
+
+/// The keys of all kinds of groups.
+pub(crate) fn key_lists() -> [&'static [Key]; 5] {
+    [COMMON_KEYS, GIVEN_KEYS, COLLECTIVE_KEYS, RANK_KEYS, DRAWN_KEYS]
+}
 
 const DSCP: Kind = Kind::UpTo(MAX_DSCP as u64);
 const PORT: Kind = Kind::UpTo(u16::MAX as u64);
@@ -80,6 +91,10 @@ const FLOW_KEYS: &[Key] = &[
     key("dscp", DSCP, "that of the group", "DSCP of its packets"),
     key("sport", PORT, "", "TCP source port; assigned if not given"),
     key("dport", PORT, "", "TCP destination port; assigned if not given"),
+    key("id", Kind::Text, "", "name by which other flows of the list wait for this one"),
+    key("after_received", Kind::Texts, "", "flows that must be received before this one starts"),
+    key("after_acknowledged", Kind::Texts, "", "flows that must be acknowledged before this one starts"),
+    key("delay", Kind::Duration, "0 s", "time from then to the start"),
 ];
 
 fn arrivals() -> Vec<&'static str> {
@@ -103,13 +118,15 @@ pub(crate) struct GroupSettings {
     intensity_span: Option<Span>,
     load_of_span: Option<Span>,
     flows_span: Option<Span>,
+    ranks_span: Option<Span>,
 }
 
 #[derive(Clone, Debug)]
 enum Source {
     Drawn(Box<DrawnSettings>),
     Listed(Vec<Listed>),
-    Trace(At<String>),
+    Trace(At<String>, RankSettings),
+    Collective(Collective, RankSettings),
 }
 
 /// How the flows of a group are drawn.
@@ -135,17 +152,35 @@ struct Listed {
     class: Option<String>,
     dscp: Option<u8>,
     ports: Option<(u16, u16)>,
+    id: Option<At<String>>,
+    /// The flows that it waits for.
+    after: Vec<(At<String>, Point)>,
+    delay: Duration,
 }
 
 impl GroupSettings {
     pub(crate) fn decode(section: &Section<'_>) -> Option<Self> {
         let span = |key: &str| section.node(key).map(|node| node.span);
-        let given: Vec<&str> =
-            GIVEN_KEYS.iter().map(|key| key.name).filter(|key| span(key).is_some()).collect();
-        section.only(&[COMMON_KEYS, GIVEN_KEYS, DRAWN_KEYS]);
-        if let Some(&source) = given.first() {
+        let sources = GIVEN_KEYS.iter().map(|key| key.name).chain(["collective"]);
+        let given: Vec<&str> = sources.filter(|key| span(key).is_some()).collect();
+        section.only(&key_lists());
+        let has = |keys: &[Key], name: &str| keys.iter().any(|key| key.name == name);
+        let source = given.first().copied().unwrap_or_default();
+        let idle = section.table.0.iter().filter(|entry| match source {
+            "collective" => false,
+            "trace" => has(COLLECTIVE_KEYS, &entry.key),
+            _ => has(COLLECTIVE_KEYS, &entry.key) || has(RANK_KEYS, &entry.key),
+        });
+        for entry in idle.filter(|entry| !given.contains(&entry.key.as_str())) {
+            let message = format!("`{}` has no effect without `collective`", entry.key);
+            let example = "expected `collective` as well, such as \"ring-all-reduce\"";
+            section.problem(entry.span, message, example);
+        }
+        if !source.is_empty() {
+            let is_start = |name: &str| source == "collective" && name == "start";
             let entries = section.table.0.iter().filter(|entry| {
-                DRAWN_KEYS.iter().any(|key| key.name == entry.key) || given[1..].contains(&entry.key.as_str())
+                (has(DRAWN_KEYS, &entry.key) && !is_start(&entry.key))
+                    || given[1..].contains(&entry.key.as_str())
             });
             for entry in entries {
                 let message = format!("`{}` cannot be combined with `{source}`", entry.key);
@@ -159,7 +194,11 @@ impl GroupSettings {
         let (dscp, elephant_ports) = (dscp(section), elephant_ports(section));
         let source = match given.first() {
             Some(&"flow_list") => Source::Listed(decode_list(section)?),
-            Some(_) => Source::Trace(section.get("trace")?),
+            Some(&"collective") => {
+                let ranks = RankSettings::decode(section);
+                Source::Collective(collective::decode(section, span_of(section, "start")?)?, ranks?)
+            }
+            Some(_) => Source::Trace(section.get("trace")?, RankSettings::decode(section)?),
             None => Source::Drawn(Box::new(DrawnSettings::decode(section)?)),
         };
         let class = section.get::<String>("class");
@@ -176,6 +215,7 @@ impl GroupSettings {
             intensity_span: span("load").or(span("flows_per_second")),
             load_of_span: span("load_of"),
             flows_span: span("flows"),
+            ranks_span: span("ranks").or(span("trace")).or(span("collective")),
         })
     }
 
@@ -188,23 +228,35 @@ impl GroupSettings {
     pub(crate) fn file(&self) -> Option<&str> {
         match &self.source {
             Source::Drawn(drawn) => drawn.sizes.file(),
-            Source::Listed(_) => None,
-            Source::Trace(path) => Some(&path.value),
+            Source::Listed(_) | Source::Collective(..) => None,
+            Source::Trace(path, _) => Some(&path.value),
         }
     }
 
-    /// The group, with its hosts and files resolved.
-    pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<Group> {
+    /// The group, with its hosts and files resolved, and the failures that its file has.
+    pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<(Group, Vec<Event>)> {
+        let mut events = Vec::new();
         let flows = match &self.source {
             Source::Drawn(drawn) => Flows::Drawn(drawn.resolve(resolver)?),
             Source::Listed(list) => {
                 let flows: Vec<Option<ListedFlow>> = list.iter().map(|flow| flow.resolve(resolver)).collect();
-                Flows::Listed(flows.into_iter().collect::<Option<_>>()?)
+                let flows = flows.into_iter().collect::<Option<_>>()?;
+                if list.iter().all(|flow| flow.after.is_empty()) {
+                    Flows::Listed(flows)
+                } else {
+                    Flows::Ordered(order(list, flows, resolver)?, None)
+                }
             }
-            Source::Trace(path) => Flows::Listed(read_trace(path, resolver)?),
+            Source::Trace(path, ranks) => {
+                let (flows, failures) = read_trace(path, ranks, resolver)?;
+                events = failures;
+                flows
+            }
+            Source::Collective(collective, ranks) => Flows::Collective(*collective, ranks.resolve(resolver)?),
         };
         let elephant_ports = self.elephant_ports.map(|ports| ports.value);
-        Some(Group { class: self.class.clone(), dscp: self.dscp, elephant_ports, flows })
+        let group = Group { class: self.class.clone(), dscp: self.dscp, elephant_ports, flows };
+        Some((group, events))
     }
 
     /// Converts a generator error into a problem at the key that caused it.
@@ -216,8 +268,13 @@ impl GroupSettings {
             TrafficError::TooMany { .. } => self.intensity_span.or(self.flows_span),
             TrafficError::Listed { index, .. } => match &self.source {
                 Source::Listed(list) => list.get(index - 1).map(|flow| flow.span),
-                Source::Trace(path) => Some(path.span),
-                Source::Drawn(_) => None,
+                Source::Trace(path, _) => Some(path.span),
+                Source::Drawn(_) | Source::Collective(..) => None,
+            },
+            TrafficError::Ranks { .. } => self.ranks_span,
+            TrafficError::Circle { .. } => match &self.source {
+                Source::Trace(path, _) => Some(path.span),
+                _ => None,
             },
             TrafficError::Unbounded { .. }
             | TrafficError::SamePorts { .. }
@@ -366,6 +423,17 @@ impl Listed {
         let (src, dst, bytes) = (section.need("src"), section.need("dst"), section.need::<Bytes>("bytes"));
         let (start, dscp) = (span_of(section, "start"), dscp(section));
         let (sport, dport) = (port(section, "sport")?, port(section, "dport")?);
+        let mut after = Vec::new();
+        for (key, point) in [("after_received", Point::Received), ("after_acknowledged", Point::Acknowledged)]
+        {
+            if section.node(key).is_some() {
+                after.extend(section.list::<String>(key)?.value.into_iter().map(|name| (name, point)));
+            }
+        }
+        if let Some(delay) = section.node("delay").filter(|_| after.is_empty()) {
+            let label = "expected `after_received` or `after_acknowledged` as well";
+            section.problem(delay.span, "`delay` has no effect here", label);
+        }
         if sport.is_some() != dport.is_some() {
             section.problem(
                 section.span,
@@ -383,6 +451,9 @@ impl Listed {
             class: section.get("class").map(|class| class.value),
             dscp: dscp?,
             ports: sport.zip(dport),
+            id: section.get("id"),
+            after,
+            delay: span_of(section, "delay")?,
         })
     }
 
@@ -398,6 +469,34 @@ impl Listed {
             ports: self.ports,
         })
     }
+}
+
+/// The flows of a list, some of which wait for others.
+fn order(list: &[Listed], flows: Vec<ListedFlow>, resolver: &Resolver<'_>) -> Option<Program> {
+    let mut ids = BTreeMap::new();
+    for (at, id) in (0..).zip(list).filter_map(|(at, flow)| Some((at, flow.id.as_ref()?))) {
+        if ids.insert(id.value.as_str(), at).is_some() {
+            let problem = Problem::at(id.span, format!("the id `{}` is given twice", id.value));
+            resolver.problems.add(problem.label("expected a different one for each flow"));
+            return None;
+        }
+    }
+    let mut program = Program { flows, ..Program::default() };
+    let mut is_good = true;
+    for (at, flow) in (0..).zip(list) {
+        for (name, point) in &flow.after {
+            match ids.get(name.value.as_str()) {
+                Some(on) => program.need(Node::Flow(at), (Node::Flow(*on), *point), flow.delay),
+                None => {
+                    let problem =
+                        Problem::at(name.span, format!("no flow of the list has the id `{}`", name.value));
+                    resolver.problems.add(problem.label(suggest(&name.value, ids.keys().copied())));
+                    is_good = false;
+                }
+            }
+        }
+    }
+    is_good.then_some(program)
 }
 
 /// An optional TCP port; the outer `None` means invalid.
@@ -429,32 +528,4 @@ fn up_to<T: TryFrom<u64> + PartialOrd + Display>(
             None
         }
     }
-}
-
-fn read_trace(path: &At<String>, resolver: &Resolver<'_>) -> Option<Vec<ListedFlow>> {
-    let name = path.value.to_ascii_lowercase();
-    let find = |name: &str| find_host(resolver.fabric, name);
-    let problem = |message: String, label: String| {
-        resolver.problems.add(Problem::at(path.span, message).label(label));
-    };
-    let read = match name.rsplit_once('.').map(|(_, ending)| ending) {
-        Some("csv") => read_csv,
-        Some("parquet") => read_parquet,
-        Some("txt") => read_conweave,
-        _ => {
-            problem(
-                format!("`{}` is not a flow trace", path.value),
-                "expected a name that ends in .csv, .parquet or .txt".into(),
-            );
-            return None;
-        }
-    };
-    let flows = read(&resolver.file(path)?, &find)
-        .map_err(|error| problem(format!("`{}` is not a valid flow trace", path.value), error.to_string()))
-        .ok()?;
-    if flows.is_empty() {
-        problem(format!("`{}` has no flows", path.value), "expected at least one".into());
-        return None;
-    }
-    Some(flows)
 }

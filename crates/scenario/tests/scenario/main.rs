@@ -7,3 +7,4 @@ mod export;
 mod random_input;
 mod schema;
 mod starters;
+mod workloads;

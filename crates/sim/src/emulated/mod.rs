@@ -154,6 +154,7 @@ impl Run<'_> {
             controller: None,
             multipath: None,
             deadlock: None,
+            jobs: Vec::new(),
             emulated: Some(self.emulated()),
         }
     }

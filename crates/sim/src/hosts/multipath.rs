@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use weft_switching::{Header, mix64};
-use weft_traffic::{EPHEMERAL, Flow};
+use weft_traffic::{EPHEMERAL, Flow, Point};
 use weft_transport::mptcp::{Addresses, Config, Connection, Options};
 use weft_transport::{Mptcp, Segment};
 use weft_units::{HostId, Time};
@@ -46,6 +46,7 @@ struct Side {
     /// By this side's number.
     subflows: Vec<Subflow>,
     alarms: Alarms,
+    /// Whether it has told, at the destination, that all bytes are there, or at the source that they were acknowledged.
     has_all: bool,
     is_over: bool,
     opened: Time,
@@ -111,7 +112,7 @@ impl Multipath {
             connection,
             subflows: vec![first],
             alarms: Alarms::default(),
-            has_all: false,
+            has_all: side == 0 && !world.waiting.awaits(flow, Point::Acknowledged),
             is_over: false,
             opened: net.now,
             delays: Delays::default(),
@@ -150,6 +151,10 @@ impl Multipath {
                 side.has_all = true;
                 connection.close();
                 net.tell(node, News::Received(side.flow));
+            }
+            if side.side == 0 && !side.has_all && connection.acked() >= flow.bytes {
+                side.has_all = true;
+                net.tell(node, News::Acknowledged(side.flow));
             }
             let mut options = Options::None;
             if let Some(number) = connection.poll_transmit(&self.config, now, &mut self.segment, &mut options)

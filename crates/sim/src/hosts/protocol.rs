@@ -13,10 +13,11 @@ use crate::packet::PacketId;
 use crate::trace::Tracer;
 
 use super::places::Places;
+use crate::waiting::Waiting;
 
 /// What all hosts of a run know.
 pub struct World<'a> {
-    /// The flows, in order of start time.
+    /// The flows, in order of start time; of those that wait for others, the earliest.
     pub flows: &'a [Flow],
     /// How the transport protocol divides flows into packets.
     pub framing: Framing,
@@ -24,6 +25,8 @@ pub struct World<'a> {
     pub seed: u64,
     /// The places of the flows' ends among those of their partitions.
     pub places: Places,
+    /// The flows that wait for others.
+    pub waiting: Waiting<'a>,
 }
 
 /// The links on which the hosts of flows send.
@@ -37,6 +40,12 @@ pub trait Nics {
 }
 
 /// The transport protocol of a partition's hosts.
+///
+/// It tells the engine of [`News::Opened`](crate::journal::News::Opened) at the source, then of
+/// [`News::Received`](crate::journal::News::Received) at the destination as soon as all bytes of the flow are there and,
+/// if [`Waiting::awaits`] says that a flow waits for it, of
+/// [`News::Acknowledged`](crate::journal::News::Acknowledged) at the source as soon as it knows so. Both ends tell once
+/// that they have closed or given up.
 ///
 /// The owner of a packet is the number of its flow, then [`Hosts::STRAND_BITS`] bits of the subflow and the side.
 pub trait Hosts: Send {

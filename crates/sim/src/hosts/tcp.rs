@@ -7,7 +7,7 @@ use std::sync::Arc;
 use weft_switching::host::distinct_paths::PathFinder;
 use weft_switching::host::path_selector::{Host, Opening, PathSelector};
 use weft_switching::{Header, Kind, Mac, flow_hash, mix64};
-use weft_traffic::Flow;
+use weft_traffic::{Flow, Point};
 use weft_transport::{Config, Endpoint, Segment};
 use weft_units::{HostId, NodeId, Time};
 
@@ -43,6 +43,8 @@ struct Side<P> {
     following: Following,
     /// At the destination, the bytes that complete the flow; [`u64::MAX`] once they have arrived.
     awaits: u64,
+    /// Whether it tells, at the source, that all bytes were acknowledged.
+    awaits_acknowledgement: bool,
     /// Whether it has told that it has closed or given up.
     is_over: bool,
     /// When it was opened.
@@ -197,6 +199,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             end,
             following: Following::new(end & 1 == 0),
             awaits: if end & 1 == 1 { flow.bytes } else { u64::MAX },
+            awaits_acknowledgement: end & 1 == 0 && world.waiting.awaits(end / 2, Point::Acknowledged),
             is_over: false,
             opened: net.now,
             delays: Delays::default(),
@@ -247,6 +250,13 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             side.awaits = u64::MAX;
             side.endpoint.close();
             net.tell(node_of(net, world.flows[side.end as usize / 2].dst), News::Received(side.end / 2));
+        }
+        if side.awaits_acknowledgement {
+            let flow = &world.flows[side.end as usize / 2];
+            if side.endpoint.acked() >= flow.bytes {
+                side.awaits_acknowledgement = false;
+                net.tell(node_of(net, flow.src), News::Acknowledged(side.end / 2));
+            }
         }
         let shared = &mut self.shared[side.shared as usize];
         let mut host = Host { scheme: self.scheme, shared, now };

@@ -7,7 +7,7 @@ use weft_switching::DropReason;
 use weft_units::{LinkId, Time};
 
 use crate::deadlock::Deadlock;
-use crate::record::{ControllerReport, EventReport, LinkReport, MultipathReport, RunReport};
+use crate::record::{ControllerReport, EventReport, JobReport, LinkReport, MultipathReport, RunReport};
 
 /// A run as a whole. A simulation fills in everything; values unknown to an emulation are `None`.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub struct Account {
     pub multipath: Option<MultipathReport>,
     /// The first deadlock of simulated flow control that was found.
     pub deadlock: Option<Deadlock>,
+    /// The jobs of the traffic, in order; none in an emulation.
+    pub jobs: Vec<JobReport>,
     /// Values that only an emulation has.
     pub emulated: Option<serde_json::Value>,
 }
@@ -139,6 +141,7 @@ impl From<&RunReport> for Account {
             controller: report.controller.clone(),
             multipath: report.multipath,
             deadlock: report.deadlock.clone(),
+            jobs: report.jobs.clone(),
             emulated: None,
         }
     }

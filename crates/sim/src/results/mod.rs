@@ -4,6 +4,7 @@
 mod account;
 mod columns;
 mod directory;
+mod jobs;
 mod quantile;
 mod row;
 mod summary;
@@ -11,6 +12,7 @@ mod temporary;
 
 pub use account::{Account, EventAccount, LinkAccount, LinkCounts, Packets};
 pub use directory::{FILES, ResultError, ResultWriter};
+pub(crate) use jobs::jobs_json;
 pub(crate) use quantile::quantile;
 pub use row::FlowRow;
 pub use summary::Summary;

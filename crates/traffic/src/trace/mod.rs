@@ -3,10 +3,12 @@
 //! Columns are found by name: `src`, `dst` (host names), `bytes`, a start as `start` (text with a unit),
 //! `start_s` or `start_ps` (one of them), and optionally `class`, `dscp`, `sport` and `dport`. Other columns are
 //! ignored, so the `flows.parquet` of a result can be used as a trace. Lists of conweave-ns3 and HPCC have fixed
-//! columns.
+//! columns. Connection matrices of htsim and GOAL files say which flows wait for which.
 
 mod conweave;
 mod csv;
+mod goal;
+mod htsim;
 mod parquet;
 
 use std::fmt;
@@ -20,6 +22,8 @@ use crate::generate::ListedFlow;
 
 pub use conweave::read_conweave;
 pub use csv::read_csv;
+pub use goal::read_goal;
+pub use htsim::{Failure, read_htsim};
 pub use parquet::read_parquet;
 
 /// Finds a host by its name; the error describes what is wrong with the name.

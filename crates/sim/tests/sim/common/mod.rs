@@ -20,7 +20,7 @@ use weft_sim::run::run_setup;
 use weft_switching::ecmp::Ecmp;
 use weft_switching::host::path_selector::PathSelector;
 use weft_switching::{Blueprint, DropReason, Forwarding, ParamValue, SchemeSpec, stream};
-use weft_traffic::Flow;
+use weft_traffic::{Dependencies, Flow, Jobs, Need, Node, Point};
 use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, LinkId, Rate, Time};
 
@@ -95,6 +95,7 @@ pub struct Trial<'a> {
     pub window: (Duration, Duration),
     pub interval: Option<Duration>,
     pub flows: Vec<Flow>,
+    pub needs: Vec<Need>,
     pub faults: Vec<Fault>,
     pub reaction: Duration,
     pub restarts: Vec<Restart>,
@@ -112,6 +113,7 @@ impl<'a> Trial<'a> {
             window: (Duration::ZERO, Duration::from_secs(1)),
             interval: None,
             flows: Vec::new(),
+            needs: Vec::new(),
             faults: Vec::new(),
             reaction: Duration::ZERO,
             restarts: Vec::new(),
@@ -158,6 +160,13 @@ impl<'a> Trial<'a> {
             bytes,
             start: at(start),
         });
+        self
+    }
+
+    /// Makes the flow added last wait for a point of an earlier one, and `delay` from there.
+    pub fn after(mut self, on: u32, point: Point, delay: Duration) -> Self {
+        let waiting = Node::Flow(self.flows.len() as u32 - 1);
+        self.needs.push(Need { waiting, on: Node::Flow(on), at: point, delay });
         self
     }
 
@@ -223,10 +232,13 @@ impl<'a> Trial<'a> {
 
     fn outcome(&self, run: impl FnOnce(Setup<'_>, &mut Kept) -> RunReport) -> Outcome {
         let mut seen = Kept::default();
+        let dependencies = Dependencies::new(self.flows.len(), Vec::new(), self.needs.clone());
         let links = (0..self.fabric.links().len() as u32).map(LinkId).collect();
         let setup = Setup {
             fabric: self.fabric,
             flows: &self.flows,
+            dependencies: &dependencies,
+            jobs: &Jobs::default(),
             classes: self.flows.len(),
             transport: &self.protocol,
             seed: self.seed,

@@ -3,6 +3,7 @@
 mod balancing;
 mod degraded;
 mod delays;
+mod dependencies;
 mod exploration;
 mod failures;
 mod growth;

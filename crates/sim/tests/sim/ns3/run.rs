@@ -7,6 +7,7 @@ use weft_sim::probe::Probe;
 use weft_sim::record::{FlowRecord, Kept};
 use weft_sim::run::run_setup;
 use weft_switching::SchemeSpec;
+use weft_traffic::{Dependencies, Jobs};
 use weft_transport::{Config, CongestionControl};
 use weft_units::{Bytes, Duration, FlowId, Time};
 
@@ -38,6 +39,8 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
     let setup = Setup {
         fabric: &input.fabric,
         flows: &input.flows,
+        dependencies: &Dependencies::default(),
+        jobs: &Jobs::default(),
         classes: CLASSES.len(),
         transport: &transport(&input.tcp).into(),
         seed: input.seed,

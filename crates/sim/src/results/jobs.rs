@@ -1,0 +1,34 @@
+//! The jobs of a run in `summary.json`: rounds of collectives, and traces whose flows wait for each other.
+
+use serde_json::{Value, json};
+use weft_traffic::Traffic;
+use weft_units::Duration;
+
+use crate::record::JobReport;
+
+/// One object per job, with its completion time and how many times its lower bound that is, if it was completed.
+pub(crate) fn jobs_json(traffic: &Traffic, reports: &[JobReport]) -> Vec<Value> {
+    let jobs = traffic.jobs.list().iter().zip(reports).map(|(job, report)| {
+        let is_complete = report.finished == job.flows;
+        let end = report.end.filter(|_| is_complete);
+        let completion = end.zip(report.start).map(|(end, start)| end.saturating_since(start));
+        let bound = job.bound.ps();
+        let ratio = completion.filter(|_| bound > 0).map(|took| took.ps() as f64 / bound as f64);
+        let class = traffic.groups.get(job.group as usize).and_then(|group| group.class.as_ref());
+        json!({
+            "group": job.group,
+            "class": class,
+            "kind": job.kind,
+            "round": job.round,
+            "ranks": job.ranks,
+            "bytes": job.bytes,
+            "flows": job.flows,
+            "flows_finished": report.finished,
+            "start_ps": report.start.map(|start| start.ps()),
+            "completion_ps": completion.map(Duration::ps),
+            "bound_ps": bound,
+            "ratio": ratio,
+        })
+    });
+    jobs.collect()
+}

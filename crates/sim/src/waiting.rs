@@ -1,0 +1,88 @@
+//! [`Waiting`]: the flows that wait for others, and what each of them still waits for.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use weft_traffic::{Dependencies, Flow, Point};
+use weft_units::{HostId, Time};
+
+use crate::journal::{FlowNumber, News};
+
+/// The needs of all flows and steps that are not met yet. Only the partition of a node's host reads and writes its state.
+pub struct Waiting<'a> {
+    table: &'a Dependencies,
+    flows: &'a [Flow],
+    /// The needs that are left, by node; those met so far, if each of them lets something go on.
+    left: Vec<AtomicU32>,
+    /// The earliest time by the needs that are met, in picoseconds, by node.
+    ready: Vec<AtomicU64>,
+}
+
+/// What goes on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ready {
+    /// A flow.
+    Flow(FlowNumber),
+    /// The needs of these edges, which wait for a step, are met.
+    Edges(Range<u32>),
+}
+
+impl<'a> Waiting<'a> {
+    /// All `flows` that wait, before the start.
+    pub fn new(table: &'a Dependencies, flows: &'a [Flow]) -> Self {
+        let nodes = 0..table.nodes() as u32;
+        let ready = nodes.clone().map(|node| AtomicU64::new(table.earliest(node, flows).ps())).collect();
+        let left = |node| if table.is_each(node) { 0 } else { table.needs(node) };
+        Self { table, flows, left: nodes.map(|node| AtomicU32::new(left(node))).collect(), ready }
+    }
+
+    /// Whether a flow waits for others, from the start of the run.
+    pub fn is_waiting(&self, flow: FlowNumber) -> bool {
+        self.table.needs(flow) > 0
+    }
+
+    /// Whether anything waits for this point of a flow.
+    pub fn awaits(&self, flow: FlowNumber, point: Point) -> bool {
+        self.table.awaits(flow, point)
+    }
+
+    /// The edges to what waits for this point of a flow, each with its host, and whether the point is reached at that
+    /// host.
+    pub fn after(&self, flow: FlowNumber, point: Point) -> impl Iterator<Item = (u32, HostId, bool)> {
+        let edges = self.table.from(flow).filter(move |number| self.table.edge(*number).at == point);
+        edges.map(move |number| {
+            let Flow { src, dst, .. } = self.flows[flow as usize];
+            let host = self.table.host(self.table.edge(number).to, self.flows);
+            (number, host, host == if point == Point::Received { dst } else { src })
+        })
+    }
+
+    /// The need of an edge is met at `at`. Returns what goes on because of that, and when.
+    pub fn meet(&self, edge: u32, at: Time) -> Option<(Ready, Time)> {
+        let edge = self.table.edge(edge);
+        let (left, ready) = (&self.left[edge.to as usize], &self.ready[edge.to as usize]);
+        let time = (at + edge.delay).ps();
+        if self.table.is_each(edge.to) {
+            let Range { start, end } = self.table.from(edge.to);
+            let next = start + left.fetch_add(1, Ordering::Relaxed);
+            let time = Time::from_ps(ready.load(Ordering::Relaxed).max(time));
+            return (next < end).then_some((Ready::Edges(next..next + 1), time));
+        }
+        let time = ready.fetch_max(time, Ordering::Relaxed).max(time);
+        let is_last = left.fetch_sub(1, Ordering::Relaxed) == 1;
+        let what = match self.table.is_flow(edge.to) {
+            true => Ready::Flow(edge.to),
+            false => Ready::Edges(self.table.from(edge.to)),
+        };
+        is_last.then_some((what, Time::from_ps(time)))
+    }
+}
+
+/// The point of a flow that news is about, if others may wait for it.
+pub const fn point_of(news: &News) -> Option<(FlowNumber, Point)> {
+    match news {
+        News::Received(flow) => Some((*flow, Point::Received)),
+        News::Acknowledged(flow) => Some((*flow, Point::Acknowledged)),
+        _ => None,
+    }
+}

@@ -1,0 +1,343 @@
+//! [`Collective`]: an operation in which all ranks take part, as flows that wait for each other.
+
+use weft_units::{Duration, Time};
+
+use crate::dependencies::{Node, Point};
+use crate::program::Program;
+
+/// An algorithm. Each names the bytes at every rank `B` and the number of ranks `N`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Algorithm {
+    /// Reduce-scatter, then all-gather, around a ring: 2 (N - 1) steps of B / N.
+    RingAllReduce,
+    /// Recursive halving, then doubling: 2 log2 N steps, of B / 2, B / 4, ... B / N and back.
+    HalvingDoublingAllReduce,
+    /// Up a binary tree and down again, in chunks.
+    TreeAllReduce,
+    /// Around a ring: N - 1 steps of B / N.
+    AllGather,
+    /// B / N from each rank to every other, all at once.
+    AllToAll,
+    /// From each rank to the next, in chunks.
+    Pipeline,
+}
+
+impl Algorithm {
+    /// Every choice.
+    pub const ALL: [Self; 6] = [
+        Self::RingAllReduce,
+        Self::HalvingDoublingAllReduce,
+        Self::TreeAllReduce,
+        Self::AllGather,
+        Self::AllToAll,
+        Self::Pipeline,
+    ];
+
+    /// The name in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RingAllReduce => "ring-all-reduce",
+            Self::HalvingDoublingAllReduce => "halving-doubling-all-reduce",
+            Self::TreeAllReduce => "tree-all-reduce",
+            Self::AllGather => "all-gather",
+            Self::AllToAll => "all-to-all",
+            Self::Pipeline => "pipeline",
+        }
+    }
+
+    /// Whether it sends its data in chunks.
+    pub const fn has_chunks(self) -> bool {
+        matches!(self, Self::TreeAllReduce | Self::Pipeline)
+    }
+}
+
+/// A collective operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Collective {
+    /// Its algorithm.
+    pub algorithm: Algorithm,
+    /// Bytes at every rank.
+    pub bytes: u64,
+    /// The number of chunks; 1 for algorithms without chunks.
+    pub chunks: u64,
+    /// How long a rank computes between receiving data and sending what follows.
+    pub compute: Duration,
+    /// How often it runs. A rank starts the next round, after computing, once it has received all of this one, and what
+    /// it has sent is acknowledged.
+    pub rounds: u64,
+    /// When the first round starts.
+    pub start: Duration,
+}
+
+impl Collective {
+    /// The number of flows of a round with this many ranks.
+    ///
+    /// # Errors
+    /// A number of ranks, or of bytes, for which the algorithm is not defined.
+    pub fn flows(&self, ranks: u64) -> Result<u64, String> {
+        let name = self.algorithm.name();
+        if ranks < 2 {
+            return Err(format!("`{name}` has {ranks} ranks; expected at least 2"));
+        }
+        let (parts, flows) = match self.algorithm {
+            Algorithm::RingAllReduce => (ranks, ranks.saturating_mul(2 * (ranks - 1))),
+            Algorithm::AllGather | Algorithm::AllToAll => (ranks, ranks.saturating_mul(ranks - 1)),
+            Algorithm::HalvingDoublingAllReduce if !ranks.is_power_of_two() => {
+                return Err(format!("`{name}` has {ranks} ranks; expected a power of two"));
+            }
+            Algorithm::HalvingDoublingAllReduce => (ranks, 2 * ranks * u64::from(ranks.ilog2())),
+            Algorithm::TreeAllReduce => (self.chunks, self.chunks.saturating_mul(2 * (ranks - 1))),
+            Algorithm::Pipeline => (self.chunks, self.chunks.saturating_mul(ranks - 1)),
+        };
+        if self.bytes < parts {
+            return Err(format!(
+                "`{name}` sends {} bytes in {parts} parts; expected at least {parts} bytes",
+                self.bytes
+            ));
+        }
+        Ok(flows)
+    }
+
+    /// One round among `ranks` ranks, for which there are [`flows`](Self::flows).
+    pub fn round(&self, ranks: u32) -> Program {
+        let mut program = Program { ranks, ..Program::default() };
+        match self.algorithm {
+            Algorithm::RingAllReduce => self.ring(2 * (ranks - 1), &mut program),
+            Algorithm::AllGather => self.ring(ranks - 1, &mut program),
+            Algorithm::HalvingDoublingAllReduce => self.halving_doubling(&mut program),
+            Algorithm::TreeAllReduce => self.tree(&mut program),
+            Algorithm::AllToAll => {
+                for (src, hop) in (0..ranks).flat_map(|src| (1..ranks).map(move |hop| (src, hop))) {
+                    program.flow(src, (src + hop) % ranks, part(self.bytes, ranks.into(), hop.into()));
+                }
+            }
+            Algorithm::Pipeline => self.pipeline(&mut program),
+        }
+        let start = Time::ZERO + self.start;
+        program.flows.iter_mut().for_each(|flow| flow.start = start);
+        program.steps.iter_mut().for_each(|step| step.start = start);
+        program
+    }
+
+    /// All rounds, from one [`round`](Self::round).
+    pub fn all(&self, round: &Program) -> Program {
+        let mut all = round.clone();
+        let roots = round.roots();
+        for number in 1..self.rounds {
+            // The end of the last round at each rank.
+            let flows = all.flows.len() - round.flows.len();
+            let ends: Vec<Node> = (0..round.ranks).map(|rank| all.step(rank)).collect();
+            for (at, flow) in (flows as u32..).zip(&round.flows) {
+                all.need(ends[flow.src.index()], (Node::Flow(at), Point::Acknowledged), Duration::ZERO);
+                all.need(ends[flow.dst.index()], (Node::Flow(at), Point::Received), Duration::ZERO);
+            }
+            let (flows, steps) = (all.flows.len() as u32, all.steps.len() as u32);
+            let moved = |node| match node {
+                Node::Flow(flow) => Node::Flow(flow + flows),
+                Node::Step(step) => Node::Step(step + steps),
+            };
+            all.flows.extend_from_slice(&round.flows);
+            all.steps.extend_from_slice(&round.steps);
+            for need in &round.needs {
+                all.need(moved(need.waiting), (moved(need.on), need.at), need.delay);
+            }
+            for root in &roots {
+                let rank = match root {
+                    Node::Flow(flow) => round.flows[*flow as usize].src,
+                    Node::Step(step) => round.steps[*step as usize].host,
+                };
+                all.need(moved(*root), (ends[rank.index()], Point::Started), self.compute);
+            }
+            debug_assert_eq!(all.flows.len() as u64, (number + 1) * round.flows.len() as u64);
+        }
+        all
+    }
+
+    /// In every step, each rank sends the part to the next that it got from the one before.
+    fn ring(&self, steps: u32, program: &mut Program) {
+        let ranks = program.ranks;
+        let mut before: Vec<Node> = Vec::new();
+        for step in 0..steps {
+            let now = (0..ranks).map(|rank| {
+                let chunk = (rank + ranks - step % ranks) % ranks;
+                let flow =
+                    program.flow(rank, (rank + 1) % ranks, part(self.bytes, ranks.into(), chunk.into()));
+                if let Some(&got) = before.get(((rank + ranks - 1) % ranks) as usize) {
+                    program.need(flow, (got, Point::Received), self.compute);
+                }
+                flow
+            });
+            before = now.collect();
+        }
+    }
+
+    fn halving_doubling(&self, program: &mut Program) {
+        let (ranks, levels) = (program.ranks, program.ranks.ilog2());
+        let mut before: Option<(u32, Vec<Node>)> = None;
+        for level in (0..levels).chain((0..levels).rev()) {
+            let distance = ranks >> (level + 1);
+            let bytes = self.bytes.div_ceil(1 << (level + 1));
+            let now = (0..ranks).map(|rank| {
+                let flow = program.flow(rank, rank ^ distance, bytes);
+                if let Some((last, sent)) = &before {
+                    let got = sent[(rank ^ last) as usize];
+                    program.need(flow, (got, Point::Received), self.compute);
+                    // It has received all that came before that.
+                    program.need(flow, (sent[rank as usize], Point::Started), Duration::ZERO);
+                }
+                flow
+            });
+            let now = now.collect();
+            before = Some((distance, now));
+        }
+    }
+
+    fn tree(&self, program: &mut Program) {
+        let ranks = program.ranks;
+        let parent = |rank: u32| (rank - 1) / 2;
+        let children =
+            |rank: u32| [2 * rank + 1, 2 * rank + 2].into_iter().filter(move |child| *child < ranks);
+        // The flows of the last chunk, by the lower of their two ranks in the tree; there is none at the root.
+        let mut last: Option<(Vec<Node>, Vec<Node>)> = None;
+        for chunk in 0..self.chunks {
+            let bytes = part(self.bytes, self.chunks, chunk);
+            let up: Vec<Node> = (1..ranks).map(|rank| program.flow(rank, parent(rank), bytes)).collect();
+            let down: Vec<Node> = (1..ranks).map(|rank| program.flow(parent(rank), rank, bytes)).collect();
+            let of = |flows: &[Node], rank: u32| flows[rank as usize - 1];
+            for rank in 1..ranks {
+                for child in children(rank) {
+                    program.need(of(&up, rank), (of(&up, child), Point::Received), self.compute);
+                }
+                match parent(rank) {
+                    0 => {
+                        for child in children(0) {
+                            program.need(of(&down, rank), (of(&up, child), Point::Received), self.compute);
+                        }
+                    }
+                    above => program.need(of(&down, rank), (of(&down, above), Point::Received), self.compute),
+                }
+                if let Some((last_up, last_down)) = &last {
+                    program.need(of(&up, rank), (of(last_up, rank), Point::Acknowledged), Duration::ZERO);
+                    program.need(of(&down, rank), (of(last_down, rank), Point::Acknowledged), Duration::ZERO);
+                }
+            }
+            last = Some((up, down));
+        }
+    }
+
+    /// Each rank computes one chunk after the other, and sends each on.
+    fn pipeline(&self, program: &mut Program) {
+        let ranks = program.ranks;
+        // Of the last chunk: where each rank started to compute, and its flow.
+        let mut last: Option<(Vec<Node>, Vec<Node>)> = None;
+        for chunk in 0..self.chunks {
+            let bytes = part(self.bytes, self.chunks, chunk);
+            let works: Vec<Node> = (0..ranks - 1).map(|rank| program.step(rank)).collect();
+            let sent: Vec<Node> = (0..ranks - 1).map(|rank| program.flow(rank, rank + 1, bytes)).collect();
+            for at in 0..works.len() {
+                program.need(sent[at], (works[at], Point::Started), self.compute);
+                if let Some(before) = at.checked_sub(1) {
+                    program.need(works[at], (sent[before], Point::Received), Duration::ZERO);
+                }
+                if let Some((last_works, last_sent)) = &last {
+                    program.need(works[at], (last_works[at], Point::Started), self.compute);
+                    program.need(sent[at], (last_sent[at], Point::Acknowledged), Duration::ZERO);
+                }
+            }
+            last = Some((works, sent));
+        }
+    }
+}
+
+/// The size of the part with this number, of `parts` that are as equal as possible.
+fn part(bytes: u64, parts: u64, number: u64) -> u64 {
+    bytes / parts + u64::from(number < bytes % parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::places::tests::spine_leaf;
+    use weft_units::HostId;
+
+    fn collective(algorithm: Algorithm, bytes: u64, chunks: u64) -> Collective {
+        let compute = Duration::ZERO;
+        Collective { algorithm, bytes, chunks, compute, rounds: 1, start: Duration::ZERO }
+    }
+
+    /// The bound of one round among `ranks` hosts of 1 Gbps, without delays.
+    fn bound(collective: &Collective, ranks: u32) -> f64 {
+        let mut round = collective.round(ranks);
+        assert_eq!(round.flows.len() as u64, collective.flows(ranks.into()).unwrap(), "{collective:?}");
+        assert!(round.flows.iter().all(|flow| flow.bytes > 0 && flow.src != flow.dst));
+        round.settle().expect("no circle");
+        round.bound(&spine_leaf(2, 4, 4)).as_secs_f64()
+    }
+
+    #[test]
+    fn bounds_are_those_of_the_literature() {
+        let (bytes, rate) = (1_600_000, 1e9 / 8.0);
+        let whole = bytes as f64 / rate;
+        for (algorithm, chunks, ranks, expected) in [
+            (Algorithm::RingAllReduce, 1, 16, whole * 2.0 * 15.0 / 16.0),
+            (Algorithm::RingAllReduce, 1, 2, whole),
+            (Algorithm::AllGather, 1, 16, whole * 15.0 / 16.0),
+            (Algorithm::AllToAll, 1, 16, whole * 15.0 / 16.0),
+            (Algorithm::HalvingDoublingAllReduce, 1, 16, whole * 2.0 * 15.0 / 16.0),
+            // Two levels up and two down; in ten chunks, inner ranks send all of it three times.
+            (Algorithm::TreeAllReduce, 1, 7, 4.0 * whole),
+            (Algorithm::TreeAllReduce, 10, 7, 3.0 * whole),
+            (Algorithm::Pipeline, 1, 5, 4.0 * whole),
+            (Algorithm::Pipeline, 10, 5, whole * (10.0 + 3.0) / 10.0),
+        ] {
+            let found = bound(&collective(algorithm, bytes, chunks), ranks);
+            assert!(
+                (found / expected - 1.0).abs() < 1e-6,
+                "{algorithm:?}, {chunks}: {found}, not {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_rank_sends_and_receives_its_share_in_every_step_of_a_ring() {
+        let round = collective(Algorithm::RingAllReduce, 10, 1).round(4);
+        let of = |rank: u32| round.flows.iter().filter(move |flow| flow.src == HostId(rank));
+        assert!((0..4).all(|rank| of(rank).count() == 6));
+        // Parts of 3, 3, 2 and 2 bytes go around.
+        assert_eq!(of(1).map(|flow| flow.bytes).collect::<Vec<_>>(), [3, 3, 2, 2, 3, 3]);
+        assert_eq!(round.needs.len(), 4 * 5);
+    }
+
+    #[test]
+    fn a_round_follows_when_a_rank_has_received_all_and_its_own_is_acknowledged() {
+        let repeated = Collective { rounds: 3, ..collective(Algorithm::AllToAll, 30, 1) };
+        let mut all = repeated.all(&repeated.round(3));
+        all.settle().expect("no circle");
+        assert_eq!((all.flows.len(), all.steps.len()), (18, 6));
+        let ends = all.needs.iter().filter(|need| matches!(need.waiting, Node::Step(_)));
+        assert_eq!(ends.clone().count(), 2 * 6 * 2);
+        let received = ends.filter(|need| need.at == Point::Received);
+        assert!(received.clone().count() == 12 && all.needs.len() == 24 + 12);
+    }
+
+    #[test]
+    fn numbers_for_which_an_algorithm_is_not_defined_are_refused() {
+        for (algorithm, bytes, ranks, message) in [
+            (Algorithm::AllToAll, 10, 1, "`all-to-all` has 1 ranks; expected at least 2"),
+            (
+                Algorithm::HalvingDoublingAllReduce,
+                100,
+                12,
+                "`halving-doubling-all-reduce` has 12 ranks; expected a power of two",
+            ),
+            (
+                Algorithm::RingAllReduce,
+                3,
+                4,
+                "`ring-all-reduce` sends 3 bytes in 4 parts; expected at least 4 bytes",
+            ),
+        ] {
+            assert_eq!(collective(algorithm, bytes, 1).flows(ranks), Err(message.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! [`Dependencies`]: which flows of a run wait for which, as a table beside the flows.
+
+use std::ops::Range;
+
+use weft_units::{Duration, HostId, Time};
+
+use crate::flow::Flow;
+
+/// A point in the life of a flow, at which others may start.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Point {
+    /// The source has started it. Only nodes of the source's host may wait for this.
+    Started,
+    /// The destination has received all bytes.
+    Received,
+    /// The source knows that the destination has received all bytes.
+    Acknowledged,
+}
+
+/// A flow, or a step: a point in the work of a host.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Node {
+    /// A flow, by its index.
+    Flow(u32),
+    /// A step, by its index.
+    Step(u32),
+}
+
+/// A point in the work of a host. It takes no time itself, and only nodes of the same host may wait for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The host.
+    pub host: HostId,
+    /// It is not reached earlier.
+    pub start: Time,
+    /// How it is reached.
+    pub kind: StepKind,
+}
+
+/// How a step is reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StepKind {
+    /// Once, when all that it waits for is done.
+    All,
+    /// Each time that something it waits for is done. The first time lets the first node go on that waits for it, the
+    /// second time the second one, in their order.
+    Each,
+}
+
+/// That `waiting` starts no earlier than `delay` after `on`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Need {
+    /// The flow or step that waits.
+    pub waiting: Node,
+    /// What it waits for.
+    pub on: Node,
+    /// The point of that flow; steps have only [`Point::Started`].
+    pub at: Point,
+    /// The time from there.
+    pub delay: Duration,
+}
+
+/// A need, seen from the node that is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Edge {
+    /// The number of the node that waits.
+    pub to: u32,
+    /// The point of the flow that it waits for.
+    pub at: Point,
+    /// The time from there.
+    pub delay: Duration,
+}
+
+/// The needs of a run. A node's number is the flow's, or the number of flows plus the step's. Empty if no flow waits.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Dependencies {
+    flows: u32,
+    steps: Vec<Step>,
+    edges: Vec<Edge>,
+    /// Where the edges of each node start, and the end of the last.
+    first: Vec<u32>,
+    needs: Vec<u32>,
+}
+
+impl Dependencies {
+    /// The table of `needs` between `flows` and `steps`.
+    ///
+    /// # Panics
+    /// If a need names a flow or step that does not exist.
+    pub fn new(flows: usize, steps: Vec<Step>, mut list: Vec<Need>) -> Self {
+        if list.is_empty() {
+            return Self::default();
+        }
+        let flows = flows as u32;
+        let number = |node| match node {
+            Node::Flow(flow) => flow,
+            Node::Step(step) => flows + step,
+        };
+        let count = flows as usize + steps.len();
+        let (mut first, mut needs) = (vec![0; count + 1], vec![0; count]);
+        list.sort_unstable_by_key(|need| (number(need.on), number(need.waiting), need.at, need.delay));
+        for need in &list {
+            first[number(need.on) as usize + 1] += 1;
+            needs[number(need.waiting) as usize] += 1;
+        }
+        for at in 0..count {
+            first[at + 1] += first[at];
+        }
+        let edge = |need: &Need| Edge { to: number(need.waiting), at: need.at, delay: need.delay };
+        Self { flows, steps, edges: list.iter().map(edge).collect(), first, needs }
+    }
+
+    /// Whether no flow waits.
+    pub fn is_empty(&self) -> bool {
+        self.edges.is_empty()
+    }
+
+    /// The number of needs.
+    pub fn len(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// The number of flows and steps; 0 if no flow waits.
+    pub fn nodes(&self) -> usize {
+        self.needs.len()
+    }
+
+    /// Whether each need that is met lets one of the nodes go on that wait for this one.
+    pub fn is_each(&self, node: u32) -> bool {
+        let step = node.checked_sub(self.flows).and_then(|step| self.steps.get(step as usize));
+        step.is_some_and(|step| step.kind == StepKind::Each)
+    }
+
+    /// How many needs a node has.
+    pub fn needs(&self, node: u32) -> u32 {
+        self.needs.get(node as usize).copied().unwrap_or_default()
+    }
+
+    /// The number of flows that wait.
+    pub fn waiting(&self) -> usize {
+        self.needs.iter().take(self.flows as usize).filter(|needs| **needs > 0).count()
+    }
+
+    /// The numbers of the edges from a node.
+    pub fn from(&self, node: u32) -> Range<u32> {
+        let start = |node: usize| self.first.get(node).copied().unwrap_or_default();
+        start(node as usize)..start(node as usize + 1)
+    }
+
+    /// An edge, by its number.
+    pub fn edge(&self, number: u32) -> Edge {
+        self.edges[number as usize]
+    }
+
+    /// Whether anything waits for this point of a flow.
+    pub fn awaits(&self, flow: u32, point: Point) -> bool {
+        self.from(flow).any(|edge| self.edge(edge).at == point)
+    }
+
+    /// Whether a node is a flow.
+    pub fn is_flow(&self, node: u32) -> bool {
+        node < self.flows
+    }
+
+    /// The host at which a node waits: a flow's source.
+    pub fn host(&self, node: u32, flows: &[Flow]) -> HostId {
+        match node.checked_sub(self.flows) {
+            None => flows[node as usize].src,
+            Some(step) => self.steps[step as usize].host,
+        }
+    }
+
+    /// The earliest time of a node.
+    pub fn earliest(&self, node: u32, flows: &[Flow]) -> Time {
+        match node.checked_sub(self.flows) {
+            None => flows[node as usize].start,
+            Some(step) => self.steps[step as usize].start,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_found_from_the_node_that_is_waited_for() {
+        let step = Step { host: HostId(3), start: Time::ZERO, kind: StepKind::All };
+        let need = |waiting, on, at| Need { waiting, on, at, delay: Duration::from_us(1) };
+        let list = vec![
+            need(Node::Flow(2), Node::Step(0), Point::Started),
+            need(Node::Step(0), Node::Flow(1), Point::Received),
+            need(Node::Step(0), Node::Flow(0), Point::Acknowledged),
+        ];
+        let table = Dependencies::new(3, vec![step], list);
+        let to = |node| table.from(node).map(|edge| table.edge(edge).to).collect::<Vec<_>>();
+        assert_eq!([0, 1, 2, 3].map(to), [vec![3], vec![3], vec![], vec![2]]);
+        assert_eq!([0, 1, 2, 3].map(|node| table.needs(node)), [0, 0, 1, 2]);
+        assert_eq!((table.nodes(), table.len(), table.waiting(), table.host(3, &[])), (4, 3, 1, HostId(3)));
+        assert!(table.awaits(0, Point::Acknowledged) && !table.awaits(0, Point::Received));
+        let none = Dependencies::new(3, vec![], vec![]);
+        assert!(none.is_empty() && none.from(2).is_empty() && none.needs(2) == 0);
+    }
+}

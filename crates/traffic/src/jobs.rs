@@ -1,0 +1,54 @@
+//! [`Job`]: flows that are done together: a round of a collective, or a trace whose flows wait for each other.
+
+use weft_units::Duration;
+
+/// Flows that are done together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// The index of its group.
+    pub group: u32,
+    /// The algorithm's name, or `trace`.
+    pub kind: &'static str,
+    /// The number of the round, from 1.
+    pub round: u64,
+    /// The number of ranks.
+    pub ranks: u32,
+    /// The bytes at every rank; of a trace, the sum of its flows.
+    pub bytes: u64,
+    /// The number of flows.
+    pub flows: u64,
+    /// A lower bound of the time from the first start to the last byte received.
+    pub bound: Duration,
+}
+
+/// The jobs of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Jobs {
+    list: Vec<Job>,
+    /// The job of each flow, plus one; 0 for none. Empty without jobs.
+    of: Vec<u32>,
+}
+
+impl Jobs {
+    /// Jobs of `flows` flows, each with the flows that belong to it.
+    pub(crate) fn new(flows: usize, jobs: Vec<(Job, impl Iterator<Item = u32>)>) -> Self {
+        let mut this = Self { list: Vec::new(), of: vec![0; if jobs.is_empty() { 0 } else { flows }] };
+        for (job, members) in jobs {
+            this.list.push(job);
+            for flow in members {
+                this.of[flow as usize] = this.list.len() as u32;
+            }
+        }
+        this
+    }
+
+    /// All jobs.
+    pub fn list(&self) -> &[Job] {
+        &self.list
+    }
+
+    /// The index of the job of a flow.
+    pub fn of(&self, flow: u32) -> Option<usize> {
+        (*self.of.get(flow as usize)? as usize).checked_sub(1)
+    }
+}

@@ -1,0 +1,154 @@
+//! [`Ranks`]: the hosts on which the ranks of a collective or a trace run.
+
+use rand_core::RngCore;
+use weft_units::HostId;
+
+use crate::places::Places;
+use crate::random::shuffle;
+
+/// The order in which ranks are placed on hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Placement {
+    /// All hosts of a rack before the next rack.
+    #[default]
+    Rack,
+    /// The first host of every rack, then the second ones.
+    Striped,
+    /// Drawn at random.
+    Random,
+}
+
+impl Placement {
+    /// Every choice.
+    pub const ALL: [Self; 3] = [Self::Rack, Self::Striped, Self::Random];
+
+    /// The name in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rack => "rack",
+            Self::Striped => "striped",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// Hosts for ranks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ranks {
+    /// This many, placed in this order; all hosts if `None`.
+    Placed(Option<u64>, Placement),
+    /// These.
+    Listed(Vec<HostId>),
+}
+
+impl Default for Ranks {
+    fn default() -> Self {
+        Self::Placed(None, Placement::default())
+    }
+}
+
+impl Ranks {
+    /// The number of ranks.
+    pub fn count(&self, places: &Places) -> u64 {
+        match self {
+            Self::Placed(count, _) => count.unwrap_or(places.len() as u64),
+            Self::Listed(hosts) => hosts.len() as u64,
+        }
+    }
+
+    /// The host of each of `count` ranks.
+    ///
+    /// # Errors
+    /// A rank without a host, or two ranks on one host.
+    pub fn hosts(&self, count: u64, places: &Places, rng: &mut impl RngCore) -> Result<Vec<HostId>, String> {
+        let given = self.count(places).min(places.len() as u64);
+        if count > given {
+            let hosts = match self {
+                Self::Listed(_) => format!("`ranks` lists {given} hosts"),
+                Self::Placed(Some(asked), _) if *asked <= given => format!("`ranks` is {asked}"),
+                Self::Placed(..) => format!("the fabric has {given} hosts"),
+            };
+            return Err(format!("rank {given} has no host: there are {count} ranks, and {hosts}"));
+        }
+        let mut hosts = match self {
+            Self::Listed(hosts) => hosts.clone(),
+            Self::Placed(_, placement) => placement.order(places, rng),
+        };
+        hosts.truncate(count as usize);
+        let mut sorted = hosts.clone();
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("`{}` has two ranks; expected one per host", places.name(pair[0]))),
+            None => Ok(hosts),
+        }
+    }
+}
+
+impl Placement {
+    /// All hosts in this order.
+    fn order(self, places: &Places, rng: &mut impl RngCore) -> Vec<HostId> {
+        let racks = || places.racks().iter().map(|rack| rack.hosts.as_slice());
+        let mut hosts: Vec<HostId> = racks().flatten().copied().collect();
+        match self {
+            Self::Rack => {}
+            Self::Striped => {
+                let most = racks().map(<[_]>::len).max().unwrap_or(0);
+                hosts =
+                    (0..most).flat_map(|at| racks().filter_map(move |rack| rack.get(at))).copied().collect();
+            }
+            Self::Random => shuffle(rng, &mut hosts),
+        }
+        hosts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::places::tests::spine_leaf;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    fn hosts(ranks: &Ranks, count: u64) -> Result<Vec<u32>, String> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let hosts = ranks.hosts(count, &spine_leaf(2, 3, 2), &mut rng)?;
+        Ok(hosts.into_iter().map(|host| host.0).collect())
+    }
+
+    #[test]
+    fn ranks_are_placed_rack_by_rack_across_racks_or_at_random() {
+        let placed = |placement| hosts(&Ranks::Placed(None, placement), 5).unwrap();
+        assert_eq!(placed(Placement::Rack), [0, 1, 2, 3, 4]);
+        assert_eq!(placed(Placement::Striped), [0, 2, 4, 1, 3]);
+        let mut random = hosts(&Ranks::Placed(None, Placement::Random), 6).unwrap();
+        assert_ne!(random, [0, 1, 2, 3, 4, 5]);
+        random.sort_unstable();
+        assert_eq!(random, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(hosts(&Ranks::Listed(vec![HostId(4), HostId(1)]), 2).unwrap(), [4, 1]);
+    }
+
+    #[test]
+    fn a_rank_without_a_host_of_its_own_is_refused() {
+        for (ranks, count, message) in [
+            (Ranks::default(), 7, "rank 6 has no host: there are 7 ranks, and the fabric has 6 hosts"),
+            (
+                Ranks::Placed(Some(9), Placement::Random),
+                9,
+                "rank 6 has no host: there are 9 ranks, and the fabric has 6 hosts",
+            ),
+            (
+                Ranks::Placed(Some(2), Placement::Rack),
+                3,
+                "rank 2 has no host: there are 3 ranks, and `ranks` is 2",
+            ),
+            (
+                Ranks::Listed(vec![HostId(0)]),
+                2,
+                "rank 1 has no host: there are 2 ranks, and `ranks` lists 1 hosts",
+            ),
+            (Ranks::Listed(vec![HostId(4); 2]), 2, "`h4` has two ranks; expected one per host"),
+        ] {
+            assert_eq!(hosts(&ranks, count), Err(message.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! The text form of GOAL (Group Operation Assembly Language, LogGOPSim): `num_ranks 2`, then for each rank
+//! `rank 0 { l1: send 10b to 1 tag 0  l2: calc 100 cpu 0  l2 requires l1 }`.
+//!
+//! A send becomes a flow. What requires it starts when all its bytes are acknowledged, what requires a receive when the
+//! matching flow has arrived; sends and receives between two ranks match in their order by tag. `calc` delays what
+//! requires it by nanoseconds. What `irequires` an operation starts when that starts. `cpu` and `nic` are read and not
+//! used: operations of a rank overlap unless they require each other.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use weft_units::Duration;
+
+use super::{Place, TraceError, is_too_large, too_large};
+use crate::dependencies::{Node, Point};
+use crate::program::Program;
+
+/// A word of the file and its line.
+#[derive(Clone, Copy, Debug)]
+struct Word<'a> {
+    text: &'a str,
+    line: u64,
+}
+
+/// An operation of a rank.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    /// A flow.
+    Send(Node),
+    /// The step at which it is complete.
+    Receive(Node),
+    /// The step at which it starts, and how long it takes.
+    Calc(Node, Duration),
+}
+
+/// Source, destination and tag of a message.
+type Channel = (u32, u32, u64);
+
+/// A send or receive that waits for its counterpart.
+struct Half {
+    node: Node,
+    bytes: u64,
+    line: u64,
+}
+
+/// A requirement within a rank.
+struct Requirement<'a> {
+    waiting: Operation,
+    on: Operation,
+    /// Whether it waits only for the start.
+    is_start: bool,
+    /// The label that is waited for.
+    label: &'a str,
+}
+
+/// A file being read.
+struct Reading<'a> {
+    words: VecDeque<Word<'a>>,
+    program: Program,
+    sends: BTreeMap<Channel, VecDeque<Half>>,
+    receives: BTreeMap<Channel, VecDeque<Half>>,
+    /// The last line.
+    last: u64,
+}
+
+/// Reads a GOAL file in its text form.
+///
+/// # Errors
+/// A line that is not valid, with its number; a message that nobody sends or receives.
+pub fn read_goal(bytes: &[u8]) -> Result<Program, TraceError> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or_else(|| {
+        let why =
+            "this is not text; expected the text form of GOAL, from which `txt2bin` makes the binary one";
+        TraceError { place: Place::File, why: why.to_owned() }
+    })?;
+    let words = words(text)?;
+    let last = words.back().map_or(1, |word| word.line);
+    let (sends, receives) = (BTreeMap::new(), BTreeMap::new());
+    let mut reading = Reading { words, program: Program::default(), sends, receives, last };
+    reading.file()?;
+    reading.join()?;
+    Ok(reading.program)
+}
+
+/// The words of a file, without comments. Braces and the colon after a label are words of their own.
+fn words(text: &str) -> Result<VecDeque<Word<'_>>, TraceError> {
+    let mut words = VecDeque::new();
+    let mut open: Option<u64> = None;
+    for (line, number) in text.lines().zip(1_u64..) {
+        let mut rest = line;
+        while !rest.is_empty() {
+            if open.is_some() {
+                let Some(at) = rest.find("*/") else { break };
+                (open, rest) = (None, &rest[at + 2..]);
+                continue;
+            }
+            rest = rest.trim_start();
+            if rest.starts_with("//") || rest.starts_with('#') {
+                break;
+            }
+            if let Some(after) = rest.strip_prefix("/*") {
+                (open, rest) = (Some(number), after);
+                continue;
+            }
+            let is_end = |c: char| c.is_whitespace() || matches!(c, '{' | '}' | ':' | '/');
+            let end = match rest.find(is_end) {
+                None => rest.len(),
+                // A mark is a word of its own.
+                Some(0) => rest.chars().next().map_or(0, char::len_utf8),
+                Some(at) => at,
+            };
+            let (word, after) = rest.split_at(end);
+            if !word.is_empty() {
+                words.push_back(Word { text: word, line: number });
+            }
+            rest = after;
+        }
+    }
+    match open {
+        None => Ok(words),
+        Some(line) => Err(TraceError { place: Place::Line(line), why: "this comment has no end".into() }),
+    }
+}
+
+fn at(line: u64, why: impl Into<String>) -> TraceError {
+    TraceError { place: Place::Line(line), why: why.into() }
+}
+
+impl<'a> Reading<'a> {
+    fn next(&mut self, expected: &str) -> Result<Word<'a>, TraceError> {
+        self.words
+            .pop_front()
+            .ok_or_else(|| at(self.last, format!("the file ends here; expected {expected}")))
+    }
+
+    /// Takes the next word if it is `text`.
+    fn take(&mut self, text: &str) -> bool {
+        let is_it = self.words.front().is_some_and(|word| word.text == text);
+        if is_it {
+            self.words.pop_front();
+        }
+        is_it
+    }
+
+    fn need(&mut self, text: &str) -> Result<(), TraceError> {
+        let word = self.next(&format!("`{text}`"))?;
+        match word.text == text {
+            true => Ok(()),
+            false => Err(at(word.line, format!("`{}` is not expected here; expected `{text}`", word.text))),
+        }
+    }
+
+    /// The next word, a number that is called `name`, without the end `unit`.
+    fn number(&mut self, name: &str, unit: &str) -> Result<u64, TraceError> {
+        let word = self.next(&format!("a number: {name}"))?;
+        let digits = word.text.strip_suffix(unit).unwrap_or(word.text);
+        let number = digits.parse().map_err(|error| match is_too_large(&error) {
+            true => at(word.line, too_large(name, digits)),
+            false => at(word.line, format!("{name}: `{}` is not a whole number", word.text)),
+        })?;
+        if digits.len() == word.text.len() && !unit.is_empty() && !self.take(unit) {
+            return Err(at(word.line, format!("{name}: the unit is missing; expected `{digits}{unit}`")));
+        }
+        Ok(number)
+    }
+
+    fn file(&mut self) -> Result<(), TraceError> {
+        if self.words.is_empty() {
+            let why =
+                "the file is empty; expected `num_ranks N` and a block `rank R { ... }` for each".to_owned();
+            return Err(TraceError { place: Place::File, why });
+        }
+        self.need("num_ranks")?;
+        let line = self.words.front().map_or(self.last, |word| word.line);
+        let ranks = self.number("num_ranks", "")?;
+        self.program.ranks =
+            u32::try_from(ranks).map_err(|_| at(line, format!("{ranks} ranks are too many")))?;
+        let mut seen = BTreeMap::new();
+        while let Some(word) = self.words.front().copied() {
+            self.need("rank")?;
+            let rank = self.rank("rank")?;
+            if let Some(first) = seen.insert(rank, word.line) {
+                return Err(at(word.line, format!("rank {rank} is described twice, first on line {first}")));
+            }
+            self.block(rank)?;
+        }
+        Ok(())
+    }
+
+    /// The number of a rank.
+    fn rank(&mut self, name: &str) -> Result<u32, TraceError> {
+        let line = self.words.front().map_or(self.last, |word| word.line);
+        let (rank, ranks) = (self.number(name, "")?, self.program.ranks);
+        let fits = u32::try_from(rank).ok().filter(|rank| *rank < ranks);
+        fits.ok_or_else(|| at(line, format!("there is no rank {rank}; `num_ranks` is {ranks}")))
+    }
+
+    /// The block of a rank.
+    fn block(&mut self, rank: u32) -> Result<(), TraceError> {
+        self.need("{")?;
+        let mut labels: HashMap<&str, Operation> = HashMap::new();
+        let mut requirements = Vec::new();
+        loop {
+            let word = self.next("`}`")?;
+            match word.text {
+                "}" => break,
+                "send" | "recv" | "calc" => drop(self.operation(rank, word)?),
+                label if self.take(":") => {
+                    let operation = self.next("send, recv or calc")?;
+                    let operation = self.operation(rank, operation)?;
+                    if labels.insert(label, operation).is_some() {
+                        return Err(at(
+                            word.line,
+                            format!("the label `{label}` is given twice in rank {rank}"),
+                        ));
+                    }
+                }
+                label => {
+                    let verb = self.next("`:`, `requires` or `irequires`")?;
+                    let is_start = match verb.text {
+                        "requires" => false,
+                        "irequires" => true,
+                        other => {
+                            let why = format!(
+                                "`{other}` is not expected after `{label}`; expected `:`, `requires` or `irequires`"
+                            );
+                            return Err(at(verb.line, why));
+                        }
+                    };
+                    let on = self.next("a label")?;
+                    let find = |label: &str, line| {
+                        let known = labels.get(label).copied();
+                        known
+                            .ok_or_else(|| at(line, format!("rank {rank} has no label `{label}` up to here")))
+                    };
+                    let (waiting, on, label) = (find(label, word.line)?, find(on.text, on.line)?, on.text);
+                    requirements.push(Requirement { waiting, on, is_start, label });
+                }
+            }
+        }
+        self.require(rank, &requirements);
+        Ok(())
+    }
+
+    /// An operation, after its first word.
+    fn operation(&mut self, rank: u32, word: Word<'a>) -> Result<Operation, TraceError> {
+        let line = word.line;
+        let way = match word.text {
+            "send" => "to",
+            "recv" => "from",
+            "calc" => {
+                let took = self.number("calc", "")?;
+                let took =
+                    took.checked_mul(1_000).ok_or_else(|| at(line, too_large("calc", &took.to_string())))?;
+                self.attributes()?;
+                return Ok(Operation::Calc(self.program.step(rank), Duration::from_ps(took)));
+            }
+            other => return Err(at(line, format!("`{other}` is not known; expected send, recv or calc"))),
+        };
+        let bytes = self.number("size", "b")?;
+        self.need(way)?;
+        let peer = self.rank(way)?;
+        if peer == rank {
+            return Err(at(line, format!("rank {rank} sends to itself")));
+        }
+        let tag = self.attributes()?;
+        if way == "to" {
+            // A flow has at least one byte.
+            let node = self.program.flow(rank, peer, bytes.max(1));
+            self.sends.entry((rank, peer, tag)).or_default().push_back(Half { node, bytes, line });
+            Ok(Operation::Send(node))
+        } else {
+            let node = self.program.step(rank);
+            self.receives.entry((peer, rank, tag)).or_default().push_back(Half { node, bytes, line });
+            Ok(Operation::Receive(node))
+        }
+    }
+
+    /// The attributes of an operation; returns its tag.
+    fn attributes(&mut self) -> Result<u64, TraceError> {
+        let mut tag = 0;
+        while let Some(word) = self.words.front().copied() {
+            // A label may be called like an attribute.
+            let is_label =
+                self.words.get(1).is_some_and(|next| matches!(next.text, ":" | "requires" | "irequires"));
+            if is_label || !matches!(word.text, "tag" | "cpu" | "nic") {
+                break;
+            }
+            self.words.pop_front();
+            let value = self.number(word.text, "")?;
+            if word.text == "tag" {
+                tag = value;
+            }
+        }
+        Ok(tag)
+    }
+
+    /// Enters the requirements of a rank.
+    fn require(&mut self, rank: u32, requirements: &[Requirement<'a>]) {
+        let node = |operation| match operation {
+            Operation::Send(node) | Operation::Receive(node) | Operation::Calc(node, _) => node,
+        };
+        // Where receives start that others `irequire`, by label: only at their own requirements, not at the message.
+        let mut posted: HashMap<&str, Node> = HashMap::new();
+        for Requirement { on, is_start, label, .. } in requirements {
+            if let (Operation::Receive(received), true) = (on, is_start)
+                && !posted.contains_key(label)
+            {
+                let start = self.program.step(rank);
+                self.program.need(*received, (start, Point::Started), Duration::ZERO);
+                posted.insert(label, start);
+            }
+        }
+        let starts: BTreeMap<Node, Node> = requirements
+            .iter()
+            .filter_map(|requirement| Some((node(requirement.on), *posted.get(requirement.label)?)))
+            .collect();
+        for Requirement { waiting, on, is_start, label } in requirements {
+            let (cause, delay) = match (on, is_start) {
+                (Operation::Send(flow), false) => ((*flow, Point::Acknowledged), Duration::ZERO),
+                (Operation::Receive(_), true) => ((posted[label], Point::Started), Duration::ZERO),
+                (Operation::Calc(step, took), false) => ((*step, Point::Started), *took),
+                (Operation::Send(node) | Operation::Receive(node) | Operation::Calc(node, _), _) => {
+                    ((*node, Point::Started), Duration::ZERO)
+                }
+            };
+            let waiting = node(*waiting);
+            self.program.need(starts.get(&waiting).copied().unwrap_or(waiting), cause, delay);
+        }
+    }
+
+    /// Makes each receive wait for its message.
+    fn join(&mut self) -> Result<(), TraceError> {
+        for ((src, dst, tag), mut receives) in std::mem::take(&mut self.receives) {
+            let mut sends = self.sends.remove(&(src, dst, tag)).unwrap_or_default();
+            while let Some(receive) = receives.pop_front() {
+                let message = format!("from rank {src} to rank {dst} with tag {tag}");
+                let Some(send) = sends.pop_front() else {
+                    return Err(at(receive.line, format!("nobody sends this message {message}")));
+                };
+                if send.bytes != receive.bytes {
+                    let why = format!(
+                        "this message {message} has {} bytes; on line {} it has {}",
+                        receive.bytes, send.line, send.bytes
+                    );
+                    return Err(at(receive.line, why));
+                }
+                self.program.need(receive.node, (send.node, Point::Received), Duration::ZERO);
+            }
+            if let Some(send) = sends.pop_front() {
+                return Err(self.unreceived((src, dst, tag), &send));
+            }
+        }
+        match std::mem::take(&mut self.sends).into_iter().next() {
+            Some((channel, sends)) if !sends.is_empty() => Err(self.unreceived(channel, &sends[0])),
+            _ => Ok(()),
+        }
+    }
+
+    fn unreceived(&self, (src, dst, tag): Channel, send: &Half) -> TraceError {
+        at(send.line, format!("nobody receives this message from rank {src} to rank {dst} with tag {tag}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_chain_of_operations_becomes_flows_that_wait() {
+        let text = "num_ranks 2 // two\nrank 0 {\n l1: send 10b to 1 tag 0\n /* waits */ l2: calc 100 cpu 0\n\
+            l2 requires l1\n l3: send 0 b to 1 tag 4 nic 1\n l3 requires l2 }\nrank 1 {\n\
+            a: recv 10b from 0 tag 0\n b: recv 0b from 0 tag 4\n b requires a\n}\n";
+        let mut program = read_goal(text.as_bytes()).unwrap();
+        assert_eq!(program.flows.iter().map(|flow| flow.bytes).collect::<Vec<_>>(), [10, 1]);
+        program.settle().unwrap();
+        let spell = |node| match node {
+            Node::Flow(flow) => format!("f{flow}"),
+            Node::Step(step) => format!("s{step}"),
+        };
+        let needs = program.needs.iter().map(|need| {
+            format!("{} {} {:?} {}", spell(need.waiting), spell(need.on), need.at, need.delay.ps() / 1_000)
+        });
+        let expected = [
+            "s0 f0 Acknowledged 0",
+            "f1 s0 Started 100",
+            "s2 s1 Started 0",
+            "s1 f0 Received 0",
+            "s2 f1 Received 0",
+        ];
+        assert_eq!(needs.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_irequires_an_operation_waits_for_its_start_only() {
+        let text = "num_ranks 2 rank 0 { a: recv 5b from 1 b: calc 7 b irequires a c: send 5b to 1 c requires b } \
+            rank 1 { s: send 5b to 0 r: recv 5b from 0 }";
+        let mut program = read_goal(text.as_bytes()).unwrap();
+        program.settle().unwrap();
+        // Nothing holds up the calculation: the flow starts after it.
+        let waits = |flow| program.needs.iter().any(|need| need.waiting == Node::Flow(flow));
+        assert!(!waits(0) && !waits(1), "{program:?}");
+        assert_eq!(program.flows.iter().map(|flow| flow.start.ps()).collect::<Vec<_>>(), [7_000, 0]);
+    }
+
+    #[test]
+    fn a_bad_line_is_refused_with_its_number() {
+        let two = |block: &str| format!("num_ranks 2\nrank 0 {{\n{block}\n}}\n");
+        for (text, message) in [
+            ("", "the file is empty; expected `num_ranks N` and a block `rank R { ... }` for each"),
+            ("ranks 2", "line 1: `ranks` is not expected here; expected `num_ranks`"),
+            ("num_ranks x", "line 1: num_ranks: `x` is not a whole number"),
+            ("num_ranks 2\nrank 2 { }", "line 2: there is no rank 2; `num_ranks` is 2"),
+            ("num_ranks 2\nrank 0 {\n", "line 2: the file ends here; expected `}`"),
+            ("num_ranks 2 rank 0 { } rank 0 { }", "line 1: rank 0 is described twice, first on line 1"),
+            ("num_ranks 2 /* no\nend", "line 1: this comment has no end"),
+            (&two("a: wait 5"), "line 3: `wait` is not known; expected send, recv or calc"),
+            (&two("send 5b to 0"), "line 3: rank 0 sends to itself"),
+            (&two("send 5b to 7"), "line 3: there is no rank 7; `num_ranks` is 2"),
+            (&two("send 5 to 1"), "line 3: size: the unit is missing; expected `5b`"),
+            (
+                &two("send 18446744073709551616b to 1"),
+                "line 3: size: `18446744073709551616` is too large; expected at most 18446744073709551615",
+            ),
+            (
+                &two("calc 18446744073709551615"),
+                "line 3: calc: `18446744073709551615` is too large; expected at most 18446744073709551615",
+            ),
+            (&two("a: calc 5\na: calc 6"), "line 4: the label `a` is given twice in rank 0"),
+            (&two("a: calc 5\na requires b"), "line 4: rank 0 has no label `b` up to here"),
+            (
+                &two("send 5b to 1 tag 3"),
+                "line 3: nobody receives this message from rank 0 to rank 1 with tag 3",
+            ),
+            (&two("recv 5b from 1"), "line 3: nobody sends this message from rank 1 to rank 0 with tag 0"),
+            (
+                "num_ranks 2 rank 0 { send 5b to 1 }\nrank 1 { recv 6b from 0 }",
+                "line 2: this message from rank 0 to rank 1 with tag 0 has 6 bytes; on line 1 it has 5",
+            ),
+        ] {
+            assert_eq!(read_goal(text.as_bytes()).unwrap_err().to_string(), message, "{text:?}");
+        }
+        let binary = read_goal(b"\0\x02").unwrap_err().to_string();
+        assert!(binary.starts_with("this is not text; expected the text form of GOAL"), "{binary}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(
+            text in "num_ranks 3 (rank [0-3] \\{( (a|b|c)(:| requires| irequires) (a|b|send|recv|calc)( [0-9]b?)?( to| from)?( [0-2])?){0,6} \\}? ?){0,3}"
+        ) {
+            let _ = read_goal(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,477 @@
+//! A connection matrix of htsim (`.cm`): `Nodes N`, `Connections N` and optionally `Triggers N` and `Failures N`, then
+//! connections such as `0->13 id 1 start 0 size 2000000 send_done_trigger 2` (start in picoseconds) or
+//! `2->4 id 2 trigger 2 size 2000000`, triggers such as `trigger id 2 barrier count 8`, and failures. Nodes are ranks.
+
+use std::collections::BTreeMap;
+
+use weft_units::{Duration, Time};
+
+use super::{Place, TraceError, is_too_large, read_bytes};
+use crate::dependencies::{Node, Point, StepKind};
+use crate::program::Program;
+
+/// The most needs that the triggers of a file may have, one for each connection that ends and each that it starts.
+const MOST_NEEDS: usize = 50_000_000;
+
+/// A link that is down from the start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The line of the file.
+    pub line: u64,
+    /// `TOR`, `AGG` or `CORE`.
+    pub tier: String,
+    /// The number of the switch in its tier.
+    pub switch: u64,
+    /// The number of the link among the switch's uplinks.
+    pub link: u64,
+}
+
+/// The kinds of triggers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Activated once, starts all its connections.
+    Oneshot,
+    /// Each activation starts the next connection.
+    Multishot,
+    /// Starts all its connections after this many activations.
+    Barrier(u64),
+}
+
+/// A trigger, as lines of the file mention it.
+#[derive(Default)]
+struct Trigger {
+    /// The first line that mentions it.
+    line: u64,
+    kind: Option<Kind>,
+    /// What activates it.
+    on: Vec<(Node, Point)>,
+    /// What it starts.
+    starts: Vec<Node>,
+}
+
+/// The counts of the header.
+const COUNTS: [&str; 4] = ["Nodes", "Connections", "Triggers", "Failures"];
+
+/// A file being read.
+#[derive(Default)]
+struct Reading {
+    /// The line and value of each count.
+    counts: [Option<(u64, u64)>; 4],
+    program: Program,
+    triggers: BTreeMap<u64, Trigger>,
+    /// The lines of connections' ids.
+    ids: BTreeMap<u64, u64>,
+    described: u64,
+    failures: Vec<Failure>,
+}
+
+/// Reads a connection matrix from the bytes of a file: its connections as flows between ranks, and its failures.
+///
+/// # Errors
+/// A line that is not valid, with its number, or counts that do not match the lines.
+pub fn read_htsim(bytes: &[u8]) -> Result<(Program, Vec<Failure>), TraceError> {
+    let mut reading = Reading::default();
+    let mut last = 0;
+    for (line, number) in bytes.split(|byte| *byte == b'\n').zip(1..) {
+        let at = |why| TraceError { place: Place::Line(number), why };
+        let text = std::str::from_utf8(line);
+        let text =
+            text.map_err(|_| at("this is not UTF-8 text; expected a connection matrix of htsim".into()))?;
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        last = number;
+        match words.first() {
+            None => {}
+            Some(first) if first.starts_with('#') => {}
+            Some(_) => reading.line(&words, number).map_err(at)?,
+        }
+    }
+    if last == 0 || reading.counts.iter().all(Option::is_none) {
+        let why =
+            "there is no header; expected `Nodes N`, `Connections N` and one line per connection".to_owned();
+        return Err(TraceError { place: Place::File, why });
+    }
+    reading.finish()
+}
+
+impl Reading {
+    fn line(&mut self, words: &[&str], line: u64) -> Result<(), String> {
+        let first = words[0];
+        if let Some(at) = COUNTS.iter().position(|name| *name == first) {
+            let [_, count] = words else { return Err(format!("expected `{first} N`")) };
+            if let Some((line, _)) = self.counts[at] {
+                return Err(format!("`{first}` is given twice, first on line {line}"));
+            }
+            self.counts[at] = Some((line, number(first, count)?));
+            return Ok(());
+        }
+        match first {
+            "trigger" => self.trigger(&words[1..], line),
+            "failure" => self.failure(&words[1..], line),
+            _ if first.contains("->") => self.connection(first, &words[1..], line),
+            _ => Err(format!(
+                "`{first}` is not known; expected a connection such as `0->13`, `trigger`, `failure` or one of {}",
+                COUNTS.join(", ")
+            )),
+        }
+    }
+
+    fn mention(&mut self, id: u64, line: u64) -> &mut Trigger {
+        self.triggers.entry(id).or_insert_with(|| Trigger { line, ..Trigger::default() })
+    }
+
+    fn connection(&mut self, ends: &str, words: &[&str], line: u64) -> Result<(), String> {
+        let nodes = self.counts[0].ok_or("a connection before `Nodes N`")?.1;
+        let (src, dst) = ends.split_once("->").unwrap_or_default();
+        let end = |name, text: &str| {
+            let node = number(name, text)?;
+            let fits = u32::try_from(node).ok().filter(|_| node < nodes);
+            fits.ok_or_else(|| format!("{name}: there is no node {node}; `Nodes` is {nodes}"))
+        };
+        let (src, dst) = (end("source", src)?, end("destination", dst)?);
+        if src == dst {
+            return Err(format!("the connection goes from node {src} to itself"));
+        }
+        let (mut size, mut start, mut trigger, mut done) = (None, None, None, Vec::new());
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let mut value =
+                || words.next().copied().ok_or_else(|| format!("there is no value after `{word}`"));
+            match word {
+                "size" => size = Some(read_bytes(value()?)?),
+                "start" => start = Some(picoseconds(value()?)?),
+                "id" => {
+                    let id = number(word, value()?)?;
+                    if id == 0 {
+                        return Err("id 0 is not allowed".into());
+                    }
+                    if let Some(first) = self.ids.insert(id, line) {
+                        return Err(format!("the id {id} is given twice, first on line {first}"));
+                    }
+                }
+                "trigger" => trigger = Some(number(word, value()?)?),
+                "send_done_trigger" => done.push((number(word, value()?)?, Point::Acknowledged)),
+                "recv_done_trigger" => done.push((number(word, value()?)?, Point::Received)),
+                "prio" => drop(number(word, value()?)?),
+                _ => {
+                    return Err(format!(
+                        "`{word}` is not known; expected id, start, trigger, size, send_done_trigger, \
+                         recv_done_trigger or prio"
+                    ));
+                }
+            }
+        }
+        let size =
+            size.filter(|size| *size > 0).ok_or("the connection has no size; expected `size` and bytes")?;
+        let flow = self.program.flow(src, dst, size);
+        match (start, trigger) {
+            (Some(start), None) => {
+                if let Some(last) = self.program.flows.last_mut() {
+                    last.start = Time::from_ps(start);
+                }
+            }
+            (None, Some(trigger)) => self.mention(trigger, line).starts.push(flow),
+            (Some(_), Some(_)) => {
+                return Err("both `start` and `trigger` are given; expected one of them".into());
+            }
+            (None, None) => return Err("neither `start` nor `trigger` is given; expected one of them".into()),
+        }
+        // htsim takes 0 for none.
+        for (trigger, point) in done.into_iter().filter(|(trigger, _)| *trigger > 0) {
+            self.mention(trigger, line).on.push((flow, point));
+        }
+        Ok(())
+    }
+
+    fn trigger(&mut self, words: &[&str], line: u64) -> Result<(), String> {
+        let (mut id, mut kind, mut count) = (None, None, None);
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let mut value =
+                || words.next().copied().ok_or_else(|| format!("there is no value after `{word}`"));
+            match word {
+                "id" => id = Some(number(word, value()?)?),
+                "count" => count = Some(number(word, value()?)?),
+                "oneshot" | "multishot" | "barrier" if kind.is_none() => kind = Some(word),
+                _ => {
+                    return Err(format!(
+                        "`{word}` is not known here; expected `id N` and one of oneshot, multishot, `barrier count N`"
+                    ));
+                }
+            }
+        }
+        let id =
+            id.filter(|id| *id > 0).ok_or("the trigger has no id; expected `id` and a number above 0")?;
+        let kind = match (kind, count) {
+            (Some("oneshot"), _) => Kind::Oneshot,
+            (Some("multishot"), _) => Kind::Multishot,
+            (Some(_), Some(count)) => Kind::Barrier(count),
+            (Some(_), None) => return Err(format!("the barrier {id} has no count; expected `count N`")),
+            (None, _) => {
+                return Err(format!(
+                    "trigger {id} has no kind; expected oneshot, multishot or `barrier count N`"
+                ));
+            }
+        };
+        self.described += 1;
+        match self.mention(id, line).kind.replace(kind) {
+            None => Ok(()),
+            Some(_) => Err(format!("trigger {id} is described twice")),
+        }
+    }
+
+    fn failure(&mut self, words: &[&str], line: u64) -> Result<(), String> {
+        let ["switch_type", tier @ ("TOR" | "AGG" | "CORE"), "switch_id", switch, "link_id", link] = words
+        else {
+            return Err("expected `failure switch_type TOR|AGG|CORE switch_id N link_id N`".into());
+        };
+        let (switch, link) = (number("switch_id", switch)?, number("link_id", link)?);
+        self.failures.push(Failure { line, tier: (*tier).to_owned(), switch, link });
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(Program, Vec<Failure>), TraceError> {
+        let found = [self.program.flows.len() as u64, self.described, self.failures.len() as u64];
+        let names = ["connections", "triggers", "failures"];
+        for ((count, found), name) in self.counts[1..].iter().zip(found).zip(names) {
+            let (place, said) = match *count {
+                Some((line, said)) => (Place::Line(line), said),
+                None => (Place::File, 0),
+            };
+            if said != found {
+                let why = format!("there are {found} {name}; the header says {said}");
+                return Err(TraceError { place, why });
+            }
+        }
+        let nodes = self.counts[0].map_or(0, |(_, nodes)| nodes);
+        let at = |line, why| TraceError { place: Place::Line(line), why };
+        self.program.ranks = u32::try_from(nodes).map_err(|_| {
+            at(self.counts[0].map_or(1, |(line, _)| line), format!("{nodes} nodes are too many"))
+        })?;
+        for (id, trigger) in std::mem::take(&mut self.triggers) {
+            let line = trigger.line;
+            self.connect(id, &trigger).map_err(|why| at(line, why))?;
+        }
+        Ok((self.program, self.failures))
+    }
+
+    /// Makes the connections of a trigger wait for those that activate it.
+    fn connect(&mut self, id: u64, trigger: &Trigger) -> Result<(), String> {
+        let (on, starts) = (&trigger.on, &trigger.starts);
+        let kind = trigger.kind.ok_or_else(|| {
+            format!("trigger {id} is not described; expected a line such as `trigger id {id} oneshot`")
+        })?;
+        if starts.is_empty() {
+            return Ok(());
+        }
+        let name = match kind {
+            Kind::Oneshot => "a oneshot trigger",
+            Kind::Multishot => "a multishot trigger",
+            Kind::Barrier(_) => "a barrier",
+        };
+        let program = &mut self.program;
+        match kind {
+            Kind::Multishot => {
+                if on.len() < starts.len() {
+                    return Err(format!(
+                        "trigger {id} is {name} of {} connections, but only {} activate it",
+                        starts.len(),
+                        on.len()
+                    ));
+                }
+                let source = |node: &Node| match node {
+                    Node::Flow(flow) => program.flows[*flow as usize].src.0,
+                    Node::Step(_) => 0,
+                };
+                let rank = source(&starts[0]);
+                if let Some(other) = starts.iter().map(source).find(|other| *other != rank) {
+                    return Err(format!(
+                        "trigger {id} is {name} of connections of nodes {rank} and {other}; expected one node"
+                    ));
+                }
+                let step = program.step(rank);
+                if let Some(last) = program.steps.last_mut() {
+                    last.kind = StepKind::Each;
+                }
+                on.iter().for_each(|on| program.need(step, *on, Duration::ZERO));
+                starts.iter().for_each(|flow| program.need(*flow, (step, Point::Started), Duration::ZERO));
+            }
+            Kind::Oneshot | Kind::Barrier(_) => {
+                let count = if let Kind::Barrier(count) = kind { count } else { 1 };
+                if on.len() as u64 != count {
+                    return Err(format!(
+                        "trigger {id} is {name} that {count} connections activate, but {} do",
+                        on.len()
+                    ));
+                }
+                if program.needs.len().saturating_add(on.len().saturating_mul(starts.len())) > MOST_NEEDS {
+                    return Err(format!(
+                        "the triggers up to {id} have more than {MOST_NEEDS} pairs of connections"
+                    ));
+                }
+                for flow in starts {
+                    on.iter().for_each(|on| program.need(*flow, *on, Duration::ZERO));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn number(name: &str, text: &str) -> Result<u64, String> {
+    text.parse().map_err(|error| match is_too_large(&error) {
+        true => super::too_large(name, text),
+        false => format!("{name}: `{text}` is not a whole number"),
+    })
+}
+
+/// A start: a number of picoseconds, possibly with a fraction or an exponent.
+fn picoseconds(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(ps) => Ok(ps),
+        Err(error) if is_too_large(&error) => Err(super::too_large("start", text)),
+        Err(_) => match text.parse::<f64>() {
+            Ok(ps) if ps >= u64::MAX as f64 => Err(super::too_large("start", text)),
+            Ok(ps) if ps >= 0.0 => Ok(ps as u64),
+            _ => Err(format!("start: `{text}` is not a time; expected picoseconds, at least 0")),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dependencies::Need;
+    use proptest::prelude::*;
+
+    fn need(waiting: u32, on: u32, at: Point) -> Need {
+        Need { waiting: Node::Flow(waiting), on: Node::Flow(on), at, delay: Duration::ZERO }
+    }
+
+    #[test]
+    fn connections_and_their_triggers_are_read() {
+        let text = "Nodes 8\nConnections 5\nTriggers 2\n# a comment\n\
+            0->1 id 1 start 2.5e3 size 100 prio 7 recv_done_trigger 1\n\
+            2->3 id 2 start 0 size 200 send_done_trigger 1\n\
+            4->5 id 3 trigger 1 size 300 send_done_trigger 2\n\
+            6->7 id 4 trigger 1 size 5\ntrigger id 1 barrier count 2\n\
+            7->6 id 5 trigger 2 size 18446744073709551615\ntrigger id 2 oneshot\n";
+        let (program, failures) = read_htsim(text.as_bytes()).unwrap();
+        let starts: Vec<u64> = program.flows.iter().map(|flow| flow.start.ps()).collect();
+        assert_eq!((program.ranks, starts, failures), (8, vec![2_500, 0, 0, 0, 0], vec![]));
+        let expected = [
+            need(2, 0, Point::Received),
+            need(2, 1, Point::Acknowledged),
+            need(3, 0, Point::Received),
+            need(3, 1, Point::Acknowledged),
+            need(4, 2, Point::Acknowledged),
+        ];
+        assert_eq!(program.needs, expected);
+    }
+
+    #[test]
+    fn each_activation_of_a_multishot_trigger_starts_one_connection() {
+        let text = "Nodes 3\nConnections 4\nTriggers 1\n0->1 start 0 size 1 send_done_trigger 1\n\
+            0->2 start 0 size 1 send_done_trigger 1\n0->1 trigger 1 size 2\n0->2 trigger 1 size 3\n\
+            trigger id 1 multishot\n";
+        let (program, _) = read_htsim(text.as_bytes()).unwrap();
+        assert_eq!(program.steps.iter().map(|step| step.kind).collect::<Vec<_>>(), [StepKind::Each]);
+        assert_eq!(program.needs.len(), 4);
+    }
+
+    #[test]
+    fn failures_are_read() {
+        let text = "Nodes 2\nConnections 0\nFailures 1\nfailure switch_type AGG switch_id 3 link_id 1\n";
+        let expected = Failure { line: 4, tier: "AGG".into(), switch: 3, link: 1 };
+        assert_eq!(read_htsim(text.as_bytes()).unwrap().1, [expected]);
+    }
+
+    #[test]
+    fn a_bad_line_or_count_is_refused_with_its_place() {
+        let triggered = |lines: &str| {
+            let count = lines.matches("->").count();
+            format!("Nodes 4\nConnections {count}\nTriggers 1\n{lines}")
+        };
+        for (text, message) in [
+            (
+                "# nothing\n",
+                "there is no header; expected `Nodes N`, `Connections N` and one line per connection",
+            ),
+            (
+                "Nodes 4\nConnections 2\n0->1 start 0 size 1\n",
+                "line 2: there are 1 connections; the header says 2",
+            ),
+            ("Nodes 4\nConnections 0\ntrigger id 1 oneshot\n", "there are 1 triggers; the header says 0"),
+            ("Nodes 4\nConnections 0\nTriggers 3\n", "line 3: there are 0 triggers; the header says 3"),
+            ("0->1 start 0 size 1\n", "line 1: a connection before `Nodes N`"),
+            (
+                "Nodes 4\nConnections 1\n0->4 start 0 size 1\n",
+                "line 3: destination: there is no node 4; `Nodes` is 4",
+            ),
+            (
+                "Nodes 4\nConnections 1\n1->1 start 0 size 1\n",
+                "line 3: the connection goes from node 1 to itself",
+            ),
+            (
+                "Nodes 4\nConnections 1\n0->1 start 0 size 18446744073709551616\n",
+                "line 3: bytes: `18446744073709551616` is too large; expected at most 18446744073709551615",
+            ),
+            (
+                "Nodes 4\nConnections 1\n0->1 start 18446744073709551616 size 1\n",
+                "line 3: start: `18446744073709551616` is too large; expected at most 18446744073709551615",
+            ),
+            (
+                "Nodes 18446744073709551616\n",
+                "line 1: Nodes: `18446744073709551616` is too large; expected at most 18446744073709551615",
+            ),
+            (
+                "Nodes 4\nConnections 1\n0->1 start 0\n",
+                "line 3: the connection has no size; expected `size` and bytes",
+            ),
+            (
+                "Nodes 4\nConnections 1\n0->1 size 5\n",
+                "line 3: neither `start` nor `trigger` is given; expected one of them",
+            ),
+            (
+                "Nodes 4\nConnections 2\n0->1 id 1 start 0 size 5\n0->1 id 1 start 0 size 5\n",
+                "line 4: the id 1 is given twice, first on line 3",
+            ),
+            (
+                &triggered("0->1 trigger 1 size 5\ntrigger id 1 oneshot\n"),
+                "line 4: trigger 1 is a oneshot trigger that 1 connections activate, but 0 do",
+            ),
+            (
+                &triggered(
+                    "0->1 start 0 size 5 send_done_trigger 1\n1->0 trigger 1 size 5\ntrigger id 1 barrier count 2\n",
+                ),
+                "line 4: trigger 1 is a barrier that 2 connections activate, but 1 do",
+            ),
+            (
+                &triggered("0->1 trigger 1 size 5\n0->1 trigger 1 size 5\ntrigger id 1 multishot\n"),
+                "line 4: trigger 1 is a multishot trigger of 2 connections, but only 0 activate it",
+            ),
+            (
+                "Nodes 4\nConnections 1\n0->1 trigger 9 size 5\n",
+                "line 3: trigger 9 is not described; expected a line such as `trigger id 9 oneshot`",
+            ),
+            (
+                "Nodes 4\nConnections 0\ntrigger id 1 barrier\n",
+                "line 3: the barrier 1 has no count; expected `count N`",
+            ),
+            (
+                "Nodes 4\nConnections 0\nFailures 1\nfailure switch_type LEAF switch_id 3 link_id 1\n",
+                "line 4: expected `failure switch_type TOR|AGG|CORE switch_id N link_id N`",
+            ),
+        ] {
+            assert_eq!(read_htsim(text.as_bytes()).unwrap_err().to_string(), message, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(
+            lines in "(Nodes [0-9]\n)?(Connections [0-3]\n)?(([0-4]->[0-4]|trigger|failure)( (id|start|size|trigger|barrier count|send_done_trigger) [0-9]){0,4}\n){0,4}"
+        ) {
+            let _ = read_htsim(lines.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,85 @@
+"""Collectives: their completion times in results, in `weft summary` and on the report's page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from weft import paths
+from weft.results import Results
+from weft.scenario import Scenario
+
+ALL_REDUCE = """
+[fabric]
+kind = "spine-leaf"
+spines = 2
+leaves = 2
+hosts_per_leaf = 4
+rate = "1 Gbps"
+
+[[traffic]]
+collective = "ring-all-reduce"
+bytes = "400 kB"
+repeats = 2
+class = "reduce"
+
+[[traffic]]
+collective = "pipeline"
+bytes = "100 kB"
+ranks = 3
+placement = "striped"
+chunks = 2
+
+[scheme]
+name = "ecmp"
+
+[run]
+duration = "1 s"
+seeds = 2
+
+[sweep]
+"scheme.name" = ["ecmp", "spray"]
+"""
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("collectives") / "results"
+    Scenario.from_text(ALL_REDUCE).run(out, jobs=1)
+    return out
+
+
+def test_every_round_has_its_completion_time_and_its_ratio_to_the_bound(directory):
+    run = Results(directory).finished[0]
+    summary = json.loads((run.path / "summary.json").read_text())
+    found = [(job["group"], job["class"], job["kind"], job["round"], job["ranks"]) for job in summary["collectives"]]
+    assert found == [
+        (0, "reduce", "ring-all-reduce", 1, 8),
+        (0, "reduce", "ring-all-reduce", 2, 8),
+        (1, None, "pipeline", 1, 3),
+    ]
+    assert [job["flows"] for job in summary["collectives"]] == [112, 112, 4]
+    for job in summary["collectives"]:
+        assert job["flows_finished"] == job["flows"]
+        assert job["ratio"] == pytest.approx(job["completion_ps"] / job["bound_ps"])
+        assert job["ratio"] > 1
+
+
+def test_the_summary_has_one_row_per_collective_and_scheme(directory, weft):
+    rows = paths.collectives(Results(directory))
+    assert {(row.collective, row.scheme) for row in rows} == {
+        (name, scheme) for name in ("0. reduce", "1. pipeline") for scheme in ("ecmp", "spray")
+    }
+    assert all(row.estimates["bound_ratio"].n == 2 for row in rows)
+    shown = weft("summary", directory).output
+    assert "Collectives" in shown and "Times the bound" in shown
+    printed = json.loads(weft("summary", directory, "--json").output)["collectives"]
+    assert [row["collective"] for row in printed] == [row.collective for row in rows]
+
+
+def test_the_report_has_a_table_of_collectives(directory, weft):
+    assert weft("report", directory).exit_code == 0
+    page = (directory / "report.html").read_text()
+    assert 'id="collectives-section"' in page and "1. pipeline" in page
