@@ -242,7 +242,7 @@ impl Ports {
         mark: impl FnOnce(&mut Header),
     ) -> Option<(Waiting, Option<u32>)> {
         let mut port = self.ports.get_mut(link as usize)?.take()?;
-        let next = port.next().and_then(|class| {
+        let next = port.next_queue().and_then(|class| {
             let marks = port.marks_leaving(class);
             let waiting = port.queues.take_first(class)?;
             if marks {

@@ -42,7 +42,7 @@ impl Marking {
                     return queued > kmax;
                 }
                 let drawn = u128::from(random.next_u32()) * u128::from(CERTAIN) * u128::from(kmax - kmin);
-                drawn < u128::from(red.pmax) * u128::from(queued - kmin) << 32
+                drawn < (u128::from(red.pmax) * u128::from(queued - kmin)) << 32
             }
         }
     }

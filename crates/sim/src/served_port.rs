@@ -109,8 +109,8 @@ impl ServedPort {
         self.counters.pause_frames += 1;
     }
 
-    /// Removes the next packet to send, and its queue.
-    pub fn next(&mut self) -> Option<usize> {
+    /// The queue that sends next, if one may.
+    pub fn next_queue(&mut self) -> Option<usize> {
         self.queues.next(self.paused)
     }
 
