@@ -224,7 +224,7 @@ fn unfit(fabric: &Fabric, transport: &Protocol, scheme: &Descriptor) -> Vec<Stri
         _ => None,
     };
     if let Some(what) = listening
-        && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none())
+        && fabric.links().iter().all(|link| link.queue.ecn_threshold.is_none() && link.queue.red.is_none())
     {
         warnings.push(format!(
             "no queue marks packets, so {what}: set fabric.ecn_threshold, such as \"65 packets\""

@@ -3,7 +3,7 @@
 
 use weft_traffic::Flow;
 use weft_transport::{Protocol, mptcp};
-use weft_units::Time;
+use weft_units::{HostId, Time};
 
 use super::multipath::Multipath;
 use super::protocol::{Hosts, Nics, World};
@@ -86,6 +86,18 @@ impl Hosts for Any {
         tracer: &mut T,
     ) -> bool {
         each!(self, hosts => hosts.timer(place, net, nics, world, tracer))
+    }
+
+    fn resumed<T: Tracer>(
+        &mut self,
+        host: HostId,
+        nic: u32,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        each!(self, hosts => hosts.resumed(host, nic, net, nics, world, tracer));
     }
 
     fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
