@@ -31,6 +31,8 @@ pub struct Pacer {
     number: u32,
     ready: VecDeque<Wish>,
     waiting: BinaryHeap<Reverse<(Time, Wish)>>,
+    /// Those whose class of packets flow control has paused.
+    paused: Vec<Wish>,
     /// When the timer is due; [`Time::MAX`]: there is none.
     armed: Time,
 }
@@ -38,7 +40,14 @@ pub struct Pacer {
 impl Pacer {
     /// No sender yet; `number` is that of the link among those of the partition's hosts.
     pub fn new(nic: u32, number: u32) -> Self {
-        Self { nic, number, ready: VecDeque::new(), waiting: BinaryHeap::new(), armed: Time::MAX }
+        Self {
+            nic,
+            number,
+            ready: VecDeque::new(),
+            waiting: BinaryHeap::new(),
+            paused: Vec::new(),
+            armed: Time::MAX,
+        }
     }
 
     /// The number of the link whose timer has this place, if it is one.
@@ -69,6 +78,16 @@ impl Pacer {
         self.ready.pop_front()
     }
 
+    /// The sender whose turn it was must wait until flow control lets its class of packets go on.
+    pub fn pause(&mut self, turn: Wish) {
+        self.paused.push(turn);
+    }
+
+    /// Flow control lets some classes go on.
+    pub fn resume(&mut self) {
+        self.ready.extend(self.paused.drain(..));
+    }
+
     /// Sets the timer for the next turn, at a time when the line is free.
     #[inline]
     pub fn arm(&mut self, free: Time, queue: &mut EventQueue) {
@@ -94,6 +113,7 @@ impl Pacer {
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        self.ready.capacity() * size_of::<Wish>() + self.waiting.capacity() * size_of::<(Time, Wish)>()
+        (self.ready.capacity() + self.paused.capacity()) * size_of::<Wish>()
+            + self.waiting.capacity() * size_of::<(Time, Wish)>()
     }
 }

@@ -7,7 +7,7 @@ use weft_transport::Stats;
 use weft_transport::roce::{
     Ack, AckKind, Config, CongestionControl, Data, Dcqcn, LossRecovery, Receiver, Sender,
 };
-use weft_units::{Bytes, Time};
+use weft_units::{Bytes, HostId, Time};
 
 use super::alarms::Alarms;
 use super::ends::{Ends, Whose, tell};
@@ -145,6 +145,11 @@ impl Roce {
             if this.link != link {
                 // Its host has chosen another link since.
                 self.wake(turn.place, net, world, tracer);
+                continue;
+            }
+            if !net.can_send(nic, this.template.traffic_class) {
+                this.has_turn = true;
+                self.links[link as usize].pause(turn);
                 continue;
             }
             this.send(&self.config, turn.flow, net, world, tracer);
@@ -363,6 +368,21 @@ impl Hosts for Roce {
         this.sender.time_out(&self.config, now);
         self.wake(place, net, world, tracer);
         true
+    }
+
+    fn resumed<T: Tracer>(
+        &mut self,
+        _host: HostId,
+        nic: u32,
+        net: &mut Network<'_>,
+        _nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        if let Some(&link) = self.numbers.get(&nic) {
+            self.links[link as usize].resume();
+            self.serve(link, net, world, tracer);
+        }
     }
 
     fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {

@@ -67,3 +67,46 @@ proptest! {
         prop_assert_eq!(report.flows_finished, kept.flows.len() as u64);
     }
 }
+
+#[test]
+fn over_lossless_ports_nothing_is_lost_and_paused_queue_pairs_wait_in_their_host() {
+    let traffic =
+        "pairs = { incast = { fan_in = 7, receiver = \"h0\" } }\nflows = 14\nsizes = { fixed = \"1 MB\" }";
+    for control in ["off", "dcqcn"] {
+        let transport = format!("protocol = \"roce\"\ncongestion_control = \"{control}\"");
+        let fabric = "queue = \"1 MB\"\npfc = {}\nred = { kmin = \"50 kB\", kmax = \"200 kB\", pmax = 0.2 }";
+        let plan = leaf_spine(fabric, traffic, &transport, "limit = \"1 s\"");
+        let (report, kept) = run_with_threads(&plan);
+        assert_eq!(report.flows_finished, kept.flows.len() as u64, "{control}");
+        assert_eq!(report.counters.packets_dropped.iter().sum::<u64>(), 0, "{control}");
+        assert!(kept.flows.iter().all(|flow| flow.retransmissions == 0), "{control}");
+        for link in &report.links {
+            let from = plan.fabric.node(plan.fabric.link(link.id).from);
+            assert!(
+                !from.is_host() || link.counters.max_backlog.0 < 5_000,
+                "{}: {:?}",
+                from.name,
+                link.counters
+            );
+        }
+    }
+}
+
+#[test]
+fn dcqcn_shares_a_bottleneck_that_marks_at_random_fairly_and_fills_it() {
+    let traffic = "pairs = [[\"h1\", \"h0\"], [\"h2\", \"h0\"], [\"h4\", \"h0\"], [\"h5\", \"h0\"]]\nflows = 4\n\
+                   sizes = { fixed = \"10 MB\" }";
+    let fabric = "queue = \"2 MB\"\nred = { kmin = \"50 kB\", kmax = \"400 kB\", pmax = 0.2 }";
+    let plan = leaf_spine(fabric, traffic, "protocol = \"roce\"", "limit = \"1 s\"");
+    let (_, kept) = run(&plan, 1);
+    let times: Vec<f64> = kept
+        .flows
+        .iter()
+        .map(|flow| (flow.end.expect("it finishes") - flow.flow.start).as_secs_f64())
+        .collect();
+    let (first, last) =
+        (times.iter().copied().fold(f64::MAX, f64::min), times.iter().copied().fold(0.0, f64::max));
+    // 40 MB at 10 Gbps, of which 1000 of 1082 bytes are payload.
+    let least = 40e6 * 8.0 / 10e9 * 1.082;
+    assert!(last < 1.15 * least && first > 0.75 * last, "{times:?} of {least}");
+}
