@@ -1,5 +1,6 @@
 //! [`Ends`]: one side each of the flows of a partition.
 
+use weft_traffic::Point;
 use weft_units::Time;
 
 use super::places::Place;
@@ -101,4 +102,13 @@ pub fn tell(net: &mut Network<'_>, world: &World<'_>, whose: Whose, news: News) 
     let flow = &world.flows[whose.flow as usize];
     let node = node_of(net, [flow.src, flow.dst][whose.side]);
     net.tell(node, news);
+}
+
+/// Tells the engine that the source of a flow is done: all of its data is acknowledged or, without acknowledgements, sent.
+pub fn tell_done(net: &mut Network<'_>, world: &World<'_>, flow: FlowNumber) {
+    let whose = Whose { flow, side: 0 };
+    if world.waiting.awaits(flow, Point::Acknowledged) {
+        tell(net, world, whose, News::Acknowledged(flow));
+    }
+    tell(net, world, whose, News::Closed(flow, 0));
 }

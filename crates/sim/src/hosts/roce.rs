@@ -10,7 +10,7 @@ use weft_transport::roce::{
 use weft_units::{Bytes, HostId, Time};
 
 use super::alarms::Alarms;
-use super::ends::{Ends, Whose, tell};
+use super::ends::{Ends, Whose, tell, tell_done};
 use super::following::Following;
 use super::pacer::{Pacer, Wish};
 use super::places::Place;
@@ -178,7 +178,7 @@ impl Roce {
         }
         if this.sender.is_done() && !this.is_over {
             this.is_over = true;
-            tell(net, world, whose, News::Closed(whose.flow, 0));
+            tell_done(net, world, whose.flow);
         }
         self.wake(place, net, world, tracer);
     }

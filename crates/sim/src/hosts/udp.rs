@@ -10,7 +10,7 @@ use weft_transport::udp::{Config, Datagram, Sink, Source};
 use weft_units::Time;
 
 use super::alarms::Alarms;
-use super::ends::{Ends, Whose, tell};
+use super::ends::{Ends, Whose, tell, tell_done};
 use super::following::Following;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World};
@@ -85,7 +85,7 @@ impl Udp {
             net.send(this.nic, packet, tracer);
             if this.source.next_at().is_none() {
                 this.ends_at = now + self.config.linger;
-                tell(net, world, whose, News::Closed(whose.flow, 0));
+                tell_done(net, world, whose.flow);
             }
         }
         let next = this.source.next_at().unwrap_or(this.ends_at);

@@ -10,7 +10,7 @@ use weft_transport::uec::{Config, Receiver, Sender};
 use weft_units::{HostId, Time};
 
 use super::alarms::Alarms;
-use super::ends::{Ends, Whose, tell};
+use super::ends::{Ends, Whose, tell, tell_done};
 use super::following::Following;
 use super::pacer::{Pacer, Wish};
 use super::pacers::Pacers;
@@ -73,7 +73,7 @@ impl Uec {
         let Side::Source(source) = &mut end.state else { return };
         if source.sender.is_done() && !source.is_done {
             source.is_done = true;
-            tell(net, world, end.whose, News::Closed(end.whose.flow, 0));
+            tell_done(net, world, end.whose.flow);
         }
         if !source.is_waiting && source.sender.can_send(&self.config) {
             source.is_waiting = true;
