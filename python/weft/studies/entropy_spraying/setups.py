@@ -3,7 +3,8 @@
 From csg-htsim's `run.sh` and sources: three-tier fat-tree, 100 Gbps, 1 us per link, no delay in switches, 4000 bytes of
 payload in packets of 4064 on the wire, answers of 64, a flow of 2 MB per host, all at once, a window of 50 packets,
 queues of 35 packets of 4000 bytes with trimming. htsim counts the packet being sent: 34 packets of 4064 bytes fit, here
-33 besides that one. Marks are set at dequeue if more than 18 packets of 4000 bytes stay behind: 76 kB with the one that leaves.
+33 besides that one. Marks are set at dequeue if more than 18 packets of 4000 bytes stay behind: 76 kB with the one that
+leaves.
 """
 
 from __future__ import annotations
