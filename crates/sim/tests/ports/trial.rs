@@ -9,8 +9,8 @@ use weft_sim::probe::Probe;
 use weft_sim::record::{Kept, RunReport};
 use weft_switching::ecmp::{Ecmp, EcmpSwitch};
 use weft_switching::{Actions, Blueprint, Context, DropReason, Forwarding, Header, SchemeSpec, Switch};
-use weft_traffic::Flow;
-use weft_transport::Config;
+use weft_traffic::{Dependencies, Flow, Jobs};
+use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, NodeId, PortId, Time};
 
 /// Forwards by ECMP, or on a ring always in one direction.
@@ -94,10 +94,12 @@ impl<'a> Trial<'a> {
     /// Runs it, and checks that every packet is accounted for.
     pub fn run(&self) -> (RunReport, Kept) {
         let (fabric, mut kept) = (self.fabric, Kept::default());
-        let config = Config { mss: 1_448, ..Config::profile("linux").unwrap() };
+        let config = Protocol::from(Config { mss: 1_448, ..Config::profile("linux").unwrap() });
         let setup = Setup {
             fabric,
             flows: &self.flows,
+            dependencies: &Dependencies::default(),
+            jobs: &Jobs::default(),
             classes: 1,
             transport: &config,
             seed: 1,

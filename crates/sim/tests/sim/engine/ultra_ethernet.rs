@@ -132,7 +132,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let fabric = fat_tree(10);
     for entropy_choice in CHOICES {
         let config = Config { entropy_choice, ..Config::default() };
-        same_with_threads(&permutation(&fabric, config, 500_000), &[2, 3], Trial::run);
+        same_with_threads(&permutation(&fabric, config, 500_000), &[2, 3], |trial| trial.run());
     }
 }
 
