@@ -7,7 +7,10 @@ again when one of its files has another size or modification time. Small results
 from __future__ import annotations
 
 import json
+import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +30,8 @@ WORTH = 1 << 22
 """Bytes read from which on the outcome is kept."""
 BATCH = 1 << 22
 """Bytes read at a time; decoded, samples take some fifty times as much."""
+THREADS = min(4, os.cpu_count() or 1)
+"""Batches computed at a time."""
 
 Watch = Callable[[str, float, float], None]
 """Called with a description of the work, the bytes read and the bytes to read."""
@@ -151,9 +156,9 @@ class Aggregates:
             parts = [{key: table.filter(pl.col(ENTRY).is_in(list(valid))) for key, table in tables.items()}]
             total, done = sum(weights[entry] for entry in missing), 0
             try:
-                for batch in batches(missing, weights):
-                    self._results.watch(f"Reading {name}", done, total)
-                    parts.append(compact(compute(batch)))
+                self._results.watch(f"Reading {name}", done, total)
+                for batch, part in _computed(batches(missing, weights), compute):
+                    parts.append(part)
                     valid |= {entry: stamps[entry] for entry in batch}
                     done += sum(weights[entry] for entry in batch)
                     self._results.watch(f"Reading {name}", done, total)
@@ -162,6 +167,28 @@ class Aggregates:
                 if done >= WORTH:
                     file.save(valid, tables)
         return {key: _in_order(table, list(stamps)) for key, table in tables.items()}
+
+
+def _computed(
+    work: Iterator[list[str]], compute: Callable[[Sequence[str]], Tables]
+) -> Iterator[tuple[list[str], Tables]]:
+    """Batches and their tables, in order: `THREADS` at a time, as much of the work on one is not parallel."""
+    pool = ThreadPoolExecutor(THREADS)
+
+    def tables_of(batch: list[str]) -> Tables:
+        return compact(compute(batch))
+
+    try:
+        ahead: deque[tuple[list[str], Future[Tables]]] = deque()
+        for batch in work:
+            ahead.append((batch, pool.submit(tables_of, batch)))
+            if len(ahead) > THREADS:
+                first, tables = ahead.popleft()
+                yield first, tables.result()
+        for rest, tables in ahead:
+            yield rest, tables.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _size_and_time(run: Run, name: str) -> tuple[int, int]:
