@@ -23,7 +23,9 @@ use crate::deadlock::Deadlock;
 use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::record::{ControllerReport, FlowRecord, Recorder, RunReport, Sample, Tracing};
+use crate::record::{ControllerReport, Recorder, RunReport};
+#[cfg(feature = "schemes")]
+use crate::record::{FlowRecord, Sample, Tracing};
 use crate::results::{Account, LinkAccount, ResultError, ResultWriter, jobs_json, quantile};
 
 /// In fabrics with more switches than this, switch tables are not sampled.

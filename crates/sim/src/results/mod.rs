@@ -17,4 +17,5 @@ pub(crate) use quantile::quantile;
 pub use row::FlowRow;
 pub use summary::Summary;
 pub use temporary::is_temporary;
+#[cfg(feature = "schemes")]
 pub(crate) use temporary::{Temporary, temporary_of};
