@@ -138,7 +138,7 @@ fn results_are_the_same_with_any_number_of_threads() {
 
 #[test]
 fn packets_whose_tail_is_lost_do_not_wait_for_ever() {
-    let losses = "[[event]]\nat = \"0 s\"\nuplinks = 1.0\nloss = 0.01";
+    let losses = "[[event]]\nat = \"0 s\"\nchange = { share = 1.0 }\nloss = 0.01";
     let transport = "loss_recovery = \"selective-repeat\"";
     for shape in [LEAF_SPINE, FAT_TREE] {
         let (report, kept) = run(&plan(&format!("{shape}\nqueue = \"1 MB\""), PATIENT, transport, losses), 1);
