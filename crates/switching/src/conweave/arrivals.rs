@@ -89,7 +89,7 @@ impl Arrivals {
                 entry.is_clear = true;
                 return Fate::Leaves;
             }
-            entry.queue = queues.open(flow, (tag.epoch, until), port, clear);
+            entry.queue = queues.open(flow, (tag.epoch, tag.tail_sent, until), port, clear);
             let slot = entry.queue.and_then(|place| queues.push(place));
             return slot.map_or(Fate::Leaves, Fate::Waits);
         };
@@ -103,8 +103,8 @@ impl Arrivals {
             entry.queue = None;
             return Fate::LeavesBefore(place);
         }
-        // The old path is slower than predicted. A deadline that comes forward is noticed at the one before.
-        queue.until = predicted(Some((tag.sent, now)), tag.sent, now, limits).max(queue.until);
+        // The old path may be slower than predicted. It may also be faster, but the timer is set already.
+        queue.until = predicted(Some((tag.sent, now)), queue.tail_sent, now, limits).max(queue.until);
         Fate::Leaves
     }
 
@@ -209,6 +209,13 @@ mod tests {
         let queue = end.queues.close(place, &mut end.out).unwrap();
         end.arrivals.gave_up(&queue, until);
         assert_eq!(end.next(3, true, [103, 160], Request::Nothing), Fate::Leaves);
+        let mut slower = End::new();
+        slower.next(3, false, [60, 90], Request::RoundTrip);
+        slower.next(3, true, [101, 112], Request::Nothing);
+        slower.next(3, false, [70, 140], Request::Nothing);
+        assert!(slower.queues.due(until).is_empty(), "the old path takes 70 us");
+        let until = slower.queues.next_due();
+        assert!((until.ps() as f64 / 1e6 - 186.0).abs() < 0.2, "{until:?}");
         let mut unknown = End::new();
         unknown.next(3, true, [101, 112], Request::Nothing);
         assert_eq!(unknown.queues.next_due(), at(112 + 216));

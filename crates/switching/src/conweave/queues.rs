@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use weft_units::{PortId, Time};
 
 use super::flow_key::FlowKey;
+use super::overlay::Stamp;
 use crate::{Actions, Header};
 
 /// A queue of waiting packets.
@@ -12,6 +13,8 @@ pub(super) struct Queue {
     pub(super) flow: FlowKey,
     /// The epoch for whose `TAIL` the packets wait.
     pub(super) epoch: u8,
+    /// When that one left.
+    pub(super) tail_sent: Stamp,
     /// When they wait no longer.
     pub(super) until: Time,
     /// Where they leave.
@@ -50,7 +53,7 @@ impl Queues {
     pub(super) fn open(
         &mut self,
         flow: FlowKey,
-        (epoch, until): (u8, Time),
+        (epoch, tail_sent, until): (u8, Stamp, Time),
         port: PortId,
         clear: Header,
     ) -> Option<u16> {
@@ -63,7 +66,7 @@ impl Queues {
             None => return None,
         };
         self.queues[usize::from(place)] =
-            Some(Queue { flow, epoch, until, port, clear, slots: VecDeque::new() });
+            Some(Queue { flow, epoch, tail_sent, until, port, clear, slots: VecDeque::new() });
         self.earliest = self.earliest.min(until);
         Some(place)
     }
@@ -132,7 +135,7 @@ mod tests {
     }
 
     fn open(queues: &mut Queues, flow: u32, us: u64) -> Option<u16> {
-        queues.open(FlowKey(flow), (0, at(us)), PortId(1), Header::default())
+        queues.open(FlowKey(flow), (0, Stamp::default(), at(us)), PortId(1), Header::default())
     }
 
     #[test]
