@@ -1,21 +1,25 @@
-//! [`Held`]: the frames that the switches of one partition hold. They stay in the slab, and so count as in flight.
+//! [`Held`]: the frames that the switches of one partition hold. They stay in the slab, and so count as in flight, and take
+//! up space in buffers and accounts of flow control.
 
 use weft_switching::Actions;
 
-use crate::packet::PacketId;
-
 /// The frames by switch and slot.
-#[derive(Default)]
-pub struct Held {
-    switches: Vec<Vec<Option<PacketId>>>,
+pub struct Held<F> {
+    switches: Vec<Vec<Option<F>>>,
 }
 
-impl Held {
-    /// Puts a packet into a slot; returns the packet that then has none: the one before it, or, without such a slot,
+impl<F> Default for Held<F> {
+    fn default() -> Self {
+        Self { switches: Vec::new() }
+    }
+}
+
+impl<F> Held<F> {
+    /// Puts a frame into a slot; returns the frame that then has none: the one before it, or, without such a slot,
     /// itself.
-    pub fn put(&mut self, switch: usize, slot: u32, packet: PacketId) -> Option<PacketId> {
+    pub fn put(&mut self, switch: usize, slot: u32, frame: F) -> Option<F> {
         if slot >= Actions::SLOTS {
-            return Some(packet);
+            return Some(frame);
         }
         let slot = slot as usize;
         if self.switches.len() <= switch {
@@ -23,13 +27,13 @@ impl Held {
         }
         let slots = &mut self.switches[switch];
         if slots.len() <= slot {
-            slots.resize(slot + 1, None);
+            slots.resize_with(slot + 1, || None);
         }
-        slots[slot].replace(packet)
+        slots[slot].replace(frame)
     }
 
-    /// Takes the packet out of a slot, if there is one.
-    pub fn take(&mut self, switch: usize, slot: u32) -> Option<PacketId> {
+    /// Takes the frame out of a slot, if there is one.
+    pub fn take(&mut self, switch: usize, slot: u32) -> Option<F> {
         self.switches.get_mut(switch)?.get_mut(slot as usize)?.take()
     }
 }

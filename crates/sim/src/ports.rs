@@ -28,6 +28,21 @@ pub struct Joined {
     pub charged: [Option<u32>; 2],
 }
 
+/// The space that a packet takes in a switch.
+#[derive(Clone, Copy, Debug)]
+pub struct Deposit {
+    /// The place of the switch's buffer.
+    buffer: Option<usize>,
+    wire_bytes: u32,
+    charge: Charge,
+}
+
+impl Deposit {
+    fn of(port: &ServedPort, waiting: &Waiting) -> Self {
+        Self { buffer: port.buffer, wire_bytes: waiting.wire_bytes, charge: waiting.charge }
+    }
+}
+
 /// The served ports of a partition, by link.
 #[derive(Default)]
 pub struct Ports {
@@ -208,29 +223,68 @@ impl Ports {
 
     /// Puts a packet into a queue; returns the link with flow control whose account has changed.
     fn enter(&mut self, port: &mut ServedPort, class: usize, waiting: Waiting) -> Option<u32> {
-        if waiting.charge.shared
-            && let Some(place) = port.buffer
-        {
-            self.buffers[place].take(waiting.wire_bytes);
-        }
+        let deposit = Deposit::of(port, &waiting);
         port.queues.push(class, waiting);
-        let (link, queue) = waiting.charge.ingress?;
-        let buffer = port.buffer.map(|place| &self.buffers[place]);
-        self.ingress[link as usize].as_mut()?.charge(queue.into(), waiting.wire_bytes, buffer);
+        self.charge(&deposit)
+    }
+
+    /// A switch with the port of `link` holds a packet, outside of its queues. Returns its place in the accounts, and the
+    /// link with flow control whose account has changed; `None` if there is no space.
+    pub fn hold(
+        &mut self,
+        link: u32,
+        packet: PacketId,
+        (header, wire_bytes): (&Header, u32),
+    ) -> Option<(Deposit, Option<u32>)> {
+        let place = self.get(link).and_then(|port| port.buffer);
+        let buffer = place.map(|place| &self.buffers[place]);
+        let charge = match self.ingress_of(packet, header) {
+            Some((from, queue)) => {
+                let ingress = self.ingress[from as usize].as_ref()?;
+                let shared = buffer.is_some() && ingress.shares();
+                ingress
+                    .fits(queue.into(), wire_bytes, buffer)
+                    .then_some(Charge { ingress: Some((from, queue)), shared })?
+            }
+            None => {
+                buffer.is_none_or(|buffer| buffer.fits(0, wire_bytes)).then_some(())?;
+                Charge { ingress: None, shared: buffer.is_some() }
+            }
+        };
+        let deposit = Deposit { buffer: place, wire_bytes, charge };
+        Some((deposit, self.charge(&deposit)))
+    }
+
+    fn charge(&mut self, deposit: &Deposit) -> Option<u32> {
+        let Deposit { buffer, wire_bytes, charge } = *deposit;
+        if charge.shared
+            && let Some(place) = buffer
+        {
+            self.buffers[place].take(wire_bytes);
+        }
+        let (link, queue) = charge.ingress?;
+        let buffer = buffer.map(|place| &self.buffers[place]);
+        self.ingress[link as usize].as_mut()?.charge(queue.into(), wire_bytes, buffer);
+        Some(link)
+    }
+
+    /// Returns the space of a packet; returns the link with flow control whose account has changed.
+    pub fn refund(&mut self, deposit: &Deposit) -> Option<u32> {
+        let Deposit { buffer, wire_bytes, charge } = *deposit;
+        if charge.shared
+            && let Some(place) = buffer
+        {
+            self.buffers[place].give(wire_bytes);
+        }
+        let (link, queue) = charge.ingress?;
+        let buffer = buffer.map(|place| &self.buffers[place]);
+        self.ingress[link as usize].as_mut()?.release(queue.into(), wire_bytes, buffer);
         Some(link)
     }
 
     /// Returns the space of a packet that has left `port`; returns the link with flow control whose account has changed.
-    pub fn release(&mut self, port: &ServedPort, waiting: &Waiting) -> Option<u32> {
-        if waiting.charge.shared
-            && let Some(place) = port.buffer
-        {
-            self.buffers[place].give(waiting.wire_bytes);
-        }
-        let (link, queue) = waiting.charge.ingress?;
-        let buffer = port.buffer.map(|place| &self.buffers[place]);
-        self.ingress[link as usize].as_mut()?.release(queue.into(), waiting.wire_bytes, buffer);
-        Some(link)
+    fn release(&mut self, port: &ServedPort, waiting: &Waiting) -> Option<u32> {
+        self.refund(&Deposit::of(port, waiting))
     }
 
     /// Removes the packet that the port of `link` sends next. Returns it, and the link with flow control whose account has

@@ -7,6 +7,7 @@ use crate::line::Offer;
 use crate::network::{Network, line_port, mark};
 use crate::packet::{Bound, PacketId};
 use crate::pfc::paused_by;
+use crate::ports::Deposit;
 
 impl Network<'_> {
     /// A packet reaches a served port. Returns the packet for which there is no space, if any.
@@ -92,6 +93,22 @@ impl Network<'_> {
         let wire_bytes = self.links.wire_bytes(back, header.ip_bytes);
         self.put_on_line(back, packet, wire_bytes);
         true
+    }
+
+    /// A switch with the port of `link` holds a packet; `None` if there is no space.
+    pub fn hold(&mut self, link: u32, packet: PacketId) -> Option<Deposit> {
+        let header = self.packets.get(packet).header;
+        let wire_bytes = self.links.wire_bytes(link, header.ip_bytes);
+        let (deposit, charged) = self.ports.hold(link, packet, (&header, wire_bytes))?;
+        charged.into_iter().for_each(|from| self.announce(from));
+        Some(deposit)
+    }
+
+    /// A packet that a switch held leaves as `leave` says; until then, its sender is not told of the space.
+    pub fn let_go(&mut self, deposit: &Deposit, leave: impl FnOnce(&mut Self)) {
+        let charged = self.ports.refund(deposit);
+        leave(self);
+        charged.into_iter().for_each(|from| self.announce(from));
     }
 
     /// Whether a packet that belongs to no connection is a pause frame.

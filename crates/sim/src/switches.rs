@@ -13,6 +13,7 @@ use crate::held::Held;
 use crate::journal::{News, Reported};
 use crate::network::Network;
 use crate::packet::{Bound, PacketId, UNDECIDED};
+use crate::ports::Deposit;
 use crate::shown::shown;
 use crate::timer::Timer;
 use crate::trace::{TraceEvent, Tracer};
@@ -58,7 +59,8 @@ impl Context for SwitchContext<'_, '_> {
 pub struct Switches<S> {
     nodes: Vec<SwitchNode<S>>,
     actions: Actions,
-    held: Held,
+    /// Each with the space that it takes.
+    held: Held<(PacketId, Deposit)>,
 }
 
 impl<S: Switch> Switches<S> {
@@ -210,8 +212,15 @@ impl<S: Switch> Switches<S> {
                 }
                 Action::Hold(slot) => {
                     let this = one_of(packet, place + 1 == count, now, net, tracer);
-                    if let Some(lost) = self.held.put(number, slot, this) {
-                        net.drop(node, lost, DropReason::NotReleased, tracer);
+                    match net.hold(first_link, this) {
+                        None => net.drop(node, this, DropReason::QueueFull, tracer),
+                        Some(space) => {
+                            if let Some((lost, space)) = self.held.put(number, slot, (this, space)) {
+                                net.let_go(&space, |net| {
+                                    net.drop(node, lost, DropReason::NotReleased, tracer)
+                                });
+                            }
+                        }
                     }
                 }
                 Action::Drop(reason) => net.drop(node, packet, reason, tracer),
@@ -255,13 +264,14 @@ impl<S: Switch> Switches<S> {
     ) {
         let (node, first_link) = (self.nodes[number].node, self.nodes[number].first_link);
         for &(slot, action) in released {
-            match (self.held.take(number, slot), action) {
-                (Some(packet), Action::Send(port)) => {
+            let Some((packet, space)) = self.held.take(number, slot) else { continue };
+            net.let_go(&space, |net| match action {
+                Action::Send(port) => {
                     net.send(first_link + u32::from(port.0), packet, tracer);
                 }
-                (Some(packet), Action::Drop(reason)) => net.drop(node, packet, reason, tracer),
+                Action::Drop(reason) => net.drop(node, packet, reason, tracer),
                 _ => {}
-            }
+            });
         }
     }
 

@@ -7,8 +7,8 @@
 //! One file per scheme: [`ecmp`], [`single_path`], [`spray`], [`spanning_tree`]; those that balance load, [`wcmp`],
 //! [`letflow`], [`conga`], [`drill`], [`adaptive`], which share [`flowlets`], [`least_loaded`] and results [`derived`]
 //! from the routes of the whole fabric ([`capacities`], [`components`]); [`flowcut`] with its table [`flowcuts`],
-//! [`hula`] with [`best_hops`] and [`link_load`]; [`smoc`] with its [`rule_table`]; [`hedera`] and [`tag_forward`] in their
-//! own directories; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`]
+//! [`hula`] with [`best_hops`] and [`link_load`]; [`smoc`] with its [`rule_table`]; [`conweave`], [`hedera`] and [`tag_forward`] in
+//! their own directories; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`]
 //! and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a simulation can run. The
 //! command line, the scenario schema and the documentation read the list. Schemes of hosts are in [`host`].
 
@@ -21,6 +21,7 @@ mod blueprint;
 mod capacities;
 mod components;
 pub mod conga;
+pub mod conweave;
 mod derived;
 mod descriptor;
 pub mod drill;

@@ -16,8 +16,8 @@ use crate::spec::{SchemeError, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
 use crate::tfe::{Classifier, TfeSwitch};
 use crate::{
-    Forwarding, adaptive, arp_path, conga, drill, ecmp, flowcut, hedera, hula, letflow, single_path, smoc,
-    spanning_tree, spray, tag_forward, tcp_path, tfe, wcmp,
+    Forwarding, adaptive, arp_path, conga, conweave, drill, ecmp, flowcut, hedera, hula, letflow,
+    single_path, smoc, spanning_tree, spray, tag_forward, tcp_path, tfe, wcmp,
 };
 
 const SCHEMES: &[Descriptor] = &[
@@ -25,6 +25,7 @@ const SCHEMES: &[Descriptor] = &[
     arp_path::DESCRIPTOR,
     clove::DESCRIPTOR,
     conga::DESCRIPTOR,
+    conweave::DESCRIPTOR,
     drb::DESCRIPTOR,
     drill::DESCRIPTOR,
     ecmp::DESCRIPTOR,
@@ -118,6 +119,7 @@ pub fn visit_scheme<V: SchemeVisitor>(
         "adaptive" => visitor.visit(adaptive::Adaptive::new(routes, spec)),
         "arp_path" => visitor.visit(Exploring::new(seed, spec, ArpPathSwitch::new)),
         "conga" => visitor.visit(conga::Conga::new(fabric, routes, seed, spec)?),
+        "conweave" => visitor.visit(conweave::ConWeave::new(fabric, routes, seed, spec)?),
         "drill" => visitor.visit(drill::Drill::new(routes, seed, spec)),
         "ecmp" => visitor.visit(ecmp::Ecmp::new(routes, seed, spec)),
         "flowcut" => visitor.visit(flowcut::Flowcut::new(routes, seed, spec)),

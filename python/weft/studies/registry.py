@@ -9,6 +9,7 @@ from .entropy_spraying import EntropySpraying
 from .load_balancing import LoadBalancing
 from .packet_spraying import PacketSpraying
 from .packet_spraying.emulated import PacketSprayingEmulated
+from .roce_load_balancing import RoceLoadBalancing
 from .smoc.emulated import SmocEmulated
 from .smoc.simulated import Smoc
 from .tag_and_forward import TagAndForward
@@ -20,6 +21,7 @@ ALL: tuple[Study, ...] = (
     LoadBalancing(),
     PacketSpraying(),
     PacketSprayingEmulated(),
+    RoceLoadBalancing(),
     Smoc(),
     SmocEmulated(),
     TagAndForward(),

@@ -339,7 +339,7 @@ proptest! {
             (Just(leaves), prop::collection::vec(0_u8..3, leaves * spines))
         }),
         hosts in 1_u32..4,
-        name in prop::sample::select(vec!["conga", "hula"]),
+        name in prop::sample::select(vec!["conga", "conweave", "hula"]),
         down in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
         flows in prop::collection::vec((any::<u16>(), any::<u16>(), any::<u16>()), 20),
         seed in any::<u64>(),

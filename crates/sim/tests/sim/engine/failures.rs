@@ -15,7 +15,7 @@ fn two_spines() -> Fabric {
 }
 
 /// Schemes whose routes are recomputed after a failure, those of hosts among them.
-const ROUTED: [&str; 17] = [
+const ROUTED: [&str; 18] = [
     "ecmp",
     "single_path",
     "spray",
@@ -23,6 +23,7 @@ const ROUTED: [&str; 17] = [
     "drill",
     "letflow",
     "conga",
+    "conweave",
     "hula",
     "hedera",
     "wcmp",
@@ -171,8 +172,8 @@ fn two_cables_between_two_switches_fail_one_by_one() {
     }
     let cables = [0, 1].map(|_| builder.connect(switches[0], switches[1], &spec).unwrap());
     let fabric = builder.build().unwrap();
-    // CONGA and HULA are not defined on a fabric of one tier.
-    let is_defined = |name: &&str| !["conga", "hula"].contains(name);
+    // CONGA, ConWeave and HULA are not defined on a fabric of one tier.
+    let is_defined = |name: &&str| !["conga", "conweave", "hula"].contains(name);
     for name in ROUTED.into_iter().chain(["flowcut"]).filter(is_defined) {
         let trial = Trial::linux(&fabric, name).flow(0, 1, 5_000_000, Duration::ZERO);
         let outcome = trial.fail(MS(5), "s0-s1").run();

@@ -34,6 +34,7 @@ fn schemes() -> Vec<SchemeSpec> {
         "spray",
         "adaptive",
         "conga",
+        "conweave",
         "drill",
         "flowcut",
         "hula",

@@ -157,6 +157,7 @@ pub fn any_scheme_of_tiers() -> impl Strategy<Value = SchemeSpec> {
     prop_oneof![
         3 => conga,
         2 => Just(crate::common::scheme("hula")),
+        2 => Just(crate::common::scheme("conweave")),
         1 => Just(crate::common::scheme_with("hedera", "interval", interval)),
     ]
 }
@@ -241,7 +242,9 @@ fn conserves(trial: Trial<'_>, limit: u64) -> Result<(), TestCaseError> {
         let repeats =
             counters.packets_copied + outcome.flows.iter().map(|flow| flow.retransmissions).sum::<u64>();
         let few = counters.packets_in_flight <= 2 * trial.flows.len() as u64;
-        prop_assert!(few || repeats > 0 || ["hermes", "hula"].contains(&trial.scheme.name.as_str()));
+        prop_assert!(
+            few || repeats > 0 || ["conweave", "hermes", "hula"].contains(&trial.scheme.name.as_str())
+        );
     }
     Ok(())
 }

@@ -1,0 +1,122 @@
+//! ConWeave: the switch of the source moves a flow off a path whose round trip is long, and the switch of the destination
+//! restores the order of its packets (Song et al., "Network load balancing with in-network reordering support for RDMA",
+//! SIGCOMM 2023).
+//!
+//! A flow's packets are in epochs. The first one of an epoch asks for an answer (`RTT_REQUEST`). If it comes in time, the
+//! next epoch begins; if not, the next packet is the last one on this path (`TAIL`), and the flow goes on over another one
+//! that was not reported as congested. The switch of the destination holds packets of the new path until the `TAIL` is
+//! there, or should be; then it answers (`CLEAR`), and the next epoch begins. It reports paths of marked packets (`NOTIFY`).
+//!
+//! Departures from the paper, most of them as in conweave-ns3:
+//! * Two paths are drawn for a flow that is to move; if both are congested, it keeps its own.
+//! * If the `TAIL` does not come in time, there is also a `CLEAR`. If that is lost, the next epoch begins after `expiry`.
+//! * Only packets with payload are in epochs, of all protocols; others go by hash. The header takes no bytes on the wire.
+//! * A path is the choices at the first two switches on the way up: on fabrics with more, later ones go by its hash.
+
+mod arrivals;
+mod config;
+mod departures;
+mod flow_key;
+mod overlay;
+mod paths;
+mod queues;
+mod switch;
+
+use std::sync::Arc;
+
+use weft_fabric::Fabric;
+use weft_units::{HostId, NodeId};
+
+use self::arrivals::Arrivals;
+use self::config::{Config, PARAMS, contradiction};
+use self::departures::Departures;
+use self::paths::Paths;
+use self::queues::Queues;
+use self::switch::{ConWeaveSwitch, Tor};
+use crate::blueprint::Blueprint;
+use crate::descriptor::{Descriptor, Hops, Need};
+use crate::edge_switches::EdgeSwitches;
+use crate::hash::mix64;
+use crate::spec::{Contradiction, SchemeError, SchemeSpec};
+use crate::tiers::{Way, tor_switches};
+use crate::{Forwarding, ecmp};
+
+/// The scheme.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "conweave",
+    summary: "ConWeave: a flow leaves a path with long round trips at once, its destination's switch restores the order",
+    decides: "the source's switch",
+    observes: "round trips and congestion marks, told by the destination's switch",
+    source: "Song et al., SIGCOMM 2023",
+    params: PARAMS,
+    needs: &[Need::NewSwitch],
+    next_hops: Some(Hops::EqualCost),
+    contradiction,
+    misfit: Some(misfit),
+    ..Descriptor::PLAIN
+};
+
+/// Why `fabric` is not supported.
+fn misfit(_spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
+    let reason = tor_switches(fabric).err()?;
+    Some(Contradiction {
+        param: "name",
+        message: format!("`{}` does not run on this fabric: {reason}", DESCRIPTOR.name),
+        expected: "expected tiers of switches, with all hosts below the lowest".to_owned(),
+    })
+}
+
+/// Builds the switches of the fabric.
+pub struct ConWeave {
+    routes: Arc<Forwarding>,
+    tors: EdgeSwitches,
+    /// By host, the number of its switch.
+    tor_of: Arc<[u16]>,
+    /// By switch with hosts, one of them.
+    members: Arc<[HostId]>,
+    seed: u64,
+    config: Config,
+}
+
+impl ConWeave {
+    /// The scheme with the parameters of `spec`.
+    ///
+    /// # Errors
+    /// [`SchemeError::Fabric`] if the fabric does not consist of tiers.
+    pub fn new(
+        fabric: &Fabric,
+        routes: Arc<Forwarding>,
+        seed: u64,
+        spec: &SchemeSpec,
+    ) -> Result<Self, SchemeError> {
+        let tors =
+            tor_switches(fabric).map_err(|reason| SchemeError::Fabric { name: DESCRIPTOR.name, reason })?;
+        let (tor_of, members) = (tors.of_hosts().into(), tors.members().into());
+        Ok(Self { routes, tors, tor_of, members, seed, config: Config::new(spec) })
+    }
+}
+
+impl Blueprint for ConWeave {
+    type Switch = ConWeaveSwitch;
+
+    fn switch(&self, fabric: &Fabric, node: NodeId) -> ConWeaveSwitch {
+        let links = self.routes.links(node);
+        let key = mix64(ecmp::hash_id(self.seed, node));
+        let Config { cutoff, pause, wait, slack, expiry, aging, flows, queues } = self.config;
+        let tor = self.tors.number(node).map(|_| Tor {
+            tor_of: Arc::clone(&self.tor_of),
+            paths: Paths::new(fabric, &self.routes, node, Arc::clone(&self.members)),
+            departures: Departures::new(flows, aging, (cutoff, expiry), mix64(key ^ 1)),
+            arrivals: Arrivals::new(flows, aging, [wait, slack, self.config.longest_wait()], mix64(key ^ 2)),
+            queues: Queues::new(queues),
+            pause,
+        });
+        ConWeaveSwitch {
+            next_hops: self.routes.at(node),
+            ways: links.iter().map(|link| Way::new(fabric, node, link.to)).collect(),
+            level: usize::from(fabric.node(node).tier).saturating_sub(1),
+            tor,
+            key,
+        }
+    }
+}
