@@ -92,8 +92,9 @@ class Workers:
 
     async def _look(self) -> None:
         threads: dict[str, int] = await self._client.nthreads()
-        for address in self.usable.keys() - threads.keys():
+        for address in sorted(self.usable.keys() - threads.keys()):
             del self.usable[address]
+            self._warn(f"worker {address} has left: others repeat its unfinished runs")
         for address in self._refused.keys() - threads.keys():
             del self._refused[address]
         new = threads.keys() - self.usable.keys() - self._refused.keys()

@@ -74,6 +74,7 @@ def test_four_workers_of_which_two_are_killed_give_the_bytes_of_one_machine(dask
         run.until(lambda worker=worker: worker.is_running, f"a run on {worker.name}")
         worker.kill()
     assert run.wait() == 0, run.text
+    assert "has left: others repeat its unfinished runs" in run.text
     assert results(out) == results(local(file))
     until(lambda: all(worker.is_clean for worker in workers[2:]), "the workers to remove their files")
 
