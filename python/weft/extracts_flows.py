@@ -137,7 +137,7 @@ class PointFlows:
         part = self._part.only(runs.to_list())
         if not part.finished:
             part = self._part.only([self._runs[0].id])
-        there = pl.read_parquet_schema(part.files(FLOWS)[0])
+        there = pl.scan_parquet(part.files(FLOWS)[0], glob=False).collect_schema()
         path = pl.col("path") if "path" in there else pl.lit(None, dtype=pl.String).alias("path")
         explored = (
             pl.col("exploration_ps").is_not_null() if "exploration_ps" in there else pl.lit(None, dtype=pl.Boolean)

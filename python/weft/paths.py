@@ -94,7 +94,11 @@ def _table_sizes(run: Run, summary: Json) -> Mapping[str, float | None]:
         known: Mapping[str, float | None] = summary[_SIZES]
         return known
     metrics = pl.col("metric").is_in(TABLE_SIZES)
-    series = pl.scan_parquet(run.path / "series.parquet").with_columns(pl.col("metric").cast(pl.String)).filter(metrics)
+    series = (
+        pl.scan_parquet(run.path / "series.parquet", glob=False)
+        .with_columns(pl.col("metric").cast(pl.String))
+        .filter(metrics)
+    )
     columns = (pl.lit(run.id).alias(ENTRY), "metric", "time_ps", "value")
     return table_sizes(series.select(columns).collect(), {run.id: summary}).row(0, named=True)
 

@@ -163,7 +163,7 @@ def _check_columns(results: Results) -> None:
         file = run.path / "flows.parquet"
         if "emulated" not in heads[run.id] or not file.is_file():
             continue
-        there = pl.read_parquet_schema(file)
+        there = pl.scan_parquet(file, glob=False).collect_schema()
         missing = [name for name in COUNTED if name not in there]
         if missing:
             raise ResultsError(

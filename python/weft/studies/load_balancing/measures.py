@@ -101,7 +101,9 @@ def _goodput(run: Run, summary: Mapping[str, Any]) -> float:
     first, last = summary["window_ps"]
     within = (pl.col("metric") == "throughput_bps") & (pl.col("time_ps") > first) & (pl.col("time_ps") <= last)
     samples = last // summary["interval_ps"] - first // summary["interval_ps"]
-    found = pl.scan_parquet(run.path / "series.parquet").filter(within).select(pl.col("value").sum()).collect()
+    found = (
+        pl.scan_parquet(run.path / "series.parquet", glob=False).filter(within).select(pl.col("value").sum()).collect()
+    )
     return float(found.item()) / float(samples)
 
 
