@@ -154,9 +154,9 @@ class Run(Process):
         assert not re.search("Traceback|[a-z]Warning", self.text), self.text
         return code
 
-    def until(self, state: Callable[[], object], what: str) -> None:
+    def until(self, state: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
         """Wait for a state during the run."""
-        until(lambda: state() or self.popen.poll() is not None, what)
+        until(lambda: state() or self.popen.poll() is not None, what, seconds)
         assert state(), f"ended before {what}: {self.text}"
 
 

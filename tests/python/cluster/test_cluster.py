@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from distributed import Client
 
-from dask_processes import Run, results, until
+from dask_processes import PATIENCE, Run, results, until
 from weft import __version__
 from weft.cluster.connection import Cluster
 from weft.scenario import Scenario
@@ -303,7 +303,8 @@ def test_a_large_result_is_never_in_memory_as_a_whole(dask, scenario, tmp_path):
     run.until(lambda: worker.is_running, "a run")
     pids = [worker.popen.pid, run.popen.pid, dask.scheduler.popen.pid]
     before = [peak(pid) for pid in pids]
-    run.until(lambda: list(out.glob("runs/[!.]*")), "a result")
+    # Parquet files are written slowly by libraries that are not optimized.
+    run.until(lambda: list(out.glob("runs/[!.]*")), "a result", 4 * PATIENCE)
     after = [peak(pid) for pid in pids]
     size = sum(len(content) for name, content in results(out).items() if name.startswith("runs/"))
     run.kill()
