@@ -1,6 +1,6 @@
 """Links with a given rate and queue: HTB over a FIFO on every interface, configured in one batch and read back.
 
-`burst 900b` makes the link busy after every full frame, like a wire: with an ordinary token bucket, frames of a loaded
+`burst 1400b` makes the link busy after every full frame, like a wire: with an ordinary token bucket, frames of a loaded
 link pass unqueued and explorations cannot see the load. `overhead` counts preamble, frame check sequence and gap, which
 Linux does not, so that a frame takes as long as in the simulator.
 
@@ -24,10 +24,10 @@ from .requirements import program
 _NOTICEABLE = Fraction(1, 20)
 """Share of a full frame's transmission time below which the delay of a whole path is not emulated, with a warning."""
 _QUANTUM = 1514
-FRAME_BY_FRAME = 900
+FRAME_BY_FRAME = 1400
 """Bytes of a burst with which a link is busy after every full frame, and makes up for timers that are late by less.
 
-With 100 bytes (8 us at 100 Mbps) a link of 100 Mbps carried 5 % too little, with 300 bytes on some days 2.4 %; with a
+With 100 bytes (8 us at 100 Mbps) a link of 100 Mbps carried 5 % too little, with 300 to 900 bytes on some days 2.4 %; with a
 whole frame, an idle link would pass two at once.
 """
 _MINIMUM_MTU_FRAME = 1514

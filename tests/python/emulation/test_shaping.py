@@ -20,7 +20,7 @@ QDISCS = """[{"kind":"htb","handle":"1:","dev":"x","root":true,"options":{"defau
 {"kind":"pfifo","handle":"10:","dev":"x","parent":"1:1","options":{"limit":100}}]"""
 CLASS = (
     "class htb 1:1 root leaf 10: prio 0 quantum 1514 rate 10Mbit overhead 24 ceil 10Mbit linklayer ethernet"
-    " burst 900b/1 mpu 0b cburst 900b/1 mpu 0b level 0"
+    " burst 1400b/1 mpu 0b cburst 1400b/1 mpu 0b level 0"
 )
 
 
@@ -36,7 +36,7 @@ def test_what_is_as_wanted_has_no_differences():
         (QDISCS.replace('"pfifo"', '"bfifo"'), CLASS, "bfifo limit 100, not pfifo limit 100"),
         (QDISCS, CLASS.replace("rate 10Mbit", "rate 100Mbit"), "rate 100000000.0, not 10000000"),
         (QDISCS, CLASS.replace("ceil 10Mbit", "ceil 9Mbit"), "ceil 9000000.0, not 10000000"),
-        (QDISCS, CLASS.replace("cburst 900b", "cburst 1600b"), "cburst 1600, not 900"),
+        (QDISCS, CLASS.replace("cburst 1400b", "cburst 1600b"), "cburst 1600, not 1400"),
         (QDISCS, CLASS.replace("overhead 24 ", ""), "overhead 0, not 24"),
         (QDISCS, "", "x has no class"),
     ],
@@ -48,7 +48,7 @@ def test_every_difference_is_named(qdiscs, text, said):
 def test_a_link_is_htb_with_the_burst_of_one_frame_over_a_queue_that_counts_packets():
     assert SHAPE.commands("l0-eth1") == [
         "qdisc add dev l0-eth1 root handle 1: htb default 1",
-        "class add dev l0-eth1 parent 1: classid 1:1 htb rate 10000000bit ceil 10000000bit burst 900b cburst 900b"
+        "class add dev l0-eth1 parent 1: classid 1:1 htb rate 10000000bit ceil 10000000bit burst 1400b cburst 1400b"
         " quantum 1514 overhead 24",
         "qdisc add dev l0-eth1 parent 1:1 handle 10: pfifo limit 100",
     ]
