@@ -27,8 +27,8 @@ _QUANTUM = 1514
 FRAME_BY_FRAME = 1400
 """Bytes of a burst with which a link is busy after every full frame, and makes up for timers that are late by less.
 
-With 100 bytes (8 us at 100 Mbps) a link of 100 Mbps carried 5 % too little, with 300 to 900 bytes on some days 2.4 %; with
-a whole frame, an idle link would pass two at once.
+With 100 bytes (8 us at 100 Mbps) a link of 100 Mbps carried 5 % too little, with 300 to 900 bytes on some days 2.4 %;
+with a whole frame, an idle link would pass two at once.
 """
 _MINIMUM_MTU_FRAME = 1514
 """Bytes of a full frame as counted by Linux."""
