@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::{Value, json};
-use weft_loadgen::{Generator, Outcome, Style, Workload};
+use weft_loadgen::{Generator, Lateness, Outcome, Style, Workload};
 
 /// Two loopback addresses unique to this test: all of 127.0.0.0/8 is local.
 pub fn addresses() -> [String; 2] {
@@ -89,4 +89,10 @@ pub fn lines(text: &[u8]) -> Vec<Value> {
     let mut lines: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
     lines.sort_by_key(|line| line["flow"].as_u64());
     lines
+}
+
+/// How late the records say that the flows started.
+pub fn lateness(records: &[Value], flows: &[Value]) -> Lateness {
+    let start = |of: &Value| of["start_ps"].as_u64().unwrap();
+    Lateness::of(records.iter().zip(flows).map(|(record, flow)| start(record) - start(flow)).collect())
 }

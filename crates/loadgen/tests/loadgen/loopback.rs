@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
-use crate::common::{Files, addresses, flow, lines, read, send, text, workload};
+use crate::common::{Files, addresses, flow, lateness, lines, read, send, text, workload};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::{Value, json};
 use weft_loadgen::{Generator, GeneratorError, Style};
@@ -24,10 +24,13 @@ fn every_byte_of_every_flow_arrives_and_times_are_in_order() {
         let time = |key: &str| record[key].as_u64().unwrap_or_else(|| panic!("{key} of {record}"));
         assert!(flow["start_ps"].as_u64().unwrap() <= time("start_ps"), "{record}");
         assert!(time("start_ps") < time("established_ps") && time("established_ps") < time("end_ps"));
-        assert!(time("packets_sent") >= 1 && time("retransmissions") == 0 && record["error"].is_null());
-        assert_eq!(record["packets_sent"], record["segments_received"]);
+        // Loopback loses nothing, but Linux sends a tail loss probe when a busy machine acknowledges late. The receiver
+        // gets a probe, too, perhaps after its counters were read.
+        let (sent, resent) = (time("packets_sent"), time("retransmissions"));
+        assert!(resent < sent && record["error"].is_null(), "{record}");
+        assert!((sent - resent..=sent).contains(&time("segments_received")), "{record}");
     }
-    assert!(outcome.lateness.p50_ps < 1_000_000_000 && outcome.congestion.len() == 1, "{outcome:?}");
+    assert_eq!((outcome.lateness, outcome.congestion.len()), (lateness(&records, &flows), 1));
 }
 
 #[test]
