@@ -18,9 +18,11 @@ from weft.results import Results
 
 PAGE = (Path(__file__).parents[3] / "docs" / "cluster.md").read_text()
 
+# Like the real one, it keeps a copy: dask-jobqueue deletes the script as soon as `sbatch` has ended.
 SBATCH = """\
 #!/bin/sh
-setsid sh "$1" > "$1.log" 2>&1 &
+cp "$1" "$SLURM_JOBS.sh"
+setsid sh "$SLURM_JOBS.sh" > "$SLURM_JOBS.log" 2>&1 &
 echo $! > "$SLURM_JOBS"
 echo "Submitted batch job 1"
 """
