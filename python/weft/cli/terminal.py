@@ -29,6 +29,10 @@ class Terminal(Console):
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
+    def on_broken_pipe(self) -> None:
+        """Raise the error again: for Rich, a reader that closed the pipe (``| head``) is a failure of the command."""
+        raise
+
 
 def as_json(value: Any, indent: int | None = None) -> str:
     """JSON for a terminal or a program: readable, with control characters as JSON escapes."""
