@@ -268,6 +268,17 @@ def test_axes_become_logarithmic_and_curves_complementary(page, how):
     assert page.complaints == []
 
 
+@pytest.mark.parametrize("chart", ["completion", "throughput"])
+def test_a_logarithmic_axis_below_a_decade_has_several_labels(page, chart):
+    page.locator(f'[data-toggle="{chart}-y"]').click()
+    settled(page)
+    labels = """chart => [...document.querySelectorAll(`#${chart} svg .role-axis[aria-label^="Y-axis"]`)].map(
+        axis => [...axis.querySelectorAll('.role-axis-label text')].filter(
+            label => label.textContent && getComputedStyle(label).opacity > 0).length)"""
+    found = page.evaluate(labels, chart)
+    assert len(found) == 3 and min(found) >= 2, found
+
+
 @HOW
 def test_a_measure_is_chosen(page, how):
     labels = page.locator("#completion svg .role-axis-label text").all_text_contents()

@@ -57,7 +57,7 @@ const byClass = (figure) => {
     }));
     const x = { ...axisOf({ field: "at", title: page.axisTitle, kind: "number", zero: false, ...(xs.length > 10 ? { ticks: 5 } : { values: xs }), grid: false, padding: 16 }) };
     x.axis.format = "~g";
-    const y = axisOf({ field: "mean", kind, log });
+    const y = axisOf({ field: "mean", kind, log, rows: all });
     const here = values(state.point)[page.axis];
     // All intervals of many schemes at many values would be a thicket.
     const pointed = all.length > page.crowded ? `pointed_${all[0].class}` : null;
@@ -77,7 +77,7 @@ const byClass = (figure) => {
     const x = { field: many ? "name" : "scheme", type: "nominal", title: null, sort: null,
       axis: { labelAngle: many || order.length > Math.max(2, width / 90) ? -30 : 0, grid: false, labelOverlap: false, labelLimit: 110 } };
     const inner = many ? { xOffset: { field: "scheme", type: "nominal", sort: order } } : {};
-    const y = axisOf({ field: "mean", kind, log });
+    const y = axisOf({ field: "mean", kind, log, rows: all });
     const mark = log ? { type: "point", filled: true, size: 70, opacity: 1 } : { type: "bar", cornerRadiusEnd: 2 };
     return { data: all, layers: [
       { mark, encoding: { x, y, ...ofScheme("color", ...(log ? ["shape"] : [])), ...inner, tooltip: tips } },
@@ -139,12 +139,12 @@ const completionCurves = {
     const classes = seenClasses().filter((at) => rows.some((row) => row.class === at));
     if (!classes.length) return null;
     const tips = tooltip(["scheme", "scheme"], ["told_x", x.title], ["told_y", y.title]);
-    const across = axisOf({ ...x, log: logX, nice: false, ticks: 4, grid: true });
-    const up = logY ? axisOf({ ...y, log: true }) : axisOf({ ...y, domain: [0, 1] });
-    if (logY) up.axis.labelExpr = logLabels("share", "1");
-    const layers = lines(across, up, tips, { interpolate: "step-after" });
-    return chartOf(classes.map((at) => ({ title: page.classes[at], rows: rows.filter((row) => row.class === at), layers })),
-      layout(classes.length, room), 220);
+    return chartOf(classes.map((at) => {
+      const own = rows.filter((row) => row.class === at);
+      const across = axisOf({ ...x, log: logX, rows: own, nice: false, ticks: 4, grid: true });
+      const up = logY ? axisOf({ ...y, log: true, rows: own, labels: "1" }) : axisOf({ ...y, domain: [0, 1] });
+      return { title: page.classes[at], rows: own, layers: lines(across, up, tips, { interpolate: "step-after" }) };
+    }), layout(classes.length, room), 220);
   },
   data: () => ({ ...table("curves", ["point", "scheme", "class", "fct_s", "share"]), kinds: () => ["text", "text", "text", "s", "share"] }),
 };
@@ -159,9 +159,11 @@ const overTime = {
     const there = classes.filter((at) => rows.some((row) => row.class === at));
     if (!there.length) return null;
     const tips = timed(x, y);
-    const layers = lines(axisOf({ ...x, ticks: 4, grid: false }), axisOf({ ...y, log }), tips, { strokeWidth: 1.5, opacity: 0.9 });
-    return chartOf(there.map((at) => ({ title: classNames[at], rows: rows.filter((row) => row.class === at), layers })),
-      layout(there.length, room, 96), 190);
+    return chartOf(there.map((at) => {
+      const own = rows.filter((row) => row.class === at);
+      const layers = lines(axisOf({ ...x, ticks: 4, grid: false }), axisOf({ ...y, log, rows: own }), tips, { strokeWidth: 1.5, opacity: 0.9 });
+      return { title: classNames[at], rows: own, layers };
+    }), layout(there.length, room, 96), 190);
   },
   data: () => ({ ...withEnds("delivered", ["point", "scheme", "class", "time_s", "bps"], "bps"), kinds: () => ["text", "text", "text", "s", "bps", "bps", "bps"] }),
 };
@@ -172,15 +174,14 @@ const queueCharts = {
     const time = { field: "time_s", title: "time in the run", kind: "s" };
     const size = { field: "bytes", title: "queued bytes", kind: "bytes" }, share = { field: "share", title: "share of samples", kind: "share" };
     const [logX, logY] = [on("queues-x"), on("queues-y")];
-    const over = lineRows("largest", time, size), exceeding = positive(lineRows("exceedance", size, share), "bytes", "share");
+    const all = lineRows("largest", time, size), over = logX ? positive(all, "bytes") : all, exceeding = positive(lineRows("exceedance", size, share), "bytes", "share");
     if (!exceeding.length) return null;
     const fit = layout(2, room, 96);
-    const up = axisOf({ ...share, log: logY });
-    if (logY) up.axis.labelExpr = logLabels("share", "1");
+    const up = axisOf({ ...share, log: logY, rows: exceeding, labels: "1" });
     return chartOf([
-      { title: "fullest port over time", rows: logX ? positive(over, "bytes") : over, layers: lines(axisOf({ ...time, ticks: 5, grid: false }), axisOf({ ...size, log: logX }),
+      { title: "fullest port over time", rows: over, layers: lines(axisOf({ ...time, ticks: 5, grid: false }), axisOf({ ...size, log: logX, rows: over }),
         timed(time, size), { strokeWidth: 1.5, opacity: 0.9 }) },
-      { title: "queue length, all ports", rows: exceeding, layers: lines(axisOf({ ...size, log: logX, grid: false, nice: false }), up,
+      { title: "queue length, all ports", rows: exceeding, layers: lines(axisOf({ ...size, log: logX, rows: exceeding, grid: false, nice: false }), up,
         tooltip(["scheme", "scheme"], ["told_x", size.title], ["told_y", share.title]), { interpolate: "step-before" }) },
     ], fit, 210);
   },

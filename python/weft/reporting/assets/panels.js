@@ -19,12 +19,22 @@ const encode = (field, what, extra = {}) => {
 };
 const ofScheme = (...whats) => Object.fromEntries(whats.map((what) => [what, encode("scheme", what)]));
 
-// An axis: { field, title, kind, log, zero, domain, ticks, values, grid }.
-const axisOf = ({ field, title = null, kind, log = false, zero = true, domain, ticks = 5, values, grid = true, padding, nice = true }) => {
+// The number of ticks with these first digits on a logarithmic axis over some values.
+const ticksWith = (digits, values) => {
+  const found = values.filter((value) => value > 0);
+  const [low, high] = [found.reduce((a, b) => Math.min(a, b), Infinity), found.reduce((a, b) => Math.max(a, b), 0)];
+  const below = (value) => [...digits].reduce((sum, digit) => sum + Math.floor(Math.log10(value / digit)), 0);
+  return found.length ? below(high) - below(low) : 0;
+};
+
+// An axis: { field, title, kind, log, rows, labels, zero, domain, ticks, values, grid }. A logarithmic one needs the rows it shows,
+// or the domain; `labels` are the first digits of the ticks that have one, unless these are fewer than two.
+const axisOf = ({ field, title = null, kind, log = false, rows = [], labels = "125", zero = true, domain, ticks = 5, values, grid = true, padding, nice = true }) => {
   const scale = log ? { type: "log", nice: false } : { zero, nice };
   if (domain) scale.domain = domain;
   if (padding) scale.padding = padding;
-  const axis = { tickCount: ticks, grid, labelOverlap: true, labelExpr: log && !values ? logLabels(kind) : LABELS[kind] };
+  const few = log && !values && ticksWith(labels, domain ?? rows.map((row) => row[field])) > 1;
+  const axis = { tickCount: ticks, grid, labelOverlap: true, labelSeparation: 8, labelExpr: few ? logLabels(kind, labels) : LABELS[kind] };
   if (log) axis.labelFlush = false;
   if (values) axis.values = values;
   return { field, type: "quantitative", title, scale, axis };

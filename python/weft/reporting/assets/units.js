@@ -47,5 +47,5 @@ const LABELS = {
   count: "format(datum.value, '.3~s')",
   number: "format(datum.value, '~g')",
 };
-// On a logarithmic axis only 1, 2 and 5 of each power of ten have a label, or 1 alone.
-const logLabels = (kind, only = "125") => `test(/^[${only}](\\.0*)?e/, format(datum.value, 'e')) ? (${LABELS[kind]}) : ''`;
+// On a logarithmic axis only ticks with certain first digits have a label.
+const logLabels = (kind, digits) => `test(/^[${digits}](\\.0*)?e/, format(datum.value, 'e')) ? (${LABELS[kind]}) : ''`;
