@@ -132,15 +132,10 @@ impl Collective {
                 all.need(ends[flow.dst.index()], (Node::Flow(at), Point::Received), Duration::ZERO);
             }
             let (flows, steps) = (all.flows.len() as u32, all.steps.len() as u32);
-            let moved = |node| match node {
-                Node::Flow(flow) => Node::Flow(flow + flows),
-                Node::Step(step) => Node::Step(step + steps),
-            };
+            let moved = |node: Node| node.after(flows, steps);
             all.flows.extend_from_slice(&round.flows);
             all.steps.extend_from_slice(&round.steps);
-            for need in &round.needs {
-                all.need(moved(need.waiting), (moved(need.on), need.at), need.delay);
-            }
+            all.needs.extend(round.needs.iter().map(|need| need.between(moved)));
             for root in &roots {
                 let rank = match root {
                     Node::Flow(flow) => round.flows[*flow as usize].src,

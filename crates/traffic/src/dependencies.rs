@@ -26,6 +26,16 @@ pub enum Node {
     Step(u32),
 }
 
+impl Node {
+    /// The node in a list that has this many flows and steps before it.
+    pub(crate) const fn after(self, flows: u32, steps: u32) -> Self {
+        match self {
+            Self::Flow(flow) => Self::Flow(flow + flows),
+            Self::Step(step) => Self::Step(step + steps),
+        }
+    }
+}
+
 /// A point in the work of a host. It takes no time itself, and only nodes of the same host may wait for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
@@ -58,6 +68,13 @@ pub struct Need {
     pub at: Point,
     /// The time from there.
     pub delay: Duration,
+}
+
+impl Need {
+    /// The need between the nodes that `moved` puts in place of its own.
+    pub(crate) fn between(self, moved: impl Fn(Node) -> Node) -> Self {
+        Self { waiting: moved(self.waiting), on: moved(self.on), ..self }
+    }
 }
 
 /// A need, seen from the node that is waited for.

@@ -5,6 +5,9 @@ use weft_units::{Bytes, FlowId, HostId, Time};
 use crate::dependencies::Dependencies;
 use crate::jobs::Jobs;
 
+/// Maximum number of flows of a run: they take 2 GB.
+pub const MAX_FLOWS: u64 = 50_000_000;
+
 /// The largest DSCP: it has six bits.
 pub const MAX_DSCP: u8 = 63;
 

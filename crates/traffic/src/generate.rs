@@ -1,237 +1,24 @@
 //! [`generate`]: turns groups of flows into the flow list of a run.
 
-use std::collections::{BTreeMap, HashSet};
-
 use rand_core::RngCore;
-use thiserror::Error;
-use weft_units::{Bytes, Duration, FlowId, HostId, Time};
+use weft_units::{Bytes, Duration, Time};
 
-use crate::arrivals::Arrivals;
 use crate::classes::{Names, Thresholds};
 use crate::collective::Collective;
-use crate::dependencies::{Dependencies, Need, Node, Step};
-use crate::flow::{Flow, GroupSummary, LoadOf, Traffic};
-use crate::jobs::{Job, Jobs};
+use crate::drafts::{self, Draft};
+use crate::error::TrafficError;
+use crate::flow::{GroupSummary, MAX_FLOWS, Traffic};
+use crate::group::{Drawn, Flows, Group, Intensity};
+use crate::jobs::Job;
+use crate::listed::ListedFlow;
 use crate::offer::{self, Offer};
-use crate::pairs::{Pairs, PairsError};
 use crate::placement::Ranks;
 use crate::places::Places;
 use crate::ports::Ports;
 use crate::program::Program;
 use crate::random::unit;
 use crate::schedule::{Schedule, Streams};
-use crate::sizes::Sizes;
-
-/// Maximum number of flows of a run: they take 2 GB.
-pub const MAX_FLOWS: u64 = 50_000_000;
-
-/// Flows of one kind.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Group {
-    /// The class that its flows are reported in; by size if `None`.
-    pub class: Option<String>,
-    /// The DSCP of its flows' packets, 0 to [`MAX_DSCP`](crate::MAX_DSCP).
-    pub dscp: u8,
-    /// The first and the last source port of flows above the elephant threshold; `None` to treat them like
-    /// all flows.
-    pub elephant_ports: Option<(u16, u16)>,
-    /// The flows.
-    pub flows: Flows,
-}
-
-/// The source of a group's flows.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Flows {
-    /// Drawn from distributions.
-    Drawn(Drawn),
-    /// Given individually.
-    Listed(Vec<ListedFlow>),
-    /// Given individually with the order between them, at hosts or, if `Some`, at ranks.
-    Ordered(Program, Option<Ranks>),
-    /// A collective operation of these ranks.
-    Collective(Collective, Ranks),
-}
-
-/// How flows are drawn.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Drawn {
-    /// Their sizes.
-    pub sizes: Sizes,
-    /// Their start times.
-    pub arrivals: Arrivals,
-    /// Their arrival rate; `None` if only their number is given.
-    pub intensity: Option<Intensity>,
-    /// Their number: a maximum if an intensity is given too, otherwise exact.
-    pub count: Option<u64>,
-    /// Their sources and destinations.
-    pub pairs: Pairs,
-    /// The earliest start.
-    pub start: Duration,
-    /// Each start is delayed by a random time below this.
-    pub jitter: Duration,
-}
-
-/// The arrival rate of flows.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Intensity {
-    /// The rate at which flows offer a load of `share` on the links of `of`.
-    Load {
-        /// Fraction of the capacity, payload only.
-        share: f64,
-        /// Which links.
-        of: LoadOf,
-    },
-    /// Flows per second.
-    FlowsPerSecond(f64),
-}
-
-/// A flow given in a scenario or a trace.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ListedFlow {
-    /// The sending host.
-    pub src: HostId,
-    /// The receiving host.
-    pub dst: HostId,
-    /// Its size.
-    pub bytes: u64,
-    /// When it starts.
-    pub start: Time,
-    /// Its class; the group's if `None`.
-    pub class: Option<String>,
-    /// Its DSCP; the group's if `None`.
-    pub dscp: Option<u8>,
-    /// Source and destination port; assigned if `None`.
-    pub ports: Option<(u16, u16)>,
-}
-
-/// Why flows cannot be generated. `group` counts from 0.
-#[derive(Clone, PartialEq, Debug, Error)]
-pub enum TrafficError {
-    /// The pairs do not fit the hosts.
-    #[error("{error}")]
-    Pairs {
-        /// The group.
-        group: usize,
-        /// What is wrong.
-        error: PairsError,
-    },
-    /// A load or rate that is not a positive number.
-    #[error("{what} is {value}; expected a number above 0")]
-    Intensity {
-        /// The group.
-        group: usize,
-        /// Load or flow rate.
-        what: &'static str,
-        /// The value given.
-        value: f64,
-    },
-    /// A load on links that do not exist.
-    #[error("a load on the {of} is undefined here: {why}")]
-    NoCapacity {
-        /// The group.
-        group: usize,
-        /// Which links.
-        of: &'static str,
-        /// Why there is no capacity.
-        why: &'static str,
-    },
-    /// Neither a number of flows nor an intensity.
-    #[error("the number of flows is not given; expected a load, an arrival rate or a number of flows")]
-    Unbounded {
-        /// The group.
-        group: usize,
-    },
-    /// Flows that start all at once have no arrival rate.
-    #[error("flows that all start at once cannot have a {what}; expected a number of flows")]
-    AtOnce {
-        /// The group.
-        group: usize,
-        /// Load or flow rate.
-        what: &'static str,
-    },
-    /// More flows than a run can have.
-    #[error("this results in about {flows:.0} flows; a run can have at most {MAX_FLOWS}")]
-    TooMany {
-        /// The group.
-        group: usize,
-        /// The estimated number, including the groups before.
-        flows: f64,
-    },
-    /// An invalid listed flow.
-    #[error("flow {index}: {why}")]
-    Listed {
-        /// The group.
-        group: usize,
-        /// The flow in its list, counted from 1.
-        index: usize,
-        /// What is wrong.
-        why: String,
-    },
-    /// A number of ranks that the hosts or the algorithm do not allow.
-    #[error("{why}")]
-    Ranks {
-        /// The group.
-        group: usize,
-        /// What is wrong.
-        why: String,
-    },
-    /// Flows that wait for each other.
-    #[error("flows wait for each other in a circle: {circle}")]
-    Circle {
-        /// The group.
-        group: usize,
-        /// The flows of the circle.
-        circle: String,
-    },
-    /// Two flows with the same hosts and ports.
-    #[error(
-        "two flows from `{src}` to `{dst}` have the ports {sport} and {dport}; leave the ports out to get different ones"
-    )]
-    SamePorts {
-        /// The sending host.
-        src: String,
-        /// The receiving host.
-        dst: String,
-        /// The source port.
-        sport: u16,
-        /// The destination port.
-        dport: u16,
-    },
-    /// More class names than an index can represent.
-    #[error("more than 65536 flow classes")]
-    TooManyClasses,
-}
-
-impl TrafficError {
-    /// The group it is about, counted from 0.
-    pub fn group(&self) -> Option<usize> {
-        match self {
-            Self::Pairs { group, .. }
-            | Self::Intensity { group, .. }
-            | Self::NoCapacity { group, .. }
-            | Self::Unbounded { group }
-            | Self::AtOnce { group, .. }
-            | Self::TooMany { group, .. }
-            | Self::Ranks { group, .. }
-            | Self::Circle { group, .. }
-            | Self::Listed { group, .. } => Some(*group),
-            Self::SamePorts { .. } | Self::TooManyClasses => None,
-        }
-    }
-}
-
-/// A flow before sorting, without its id.
-struct Draft {
-    start: Time,
-    src: HostId,
-    dst: HostId,
-    bytes: u64,
-    class: u16,
-    dscp: u8,
-    ports: Option<(u16, u16)>,
-    /// The range of its source port, if that marks it as an elephant.
-    marked: Option<(u16, u16)>,
-}
+use crate::waits::Waits;
 
 /// Draws the flows of `groups` that start within `duration`.
 ///
@@ -257,9 +44,7 @@ pub fn generate(
         drafts: Vec::new(),
         offers: Vec::new(),
         over_time: false,
-        steps: Vec::new(),
-        needs: Vec::new(),
-        jobs: Vec::new(),
+        waits: Waits::default(),
         traffic: Traffic::default(),
     };
     if groups.iter().any(Group::names_by_size) {
@@ -303,16 +88,9 @@ struct Making<'a> {
     offers: Vec<Offer>,
     /// Whether flows arrive over time, so that a load is defined.
     over_time: bool,
-    steps: Vec<Step>,
-    /// The flows are drafts, by index.
-    needs: Vec<Need>,
-    /// The jobs, with the first of their drafts.
-    jobs: Vec<(Job, usize)>,
+    waits: Waits,
     traffic: Traffic,
 }
-
-/// Maximum number of needs of a run: they take 4 GB.
-const MAX_NEEDS: usize = 100_000_000;
 
 impl Making<'_> {
     fn class(&mut self, group: &Group, own: Option<&str>, bytes: u64) -> Result<u16, TrafficError> {
@@ -370,11 +148,13 @@ impl Making<'_> {
         let bytes = program.flows.iter().map(|flow| flow.bytes).fold(0, u64::saturating_add);
         let first = self.drafts.len();
         let (flows, count) = (program.flows.len() as u64, program.ranks);
-        let bound = self.add(index, group, program)?;
+        self.settle(index, group, &mut program)?;
         if ranks.is_some() {
+            let bound = program.bound(self.places);
             let job = Job { group: index as u32, kind: "trace", round: 1, ranks: count, bytes, flows, bound };
-            self.jobs.push((job, first));
+            self.waits.job(job, first);
         }
+        self.waits.add(program, first);
         Ok(())
     }
 
@@ -392,66 +172,29 @@ impl Making<'_> {
         let flows = collective.flows(count).map_err(refuse)?;
         self.room_for(index, flows.saturating_mul(collective.rounds))?;
         let mut round = collective.round(hosts.len() as u32);
+        let mut all = collective.all(&round);
         round.place(&hosts);
         let bound = round.bound(self.places);
-        let mut all = collective.all(&collective.round(hosts.len() as u32));
         all.place(&hosts);
         let first = self.drafts.len();
-        self.add(index, group, all)?;
-        self.jobs.extend((0..collective.rounds).map(|round| {
+        self.settle(index, group, &mut all)?;
+        self.waits.add(all, first);
+        for round in 0..collective.rounds {
             let (group, kind, ranks) = (index as u32, collective.algorithm.name(), hosts.len() as u32);
             let job = Job { group, kind, round: round + 1, ranks, bytes: collective.bytes, flows, bound };
-            (job, first + (round * flows) as usize)
-        }));
+            self.waits.job(job, first + (round * flows) as usize);
+        }
         Ok(())
     }
 
-    /// Adds the flows, steps and needs of a program at hosts; returns its bound.
-    fn add(&mut self, index: usize, group: &Group, mut program: Program) -> Result<Duration, TrafficError> {
-        let (flows, steps) = (self.drafts.len() as u32, self.steps.len() as u32);
-        if self.needs.len() + program.needs.len() > MAX_NEEDS {
-            let why = format!("flows wait for more than {MAX_NEEDS} others in total");
-            return Err(TrafficError::Ranks { group: index, why });
-        }
+    /// Settles a program at hosts, and adds its flows.
+    fn settle(&mut self, index: usize, group: &Group, program: &mut Program) -> Result<(), TrafficError> {
+        self.waits.room_for(program).map_err(|why| TrafficError::Ranks { group: index, why })?;
         program.settle().map_err(|circle| {
-            let circle = self.spell(&program, &circle);
+            let circle = program.spell(&circle, self.places);
             TrafficError::Circle { group: index, circle }
         })?;
-        self.list(index, group, &program.flows)?;
-        let bound = program.bound(self.places);
-        let moved = |node| match node {
-            Node::Flow(flow) => Node::Flow(flow + flows),
-            Node::Step(step) => Node::Step(step + steps),
-        };
-        self.steps.append(&mut program.steps);
-        let needs = program.needs.into_iter();
-        self.needs.extend(needs.map(|need| Need {
-            waiting: moved(need.waiting),
-            on: moved(need.on),
-            ..need
-        }));
-        Ok(bound)
-    }
-
-    /// The flows of a circle.
-    fn spell(&self, program: &Program, circle: &[Node]) -> String {
-        /// More are left out.
-        const MOST: usize = 8;
-        let flow = |node: &Node| match node {
-            Node::Flow(flow) => Some(*flow),
-            Node::Step(_) => None,
-        };
-        let name = |flow: u32| {
-            let ListedFlow { src, dst, .. } = program.flows[flow as usize];
-            format!("flow {} (`{}` to `{}`)", flow + 1, self.places.name(src), self.places.name(dst))
-        };
-        let flows: Vec<u32> = circle.iter().filter_map(flow).collect();
-        let mut names: Vec<String> = flows.iter().take(MOST).map(|flow| name(*flow)).collect();
-        if flows.len() > MOST {
-            names.push(format!("{} more", flows.len() - MOST));
-        }
-        names.extend(flows.first().map(|flow| name(*flow)));
-        names.join(", which waits for ").replacen(", which waits", " waits", 1)
+        self.list(index, group, &program.flows)
     }
 
     fn draw(
@@ -523,40 +266,11 @@ impl Making<'_> {
     }
 
     fn finish(self, ports: &Ports, duration: Duration) -> Result<Traffic, TrafficError> {
-        let Self { places, names, mut drafts, offers, over_time, steps, needs, jobs, mut traffic, .. } = self;
-        if !needs.is_empty() || !jobs.is_empty() {
-            let at = sorted_places(&drafts);
-            let moved = |node| match node {
-                Node::Flow(flow) => Node::Flow(at[flow as usize]),
-                Node::Step(_) => node,
-            };
-            let needs = needs.into_iter();
-            let needs = needs.map(|need| Need { waiting: moved(need.waiting), on: moved(need.on), ..need });
-            traffic.dependencies = Dependencies::new(drafts.len(), steps, needs.collect());
-            let members = jobs.into_iter().map(|(job, first)| {
-                let drafts = first..first + job.flows as usize;
-                (job, at[drafts].iter().copied())
-            });
-            traffic.jobs = Jobs::new(drafts.len(), members.collect());
+        let Self { places, names, drafts, offers, over_time, waits, mut traffic, .. } = self;
+        if !waits.is_empty() {
+            (traffic.dependencies, traffic.jobs) = waits.into_tables(&drafts::ids(&drafts));
         }
-        drafts.sort_by_key(|draft| draft.start);
-        let mut marked = BTreeMap::<_, usize>::new();
-        let numbered = drafts.iter().enumerate().map(|(id, draft)| {
-            let (sport, dport) = draft.ports.unwrap_or_else(|| match draft.marked {
-                None => ports.of(id),
-                Some(range) => {
-                    let count = marked.entry(range).or_default();
-                    *count += 1;
-                    Ports::within(range, *count - 1)
-                }
-            });
-            let Draft { start, src, dst, bytes, class, dscp, .. } = *draft;
-            Flow { id: FlowId(id as u32), src, dst, sport, dport, class, dscp, bytes, start }
-        });
-        traffic.flows = numbered.collect();
-        if drafts.iter().any(|draft| draft.ports.is_some()) {
-            check_ports(&traffic.flows, places)?;
-        }
+        traffic.flows = drafts::flows(drafts, ports, places)?;
         traffic.classes = names.into_inner();
         traffic.warnings = offer::overloads(&offers, places);
         offer::measure(&mut traffic, places, duration, over_time);
@@ -564,69 +278,20 @@ impl Making<'_> {
     }
 }
 
-/// The place of each draft once they are sorted.
-fn sorted_places(drafts: &[Draft]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..drafts.len() as u32).collect();
-    order.sort_by_key(|draft| drafts[*draft as usize].start);
-    let mut places = vec![0; drafts.len()];
-    for (place, draft) in (0..).zip(order) {
-        places[draft as usize] = place;
-    }
-    places
-}
-
-/// Rejects two flows that a receiver could not distinguish.
-fn check_ports(flows: &[Flow], places: &Places) -> Result<(), TrafficError> {
-    let mut seen = HashSet::with_capacity(flows.len());
-    match flows.iter().find(|flow| !seen.insert((flow.src, flow.dst, flow.sport, flow.dport))) {
-        None => Ok(()),
-        Some(flow) => Err(TrafficError::SamePorts {
-            src: places.name(flow.src).to_owned(),
-            dst: places.name(flow.dst).to_owned(),
-            sport: flow.sport,
-            dport: flow.dport,
-        }),
-    }
-}
-
-impl Group {
-    fn names_by_size(&self) -> bool {
-        let listed_without = |list: &[ListedFlow]| list.iter().any(|flow| flow.class.is_none());
-        let list = match &self.flows {
-            Flows::Listed(list) => Some(list),
-            Flows::Ordered(program, _) => Some(&program.flows),
-            Flows::Drawn(_) | Flows::Collective(..) => None,
-        };
-        self.class.is_none() && list.is_none_or(|list| listed_without(list))
-    }
-
-    /// The group's name in notes, as in a scenario.
-    fn name(&self, index: usize) -> String {
-        self.class.as_ref().map_or_else(|| format!("traffic.{index}"), |class| format!("traffic.{class}"))
-    }
-}
-
-impl ListedFlow {
-    fn check(&self, places: &Places) -> Result<(), String> {
-        match [self.src, self.dst].into_iter().find(|host| host.index() >= places.len()) {
-            Some(host) => Err(format!("there is no host {host} in the fabric")),
-            None if self.src == self.dst => {
-                Err(format!("its source and destination are both `{}`", places.name(self.src)))
-            }
-            None if self.bytes == 0 => Err("its size is 0 bytes".into()),
-            None => Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+    use crate::arrivals::Arrivals;
+    use crate::flow::{Flow, LoadOf};
+    use crate::pairs::Pairs;
     use crate::places::tests::spine_leaf;
     use crate::published;
     use proptest::prelude::*;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::SeedableRng;
+    use weft_units::HostId;
 
     fn drawn(load: f64) -> Drawn {
         Drawn {

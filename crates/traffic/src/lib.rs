@@ -1,10 +1,10 @@
 //! The flows of a run: sizes, start times, sources and destinations.
 //!
 //! A [`Group`] describes flows of one kind; [`generate`] turns groups into one list of [`Flow`]s,
-//! sorted by start; a [`Program`] says which of them wait for which. All randomness comes from the stream passed in, which a run derives from its seed
-//! alone, so every scheme sees exactly the same flows. Sizes, pairs and arrivals have separate
-//! streams: a sweep over the load keeps the sequence of sizes and pairs and only changes the time
-//! between flows.
+//! sorted by start; a [`Program`] says which of them wait for which. All randomness comes from the
+//! stream passed in, which a run derives from its seed alone, so every scheme sees exactly the same
+//! flows. Sizes, pairs and arrivals have separate streams: a sweep over the load keeps the sequence of
+//! sizes and pairs and only changes the time between flows.
 //!
 //! No file is opened here. A CDF or a trace is passed in as the bytes of its file.
 
@@ -14,9 +14,13 @@ mod classes;
 mod collective;
 mod demand;
 mod dependencies;
+mod drafts;
+mod error;
 mod flow;
 mod generate;
+mod group;
 mod jobs;
+mod listed;
 mod offer;
 mod pairs;
 mod placement;
@@ -28,6 +32,7 @@ mod random;
 mod schedule;
 mod sizes;
 pub mod trace;
+mod waits;
 
 pub use arrivals::Arrivals;
 pub use cdf::{CdfError, read_cdf};
@@ -35,9 +40,12 @@ pub use classes::Thresholds;
 pub use collective::{Algorithm, Collective};
 pub use demand::Demand;
 pub use dependencies::{Dependencies, Edge, Need, Node, Point, Step, StepKind};
-pub use flow::{Flow, GroupSummary, LoadOf, MAX_DSCP, Traffic};
-pub use generate::{Drawn, Flows, Group, Intensity, ListedFlow, MAX_FLOWS, TrafficError, generate};
+pub use error::TrafficError;
+pub use flow::{Flow, GroupSummary, LoadOf, MAX_DSCP, MAX_FLOWS, Traffic};
+pub use generate::generate;
+pub use group::{Drawn, Flows, Group, Intensity};
 pub use jobs::{Job, Jobs};
+pub use listed::ListedFlow;
 pub use pairs::{Pairs, PairsError};
 pub use placement::{Placement, Ranks};
 pub use places::{Places, Rack};

@@ -3,7 +3,7 @@
 use weft_units::{Bytes, Duration, HostId, Time};
 
 use crate::dependencies::{Need, Node, Point, Step, StepKind};
-use crate::generate::ListedFlow;
+use crate::listed::ListedFlow;
 use crate::places::Places;
 
 /// Flows, steps of hosts, and what they wait for. Indices are those of the two lists. Hosts are ranks, from 0, until
@@ -55,10 +55,9 @@ impl Program {
         matches!(node, Node::Step(step) if self.steps[step as usize].kind == StepKind::Each)
     }
 
-    /// All nodes, each after those that it waits for, except for steps of [`StepKind::Each`]; if some wait for each other in a circle, such a circle: each
-    /// node waits for the next, the last one for the first.
-    fn order(&self) -> Result<Vec<Node>, Vec<Node>> {
-        let graph = self.graph();
+    /// All nodes, each after those that it waits for, except for steps of [`StepKind::Each`]; if some wait for each
+    /// other in a circle, such a circle: each node waits for the next, the last one for the first.
+    fn order(&self, graph: &Graph) -> Result<Vec<Node>, Vec<Node>> {
         let mut open = graph.open.clone();
         let mut order: Vec<Node> =
             (0..open.len()).filter(|at| open[*at] == 0).map(|at| graph.node(at)).collect();
@@ -78,7 +77,7 @@ impl Program {
                 }
             }
         }
-        if order.len() == open.len() { Ok(order) } else { Err(self.circle(&graph, &open)) }
+        if order.len() == open.len() { Ok(order) } else { Err(self.circle(graph, &open)) }
     }
 
     /// A circle among the nodes with `open` needs.
@@ -150,8 +149,8 @@ impl Program {
     /// # Errors
     /// Nodes that wait for each other in a circle: each waits for the next, the last one for the first.
     pub fn settle(&mut self) -> Result<(), Vec<Node>> {
-        let order = self.order()?;
         let graph = self.graph();
+        let order = self.order(&graph)?;
         let mut open = graph.open.clone();
         let mut is_met = vec![false; self.needs.len()];
         for node in order {
@@ -179,6 +178,27 @@ impl Program {
         Ok(())
     }
 
+    /// The flows of a circle, by name.
+    pub(crate) fn spell(&self, circle: &[Node], places: &Places) -> String {
+        /// More are left out.
+        const MOST: usize = 8;
+        let flow = |node: &Node| match node {
+            Node::Flow(flow) => Some(*flow),
+            Node::Step(_) => None,
+        };
+        let name = |flow: u32| {
+            let ListedFlow { src, dst, .. } = self.flows[flow as usize];
+            format!("flow {} (`{}` to `{}`)", flow + 1, places.name(src), places.name(dst))
+        };
+        let flows: Vec<u32> = circle.iter().filter_map(flow).collect();
+        let mut names: Vec<String> = flows.iter().take(MOST).map(|flow| name(*flow)).collect();
+        if flows.len() > MOST {
+            names.push(format!("{} more", flows.len() - MOST));
+        }
+        names.extend(flows.first().map(|flow| name(*flow)));
+        names.join(", which waits for ").replacen(", which waits", " waits", 1)
+    }
+
     /// A lower bound of the time from the first start to the last byte received, with hosts that send and receive at
     /// the rates of their links and nothing else in the network: the longest chain of flows that wait for each other,
     /// or the host that has the most to send or to receive. Flows of a chain take the time for their bytes at the
@@ -194,7 +214,7 @@ impl Program {
         let mut at: Vec<Time> = starts.collect();
         let first = self.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
         let mut last = first;
-        for node in self.order().unwrap_or_default() {
+        for node in self.order(&graph).unwrap_or_default() {
             let started = at[place(node, graph.flows)];
             let (received, acknowledged) = match node {
                 Node::Flow(flow) => {

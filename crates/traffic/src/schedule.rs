@@ -6,8 +6,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use weft_units::Duration;
 
 use crate::arrivals::Arrivals;
-use crate::flow::LoadOf;
-use crate::generate::{Drawn, Intensity, MAX_FLOWS, TrafficError};
+use crate::error::TrafficError;
+use crate::flow::{LoadOf, MAX_FLOWS};
+use crate::group::{Drawn, Intensity};
 use crate::offer::Offer;
 use crate::pairs::Pattern;
 use crate::places::Places;
@@ -113,21 +114,5 @@ impl<'a> Schedule<'a> {
         // A Poisson process may exceed its expected number, but never the room.
         let most = most.min(room);
         Ok(Self { pattern, times: Box::new(times), most, load, offer })
-    }
-}
-
-impl Intensity {
-    fn what(self) -> &'static str {
-        match self {
-            Self::Load { .. } => "load",
-            Self::FlowsPerSecond(_) => "number of flows per second",
-        }
-    }
-
-    fn value(self) -> f64 {
-        match self {
-            Self::Load { share, .. } => share,
-            Self::FlowsPerSecond(flows) => flows,
-        }
     }
 }

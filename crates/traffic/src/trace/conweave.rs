@@ -4,7 +4,7 @@
 use weft_units::Time;
 
 use super::{FindHost, Place, Start, TraceError, read_bytes, read_start};
-use crate::generate::ListedFlow;
+use crate::listed::ListedFlow;
 
 /// Reads a list of flows from the bytes of a file.
 ///

@@ -4,7 +4,7 @@
 use ::csv::{Position, StringRecord};
 
 use super::{Columns, FindHost, Place, TraceError};
-use crate::generate::ListedFlow;
+use crate::listed::ListedFlow;
 
 /// Reads a trace from the bytes of a CSV file.
 ///

@@ -18,7 +18,7 @@ use thiserror::Error;
 use weft_units::{Bytes, Duration, HostId, Time};
 
 use crate::flow::MAX_DSCP;
-use crate::generate::ListedFlow;
+use crate::listed::ListedFlow;
 
 pub use conweave::read_conweave;
 pub use csv::read_csv;

@@ -14,7 +14,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
 use super::{Columns, FindHost, Place, TraceError};
-use crate::generate::ListedFlow;
+use crate::listed::ListedFlow;
 
 /// Rows read at once: few enough that long text in each of them does not matter.
 const BATCH: usize = 256;

@@ -5,7 +5,7 @@ use parquet::basic::{Compression, Type};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::compact::Compact;
-use crate::generate::MAX_FLOWS;
+use crate::flow::MAX_FLOWS;
 
 /// Maximum size of a decompressed page in bytes; writers make pages of about 1 MB.
 const MAX_PAGE: i64 = 1 << 28;

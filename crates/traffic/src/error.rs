@@ -1,0 +1,122 @@
+//! [`TrafficError`]: why flows cannot be generated.
+
+use thiserror::Error;
+
+use crate::flow::MAX_FLOWS;
+use crate::pairs::PairsError;
+
+/// Why flows cannot be generated. `group` counts from 0.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum TrafficError {
+    /// The pairs do not fit the hosts.
+    #[error("{error}")]
+    Pairs {
+        /// The group.
+        group: usize,
+        /// What is wrong.
+        error: PairsError,
+    },
+    /// A load or rate that is not a positive number.
+    #[error("{what} is {value}; expected a number above 0")]
+    Intensity {
+        /// The group.
+        group: usize,
+        /// Load or flow rate.
+        what: &'static str,
+        /// The value given.
+        value: f64,
+    },
+    /// A load on links that do not exist.
+    #[error("a load on the {of} is undefined here: {why}")]
+    NoCapacity {
+        /// The group.
+        group: usize,
+        /// Which links.
+        of: &'static str,
+        /// Why there is no capacity.
+        why: &'static str,
+    },
+    /// Neither a number of flows nor an intensity.
+    #[error("the number of flows is not given; expected a load, an arrival rate or a number of flows")]
+    Unbounded {
+        /// The group.
+        group: usize,
+    },
+    /// Flows that start all at once have no arrival rate.
+    #[error("flows that all start at once cannot have a {what}; expected a number of flows")]
+    AtOnce {
+        /// The group.
+        group: usize,
+        /// Load or flow rate.
+        what: &'static str,
+    },
+    /// More flows than a run can have.
+    #[error("this results in about {flows:.0} flows; a run can have at most {MAX_FLOWS}")]
+    TooMany {
+        /// The group.
+        group: usize,
+        /// The estimated number, including the groups before.
+        flows: f64,
+    },
+    /// An invalid listed flow.
+    #[error("flow {index}: {why}")]
+    Listed {
+        /// The group.
+        group: usize,
+        /// The flow in its list, counted from 1.
+        index: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// A number of ranks that the hosts or the algorithm do not allow.
+    #[error("{why}")]
+    Ranks {
+        /// The group.
+        group: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// Flows that wait for each other.
+    #[error("flows wait for each other in a circle: {circle}")]
+    Circle {
+        /// The group.
+        group: usize,
+        /// The flows of the circle.
+        circle: String,
+    },
+    /// Two flows with the same hosts and ports.
+    #[error(
+        "two flows from `{src}` to `{dst}` have the ports {sport} and {dport}; leave the ports out to get different ones"
+    )]
+    SamePorts {
+        /// The sending host.
+        src: String,
+        /// The receiving host.
+        dst: String,
+        /// The source port.
+        sport: u16,
+        /// The destination port.
+        dport: u16,
+    },
+    /// More class names than an index can represent.
+    #[error("more than 65536 flow classes")]
+    TooManyClasses,
+}
+
+impl TrafficError {
+    /// The group it is about, counted from 0.
+    pub fn group(&self) -> Option<usize> {
+        match self {
+            Self::Pairs { group, .. }
+            | Self::Intensity { group, .. }
+            | Self::NoCapacity { group, .. }
+            | Self::Unbounded { group }
+            | Self::AtOnce { group, .. }
+            | Self::TooMany { group, .. }
+            | Self::Ranks { group, .. }
+            | Self::Circle { group, .. }
+            | Self::Listed { group, .. } => Some(*group),
+            Self::SamePorts { .. } | Self::TooManyClasses => None,
+        }
+    }
+}
