@@ -345,10 +345,7 @@ impl<'a> Conductor<'a> {
         let probe = &mut self.setup.probe;
         let state = |id| (floor.counters_of(id), floor.sender_of(id).net.waiting(id));
         self.next_sample = probe.sample(self.setup.fabric, now, state, (&class_bytes, active), recorder);
-        let samples_switches = probe.samples_switches();
-        self.look_for_deadlock(now, floor);
-        let probe = &self.setup.probe;
-        if samples_switches {
+        if probe.samples_switches() {
             for node in self.setup.fabric.switches() {
                 let mut part = floor.part_of(node);
                 let switches = &mut part.switches;
@@ -357,6 +354,7 @@ impl<'a> Conductor<'a> {
                 probe.sample_switch(now, node, entries, recorder);
             }
         }
+        self.look_for_deadlock(now, floor);
     }
 
     /// Looks for queues that pause each other for ever, unless some have been found before.

@@ -12,8 +12,6 @@ use crate::shared_buffer::Buffer;
 
 /// The group address of flow control (IEEE 802.3, 31B).
 const FLOW_CONTROL: Mac = Mac([0x01, 0x80, 0xc2, 0x00, 0x00, 0x01]);
-/// The IP bytes that make a frame of 64 bytes.
-const SHORTEST: u16 = 46;
 /// Two full frames: how far below a moving threshold a queue goes on.
 const HYSTERESIS: u64 = 2 * 1_538;
 
@@ -87,11 +85,10 @@ impl Ingress {
         if self.shares() { threshold.saturating_sub(HYSTERESIS) } else { self.thresholds.xon }
     }
 
-    /// The bytes of a paused queue, and those at which it would go on if nothing else were in the switch.
-    pub fn stuck(&self, queue: usize, buffer: Option<&Buffer>) -> Option<(u64, u64)> {
-        let bytes = self.bytes[queue];
-        let level = self.level(buffer.map_or(0, |buffer| buffer.threshold_beside(bytes)));
-        (self.asserted >> queue & 1 == 1).then_some((bytes, level))
+    /// The bytes at which a paused queue would go on if nothing else were in the switch.
+    pub fn goes_on_at(&self, queue: usize, buffer: Option<&Buffer>) -> Option<u64> {
+        let beside = buffer.map_or(0, |buffer| buffer.threshold_beside(self.bytes[queue]));
+        (self.asserted >> queue & 1 == 1).then(|| self.level(beside))
     }
 
     /// The link is down: its sender has forgotten all.
@@ -118,7 +115,7 @@ impl Ingress {
         self.announced = self.asserted;
         let overlay = [self.asserted, 0, 0, 0, 0, 0, 0, 0];
         let kind = weft_switching::Kind::Other;
-        Header { dst: FLOW_CONTROL, kind, overlay, ip_bytes: SHORTEST, ..Header::default() }
+        Header { dst: FLOW_CONTROL, kind, overlay, ip_bytes: Header::SHORTEST, ..Header::default() }
     }
 }
 

@@ -140,17 +140,29 @@ impl Ports {
         packet: PacketId,
         (header, wire_bytes): (&Header, u32),
     ) -> Option<Charge> {
-        let buffer = port.buffer.map(|place| &self.buffers[place]);
         let ingress = if port.is_at_switch { self.ingress_of(packet, header) } else { None };
-        if let Some((link, queue)) = ingress {
-            let ingress = self.ingress[link as usize].as_ref()?;
-            let shared = buffer.is_some() && ingress.shares();
-            let charge = Charge { ingress: Some((link, queue)), shared };
-            return ingress.fits(queue.into(), wire_bytes, buffer).then_some(charge);
-        }
-        let fits = port.fits(class, wire_bytes)
-            && buffer.is_none_or(|buffer| buffer.fits(port.queues.of(class).0, wire_bytes));
-        fits.then_some(Charge { ingress: None, shared: buffer.is_some() })
+        let length = port.queues.of(class).0;
+        self.account(ingress, port.buffer, wire_bytes, length, || port.fits(class, wire_bytes))
+    }
+
+    /// The accounts in which a packet of this queue of a lossless link, or else of a queue of this length that it
+    /// `fits`, counts; `None` if there is no space.
+    fn account(
+        &self,
+        ingress: Option<(u32, u8)>,
+        buffer: Option<usize>,
+        wire_bytes: u32,
+        length: u64,
+        fits: impl FnOnce() -> bool,
+    ) -> Option<Charge> {
+        let buffer = buffer.map(|place| &self.buffers[place]);
+        let Some((link, queue)) = ingress else {
+            let fits = fits() && buffer.is_none_or(|buffer| buffer.fits(length, wire_bytes));
+            return fits.then_some(Charge { ingress: None, shared: buffer.is_some() });
+        };
+        let account = self.ingress[link as usize].as_ref()?;
+        let shared = buffer.is_some() && account.shares();
+        account.fits(queue.into(), wire_bytes, buffer).then_some(Charge { ingress, shared })
     }
 
     /// A packet has to wait for the line of `link`. `wire` returns lengths on the wire, `mark` marks.
@@ -236,22 +248,9 @@ impl Ports {
         packet: PacketId,
         (header, wire_bytes): (&Header, u32),
     ) -> Option<(Deposit, Option<u32>)> {
-        let place = self.get(link).and_then(|port| port.buffer);
-        let buffer = place.map(|place| &self.buffers[place]);
-        let charge = match self.ingress_of(packet, header) {
-            Some((from, queue)) => {
-                let ingress = self.ingress[from as usize].as_ref()?;
-                let shared = buffer.is_some() && ingress.shares();
-                ingress
-                    .fits(queue.into(), wire_bytes, buffer)
-                    .then_some(Charge { ingress: Some((from, queue)), shared })?
-            }
-            None => {
-                buffer.is_none_or(|buffer| buffer.fits(0, wire_bytes)).then_some(())?;
-                Charge { ingress: None, shared: buffer.is_some() }
-            }
-        };
-        let deposit = Deposit { buffer: place, wire_bytes, charge };
+        let buffer = self.get(link).and_then(|port| port.buffer);
+        let charge = self.account(self.ingress_of(packet, header), buffer, wire_bytes, 0, || true)?;
+        let deposit = Deposit { buffer, wire_bytes, charge };
         Some((deposit, self.charge(&deposit)))
     }
 
@@ -337,11 +336,6 @@ impl Ports {
         ingress.has_news().then(|| ingress.announce())
     }
 
-    /// Whether there is such a frame to send.
-    pub fn has_news_for(&self, link: u32) -> bool {
-        self.ingress.get(link as usize).is_some_and(|ingress| ingress.as_ref().is_some_and(Ingress::has_news))
-    }
-
     /// The counters of a port that may cut packets, or in a fabric with flow control.
     pub fn counters(&self, link: u32, trims: bool, now: Time) -> Option<PortCounters> {
         let port = self.get(link)?;
@@ -370,7 +364,7 @@ impl Ports {
             let Some(ingress) = ingress else { continue };
             let buffer = self.get(back(link)).and_then(|port| port.buffer).map(|place| &self.buffers[place]);
             for queue in 0..ingress.queues {
-                if let Some((_, level)) = ingress.stuck(queue, buffer) {
+                if let Some(level) = ingress.goes_on_at(queue, buffer) {
                     found.levels.insert((ids[link as usize], queue as u8), level);
                 }
             }

@@ -58,12 +58,7 @@ fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
 
 /// Why `fabric` is not supported.
 fn misfit(_spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
-    let reason = leaves(fabric).err()?;
-    Some(Contradiction {
-        param: "name",
-        message: format!("`{}` does not run on this fabric: {reason}", DESCRIPTOR.name),
-        expected: "expected a leaf-spine fabric of two tiers".to_owned(),
-    })
+    Some(Contradiction::of_fabric(DESCRIPTOR.name, leaves(fabric).err()?, "a leaf-spine fabric of two tiers"))
 }
 
 /// The leaves; or why the fabric is not a leaf-spine fabric of two tiers.
@@ -137,7 +132,7 @@ impl Blueprint for Conga {
         let estimator = |link: &PortLink| RateEstimator::new(link.rate, self.config.dre_interval);
         let leaf = self.leaves.number(node).map(|own| Leaf {
             own,
-            leaf_of: self.leaves.of_hosts().to_vec(),
+            leaf_of: self.leaves.of_hosts(),
             flowlets: Flowlets::new(self.config.table, self.config.gap),
             reports: PathReports::new(self.leaves.count(), self.most_uplinks, self.config.aging),
             uplinks: numbers(links),
@@ -168,7 +163,7 @@ pub struct CongaSwitch {
 struct Leaf {
     own: u16,
     /// By host, its leaf.
-    leaf_of: Vec<u16>,
+    leaf_of: Arc<[u16]>,
     flowlets: Flowlets,
     reports: PathReports,
     /// By port, the number of the uplink, plus one; 0: it leads to a host.

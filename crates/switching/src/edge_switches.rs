@@ -1,5 +1,7 @@
 //! [`EdgeSwitches`]: the switches with hosts, numbered.
 
+use std::sync::Arc;
+
 use weft_fabric::Fabric;
 use weft_units::{HostId, NodeId};
 
@@ -8,8 +10,9 @@ pub(crate) struct EdgeSwitches {
     /// By node.
     numbers: Vec<Option<u16>>,
     /// By host.
-    of_host: Vec<u16>,
-    count: usize,
+    of_host: Arc<[u16]>,
+    /// By switch, one of its hosts.
+    members: Arc<[HostId]>,
 }
 
 impl EdgeSwitches {
@@ -34,13 +37,17 @@ impl EdgeSwitches {
             let is_alone = switches.all(|other| numbers[other.index()] == Some(number));
             if is_alone { Ok(number) } else { Err(wrong("several switches")) }
         });
-        let of_host = of_host.collect::<Result<_, _>>()?;
-        Ok(Self { numbers, of_host, count })
+        let of_host = of_host.collect::<Result<Arc<[u16]>, String>>()?;
+        let mut members = vec![HostId(0); count];
+        for (host, number) in (0..).zip(of_host.iter()) {
+            members[usize::from(*number)] = HostId(host);
+        }
+        Ok(Self { numbers, of_host, members: members.into() })
     }
 
     /// How many there are.
-    pub(crate) const fn count(&self) -> usize {
-        self.count
+    pub(crate) fn count(&self) -> usize {
+        self.members.len()
     }
 
     /// The number of the switch at `node`, if it has hosts.
@@ -49,17 +56,13 @@ impl EdgeSwitches {
     }
 
     /// By host, the number of its switch.
-    pub(crate) fn of_hosts(&self) -> &[u16] {
-        &self.of_host
+    pub(crate) fn of_hosts(&self) -> Arc<[u16]> {
+        Arc::clone(&self.of_host)
     }
 
     /// By switch, one of its hosts.
-    pub(crate) fn members(&self) -> Vec<HostId> {
-        let mut members = vec![HostId(0); self.count];
-        for (host, number) in (0..).zip(&self.of_host) {
-            members[usize::from(*number)] = HostId(host);
-        }
-        members
+    pub(crate) fn members(&self) -> Arc<[HostId]> {
+        Arc::clone(&self.members)
     }
 }
 
@@ -74,8 +77,8 @@ mod tests {
         let link = LinkSpec::default();
         let fabric = build::spine_leaf(2, 3, 2, &link, &link).unwrap();
         let edge = EdgeSwitches::new(&fabric).unwrap();
-        assert_eq!((edge.count(), edge.of_hosts()), (3, &[0, 0, 1, 1, 2, 2][..]));
-        assert_eq!(edge.members(), [1, 3, 5].map(HostId));
+        assert_eq!((edge.count(), &*edge.of_hosts()), (3, &[0, 0, 1, 1, 2, 2][..]));
+        assert_eq!(*edge.members(), [1, 3, 5].map(HostId));
         let number = |name: &str| edge.number(fabric.find(name).unwrap());
         assert_eq!(["l0", "l2", "s0"].map(number), [Some(0), Some(2), None]);
     }

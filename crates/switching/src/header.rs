@@ -88,7 +88,7 @@ impl Header {
     /// DSCP of a packet that a switch has trimmed to its headers: class selector 7, the most urgent one.
     pub const TRIMMED: u8 = 57;
     /// Bytes of the IP packet in the shortest Ethernet frame, of 64 bytes.
-    const SHORTEST: u16 = 46;
+    pub const SHORTEST: u16 = 46;
 
     /// TCP's FIN, SYN, RST and ACK in [`Header::tcp_flags`].
     pub const FIN: u8 = 1;

@@ -26,7 +26,7 @@ use crate::header::Kind;
 use crate::link_load::LinkLoad;
 use crate::param::ParamInfo;
 use crate::spec::{Contradiction, SchemeError, SchemeSpec};
-use crate::tiers::{Way, tor_switches};
+use crate::tiers::{self, Way, tor_switches};
 use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, NextHops, Switch, TableEntries, ecmp};
 
 /// The scheme.
@@ -70,12 +70,7 @@ fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
 
 /// Why `fabric` is not supported.
 fn misfit(_spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
-    let reason = tor_switches(fabric).err()?;
-    Some(Contradiction {
-        param: "name",
-        message: format!("`{}` does not run on this fabric: {reason}", DESCRIPTOR.name),
-        expected: "expected tiers of switches, with all hosts below the lowest".to_owned(),
-    })
+    tiers::misfit(DESCRIPTOR.name, fabric)
 }
 
 /// Shorter intervals would fill links with probes.
@@ -106,10 +101,6 @@ impl Config {
 pub struct Hula {
     routes: Arc<Forwarding>,
     tors: EdgeSwitches,
-    /// By host, the number of its ToR switch.
-    tor_of: Arc<[u16]>,
-    /// By ToR switch, one of its hosts.
-    members: Arc<[HostId]>,
     seed: u64,
     config: Config,
 }
@@ -125,10 +116,8 @@ impl Hula {
         seed: u64,
         spec: &SchemeSpec,
     ) -> Result<Self, SchemeError> {
-        let tors =
-            tor_switches(fabric).map_err(|reason| SchemeError::Fabric { name: DESCRIPTOR.name, reason })?;
-        let (tor_of, members) = (tors.of_hosts().into(), tors.members().into());
-        Ok(Self { routes, tors, tor_of, members, seed, config: Config::new(spec) })
+        let tors = tor_switches(DESCRIPTOR.name, fabric)?;
+        Ok(Self { routes, tors, seed, config: Config::new(spec) })
     }
 }
 
@@ -149,8 +138,8 @@ impl Blueprint for Hula {
             loads: links.iter().map(|link| LinkLoad::new(link.rate, self.config.tau)).collect(),
             flowlets: Flowlets::new(self.config.table, self.config.gap),
             best: BestHops::new(self.tors.count(), self.config.aging),
-            tor_of: Arc::clone(&self.tor_of),
-            members: Arc::clone(&self.members),
+            tor_of: self.tors.of_hosts(),
+            members: self.tors.members(),
             next_probe: tor.map_or(Time::MAX, |_| Time::ZERO + phase),
             tor,
             interval,
@@ -171,7 +160,9 @@ pub struct HulaSwitch {
     loads: Vec<LinkLoad>,
     flowlets: Flowlets,
     best: BestHops,
+    /// By host, the number of its ToR switch.
     tor_of: Arc<[u16]>,
+    /// By ToR switch, one of its hosts.
     members: Arc<[HostId]>,
     next_probe: Time,
     /// Its number, if it is a ToR switch.

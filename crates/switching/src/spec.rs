@@ -73,6 +73,14 @@ pub struct Contradiction {
     pub expected: String,
 }
 
+impl Contradiction {
+    /// That scheme `name` does not run on a fabric, for this reason.
+    pub(crate) fn of_fabric(name: &'static str, reason: String, expected: &str) -> Self {
+        let message = SchemeError::Fabric { name, reason }.to_string();
+        Self { param: "name", message, expected: format!("expected {expected}") }
+    }
+}
+
 /// Why a [`SchemeSpec`] is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum SchemeError {

@@ -4,6 +4,7 @@ use weft_fabric::Fabric;
 use weft_units::NodeId;
 
 use crate::edge_switches::EdgeSwitches;
+use crate::spec::{Contradiction, SchemeError};
 
 /// Where a port leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,8 +26,22 @@ impl Way {
     }
 }
 
+/// The ToR switches of the fabric of scheme `name`.
+///
+/// # Errors
+/// [`SchemeError::Fabric`] if the fabric does not consist of tiers.
+pub(crate) fn tor_switches(name: &'static str, fabric: &Fabric) -> Result<EdgeSwitches, SchemeError> {
+    below_all(fabric).map_err(|reason| SchemeError::Fabric { name, reason })
+}
+
+/// Why scheme `name` does not run on a fabric, if it does not consist of tiers.
+pub(crate) fn misfit(name: &'static str, fabric: &Fabric) -> Option<Contradiction> {
+    let expected = "tiers of switches, with all hosts below the lowest";
+    Some(Contradiction::of_fabric(name, below_all(fabric).err()?, expected))
+}
+
 /// The ToR switches; or the reason why probes cannot go up and down.
-pub(crate) fn tor_switches(fabric: &Fabric) -> Result<EdgeSwitches, String> {
+fn below_all(fabric: &Fabric) -> Result<EdgeSwitches, String> {
     let tors = EdgeSwitches::new(fabric)?;
     for node in fabric.switches() {
         for link in fabric.ports(node).iter().map(|id| fabric.link(*id)) {

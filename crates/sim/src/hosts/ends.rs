@@ -1,13 +1,16 @@
 //! [`Ends`]: one side each of the flows of a partition.
 
-use weft_traffic::Point;
+use weft_traffic::{Flow, Point};
+use weft_transport::Stats;
 use weft_units::Time;
 
 use super::places::Place;
 use super::protocol::{World, node_of};
 use super::vacancies::Vacancies;
-use crate::journal::{FlowNumber, News};
+use crate::delays::Delays;
+use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;
+use crate::packet::PacketId;
 
 /// A side of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,14 +77,22 @@ impl<S> Ends<S> {
         }
     }
 
-    /// Removes a side, which never comes again.
-    pub fn leave(&mut self, whose: Whose, net: &mut Network<'_>, world: &World<'_>) -> Option<End<S>> {
+    /// Removes a side, which never comes again; returns the time when it was opened, and its report with the counts
+    /// that `told` takes from its state.
+    pub fn leave(
+        &mut self,
+        whose: Whose,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+        told: impl FnOnce(S) -> (Stats, Delays),
+    ) -> Option<(SideReport, Time)> {
         let place = world.places.get(whose.flow, whose.side);
         world.places.set(whose.flow, whose.side, Place::Gone);
         let Place::At(place) = place else { return None };
         let end = self.ends.get_mut(place as usize)?.take()?;
         self.vacancies.leave(place, self.ends.len(), &mut net.queue);
-        Some(*end)
+        let (tcp, delays) = told(end.state);
+        Some((SideReport { side: whose.side, tcp, delays, ..SideReport::default() }, end.opened))
     }
 
     /// All sides that are there.
@@ -102,6 +113,28 @@ pub fn tell(net: &mut Network<'_>, world: &World<'_>, whose: Whose, news: News) 
     let flow = &world.flows[whose.flow as usize];
     let node = node_of(net, [flow.src, flow.dst][whose.side]);
     net.tell(node, news);
+}
+
+/// Tells the engine that the source has opened a flow.
+pub fn tell_opened(net: &mut Network<'_>, world: &World<'_>, flow: FlowNumber) {
+    let Flow { src, sport, dst, dport, .. } = world.flows[flow as usize];
+    let tuple = [(src, sport), (dst, dport)];
+    tell(net, world, Whose { flow, side: 0 }, News::Opened(Strand { flow, subflow: 0 }, tuple));
+}
+
+/// Tells the engine the way of a packet that reaches the destination of a flow, if it is followed.
+pub fn tell_way(net: &mut Network<'_>, world: &World<'_>, flow: FlowNumber, packet: PacketId) {
+    if let Some(way) = net.packets.way(packet) {
+        let way = std::mem::take(way);
+        tell(net, world, Whose { flow, side: 1 }, News::Arrived(Strand { flow, subflow: 0 }, way));
+    }
+}
+
+/// Tells the engine that the destination has all of a flow.
+pub fn tell_received(net: &mut Network<'_>, world: &World<'_>, flow: FlowNumber) {
+    let whose = Whose { flow, side: 1 };
+    tell(net, world, whose, News::Received(flow));
+    tell(net, world, whose, News::Closed(flow, 1));
 }
 
 /// Tells the engine that the source of a flow is done: all of its data is acknowledged or, without acknowledgements, sent.

@@ -52,8 +52,8 @@ impl Pacer {
 
     /// The number of the link whose timer has this place, if it is one.
     #[inline]
-    pub const fn of_timer(place: u32) -> Option<usize> {
-        if place & LINK != 0 { Some((place & !LINK) as usize) } else { None }
+    pub const fn of_timer(place: u32) -> Option<u32> {
+        if place & LINK != 0 { Some(place & !LINK) } else { None }
     }
 
     /// A sender wants to send from `at` on.

@@ -22,6 +22,11 @@ impl Pacers {
         })
     }
 
+    /// The same, if a sender has needed one.
+    pub fn get(&self, nic: u32) -> Option<u32> {
+        self.by_nic.get(&nic).copied()
+    }
+
     /// The pacer with a number that [`Pacers::of`] returned.
     #[inline]
     pub fn at(&mut self, number: u32) -> &mut Pacer {

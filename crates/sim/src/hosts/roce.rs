@@ -1,24 +1,22 @@
 //! [`Roce`]: hosts with RoCEv2 queue pairs.
 
-use std::collections::HashMap;
-
 use weft_switching::{Header, Kind};
-use weft_transport::Stats;
 use weft_transport::roce::{
     Ack, AckKind, Config, CongestionControl, Data, Dcqcn, LossRecovery, Receiver, Sender,
 };
 use weft_units::{Bytes, HostId, Time};
 
 use super::alarms::Alarms;
-use super::ends::{Ends, Whose, tell, tell_done};
+use super::ends::{Ends, Whose, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
 use super::pacer::{Pacer, Wish};
+use super::pacers::Pacers;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World};
 use super::round_trip::round_trip;
 use super::tcp::template;
 use crate::delays::{Delays, Last};
-use crate::journal::{FlowNumber, News, SideReport, Strand};
+use crate::journal::{FlowNumber, SideReport, Strand};
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
 use crate::trace::Tracer;
@@ -71,24 +69,13 @@ struct Receiving {
 pub struct Roce {
     config: Config,
     ends: Ends<Side>,
-    links: Vec<Pacer>,
-    /// The numbers of the links on which hosts send.
-    numbers: HashMap<u32, u32>,
+    links: Pacers,
 }
 
 impl Roce {
     /// None yet.
     pub fn new(config: Config) -> Self {
-        Self { config, ends: Ends::default(), links: Vec::new(), numbers: HashMap::new() }
-    }
-
-    /// The number of the link `nic`.
-    fn link_of(&mut self, nic: u32) -> u32 {
-        let (links, number) = (&mut self.links, self.numbers.len() as u32);
-        *self.numbers.entry(nic).or_insert_with(|| {
-            links.push(Pacer::new(nic, number));
-            number
-        })
+        Self { config, ends: Ends::default(), links: Pacers::default() }
     }
 
     /// The most bytes that a flow may have in flight, if there is a limit.
@@ -120,7 +107,7 @@ impl Roce {
         if !this.has_turn && this.sender.peek().is_some() {
             this.has_turn = true;
             let turn = Wish { flow: end.whose.flow, place };
-            self.links[link as usize].add(turn, this.next_at, net.now);
+            self.links.at(link).add(turn, this.next_at, net.now);
             self.serve(link, net, world, tracer);
             return;
         }
@@ -129,10 +116,10 @@ impl Roce {
 
     /// Sends the next packet of a link whose line is free.
     fn serve<T: Tracer>(&mut self, link: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        let nic = self.links[link as usize].nic;
+        let nic = self.links.at(link).nic;
         loop {
             let free = net.departure(nic).max(net.now);
-            let turns = &mut self.links[link as usize];
+            let turns = &mut self.links.at(link);
             if free > net.now {
                 return turns.arm(free, &mut net.queue);
             }
@@ -149,14 +136,14 @@ impl Roce {
             }
             if !net.can_send(nic, this.template.traffic_class) {
                 this.has_turn = true;
-                self.links[link as usize].pause(turn);
+                self.links.at(link).pause(turn);
                 continue;
             }
             this.send(&self.config, turn.flow, net, world, tracer);
             this.alarms.arm(turn.place, this.sender.timeout_at(), Time::MAX, &mut net.queue);
             if this.sender.peek().is_some() {
                 this.has_turn = true;
-                self.links[link as usize].add(turn, this.next_at, net.now);
+                self.links.at(link).add(turn, this.next_at, net.now);
             }
         }
     }
@@ -281,17 +268,15 @@ impl Hosts for Roce {
             rate: Dcqcn::new(net.rate(net.id(nic))),
             template: Header { kind: Kind::Other, traffic_class, ..template },
             nic,
-            link: self.link_of(nic),
+            link: self.links.of(nic),
             following: Following::new(true),
             alarms: Alarms::default(),
             next_at: net.now,
             has_turn: false,
             is_over: false,
         }));
-        let whose = Whose { flow: number, side: 0 };
-        let place = self.ends.add(whose, side, net.now, world);
-        let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
-        tell(net, world, whose, News::Opened(Strand { flow: number, subflow: 0 }, tuple));
+        let place = self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world);
+        tell_opened(net, world, number);
         self.wake(place, net, world, tracer);
     }
 
@@ -316,10 +301,7 @@ impl Hosts for Roce {
         };
         let (content, header) = (net.packets.content(packet), net.packets.get(packet).header);
         let age = net.packets.age(packet, net.now);
-        if let Some(way) = net.packets.way(packet) {
-            let way = std::mem::take(way);
-            tell(net, world, whose, News::Arrived(Strand { flow, subflow: 0 }, way));
-        }
+        tell_way(net, world, flow, packet);
         net.deliver(packet);
         let Some(end) = self.ends.at(place) else { return };
         let Side::Receiver(this) = &mut end.state else {
@@ -339,8 +321,7 @@ impl Hosts for Roce {
         }
         if !this.has_all && this.receiver.in_order() >= this.packets {
             this.has_all = true;
-            tell(net, world, whose, News::Received(flow));
-            tell(net, world, whose, News::Closed(flow, 1));
+            tell_received(net, world, flow);
         }
     }
 
@@ -354,9 +335,9 @@ impl Hosts for Roce {
     ) -> bool {
         let now = net.now;
         if let Some(link) = Pacer::of_timer(place) {
-            let is_due = self.links[link].take_due(now);
+            let is_due = self.links.at(link).take_due(now);
             if is_due {
-                self.serve(link as u32, net, world, tracer);
+                self.serve(link, net, world, tracer);
             }
             return is_due;
         }
@@ -379,8 +360,8 @@ impl Hosts for Roce {
         world: &World<'_>,
         tracer: &mut T,
     ) {
-        if let Some(&link) = self.numbers.get(&nic) {
-            self.links[link as usize].resume();
+        if let Some(link) = self.links.get(nic) {
+            self.links.at(link).resume();
             self.serve(link, net, world, tracer);
         }
     }
@@ -400,12 +381,10 @@ impl Hosts for Roce {
         net: &mut Network<'_>,
         world: &World<'_>,
     ) -> Option<(SideReport, Time)> {
-        let end = self.ends.leave(Whose { flow, side }, net, world)?;
-        let (tcp, delays): (Stats, Delays) = match end.state {
+        self.ends.leave(Whose { flow, side }, net, world, |side| match side {
             Side::Sender(this) => (*this.sender.stats(), Delays::default()),
             Side::Receiver(this) => (*this.receiver.stats(), this.delays),
-        };
-        Some((SideReport { side, tcp, delays, ..SideReport::default() }, end.opened))
+        })
     }
 
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
@@ -415,18 +394,10 @@ impl Hosts for Roce {
     }
 
     fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
-        let (links, numbers) = (&mut self.links, &mut self.numbers);
         for end in self.ends.all() {
             let nic = nics.nic(net, &world.flows[end.whose.flow as usize], end.whose.side, None);
             match &mut end.state {
-                Side::Sender(this) => {
-                    let number = numbers.len() as u32;
-                    this.nic = nic;
-                    this.link = *numbers.entry(nic).or_insert_with(|| {
-                        links.push(Pacer::new(nic, number));
-                        number
-                    });
-                }
+                Side::Sender(this) => (this.nic, this.link) = (nic, self.links.of(nic)),
                 Side::Receiver(this) => this.nic = nic,
             }
         }
@@ -437,7 +408,6 @@ impl Hosts for Roce {
             Side::Sender(this) => size_of::<Sending>() + this.sender.heap_bytes(),
             Side::Receiver(this) => size_of::<Receiving>() + this.receiver.heap_bytes(),
         });
-        let links = self.links.iter().map(|turns| size_of::<Pacer>() + turns.heap_bytes());
-        ends + links.sum::<usize>()
+        ends + self.links.memory()
     }
 }

@@ -10,7 +10,7 @@ use weft_transport::udp::{Config, Datagram, Sink, Source};
 use weft_units::Time;
 
 use super::alarms::Alarms;
-use super::ends::{Ends, Whose, tell, tell_done};
+use super::ends::{Ends, Whose, tell, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World};
@@ -117,10 +117,8 @@ impl Hosts for Udp {
             ends_at: Time::MAX,
             stats: Stats::default(),
         }));
-        let whose = Whose { flow: number, side: 0 };
-        let place = self.ends.add(whose, side, net.now, world);
-        let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
-        tell(net, world, whose, News::Opened(Strand { flow: number, subflow: 0 }, tuple));
+        let place = self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world);
+        tell_opened(net, world, number);
         self.pump(place, net, world, tracer);
     }
 
@@ -133,10 +131,12 @@ impl Hosts for Udp {
         _tracer: &mut T,
     ) {
         let Some(Strand { flow, .. }) = net.strand(packet) else { return };
-        let whose = Whose { flow, side: 1 };
         let place = match world.places.get(flow, 1) {
             Place::At(place) => place,
-            Place::New => self.ends.add(whose, Side::Sink(Receiving::default()), net.now, world),
+            Place::New => {
+                let side = Side::Sink(Receiving::default());
+                self.ends.add(Whose { flow, side: 1 }, side, net.now, world)
+            }
             Place::Gone => return net.deliver(packet),
         };
         let Some(end) = self.ends.at(place) else { return net.deliver(packet) };
@@ -146,15 +146,11 @@ impl Hosts for Udp {
         this.delays.count(net.packets.age(packet, net.now), &mut this.last);
         let is_marked = header.traffic_class & Header::CE == Header::CE;
         this.sink.receive(Datagram { number, payload: header.payload }, is_marked);
-        if let Some(way) = net.packets.way(packet) {
-            let way = std::mem::take(way);
-            tell(net, world, whose, News::Arrived(Strand { flow, subflow: 0 }, way));
-        }
+        tell_way(net, world, flow, packet);
         net.deliver(packet);
         if !this.has_all && this.sink.delivered() >= world.flows[flow as usize].bytes {
             this.has_all = true;
-            tell(net, world, whose, News::Received(flow));
-            tell(net, world, whose, News::Closed(flow, 1));
+            tell_received(net, world, flow);
         }
     }
 
@@ -195,12 +191,10 @@ impl Hosts for Udp {
         net: &mut Network<'_>,
         world: &World<'_>,
     ) -> Option<(SideReport, Time)> {
-        let end = self.ends.leave(Whose { flow, side }, net, world)?;
-        let (tcp, delays) = match end.state {
+        self.ends.leave(Whose { flow, side }, net, world, |side| match side {
             Side::Source(this) => (this.stats, Delays::default()),
             Side::Sink(this) => (*this.sink.stats(), this.delays),
-        };
-        Some((SideReport { side, tcp, delays, ..SideReport::default() }, end.opened))
+        })
     }
 
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {

@@ -25,7 +25,7 @@ mod switch;
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
-use weft_units::{HostId, NodeId};
+use weft_units::NodeId;
 
 use self::arrivals::Arrivals;
 use self::config::{Config, PARAMS, contradiction};
@@ -38,7 +38,7 @@ use crate::descriptor::{Descriptor, Hops, Need};
 use crate::edge_switches::EdgeSwitches;
 use crate::hash::mix64;
 use crate::spec::{Contradiction, SchemeError, SchemeSpec};
-use crate::tiers::{Way, tor_switches};
+use crate::tiers::{self, Way, tor_switches};
 use crate::{Forwarding, ecmp};
 
 /// The scheme.
@@ -58,22 +58,13 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
 
 /// Why `fabric` is not supported.
 fn misfit(_spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
-    let reason = tor_switches(fabric).err()?;
-    Some(Contradiction {
-        param: "name",
-        message: format!("`{}` does not run on this fabric: {reason}", DESCRIPTOR.name),
-        expected: "expected tiers of switches, with all hosts below the lowest".to_owned(),
-    })
+    tiers::misfit(DESCRIPTOR.name, fabric)
 }
 
 /// Builds the switches of the fabric.
 pub struct ConWeave {
     routes: Arc<Forwarding>,
     tors: EdgeSwitches,
-    /// By host, the number of its switch.
-    tor_of: Arc<[u16]>,
-    /// By switch with hosts, one of them.
-    members: Arc<[HostId]>,
     seed: u64,
     config: Config,
 }
@@ -89,10 +80,8 @@ impl ConWeave {
         seed: u64,
         spec: &SchemeSpec,
     ) -> Result<Self, SchemeError> {
-        let tors =
-            tor_switches(fabric).map_err(|reason| SchemeError::Fabric { name: DESCRIPTOR.name, reason })?;
-        let (tor_of, members) = (tors.of_hosts().into(), tors.members().into());
-        Ok(Self { routes, tors, tor_of, members, seed, config: Config::new(spec) })
+        let tors = tor_switches(DESCRIPTOR.name, fabric)?;
+        Ok(Self { routes, tors, seed, config: Config::new(spec) })
     }
 }
 
@@ -104,8 +93,8 @@ impl Blueprint for ConWeave {
         let key = mix64(ecmp::hash_id(self.seed, node));
         let Config { cutoff, pause, wait, slack, expiry, aging, flows, queues } = self.config;
         let tor = self.tors.number(node).map(|_| Tor {
-            tor_of: Arc::clone(&self.tor_of),
-            paths: Paths::new(fabric, &self.routes, node, Arc::clone(&self.members)),
+            tor_of: self.tors.of_hosts(),
+            paths: Paths::new(fabric, &self.routes, node, self.tors.members()),
             departures: Departures::new(flows, aging, (cutoff, expiry), mix64(key ^ 1)),
             arrivals: Arrivals::new(flows, aging, [wait, slack, self.config.longest_wait()], mix64(key ^ 2)),
             queues: Queues::new(queues),

@@ -103,8 +103,6 @@ pub(super) enum Control {
 
 /// The most urgent class but one, as for acknowledgements: class selector 6.
 const URGENT: u8 = 48 << 2;
-/// The IP bytes that make a frame of 64 bytes.
-pub(super) const SHORTEST: u16 = 46;
 
 impl Control {
     /// The frame about a data packet, to its source. It has the packet's hash.
@@ -122,7 +120,7 @@ impl Control {
             flow_hash: packet.flow_hash,
             kind: Kind::Probe,
             traffic_class: URGENT,
-            ip_bytes: SHORTEST,
+            ip_bytes: Header::SHORTEST,
             overlay,
             ..Header::default()
         }

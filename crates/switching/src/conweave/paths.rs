@@ -7,9 +7,8 @@ use weft_fabric::{Fabric, Overhead};
 use weft_units::{Bytes, Duration, HostId, NodeId, Time};
 
 use super::departures::Draw;
-use super::overlay::SHORTEST;
 use crate::hash::pick;
-use crate::{Forwarding, Stream};
+use crate::{Forwarding, Header, Stream};
 
 /// The entries of a table of congested paths, as in conweave-ns3.
 const MOST_ENTRIES: usize = 1 << 16;
@@ -122,7 +121,7 @@ fn round_trip(fabric: &Fabric, routes: &Arc<Forwarding>, node: NodeId, host: Hos
         let back = fabric.link(there.reverse());
         let bytes = |overhead: Overhead, ip_bytes: u16| Bytes(overhead.wire_bytes(ip_bytes.into()).into());
         let framing = Bytes(bytes(link.overhead, MTU).0 - u64::from(MTU));
-        let answer = bytes(back.overhead, SHORTEST);
+        let answer = bytes(back.overhead, Header::SHORTEST);
         total.fixed += link.delay + back.delay + back.rate.tx_time(answer) + link.rate.tx_time(framing);
         total.ps_per_byte += link.rate.tx_time(Bytes(1)).ps();
         at = link.to;
@@ -142,7 +141,7 @@ mod tests {
         let routes = Arc::new(Forwarding::new(fabric, |_| true));
         let edge = EdgeSwitches::new(fabric).unwrap();
         let node = fabric.edge_switch(HostId(0)).unwrap();
-        Paths::new(fabric, &routes, node, edge.members().into())
+        Paths::new(fabric, &routes, node, edge.members())
     }
 
     #[test]

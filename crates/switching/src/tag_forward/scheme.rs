@@ -67,22 +67,13 @@ fn plan(spec: &SchemeSpec, fabric: &Fabric) -> Result<GatePlan, GateError> {
 /// Why `fabric` is not supported.
 fn misfit(spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
     let error = plan(spec, fabric).err()?;
-    let message = |reason: String| format!("`{}` does not run on this fabric: {reason}", DESCRIPTOR.name);
-    Some(match error {
-        GateError::Bits { k, needs, width: TagWidth::Narrow } => Contradiction {
-            param: "width",
-            message: message(format!(
-                "k = {k} needs DOWN numbers up to {needs}, but a narrow tag holds at most {}",
-                TagWidth::Narrow.max_down()
-            )),
-            expected: "expected width = \"wide\"".to_owned(),
-        },
-        _ => Contradiction {
-            param: "name",
-            message: message(error.to_string()),
-            expected: "expected a fat-tree".to_owned(),
-        },
-    })
+    let GateError::Bits { k, needs, width: TagWidth::Narrow } = error else {
+        return Some(Contradiction::of_fabric(DESCRIPTOR.name, error.to_string(), "a fat-tree"));
+    };
+    let most = TagWidth::Narrow.max_down();
+    let reason = format!("k = {k} needs DOWN numbers up to {needs}, but a narrow tag holds at most {most}");
+    let wide = Contradiction::of_fabric(DESCRIPTOR.name, reason, "width = \"wide\"");
+    Some(Contradiction { param: "width", ..wide })
 }
 
 impl<'a> TagForward<'a> {

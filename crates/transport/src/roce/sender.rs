@@ -59,11 +59,6 @@ impl Sender {
         self.acknowledged() >= self.packets
     }
 
-    /// The number of packets of the flow.
-    pub fn packets(&self) -> u32 {
-        self.packets
-    }
-
     /// When it stops waiting for an acknowledgement; [`Time::MAX`]: it does not wait for any.
     pub fn timeout_at(&self) -> Time {
         self.timeout_at

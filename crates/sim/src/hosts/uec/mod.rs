@@ -10,7 +10,7 @@ use weft_transport::uec::{Config, Receiver, Sender};
 use weft_units::{HostId, Time};
 
 use super::alarms::Alarms;
-use super::ends::{Ends, Whose, tell, tell_done};
+use super::ends::{Ends, Whose, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
 use super::pacer::{Pacer, Wish};
 use super::pacers::Pacers;
@@ -18,7 +18,7 @@ use super::places::Place;
 use super::protocol::{Hosts, Nics, World};
 use super::tcp::template;
 use crate::delays::{Delays, Last};
-use crate::journal::{FlowNumber, News, SideReport, Strand};
+use crate::journal::{FlowNumber, SideReport, Strand};
 use crate::network::Network;
 use crate::packet::PacketId;
 use crate::trace::Tracer;
@@ -167,10 +167,8 @@ impl Hosts for Uec {
             following: Following::new(true),
             alarms: Alarms::default(),
         }));
-        let whose = Whose { flow: number, side: 0 };
-        let place = self.ends.add(whose, side, net.now, world);
-        let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
-        tell(net, world, whose, News::Opened(Strand { flow: number, subflow: 0 }, tuple));
+        let place = self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world);
+        tell_opened(net, world, number);
         self.pump(place, net, world, tracer);
     }
 
@@ -194,10 +192,7 @@ impl Hosts for Uec {
         let content = net.packets.content(packet);
         let header = net.packets.get(packet).header;
         let (age, now) = (net.packets.age(packet, net.now), net.now);
-        if let Some(way) = net.packets.way(packet) {
-            let way = std::mem::take(way);
-            tell(net, world, Whose { flow, side: 1 }, News::Arrived(Strand { flow, subflow: 0 }, way));
-        }
+        tell_way(net, world, flow, packet);
         net.deliver(packet);
         let Some(end) = self.ends.at(place) else { return };
         match &mut end.state {
@@ -223,8 +218,7 @@ impl Hosts for Uec {
                 }
                 if !this.has_all && this.receiver.is_done() {
                     this.has_all = true;
-                    tell(net, world, end.whose, News::Received(flow));
-                    tell(net, world, end.whose, News::Closed(flow, 1));
+                    tell_received(net, world, flow);
                 }
             }
         }
@@ -240,9 +234,9 @@ impl Hosts for Uec {
     ) -> bool {
         let now = net.now;
         if let Some(link) = Pacer::of_timer(place) {
-            let is_due = self.pacers.at(link as u32).take_due(now);
+            let is_due = self.pacers.at(link).take_due(now);
             if is_due {
-                self.serve(link as u32, net, tracer);
+                self.serve(link, net, tracer);
             }
             return is_due;
         }
@@ -265,8 +259,9 @@ impl Hosts for Uec {
         _world: &World<'_>,
         tracer: &mut T,
     ) {
-        let number = self.pacers.of(nic);
-        self.serve(number, net, tracer);
+        if let Some(number) = self.pacers.get(nic) {
+            self.serve(number, net, tracer);
+        }
     }
 
     fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
@@ -284,12 +279,10 @@ impl Hosts for Uec {
         net: &mut Network<'_>,
         world: &World<'_>,
     ) -> Option<(SideReport, Time)> {
-        let end = self.ends.leave(Whose { flow, side }, net, world)?;
-        let (tcp, delays) = match end.state {
+        self.ends.leave(Whose { flow, side }, net, world, |side| match side {
             Side::Source(source) => (*source.sender.stats(), Delays::default()),
             Side::Destination(this) => (*this.receiver.stats(), this.delays),
-        };
-        Some((SideReport { side, tcp, delays, ..SideReport::default() }, end.opened))
+        })
     }
 
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
