@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +156,7 @@ class Aggregates:
             total, done = sum(weights[entry] for entry in missing), 0
             try:
                 self._results.watch(f"Reading {name}", done, total)
-                for batch, part in _computed(batches(missing, weights), compute):
+                for batch, part in _computed(list(batches(missing, weights)), compute):
                     parts.append(part)
                     valid |= {entry: stamps[entry] for entry in batch}
                     done += sum(weights[entry] for entry in batch)
@@ -169,24 +168,11 @@ class Aggregates:
         return {key: _in_order(table, list(stamps)) for key, table in tables.items()}
 
 
-def _computed(
-    work: Iterator[list[str]], compute: Callable[[Sequence[str]], Tables]
-) -> Iterator[tuple[list[str], Tables]]:
+def _computed(work: list[list[str]], compute: Callable[[Sequence[str]], Tables]) -> Iterator[tuple[list[str], Tables]]:
     """Batches and their tables, in order: `THREADS` at a time, as much of the work on one is not parallel."""
     pool = ThreadPoolExecutor(THREADS)
-
-    def tables_of(batch: list[str]) -> Tables:
-        return compact(compute(batch))
-
     try:
-        ahead: deque[tuple[list[str], Future[Tables]]] = deque()
-        for batch in work:
-            ahead.append((batch, pool.submit(tables_of, batch)))
-            if len(ahead) > THREADS:
-                first, tables = ahead.popleft()
-                yield first, tables.result()
-        for rest, tables in ahead:
-            yield rest, tables.result()
+        yield from zip(work, pool.map(lambda batch: compact(compute(batch)), work), strict=True)
     finally:
         pool.shutdown(cancel_futures=True)
 

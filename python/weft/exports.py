@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -20,15 +21,12 @@ if TYPE_CHECKING:
 
     from .results import Results, Run
 
-FORMATS = ("fct", "flowmonitor")
-"""The names of the formats."""
-
 _PROTOCOLS = {"tcp": 6, "udp": 17, "roce": 17, "uec": 17}
-_FIRST_ADDRESS = (10 << 24) + 1
+_FIRST_ADDRESS = ipaddress.IPv4Address("10.0.0.1")
 
 
 def export(results: Results, run: Run, form: str) -> str:
-    """The flows of a finished run as text in one of `FORMATS`."""
+    """The flows of a finished run as text: `fct` or `flowmonitor`."""
     summary = results.summary_of(run)
     names = [node["name"] for node in summary["nodes"] if node["role"] == "host"]
     numbers = {name: number for number, name in enumerate(names)}
@@ -95,4 +93,4 @@ def _time(ps: int) -> str:
 
 def _address(host: int) -> str:
     """The address of a host in an emulated run."""
-    return ".".join(str(byte) for byte in (_FIRST_ADDRESS + host).to_bytes(4))
+    return str(_FIRST_ADDRESS + host)

@@ -38,8 +38,8 @@ def connected(address: str | None, threads: int | None) -> Iterator[Cluster | No
     from ..cluster.connection import Cluster
 
     cluster = Cluster(address, threads=threads, warn=shell.warn)
-    kind, _, number = address.partition(":")
-    doing = f"starting {number} workers on this machine" if kind == "local" else f"connecting to {address}"
+    number = cluster.address.local
+    doing = f"starting {number} workers on this machine" if number else f"connecting to {address}"
     with announced(f"{doing} ..."):
         cluster.open()
     try:

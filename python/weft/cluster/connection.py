@@ -57,6 +57,9 @@ class Cluster:
             scenario.run("results/mine", cluster=cluster)
 
     A script that starts workers with ``local:N`` needs ``if __name__ == "__main__":``, as with `multiprocessing`.
+
+    Attributes:
+        address: The scheduler, or the number of workers to start here.
     """
 
     def __init__(self, address: str, *, threads: int | None = None, warn: Callable[[str], None] | None = None) -> None:
@@ -70,7 +73,7 @@ class Cluster:
         Raises:
             ClusterError: The address is not valid.
         """
-        self._address: Address = parse(address)
+        self.address: Address = parse(address)
         self._threads = threads or 1
         self._warn = warn if warn is not None else logging.getLogger(__name__).warning
         self._session = f"weft-{uuid.uuid4().hex}"
@@ -149,7 +152,7 @@ class Cluster:
             try:
                 return self._do(sweep.run(self._threads, jobs))
             except SchedulerLostError as error:
-                raise SchedulerLostError(f"{error} at {self._address.text}") from None
+                raise SchedulerLostError(f"{error} at {self.address.text}") from None
             except _RaisedError:
                 raise raised[0] from None
             finally:
@@ -176,15 +179,15 @@ class Cluster:
             raise
 
     async def _connect(self) -> None:
-        address, security, where = self._address.scheduler, None, self._address.text
-        if self._address.local:
+        address, security, where = self.address.scheduler, None, self.address.text
+        if self.address.local:
             # A scheduler carries out whatever reaches its port: only this process has the key of the connection.
             security = Security.temporary()
             directory = self._open.enter_context(
                 tempfile.TemporaryDirectory(prefix="weft-", ignore_cleanup_errors=True)
             )
             local = LocalCluster(
-                n_workers=self._address.local,
+                n_workers=self.address.local,
                 threads_per_worker=self._threads,
                 security=security,
                 scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
@@ -197,7 +200,7 @@ class Cluster:
                 await asyncio.wait_for(self._open.enter_async_context(local), _START_SECONDS)
             except TimeoutError:
                 raise ClusterError(
-                    f"the {self._address.local} workers on this machine were not ready within {_START_SECONDS} s",
+                    f"the {self.address.local} workers on this machine were not ready within {_START_SECONDS} s",
                     "a smaller number, or run without --dask",
                 ) from None
             address = local.scheduler_address
@@ -231,7 +234,7 @@ class Cluster:
 
     def _no_answer(self, error: Exception) -> ClusterError:
         return ClusterError(
-            f"no Dask scheduler answers at {self._address.text}: {error or 'timeout'}",
+            f"no Dask scheduler answers at {self.address.text}: {error or 'timeout'}",
             "start one with `dask scheduler`, or check the address and the firewall",
         )
 
