@@ -98,13 +98,14 @@ impl Transport {
 
     /// The problem with a flow of the traffic at `position` that the protocol cannot carry, if there is one.
     pub(crate) fn unfit(&self, flows: &[Flow], position: Span) -> Option<Problem> {
-        let Protocol::Uec(config) = &self.protocol else { return None };
-        let (name, largest) = (self.protocol.name(), Bytes(config.largest_flow()));
-        if flows.iter().any(|flow| flow.dscp == Header::TRIMMED) {
+        let name = self.protocol.name();
+        if self.protocol.tcp().is_none() && flows.iter().any(|flow| flow.dscp == Header::TRIMMED) {
             let message =
                 format!("a flow has DSCP {}, which marks trimmed packets of {name}", Header::TRIMMED);
             return Some(Problem::at(position, message).label("choose another `dscp`"));
         }
+        let Protocol::Uec(config) = &self.protocol else { return None };
+        let largest = Bytes(config.largest_flow());
         let flow = flows.iter().find(|flow| flow.bytes > largest.0)?;
         let message = format!("a flow has {}, and {name} carries at most {largest}", Bytes(flow.bytes));
         Some(Problem::at(position, message).label("limit the sizes, or set a larger transport.mtu"))

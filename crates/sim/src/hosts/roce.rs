@@ -307,11 +307,11 @@ impl Hosts for Roce {
         let Side::Receiver(this) = &mut end.state else {
             return self.acknowledge(place, ack_of(content), net, world, tracer);
         };
-        this.delays.count(age, &mut this.last);
-        if header.payload == 0 {
+        if header.is_trimmed() {
             // A switch has cut the data off: to these hosts, the packet is lost.
             return;
         }
+        this.delays.count(age, &mut this.last);
         let (psn, flags) = (content.words[0], content.note);
         let (asks, is_repeated) = (flags & ASKS != 0, flags & REPEATED != 0);
         let data = Data { psn, payload: header.payload, asks, is_repeated };

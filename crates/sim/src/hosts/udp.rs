@@ -143,9 +143,12 @@ impl Hosts for Udp {
         let Side::Sink(this) = &mut end.state else { return net.deliver(packet) };
         let header = net.packets.get(packet).header;
         let [number, ..] = net.packets.content(packet).words;
-        this.delays.count(net.packets.age(packet, net.now), &mut this.last);
-        let is_marked = header.traffic_class & Header::CE == Header::CE;
-        this.sink.receive(Datagram { number, payload: header.payload }, is_marked);
+        // A datagram whose payload a switch has cut off is a lost one to these hosts.
+        if !header.is_trimmed() {
+            this.delays.count(net.packets.age(packet, net.now), &mut this.last);
+            let is_marked = header.traffic_class & Header::CE == Header::CE;
+            this.sink.receive(Datagram { number, payload: header.payload }, is_marked);
+        }
         tell_way(net, world, flow, packet);
         net.deliver(packet);
         if !this.has_all && this.sink.delivered() >= world.flows[flow as usize].bytes {

@@ -1,5 +1,6 @@
 //! Hosts with UDP.
 
+use weft_sim::record::FlowRecord;
 use weft_units::{Duration, Time};
 
 use super::{leaf_spine, run, run_with_threads};
@@ -35,6 +36,18 @@ fn a_flow_that_loses_datagrams_ends_unfinished_after_lingering() {
         assert_eq!(flow.end.is_some(), flow.drops == 0);
     }
     assert!(report.end < Time::ZERO + Duration::from_ms(10), "{}", report.end);
+}
+
+#[test]
+fn a_datagram_that_a_switch_has_cut_is_lost() {
+    let traffic = "pairs = [[\"h0\", \"h7\"], [\"h1\", \"h7\"], [\"h6\", \"h7\"]]\nflows = 3\nsizes = { fixed = \"2 MB\" }";
+    let transport = "protocol = \"udp\"\nrate = \"8 Gbps\"\nlinger = \"1 ms\"";
+    let ports = "queue = \"20 packets\"\nqueues = { weights = [1, 1] }\ntrim = true";
+    let (_, kept) = run_with_threads(&leaf_spine(ports, traffic, transport, "limit = \"20 ms\""));
+    let missing = |flow: &FlowRecord| flow.packets_sent - flow.first_transmissions_received;
+    let cut = kept.flows.iter().map(|flow| missing(flow) - flow.drops).sum::<u64>();
+    assert!(cut > 100, "{cut} cut");
+    assert!(kept.flows.iter().all(|flow| flow.end.is_some() == (missing(flow) == 0)), "{:?}", kept.flows);
 }
 
 #[test]
