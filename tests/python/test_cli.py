@@ -196,7 +196,7 @@ def test_missing_runs_are_warned_of(weft, tmp_path):
         (["summary", "nothere"], "error: nothere does not exist: give the directory that `weft run -o` wrote"),
         (["report", "."], "is not a result directory"),
         (["plot", "nothere"], "nothere does not exist"),
-        (["reproduce", "nope"], "error: unknown study `nope`\n  try: one of entropy-spraying"),
+        (["reproduce", "nope"], "error: unknown study `nope`\n  try: one of collectives"),
         (["run", "nothere.toml"], "error: nothere.toml: No such file or directory"),
         (["run", "."], "error: . is a directory, not a scenario file\n  try: `weft new mine.toml`, then"),
         (["check", "."], "error: . is a directory, not a scenario file"),

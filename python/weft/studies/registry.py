@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .base import INDEX, Study, read_index
+from .collectives import Collectives
 from .entropy_spraying import EntropySpraying
 from .load_balancing import LoadBalancing
 from .packet_spraying import PacketSpraying
@@ -17,6 +18,7 @@ from .tcp_path import TcpPath
 from .tcp_path.emulated import TcpPathEmulated
 
 ALL: tuple[Study, ...] = (
+    Collectives(),
     EntropySpraying(),
     LoadBalancing(),
     PacketSpraying(),
