@@ -31,6 +31,12 @@ impl Alarms {
         }
     }
 
+    /// Whether a timeout's event is pending.
+    #[inline]
+    pub fn has_timeout(&self) -> bool {
+        self.timeout != Time::MAX
+    }
+
     /// Whether an event is due now; then it is no longer pending. If not, it has moved.
     #[inline]
     pub fn take_due(&mut self, now: Time) -> bool {

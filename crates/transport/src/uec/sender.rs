@@ -50,7 +50,7 @@ pub struct Sender {
     arrivals: Arrivals,
     /// Packets to send again, the lowest first; some may have arrived in the meantime.
     missing: BinaryHeap<Reverse<u32>>,
-    /// Transmissions in order of time, from the oldest packet in flight on.
+    /// Transmissions in order of time, at least from the oldest packet in flight on.
     clock: VecDeque<(u32, Time)>,
     /// Bytes of payload.
     in_flight: u64,
@@ -144,6 +144,9 @@ impl Sender {
         let attempt = sent.attempt;
         self.tidy();
         self.clock.push_back((number, now));
+        if self.clock.len() > 2 * self.sent.len() + 64 {
+            self.forget();
+        }
         self.in_flight += u64::from(bytes);
         self.stats.data_segments_sent += 1;
         self.stats.retransmissions += u32::from(is_again);
@@ -214,13 +217,18 @@ impl Sender {
 
     /// When [`Sender::time_out`] is due; [`Time::MAX`] if no packet is in flight.
     pub fn deadline(&mut self, config: &Config) -> Time {
+        self.forget().map_or(Time::MAX, |at| at + config.rto)
+    }
+
+    /// Forgets transmissions before that of the oldest packet in flight; returns its time.
+    fn forget(&mut self) -> Option<Time> {
         while let Some((number, at)) = self.clock.front().copied() {
             if self.sent(number).is_some_and(|sent| sent.state == State::InFlight && sent.at == at) {
-                return at + config.rto;
+                return Some(at);
             }
             self.clock.pop_front();
         }
-        Time::MAX
+        None
     }
 
     /// Packets that are overdue will be sent again.

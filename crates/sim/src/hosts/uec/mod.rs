@@ -42,6 +42,17 @@ struct Source {
     alarms: Alarms,
 }
 
+impl Source {
+    /// Has the end at `place` woken when a packet may be overdue. A pending event is never too late: packets sent since are
+    /// due later, and when it comes it is set again.
+    #[inline]
+    fn watch(&mut self, place: u32, config: &Config, net: &mut Network<'_>) {
+        if !self.alarms.has_timeout() {
+            self.alarms.arm(place, self.sender.deadline(config), Time::MAX, &mut net.queue);
+        }
+    }
+}
+
 /// The destination.
 struct Destination {
     receiver: Receiver,
@@ -80,7 +91,7 @@ impl Uec {
             let wish = Wish { flow: end.whose.flow, place };
             self.pacers.at(source.pacer).add(wish, net.now, net.now);
         }
-        source.alarms.arm(place, source.sender.deadline(&self.config), Time::MAX, &mut net.queue);
+        source.watch(place, &self.config, net);
         let pacer = source.pacer;
         self.serve(pacer, net, tracer);
     }
@@ -121,7 +132,7 @@ impl Uec {
                 source.is_waiting = true;
                 self.pacers.at(number).add(wish, now, now);
             }
-            source.alarms.arm(wish.place, source.sender.deadline(&self.config), Time::MAX, &mut net.queue);
+            source.watch(wish.place, &self.config, net);
         }
     }
 
