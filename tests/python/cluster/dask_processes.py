@@ -84,9 +84,7 @@ class Worker(Process):
 
     def files(self, pattern: str) -> list[Path]:
         """Files of sweeps in the scratch directory."""
-        while True:
-            with contextlib.suppress(FileNotFoundError):  # A directory was removed at this moment.
-                return list(self.scratch.glob(f"**/weft-*/{pattern}"))
+        return list(self.scratch.glob(f"**/weft-*/{pattern}"))
 
     @property
     def is_running(self) -> bool:

@@ -62,11 +62,7 @@ def asked(what: str, **query: str) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = json.loads(fetch(f"{API}/{what}?{urllib.parse.urlencode(query)}"))
     except urllib.error.HTTPError as error:
-        text = error.read().decode()
-        if not text.startswith("{"):
-            # While it starts, it answers in plain text.
-            raise
-        answer = json.loads(text)
+        answer = json.loads(error.read())
     return answer
 
 
