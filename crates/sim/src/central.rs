@@ -407,5 +407,11 @@ fn made(frame: MadeFrame) -> Header {
         }
         MadeFrame::ArpProbe { station, .. } | MadeFrame::SolicitationProbe { station, .. } => station,
     };
-    Header { src: MadeFrame::CONTROLLER, dst, kind: Kind::Other, ip_bytes: 46, ..Header::default() }
+    Header {
+        src: MadeFrame::CONTROLLER,
+        dst,
+        kind: Kind::Other,
+        ip_bytes: Header::SHORTEST,
+        ..Header::default()
+    }
 }

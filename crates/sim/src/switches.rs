@@ -3,8 +3,8 @@
 
 use weft_fabric::Fabric;
 use weft_switching::{
-    Action, Actions, Blueprint, Context, DropReason, Kind, Report, Rewrite, Stream, Switch, TableEntries,
-    stream,
+    Action, Actions, Blueprint, Context, DropReason, Header, Kind, Report, Rewrite, Stream, Switch,
+    TableEntries, stream,
 };
 use weft_units::{Duration, NodeId, PortId, Time};
 
@@ -18,8 +18,6 @@ use crate::shown::shown;
 use crate::timer::Timer;
 use crate::trace::{TraceEvent, Tracer};
 
-/// Payload of the shortest Ethernet frame, in bytes.
-const LEAST_PAYLOAD: u16 = 46;
 /// The ingress of a frame that did not arrive on a port.
 const NO_PORT: PortId = PortId(u16::MAX);
 
@@ -380,7 +378,7 @@ fn emit<T: Tracer>(node: NodeId, first_link: u32, actions: &Actions, net: &mut N
     let now = net.now;
     let emitted = actions.emitted();
     for (place, &(port, mut header)) in emitted.iter().enumerate() {
-        header.ip_bytes = header.ip_bytes.max(LEAST_PAYLOAD);
+        header.ip_bytes = header.ip_bytes.max(Header::SHORTEST);
         let is_copy = place > 0 && emitted[place - 1].1 == emitted[place].1;
         if header.kind == Kind::RecoveryRequest
             && !is_copy

@@ -119,7 +119,7 @@ impl Roce {
         let nic = self.links.at(link).nic;
         loop {
             let free = net.departure(nic).max(net.now);
-            let turns = &mut self.links.at(link);
+            let turns = self.links.at(link);
             if free > net.now {
                 return turns.arm(free, &mut net.queue);
             }

@@ -26,7 +26,7 @@ def judge(table: pl.DataFrame) -> list[StudyRow]:
 
 def ratios(table: pl.DataFrame, collective: str, state: str) -> dict[str, Estimate]:
     """Times over the bound by way, the shortest first; ways with a collective that did not end are left out."""
-    part = table.filter((pl.col("collective") == collective) & (pl.col("state") == state))
+    part = _part(table, collective, state)
     found = {}
     for way in WAYS:
         values = part.filter(pl.col("way") == way)["ratio"]
@@ -45,15 +45,19 @@ def _row(table: pl.DataFrame, collective: str, state: str) -> StudyRow:
     over, alone = best[True], best[False]
     if over is None or alone is None:
         return not_measured(ident, claim, UNIT, f"not finished: {', '.join(missing)}")
-    pairs = _paired(table, collective, state, over, alone)
+    pairs = _paired(_part(table, collective, state), over, alone)
     notes = [", ".join(f"{WAYS[way].title} {value.mean:.2f}" for way, value in found.items()) + " times the bound"]
     notes.append(f"not finished: {', '.join(missing)}" if missing else "")
     return row(ident, claim, found[over].mean < found[alone].mean, pairs, UNIT, notes)
 
 
-def _paired(table: pl.DataFrame, collective: str, state: str, one: str, other: str) -> Estimate | None:
+def _part(table: pl.DataFrame, collective: str, state: str) -> pl.DataFrame:
+    """The rows of a collective on a fabric."""
+    return table.filter((pl.col("collective") == collective) & (pl.col("state") == state))
+
+
+def _paired(part: pl.DataFrame, one: str, other: str) -> Estimate | None:
     """The time of a way relative to that of another, by seed, in per cent."""
-    part = table.filter((pl.col("collective") == collective) & (pl.col("state") == state))
     times = [part.filter(pl.col("way") == way).select("seed", "ratio") for way in (one, other)]
     joined = times[0].join(times[1], on="seed", suffix="_other")
     return estimate(100 * (joined["ratio"] / joined["ratio_other"] - 1))
