@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+_TOO_LITTLE = 0.1
+"""Work in runs below which the pace is that of the start."""
+
 
 @dataclass
 class Active:
@@ -101,9 +104,9 @@ class Tracker:
         return self.work_done / elapsed * 3600 if elapsed > 0 and self.work_done > 0 else None
 
     def seconds_left(self, now: float) -> float | None:
-        """Estimated remaining seconds at the current pace; None until some work is done."""
+        """Estimated remaining seconds at the current pace; None before a tenth of a run's work is done."""
         pace = self.runs_per_hour(now)
-        if not pace or not self.total:
+        if not pace or not self.total or self.work_done < _TOO_LITTLE:
             return None
         left = self.total - self.skipped - self.work_done
         return max(left, 0.0) / (pace / 3600)

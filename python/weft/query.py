@@ -145,7 +145,7 @@ class Database:
         kind = found[0].type.name
         if kind not in _QUERIES:
             raise QueryError(
-                f"{kind.replace('_', ' ')} is not allowed: results are only read",
+                f"this statement ({kind.replace('_', ' ')}) is not allowed: results are only read",
                 "a query that begins with SELECT, FROM, WITH, VALUES, PIVOT, DESCRIBE or SUMMARIZE",
             )
         return f"SELECT * FROM (\n{_without_end(sql)}\n)"

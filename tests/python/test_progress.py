@@ -41,6 +41,8 @@ def test_nothing_is_said_about_time_before_anything_is_done():
     tracker = Tracker(started=0.0, total=3)
     assert tracker.seconds_left(5.0) is None
     assert status(tracker, 5.0) == "0 of 3 runs"
+    feed(tracker, {"event": "progress", "run_id": "a", "label": "x", "fraction": 0.05})
+    assert tracker.seconds_left(5.0) is None, "the pace of the start is not that of the sweep"
 
 
 def test_a_failed_run_counts_as_over_and_is_named():

@@ -239,7 +239,7 @@ def stopped(folder: Path, again: str) -> str:
 
 def completed(again: str) -> str:
     """The hint after the loss of a cluster."""
-    return f"{again}, which carries out the remaining runs; without --dask on this machine"
+    return f"{again}, to complete the directory; leave out --dask to use this machine"
 
 
 def _finished(folder: Path) -> tuple[int, int] | None:

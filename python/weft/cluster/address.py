@@ -40,7 +40,7 @@ def parse(text: str) -> Address:
     kind, _, number = text.partition(":")
     if kind == "local":
         if not number.isascii() or not number.isdigit() or not 1 <= int(number[:9]) <= _MOST_LOCAL:
-            raise ClusterError(f"`{text}` needs a number of workers, 1 to {_MOST_LOCAL}", "local:4")
+            raise ClusterError(f"`{text}`: the number of workers must be 1 to {_MOST_LOCAL}", "local:4")
         return Address(text, local=int(number))
     if (found := _SCHEDULER.fullmatch(text)) and 1 <= int(found[1]) <= 65535:
         return Address(text, scheduler=text if "://" in text else f"tcp://{text}")

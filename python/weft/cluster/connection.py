@@ -11,6 +11,7 @@ import tempfile
 import threading
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import wait
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
@@ -41,6 +42,7 @@ _REFUSALS, _REFUSAL_SECONDS = 3, 0.3
 _START_SECONDS = 120
 """Maximum time to start the workers of this machine."""
 _END_SECONDS = 30
+_TICK_SECONDS = 0.2
 """Maximum time to take leave of the workers and to end those of this machine."""
 _NO_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """For workers of this machine: Ctrl-C reaches them as well, but this process stops them."""
@@ -172,6 +174,9 @@ class Cluster:
 
         future = asyncio.run_coroutine_threadsafe(supervised(), self._loop)
         try:
+            # In slices: with the handler that Polars installs, Ctrl-C does not interrupt a wait without a timeout.
+            while not wait({future}, _TICK_SECONDS).done:
+                pass
             return future.result()
         except KeyboardInterrupt:
             future.cancel()

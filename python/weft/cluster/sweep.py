@@ -67,6 +67,7 @@ class Sweep:
         self._outcome = Outcome(0, 0, [])
         self._number = -1
         self._events: deque[dict[str, Any]] = deque(maxlen=10_000)
+        self._over: set[str] = set()
         self._tasks: dict[str, Point] = {}
         self._sent: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._fetching = asyncio.Semaphore(_FETCHED)
@@ -104,7 +105,7 @@ class Sweep:
         except (OSError, CancelledError) as error:
             if self._client.status == "running" and isinstance(error, OSError):
                 raise ClusterError(f"Dask failed: {error}") from error
-            raise SchedulerLostError("the connection to the scheduler broke") from None
+            raise SchedulerLostError("lost the connection to the scheduler") from None
         finally:
             await self._end(active)
         return self._outcome
@@ -115,7 +116,10 @@ class Sweep:
             self._number = number
             self._told({"event": "workers", "number": number})
         while self._events:
-            self._told(self._events.popleft())
+            event = self._events.popleft()
+            # A run that is over must not become active again.
+            if event["run_id"] not in self._over:
+                self._told(event)
 
     def _order(self, threads: int) -> dict[str, Any]:
         text, name, _, sets = self._scenario.source
@@ -253,6 +257,7 @@ class Sweep:
             fetch.cancel()
 
     def _done(self, point: Point, answer: dict[str, Any]) -> None:
+        self._end_of(point)
         timing = answer.get("timing")
         costs = _numbers(timing if isinstance(timing, dict) else {}, _TIMING)
         self.timings.append(json.dumps({"run": point.id, **costs}))
@@ -263,9 +268,15 @@ class Sweep:
         self._outcome = Outcome(self._outcome.done + 1, self._outcome.skipped, self._outcome.failed)
 
     def _failed(self, point: Point, error: str) -> None:
+        self._end_of(point)
         failure = {"run_id": point.id, "label": point.label, "error": error}
         self._outcome.failed.append(failure)
         self._told({"event": "run_failed", **failure})
+
+    def _end_of(self, point: Point) -> None:
+        """Pass on what has been heard of a run: from now on nothing is."""
+        self._tell()
+        self._over.add(point.id)
 
     async def _hear(self, event: tuple[float, Any]) -> None:
         """Take in an event of a worker: how far a run is, or which input file it needs."""

@@ -39,7 +39,8 @@ def fabric(content: Content) -> str:
     """The drawing, with controls for the scheme, the time, and a second scheme to compare with."""
     caption = (
         "Each link is drawn as two lines, one per direction. Colour and width show the share of the link's rate that "
-        "was used, averaged over seeds: in the measurement window or, with the slider, in one step of time. Click a "
+        "was used, averaged over seeds, over the measurement window or over one step of the slider. With minus, they "
+        "show the difference between two schemes: how much more or less of the rate the first one uses. Click a "
         "line, or choose it in the list, for its series; dashed links are down."
     )
     if not drawing.draws_hosts(content.fabric):

@@ -84,7 +84,9 @@ class Worker(Process):
 
     def files(self, pattern: str) -> list[Path]:
         """Files of sweeps in the scratch directory."""
-        return list(self.scratch.glob(f"**/weft-*/{pattern}"))
+        while True:
+            with contextlib.suppress(FileNotFoundError):  # A directory was removed at this moment.
+                return list(self.scratch.glob(f"**/weft-*/{pattern}"))
 
     @property
     def is_running(self) -> bool:

@@ -62,7 +62,11 @@ def asked(what: str, **query: str) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = json.loads(fetch(f"{API}/{what}?{urllib.parse.urlencode(query)}"))
     except urllib.error.HTTPError as error:
-        answer = json.loads(error.read())
+        text = error.read().decode()
+        if not text.startswith("{"):
+            # While it starts, it answers in plain text.
+            raise
+        answer = json.loads(text)
     return answer
 
 

@@ -29,15 +29,15 @@ if (element("pairs")) charts.pairs = {
     const pair = await pairOf(), log = on("pairs-log");
     const [first, second] = [state.scheme, state.second].map(schemeName);
     const rows = (pair?.rows ?? []).filter((row) => row.x !== null && row.y !== null).map((row) => ({
-      ...row, faster: row.x < row.y ? first : row.y < row.x ? second : "equal", told_x: `${quantity("s", row.x)} with ${first}`, told_y: `${quantity("s", row.y)} with ${second}`,
-      name: `${row.flow} (seed ${row.seed})`, times: quantity("ratio", row.y / row.x),
+      ...row, faster: row.x < row.y ? first : row.y < row.x ? second : "equal", told_x: `${quantity("s", row.x)} under ${first}`, told_y: `${quantity("s", row.y)} under ${second}`,
+      name: `${row.flow} (seed ${row.seed})`, times: `${quantity("ratio", row.y / row.x)} (${second} / ${first})`,
     }));
     const classes = seenClasses().filter((at) => rows.some((row) => row.class === at));
     if (!classes.length) return null;
     const domain = [first, second, "equal"];
     const color = { field: "faster", type: "nominal", legend: null, scale: { domain, range: [schemeColour(state.scheme), schemeColour(state.second), colour("soft")] } };
     const shape = { field: "faster", type: "nominal", legend: null, scale: { domain, range: [page.schemes[state.scheme].shape, page.schemes[state.second].shape, "stroke"] } };
-    const tips = tooltip(["name", "flow"], ["told_x", "completion time"], ["told_y", "second"], ["times", "second / first"]);
+    const tips = tooltip(["name", "flow"], ["told_x", "first scheme"], ["told_y", "second scheme"], ["times", "ratio"]);
     const size = layout(classes.length, room);
     return chartOf(classes.map((at) => {
       const own = rows.filter((row) => row.class === at);
