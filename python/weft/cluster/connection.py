@@ -240,7 +240,7 @@ class Cluster:
     def _no_answer(self, error: Exception) -> ClusterError:
         return ClusterError(
             f"no Dask scheduler answers at {self.address.text}: {error or 'timeout'}",
-            "start one with `dask scheduler`, or check the address and the firewall",
+            "start one with `dask scheduler`, check the address and the firewall, or use this machine: --dask local:2",
         )
 
 
