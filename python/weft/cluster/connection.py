@@ -42,8 +42,9 @@ _REFUSALS, _REFUSAL_SECONDS = 3, 0.3
 _START_SECONDS = 120
 """Maximum time to start the workers of this machine."""
 _END_SECONDS = 30
-_TICK_SECONDS = 0.2
 """Maximum time to take leave of the workers and to end those of this machine."""
+_TICK_SECONDS = 0.2
+"""Longest time for which Ctrl-C is not seen."""
 _NO_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """For workers of this machine: Ctrl-C reaches them as well, but this process stops them."""
 
