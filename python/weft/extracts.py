@@ -221,8 +221,7 @@ def _spread(results: Results, grid: pl.DataFrame, values: pl.DataFrame, keep: tu
     # Of all n runs: the busy ones have `mean` and `variance`, the idle ones are zero.
     mean = pl.col("mean").fill_null(0) * busy / n
     squares = busy * (pl.col("variance").fill_null(0) + pl.col("mean").fill_null(0) ** 2 * (n - busy) / n)
-    factors = {count: half_width(count) if count > 1 else None for count in set(groups["runs"])}
-    half = (squares / (n - 1)).sqrt() * n.replace_strict(factors, return_dtype=pl.Float64)
+    half = (squares / (n - 1)).sqrt() * _half_widths(groups["runs"])
     return (
         groups.join(grid, on="point", maintain_order="left")
         .with_columns(pl.int_ranges(0, "bins").alias("bin"))
@@ -230,6 +229,12 @@ def _spread(results: Results, grid: pl.DataFrame, values: pl.DataFrame, keep: tu
         .join(binned, on=["point", "scheme", *keep, "bin"], how="left", maintain_order="left")
         .select("point", "scheme", *keep, middle.alias("time_s"), mean.alias("value"), half.alias("half"))
     )
+
+
+def _half_widths(counts: pl.Series) -> pl.Expr:
+    """`half_width` of the column with these numbers of values; null for fewer than two."""
+    factors = {count: half_width(count) if count > 1 else None for count in set(counts)}
+    return pl.col(counts.name).replace_strict(factors, return_dtype=pl.Float64)
 
 
 def queue_exceedance(results: Results) -> pl.DataFrame:
@@ -303,12 +308,22 @@ def _sampled_ports(results: Results) -> int:
 
 
 def link_use(results: Results) -> pl.DataFrame:
-    """Directed links over all seeds: `point`, `scheme`, `from`, `to`, `utilisation`, `drops`, `max_queue_bytes`."""
-    return (
+    """Directed links: `point`, `scheme`, `from`, `to`, and means over seeds with halves of their 95 % intervals.
+
+    The means are `utilisation`, `drops`, `max_queue_bytes`; the halves end in `_half` and are null with one seed.
+    """
+    names = ("utilisation", "drops", "max_queue_bytes")
+    found = (
         results.links()
         .group_by("point", "scheme", "from", "to", maintain_order=True)
-        .agg(pl.col("utilisation").mean(), pl.col("drops").mean(), pl.col("max_queue_bytes").max())
+        .agg(
+            *(pl.col(name).mean() for name in names),
+            *(pl.col(name).cast(pl.Float64).std().alias(f"{name}_half") for name in names),
+            *(pl.col(name).count().cast(pl.Int64).alias(f"{name}_seeds") for name in names),
+        )
     )
+    halves = [(pl.col(f"{name}_half") * _half_widths(found[f"{name}_seeds"])) for name in names]
+    return found.with_columns(halves).drop(pl.selectors.ends_with("_seeds"))
 
 
 def axes(results: Results) -> tuple[str | None, list[str]]:

@@ -1,8 +1,9 @@
-"""Utilisation and queue of each link over time at one point of a sweep, thinned to a number of steps."""
+"""Utilisation and queue of each link at one point of a sweep: over time, and compared between two schemes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import polars as pl
 from .aggregates import batches
 from .kept import ENTRY
 from .rows import SERIES, numbered, of_runs, rows
+from .statistics import Estimates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LinkSeries:
-    """Averages over seeds; each array has a row per link and a column per step."""
+    """Means over seeds and their intervals; each array has a row per link and a column per step."""
 
     step_ps: float
     """Length of a step."""
-    utilisation: dict[str, np.ndarray]
+    utilisation: dict[str, Estimates]
     """By scheme: mean share of the link's rate used in the step."""
-    queue: dict[str, np.ndarray]
+    queue: dict[str, Estimates]
     """By scheme: largest sample of queued bytes in the step."""
 
 
@@ -65,17 +67,53 @@ def link_series(results: Results, point: str, links: Sequence[str], steps: int) 
     # Only an emulation samples irregularly.
     planned = None if any("emulated" in head for head in heads.values()) else step // interval
     part = results.only(heads)
-    seeds = {scheme: sum(run.scheme == scheme for run in part.finished) for scheme in results.schemes}
-    use, queue = ({scheme: np.zeros(shape) for scheme, count in seeds.items() if count} for _ in range(2))
+    there = {run.scheme for run in part.finished}
+    use, queue = ({name: Estimates(shape) for name in results.schemes if name in there} for _ in range(2))
     sampled = False
     for run, found in _samples(part, links, step, shape[1]):
-        sampled = _add(found, use[run.scheme], queue[run.scheme], planned) or sampled
-    if not sampled:
-        return None
-    for arrays in (use, queue):
-        for scheme, array in arrays.items():
-            array /= seeds[scheme]
-    return LinkSeries(step, use, queue)
+        used, queued = _in_steps(found, shape, planned)
+        use[run.scheme].add(used)
+        queue[run.scheme].add(queued)
+        sampled = sampled or bool((found.link >= 0).any())
+    return LinkSeries(step, use, queue) if sampled else None
+
+
+def paired_halves(
+    table: pl.DataFrame, schemes: Sequence[str], links: Sequence[tuple[str, str]], metrics: Sequence[str]
+) -> dict[tuple[str, str], dict[str, np.ndarray]]:
+    """Half the 95 % interval of the difference between each two schemes, link by link, paired by seed.
+
+    Pairs of schemes with different seeds are left out: the difference of their means is not that of the same seeds.
+
+    Args:
+        table: Rows of `Results.links` of one point.
+        schemes: The schemes, in order.
+        links: Ends of the links.
+        metrics: Columns of `table`.
+
+    Returns:
+        By pair and metric, a value per link; zero for a link that is not in the table.
+    """
+    known = pl.DataFrame(links, {"from": pl.String, "to": pl.String}, orient="row").with_row_index("link")
+    table = table.filter(pl.col("scheme").is_in(list(schemes)))
+    table = table.join(known, on=["from", "to"], how="inner", maintain_order="left")
+    seeds, seed = np.unique(table["seed"].to_numpy(), return_inverse=True)
+    scheme = numbered(table["scheme"], schemes)
+    there = np.zeros((len(schemes), len(seeds)), dtype=bool)
+    there[scheme, seed] = True
+    values = np.zeros((len(schemes), len(seeds), len(metrics), len(links)))
+    columns = table.select(pl.col(metrics).cast(pl.Float64).fill_null(0))
+    values[scheme, seed, :, table["link"].to_numpy()] = columns.to_numpy()
+    halves = {}
+    for first, second in combinations(range(len(schemes)), 2):
+        if not np.array_equal(there[first], there[second]):
+            continue
+        differences = Estimates(values.shape[2:])
+        for of_seed in values[first, there[first]] - values[second, there[first]]:
+            differences.add(of_seed)
+        if differences.half is not None:
+            halves[schemes[first], schemes[second]] = dict(zip(metrics, differences.half, strict=True))
+    return halves
 
 
 def _samples(results: Results, links: Sequence[str], step: int, steps: int) -> Iterator[tuple[Run, _Samples]]:
@@ -96,18 +134,17 @@ def _samples(results: Results, links: Sequence[str], step: int, steps: int) -> I
             yield run, _Samples(link[own], step_of[own], queued[own], time[own], value[own])
 
 
-def _add(found: _Samples, use: np.ndarray, queue: np.ndarray, planned: int | None) -> bool:
-    """Add a run's mean utilisation and largest queue in each step; whether a drawn link was sampled.
+def _in_steps(found: _Samples, shape: tuple[int, int], planned: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """A run's mean utilisation and largest queue of each link in each step.
 
     Sums are in the order of the samples, so that their last digits are always the same.
 
     Args:
         found: The samples of the run.
-        use: The sums over runs, as in `LinkSeries`.
-        queue: Likewise.
+        shape: Numbers of links and steps.
         planned: Number of samples in a step; None to count them.
     """
-    links, steps = use.shape
+    links, steps = shape
     taken: int | np.ndarray
     if planned is None:
         _, first = np.unique(found.time, return_index=True)
@@ -117,12 +154,10 @@ def _add(found: _Samples, use: np.ndarray, queue: np.ndarray, planned: int | Non
     drawn = found.link >= 0
     cell = found.link * steps + found.step
     mean, most = drawn & ~found.queued, drawn & found.queued
-    sums = np.bincount(cell[mean], found.value[mean], minlength=use.size).reshape(links, steps)
-    use += sums / taken
-    largest = np.zeros(use.size)
+    sums = np.bincount(cell[mean], found.value[mean], minlength=links * steps).reshape(links, steps)
+    largest = np.zeros(links * steps)
     np.maximum.at(largest, cell[most], found.value[most])
-    queue += largest.reshape(links, steps)
-    return bool(drawn.any())
+    return sums / taken, largest.reshape(links, steps)
 
 
 def _end(results: Results, heads: Mapping[str, Mapping[str, Any]]) -> int:

@@ -16,7 +16,7 @@ import polars as pl
 from .kept import ENTRY, Tables
 from .metrics import METRICS
 
-VERSION = "2"
+VERSION = "3"
 """To be changed with any definition here or in `weft.metrics`: kept tables of another version are not used."""
 PER_LINK = ("links", "nodes")
 """Keys of ``summary.json`` whose size grows with the fabric; not part of a head."""

@@ -79,6 +79,32 @@ def estimate(values: Iterable[float | None], confidence: float = CONFIDENCE) -> 
     return Estimate(mean, mean - half, mean + half, n)
 
 
+class Estimates:
+    """Means and Student t intervals of many quantities at once: arrays of the same shape, one per seed.
+
+    Welford's method: memory does not grow with the number of seeds, and a small spread of large values is exact.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.n = 0
+        self.mean: npt.NDArray[np.float64] = np.zeros(shape)
+        self._squares: npt.NDArray[np.float64] = np.zeros(shape)
+
+    def add(self, values: npt.NDArray[np.float64]) -> None:
+        """Take the values of one more seed into account."""
+        self.n += 1
+        from_old = values - self.mean
+        self.mean += from_old / self.n
+        self._squares += from_old * (values - self.mean)
+
+    @property
+    def half(self) -> npt.NDArray[np.float64] | None:
+        """Half the width of each interval; None with fewer than two seeds."""
+        if self.n < 2:
+            return None
+        return np.asarray(np.sqrt(self._squares / (self.n - 1)) * half_width(self.n))
+
+
 @cache
 def half_width(n: int, confidence: float = CONFIDENCE) -> float:
     """Half the width of the interval of the mean of `n` (at least 2) values, in standard deviations."""

@@ -19,7 +19,7 @@ from weft.extracts_links import link_series
 from weft.kept import ENTRY, Kept
 from weft.metrics import METRICS
 from weft.reporting import details
-from weft.statistics import ecdf, ecdf_of_counts
+from weft.statistics import ecdf, ecdf_of_counts, estimate
 from weft.summary import summarise
 
 EXTRACTS = ("completion_curves", "throughput_over_time", "largest_queue", "queue_exceedance", "link_use")
@@ -144,7 +144,7 @@ def test_link_series_and_pairs_are_computed_again_only_where_a_run_changed(own_d
     assert computed == [(read, victim.point)]
 
 
-def test_link_series_are_those_of_all_samples_at_once(own_dir):
+def test_link_series_are_those_of_all_samples_at_once_with_intervals_over_seeds(own_dir):
     results = Results(own_dir)
     links, point, scheme = ["e0->a0", "a0->e0", "c0->a0"], results.points[0], results.schemes[1]
     found = link_series(results, point, links, 10)
@@ -156,12 +156,16 @@ def test_link_series_are_those_of_all_samples_at_once(own_dir):
         of_link = series.filter(pl.col("entity") == link).with_columns(
             ((pl.col("time_ps") - 1) // int(found.step_ps)).alias("step")
         )
-        for step in range(found.queue[scheme].shape[1]):
+        for step in range(found.queue[scheme].mean.shape[1]):
             own = of_link.filter(pl.col("step") == step)
-            used = own.filter(pl.col("metric") == "link_utilisation")["value"].sum() / samples / 3
+            used = (
+                own.filter(pl.col("metric") == "link_utilisation").group_by("run").agg(pl.col("value").sum() / samples)
+            )
             most = own.filter(pl.col("metric") == "queue_bytes").group_by("run").agg(pl.col("value").max())
-            assert found.utilisation[scheme][row, step] == pytest.approx(used, rel=1e-12)
-            assert found.queue[scheme][row, step] == pytest.approx(most["value"].sum() / 3, rel=1e-12)
+            for got, runs in ((found.utilisation[scheme], used), (found.queue[scheme], most)):
+                known = estimate([*runs["value"], *[0.0] * (3 - len(runs))])
+                assert got.mean[row, step] == pytest.approx(known.mean, rel=1e-12)
+                assert got.half[row, step] == pytest.approx(known.half, rel=1e-9)
 
 
 def test_a_part_of_the_runs_has_its_own_numbers_and_leaves_the_others_kept(own_dir, keeps):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 import shlex
+import shutil
 import zlib
 from html import unescape
 from xml.etree import ElementTree
@@ -18,7 +20,7 @@ from tiny import TINY
 from weft import OutputError, Results, extracts
 from weft.reporting import details, drawing, page, write
 from weft.reporting.findings import findings
-from weft.statistics import estimate
+from weft.statistics import estimate, paired_difference
 from weft.summary import summarise
 from weft.topology import Fabric
 
@@ -80,12 +82,70 @@ def test_link_utilisation_is_there_for_every_point_and_scheme(html, results):
     assert data["parts"]["use"] == [0, 1]
     known = {(p, s, a, b): u for p, s, a, b, u, *_ in extracts.link_use(results).iter_rows()}
     for at, point in enumerate(data["points"]):
-        use = unpacked(html, f"use-{at}")
+        use = unpacked(html, f"use-{at}")["schemes"]
         assert list(use) == results.schemes
         for scheme, own in use.items():
             ends = [tuple(link.split(" → ")) for link in data["links"]]
             found = [value / 1000 for value in own["utilisation"]]
             assert found == pytest.approx([known[point, scheme, a, b] for a, b in ends], abs=5.1e-4)
+
+
+WINDOW = [("utilisation", "utilisation", 1000), ("drops", "drops", 10), ("queue", "max_queue_bytes", 1)]
+
+
+def width_of(coarse):
+    """Half an interval from its whole number in the page."""
+    return coarse if coarse <= 20 else 20 * math.exp(coarse / 20 - 1)
+
+
+def close(half):
+    """A half that is whole up to 20 and exact to one part in 40 above."""
+    return pytest.approx(half, abs=0.51, rel=0.0255)
+
+
+def values_by_seed(results, point, column):
+    """Values of a column of links by scheme and link: a dictionary by seed."""
+    found = {}
+    for row in results.links().filter(pl.col("point") == point).iter_rows(named=True):
+        found.setdefault((row["scheme"], f"{row['from']} → {row['to']}"), {})[row["seed"]] = row[column]
+    return found
+
+
+def test_values_of_links_are_means_over_seeds_with_their_intervals(html, results):
+    data, part = block(html, "page-data"), unpacked(html, "use-1")
+    for name, column, scale in WINDOW:
+        known = values_by_seed(results, data["points"][1], column)
+        for scheme, own in part["schemes"].items():
+            for link, value, half in zip(data["links"], own[name], own["half"][name], strict=True):
+                of_link = estimate(known[scheme, link].values()).scaled(scale)
+                assert value == pytest.approx(of_link.mean, abs=0.51)
+                assert width_of(half) == close(of_link.half)
+
+
+def test_differences_of_links_have_intervals_paired_by_seed(html, results):
+    data, part = block(html, "page-data"), unpacked(html, "use-1")
+    assert [pair[:2] for pair in part["pairs"]] == [[0, 1], [0, 2], [1, 2]]
+    for name, column, scale in (WINDOW[0], WINDOW[2]):
+        known = values_by_seed(results, data["points"][1], column)
+        for i, j, halves in part["pairs"]:
+            for link, half in zip(data["links"], halves[name], strict=True):
+                one, two = (known[results.schemes[at], link] for at in (i, j))
+                assert width_of(half) == close(paired_difference(one, two).half * scale)
+
+
+def test_intervals_of_differences_are_left_out_where_they_would_be_too_many(results, monkeypatch):
+    monkeypatch.setattr(details, "_PAIR_CELLS", 3 * 96 * 2 * 2 - 1)
+    use = unpacked(page.render(results), "use-0")
+    assert use["pairs"] == []
+    assert use["schemes"]["ecmp"]["half"]
+
+
+def test_schemes_with_different_seeds_are_not_paired(own_dir):
+    shutil.rmtree(Results(own_dir).finished[-1].path)
+    html = page.render(Results(own_dir))
+    assert [pair[:2] for pair in unpacked(html, "use-0")["pairs"]] == [[0, 1], [0, 2], [1, 2]]
+    assert [pair[:2] for pair in unpacked(html, "use-1")["pairs"]] == [[0, 1]]
+    assert unpacked(html, "use-1")["schemes"]["spray"]["half"]
 
 
 def test_the_series_of_a_link_is_that_of_the_samples(html, results):
@@ -102,6 +162,11 @@ def test_the_series_of_a_link_is_that_of_the_samples(html, results):
         times = [round((step + 1) * series["step"] * 1e12) for step in range(steps)]
         sums = dict(own.group_by("time_ps").agg(pl.col("value").sum()).iter_rows())
         assert found == pytest.approx([sums.get(time, 0) / 3 for time in times], abs=unit * 0.51)
+        halves = series["half"][name]["spray"][at :: len(links)]
+        for time, half in zip(times, halves, strict=True):
+            each = own.filter(pl.col("time_ps") == time)["value"].to_list()
+            assert width_of(half) == close(estimate([*each, *[0.0] * (3 - len(each))]).half / unit)
+        assert max(halves) > 20
 
 
 def test_flows_are_compared_with_themselves_under_another_scheme(html, results):
@@ -180,6 +245,15 @@ def test_a_text_cannot_break_out_of_the_page(tmp_path):
 def test_one_seed_one_scheme_and_no_series_still_make_a_page(tmp_path):
     directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=1, flows=30, samples=1)
     assert "With one seed there is no confidence interval." in page.render(Results(directory))
+
+
+def test_one_seed_has_no_interval_in_the_drawing(tmp_path):
+    sweep = {"scheme.name": ["ecmp", "spray"]}
+    html = page.render(Results(sample.write_results(tmp_path / "r", sweep, seeds=1, flows=30, samples=5)))
+    use, series = unpacked(html, "use-0"), unpacked(html, "series-0")
+    assert [list(own) for own in use["schemes"].values()] == [["utilisation", "drops", "queue"]] * 2
+    assert use["pairs"] == []
+    assert series["half"] == {"utilisation": {}, "queue": {}}
 
 
 UNENDED = f"""{TINY.partition("[traffic]")[0]}

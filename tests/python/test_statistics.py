@@ -11,6 +11,7 @@ from scipy import stats
 from weft.difference import difference
 from weft.statistics import (
     Estimate,
+    Estimates,
     ecdf,
     estimate,
     paired_difference,
@@ -39,6 +40,23 @@ def test_three_seeds_by_hand():
     got = estimate([1.0, 2.0, 3.0])
     assert got.mean == 2.0
     assert got.half == pytest.approx(2.484138, abs=1e-6)
+
+
+@given(st.lists(st.tuples(st.floats(-1e3, 1e3), st.floats(1e6, 1e6 + 1)), min_size=2, max_size=12))
+def test_intervals_of_arrays_are_those_of_their_elements(seeds):
+    got = Estimates((2,))
+    for values in seeds:
+        got.add(np.array(values))
+    for i, data in enumerate(zip(*seeds, strict=True)):
+        known = estimate(data)
+        assert (got.mean[i], got.half[i]) == pytest.approx((known.mean, known.half), rel=1e-9, abs=1e-8)
+
+
+def test_arrays_of_one_seed_have_no_interval():
+    got = Estimates((2,))
+    got.add(np.array([1.0, 2.0]))
+    assert got.mean.tolist() == [1, 2]
+    assert got.half is None
 
 
 def test_one_seed_has_a_mean_and_no_interval():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import polars as pl
 
 from .. import extracts
 from ..extracts_flows import Compared, Pair, PointFlows
-from ..extracts_links import link_series
+from ..extracts_links import link_series, paired_halves
 from ..kept import ENTRY, Tables
 from ..rows import FLOWS, SERIES, SUMMARY
 from . import drawing
@@ -27,12 +28,20 @@ if TYPE_CHECKING:
 
 _USE_CELLS, _SERIES_CELLS, _FLOW_CELLS = 500_000, 300_000, 250_000
 """Approximate number of values in all parts of a kind."""
+_PAIR_CELLS = 150_000
+"""Number of intervals of differences in all parts of the use of links; with more, none is kept."""
+_OF_HALF = 0.5
+"""Size of half an interval, see `_coarse`, relative to that of a value."""
 _STEPS, _FEWEST_STEPS = 60, 10
 """Steps of the time axis of links."""
 _MOST_FLOWS, _FEWEST_FLOWS = 400, 25
 """Flows of a class in the comparison of two schemes."""
 LEVELS = 65_000
 """Steps of the logarithmic scale of completion times."""
+_QUEUE_LEVELS = 2_000
+"""Steps of the scale of queues over time."""
+_FINE = 20
+"""Halves of intervals are whole up to this; larger ones are exact to one part in twice as many."""
 
 
 def spread(count: int, keep: int) -> list[int]:
@@ -57,11 +66,13 @@ class Details:
         self.names = [(content.fabric.links[i].source, content.fabric.links[i].target) for i in self._shown]
         schemes, classes, points = len(content.schemes), len(content.classes), len(content.points)
         lines = len(self.names) * schemes
-        self._steps = max(_FEWEST_STEPS, min(_STEPS, _SERIES_CELLS // max(lines * points, 1)))
+        sampled = round(lines * (1 + _OF_HALF)) if len(content.results.seeds) > 1 else lines
+        self._steps = max(_FEWEST_STEPS, min(_STEPS, _SERIES_CELLS // max(sampled * points, 1)))
         self._each = max(_FEWEST_FLOWS, min(_MOST_FLOWS, _FLOW_CELLS // max(schemes * classes * points, 1)))
         self._detailed = 3 * lines * points <= _USE_CELLS
+        self._paired = schemes * (schemes - 1) // 2 * len(self.names) * 2 * points <= _PAIR_CELLS
         self._use_at = self._kept(lines, _USE_CELLS)
-        self._series_at = self._kept(lines * self._steps, _SERIES_CELLS)
+        self._series_at = self._kept(sampled * self._steps, _SERIES_CELLS)
         cells = self._each * schemes * classes + 5 * classes * schemes**2
         self._flows_at = self._kept(cells, 2 * _FLOW_CELLS) if classes else []
 
@@ -115,39 +126,68 @@ class Details:
             yield f"{kind}-{place_of[point]}", part
 
     def _use(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Utilisation (per mille) of each drawn link by scheme and, unless there are too many, drops and queues."""
+        """Utilisation (per mille) of each drawn link by scheme and, unless there are too many, drops and queues.
+
+        Each with halves of intervals if there are several seeds; `pairs` has those of the difference of two schemes.
+        """
         content = self._content
         kept = {content.points[at]: at for at in self._use_at}
         order = pl.DataFrame(self.names, schema={"from": pl.String, "to": pl.String}, orient="row")
         use = extracts.link_use(content.results).filter(pl.col("point").is_in(list(kept)))
+        shown = [one for one in _SHOWN if self._detailed or one.name == "utilisation"]
+        runs = content.results.links().partition_by("point", as_dict=True) if self._paired else {}
         for (point,), of_point in use.group_by("point", maintain_order=True):
-            entry: dict[str, Any] = {}
+            by_scheme: dict[str, Any] = {}
             for (scheme,), part in of_point.group_by("scheme", maintain_order=True):
                 rows = order.join(part, on=["from", "to"], how="left", maintain_order="left")
-                found = {"utilisation": _whole(rows["utilisation"], 1000)}
-                if self._detailed:
-                    found |= {"drops": _whole(rows["drops"], 10), "queue": _whole(rows["max_queue_bytes"], 1)}
-                entry[str(scheme)] = found
-            yield f"use-{kept[str(point)]}", entry
+                found: dict[str, Any] = {one.name: _whole(rows[one.column], one.scale) for one in shown}
+                halves = {one.name: rows[f"{one.column}_half"] for one in shown}
+                if any(half.count() for half in halves.values()):
+                    found["half"] = {one.name: _coarse(_scaled(halves[one.name], one.scale)) for one in shown}
+                by_scheme[str(scheme)] = found
+            yield (
+                f"use-{kept[str(point)]}",
+                {"schemes": by_scheme, "pairs": self._pairs(runs.get((point,)), shown)},
+            )
+
+    def _pairs(self, runs: pl.DataFrame | None, shown: Sequence[_Shown]) -> list[list[Any]]:
+        """Pairs of schemes by place, with halves of the intervals of their differences in what the drawing shows."""
+        if runs is None:
+            return []
+        schemes = self._content.schemes
+        drawn = [one for one in shown if one.drawn]
+        halves = paired_halves(runs, schemes, self.names, [one.column for one in drawn])
+        return [
+            [*(schemes.index(name) for name in pair), {one.name: _coarse(own[one.column] * one.scale) for one in drawn}]
+            for pair, own in halves.items()
+        ]
 
     def _series(self, links: Sequence[str], point: str) -> dict[str, Any] | None:
         """Utilisation (per mille) and queue of each drawn link over time, by scheme, step by step; and the events.
 
-        None where no link was sampled.
+        With halves of intervals for schemes with several seeds. None where no link was sampled.
         """
         found = link_series(self._content.results, point, links, self._steps)
         if found is None:
             return None
-        unit = max(1, math.ceil(max(float(array.max()) for array in found.queue.values()) / LEVELS))
+        most = max(float(own.mean.max()) for own in found.queue.values())
+        unit = max(1, math.ceil(most / _QUEUE_LEVELS))
+        scales = {"utilisation": (found.utilisation, 1000), "queue": (found.queue, 1 / unit)}
         return {
             "step": found.step_ps / 1e12,
             "unit": unit,
             "sampled": [
-                int(any(bool(array[i].any()) for array in found.utilisation.values())) for i in range(len(links))
+                int(any(bool(own.mean[i].any()) for own in found.utilisation.values())) for i in range(len(links))
             ],
             "events": self._events(point),
-            "utilisation": {s: _flat(array * 1000) for s, array in found.utilisation.items()},
-            "queue": {s: _flat(array / unit) for s, array in found.queue.items()},
+            **{
+                name: {scheme: _stepwise(own.mean * scale).round().astype(int).tolist() for scheme, own in of.items()}
+                for name, (of, scale) in scales.items()
+            },
+            "half": {
+                name: {s: _coarse(_stepwise(own.half * scale)) for s, own in of.items() if own.half is not None}
+                for name, (of, scale) in scales.items()
+            },
         }
 
     def _events(self, point: str) -> list[dict[str, Any]]:
@@ -174,14 +214,45 @@ class Details:
         return len(self._content.schemes) > 1 and self._content.summary.same_flows
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """What is told of a link in the measurement window."""
+
+    name: str
+    column: str
+    """Of `extracts.link_use`."""
+    scale: int
+    """Steps of the page's whole numbers in one unit."""
+    drawn: bool
+    """Whether it can be the colour of a link."""
+
+
+_SHOWN = (
+    _Shown("utilisation", "utilisation", 1000, drawn=True),
+    _Shown("drops", "drops", 10, drawn=False),
+    _Shown("queue", "max_queue_bytes", 1, drawn=True),
+)
+
+
+def _scaled(values: pl.Series, scale: int) -> np.ndarray:
+    return np.asarray(np.nan_to_num(values.cast(pl.Float64).to_numpy()) * scale)
+
+
 def _whole(values: pl.Series, scale: int) -> list[int]:
-    return (values.cast(pl.Float64).fill_null(0) * scale).round().cast(pl.Int64).to_list()
+    whole: list[int] = _scaled(values, scale).round().astype(np.int64).tolist()
+    return whole
 
 
-def _flat(array: Any) -> list[int]:
-    """Step after step, the values of all links as whole numbers."""
-    flat: list[int] = array.round().astype(int).T.ravel().tolist()
-    return flat
+def _coarse(halves: np.ndarray) -> list[int]:
+    """Halves of intervals as small whole numbers, which compress well: `widthOf` in ``fabric.js`` reads them."""
+    steps = _FINE + _FINE * np.log(np.maximum(halves, _FINE) / _FINE)
+    coarse: list[int] = np.where(halves > _FINE, steps, halves).round().astype(np.int64).tolist()
+    return coarse
+
+
+def _stepwise(array: np.ndarray) -> np.ndarray:
+    """Step after step, the values of all links."""
+    return array.T.ravel()
 
 
 def _records(table: pl.DataFrame) -> dict[str, list[Any]]:

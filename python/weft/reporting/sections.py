@@ -39,9 +39,10 @@ def fabric(content: Content) -> str:
     """The drawing, with controls for the scheme, the time, and a second scheme to compare with."""
     caption = (
         "Each link is drawn as two lines, one per direction. Colour and width show the share of the link's rate that "
-        "was used, averaged over seeds, over the measurement window or over one step of the slider. With minus, they "
-        "show the difference between two schemes: how much more or less of the rate the first one uses. Click a "
-        "line, or choose it in the list, for its series; dashed links are down."
+        "was used, or its largest queue, averaged over seeds, over the measurement window or over one step of the "
+        "slider. With minus, they show the difference between two schemes: how much more or less of the rate the "
+        "first one uses. Click a line, or choose it in the list, for its series; dashed links are down. "
+        + _interval_note(content, "Point at a line for its values; in brackets:")
     )
     if not drawing.draws_hosts(content.fabric):
         caption += f" The {len(content.fabric.hosts):,} hosts and their links are not drawn."
@@ -67,6 +68,7 @@ def fabric(content: Content) -> str:
         '<output id="clock" for="time"></output></div><p class="caption" id="time-note"></p>'
     )
     body = (
+        '<p class="caption sideways">The drawing is wider than the window: scroll it sideways.</p>'
         f'<div class="drawing" tabindex="0" role="group" aria-label="Drawing of the fabric">'
         f"{drawing.draw(content.fabric)}</div>"
         f'<div class="scale"><span id="scale-low">idle</span> {gradients} <span id="scale-high">fully used</span></div>'

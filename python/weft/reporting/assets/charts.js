@@ -113,16 +113,14 @@ const byClass = (figure) => {
 const lineRows = (name, x, y, at, more = () => true) =>
   rowsOf(frames[name], (row) => row.point === state.point && seen(row.scheme) && more(row)).map((row) => ({
     ...named(row), class: row.class, told_x: quantity(x.kind, row[x.field]), told_y: quantity(y.kind, row[y.field]),
-    ...("half" in row ? { interval: span(y.kind, ...ends(row, y.field)) } : {}),
+    ...("half" in row ? { interval: span(y.kind, ...ends(row[y.field], row.half)) } : {}),
   }));
-// The ends of the interval of a mean of what cannot be negative.
-const ends = (row, field) => (row.half === null ? [null, null] : [Math.max(row[field] - row.half, 0), row[field] + row.half]);
 // The tooltip of means over seeds: time, value, interval.
 const timed = (x, y) => tooltip(["scheme", "scheme"], ["told_x", x.title], ["told_y", `${y.title}, mean over seeds`], ["interval", "95 % interval"]);
 // A table of means with the ends of their intervals in place of `half`.
 const withEnds = (name, columns, field) => {
   const all = table(name, columns, null), at = columns.indexOf(field);
-  const rows = all.rows.map((row, i) => [...row, ...ends({ [field]: row[at], half: frames[name].half[i] }, field)]);
+  const rows = all.rows.map((row, i) => [...row, ...ends(row[at], frames[name].half[i])]);
   return { columns: [...columns, "low", "high"], rows };
 };
 const positive = (rows, ...fields) => rows.filter((row) => fields.every((field) => row[field] > 0));

@@ -29,6 +29,19 @@ const quantity = (kind, value) => {
   return (digits(value / factor) + " " + unit).trim();
 };
 
+// The difference of two quantities, with its sign; of shares in points.
+const signed = (kind, value) => {
+  const text = quantity(kind, Math.abs(value)), sign = value > 0 ? "+" : value < 0 ? "−" : "";
+  return sign + (kind === "share" ? text.replace("%", "points") : text);
+};
+
+// Without the last digits, which are those of the calculation.
+const short = (value) => Number(value.toPrecision(6));
+
+// The ends of the interval of a mean of what is neither negative nor more than `most`, from half its width.
+const ends = (mean, half, most = Infinity) => (half === null || half === undefined
+  ? [null, null] : [Math.max(mean - half, 0), Math.min(mean + half, most)].map(short));
+
 const span = (kind, low, high) => low === null || low === undefined
   ? "none (one seed)" : quantity(kind, low) + " to " + quantity(kind, high);
 
