@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMAND = f"""#!{sys.executable}
 import sys
 
-from weft.cli import main
+from weft.entry import main
 
 sys.exit(main())
 """

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from . import _weft
 from .errors import OutputError, PluginError, ResultsError, ScenarioError, WeftError
-from .plugins import load as load_plugin
-from .scenario import Point, Scenario
-from .topology import Fabric, FabricPath, Link, Node, fabric, write_fabric
 
 if TYPE_CHECKING:
+    from .plugins import load as load_plugin
     from .results import Results, Run
+    from .scenario import Point, Scenario
     from .statistics import Estimate
+    from .topology import Fabric, FabricPath, Link, Node, fabric, write_fabric
 
 __version__ = _weft.version()
 
@@ -55,12 +55,22 @@ __all__ = [
 ]
 
 
+_MODULES = {
+    "plugins": ("load_plugin",),
+    "results": ("Results", "Run"),
+    "scenario": ("Point", "Scenario"),
+    "statistics": ("Estimate",),
+    "topology": ("Fabric", "FabricPath", "Link", "Node", "fabric", "write_fabric"),
+}
+"""Modules that are imported on first use, with their names here."""
+
+
 def __getattr__(name: str) -> Any:
-    """Import modules that need Polars or SciPy on first use, so that the command line starts quickly."""
-    modules = {"Results": "results", "Run": "results", "Estimate": "statistics"}
-    if name not in modules:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{modules[name]}", __name__), name)
+    """Import a module on first use: the command line starts quickly, and is soon ready for Ctrl-C."""
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f".{module}", __name__), "load" if name == "load_plugin" else name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def schemes() -> list[dict[str, Any]]:

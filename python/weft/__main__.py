@@ -1,5 +1,5 @@
 """`python -m weft` is the command `weft`."""
 
-from .cli import main
+from .entry import main
 
 main()

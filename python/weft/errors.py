@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from ._weft import ScenarioError
 
-__all__ = ["OutputError", "PluginError", "QueryError", "ResultsError", "ScenarioError", "WeftError"]
+__all__ = ["INTERRUPTED", "OutputError", "PluginError", "QueryError", "ResultsError", "ScenarioError", "WeftError"]
+
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C stopped (``docs/exit-codes.md``)."""
 
 
 class WeftError(Exception):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,33 @@ def test_a_program_stopped_by_ctrl_c_exits_with_130(name, tiny, tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from weft.entry import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["weft.cli", "typer", "weft.scenario", "weft.cli.tag_forward"])
+def test_ctrl_c_while_weft_imports_ends_it_quietly(module):
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT, module]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_the_command_begins_where_ctrl_c_is_caught():
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert project["scripts"]["weft"] == "weft.entry:main"
+    assert "from weft.entry import main" in (root / "scripts" / "install_editable.py").read_text()
+    assert "from .entry import main" in (root / "python" / "weft" / "__main__.py").read_text()
 
 
 def test_the_page_of_exit_codes_names_every_program_and_code():

@@ -5,7 +5,6 @@ Modules that take long to import (Polars, matplotlib) are imported by the comman
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -107,9 +106,6 @@ app.command("schema", rich_help_panel=_LIST)(lists.schema)
 
 
 def main() -> None:
-    """Run the command line; the entry point of the script `weft`."""
+    """Run the command line; `weft.entry` calls it."""
     manual.answer_shell()
-    try:
-        app(prog_name="weft")
-    except KeyboardInterrupt:
-        sys.exit(shell.INTERRUPTED)
+    app(prog_name="weft")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import INTERRUPTED
 from ..labels import plural
 from . import shell
 from .live import shown
@@ -70,7 +71,7 @@ def emulate(
             outcome = sweep.emulate(plan, folder, feed, keep=keep)
     except KeyboardInterrupt:
         shell.say(stopped(folder, again))
-        raise typer.Exit(shell.INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     _tell(outcome)
     if outcome.failed:
         for entry in outcome.failed[:5]:

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ..cluster.errors import ClusterError
+from ..errors import INTERRUPTED
 from ..labels import plural
 from ..studies import Size, StudyRow, Verdict
 from ..studies.base import as_dict
@@ -79,7 +80,7 @@ def reproduce(
         except KeyboardInterrupt:
             there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
             shell.say(shell.stopped(there, again))
-            raise typer.Exit(shell.INTERRUPTED) from None
+            raise typer.Exit(INTERRUPTED) from None
         except ClusterError as error:
             raise shell.fail(str(error), completed(again), shell.FAILED) from None
     if tracker.one_thread is not None:

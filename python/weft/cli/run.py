@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from ..cluster.errors import ClusterError
-from ..errors import OutputError, ResultsError, ScenarioError
+from ..errors import INTERRUPTED, OutputError, ResultsError, ScenarioError
 from ..labels import plural
 from ..scenario import Capture, Outcome, Scenario
 from . import plugin, shell
@@ -128,7 +128,7 @@ def run(
             )
         except KeyboardInterrupt:
             shell.say(stopped(folder, again))
-            raise typer.Exit(shell.INTERRUPTED) from None
+            raise typer.Exit(INTERRUPTED) from None
         except ClusterError as error:
             raise shell.fail(f"{error}{_kept(folder)}", completed(again), shell.FAILED) from None
         except OutputError as error:

@@ -20,11 +20,11 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ..errors import OutputError, ScenarioError, WeftError
+from ..errors import INTERRUPTED, OutputError, ScenarioError, WeftError
 from ..labels import plural
 from .terminal import Terminal, as_json
 
-OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+OK, FAILED, BAD_INPUT = 0, 1, 2
 
 out = Terminal(markup=False)
 err = Terminal(stderr=True)
