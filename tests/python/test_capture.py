@@ -245,7 +245,7 @@ def test_a_file_ends_at_its_limit_and_another_limit_does_not_pass_for_the_same_c
     assert 20_000 <= file.stat().st_size < 21_000
     done = run(*command, "30 kB")
     assert done.exit_code != 0
-    assert "is not this capture" in " ".join(done.output.split())
+    assert "holds another capture" in " ".join(done.output.split())
 
 
 def test_delay_and_jitter_are_those_calculated_by_hand(tmp_path):

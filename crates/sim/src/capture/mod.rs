@@ -64,7 +64,7 @@ pub enum CaptureError {
     },
     /// There is another file in place of the capture.
     #[error(
-        "{} is not this capture (another scenario, version or --capture-limit): remove it, or choose another \
+        "{} holds another capture (another scenario, version or --capture-limit): remove it, or choose another \
          --capture-dir", path.display()
     )]
     Occupied {
