@@ -218,7 +218,8 @@ def test_tags_are_shown_between_switches_and_nowhere_else(scenario, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--capture", "l0->s9"], "`l0->s9` does not name a link"),
+        (["--capture", "l0->s9"], "there is no node `s9`"),
+        (["--capture", "a0->e0"], "there is no node `a0`"),
         (["--capture", "l0->l1"], "there is no link between `l0` and `l1`: `l0` has links to h0, h1, h2, h3, s0, s1"),
         (["--capture", "lo-s0"], "did you mean `l0`?"),
         (["--capture", "s0"], "`s0` does not name a link"),

@@ -165,7 +165,7 @@ impl Fabric {
     /// The nodes of a text such as `e0-a1`. Names may contain a `-` if only one split yields two nodes.
     ///
     /// # Errors
-    /// [`FabricError::BadPair`] if none or several do.
+    /// [`FabricError::UnknownNode`] if one end is not a node, [`FabricError::BadPair`] if no split or several make sense.
     pub fn pair_named(&self, text: &str) -> Result<(NodeId, NodeId), FabricError> {
         split_pair(text, |name| self.node_named(name), || self.nodes.iter().map(|node| node.name.as_str()))
     }
@@ -173,7 +173,7 @@ impl Fabric {
     /// The link of a text such as `e0-a1`, in the direction of the text.
     ///
     /// # Errors
-    /// [`FabricError::BadPair`] and [`FabricError::NoCable`].
+    /// Those of [`Fabric::pair_named`], and [`FabricError::NoCable`].
     pub fn link_named(&self, text: &str) -> Result<LinkId, FabricError> {
         let (a, b) = self.pair_named(text)?;
         self.link_between(a, b).ok_or_else(|| FabricError::NoCable {
@@ -206,16 +206,35 @@ pub(crate) fn split_pair<'a, T, N: Iterator<Item = &'a str>>(
     find: impl Fn(&str) -> Option<T>,
     names: impl FnOnce() -> N,
 ) -> Result<(T, T), FabricError> {
-    let mut readings = text.match_indices('-').filter_map(|(at, _)| {
-        let (a, b) = (text[..at].trim(), text[at + 1..].trim());
-        Some((find(a)?, find(b)?))
-    });
+    let splits = || text.match_indices('-').map(|(at, _)| (text[..at].trim(), text[at + 1..].trim()));
+    let mut readings = splits().filter_map(|(a, b)| Some((find(a)?, find(b)?)));
     match (readings.next(), readings.next()) {
-        (Some(pair), None) => Ok(pair),
-        _ => {
-            let wrong = text.split('-').map(str::trim).find(|part| find(part).is_none());
-            let nearest = wrong.and_then(|part| nearest(part, names())).map(str::to_owned);
-            Err(FabricError::BadPair { text: text.to_owned(), nearest })
+        (Some(pair), None) => return Ok(pair),
+        (None, _) => {
+            if let Some(name) = wrong_end(splits, |name| find(name).is_some()) {
+                let nearest = nearest(name, names()).map(str::to_owned);
+                return Err(FabricError::UnknownNode { name: name.to_owned(), nearest });
+            }
         }
+        _ => {}
     }
+    let wrong = text.split('-').map(str::trim).find(|part| find(part).is_none());
+    let nearest = wrong.and_then(|part| nearest(part, names())).map(str::to_owned);
+    Err(FabricError::BadPair { text: text.to_owned(), nearest })
+}
+
+/// The end of a link that is not a node, if only one reading of the text makes sense: the only one, or the only one
+/// with a node at the other end.
+fn wrong_end<'t, S: Iterator<Item = (&'t str, &'t str)>>(
+    splits: impl Fn() -> S,
+    is_node: impl Fn(&str) -> bool,
+) -> Option<&'t str> {
+    let complete = || splits().filter(|(a, b)| !a.is_empty() && !b.is_empty());
+    let mut halves = complete().filter(|(a, b)| is_node(a) || is_node(b));
+    let (a, b) = match (halves.next(), halves.next()) {
+        (Some(half), None) => half,
+        (None, _) if complete().count() == 1 => complete().next()?,
+        _ => return None,
+    };
+    Some(if is_node(a) { b } else { a })
 }

@@ -39,6 +39,26 @@ fn our_own_format_says_everything() {
 }
 
 #[test]
+fn of_a_text_that_names_no_link_the_wrong_node_is_said_where_only_one_can_be() {
+    let fabric = parse("office.toml", TOML).unwrap();
+    for (text, message) in [
+        ("h1-s9", "there is no node `s9`; did you mean `s0`?"),
+        ("warehouse - s0", "there is no node `warehouse`"),
+        ("h-9-s0", "there is no node `h-9`; did you mean `h-0`?"),
+        ("office-office", "there is no node `office`"),
+        ("h1-h-0", "there is no link between `h1` and `h-0`"),
+        ("s0", "`s0` does not name a link: write two nodes with a `-` between them, such as \"e0-a1\""),
+        ("h1-", "`h1-` does not name a link"),
+        ("h1-s0-h1", "`h1-s0-h1` does not name a link"),
+        ("office-in-the-attic", "`office-in-the-attic` does not name a link"),
+    ] {
+        let said = fabric.link_named(text).unwrap_err().to_string();
+        assert!(said.starts_with(message), "{said}");
+        assert_eq!(said.contains("did you mean"), message.contains("did you mean"), "{said}");
+    }
+}
+
+#[test]
 fn what_networkx_writes_is_read() {
     for (path, text) in [
         ("a.json", JSON.to_owned()),
@@ -182,7 +202,7 @@ fn what_is_wrong_is_refused_at_its_place() {
         (
             "x.toml",
             TOML.replace("\"s0-h1\"", "\"s0-h2\""),
-            "line 26, column 1: link 2: `s0-h2` does not name a link",
+            "line 26, column 1: link 2: there is no node `h2`; did you mean `h1`?",
         ),
         ("x.toml", TOML.replace("\"s0-h1\"", "3"), "expected the two ends of a link"),
         (
