@@ -37,6 +37,9 @@ FORMATS = {
 """Output formats, with DuckDB's options."""
 _QUERIES = ("SELECT", "MULTI")
 """DuckDB's names for statements that only read; MULTI is a PIVOT over values that it has to look up first."""
+_CALLED = {"LOAD": "INSTALL or LOAD"}
+"""Statements that have another name in SQL than in DuckDB, which tells no difference between these two."""
+_VIEWS = ("flows", "series", "runs")
 _TICK_S = 0.1
 """Interval at which a running query reports its progress and can be stopped."""
 
@@ -65,7 +68,7 @@ class Database:
     def views(self) -> dict[str, list[tuple[str, str]]]:
         """The columns of each view, as name and type."""
         described = {}
-        for view in ("flows", "series", "runs"):
+        for view in _VIEWS:
             columns = self.frame(f"DESCRIBE {view}").select("column_name", "column_type")
             described[view] = [(str(name), str(kind)) for name, kind in columns.iter_rows()]
         return described
@@ -77,7 +80,8 @@ class Database:
             QueryError: The query is wrong, or needs what it must not use.
         """
         text = self._checked(sql) + ("" if limit is None else f" LIMIT {limit}")
-        return _plain(self._run(lambda: pl.DataFrame(self._connection.sql(text))))
+        with self._columns_named(sql):
+            return _plain(self._run(lambda: pl.DataFrame(self._connection.sql(text))))
 
     def write(self, sql: str, form: str, out: BinaryIO | None = None) -> None:
         """Write the answer in one of `FORMATS`, in memory that does not depend on its size.
@@ -90,10 +94,28 @@ class Database:
         Raises:
             QueryError: The query is wrong, or needs what it must not use.
         """
-        text = self._finite(self._checked(sql)) if form == "json" else self._checked(sql)
-        if out is None:
-            self._run(lambda: self._copy(text, form, self._target))
-            return
+        with self._columns_named(sql):
+            text = self._finite(self._checked(sql)) if form == "json" else self._checked(sql)
+            if out is None:
+                self._run(lambda: self._copy(text, form, self._target))
+            else:
+                self._forward(text, form, out)
+
+    @contextmanager
+    def _columns_named(self, sql: str) -> Iterator[None]:
+        """Where a column is unknown, suggest those of the views in the query."""
+        try:
+            yield
+        except QueryError as error:
+            if _UNKNOWN_COLUMN.search(str(error)):
+                named = [view for view in _VIEWS if re.search(rf"\b{view}\b", sql, re.IGNORECASE)]
+                columns = self.views()
+                lists = (f"the columns of {view} are {', '.join(name for name, _ in columns[view])}" for view in named)
+                error.hint = "; ".join(lists) or error.hint
+            raise
+
+    def _forward(self, text: str, form: str, out: BinaryIO) -> None:
+        """Write the answer where DuckDB cannot write itself."""
         pipe = self._scratch / "pipe"
         os.mkfifo(pipe)
         # Without waiting for a writer, as a query that fails never opens its end.
@@ -142,10 +164,13 @@ class Database:
             found = self._connection.extract_statements(sql)
         if len(found) != 1:
             raise QueryError("the query is empty" if not found else f"expected one query, found {len(found)}")
-        kind = found[0].type.name
+        try:
+            kind = found[0].type.name
+        except ValueError:  # A statement that DuckDB's Python package does not know, such as UPDATE EXTENSIONS.
+            kind = "of another kind"
         if kind not in _QUERIES:
             raise QueryError(
-                f"this statement ({kind.replace('_', ' ')}) is not allowed: results are only read",
+                f"this statement ({_CALLED.get(kind, kind).replace('_', ' ')}) is not allowed: results are only read",
                 "a query that begins with SELECT, FROM, WITH, VALUES, PIVOT, DESCRIBE or SUMMARIZE",
             )
         return f"SELECT * FROM (\n{_without_end(sql)}\n)"
@@ -350,7 +375,8 @@ def _without_end(sql: str) -> str:
 
 
 _LINE = re.compile(r"^LINE (\d+):", re.MULTILINE)
-_ABROAD = "file system operations are disabled"
+_UNKNOWN_COLUMN = re.compile(r'column "[^"]*" (not found|does not exist)|does not have a column named', re.IGNORECASE)
+_NO_VIEW = "the views are flows, series and runs"
 
 
 @contextmanager
@@ -364,7 +390,9 @@ def _explained() -> Iterator[None]:
         raise QueryError(_message(error), "a query reads only the views flows, series and runs") from None
     except duckdb.CatalogException as error:
         is_table = str(error).startswith("Catalog Error: Table ")
-        raise QueryError(_message(error), "the views are flows, series and runs" if is_table else None) from None
+        raise QueryError(_message(error), _NO_VIEW if is_table else None) from None
+    except duckdb.BinderException as error:
+        raise QueryError(_message(error), _NO_VIEW if "Referenced table" in str(error) else None) from None
     except duckdb.OutOfMemoryException as error:
         raise QueryError(_message(error), "fewer rows or columns, or fewer groups") from None
     except duckdb.IOException as error:

@@ -134,6 +134,43 @@ def test_the_views_are_named_to_who_asks_for_another_table(weft, sample_dir):
     assert "try: the views are flows, series and runs" in done.stderr
 
 
+@pytest.mark.parametrize("output", [(), ("--csv",), ("--json",)])
+@pytest.mark.parametrize(
+    ("sql", "views"),
+    [
+        ("SELECT nosuch FROM flows", ["flows"]),
+        ("SELECT r.nosuch FROM Runs r JOIN series USING (run)", ["series", "runs"]),
+        ("SELECT scheme FROM (SELECT run, fct_s FROM flows)", ["flows"]),
+    ],
+)
+def test_the_columns_of_the_views_are_named_to_who_asks_for_another_column(weft, sample_dir, sql, views, output):
+    done = weft("query", sample_dir, sql, *output)
+    assert done.exit_code == 2
+    said = done.stderr.partition("try: ")[2]
+    for view in ("flows", "series", "runs"):
+        columns = Results(sample_dir).query(f"SELECT * FROM {view} LIMIT 1").columns
+        assert (f"the columns of {view} are {', '.join(columns)}" in " ".join(said.split())) == (view in views), said
+
+
+def test_a_table_that_is_not_in_the_query_has_the_views_as_hint(weft, sample_dir):
+    assert "try: the views are flows, series and runs" in weft("query", sample_dir, "SELECT x.y FROM flows").stderr
+
+
+@pytest.mark.parametrize(
+    ("sql", "named"),
+    [
+        ("INSTALL httpfs", "INSTALL or LOAD"),
+        ("LOAD httpfs", "INSTALL or LOAD"),
+        ("CREATE TABLE t AS FROM flows", "CREATE"),
+        ("UPDATE EXTENSIONS", "of another kind"),
+    ],
+)
+def test_a_statement_that_is_not_allowed_is_named(weft, sample_dir, sql, named):
+    done = weft("query", sample_dir, sql)
+    assert done.exit_code == 2
+    assert f"this statement ({named}) is not allowed" in done.stderr
+
+
 HARMFUL = [
     "FROM read_text('/etc/passwd')",
     "FROM read_csv('/etc/passwd')",
