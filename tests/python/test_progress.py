@@ -45,6 +45,15 @@ def test_nothing_is_said_about_time_before_anything_is_done():
     assert tracker.seconds_left(5.0) is None, "the pace of the start is not that of the sweep"
 
 
+def test_no_number_of_runs_is_said_before_it_is_known():
+    tracker = Tracker(started=0.0)
+    assert status(tracker, 0.1) == "starting"
+    feed(tracker, {"event": "workers", "number": 4})
+    assert status(tracker, 0.2) == "starting · 4 workers"
+    feed(tracker, {"event": "sweep", "total": 3})
+    assert status(tracker, 0.3) == "0 of 3 runs · 4 workers"
+
+
 def test_a_failed_run_counts_as_over_and_is_named():
     tracker = Tracker(started=0.0)
     feed(
@@ -84,14 +93,15 @@ def test_the_live_display_fits_eighty_columns():
 def test_without_a_terminal_a_line_is_printed_at_the_start_and_now_and_then():
     console, now = Console(width=80, force_terminal=False), [0.0]
     with console.capture() as captured, shown("name", console, lambda: now[0]) as (_, feed):
+        feed({"event": "workers", "number": 2})
         feed({"event": "sweep", "total": 10})
         for second in range(0, 25, 5):
             now[0] = float(second)
             feed({"event": "run_done", "run_id": str(second)})
     assert captured.get().splitlines() == [
         "name: 10 runs",
-        "name: 3 of 10 runs · 1,080 runs/h · 23 s left",
-        "name: 5 of 10 runs · 900 runs/h · 20 s left",
+        "name: 3 of 10 runs · 2 workers · 1,080 runs/h · 23 s left",
+        "name: 5 of 10 runs · 2 workers · 900 runs/h · 20 s left",
     ]
 
 

@@ -59,7 +59,7 @@ class View:
 
 def status(tracker: Tracker, now: float) -> str:
     """Runs, rates and time left in one line."""
-    parts = [f"{tracker.over} of {plural(tracker.total, 'run')}"]
+    parts = [f"{tracker.over} of {plural(tracker.total, 'run')}" if tracker.total else "starting"]
     if tracker.failed:
         parts.append(f"{tracker.failed} failed")
     if tracker.workers is not None:
@@ -98,6 +98,8 @@ def shown(
     def feed(event: dict[str, Any]) -> None:
         nonlocal printed
         tracker.feed(event)
+        if not tracker.total:
+            return
         if printed is None:
             line = plural(tracker.total, "run")
         elif clock() - printed >= _PLAIN_SECONDS:
