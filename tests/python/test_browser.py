@@ -580,14 +580,40 @@ def test_two_schemes_are_compared_flow_by_flow(page, results):
 
 
 @HOW
-def test_a_class_has_its_slowest_flows_and_a_flow_its_command(page, how):
+def test_a_class_has_its_slowest_flows(page, how):
     activate(page, '#comparison tbody tr[data-point="1"][data-scheme="1"] [data-slow="rabbit"]', how)
     assert fragment(page) == {"point": ["load 0.4"], "scheme": ["ecmp"], "second": ["single_path"], "slow": ["rabbit"]}
     page.wait_for_function("document.querySelectorAll('#slowest tbody tr').length >= 10")
     assert page.evaluate("document.activeElement.id") == "slowest-section-title"
-    activate(page, "#slowest tbody tr:nth-child(4) button", how)
+    assert count(page, "#slowest tbody button") == 0
+    assert "ecmp does not explore paths" in page.locator("#slowest-note").inner_text()
+
+
+@HOW
+def test_the_command_is_offered_for_flows_that_explored_only(browser, tmp_path, how):
+    sweep = {"scheme.name": ["ecmp", "tcp_path"]}
+    directory = sample.write_results(tmp_path / "r", sweep, seeds=1, flows=90, samples=4)
+    for path in directory.glob("runs/*/flows.parquet"):
+        flows = pl.read_parquet(path)
+        flows.with_columns(pl.when(pl.col("flow") % 2 == 0).then(10**6).alias("exploration_ps")).write_parquet(path)
+    page = opened(browser, report(directory), fragment="#scheme=tcp_path&slow=rabbit")
+    page.wait_for_selector("#slowest tbody tr")
+    offered = {
+        int(row.locator("td").nth(1).inner_text()): row.locator("td").last
+        for row in page.locator("#slowest tbody tr").all()
+    }
+    assert {flow % 2 for flow in offered} == {0, 1}
+    for flow, cell in offered.items():
+        assert cell.inner_text() == ("–" if flow % 2 else "show how")
+        assert cell.locator("button").count() == (flow + 1) % 2
+        if flow % 2:
+            assert "Not explored" in cell.locator("span").get_attribute("title")
+    assert page.locator("#slowest-note").inner_text() == ""
+    flow = next(flow for flow in offered if flow % 2 == 0)
+    activate(page, f"#slowest tbody tr:nth-child({list(offered).index(flow) + 1}) button", how)
     page.wait_for_selector("#flow-panel:visible")
-    assert "ecmp does not explore paths" in page.locator("#flow-panel").inner_text()
+    assert f"--flow {flow} --seed 1" in page.locator("#flow-panel pre").inner_text()
+    page.close()
 
 
 FRAMES = {

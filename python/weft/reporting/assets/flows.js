@@ -11,29 +11,34 @@ const slowRows = async () => {
   return rowsOf(found?.slowest, (row) => row.scheme === schemeName(state.scheme) && row.class === page.classes[state.slow]);
 };
 
-const showSlowest = async () => {
-  const rows = await slowRows();
-  fill(slowTable, slowColumns, rows.map((row) => {
-    const ident = `${row.run}/${row.flow}`;
-    const button = make("button", { type: "button", class: "plain", "aria-label": `Exploration of flow ${row.flow}, seed ${row.seed}` }, "show how");
-    button.addEventListener("click", () => change({ flow: ident }));
-    const values = [row.seed, row.flow, row.src, row.dst, row.bytes, row.fct_s, row.slowdown, row.path ?? MISSING, button];
-    if (row.fct_s === null) values[5] = make("span", { class: "bad" }, "unfinished");
-    return values;
-  }));
-  const covered = page.parts.flows.length;
-  element("slowest-note").textContent = rows.length ? ""
-    : page.parts.flows.includes(state.point) ? "No flow of this class started in the measurement window."
-      : `Flows are kept for ${covered} of ${page.points.length} points, to keep the page small; this one is left out.`;
-  await showFlow();
-};
-
 // Why there is no exploration to see, or nothing.
 const refusal = (row) => {
   if (!page.trails.command) return "These results have no scenario that weft explore could run.";
   if (!page.trails.explores[state.scheme]) return `${schemeName(state.scheme)} does not explore paths, so there is no exploration to show.`;
-  if (row.explored === false) return "This flow was not explored: its hosts share a switch, or its path was known.";
+  if (row.explored === false) return "Not explored: the hosts share a switch, or the path was known.";
   return "";
+};
+
+const showHow = (row) => {
+  const no = refusal(row);
+  if (no) return make("span", { title: no }, MISSING);
+  const button = make("button", { type: "button", class: "plain", "aria-label": `Exploration of flow ${row.flow}, seed ${row.seed}` }, "show how");
+  button.addEventListener("click", () => change({ flow: `${row.run}/${row.flow}` }));
+  return button;
+};
+
+const showSlowest = async () => {
+  const rows = await slowRows();
+  fill(slowTable, slowColumns, rows.map((row) => {
+    const values = [row.seed, row.flow, row.src, row.dst, row.bytes, row.fct_s, row.slowdown, row.path ?? MISSING, showHow(row)];
+    if (row.fct_s === null) values[5] = make("span", { class: "bad" }, "unfinished");
+    return values;
+  }));
+  const covered = page.parts.flows.length, reasons = [...new Set(rows.map(refusal))];
+  element("slowest-note").textContent = rows.length ? (reasons.length === 1 ? reasons[0] : "")
+    : page.parts.flows.includes(state.point) ? "No flow of this class started in the measurement window."
+      : `Flows are kept for ${covered} of ${page.points.length} points, to keep the page small; this one is left out.`;
+  await showFlow();
 };
 
 const showFlow = async () => {
