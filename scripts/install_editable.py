@@ -11,15 +11,28 @@ import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND = f"""#!{sys.executable}
+# With a guard: Dask's workers on this machine import the main script again.
+LAUNCHER = f"""#!{sys.executable}
 import sys
 
 from weft.entry import main
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
 """
 
-(Path(sysconfig.get_path("purelib")) / "weft.pth").write_text(f"{ROOT / 'python'}\n")
-command = Path(sysconfig.get_path("scripts")) / "weft"
-command.write_text(COMMAND)
-command.chmod(0o755)
+
+def write_launcher(path: Path) -> None:
+    """Write the command `weft`."""
+    path.write_text(LAUNCHER)
+    path.chmod(0o755)
+
+
+def main() -> None:
+    """Install package and command."""
+    (Path(sysconfig.get_path("purelib")) / "weft.pth").write_text(f"{ROOT / 'python'}\n")
+    write_launcher(Path(sysconfig.get_path("scripts")) / "weft")
+
+
+if __name__ == "__main__":
+    main()

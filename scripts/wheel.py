@@ -18,6 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import install_editable
 import plugin_sources
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,11 +28,6 @@ CRATES = ("-p", "weft-switchd", "-p", "weft-loadgen", "--bins")
 TARGET = f"{platform.machine()}-unknown-linux-gnu"
 PLATFORM = f"manylinux_{GLIBC[0]}_{GLIBC[1]}"
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-LAUNCHER = f"""#!{sys.executable}
-from weft.cli import main
-
-main()
-"""
 
 
 def run(*command: str | Path, **more: str) -> str:
@@ -76,8 +72,7 @@ def add_programs(unpacked: Path, built: Path) -> None:
         run("strip", "-o", data / "scripts" / program, built / program)
     with tempfile.TemporaryDirectory() as folder:
         launcher = Path(folder) / "weft"
-        launcher.write_text(LAUNCHER)
-        launcher.chmod(0o755)
+        install_editable.write_launcher(launcher)
         programs = [launcher, *((data / "scripts" / program) for program in PROGRAMS)]
         share = data / "data" / "share"
         run("sh", "packaging/pages.sh", share, *programs, PYTHONPATH=str(unpacked), PYTHONDONTWRITEBYTECODE="1")

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import tempfile
 import threading
+import time
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import wait
@@ -181,7 +182,9 @@ class Cluster:
             return future.result()
         except KeyboardInterrupt:
             future.cancel()
-            over.wait(_END_SECONDS)
+            end = time.monotonic() + _END_SECONDS
+            while not over.wait(_TICK_SECONDS) and time.monotonic() < end:
+                pass
             raise
 
     async def _connect(self) -> None:

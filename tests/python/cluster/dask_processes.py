@@ -10,13 +10,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from weft.aggregates import FOLDER
 
 PATIENCE = 60.0
 """Seconds that a state may take on a busy machine."""
+TRIES = 1000
+"""Looks at a directory that changes."""
+WEFT = (sys.executable, "-m", "weft")
+"""How to call the command."""
 LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
 """Options for all ports; Dask opens one for HTTP even without its dashboard."""
 
@@ -84,9 +88,10 @@ class Worker(Process):
 
     def files(self, pattern: str) -> list[Path]:
         """Files of sweeps in the scratch directory."""
-        while True:
+        for _ in range(TRIES):
             with contextlib.suppress(FileNotFoundError):  # A directory was removed at this moment.
                 return list(self.scratch.glob(f"**/weft-*/{pattern}"))
+        raise AssertionError(f"directories in {self.scratch} were removed at each of {TRIES} looks")
 
     @property
     def is_running(self) -> bool:
@@ -146,8 +151,8 @@ def _python(program: str) -> list[str]:
 class Run(Process):
     """`weft run` on a cluster."""
 
-    def __init__(self, scenario: Path, out: Path, dask: str, *options: object) -> None:
-        command = [sys.executable, "-m", "weft", "run", str(scenario), "-o", str(out), "--dask", dask]
+    def __init__(self, scenario: Path, out: Path, dask: str, *options: object, weft: Sequence[str] = WEFT) -> None:
+        command = [*weft, "run", str(scenario), "-o", str(out), "--dask", dask]
         super().__init__([*command, *map(str, options)], out.with_suffix(".log"))
 
     def wait(self, seconds: float = PATIENCE) -> int:

@@ -19,6 +19,7 @@ import pytest
 from distributed import Client
 
 from dask_processes import PATIENCE, Run, results, until
+from scripts.install_editable import write_launcher
 from weft import __version__
 from weft.cluster.connection import Cluster
 from weft.cluster.sweep import Sweep
@@ -48,6 +49,14 @@ def test_a_sweep_on_two_workers_has_the_bytes_of_one_machine_and_resumes(scenari
     costs = json.loads((out / "performance.json").read_text())
     assert sorted(cost["run"] for cost in costs) == sorted(path.name for path in out.glob("runs/*"))
     assert all(cost["packet_hops"] > 0 and cost["cpu_seconds"] > 0 for cost in costs)
+
+
+def test_the_launcher_of_this_directory_starts_workers_of_this_machine(scenario, tmp_path):
+    launcher, out = tmp_path / "weft", tmp_path / "out"
+    write_launcher(launcher)
+    run = Run(scenario(seeds=1), out, "local:1", weft=[str(launcher)])
+    assert run.wait() == 0, run.text
+    assert "2 runs in" in run.text
 
 
 def test_input_files_travel_once_to_each_worker_by_the_hash_of_their_contents(dask, scenario, local, weft, tmp_path):
