@@ -30,12 +30,12 @@ find "$lib" -type d -name tests -path '*/scipy/*' -prune -exec rm -r {} +
 find "$lib" -type d -name tests -path '*/matplotlib/*' -prune -exec rm -r {} +
 cat >"$root/usr/bin/weft" <<'LAUNCHER'
 #!/bin/sh
-# Also for the processes that `weft emulate` starts.
-PYTHONPATH=/usr/lib/weft exec /usr/bin/python3 -s -m weft "$@"
+# The path is also for the processes that `weft emulate` starts; with -P, no file of the current directory is a module.
+PYTHONPATH=/usr/lib/weft exec /usr/bin/python3 -P -s -m weft "$@"
 LAUNCHER
 chmod 755 "$root/usr/bin/weft"
 launcher=$root/DEBIAN/weft
-printf '#!/bin/sh\nPYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s exec /usr/bin/python3 -s -m weft "$@"\n' "$(realpath "$lib")" \
+printf '#!/bin/sh\nPYTHONDONTWRITEBYTECODE=1 PYTHONPATH=%s exec /usr/bin/python3 -P -s -m weft "$@"\n' "$(realpath "$lib")" \
     >"$launcher"
 chmod 755 "$launcher"
 sh packaging/pages.sh "$root/usr/share" "$launcher" "$root/usr/bin/weft-loadgen" "$root/usr/bin/weft-pktgen"

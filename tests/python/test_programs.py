@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from weft import interpreter
+
 RUST = ("weft-switchd", "weftctl", "weft-loadgen", "weft-pktgen")
 PROGRAMS = ("weft", *RUST)
 SECTIONS = {"weft-switchd": "8", "weftctl": "8"}
@@ -108,6 +110,33 @@ def test_ctrl_c_while_weft_imports_ends_it_quietly(module):
     command = [sys.executable, "-c", INTERRUPTED_IMPORT, module]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def debian_launcher(folder: Path) -> Path:
+    """The command of the Debian package, for this Python and directory."""
+    root = Path(__file__).parents[2]
+    text = (root / "packaging" / "weft-deb.sh").read_text().partition("<<'LAUNCHER'\n")[2].partition("LAUNCHER\n")[0]
+    assert text.count("/usr/lib/weft") == text.count("/usr/bin/python3") == 1
+    text = text.replace("/usr/lib/weft", str(root / "python")).replace("/usr/bin/python3", sys.executable)
+    launcher = folder / "weft"
+    launcher.write_text(text)
+    launcher.chmod(0o755)
+    return launcher
+
+
+HOSTILE = "open('executed', 'w').close()\nraise SystemExit('executed')\n"
+
+
+@pytest.mark.parametrize("started", ["the command of the Debian package", "a process that Weft starts"])
+def test_a_file_in_the_current_directory_is_not_taken_for_a_module(started, tmp_path):
+    weft = interpreter.module("weft") if started.startswith("a process") else [str(debian_launcher(tmp_path))]
+    current = tmp_path / "current"
+    current.mkdir()
+    for name in ("typer", "json", "weft"):
+        (current / f"{name}.py").write_text(HOSTILE)
+    done = subprocess.run([*weft, "--version"], cwd=current, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not (current / "executed").exists()
 
 
 def test_the_installed_command_begins_where_ctrl_c_is_caught():

@@ -34,6 +34,6 @@ def emulate(case: Case) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         (directory / "options.json").write_text(json.dumps({"case": case.name}), encoding="utf-8")
-        follow("validation.mptcp.inside", directory, lambda _: None)
+        follow("validation.mptcp.inside", directory, lambda _: None, beside=Path(__file__).parents[2])
         observed: dict[str, Any] = json.loads((directory / "observed.json").read_text(encoding="utf-8"))
         return observed

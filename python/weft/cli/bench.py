@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from .. import _weft, ns3, quantity
+from .. import _weft, interpreter, ns3, quantity
 from . import shell
 
 
@@ -85,7 +84,7 @@ def bench(
 
 def _in_process(case: str, seconds: float, threads: int) -> dict[str, Any]:
     options = ["--seconds", str(seconds), "--threads", str(threads), "--json"]
-    command = [sys.executable, "-m", "weft", "bench", case, *options]
+    command = interpreter.module("weft", "bench", case, *options)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise shell.fail(f"{case}: {done.stderr.strip() or f'exit code {done.returncode}'}", code=shell.FAILED)

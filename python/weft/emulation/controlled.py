@@ -6,12 +6,12 @@ The controller runs from the command line as for users, and is queried over its 
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from .. import interpreter
 from ..controller import client
 from ..controller.errors import ControllerError
 from .errors import EmulationError
@@ -53,7 +53,7 @@ class Controller:
             EmulationError: It does not start.
         """
         self._log = log
-        command = [sys.executable, "-m", "weft", "controller", "--forwarding", forwarding, "--fabric", str(fabric)]
+        command = interpreter.module("weft", "controller", "--forwarding", forwarding, "--fabric", str(fabric))
         command += ["--listen", LISTEN, "--control", str(_SOCKET), *options]
         with log.open("wb") as sink:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)

@@ -15,11 +15,11 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from .. import interpreter
 from .errors import EmulationError
 from .requirements import required
 
@@ -40,18 +40,25 @@ class Jail:
     """
 
     def __init__(
-        self, module: str, arguments: Sequence[str], stderr: IO[bytes] | None, *, listens: bool = False
+        self,
+        module: str,
+        arguments: Sequence[str],
+        stderr: IO[bytes] | None,
+        *,
+        listens: bool = False,
+        beside: Path | None = None,
     ) -> None:
         """Start `python -m module arguments` in a jail.
 
         Its standard output is a pipe, its standard error `stderr`, its standard input a pipe if it `listens`; without
-        `stderr` it uses this process's terminal. Call from the main thread: the kernel kills the jail when the thread
-        that started it ends.
+        `stderr` it uses this process's terminal. Modules in the directory `beside` are found, too. Call from the main
+        thread: the kernel kills the jail when the thread that started it ends.
         """
+        places = [*([] if beside is None else [str(beside)]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         command = [
             *(required("setpriv"), "--pdeathsig", "KILL", "--"),
             *(required("unshare"), "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"),
-            *(sys.executable, "-m", module, *arguments),
+            *interpreter.module(module, *arguments),
         ]
         alone = stderr is not None
         self.process = subprocess.Popen(
@@ -59,6 +66,7 @@ class Jail:
             stdin=subprocess.PIPE if listens else subprocess.DEVNULL if alone else None,
             stdout=subprocess.PIPE if alone else None,
             stderr=stderr,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))},
             # Ctrl-C goes to the process outside, which then stops the jail; at a prompt it goes to both.
             start_new_session=alone,
         )

@@ -97,8 +97,10 @@ def carry_out(prepared: Prepared, directory: Path, told: Told) -> None:
     follow("weft.emulation.inside", directory, told)
 
 
-def follow(module: str, directory: Path, told: Told) -> None:
+def follow(module: str, directory: Path, told: Told, *, beside: Path | None = None) -> None:
     """Run a module in a jail on the files in `directory`, until it has written `observed.json` there.
+
+    A module outside the package needs the directory of its package, `beside`.
 
     Raises:
         EmulationError: It failed; the message is from `failed.json` or the log.
@@ -106,7 +108,7 @@ def follow(module: str, directory: Path, told: Told) -> None:
     """
     log_path = directory / "emulation.log"
     with log_path.open("wb") as log:
-        jail = Jail(module, [str(directory)], log)
+        jail = Jail(module, [str(directory)], log, beside=beside)
         try:
             assert jail.process.stdout is not None
             for line in jail.process.stdout:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import needs
@@ -13,15 +11,11 @@ from validation.mptcp.emulated import check, emulate
 from validation.mptcp.series import back_s, mean_bps, share, stopped_s
 from validation.mptcp.simulated import scenario, simulate
 
-ROOT = Path(__file__).parents[3]
-
 
 @pytest.fixture
-def both(root, monkeypatch):
+def both(root):
     """Runs a case with the kernel and in the simulator."""
     needs.passed(check)
-    # The jail's Python finds the package there.
-    monkeypatch.chdir(ROOT)
     return lambda name: (emulate(BY_NAME[name])["series"]["mptcp"], simulate(BY_NAME[name], 1)[0]["mptcp"])
 
 
