@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-_TOO_LITTLE = 0.1
-"""Work in runs below which the pace is that of the start."""
+_TOO_LITTLE, _TOO_SOON = 0.1, 3.0
+"""Work in runs and time in seconds below both of which the pace is that of the start."""
 
 
 @dataclass
@@ -104,9 +104,10 @@ class Tracker:
         return self.work_done / elapsed * 3600 if elapsed > 0 and self.work_done > 0 else None
 
     def seconds_left(self, now: float) -> float | None:
-        """Estimated remaining seconds at the current pace; None before a tenth of a run's work is done."""
+        """Estimated remaining seconds at the current pace; None in the first seconds, up to a tenth of a run."""
         pace = self.runs_per_hour(now)
-        if not pace or not self.total or self.work_done < _TOO_LITTLE:
+        is_early = self.work_done < _TOO_LITTLE and now - self.started < _TOO_SOON
+        if not pace or not self.total or is_early:
             return None
         left = self.total - self.skipped - self.work_done
         return max(left, 0.0) / (pace / 3600)

@@ -41,8 +41,16 @@ def test_nothing_is_said_about_time_before_anything_is_done():
     tracker = Tracker(started=0.0, total=3)
     assert tracker.seconds_left(5.0) is None
     assert status(tracker, 5.0) == "0 of 3 runs"
-    feed(tracker, {"event": "progress", "run_id": "a", "label": "x", "fraction": 0.05})
-    assert tracker.seconds_left(5.0) is None, "the pace of the start is not that of the sweep"
+
+
+@pytest.mark.parametrize(
+    ("fraction", "seconds", "left"),
+    [(0.05, 2.9, None), (0.1, 1.0, 29.0), (0.05, 3.0, 177.0), (0.001, 30.0, 89_970.0), (0.0, 30.0, None)],
+)
+def test_an_estimate_needs_a_tenth_of_a_run_or_some_seconds_of_work(fraction, seconds, left):
+    tracker = Tracker(started=0.0, total=3)
+    feed(tracker, {"event": "progress", "run_id": "a", "label": "x", "fraction": fraction})
+    assert tracker.seconds_left(seconds) == (None if left is None else pytest.approx(left))
 
 
 def test_no_number_of_runs_is_said_before_it_is_known():
