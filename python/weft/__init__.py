@@ -10,22 +10,20 @@ draw figures. `docs/python.md` is a walk-through.
 
 from __future__ import annotations
 
-import json
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from . import _weft
-from .errors import OutputError, PluginError, ResultsError, ScenarioError, WeftError
-
+TYPE_CHECKING = False
+"""As in `typing`, whose import takes longer than all that the command does before it is ready for Ctrl-C."""
 if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from .errors import OutputError, PluginError, ResultsError, ScenarioError, WeftError
     from .plugins import load as load_plugin
     from .results import Results, Run
     from .scenario import Point, Scenario
     from .statistics import Estimate
     from .topology import Fabric, FabricPath, Link, Node, fabric, write_fabric
 
-__version__ = _weft.version()
+__version__: str
 
 __all__ = [
     "Estimate",
@@ -55,22 +53,46 @@ __all__ = [
 ]
 
 
-_MODULES = {
-    "plugins": ("load_plugin",),
-    "results": ("Results", "Run"),
-    "scenario": ("Point", "Scenario"),
-    "statistics": ("Estimate",),
-    "topology": ("Fabric", "FabricPath", "Link", "Node", "fabric", "write_fabric"),
+_FROM = {
+    "Estimate": ("statistics", "Estimate"),
+    "Fabric": ("topology", "Fabric"),
+    "FabricPath": ("topology", "FabricPath"),
+    "Link": ("topology", "Link"),
+    "Node": ("topology", "Node"),
+    "OutputError": ("errors", "OutputError"),
+    "PluginError": ("errors", "PluginError"),
+    "Point": ("scenario", "Point"),
+    "Results": ("results", "Results"),
+    "ResultsError": ("errors", "ResultsError"),
+    "Run": ("results", "Run"),
+    "Scenario": ("scenario", "Scenario"),
+    "ScenarioError": ("errors", "ScenarioError"),
+    "WeftError": ("errors", "WeftError"),
+    "fabric": ("topology", "fabric"),
+    "load_plugin": ("plugins", "load"),
+    "write_fabric": ("topology", "write_fabric"),
 }
-"""Modules that are imported on first use, with their names here."""
+"""Modules that are imported on first use of a name here, and its name there."""
 
 
 def __getattr__(name: str) -> Any:
     """Import a module on first use: the command line starts quickly, and is soon ready for Ctrl-C."""
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(f".{module}", __name__), "load" if name == "load_plugin" else name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    if name == "__version__":
+        value = import_module("._weft", __name__).version()
+    elif name in _FROM:
+        module, attribute = _FROM[name]
+        value = getattr(import_module(f".{module}", __name__), attribute)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """All public names, also those not imported yet."""
+    return sorted(set(globals()) | set(__all__))
 
 
 def schemes() -> list[dict[str, Any]]:
@@ -90,6 +112,10 @@ def distributions() -> list[dict[str, Any]]:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of a scenario."""
+    import json
+
+    from . import _weft
+
     answer: dict[str, Any] = json.loads(_weft.schema())
     return answer
 
@@ -138,5 +164,9 @@ def plot(
 
 
 def _listing(what: str) -> list[dict[str, Any]]:
+    import json
+
+    from . import _weft
+
     answer: list[dict[str, Any]] = json.loads(getattr(_weft, what)())
     return answer

@@ -1,10 +1,13 @@
-"""The entry point of the command `weft`: Ctrl-C ends it without a traceback while it imports the rest, too."""
+"""The entry point of the command `weft`: Ctrl-C ends it without a traceback while it imports the rest, too.
+
+So this module itself, and the package before it, import next to nothing.
+"""
 
 from __future__ import annotations
 
 import sys
 
-from .errors import INTERRUPTED
+from .codes import INTERRUPTED
 
 
 def main() -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from ._weft import ScenarioError
 
-__all__ = ["INTERRUPTED", "OutputError", "PluginError", "QueryError", "ResultsError", "ScenarioError", "WeftError"]
-
-INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C stopped (``docs/exit-codes.md``)."""
+__all__ = ["OutputError", "PluginError", "QueryError", "ResultsError", "ScenarioError", "WeftError"]
 
 
 class WeftError(Exception):

@@ -105,7 +105,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["weft.cli", "typer", "weft.scenario", "weft.cli.tag_forward"])
+@pytest.mark.parametrize("module", ["json", "weft._weft", "weft.cli", "typer", "weft.scenario", "weft.cli.tag_forward"])
 def test_ctrl_c_while_weft_imports_ends_it_quietly(module):
     command = [sys.executable, "-c", INTERRUPTED_IMPORT, module]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -207,3 +207,19 @@ def test_bash_completes_commands_and_options(name, line, expected, tmp_path):
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, env=environment, check=True)
     assert {word.strip() for word in done.stdout.split()} == expected, done.stderr
+
+
+LAZY = """
+import sys, weft
+assert "weft._weft" not in sys.modules and "polars" not in sys.modules
+missing = set(weft.__all__) - set(dir(weft))
+assert not missing, missing
+for name in weft.__all__:
+    assert getattr(weft, name) is vars(weft)[name], name
+assert weft.load_plugin.__module__ == "weft.plugins"
+"""
+
+
+def test_all_public_names_are_listed_before_their_modules_are_imported_and_kept_after():
+    done = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

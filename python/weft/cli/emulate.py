@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import INTERRUPTED
+from ..codes import INTERRUPTED
 from ..labels import plural
 from . import shell
 from .live import shown

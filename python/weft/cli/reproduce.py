@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ..cluster.errors import ClusterError
-from ..errors import INTERRUPTED
+from ..codes import INTERRUPTED
 from ..labels import plural
 from ..studies import Size, StudyRow, Verdict
 from ..studies.base import as_dict

@@ -11,7 +11,8 @@ import typer
 from rich.markup import escape
 
 from ..cluster.errors import ClusterError
-from ..errors import INTERRUPTED, OutputError, ResultsError, ScenarioError
+from ..codes import INTERRUPTED
+from ..errors import OutputError, ResultsError, ScenarioError
 from ..labels import plural
 from ..scenario import Capture, Outcome, Scenario
 from . import plugin, shell

@@ -20,7 +20,8 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from ..errors import INTERRUPTED, OutputError, ScenarioError, WeftError
+from ..codes import INTERRUPTED
+from ..errors import OutputError, ScenarioError, WeftError
 from ..labels import plural
 from .terminal import Terminal, as_json
 
