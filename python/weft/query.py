@@ -37,8 +37,6 @@ FORMATS = {
 """Output formats, with DuckDB's options."""
 _QUERIES = ("SELECT", "MULTI")
 """DuckDB's names for statements that only read; MULTI is a PIVOT over values that it has to look up first."""
-_CALLED = {"LOAD": "INSTALL or LOAD"}
-"""Statements that have another name in SQL than in DuckDB, which tells no difference between these two."""
 _VIEWS = ("flows", "series", "runs")
 _TICK_S = 0.1
 """Interval at which a running query reports its progress and can be stopped."""
@@ -167,10 +165,10 @@ class Database:
         try:
             kind = found[0].type.name
         except ValueError:  # A statement that DuckDB's Python package does not know, such as UPDATE EXTENSIONS.
-            kind = "of another kind"
+            kind = ""
         if kind not in _QUERIES:
             raise QueryError(
-                f"this statement ({_CALLED.get(kind, kind).replace('_', ' ')}) is not allowed: results are only read",
+                f"this statement ({_statement(sql, kind)}) is not allowed: results are only read",
                 "a query that begins with SELECT, FROM, WITH, VALUES, PIVOT, DESCRIBE or SUMMARIZE",
             )
         return f"SELECT * FROM (\n{_without_end(sql)}\n)"
@@ -360,6 +358,22 @@ def _plain(answer: pl.DataFrame) -> pl.DataFrame:
     return answer.with_columns(pl.col(whole).cast(pl.Int64))
 
 
+def _statement(sql: str, kind: str) -> str:
+    """DuckDB's name of a statement if it is in the text, else the first keyword: DuckDB calls a CHECKPOINT a CALL."""
+    import duckdb
+
+    text = sql.encode()
+    tokens = duckdb.tokenize(sql)
+    ends = [offset for offset, _ in tokens[1:]] + [len(text)]
+    words = [
+        text[offset:end].decode().strip().upper()
+        for (offset, found), end in zip(tokens, ends, strict=True)
+        if found == duckdb.token_type.keyword
+    ]
+    name = kind.replace("_", " ")
+    return name if name in words or not words else words[0]
+
+
 def _without_end(sql: str) -> str:
     """A statement up to its semicolon, if it has one."""
     import duckdb
@@ -375,7 +389,9 @@ def _without_end(sql: str) -> str:
 
 
 _LINE = re.compile(r"^LINE (\d+):", re.MULTILINE)
-_UNKNOWN_COLUMN = re.compile(r'column "[^"]*" (not found|does not exist)|does not have a column named', re.IGNORECASE)
+_UNKNOWN_COLUMN = re.compile(
+    r'column "[^"]*" (in \w+ list )?(not found|does not exist)|does not have a column named', re.IGNORECASE
+)
 _NO_VIEW = "the views are flows, series and runs"
 
 

@@ -139,6 +139,7 @@ def test_the_views_are_named_to_who_asks_for_another_table(weft, sample_dir):
     ("sql", "views"),
     [
         ("SELECT nosuch FROM flows", ["flows"]),
+        ("SELECT * EXCLUDE (nosuch) FROM flows", ["flows"]),
         ("SELECT r.nosuch FROM Runs r JOIN series USING (run)", ["series", "runs"]),
         ("SELECT scheme FROM (SELECT run, fct_s FROM flows)", ["flows"]),
     ],
@@ -159,10 +160,14 @@ def test_a_table_that_is_not_in_the_query_has_the_views_as_hint(weft, sample_dir
 @pytest.mark.parametrize(
     ("sql", "named"),
     [
-        ("INSTALL httpfs", "INSTALL or LOAD"),
-        ("LOAD httpfs", "INSTALL or LOAD"),
+        ("INSTALL httpfs", "INSTALL"),
+        ("/* a */ load httpfs", "LOAD"),
+        ("CHECKPOINT", "CHECKPOINT"),
+        ("CALL pragma_version()", "CALL"),
+        ("WITH a AS (FROM flows) DELETE FROM runs", "DELETE"),
+        ("SET threads = 1", "SET"),
         ("CREATE TABLE t AS FROM flows", "CREATE"),
-        ("UPDATE EXTENSIONS", "of another kind"),
+        ("UPDATE EXTENSIONS", "UPDATE"),
     ],
 )
 def test_a_statement_that_is_not_allowed_is_named(weft, sample_dir, sql, named):
