@@ -78,10 +78,10 @@ def link_series(results: Results, point: str, links: Sequence[str], steps: int) 
     return LinkSeries(step, use, queue) if sampled else None
 
 
-def paired_halves(
+def paired_differences(
     table: pl.DataFrame, schemes: Sequence[str], links: Sequence[tuple[str, str]], metrics: Sequence[str]
-) -> dict[tuple[str, str], dict[str, np.ndarray]]:
-    """Half the 95 % interval of the difference between each two schemes, link by link, paired by seed.
+) -> dict[tuple[str, str], dict[str, tuple[np.ndarray, np.ndarray]]]:
+    """The difference between each two schemes, link by link, paired by seed, and the half-width of its 95 % interval.
 
     Pairs of schemes with different seeds are left out: the difference of their means is not that of the same seeds.
 
@@ -92,7 +92,7 @@ def paired_halves(
         metrics: Columns of `table`.
 
     Returns:
-        By pair and metric, a value per link; zero for a link that is not in the table.
+        By pair and metric, two arrays with a value per link; zero for a link that is not in the table.
     """
     known = pl.DataFrame(links, {"from": pl.String, "to": pl.String}, orient="row").with_row_index("link")
     table = table.filter(pl.col("scheme").is_in(list(schemes)))
@@ -104,7 +104,7 @@ def paired_halves(
     values = np.zeros((len(schemes), len(seeds), len(metrics), len(links)))
     columns = table.select(pl.col(metrics).cast(pl.Float64).fill_null(0))
     values[scheme, seed, :, table["link"].to_numpy()] = columns.to_numpy()
-    halves = {}
+    found = {}
     for first, second in combinations(range(len(schemes)), 2):
         if not np.array_equal(there[first], there[second]):
             continue
@@ -112,8 +112,9 @@ def paired_halves(
         for of_seed in values[first, there[first]] - values[second, there[first]]:
             differences.add(of_seed)
         if differences.half is not None:
-            halves[schemes[first], schemes[second]] = dict(zip(metrics, differences.half, strict=True))
-    return halves
+            each = zip(differences.mean, differences.half, strict=True)
+            found[schemes[first], schemes[second]] = dict(zip(metrics, each, strict=True))
+    return found
 
 
 def _samples(results: Results, links: Sequence[str], step: int, steps: int) -> Iterator[tuple[Run, _Samples]]:

@@ -53,7 +53,7 @@ def test_an_estimate_needs_a_tenth_of_a_run_or_some_seconds_of_work(fraction, se
     assert tracker.seconds_left(seconds) == (None if left is None else pytest.approx(left))
 
 
-def test_no_number_of_runs_is_said_before_it_is_known():
+def test_the_number_of_runs_is_not_shown_before_it_is_known():
     tracker = Tracker(started=0.0)
     assert status(tracker, 0.1) == "starting"
     feed(tracker, {"event": "workers", "number": 4})

@@ -129,7 +129,7 @@ def test_a_wrong_query_shows_the_message_of_duckdb(weft, sample_dir, sql, messag
     assert not done.stdout
 
 
-def test_the_views_are_named_to_who_asks_for_another_table(weft, sample_dir):
+def test_an_unknown_table_has_the_views_as_hint(weft, sample_dir):
     done = weft("query", sample_dir, "SELECT * FROM links")
     assert "try: the views are flows, series and runs" in done.stderr
 
@@ -144,7 +144,7 @@ def test_the_views_are_named_to_who_asks_for_another_table(weft, sample_dir):
         ("SELECT scheme FROM (SELECT run, fct_s FROM flows)", ["flows"]),
     ],
 )
-def test_the_columns_of_the_views_are_named_to_who_asks_for_another_column(weft, sample_dir, sql, views, output):
+def test_an_unknown_column_has_the_columns_of_the_views_as_hint(weft, sample_dir, sql, views, output):
     done = weft("query", sample_dir, sql, *output)
     assert done.exit_code == 2
     said = done.stderr.partition("try: ")[2]

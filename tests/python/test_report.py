@@ -12,6 +12,7 @@ import zlib
 from html import unescape
 from xml.etree import ElementTree
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -94,12 +95,12 @@ WINDOW = [("utilisation", "utilisation", 1000), ("drops", "drops", 10), ("queue"
 
 
 def width_of(coarse):
-    """Half an interval from its whole number in the page."""
+    """The half-width of an interval from its whole number in the page."""
     return coarse if coarse <= 20 else 20 * math.exp(coarse / 20 - 1)
 
 
 def close(half):
-    """A half that is whole up to 20 and exact to one part in 40 above."""
+    """A half-width that is whole up to 20 and exact to one part in 40 above."""
     return pytest.approx(half, abs=0.51, rel=0.0255)
 
 
@@ -122,15 +123,21 @@ def test_values_of_links_are_means_over_seeds_with_their_intervals(html, results
                 assert width_of(half) == close(of_link.half)
 
 
-def test_differences_of_links_have_intervals_paired_by_seed(html, results):
+def test_differences_of_links_have_intervals_paired_by_seed_and_keep_their_signs(html, results):
     data, part = block(html, "page-data"), unpacked(html, "use-1")
     assert [pair[:2] for pair in part["pairs"]] == [[0, 1], [0, 2], [1, 2]]
     for name, column, scale in (WINDOW[0], WINDOW[2]):
         known = values_by_seed(results, data["points"][1], column)
         for i, j, halves in part["pairs"]:
-            for link, half in zip(data["links"], halves[name], strict=True):
-                one, two = (known[results.schemes[at], link] for at in (i, j))
-                assert width_of(half) == close(paired_difference(one, two).half * scale)
+            first, second = (part["schemes"][results.schemes[at]][name] for at in (i, j))
+            for at, (link, half) in enumerate(zip(data["links"], halves[name], strict=True)):
+                one, two = (known[results.schemes[place], link] for place in (i, j))
+                paired = paired_difference(one, two).scaled(scale)
+                change = first[at] - second[at] + halves["more"].get(name, {}).get(str(at), 0)
+                assert change == pytest.approx(paired.mean, abs=1.01)
+                # Up to one step more than rounding alone, where the significance depends on it.
+                assert width_of(half) == pytest.approx(paired.half, abs=1.01, rel=0.051)
+                assert (abs(change) > width_of(half)) == bool(paired.excludes_zero)
 
 
 def test_intervals_of_differences_are_left_out_where_they_would_be_too_many(results, monkeypatch):
@@ -448,3 +455,16 @@ def test_the_colour_scale_runs_from_pale_to_dark():
     assert shades == sorted(shades, reverse=True)
     assert drawing.step(-1) == 0
     assert drawing.step(7) == drawing.STEPS
+
+
+def test_coarse_half_widths_keep_the_significance_of_differences():
+    draw = np.random.default_rng(1)
+    one, two = (draw.integers(0, 300, 20_000) for _ in range(2))
+    change = one - two + draw.uniform(-1, 1, len(one))
+    half = np.abs(change) * draw.choice([0, 0.5, 0.99, 0.999, 1.001, 1.01, 2], len(one))
+    whole = details._not_zero(one - two, change, half)
+    widths = details._width(np.array(details._coarse_beside(whole, np.abs(change) > half, half)))
+    significant = np.abs(change) > half
+    assert (np.sign(whole[significant]) == np.sign(change[significant])).all()
+    assert ((np.abs(whole) - widths > 0.05) == significant).all()
+    assert (np.abs(widths - half) <= 2 + 0.06 * half).all()

@@ -7,7 +7,7 @@ evenly over the sweep; the page names how many.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,10 @@ import polars as pl
 
 from .. import extracts
 from ..extracts_flows import Compared, Pair, PointFlows
-from ..extracts_links import link_series, paired_halves
+from ..extracts_links import link_series, paired_differences
 from ..kept import ENTRY, Tables
 from ..rows import FLOWS, SERIES, SUMMARY
-from . import drawing
+from . import drawing, failures
 from .markup import packed
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _USE_CELLS, _SERIES_CELLS, _FLOW_CELLS = 500_000, 300_000, 250_000
 _PAIR_CELLS = 150_000
 """Number of intervals of differences in all parts of the use of links; with more, none is kept."""
 _OF_HALF = 0.5
-"""Size of half an interval, see `_coarse`, relative to that of a value."""
+"""Size of a half-width of an interval, see `_coarse`, relative to that of a value."""
 _STEPS, _FEWEST_STEPS = 60, 10
 """Steps of the time axis of links."""
 _MOST_FLOWS, _FEWEST_FLOWS = 400, 25
@@ -41,7 +41,9 @@ LEVELS = 65_000
 _QUEUE_LEVELS = 2_000
 """Steps of the scale of queues over time."""
 _FINE = 20
-"""Halves of intervals are whole up to this; larger ones are exact to one part in twice as many."""
+"""Half-widths of intervals are whole up to this; larger ones are exact to one part in twice as many."""
+_APART = 0.1
+"""Least distance of the interval of a significant difference from zero, in steps of the page's whole numbers."""
 
 
 def spread(count: int, keep: int) -> list[int]:
@@ -90,7 +92,7 @@ class Details:
         for ident, part in self._use():
             yield ident, packed(part)
         links = [f"{source}->{target}" for source, target in self.names]
-        settings = [links, self._steps, self._content.schemes]
+        settings = [links, self._steps, self._content.schemes, "down"]
         series = partial(self._series, links)
         yield from self._of_points("series", self._series_at, "links", settings, series, (SERIES, SUMMARY))
         settings = [self._content.classes, self._each, self.pairs_exist]
@@ -128,7 +130,7 @@ class Details:
     def _use(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Utilisation (per mille) of each drawn link by scheme and, unless there are too many, drops and queues.
 
-        Each with halves of intervals if there are several seeds; `pairs` has those of the difference of two schemes.
+        Each with half-widths of intervals if there are several seeds; `pairs` has those of differences of two schemes.
         """
         content = self._content
         kept = {content.points[at]: at for at in self._use_at}
@@ -147,25 +149,39 @@ class Details:
                 by_scheme[str(scheme)] = found
             yield (
                 f"use-{kept[str(point)]}",
-                {"schemes": by_scheme, "pairs": self._pairs(runs.get((point,)), shown)},
+                {"schemes": by_scheme, "pairs": self._pairs(runs.get((point,)), shown, by_scheme)},
             )
 
-    def _pairs(self, runs: pl.DataFrame | None, shown: Sequence[_Shown]) -> list[list[Any]]:
-        """Pairs of schemes by place, with halves of the intervals of their differences in what the drawing shows."""
+    def _pairs(
+        self, runs: pl.DataFrame | None, shown: Sequence[_Shown], by_scheme: Mapping[str, Any]
+    ) -> list[list[Any]]:
+        """Pairs of schemes by place, with half-widths of the intervals of their differences in what the drawing shows.
+
+        `more` has what must be added to the differences of the whole numbers in `by_scheme`, by link.
+        """
         if runs is None:
             return []
         schemes = self._content.schemes
         drawn = [one for one in shown if one.drawn]
-        halves = paired_halves(runs, schemes, self.names, [one.column for one in drawn])
-        return [
-            [*(schemes.index(name) for name in pair), {one.name: _coarse(own[one.column] * one.scale) for one in drawn}]
-            for pair, own in halves.items()
-        ]
+        differences = paired_differences(runs, schemes, self.names, [one.column for one in drawn])
+        found: list[list[Any]] = []
+        for pair, own in differences.items():
+            part: dict[str, Any] = {"more": {}}
+            for one in drawn:
+                first, second = (np.array(by_scheme[name][one.name]) for name in pair)
+                change, half = (values * one.scale for values in own[one.column])
+                whole = _not_zero(first - second, change, half)
+                part[one.name] = _coarse_beside(whole, np.abs(change) > half, half)
+                more = whole - first + second
+                if more.any():
+                    part["more"][one.name] = {int(at): int(more[at]) for at in np.flatnonzero(more)}
+            found.append([*(schemes.index(name) for name in pair), part])
+        return found
 
     def _series(self, links: Sequence[str], point: str) -> dict[str, Any] | None:
         """Utilisation (per mille) and queue of each drawn link over time, by scheme, step by step; and the events.
 
-        With halves of intervals for schemes with several seeds. None where no link was sampled.
+        With half-widths of intervals for schemes with several seeds. None where no link was sampled.
         """
         found = link_series(self._content.results, point, links, self._steps)
         if found is None:
@@ -180,6 +196,7 @@ class Details:
                 int(any(bool(own.mean[i].any()) for own in found.utilisation.values())) for i in range(len(links))
             ],
             "events": self._events(point),
+            "down": self._down(point, found.step_ps / 1e12, next(iter(found.queue.values())).mean.shape[1]),
             **{
                 name: {scheme: _stepwise(own.mean * scale).round().astype(int).tolist() for scheme, own in of.items()}
                 for name, (of, scale) in scales.items()
@@ -192,13 +209,21 @@ class Details:
 
     def _events(self, point: str) -> list[dict[str, Any]]:
         """The events of a point: seconds in the run, and what changed."""
-        results = self._content.results
-        first = next(run.id for run in results.finished if run.point == point)
         found: dict[tuple[float, str], None] = {}
-        for event in results.aggregates.heads()[first].get("events") or ():
+        for event in self._events_of_run(point):
             text = f"{str(event.get('change', '')).replace('_', ' ')} {event.get('target', '')}"
             found[(event["at_ps"] / 1e12, text)] = None
         return [{"at": at, "text": text} for at, text in found]
+
+    def _down(self, point: str, step: float, steps: int) -> list[list[int]]:
+        """When links are down: place of the link, first and last step."""
+        return failures.steps(failures.intervals(self._events_of_run(point), self.names), step, steps)
+
+    def _events_of_run(self, point: str) -> list[dict[str, Any]]:
+        """The events of the first run at a point."""
+        results = self._content.results
+        first = next(run.id for run in results.finished if run.point == point)
+        return results.aggregates.heads()[first].get("events") or []
 
     def _flows(self, point: str) -> dict[str, Any]:
         """The comparison of schemes flow by flow, and the slowest flows of each scheme and class."""
@@ -216,7 +241,7 @@ class Details:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What is told of a link in the measurement window."""
+    """A quantity of links in the measurement window."""
 
     name: str
     column: str
@@ -224,7 +249,7 @@ class _Shown:
     scale: int
     """Steps of the page's whole numbers in one unit."""
     drawn: bool
-    """Whether it can be the colour of a link."""
+    """It can be the colour of a link."""
 
 
 _SHOWN = (
@@ -244,9 +269,35 @@ def _whole(values: pl.Series, scale: int) -> list[int]:
 
 
 def _coarse(halves: np.ndarray) -> list[int]:
-    """Halves of intervals as small whole numbers, which compress well: `widthOf` in ``fabric.js`` reads them."""
-    steps = _FINE + _FINE * np.log(np.maximum(halves, _FINE) / _FINE)
-    coarse: list[int] = np.where(halves > _FINE, steps, halves).round().astype(np.int64).tolist()
+    """Half-widths of intervals as small whole numbers, which compress well: `widthOf` in ``links.js`` reads them."""
+    coarse: list[int] = _level(halves).round().astype(np.int64).tolist()
+    return coarse
+
+
+def _level(halves: np.ndarray) -> np.ndarray:
+    """The scale of `_coarse`: up to `_FINE` as it is, logarithmic above."""
+    return np.where(halves > _FINE, _FINE + _FINE * np.log(np.maximum(halves, _FINE) / _FINE), halves)
+
+
+def _width(levels: np.ndarray) -> np.ndarray:
+    """The inverse of `_level`."""
+    return np.where(levels > _FINE, _FINE * np.exp(np.maximum(levels, _FINE) / _FINE - 1), levels)
+
+
+def _not_zero(shown: np.ndarray, change: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Whole differences, but with the sign of `change` where that is significant."""
+    sign = np.sign(change).astype(np.int64)
+    return np.where((np.abs(change) > half) & (np.sign(shown) != sign), sign, shown)
+
+
+def _coarse_beside(change: np.ndarray, significant: np.ndarray, halves: np.ndarray) -> list[int]:
+    """`_coarse`, rounded such that the interval around `change` excludes zero where the difference is significant."""
+    levels, size = _level(halves).round(), np.abs(change)
+    below = np.floor(_level(np.maximum(size - _APART, 0)))
+    above = np.ceil(_level(size))
+    levels = np.where(significant & (_width(levels) > size - _APART), below, levels)
+    levels = np.where(~significant & (_width(levels) < size), above, levels)
+    coarse: list[int] = levels.astype(np.int64).tolist()
     return coarse
 
 

@@ -5,6 +5,7 @@ All scripts, styles and data are inline; the content security policy forbids eve
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from ..content import CROWDED, Content
 from ..labels import plural, short_key, show
 from ..palette import styles
 from ..summary import METRICS
-from . import drawing, sections, tables
+from . import drawing, failures, sections, tables
 from .details import Details, coverage
 from .findings import findings
 from .frames import frames
@@ -39,6 +40,7 @@ SCRIPTS = (
     "panels.js",
     "charts.js",
     "pairs.js",
+    "links.js",
     "fabric.js",
     "flows.js",
     "controls.js",
@@ -118,6 +120,9 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
     keys = results.dimensions
     metrics = dict.fromkeys(content.intervals()["metric"])
     shown = drawing.drawn_links(fabric)
+    ended = [at for at, i in enumerate(shown) if not fabric.links[i].up]
+    ends = [(fabric.links[i].source, fabric.links[i].target) for i in shown]
+    always = failures.never_up(content.summaries[0].get("events") or [], ends, ended)
     return {
         "name": results.name,
         "points": content.points,
@@ -139,7 +144,8 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
         },
         "links": sections.link_names(content),
         "rates": [fabric.links[i].rate_bps for i in shown],
-        "titles": [drawing.title(fabric.links[i], None) for i in shown],
+        "titles": [drawing.title(replace(fabric.links[i], up=True), None) for i in shown],
+        "down": {"always": always, "end": [at for at in ended if at not in always]},
         "steps": drawing.STEPS,
         "parts": parts,
         "trails": trails(content, out),

@@ -40,8 +40,8 @@ def fabric(content: Content) -> str:
     caption = (
         "Each link is drawn as two lines, one per direction. Colour and width show the share of the link's rate that "
         "was used, or its largest queue, averaged over seeds, over the measurement window or over one step of the "
-        "slider. With minus, they show the difference between two schemes: how much more or less of the rate the "
-        "first one uses. Click a line, or choose it in the list, for its series; dashed links are down. "
+        "slider. With minus, they show the difference between two schemes. "
+        "Click a line, or choose it in the list, for its series; dashed links are down. "
         + _interval_note(content, "Point at a line for its values; in brackets:")
     )
     if not drawing.draws_hosts(content.fabric):

@@ -240,7 +240,7 @@ def test_ctrl_c_stops_a_program_that_uses_polars(dask, scenario, tmp_path):
     until(lambda: worker.is_clean, "the worker to stop", 10)
 
 
-def test_what_a_worker_has_said_of_a_run_is_not_told_after_its_end():
+def test_progress_of_a_run_is_dropped_after_its_end():
     told: list[dict[str, Any]] = []
     workers = SimpleNamespace(hears=lambda worker: True, usable={})
     directory = SimpleNamespace(inputs=list)

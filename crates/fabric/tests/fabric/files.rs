@@ -39,7 +39,7 @@ fn our_own_format_says_everything() {
 }
 
 #[test]
-fn of_a_text_that_names_no_link_the_wrong_node_is_said_where_only_one_can_be() {
+fn an_unknown_link_is_explained_by_its_unknown_node() {
     let fabric = parse("office.toml", TOML).unwrap();
     for (text, message) in [
         ("h1-s9", "there is no node `s9`; did you mean `s0`?"),

@@ -1,96 +1,33 @@
 // The drawing of the fabric: use of links, over time, as a difference of two schemes; and the series of one link.
 const lineMarks = [...document.querySelectorAll(".fabric .links line")];
 const drawn = document.querySelector(".fabric");
+// Links differ if they do by more than this share of the largest value.
 const DIFFERS = 0.02;
 let playing = null;
 
-// Half the width of an interval, from the whole number in the page (`_coarse` in details.py).
-const widthOf = (coarse) => (coarse <= 20 ? coarse : 20 * Math.exp(coarse / 20 - 1));
-// The kind of what is told of links, and how much one is of the page's whole numbers.
-const TOLD = { utilisation: { kind: "share", most: 1 }, queue: { kind: "bytes", most: Infinity }, drops: { kind: "count", most: Infinity } };
-const scalesOf = (series) => ({ utilisation: 1 / 1000, queue: series?.unit ?? 1, drops: 1 / 10 });
-
-// What is told under a scheme: arrays by name, and `half` with those of the halves of intervals, if there are any.
-const scaled = (own, half, scales) => {
-  const each = (arrays, read) => Object.fromEntries(Object.keys(TOLD).filter((name) => arrays?.[name])
-    .map((name) => [name, arrays[name].map((value) => short(read(value) * scales[name]))]));
-  return { ...each(own, Number), half: each(half, widthOf) };
-};
-// Some values of a scheme's series, as chosen from each of its arrays.
-const someOf = (series, name, chosen) => {
-  const [own, half] = [series, series.half].map((all) => Object.fromEntries(["utilisation", "queue"]
-    .filter((one) => all[one][name]).map((one) => [one, chosen(all[one][name])])));
-  return scaled(own, half, scalesOf(series));
-};
-const inSteps = (series) => state.time >= 0 && series;
-// The values of all links; null if there are none.
-const valuesOf = (use, series, scheme) => {
-  const name = schemeName(scheme), count = page.links.length;
-  if (inSteps(series) && series.utilisation[name]) {
-    const from = Math.min(state.time, stepsOf(series) - 1) * count;
-    return someOf(series, name, (all) => all.slice(from, from + count));
-  }
-  const own = use?.schemes[name];
-  return own ? scaled(own, own.half, scalesOf(null)) : null;
-};
-// Half the interval of the difference of the two schemes chosen, for one link: paired by seed, else of independent means.
-const pairOfSchemes = (use, series) => (inSteps(series) ? null
-  : use?.pairs.find(([i, j]) => i === Math.min(state.scheme, state.second) && j === Math.max(state.scheme, state.second))?.[2]);
-const halfBetween = (paired, one, two, view, i) => {
-  if (paired) return widthOf(paired[view][i]) * scalesOf(null)[view];
-  const halves = [one, two].map(({ half }) => half[view]?.[i]);
-  return halves.includes(undefined) ? null : Math.hypot(...halves);
-};
-// A value with its interval in brackets: "43.0 % used (40.1 % to 46.0 %)".
-const toldOf = (values, name, i, word = "") => {
-  const { kind, most } = TOLD[name], value = values[name][i], half = values.half[name]?.[i];
-  return quantity(kind, value) + word + (half === undefined ? "" : ` (${span(kind, ...ends(value, half, most))})`);
-};
-const BRACKETS = "In brackets: 95 % interval of the mean over seeds";
-
-const stepsOf = (series) => series.utilisation[Object.keys(series.utilisation)[0]].length / page.links.length;
-const timeOf = (series, at) => at < 0 ? "measurement window"
-  : `${quantity("s", at * series.step)} to ${quantity("s", (at + 1) * series.step)}`;
-
-const shownLinks = async () => {
-  const [use, series] = await Promise.all([part("use", state.point), part("series", state.point)]);
-  const [one, two] = [valuesOf(use, series, state.scheme), state.minus ? valuesOf(use, series, state.second) : null];
-  return { series, one, two, paired: pairOfSchemes(use, series) };
-};
-
-// The lines of a link's tooltip.
-const usedBy = (values, i) => [toldOf(values, "utilisation", i, " used"), ...(values.drops ? [toldOf(values, "drops", i, " drops per run")] : []),
-  ...(values.queue ? [`largest queue ${toldOf(values, "queue", i)}`] : [])];
-const differenceOf = ({ one, two, paired }, view, i) => {
-  const { kind } = TOLD[view], change = one[view][i] - two[view][i], half = halfBetween(paired, one, two, view, i);
-  const interval = half === null ? "" : ` (${signed(kind, change - half)} to ${signed(kind, change + half)})`;
-  return [`${schemeName(state.scheme)} ${toldOf(one, view, i)}`, `${schemeName(state.second)} ${toldOf(two, view, i)}`,
-    `difference ${signed(kind, change)}${interval}`];
-};
+const shownLinks = async () => comparedAt(...await Promise.all([part("use", state.point), part("series", state.point)]));
 
 const paint = async () => {
   const shown = await shownLinks(), { series, one, two } = shown;
-  const view = state.view, { kind } = TOLD[view];
+  const view = state.view, down = downAt(series);
   const [own, less] = [one?.[view], two?.[view]];
-  const largest = view === "utilisation" ? 1 : Math.max(1, ...(own ?? []), ...(less ?? []));
+  const largest = largestOf(shown, view);
   const compared = state.minus && less;
   lineMarks.forEach((line, i) => {
-    line.classList.toggle("chosen", i === state.link);
-    const text = [page.titles[i]];
-    if (!line.classList.contains("down")) {
-      const base = `l${i === state.link ? " chosen" : ""}`;
-      if (!own) line.setAttribute("class", base);
-      else if (compared) {
+    const text = [[page.titles[i], ...downText(series, down, i)].join(", ")];
+    const kinds = ["l", ...(i === state.link ? ["chosen"] : []), ...(down.has(i) ? ["down"] : [])];
+    if (own && !DOWN.has(i)) {
+      if (compared) {
         const change = (own[i] - less[i]) / largest;
-        const step = Math.round((Math.max(-1, Math.min(1, change)) + 1) / 2 * page.steps);
-        line.setAttribute("class", `${base} d${step}`);
+        kinds.push(`d${Math.round((Math.max(-1, Math.min(1, change)) + 1) / 2 * page.steps)}`);
         text.push(...differenceOf(shown, view, i));
       } else {
-        line.setAttribute("class", `${base} u${Math.round(Math.min(own[i] / largest, 1) * page.steps)}`);
+        kinds.push(`u${Math.round(Math.min(own[i] / largest, 1) * page.steps)}`);
         text.push(...usedBy(one, i));
       }
-      if (own) text.push(one.half[view] ? BRACKETS : "95 % interval: none (one seed)");
+      if (one.half[view] || two?.half[view]) text.push(BRACKETS);
     }
+    line.setAttribute("class", kinds.join(" "));
     line.firstElementChild.textContent = text.join("\n");
   });
   document.querySelector(".scale .use").hidden = Boolean(compared);
@@ -100,26 +37,27 @@ const paint = async () => {
   element("scale-high").textContent = compared ? `${schemeName(state.scheme)} more (${full})` : view === "queue" ? full : "fully used";
   drawn.setAttribute("aria-label", summaryOf(shown, view));
 };
+// The value of the end of the scale.
+const largestOf = ({ one, two }, view) => (view === "utilisation" ? 1 : Math.max(1, ...(one?.[view] ?? []), ...(two?.[view] ?? [])));
 
 // The drawing in words.
-const summaryOf = ({ series, one, two }, view) => {
-  const [own, less] = [one?.[view], two?.[view]];
+const summaryOf = (shown, view) => {
+  const { series, one, two } = shown, [own, less] = [one?.[view], two?.[view]];
   if (!own?.length) return "The fabric; no data about its links here.";
-  const when = series ? `, ${timeOf(series, state.time)}` : "";
+  const when = series ? `, ${timeOf(series, stepOf(series))}` : "";
   const score = own.map((value, i) => (less ? Math.abs(value - less[i]) : value));
   const top = score.indexOf(Math.max(...score));
-  if (!less) return `Fabric under ${schemeName(state.scheme)}${when}: most on ${page.links[top]}, ${toldOf(one, view, top)}`;
-  const count = score.filter((value) => value > DIFFERS).length;
-  return `Fabric, ${schemeName(state.scheme)} minus ${schemeName(state.second)}${when}: ${plural(count, "link")} differ; most ${page.links[top]}`;
+  if (!less) return `Fabric under ${schemeName(state.scheme)}${when}: most on ${page.links[top]}, ${withInterval(one, view, top)}`;
+  const count = score.filter((value) => value > DIFFERS * largestOf(shown, view)).length;
+  return `Fabric, ${schemeName(state.scheme)} minus ${schemeName(state.second)}${when}: ${plural(count, "link")} differ; most ${page.links[top]}, ${differenceText(shown, view, top)}`;
 };
 
-// How the interval of the difference was made.
-const differenceNote = async (series) => {
-  if (!state.minus) return [];
-  const use = await part("use", state.point), [one, two] = [state.scheme, state.second].map((at) => valuesOf(use, series, at));
-  if (!one || !two || halfBetween(null, one, two, "utilisation", 0) === null) return [];
-  return [pairOfSchemes(use, series) ? "The interval of a difference is paired by seed."
-    : "The interval of a difference takes the seeds of both schemes as independent: its half is the root of the sum of the squares of both halves."];
+// The method of the interval of the difference.
+const differenceNote = async () => {
+  const { one, two, paired } = await shownLinks();
+  if (!one?.half.utilisation || !two?.half.utilisation) return [];
+  return [paired ? "The interval of a difference is paired by seed."
+    : "The interval of a difference takes the seeds of both schemes as independent: its half-width is the root sum of squares of the two half-widths (conservative)."];
 };
 
 // The slider: -1 is the whole measurement window.
@@ -136,11 +74,11 @@ const showTime = async () => {
   slider.disabled = element("play").disabled = !series;
   slider.max = series ? stepsOf(series) - 1 : -1;
   slider.value = state.time;
-  const text = series ? (state.time < 0 ? "whole measurement window" : timeOf(series, Math.min(state.time, stepsOf(series) - 1))) : "measurement window";
+  const text = series ? (state.time < 0 ? "whole measurement window" : timeOf(series, stepOf(series))) : "measurement window";
   element("clock").textContent = text;
   slider.setAttribute("aria-valuetext", text);
   if (series) notes.push(`One step is ${quantity("s", series.step)}; utilisation is its mean, the queue its largest sample, both averaged over seeds.`);
-  notes.push(...await differenceNote(series));
+  notes.push(...await differenceNote());
   element("time-note").textContent = notes.join(" ");
   const length = series ? series.step * stepsOf(series) : 1;
   element("time-events").replaceChildren(...(series?.events ?? []).filter(({ at }) => at < length).map(({ at, text: what }) => {
@@ -233,25 +171,38 @@ const showLink = async () => {
   element("link-panel").hidden = state.link < 0;
   element("reverse").hidden = state.link < 0 || backOf(state.link) < 0;
   if (state.link < 0) return;
-  const use = await part("use", state.point);
-  const facts = seenSchemes().filter((at) => use?.schemes[schemeName(at)]).map((at) => {
-    const own = use.schemes[schemeName(at)], [used, ...more] = usedBy(scaled(own, own.half, scalesOf(null)), state.link);
-    return `${schemeName(at)}, measurement window: ${[used, ...more].join(", ")}`;
-  });
-  const note = facts.length && use.schemes[schemeName(seenSchemes()[0])]?.half ? [BRACKETS] : [];
-  element("link-facts").replaceChildren(...[page.titles[state.link], ...facts, ...note].flatMap((text, i) => (i ? [make("br"), text] : [text])));
+  const i = state.link, [use, series] = await Promise.all([part("use", state.point), part("series", state.point)]);
+  const when = timeOf(series, stepOf(series));
+  const known = seenSchemes().map((at) => [schemeName(at), valuesOf(use, series, at)]).filter(([, values]) => values);
+  const facts = known.map(([name, values]) => `${name}, ${when}: ${usedBy(values, i).join(", ")}`);
+  const shown = comparedAt(use, series);
+  if (shown.one && shown.two) {
+    const told = Object.keys(TOLD).filter((name) => shown.one[name] && shown.two[name]).map((name) => `${TOLD[name].title} ${differenceText(shown, name, i)}`);
+    facts.push(`${schemeName(state.scheme)} minus ${schemeName(state.second)}, ${when}: ${told.join(", ")}`);
+  }
+  const note = known.some(([, values]) => values.half.utilisation) ? [BRACKETS] : [];
+  const title = [page.titles[i], ...downText(series, downAt(series), i)].join(", ");
+  element("link-facts").replaceChildren(...[title, ...facts, ...note].flatMap((text, at) => (at ? [make("br"), text] : [text])));
 };
 element("reverse").addEventListener("click", () => change({ link: backOf(state.link) }));
 
+// All links under all schemes; with minus, the rows of the first scheme have its differences from the second.
 const fabricData = async () => {
-  const series = await part("series", state.point), use = await part("use", state.point), told = ["utilisation", "queue", "drops"];
+  const series = await part("series", state.point), use = await part("use", state.point), shown = comparedAt(use, series);
+  const told = [...DRAWN, "drops"], compared = shown.one && shown.two ? told.filter((name) => shown.one[name] && shown.two[name]) : [];
+  const none = [null, null, null];
   const rows = page.schemes.map((_, at) => at).flatMap((at) => {
     const own = valuesOf(use, series, at);
-    const numbers = (name, i) => (own[name] ? [own[name][i], ...ends(own[name][i], own.half[name]?.[i], TOLD[name].most)] : [null, null, null]);
-    return own ? page.links.map((name, i) => [schemeName(at), ...name.split(" → "), ...told.flatMap((one) => numbers(one, i))]) : [];
+    const numbers = (name, i) => (own[name] ? [own[name][i], ...ends(own[name][i], own.half[name]?.[i], TOLD[name].most)] : none);
+    const changes = (i) => (!compared.length ? [] : at === state.scheme ? [schemeName(state.second), ...compared.flatMap((name) => differenceAt(shown, name, i))]
+      : [null, ...compared.flatMap(() => none)]);
+    return own ? page.links.map((name, i) => [schemeName(at), ...name.split(" → "), ...told.flatMap((one) => numbers(one, i)), ...changes(i)]) : [];
   });
-  const columns = ["utilisation", "queue_bytes", "drops_per_run"].flatMap((name) => [name, `${name}_low`, `${name}_high`]);
-  const kinds = ["text", "text", "text", ...told.flatMap((name) => Array(3).fill(TOLD[name].kind))];
+  const three = (name) => [name, `${name}_low`, `${name}_high`];
+  const columns = [...told.flatMap((name) => three(TOLD[name].column)),
+    ...(compared.length ? ["minus", ...compared.flatMap((name) => three(`${TOLD[name].column}_difference`))] : [])];
+  const kindsOf = (names) => names.flatMap((name) => Array(3).fill(TOLD[name].kind));
+  const kinds = ["text", "text", "text", ...kindsOf(told), ...(compared.length ? ["text", ...kindsOf(compared)] : [])];
   return { columns: ["scheme", "from", "to", ...columns], kinds: () => kinds, rows };
 };
 
@@ -259,5 +210,5 @@ onChange((keys) => {
   const has = (...names) => names.some((name) => keys.includes(name));
   if (has("point", "scheme", "second", "minus", "view", "time", "link")) paint();
   if (has("point", "time", "minus", "scheme", "second")) showTime();
-  if (has("point", "link", "hide")) showLink();
+  if (has("point", "link", "hide", "time", "minus", "scheme", "second")) showLink();
 });

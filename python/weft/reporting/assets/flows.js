@@ -19,9 +19,10 @@ const refusal = (row) => {
   return "";
 };
 
+// The reason is also text, for readers without a mouse.
 const showHow = (row) => {
   const no = refusal(row);
-  if (no) return make("span", { title: no }, MISSING);
+  if (no) return make("span", { title: no }, MISSING, make("span", { class: "unseen" }, ` ${no}`));
   const button = make("button", { type: "button", class: "plain", "aria-label": `Exploration of flow ${row.flow}, seed ${row.seed}` }, "show how");
   button.addEventListener("click", () => change({ flow: `${row.run}/${row.flow}` }));
   return button;

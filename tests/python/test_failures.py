@@ -1,0 +1,56 @@
+"""Failures of links over a run, from its events."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from weft.reporting import failures
+
+LINKS = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")]
+
+
+def event(seconds, change, target):
+    return {"at_ps": round(seconds * 1e12), "change": change, "target": target}
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ([], {}),
+        ([(1, "fail", "a-b")], {0: [(1, math.inf)], 1: [(1, math.inf)]}),
+        ([(1, "fail", "b-a"), (2, "heal", "a-b")], {0: [(1, math.inf)], 1: [(1, math.inf)]}),
+        ([(1, "fail", "a-b"), (2, "heal", "a-b")], {0: [(1, 2)], 1: [(1, 2)]}),
+        (
+            [(1, "fail", "a-b, b-c"), (2, "heal", "b-c")],
+            {0: [(1, math.inf)], 1: [(1, math.inf)], 2: [(1, 2)], 3: [(1, 2)]},
+        ),
+        ([(1, "fail_node", "c"), (3, "heal_node", "c")], {2: [(1, 3)], 3: [(1, 3)]}),
+        (
+            [(1, "fail", "b-c"), (2, "fail_node", "c"), (3, "heal", "b-c"), (4, "heal_node", "c")],
+            {2: [(1, 4)], 3: [(1, 4)]},
+        ),
+        ([(1, "change", "a-b (rate 0.5)"), (2, "fail", "50 % of the uplinks")], {}),
+    ],
+)
+def test_events_tell_when_links_are_down(events, expected):
+    assert failures.intervals([event(*one) for one in events], LINKS) == expected
+
+
+def test_a_link_is_down_in_each_step_that_has_a_moment_of_its_failure():
+    down = {0: [(0.25, 0.3), (0.35, 0.5)], 3: [(0.9, math.inf)], 4: [(1.5, math.inf)]}
+    assert failures.steps(down, 0.1, 10) == [[0, 2, 4], [3, 9, 9]]
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ([], [0, 1]),
+        ([(1, "fail", "a-b")], []),
+        ([(1, "fail", "b-c")], [0, 1]),
+        ([(1, "fail", "50 % of the uplinks")], []),
+    ],
+)
+def test_links_that_no_event_takes_down_were_never_up(events, expected):
+    assert failures.never_up([event(*one) for one in events], LINKS, [0, 1]) == expected
