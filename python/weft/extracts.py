@@ -98,7 +98,7 @@ def _samples_of(results: Results, table: str) -> pl.LazyFrame:
 def throughput_over_time(results: Results) -> pl.DataFrame:
     """Delivered application bytes: `point`, `scheme`, `class` (`all` for the sum), `time_s`, `bps`, `half`.
 
-    `bps` is the mean over seeds, `half` half its 95 % interval, null with one seed.
+    `bps` is the mean over seeds, `half` the half-width of its 95 % interval, null with one seed.
     """
     by_class = _samples_of(results, "throughput")
     total = by_class.with_columns(pl.lit("all").alias("class"))
@@ -116,7 +116,8 @@ def throughput_over_time(results: Results) -> pl.DataFrame:
 def largest_queue(results: Results) -> pl.DataFrame:
     """The fullest port of the fabric: `point`, `scheme`, `time_s`, `bytes`, `half`.
 
-    `bytes` is the maximum in the bin, as mean over seeds; `half` is half its 95 % interval, null with one seed.
+    `bytes` is the maximum in the bin, as mean over seeds; `half` is the half-width of its 95 % interval, null with one
+    seed.
     """
     grid = _grid(results, of_links=True)
     values = (
@@ -308,9 +309,9 @@ def _sampled_ports(results: Results) -> int:
 
 
 def link_use(results: Results) -> pl.DataFrame:
-    """Directed links: `point`, `scheme`, `from`, `to`, and means over seeds with halves of their 95 % intervals.
+    """Directed links: `point`, `scheme`, `from`, `to`, and means over seeds with half-widths of their intervals.
 
-    The means are `utilisation`, `drops`, `max_queue_bytes`; the halves end in `_half` and are null with one seed.
+    The means are `utilisation`, `drops`, `max_queue_bytes`; the half-widths end in `_half` and are null with one seed.
     """
     names = ("utilisation", "drops", "max_queue_bytes")
     found = (

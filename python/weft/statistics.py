@@ -36,7 +36,7 @@ class Estimate:
 
     @property
     def half(self) -> float | None:
-        """Half the width of the interval, or None."""
+        """The half-width of the interval, or None."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
     def as_dict(self) -> dict[str, float | None]:
@@ -99,7 +99,7 @@ class Estimates:
 
     @property
     def half(self) -> npt.NDArray[np.float64] | None:
-        """Half the width of each interval; None with fewer than two seeds."""
+        """The half-width of each interval; None with fewer than two seeds."""
         if self.n < 2:
             return None
         return np.asarray(np.sqrt(self._squares / (self.n - 1)) * half_width(self.n))
@@ -107,7 +107,7 @@ class Estimates:
 
 @cache
 def half_width(n: int, confidence: float = CONFIDENCE) -> float:
-    """Half the width of the interval of the mean of `n` (at least 2) values, in standard deviations."""
+    """The half-width of the interval of the mean of `n` (at least 2) values, in standard deviations."""
     # SciPy takes a third of a second to load, which commands without intervals need not wait for.
     from scipy.special import stdtrit
 

@@ -235,7 +235,7 @@ class Details:
 
     @cached_property
     def pairs_exist(self) -> bool:
-        """Whether the schemes have the same flows, so that they can be compared flow by flow."""
+        """The schemes have the same flows, so that they can be compared flow by flow."""
         return len(self._content.schemes) > 1 and self._content.summary.same_flows
 
 

@@ -114,7 +114,7 @@ def _interval_note(content: Content, begin: str = "Vertical lines:") -> str:
 
 
 def _plus_minus(content: Content) -> str:
-    return _interval_note(content, "±: half the")
+    return _interval_note(content, "±: half-width of the")
 
 
 def completion(content: Content) -> str:

@@ -32,7 +32,7 @@ def tsv(summary: Summary) -> str:
 
 
 def comparison(content: Content) -> str:
-    """The comparison as a table: mean over seeds, half the 95 % interval below, difference from the baseline."""
+    """The comparison as a table: mean over seeds, half-width of the interval below, difference from the baseline."""
     summary = content.summary
     chosen = styles(content.schemes)
     heads = [short_key(key, summary.by) for key in summary.by]
