@@ -15,9 +15,11 @@ from typer.testing import CliRunner, Result
 
 import sample
 import terminal  # noqa: F401
-from chromium import CHROMIUM, FLAGS
+from chromium import CHROMIUM, FLAGS, opened
+from report_page import go
 from skips import pytest_make_collect_report, pytest_runtest_makereport
 from tiny import TINY
+from weft import report
 from weft.cli import app
 from weft.results import Results
 from weft.scenario import Scenario
@@ -119,3 +121,22 @@ def browser():
         browser = driver.chromium.launch(executable_path=CHROMIUM, headless=True, args=list(FLAGS))
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def page_of_all(browser, tmp_path_factory: pytest.TempPathFactory):
+    """The sample's report, with an event in each run, opened once."""
+    folder = tmp_path_factory.mktemp("page")
+    directory = sample.write_results(folder / "results")
+    sample.add_event(directory, {"at_ps": 300_000_000_000, "change": "fail", "target": "e0-a1"})
+    page = opened(browser, report(directory, folder / "report.html"), accept_downloads=True)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def page(page_of_all):
+    """The same page, with all choices as at first."""
+    go(page_of_all, "")
+    yield page_of_all
+    page_of_all.set_viewport_size({"width": 1280, "height": 900})
