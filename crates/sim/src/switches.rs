@@ -208,9 +208,11 @@ impl<S: Switch> Switches<S> {
                     net.now = now + Duration::from_ps(place as u64);
                     net.send(first_link + u32::from(port.0), this, tracer);
                 }
-                Action::Hold(slot) => {
+                Action::Hold(slot) | Action::HoldAside(slot) => {
                     let this = one_of(packet, place + 1 == count, now, net, tracer);
-                    match net.hold(first_link, this) {
+                    let is_aside = matches!(action, Action::HoldAside(_));
+                    let space = if is_aside { Some(Deposit::NOTHING) } else { net.hold(first_link, this) };
+                    match space {
                         None => net.drop(node, this, DropReason::QueueFull, tracer),
                         Some(space) => {
                             if let Some((lost, space)) = self.held.put(number, slot, (this, space)) {
@@ -242,7 +244,7 @@ impl<S: Switch> Switches<S> {
             emit(node, first_link, &actions, net, tracer);
         }
         self.let_go(number, actions.released_behind(), net, tracer);
-        let is_hold = |action| matches!(action, Action::Hold(_));
+        let is_hold = |action| matches!(action, Action::Hold(_) | Action::HoldAside(_));
         let releases = !actions.released_ahead().is_empty() || !actions.released_behind().is_empty();
         let sets_deadline = releases || actions.all().any(is_hold);
         actions.clear();

@@ -21,6 +21,8 @@ pub enum Action {
     Consume,
     /// Hold it in this slot of the switch.
     Hold(u32),
+    /// The same, in memory of its own: it takes up no space in buffers and accounts of flow control.
+    HoldAside(u32),
 }
 
 /// A change of a frame before it is sent, the same for all copies.

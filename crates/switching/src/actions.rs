@@ -68,6 +68,12 @@ impl Actions {
         self.more = true;
     }
 
+    /// The same, without space in the switch's buffers and in accounts of flow control.
+    pub fn hold_aside(&mut self, slot: u32) {
+        self.push(Action::HoldAside(slot));
+        self.more = true;
+    }
+
     /// Sends the frame held in `slot` out of `port`. An empty slot stays empty. Calls before the first action on the
     /// switch's present frame take effect before it, later calls after it and after emitted frames, all in order.
     pub fn release(&mut self, slot: u32, port: PortId) {

@@ -5,8 +5,8 @@ use weft_units::{Duration, PortId, Time};
 use super::flow_key::FlowKey;
 use super::overlay::{Request, Stamp, Tag};
 use super::queues::{Queue, Queues};
+use crate::Actions;
 use crate::soft_table::SoftTable;
-use crate::{Actions, Header};
 
 /// A flow.
 #[derive(Clone, Copy)]
@@ -49,14 +49,14 @@ impl Arrivals {
         Self { flows: SoftTable::new(size, &[aging], secret), wait, slack, longest }
     }
 
-    /// The fate of a packet that is to leave at `port`; `clear` is the message if it has to wait for another in vain.
+    /// The fate of a packet that is to leave at `port`.
     pub(super) fn next(
         &mut self,
         flow: FlowKey,
         tag: Tag,
         now: Time,
         queues: &mut Queues,
-        (port, clear): (PortId, Header),
+        port: PortId,
         out: &mut Actions,
     ) -> Fate {
         let is_tail = tag.request == Request::Clear;
@@ -89,7 +89,7 @@ impl Arrivals {
                 entry.is_clear = true;
                 return Fate::Leaves;
             }
-            entry.queue = queues.open(flow, (tag.epoch, tag.tail_sent, until), port, clear);
+            entry.queue = queues.open(flow, (tag.epoch, tag.tail_sent, until), port);
             let slot = entry.queue.and_then(|place| queues.push(place));
             return slot.map_or(Fate::Leaves, Fate::Waits);
         };
@@ -166,8 +166,7 @@ mod tests {
         fn next(&mut self, epoch: u8, rerouted: bool, [sent, us]: [u64; 2], request: Request) -> Fate {
             let (sent, tail_sent) = (Stamp::new(at(sent)), Stamp::new(at(100)));
             let tag = Tag { request, rerouted, epoch, path: [0; 2], sent, tail_sent };
-            let exit = (PortId(1), Header::default());
-            self.arrivals.next(FLOW, tag, at(us), &mut self.queues, exit, &mut self.out)
+            self.arrivals.next(FLOW, tag, at(us), &mut self.queues, PortId(1), &mut self.out)
         }
 
         /// The slots of packets that leave once the queue is closed.
@@ -238,8 +237,7 @@ mod tests {
         end.arrivals = Arrivals::new(1, Duration::from_ms(2), [200, 16, 316].map(Duration::from_us), 1);
         assert_eq!(end.next(3, true, [101, 112], Request::Nothing), Fate::Waits(0));
         let tag = Tag::default();
-        let exit = (PortId(2), Header::default());
-        end.arrivals.next(FlowKey(8), tag, at(113), &mut end.queues, exit, &mut end.out);
+        end.arrivals.next(FlowKey(8), tag, at(113), &mut end.queues, PortId(2), &mut end.out);
         assert_eq!(end.out.released_ahead(), [(0, Action::Send(PortId(1)))]);
     }
 }

@@ -26,6 +26,13 @@ pub(super) const PARAMS: &[ParamInfo] = &[
         .elsewhere("conweave-ns3 300 us on leaf-spine fabrics, 1 ms on fat-trees"),
     ParamInfo::duration("aging", "2 ms", "age from which a flow without packets is forgotten"),
     ParamInfo::count("flow_table", "65536", "entries of each of a switch's two tables of flows"),
+    ParamInfo::choice(
+        "waiting",
+        &["charged", "aside"],
+        "charged",
+        "accounting of waiting packets: charged to buffers and flow control, or in memory of their own",
+    )
+    .elsewhere("conweave-ns3 `aside`"),
     ParamInfo::count(
         "queues",
         "1024",
@@ -49,6 +56,8 @@ pub(super) struct Config {
     pub(super) aging: Duration,
     pub(super) flows: usize,
     pub(super) queues: usize,
+    /// Whether waiting packets are not charged.
+    pub(super) aside: bool,
 }
 
 impl Config {
@@ -65,6 +74,7 @@ impl Config {
             aging: us("aging", 2_000),
             flows: count("flow_table", 65_536),
             queues: count("queues", 1_024),
+            aside: spec.word("waiting") == Some("aside"),
         }
     }
 

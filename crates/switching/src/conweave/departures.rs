@@ -25,21 +25,17 @@ struct Departure {
 /// The flows.
 pub(super) struct Departures {
     flows: SoftTable<FlowKey, Departure>,
+    aging: Duration,
     cutoff: Duration,
     expiry: Duration,
 }
 
 impl Departures {
     /// At most `size` flows, each forgotten `aging` after its last packet. An answer is late `cutoff` after the idle round
-    /// trip; after a pause of `expiry` a flow has no packets under way.
-    pub(super) fn new(
-        size: usize,
-        aging: Duration,
-        (cutoff, expiry): (Duration, Duration),
-        secret: u64,
-    ) -> Self {
+    /// trip; after a pause of `expiry` a flow has no packets under way. An answer that takes longer than `aging` was lost.
+    pub(super) fn new(size: usize, [aging, cutoff, expiry]: [Duration; 3], secret: u64) -> Self {
         // The other end must not remember a flow, and its last epoch, for longer.
-        Self { flows: SoftTable::new(size, &[aging * 2], secret), cutoff, expiry }
+        Self { flows: SoftTable::new(size, &[aging * 2], secret), aging, cutoff, expiry }
     }
 
     /// The header of the next packet of a flow, to a switch at this idle round trip, with paths from `draw`.
@@ -51,7 +47,7 @@ impl Departures {
         idle: Duration,
         draw: &mut impl FnMut(Time) -> Draw,
     ) -> Tag {
-        let (cutoff, expiry) = (self.cutoff, self.expiry);
+        let (aging, cutoff, expiry) = (self.aging, self.cutoff, self.expiry);
         let Some(entry) = self.flows.refresh(&flow, now) else {
             let path = draw(now).path;
             let deadline = now + idle + cutoff;
@@ -68,8 +64,7 @@ impl Departures {
             return tag(&entry, now, Request::RoundTrip);
         };
         let is_expired = now.saturating_since(entry.last) > expiry;
-        // An answer that is missing for so long was lost.
-        let is_stuck = entry.rerouted && now.saturating_since(entry.tail_at) > expiry;
+        let is_stuck = entry.rerouted && now.saturating_since(entry.tail_at) > aging;
         entry.last = now;
         if is_expired || entry.is_settled || is_stuck {
             if is_expired {
@@ -152,8 +147,7 @@ mod tests {
     }
 
     fn departures() -> Departures {
-        let times = (Duration::from_us(4), Duration::from_us(300));
-        Departures::new(8, Duration::from_ms(2), times, 1)
+        Departures::new(8, [2_000, 4, 300].map(Duration::from_us), 1)
     }
 
     /// The next packet, with this path on offer: its epoch, whether it is on the new path, its path and request.
@@ -207,7 +201,9 @@ mod tests {
         let mut of = departures();
         next(&mut of, 0, 1, true);
         next(&mut of, 15, 2, true);
-        assert_eq!(next(&mut of, 215, 3, true), (0, true, 2, Request::Nothing));
-        assert_eq!(next(&mut of, 316, 3, true), (1, false, 2, Request::RoundTrip));
+        for us in (215..=2_015).step_by(200) {
+            assert_eq!(next(&mut of, us, 3, true), (0, true, 2, Request::Nothing));
+        }
+        assert_eq!(next(&mut of, 2_016, 3, true), (1, false, 2, Request::RoundTrip));
     }
 }

@@ -9,7 +9,8 @@
 //!
 //! Departures from the paper, most of them as in conweave-ns3:
 //! * Two paths are drawn for a flow that is to move; if both are congested, it keeps its own.
-//! * If the `TAIL` does not come in time, there is also a `CLEAR`. If that is lost, the next epoch begins after `expiry`.
+//! * If the `TAIL` does not come in time, packets wait no longer, but the `CLEAR` still follows the `TAIL`. If one of them is
+//!   lost, the next epoch begins after a pause of the flow or after `aging`.
 //! * Only packets with payload are in epochs, of all protocols; others go by hash. The header takes no bytes on the wire.
 //! * A path is the choices at the first two switches on the way up: on fabrics with more, later ones go by its hash.
 
@@ -91,14 +92,15 @@ impl Blueprint for ConWeave {
     fn switch(&self, fabric: &Fabric, node: NodeId) -> ConWeaveSwitch {
         let links = self.routes.links(node);
         let key = mix64(ecmp::hash_id(self.seed, node));
-        let Config { cutoff, pause, wait, slack, expiry, aging, flows, queues } = self.config;
+        let Config { cutoff, pause, wait, slack, expiry, aging, flows, queues, aside } = self.config;
         let tor = self.tors.number(node).map(|_| Tor {
             tor_of: self.tors.of_hosts(),
             paths: Paths::new(fabric, &self.routes, node, self.tors.members()),
-            departures: Departures::new(flows, aging, (cutoff, expiry), mix64(key ^ 1)),
+            departures: Departures::new(flows, [aging, cutoff, expiry], mix64(key ^ 1)),
             arrivals: Arrivals::new(flows, aging, [wait, slack, self.config.longest_wait()], mix64(key ^ 2)),
             queues: Queues::new(queues),
             pause,
+            aside,
         });
         ConWeaveSwitch {
             next_hops: self.routes.at(node),

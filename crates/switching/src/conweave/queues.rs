@@ -6,7 +6,7 @@ use weft_units::{PortId, Time};
 
 use super::flow_key::FlowKey;
 use super::overlay::Stamp;
-use crate::{Actions, Header};
+use crate::Actions;
 
 /// A queue of waiting packets.
 pub(super) struct Queue {
@@ -19,8 +19,6 @@ pub(super) struct Queue {
     pub(super) until: Time,
     /// Where they leave.
     pub(super) port: PortId,
-    /// The frame that tells the source.
-    pub(super) clear: Header,
     slots: VecDeque<u32>,
 }
 
@@ -55,7 +53,6 @@ impl Queues {
         flow: FlowKey,
         (epoch, tail_sent, until): (u8, Stamp, Time),
         port: PortId,
-        clear: Header,
     ) -> Option<u16> {
         let place = match self.free.pop() {
             Some(place) => place,
@@ -66,7 +63,7 @@ impl Queues {
             None => return None,
         };
         self.queues[usize::from(place)] =
-            Some(Queue { flow, epoch, tail_sent, until, port, clear, slots: VecDeque::new() });
+            Some(Queue { flow, epoch, tail_sent, until, port, slots: VecDeque::new() });
         self.earliest = self.earliest.min(until);
         Some(place)
     }
@@ -135,7 +132,7 @@ mod tests {
     }
 
     fn open(queues: &mut Queues, flow: u32, us: u64) -> Option<u16> {
-        queues.open(FlowKey(flow), (0, Stamp::default(), at(us)), PortId(1), Header::default())
+        queues.open(FlowKey(flow), (0, Stamp::default(), at(us)), PortId(1))
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(super) struct Tor {
     pub(super) arrivals: Arrivals,
     pub(super) queues: Queues,
     pub(super) pause: Duration,
+    /// Whether packets wait outside of buffers and accounts.
+    pub(super) aside: bool,
 }
 
 /// One of `ports`, which are not empty.
@@ -48,10 +50,10 @@ impl Tor {
     fn arrives(&mut self, header: &Header, port: PortId, now: Time, back: PortId, out: &mut Actions) {
         let Some(tag) = Tag::from_bytes(header.overlay) else { return out.send(port) };
         let flow = FlowKey(header.flow_hash);
-        let exit = (port, Control::Clear(tag.epoch).about(header));
-        let fate = self.arrivals.next(flow, tag, now, &mut self.queues, exit, out);
+        let fate = self.arrivals.next(flow, tag, now, &mut self.queues, port, out);
         match fate {
             Fate::Leaves => out.send(port),
+            Fate::Waits(slot) if self.aside => out.hold_aside(slot),
             Fate::Waits(slot) => out.hold(slot),
             Fate::LeavesBefore(place) => {
                 out.send(port);
@@ -146,11 +148,8 @@ impl Switch for ConWeaveSwitch {
     fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
         let Some(tor) = &mut self.tor else { return };
         for place in tor.queues.due(ctx.now()) {
-            let Some(queue) = tor.queues.close(place, out) else { continue };
-            tor.arrivals.gave_up(&queue, ctx.now());
-            let source = queue.clear.destination().map_or(&[][..], |host| self.next_hops.all(host));
-            if !source.is_empty() {
-                out.emit(hashed(source, queue.flow.0, self.key), queue.clear);
+            if let Some(queue) = tor.queues.close(place, out) {
+                tor.arrivals.gave_up(&queue, ctx.now());
             }
         }
     }

@@ -156,7 +156,7 @@ impl<S: Switch> Network for Switches<'_, S> {
                     }
                     Action::Drop(reason) => ends.push(End::Dropped(last.to, reason)),
                     Action::Consume => panic!("a switch consumed a host's frame"),
-                    Action::Hold(_) => panic!("no frame overtakes another here"),
+                    Action::Hold(_) | Action::HoldAside(_) => panic!("no frame overtakes another here"),
                 }
             }
         }

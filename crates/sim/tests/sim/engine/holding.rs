@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use rand_core::RngCore;
-use weft_fabric::{Fabric, build};
+use weft_fabric::{Fabric, Limit, PfcSpec, QueueSpec, build};
 use weft_sim::fault::{Fault, FaultKind};
 use weft_switching::{Actions, Blueprint, Context, DropReason, Forwarding, Header, NextHops, Switch};
+use weft_transport::Protocol;
 use weft_units::{Duration, LinkId, NodeId, PortId, Time};
 
-use crate::common::{MS, Trial, US, at, profile};
+use crate::common::{MS, Trial, US, at, profile, scheme};
 use crate::engine::threads::{busy, link, same_with_threads};
 use crate::theory::conservation::{any_fabric, any_flows};
 
@@ -233,24 +234,32 @@ proptest! {
     }
 }
 
-/// Holds every frame, in slots from `first` on, four in all.
+/// Holds every frame, in slots from `first` on, `count` in all, in buffers or aside.
+#[derive(Clone, Copy)]
 struct Hoarding {
     first: u32,
+    count: u32,
+    aside: bool,
 }
 
-struct HoardingSwitch(u32, u32);
+struct HoardingSwitch(Hoarding, u32);
 
 impl Blueprint for Hoarding {
     type Switch = HoardingSwitch;
 
     fn switch(&self, _fabric: &Fabric, _node: NodeId) -> HoardingSwitch {
-        HoardingSwitch(self.first, 0)
+        HoardingSwitch(*self, 0)
     }
 }
 
 impl Switch for HoardingSwitch {
     fn receive<C: Context>(&mut self, _ctx: &mut C, _ingress: PortId, _header: &Header, out: &mut Actions) {
-        out.hold(self.0 + self.1 % 4);
+        let slot = self.0.first + self.1 % self.0.count;
+        if self.0.aside {
+            out.hold_aside(slot)
+        } else {
+            out.hold(slot)
+        }
         self.1 += 1;
     }
 }
@@ -261,9 +270,28 @@ fn what_a_switch_never_releases_is_in_flight_and_what_has_no_slot_is_dropped() {
     let trial =
         (0..6).fold(Trial::linux(&fabric, "spray").limit(MS(100)), |trial, ms| trial.flow(0, 1, 1, MS(ms)));
     for (first, in_flight) in [(0, 4), (Actions::SLOTS - 2, 2), (Actions::SLOTS, 0)] {
-        let outcome = trial.run_own(|_| Hoarding { first });
+        let outcome = trial.run_own(|_| Hoarding { first, count: 4, aside: false });
         let counters = &outcome.report.counters;
         assert_eq!((counters.packets_sent, counters.packets_in_flight), (6, in_flight));
         assert_eq!(outcome.dropped(DropReason::NotReleased), 6 - in_flight);
+    }
+}
+
+#[test]
+fn frames_held_aside_pause_no_sender() {
+    let queue = QueueSpec { pfc: Some(PfcSpec::default()), ..QueueSpec::fifo(Limit::Bytes(100_000)) };
+    let link = link().with_queue(queue);
+    let fabric = build::spine_leaf(1, 2, 1, &link, &link).expect("the sizes are positive");
+    // 200 packets, of which none is acknowledged.
+    let roce = Protocol::Roce(Box::default());
+    let trial = Trial::new(&fabric, scheme("spray"), roce).limit(MS(10)).flow(0, 1, 200_000, Duration::ZERO);
+    for (aside, sent) in [(false, 1..150), (true, 200..1_000)] {
+        let outcome = trial.run_own(|_| Hoarding { first: 0, count: 1_000, aside });
+        let frames: u64 = outcome.report.links.iter().map(|link| link.port.unwrap().pause_frames).sum();
+        let held = outcome.report.counters.packets_in_flight;
+        assert!(
+            sent.contains(&held) && (frames == 0) == aside,
+            "aside {aside}: {held} held, {frames} pauses"
+        );
     }
 }

@@ -222,7 +222,7 @@ fn outcome(frame: &[u8], out: &Actions) -> Outcome {
             }
             Action::Drop(reason) => outcome.counted.dropped.push((Reason::Switch(reason), 1)),
             Action::Consume => outcome.counted.consumed = 1,
-            Action::SendWith(..) | Action::Hold(_) => panic!("no mode does this"),
+            Action::SendWith(..) | Action::Hold(_) | Action::HoldAside(_) => panic!("no mode does this"),
         }
     }
     for (port, header) in out.emitted() {

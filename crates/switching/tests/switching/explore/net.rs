@@ -276,7 +276,9 @@ impl<S: Switch> Net<S> {
                 }
                 Action::Drop(reason) => self.drop(reason),
                 Action::Consume => self.balance.consumed += 1,
-                Action::SendWith(..) | Action::Hold(_) => panic!("no exploring scheme does this"),
+                Action::SendWith(..) | Action::Hold(_) | Action::HoldAside(_) => {
+                    panic!("no exploring scheme does this")
+                }
             }
         }
         if !out.emits_ahead() {

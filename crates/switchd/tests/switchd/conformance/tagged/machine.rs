@@ -170,7 +170,7 @@ impl Machine {
             Action::Drop(reason) => dropped(Reason::Switch(reason)),
             Action::Deliver(_) => panic!("a table has no unknown stations"),
             Action::Consume => panic!("Hellos are consumed before"),
-            Action::SendWith(..) | Action::Hold(_) => panic!("not with tags"),
+            Action::SendWith(..) | Action::Hold(_) | Action::HoldAside(_) => panic!("not with tags"),
         }
     }
 }
