@@ -8,6 +8,7 @@ queue. Load is that of the uplinks: `run.py` divides it by the oversubscription 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from ...scenario import Scenario
@@ -30,7 +31,7 @@ SCHEMES = {
     "ecmp": "",
     "letflow": 'gap = "100 us"',
     "conga": 'gap = "100 us"\ndre_interval = "50 us"\naging = "500 us"',
-    "conweave": "",
+    "conweave": 'waiting = "aside"',
 }
 """The schemes with their parameters."""
 
@@ -57,8 +58,9 @@ SENDERS = (2, 4, 10)
 """Senders of E5."""
 LINE_BPS, PACKET, FRAMED = 40e9, 1000, 1082
 """The rate of their line; payload of a packet, and its bytes on the wire."""
-SECONDS: dict[Size, float] = {Size.quick: 0.25, Size.standard: 1.0, Size.paper: 1.0}
-"""For how long they fill the line."""
+SECONDS: dict[Size, tuple[float, float]] = {Size.quick: (0.25, 1.0), Size.standard: (0.5, 2.0), Size.paper: (0.5, 2.0)}
+"""For how long they fill the line in two runs. Until the shorter one ends, both are the same: their difference omits
+the start at line rate."""
 
 
 def scenarios(size: Size) -> Iterator[tuple[str, Scenario]]:
@@ -85,7 +87,7 @@ def scenarios(size: Size) -> Iterator[tuple[str, Scenario]]:
         yield name, Scenario.from_text(_dcqcn(name, senders, SECONDS[size]), f"{name}.toml")
 
 
-def flow_bytes(senders: int, seconds: float) -> int:
+def _flow_bytes(senders: int, seconds: float) -> int:
     """Bytes that one of `senders` sends in this time, at its share of the line."""
     return int(LINE_BPS / 8 * PACKET / FRAMED / senders * seconds)
 
@@ -128,8 +130,9 @@ protocol = "roce"
     return Scenario.from_text(text, f"{name}.toml")
 
 
-def _dcqcn(name: str, senders: int, seconds: float) -> str:
+def _dcqcn(name: str, senders: int, seconds: tuple[float, float]) -> str:
     """Senders on one line, with the parameters of DCQCN's paper: marks and times as in its fluid model."""
+    sizes = [f"{_flow_bytes(senders, length)} B" for length in seconds]
     pairs = ", ".join(f'["h{number}", "h{senders}"]' for number in range(senders))
     return f"""\
 name = "RoCE, {name}"
@@ -147,7 +150,7 @@ red = {{ kmin = "5 kB", kmax = "1 MB", pmax = 0.05 }}
 pairs = [{pairs}]
 arrivals = "at-once"
 flows = {senders}
-sizes = {{ fixed = "{flow_bytes(senders, seconds)} B" }}
+sizes = {{ fixed = "{sizes[0]}" }}
 
 [scheme]
 name = "ecmp"
@@ -171,4 +174,7 @@ limit = "60 s"
 
 [measure]
 interval = "10 ms"
+
+[sweep]
+"traffic.sizes.fixed" = {json.dumps(sizes)}
 """

@@ -24,7 +24,8 @@ BALANCE: dict[str, Any] = {
 """Slowdowns of the flows of a run that started in its measurement window; `load` in per cent of the uplinks."""
 
 FIXED: dict[str, Any] = {"senders": pl.Int64, "marked": pl.Float64, "unfairness": pl.Float64, "unfinished": pl.Int64}
-"""DCQCN: share of marked packets; largest relative difference of a sender's mean rate from its fair share."""
+"""DCQCN: share of marked packets once the start is over; largest relative difference of a sender's mean rate, over the
+longer run, from its fair share."""
 
 LOSSES: dict[str, Any] = {"part": pl.String, "packets": pl.Int64, "dropped": pl.Int64, "pauses": pl.Int64}
 """Packets sent and dropped and pause frames in the runs with flow control."""
@@ -84,12 +85,25 @@ def _balance(part: Results, scheme: str) -> list[dict[str, Any]]:
 def _fixed(part: Results, senders: int) -> list[dict[str, Any]]:
     fair = LINE_BPS * PACKET / FRAMED / senders
     rate = pl.col("bytes") * 8e12 / pl.col("fct_ps")
-    found = part.scan_flows(measured=False).select(
-        (pl.col("ecn_marks").sum() / pl.col("first_transmissions_received").sum()).alias("marked"),
-        (rate / fair - 1).abs().max().alias("unfairness"),
-        pl.col("fct_ps").is_null().sum().alias("unfinished"),
+    found = (
+        part.scan_flows(measured=False)
+        .group_by("run")
+        .agg(
+            pl.col("bytes").max(),
+            pl.col("ecn_marks").sum().cast(pl.Int64),
+            pl.col("first_transmissions_received").sum().cast(pl.Int64).alias("packets"),
+            (rate / fair - 1).abs().max().alias("unfairness"),
+            pl.col("fct_ps").is_null().sum().alias("unfinished"),
+        )
+        .sort("bytes")
+        .collect()
     )
-    return [{"senders": senders, **row} for row in found.collect().iter_rows(named=True)]
+    if found.height < 2:
+        return []
+    short, long = found.row(0, named=True), found.row(-1, named=True)
+    marked = (long["ecn_marks"] - short["ecn_marks"]) / (long["packets"] - short["packets"])
+    unfinished = short["unfinished"] + long["unfinished"]
+    return [{"senders": senders, "marked": marked, "unfairness": long["unfairness"], "unfinished": unfinished}]
 
 
 def _losses(part: Results, name: str) -> list[dict[str, Any]]:
