@@ -168,12 +168,15 @@ impl EventQueue {
     #[inline(always)]
     pub fn set_and_foresee(&mut self, id: u32, port: u32, time: Time) -> [u32; 3] {
         self.set(id, port, time);
+        [3, 5, 7].map(|depth| self.first_near(id, depth))
+    }
+
+    /// The leaf that is now first in the subtree of 2 to the power of minus `depth` of all leaves that leaf `id` belongs to.
+    #[inline(always)]
+    pub fn first_near(&self, id: u32, depth: u32) -> u32 {
         let leaf = self.place(id);
-        [3, 5, 7].map(|depth| {
-            // SAFETY: see `place`; the ancestors of a leaf are nodes.
-            let key = unsafe { *self.tree.get_unchecked(leaf >> (self.width - depth)) };
-            self.leaf_of(key)
-        })
+        // SAFETY: see `place`; the ancestors of a leaf are nodes.
+        self.leaf_of(unsafe { *self.tree.get_unchecked(leaf >> (self.width - depth)) })
     }
 
     /// Brings forward when leaf `id` is due, or sets it where it was not due.

@@ -63,5 +63,6 @@ pub mod sweep;
 mod switches;
 mod timer;
 pub mod trace;
+mod turns;
 mod waiting;
 mod window;

@@ -21,6 +21,7 @@ use crate::ports::Ports;
 use crate::record::{Counters, FloodCounters};
 use crate::served_port::PortCounters;
 use crate::trace::{Seen, TraceEvent, Tracer};
+use crate::turns::Turns;
 use crate::waiting::point_of;
 
 /// A number of a link that is not in the partition.
@@ -40,9 +41,11 @@ pub struct Network<'a> {
     pub fabric: &'a Fabric,
     /// The current time.
     pub now: Time,
-    /// The pending events. Leaf `link` is the next arrival at the link's far end, leaf `links + link`
-    /// the time at which the line of a port with several queues becomes free.
+    /// The pending events. Leaf `link` is the next arrival at the link's far end. Then, if there are ports with several
+    /// queues, leaf `links + link` is the time at which the port's line becomes free. [`Turns`] has the last leaves.
     pub queue: EventQueue,
+    /// The turns of hosts that pace.
+    pub turns: Turns,
     /// The links: those that leave the partition's nodes, and those that enter it from others.
     pub links: Links,
     /// The packets on them.
@@ -76,16 +79,16 @@ pub struct Network<'a> {
     /// The partition of each far end, by this network's link number.
     to_part: Vec<u16>,
     /// Whether the links are too many to stay in the L1 cache.
-    prefetches: bool,
+    pub prefetches: bool,
 }
 
 impl<'a> Network<'a> {
-    /// The idle network of partition `part`, in a run with this seed.
+    /// The idle network of partition `part`, in a run with this seed; with turns for the links of its hosts if they pace.
     pub fn new(
         (fabric, seed): (&'a Fabric, u64),
         division: &Division,
         part: usize,
-        strand_bits: u32,
+        (strand_bits, paces): (u32, bool),
     ) -> Self {
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let mut far_ends = Vec::new();
@@ -99,12 +102,15 @@ impl<'a> Network<'a> {
                 }
             });
         }
-        let (mut lines, mut first_link) = (Vec::new(), Vec::new());
+        let (mut lines, mut first_link, mut turns) = (Vec::new(), Vec::new(), 0);
         let mut numbers = vec![ELSEWHERE; fabric.links().len()];
         let mut to_part = Vec::new();
         for node in nodes {
             let is_own = division.part_of(node) == part;
             first_link.push(if is_own { lines.len() as u32 } else { ELSEWHERE });
+            if paces && is_own && fabric.node(node).is_host() {
+                turns += fabric.ports(node).len();
+            }
             for &id in fabric.ports(node) {
                 let link = fabric.link(id);
                 let to = division.part_of(link.to);
@@ -129,7 +135,8 @@ impl<'a> Network<'a> {
         Self {
             fabric,
             now: Time::ZERO,
-            queue: EventQueue::new(leaves),
+            queue: EventQueue::new(leaves + turns),
+            turns: Turns::new(leaves as u32, turns as u32),
             links,
             ids,
             packets: Slab::default(),
@@ -230,9 +237,12 @@ impl<'a> Network<'a> {
         if self.queue.is_distant() {
             let first = self.first_distant();
             if first < self.queue.limit() {
-                let (links, ports) = (&self.links, &self.ports);
+                let (links, ports, turns) = (&self.links, &self.ports, &self.turns);
                 let (ids, fabric) = (&self.ids, self.fabric);
-                self.queue.renew(first, |leaf| leaf_due(leaf, links, ports, (ids, fabric)));
+                self.queue.renew(first, |leaf| match turns.of_leaf(leaf) {
+                    Some(turn) => turns.get(turn).map_or((0, Time::MAX), |turn| (turn.port, turn.at)),
+                    None => leaf_due(leaf, links, ports, (ids, fabric)),
+                });
                 return self.queue.first_leaf();
             }
         }
@@ -244,7 +254,7 @@ impl<'a> Network<'a> {
     fn first_distant(&self) -> Time {
         let leaves = 0..self.links.count() * if self.ports.is_empty() { 1 } else { 2 };
         let due = |leaf| leaf_due(leaf, &self.links, &self.ports, (&self.ids, self.fabric)).1;
-        leaves.map(due).min().unwrap_or(Time::MAX)
+        leaves.map(due).min().unwrap_or(Time::MAX).min(self.turns.first())
     }
 
     /// Takes in a packet from another partition.
@@ -510,7 +520,8 @@ impl<'a> Network<'a> {
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.packets.memory() + self.queue.memory() + self.links.memory() + self.ports.memory()
+        let events = self.queue.memory() + self.turns.memory();
+        self.packets.memory() + events + self.links.memory() + self.ports.memory()
     }
 }
 

@@ -102,7 +102,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         world: &World<'_>,
     ) -> Self {
         let is_own = |node: NodeId| division.part_of(node) == part;
-        let mut net = Network::new((fabric, seed), division, part, H::STRAND_BITS);
+        let mut net = Network::new((fabric, seed), division, part, (H::STRAND_BITS, hosts.paces()));
         let nodes = fabric.switches().filter(|node| is_own(*node));
         let switches = Switches::new(blueprint, fabric, nodes, seed, &net);
         let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));
@@ -145,9 +145,12 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             let before = std::mem::replace(&mut self.net.now, time);
             match due {
                 Due::Leaf(link) if link < links => self.arrive(link, world, tracer),
-                Due::Leaf(line) => {
+                Due::Leaf(leaf) => {
                     self.net.counters.events += 1;
-                    self.net.line_free(line - links);
+                    match self.net.turns.of_leaf(leaf) {
+                        Some(turn) => self.turn(turn, world, tracer),
+                        None => self.net.line_free(leaf - links),
+                    }
                 }
                 Due::Far(id) => {
                     if !self.timer(id.into(), world, tracer) {
@@ -168,6 +171,9 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         let net = &mut self.net;
         let (bound, next, far_end, far_port) = net.links.arrive(link);
         net.advance(link, far_port, next, S::DECIDES_AHEAD);
+        if H::FORESEES && net.prefetches {
+            self.hosts.foresee(link, net, world);
+        }
         net.counters.packet_hops += 1;
         let packet = bound.packet;
         let is_watched = net.packets.get(packet).is_watched();
@@ -220,6 +226,15 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             tracer.trace(self.net.now, TraceEvent::Delivered { frame: packet });
         }
         self.hosts.deliver(packet, &mut self.net, &self.routes, world, tracer);
+        if !self.net.reached.is_empty() {
+            self.go_on(world);
+        }
+    }
+
+    /// It is the turn of a host that paces.
+    #[inline]
+    fn turn<T: Tracer>(&mut self, number: u32, world: &World<'_>, tracer: &mut T) {
+        self.hosts.turn(number, &mut self.net, world, tracer);
         if !self.net.reached.is_empty() {
             self.go_on(world);
         }

@@ -59,6 +59,7 @@ impl Any {
 
 impl Hosts for Any {
     const STRAND_BITS: u32 = Multipath::STRAND_BITS;
+    const FORESEES: bool = true;
 
     fn open<T: Tracer>(
         &mut self,
@@ -91,6 +92,25 @@ impl Hosts for Any {
         tracer: &mut T,
     ) -> bool {
         each!(self, hosts => hosts.timer(place, net, nics, world, tracer))
+    }
+
+    #[inline]
+    fn foresee_turn(&self, number: u32, place: u32, is_near: bool) {
+        each!(self, hosts => hosts.foresee_turn(number, place, is_near));
+    }
+
+    #[inline]
+    fn foresee_packet(&self, packet: PacketId, net: &Network<'_>, world: &World<'_>) {
+        each!(self, hosts => hosts.foresee_packet(packet, net, world));
+    }
+
+    fn paces(&self) -> bool {
+        each!(self, hosts => hosts.paces())
+    }
+
+    #[inline]
+    fn turn<T: Tracer>(&mut self, number: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        each!(self, hosts => hosts.turn(number, net, world, tracer));
     }
 
     fn resumed<T: Tracer>(

@@ -10,7 +10,7 @@ use super::vacancies::Vacancies;
 use crate::delays::Delays;
 use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;
-use crate::packet::PacketId;
+use crate::packet::{PacketId, prefetch};
 
 /// A side of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +59,23 @@ impl<S> Ends<S> {
     #[inline]
     pub fn at(&mut self, place: u32) -> Option<&mut End<S>> {
         self.ends.get_mut(place as usize)?.as_deref_mut()
+    }
+
+    /// The same, to read it.
+    #[inline]
+    pub fn look_at(&self, place: u32) -> Option<&S> {
+        Some(&self.ends.get(place as usize)?.as_deref()?.state)
+    }
+
+    /// Prefetches the side at `place`.
+    #[inline]
+    pub fn prefetch(&self, place: u32) {
+        if let Some(Some(end)) = self.ends.get(place as usize) {
+            let start: *const u8 = std::ptr::from_ref::<End<S>>(end).cast();
+            for line in (0..size_of::<End<S>>()).step_by(64) {
+                prefetch(start.wrapping_add(line));
+            }
+        }
     }
 
     /// A side of a flow, if it is there.

@@ -8,12 +8,9 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use weft_units::Time;
 
-use crate::event_queue::{EventQueue, Order};
 use crate::journal::FlowNumber;
-use crate::timer::Timer;
-
-/// The flag of a link's timers among those of the ends.
-const LINK: u32 = 1 << 28;
+use crate::network::{Network, line_port};
+use crate::turns::Turn;
 
 /// A sender's wish to send.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,31 +26,25 @@ pub struct Pacer {
     /// The link.
     pub nic: u32,
     number: u32,
+    /// The rank of its turns among simultaneous events of the host.
+    port: u32,
     ready: VecDeque<Wish>,
     waiting: BinaryHeap<Reverse<(Time, Wish)>>,
     /// Those whose class of packets flow control has paused.
     paused: Vec<Wish>,
-    /// When the timer is due; [`Time::MAX`]: there is none.
-    armed: Time,
 }
 
 impl Pacer {
     /// No sender yet; `number` is that of the link among those of the partition's hosts.
-    pub fn new(nic: u32, number: u32) -> Self {
+    pub fn new(nic: u32, number: u32, net: &Network<'_>) -> Self {
         Self {
             nic,
             number,
+            port: line_port(net.fabric, net.id(nic)),
             ready: VecDeque::new(),
             waiting: BinaryHeap::new(),
             paused: Vec::new(),
-            armed: Time::MAX,
         }
-    }
-
-    /// The number of the link whose timer has this place, if it is one.
-    #[inline]
-    pub const fn of_timer(place: u32) -> Option<u32> {
-        if place & LINK != 0 { Some(place & !LINK) } else { None }
     }
 
     /// A sender wants to send from `at` on.
@@ -88,27 +79,27 @@ impl Pacer {
         self.ready.extend(self.paused.drain(..));
     }
 
-    /// Sets the timer for the next turn, at a time when the line is free.
+    /// The next turn if the line is free from `free` on, which is never if nothing waits.
     #[inline]
-    pub fn arm(&mut self, free: Time, queue: &mut EventQueue) {
-        let next = match (self.ready.is_empty(), self.waiting.peek()) {
-            (false, _) => free,
-            (true, Some(Reverse((at, _)))) => free.max(*at),
-            (true, None) => return,
+    fn next(&self, free: Time) -> Turn {
+        let (at, wish) = match (self.ready.front(), self.waiting.peek()) {
+            (Some(wish), _) => (free, *wish),
+            (None, Some(Reverse((at, wish)))) => (free.max(*at), *wish),
+            (None, None) => return Turn::NEVER,
         };
-        if next < self.armed {
-            self.armed = next;
-            queue.schedule(Timer::End(LINK | self.number).into(), next, Order::Scheduled);
-        }
+        Turn { at, port: self.port, place: wish.place }
     }
 
-    /// Whether the timer is due now; then it is no longer set.
-    pub fn take_due(&mut self, now: Time) -> bool {
-        let is_due = self.armed == now;
-        if is_due {
-            self.armed = Time::MAX;
-        }
-        is_due
+    /// Sets the next turn, at a time when the line is free, if that is earlier than the one set.
+    #[inline]
+    pub fn arm(&self, free: Time, net: &mut Network<'_>) {
+        net.turns.bring_forward(self.number, self.next(free), &mut net.queue);
+    }
+
+    /// The turn that was due is over: sets the next one.
+    #[inline]
+    pub fn arm_again(&self, free: Time, net: &mut Network<'_>) {
+        net.turns.set(self.number, self.next(free), &mut net.queue);
     }
 
     /// Bytes on the heap.

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use super::pacer::Pacer;
+use crate::network::Network;
+use crate::packet::prefetch;
 
 /// A [`Pacer`] for each link, added when a sender needs it.
 #[derive(Default)]
@@ -13,11 +15,11 @@ pub struct Pacers {
 
 impl Pacers {
     /// The number of the pacer of `nic`.
-    pub fn of(&mut self, nic: u32) -> u32 {
+    pub fn of(&mut self, nic: u32, net: &Network<'_>) -> u32 {
         let pacers = &mut self.pacers;
         *self.by_nic.entry(nic).or_insert_with(|| {
             let number = pacers.len() as u32;
-            pacers.push(Pacer::new(nic, number));
+            pacers.push(Pacer::new(nic, number, net));
             number
         })
     }
@@ -31,6 +33,15 @@ impl Pacers {
     #[inline]
     pub fn at(&mut self, number: u32) -> &mut Pacer {
         &mut self.pacers[number as usize]
+    }
+
+    /// Prefetches the pacer with a number.
+    #[inline]
+    pub fn prefetch(&self, number: u32) {
+        let start: *const u8 = self.pacers.as_ptr().wrapping_add(number as usize).cast();
+        for line in (0..size_of::<Pacer>()).step_by(64) {
+            prefetch(start.wrapping_add(line));
+        }
     }
 
     /// Bytes of memory held.

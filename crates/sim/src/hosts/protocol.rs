@@ -52,6 +52,9 @@ pub trait Hosts: Send {
     /// Bits of a packet's owner below the flow's number.
     const STRAND_BITS: u32;
 
+    /// Whether [`Hosts::foresee_turn`] and [`Hosts::foresee_packet`] do anything.
+    const FORESEES: bool = false;
+
     /// Opens the connection of a flow at its source.
     fn open<T: Tracer>(
         &mut self,
@@ -81,6 +84,41 @@ pub trait Hosts: Send {
         world: &World<'_>,
         tracer: &mut T,
     ) -> bool;
+
+    /// Whether hosts send a packet when it is its turn on their link, rather than as soon as they have it.
+    fn paces(&self) -> bool {
+        false
+    }
+
+    /// The turn with this number is due ([`Turns`](crate::turns::Turns)): it is set again or never comes again.
+    fn turn<T: Tracer>(&mut self, _number: u32, _net: &mut Network<'_>, _world: &World<'_>, _tracer: &mut T) {
+    }
+
+    /// Prefetches for the turn with this number, of the end at `place`: about 16 events before it, and about 4 events before
+    /// it (`is_near`).
+    fn foresee_turn(&self, _number: u32, _place: u32, _is_near: bool) {}
+
+    /// Prefetches for a packet that reaches its host after about 4 events.
+    fn foresee_packet(&self, _packet: PacketId, _net: &Network<'_>, _world: &World<'_>) {}
+
+    /// Prefetches for events that are due some time after that of leaf `leaf`.
+    #[inline]
+    fn foresee(&self, leaf: u32, net: &Network<'_>, world: &World<'_>) {
+        let [near, far] = [2, 4].map(|depth| net.queue.first_near(leaf, depth));
+        match net.turns.of_leaf(near).map(|turn| (turn, net.turns.get(turn))) {
+            Some((number, Some(turn))) => self.foresee_turn(number, turn.place, true),
+            Some((_, None)) => {}
+            None if near < net.links.count() && net.links.far_end(near).split().is_err() => {
+                self.foresee_packet(net.links.first(near).packet, net, world);
+            }
+            None => {}
+        }
+        if let Some(number) = net.turns.of_leaf(far)
+            && let Some(turn) = net.turns.get(number)
+        {
+            self.foresee_turn(number, turn.place, false);
+        }
+    }
 
     /// Flow control lets queues of a host's port on `nic` go on ([`Network::can_send`]). What waited in the port follows
     /// without this call.

@@ -9,7 +9,7 @@ use weft_units::{Bytes, HostId, Time};
 use super::alarms::Alarms;
 use super::ends::{Ends, Whose, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
-use super::pacer::{Pacer, Wish};
+use super::pacer::Wish;
 use super::pacers::Pacers;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World};
@@ -121,9 +121,9 @@ impl Roce {
             let free = net.departure(nic).max(net.now);
             let turns = self.links.at(link);
             if free > net.now {
-                return turns.arm(free, &mut net.queue);
+                return turns.arm(free, net);
             }
-            let Some(turn) = turns.take(net.now) else { return turns.arm(free, &mut net.queue) };
+            let Some(turn) = turns.take(net.now) else { return turns.arm(free, net) };
             let Some(end) = self.ends.at(turn.place).filter(|end| end.whose.flow == turn.flow) else {
                 continue;
             };
@@ -268,7 +268,7 @@ impl Hosts for Roce {
             rate: Dcqcn::new(net.rate(net.id(nic))),
             template: Header { kind: Kind::Other, traffic_class, ..template },
             nic,
-            link: self.links.of(nic),
+            link: self.links.of(nic, net),
             following: Following::new(true),
             alarms: Alarms::default(),
             next_at: net.now,
@@ -334,13 +334,6 @@ impl Hosts for Roce {
         tracer: &mut T,
     ) -> bool {
         let now = net.now;
-        if let Some(link) = Pacer::of_timer(place) {
-            let is_due = self.links.at(link).take_due(now);
-            if is_due {
-                self.serve(link, net, world, tracer);
-            }
-            return is_due;
-        }
         let Some(end) = self.ends.at(place) else { return false };
         let Side::Sender(this) = &mut end.state else { return false };
         if !this.alarms.take_due(now) {
@@ -349,6 +342,17 @@ impl Hosts for Roce {
         this.sender.time_out(&self.config, now);
         self.wake(place, net, world, tracer);
         true
+    }
+
+    fn paces(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn turn<T: Tracer>(&mut self, link: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        self.serve(link, net, world, tracer);
+        let turns = self.links.at(link);
+        turns.arm_again(net.departure(turns.nic), net);
     }
 
     fn resumed<T: Tracer>(
@@ -397,7 +401,7 @@ impl Hosts for Roce {
         for end in self.ends.all() {
             let nic = nics.nic(net, &world.flows[end.whose.flow as usize], end.whose.side, None);
             match &mut end.state {
-                Side::Sender(this) => (this.nic, this.link) = (nic, self.links.of(nic)),
+                Side::Sender(this) => (this.nic, this.link) = (nic, self.links.of(nic, net)),
                 Side::Receiver(this) => this.nic = nic,
             }
         }

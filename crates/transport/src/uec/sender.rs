@@ -50,8 +50,10 @@ pub struct Sender {
     arrivals: Arrivals,
     /// Packets to send again, the lowest first; some may have arrived in the meantime.
     missing: BinaryHeap<Reverse<u32>>,
-    /// Transmissions in order of time, at least from the oldest packet in flight on.
-    clock: VecDeque<(u32, Time)>,
+    /// The lowest packet whose first transmission may be in flight.
+    first: u32,
+    /// Later transmissions in order of time, at least from the oldest one in flight on.
+    again: VecDeque<(u32, Time)>,
     /// Bytes of payload.
     in_flight: u64,
     window: Window,
@@ -70,7 +72,8 @@ impl Sender {
             sent: VecDeque::new(),
             arrivals: Arrivals::default(),
             missing: BinaryHeap::new(),
-            clock: VecDeque::new(),
+            first: 0,
+            again: VecDeque::new(),
             in_flight: 0,
             window: Window::new(config, rate),
             entropies: Entropies::new(config.entropy_choice, config.entropies, random),
@@ -142,10 +145,12 @@ impl Sender {
             *sent = Sent { at: now, entropy, attempt: sent.attempt.wrapping_add(1), state: State::InFlight };
         }
         let attempt = sent.attempt;
-        self.tidy();
-        self.clock.push_back((number, now));
-        if self.clock.len() > 2 * self.sent.len() + 64 {
-            self.forget();
+        if is_again {
+            self.tidy();
+            self.again.push_back((number, now));
+            if self.again.len() > 2 * self.sent.len() + 64 {
+                self.forget();
+            }
         }
         self.in_flight += u64::from(bytes);
         self.stats.data_segments_sent += 1;
@@ -217,26 +222,44 @@ impl Sender {
 
     /// When [`Sender::time_out`] is due; [`Time::MAX`] if no packet is in flight.
     pub fn deadline(&mut self, config: &Config) -> Time {
-        self.forget().map_or(Time::MAX, |at| at + config.rto)
+        self.oldest().map_or(Time::MAX, |(at, _)| at + config.rto)
     }
 
-    /// Forgets transmissions before that of the oldest packet in flight; returns its time.
-    fn forget(&mut self) -> Option<Time> {
-        while let Some((number, at)) = self.clock.front().copied() {
-            if self.sent(number).is_some_and(|sent| sent.state == State::InFlight && sent.at == at) {
-                return Some(at);
+    /// The oldest transmission in flight: its time, and the packet's number.
+    fn oldest(&mut self) -> Option<(Time, u32)> {
+        // First transmissions are in order of number.
+        self.first = self.first.max(self.cumulative);
+        let mut oldest = None;
+        while let Some(sent) = self.sent(self.first).copied() {
+            if sent.state == State::InFlight && sent.attempt == 0 {
+                oldest = Some((sent.at, self.first));
+                break;
             }
-            self.clock.pop_front();
+            self.first += 1;
         }
-        None
+        self.forget();
+        let again = self.again.front().map(|(number, at)| (*at, *number));
+        oldest.into_iter().chain(again).min()
+    }
+
+    /// Forgets later transmissions before that of the oldest one in flight.
+    fn forget(&mut self) {
+        while let Some((number, at)) = self.again.front().copied() {
+            if self.sent(number).is_some_and(|sent| sent.state == State::InFlight && sent.at == at) {
+                return;
+            }
+            self.again.pop_front();
+        }
     }
 
     /// Packets that are overdue will be sent again.
     pub fn time_out(&mut self, config: &Config, now: Time) {
-        while self.deadline(config) <= now {
-            let Some((number, _)) = self.clock.pop_front() else { return };
+        while let Some((at, number)) = self.oldest() {
+            if at + config.rto > now {
+                return;
+            }
             let bytes = u64::from(self.size(config, number));
-            let Some(sent) = self.sent(number) else { continue };
+            let Some(sent) = self.sent(number) else { return };
             sent.state = State::Missing;
             let entropy = sent.entropy;
             self.in_flight -= bytes;
@@ -247,10 +270,16 @@ impl Sender {
         }
     }
 
+    /// Where the next packet will be noted, for a prefetch.
+    pub fn tail(&self) -> *const u8 {
+        let (first, second) = self.sent.as_slices();
+        if second.is_empty() { first.as_ptr_range().end.cast() } else { second.as_ptr_range().end.cast() }
+    }
+
     /// Bytes of memory held outside of the struct.
     pub fn memory(&self) -> usize {
         self.sent.capacity() * size_of::<Sent>()
-            + self.clock.capacity() * size_of::<(u32, Time)>()
+            + self.again.capacity() * size_of::<(u32, Time)>()
             + self.missing.capacity() * size_of::<u32>()
             + self.arrivals.heap_bytes()
     }

@@ -22,7 +22,7 @@ pub(crate) struct Signal {
 #[derive(Clone, Debug)]
 pub(crate) enum Window {
     Fixed(u64),
-    Nscc(Box<Nscc>),
+    Nscc(Nscc),
 }
 
 impl Window {
@@ -30,7 +30,7 @@ impl Window {
     pub fn new(config: &Config, rate: Rate) -> Self {
         match config.congestion {
             Congestion::Fixed => Self::Fixed(u64::from(config.window) * u64::from(config.mtu)),
-            Congestion::Nscc => Self::Nscc(Box::new(Nscc::new(config, rate))),
+            Congestion::Nscc => Self::Nscc(Nscc::new(config, rate)),
         }
     }
 

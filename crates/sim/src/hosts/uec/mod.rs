@@ -12,7 +12,7 @@ use weft_units::{HostId, Time};
 use super::alarms::Alarms;
 use super::ends::{Ends, Whose, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
-use super::pacer::{Pacer, Wish};
+use super::pacer::Wish;
 use super::pacers::Pacers;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World};
@@ -20,13 +20,14 @@ use super::tcp::template;
 use crate::delays::{Delays, Last};
 use crate::journal::{FlowNumber, SideReport, Strand};
 use crate::network::Network;
-use crate::packet::PacketId;
+use crate::packet::{PacketId, prefetch};
 use crate::trace::Tracer;
 
 /// One side of a flow.
+#[expect(clippy::large_enum_variant, reason = "each packet reads it: no pointer to follow")]
 enum Side {
-    Source(Box<Source>),
-    Destination(Box<Destination>),
+    Source(Source),
+    Destination(Destination),
 }
 
 /// The source.
@@ -103,7 +104,7 @@ impl Uec {
             let pacer = self.pacers.at(number);
             let free = net.departure(pacer.nic);
             if free > now {
-                return pacer.arm(free, &mut net.queue);
+                return pacer.arm(free, net);
             }
             let Some(wish) = pacer.take(now) else { return };
             let Some(end) = self.ends.at(wish.place).filter(|end| end.whose.flow == wish.flow) else {
@@ -118,8 +119,8 @@ impl Uec {
                 continue;
             }
             if !net.can_send(source.nic, source.template.traffic_class) {
-                // Its queue is paused: `resumed` tells when it goes on.
-                return self.pacers.at(number).add(wish, now, now);
+                self.pacers.at(number).pause(wish);
+                continue;
             }
             source.is_waiting = false;
             let Some(data) = source.sender.send(&self.config, now) else { continue };
@@ -141,7 +142,7 @@ impl Uec {
     fn listen(&mut self, number: FlowNumber, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
         let flow = &world.flows[number as usize];
         let template = Header { kind: Kind::Other, ..template(flow, 1) };
-        let side = Side::Destination(Box::new(Destination {
+        let side = Side::Destination(Destination {
             receiver: Receiver::new(&self.config, flow.bytes),
             entropy: pick(u64::from(template.flow_hash) << 32, self.config.entropies.into()) as u16,
             template,
@@ -149,7 +150,7 @@ impl Uec {
             has_all: false,
             delays: Delays::default(),
             last: Last::default(),
-        }));
+        });
         self.ends.add(Whose { flow: number, side: 1 }, side, net.now, world)
     }
 }
@@ -168,16 +169,16 @@ impl Hosts for Uec {
         let flow = &world.flows[number as usize];
         let nic = nics.nic(net, flow, 0, None);
         let random = stream(world.seed, "uec", number.into()).next_u64();
-        let side = Side::Source(Box::new(Source {
+        let side = Side::Source(Source {
             sender: Sender::new(&self.config, flow.bytes, net.rate(net.id(nic)), random),
             template: Header { kind: Kind::Other, ..template(flow, 0) },
             nic,
-            pacer: self.pacers.of(nic),
+            pacer: self.pacers.of(nic, net),
             is_waiting: false,
             is_done: false,
             following: Following::new(true),
             alarms: Alarms::default(),
-        }));
+        });
         let place = self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world);
         tell_opened(net, world, number);
         self.pump(place, net, world, tracer);
@@ -244,13 +245,6 @@ impl Hosts for Uec {
         tracer: &mut T,
     ) -> bool {
         let now = net.now;
-        if let Some(link) = Pacer::of_timer(place) {
-            let is_due = self.pacers.at(link).take_due(now);
-            if is_due {
-                self.serve(link, net, tracer);
-            }
-            return is_due;
-        }
         let Some(end) = self.ends.at(place) else { return false };
         let Side::Source(source) = &mut end.state else { return false };
         if !source.alarms.take_due(now) {
@@ -259,6 +253,37 @@ impl Hosts for Uec {
         source.sender.time_out(&self.config, now);
         self.pump(place, net, world, tracer);
         true
+    }
+
+    fn paces(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn foresee_turn(&self, number: u32, place: u32, is_near: bool) {
+        if !is_near {
+            self.pacers.prefetch(number);
+            self.ends.prefetch(place);
+        } else if let Some(Side::Source(source)) = self.ends.look_at(place) {
+            prefetch(source.sender.tail());
+        }
+    }
+
+    #[inline]
+    fn foresee_packet(&self, packet: PacketId, net: &Network<'_>, world: &World<'_>) {
+        if let (Some(Strand { flow, .. }), Some(end)) =
+            (net.strand(packet), net.packets.get(packet).endpoint())
+            && let Place::At(place) = world.places.get(flow, end as usize & 1)
+        {
+            self.ends.prefetch(place);
+        }
+    }
+
+    #[inline]
+    fn turn<T: Tracer>(&mut self, number: u32, net: &mut Network<'_>, _world: &World<'_>, tracer: &mut T) {
+        self.serve(number, net, tracer);
+        let pacer = self.pacers.at(number);
+        pacer.arm_again(net.departure(pacer.nic), net);
     }
 
     fn resumed<T: Tracer>(
@@ -271,6 +296,7 @@ impl Hosts for Uec {
         tracer: &mut T,
     ) {
         if let Some(number) = self.pacers.get(nic) {
+            self.pacers.at(number).resume();
             self.serve(number, net, tracer);
         }
     }
@@ -308,7 +334,7 @@ impl Hosts for Uec {
             let flow = &world.flows[end.whose.flow as usize];
             let nic = nics.nic(net, flow, end.whose.side, None);
             match &mut end.state {
-                Side::Source(source) => (source.nic, source.pacer) = (nic, self.pacers.of(nic)),
+                Side::Source(source) => (source.nic, source.pacer) = (nic, self.pacers.of(nic, net)),
                 Side::Destination(this) => this.nic = nic,
             }
         }
@@ -317,8 +343,8 @@ impl Hosts for Uec {
     fn memory(&self) -> usize {
         self.pacers.memory()
             + self.ends.memory(|side| match side {
-                Side::Source(source) => size_of::<Source>() + source.sender.memory(),
-                Side::Destination(this) => size_of::<Destination>() + this.receiver.memory(),
+                Side::Source(source) => source.sender.memory(),
+                Side::Destination(this) => this.receiver.memory(),
             })
     }
 }

@@ -66,7 +66,8 @@ fn flows_of_a_host_take_turns() {
     let outcome = trial.run();
     let apart =
         outcome.fct(0).saturating_sub(outcome.fct(1)).max(outcome.fct(1).saturating_sub(outcome.fct(0)));
-    assert!(apart < US(1), "{apart}");
+    // In each of the five switches, another packet may be ahead.
+    assert!(apart < Rate::from_gbps(100).tx_time(Bytes(5 * 4200)), "{apart}");
     // Its 25 packets were each sent after one of each other flow, not after their whole window.
     assert!(outcome.fct(2) < outcome.flows[2].ideal * 4, "{}", outcome.fct(2));
 }
