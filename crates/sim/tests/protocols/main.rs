@@ -2,6 +2,7 @@
 //! number of threads. With one scheme only, so that the test is compiled in a minute.
 
 mod datagrams;
+mod paused_classes;
 mod queue_pairs;
 
 use std::sync::Arc;
@@ -14,8 +15,9 @@ use weft_switching::ecmp::Ecmp;
 
 /// A leaf-spine fabric at 10 Gbps with `more` keys, four hosts for each of two leaves.
 fn leaf_spine(more: &str, traffic: &str, transport: &str, rest: &str) -> Plan {
+    let arrivals = if traffic.starts_with("flow_list") { "" } else { "arrivals = \"at-once\"" };
     let text = format!(
-        "[fabric]\nkind = \"spine-leaf\"\nspines = 2\nleaves = 2\nhosts_per_leaf = 4\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n{more}\n[traffic]\narrivals = \"at-once\"\n{traffic}\n[scheme]\nname = \"ecmp\"\n\
+        "[fabric]\nkind = \"spine-leaf\"\nspines = 2\nleaves = 2\nhosts_per_leaf = 4\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n{more}\n[traffic]\n{arrivals}\n{traffic}\n[scheme]\nname = \"ecmp\"\n\
          [transport]\n{transport}\n[run]\nduration = \"10 ms\"\n{rest}\n"
     );
     let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
