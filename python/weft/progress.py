@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _TOO_LITTLE, _TOO_SOON = 0.1, 3.0
-"""Work in runs and time in seconds below both of which the pace is that of the start."""
+"""With less work (in runs) and less time (in seconds) than this, the pace is still that of the start."""
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Tracker:
         return self.work_done / elapsed * 3600 if elapsed > 0 and self.work_done > 0 else None
 
     def seconds_left(self, now: float) -> float | None:
-        """Estimated remaining seconds at the current pace; None in the first seconds, up to a tenth of a run."""
+        """Estimated remaining seconds at the current pace; None until 3 s have passed or a tenth of a run is done."""
         pace = self.runs_per_hour(now)
         is_early = self.work_done < _TOO_LITTLE and now - self.started < _TOO_SOON
         if not pace or not self.total or is_early:

@@ -20,7 +20,7 @@ def event(seconds, change, target):
     [
         ([], {}),
         ([(1, "fail", "a-b")], {0: [(1, math.inf)], 1: [(1, math.inf)]}),
-        ([(1, "fail", "b-a"), (2, "heal", "a-b")], {0: [(1, math.inf)], 1: [(1, math.inf)]}),
+        ([(1, "fail", "b-a"), (2, "heal", "a-b")], {0: [(1, 2)], 1: [(1, 2)]}),
         ([(1, "fail", "a-b"), (2, "heal", "a-b")], {0: [(1, 2)], 1: [(1, 2)]}),
         (
             [(1, "fail", "a-b, b-c"), (2, "heal", "b-c")],
@@ -35,12 +35,13 @@ def event(seconds, change, target):
     ],
 )
 def test_events_tell_when_links_are_down(events, expected):
-    assert failures.intervals([event(*one) for one in events], LINKS) == expected
+    found = failures.intervals([event(*one) for one in events], LINKS)
+    assert {at: [(begin / 1e12, end / 1e12) for begin, end in times] for at, times in found.items()} == expected
 
 
 def test_a_link_is_down_in_each_step_that_has_a_moment_of_its_failure():
-    down = {0: [(0.25, 0.3), (0.35, 0.5)], 3: [(0.9, math.inf)], 4: [(1.5, math.inf)]}
-    assert failures.steps(down, 0.1, 10) == [[0, 2, 4], [3, 9, 9]]
+    down = {0: [(25, 30), (35, 50)], 1: [(57, 58)], 3: [(90, math.inf)], 4: [(150, math.inf)]}
+    assert failures.steps(down, 10, 10) == [[0, 2, 4], [1, 5, 5], [3, 9, 9]]
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 
 from weft.studies import Size, Verdict
-from weft.studies.roce_load_balancing import claims, figures, fluid, published, setups
+from weft.studies.roce_load_balancing import claims, figures, fluid, published, setups, table
 from weft.studies.roce_load_balancing.table import BALANCE, FIXED, LOSSES, Tables
 
 E4 = {(50, "conweave"): 0.55, (80, "conweave"): 0.6}
@@ -82,9 +84,18 @@ def test_a_figure_has_the_slowdowns_by_load(tmp_path):
     assert [file.name for file in files] == ["slowdown.pdf"] and files[0].stat().st_size > 0
 
 
+def test_marks_of_the_start_do_not_count():
+    columns = {"run": ["long", "short"], "bytes": [400, 100], "ecn_marks": [80, 50], "fct_ps": [4, 1]}
+    flows = pl.LazyFrame(columns | {"first_transmissions_received": [400, 100]})
+    (found,) = table.fixed_point(SimpleNamespace(scan_flows=lambda measured: flows), 2)
+    assert (found["marked"], found["unfinished"]) == (0.1, 0)
+    alone = SimpleNamespace(scan_flows=lambda measured: flows.filter(pl.col("run") == "long"))
+    assert table.fixed_point(alone, 2) == []
+
+
 def test_scenarios_are_valid_at_every_size():
     for size, seeds in ((Size.quick, 2), (Size.standard, 1), (Size.paper, 3)):
         runs = [len(scenario.points()) for _, scenario in setups.scenarios(size)]
-        assert runs == [2 * seeds] * 4 + [1] + [1] * 3
+        assert runs == [2 * seeds] * 4 + [1] + [2] * 3
     bytes_sent = setups.flow_bytes(2, 1.0)
     assert bytes_sent == pytest.approx(setups.LINE_BPS / 16 * 1000 / 1082, rel=1e-6)

@@ -282,7 +282,7 @@ impl<'a> Conductor<'a> {
                 tracer.trace(now, TraceEvent::LinkChanged { link: id, up });
             }
             for mut part in floor.parts() {
-                part.set_up(id, up, tracer);
+                part.set_up(id, up, &floor.world, tracer);
             }
         }
         if let Some(central) = &mut self.central {

@@ -171,7 +171,8 @@ impl EventQueue {
         [3, 5, 7].map(|depth| self.first_near(id, depth))
     }
 
-    /// The leaf that is now first in the subtree of 2 to the power of minus `depth` of all leaves that leaf `id` belongs to.
+    /// The leaf that is now first in the subtree that contains leaf `id` and has 1/2^`depth` of all leaves; any number if
+    /// nothing in it is due.
     #[inline(always)]
     pub fn first_near(&self, id: u32, depth: u32) -> u32 {
         let leaf = self.place(id);

@@ -162,6 +162,11 @@ impl<'a> Network<'a> {
         self.ids[link as usize]
     }
 
+    /// The number of link `id`, if one of its ends is in this partition.
+    pub fn number(&self, id: LinkId) -> Option<u32> {
+        Some(self.numbers[id.index()]).filter(|number| *number != ELSEWHERE)
+    }
+
     /// The number of the link at `port` of `node`, which is in this partition.
     pub fn link_at(&self, node: NodeId, port: PortId) -> u32 {
         self.first_link[node.index()] + u32::from(port.0)

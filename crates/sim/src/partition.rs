@@ -429,13 +429,17 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     }
 
     /// A link goes down or comes up, if one of its ends is here.
-    pub fn set_up<T: Tracer>(&mut self, id: LinkId, up: bool, tracer: &mut T) {
+    pub fn set_up<T: Tracer>(&mut self, id: LinkId, up: bool, world: &World<'_>, tracer: &mut T) {
         let link = self.net.fabric.link(id);
         for packet in self.net.set_up(id, up) {
             self.net.lose(id, packet, DropReason::LinkDown, tracer);
         }
         if let Some(number) = self.switches.number_of(link.from) {
             self.switches.port_changed(number, link.from_port, up, &mut self.net, tracer);
+        }
+        // A port that fails or heals is not paused any more.
+        if let (Some(host), Some(nic)) = (self.net.fabric.node(link.from).host, self.net.number(id)) {
+            self.hosts.resumed(host, nic, &mut self.net, &self.routes, world, tracer);
         }
     }
 

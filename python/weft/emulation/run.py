@@ -100,7 +100,7 @@ def carry_out(prepared: Prepared, directory: Path, told: Told) -> None:
 def follow(module: str, directory: Path, told: Told, *, beside: Path | None = None) -> None:
     """Run a module in a jail on the files in `directory`, until it has written `observed.json` there.
 
-    A module outside the package needs the directory of its package, `beside`.
+    For a module outside the package `weft`, `beside` is the directory to import it from.
 
     Raises:
         EmulationError: It failed; the message is from `failed.json` or the log.

@@ -196,7 +196,7 @@ class Details:
                 int(any(bool(own.mean[i].any()) for own in found.utilisation.values())) for i in range(len(links))
             ],
             "events": self._events(point),
-            "down": self._down(point, found.step_ps / 1e12, next(iter(found.queue.values())).mean.shape[1]),
+            "down": self._down(point, int(found.step_ps), next(iter(found.queue.values())).mean.shape[1]),
             **{
                 name: {scheme: _stepwise(own.mean * scale).round().astype(int).tolist() for scheme, own in of.items()}
                 for name, (of, scale) in scales.items()
@@ -215,7 +215,7 @@ class Details:
             found[(event["at_ps"] / 1e12, text)] = None
         return [{"at": at, "text": text} for at, text in found]
 
-    def _down(self, point: str, step: float, steps: int) -> list[list[int]]:
+    def _down(self, point: str, step: int, steps: int) -> list[list[int]]:
         """When links are down: place of the link, first and last step."""
         return failures.steps(failures.intervals(self._events_of_run(point), self.names), step, steps)
 

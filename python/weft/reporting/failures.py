@@ -12,38 +12,43 @@ _DRAWN = "of the uplinks"
 """In the target of events at links that the seed draws: these are not named."""
 
 
-def intervals(events: Iterable[Mapping[str, Any]], links: Sequence[Ends]) -> dict[int, list[tuple[float, float]]]:
-    """When links are down: by place in `links`, begins and ends in seconds; the end is infinite without recovery."""
-    by_name: dict[str, list[int]] = {}
-    for at, (source, target) in enumerate(links):
-        for name in (f"{source}-{target}", f"{target}-{source}", source, target):
-            by_name.setdefault(name, []).append(at)
-    failed: set[str] = set()
-    since: dict[int, float] = {}
-    found: dict[int, list[tuple[float, float]]] = {}
+def intervals(events: Iterable[Mapping[str, Any]], links: Sequence[Ends]) -> dict[int, list[tuple[int, float]]]:
+    """When links are down by place in `links`: begins and ends in picoseconds; an end without recovery is infinite."""
+    cables: dict[str, frozenset[str]] = {}
+    for source, target in links:
+        for name in (f"{source}-{target}", f"{target}-{source}"):
+            cables.setdefault(name, frozenset((source, target)))
+    failed: tuple[set[str], set[frozenset[str]]] = (set(), set())
+    since: dict[int, int] = {}
+    found: dict[int, list[tuple[int, float]]] = {}
     for event in sorted(events, key=lambda event: int(event["at_ps"])):
-        change, target, seconds = str(event.get("change")), str(event.get("target")), event["at_ps"] / 1e12
-        names = [target] if change in _OF_NODES else target.split(", ") if change in _OF_CABLES else []
-        (failed.update if change.startswith("fail") else failed.difference_update)(names)
-        for at in {at for name in names for at in by_name.get(name, ())}:
-            source, end = links[at]
-            if failed & {f"{source}-{end}", f"{end}-{source}", source, end}:
-                since.setdefault(at, seconds)
+        change, target, now = str(event.get("change")), str(event.get("target")), int(event["at_ps"])
+        fails = change.startswith("fail")
+        if change in _OF_NODES:
+            (failed[0].add if fails else failed[0].discard)(target)
+        elif change in _OF_CABLES:
+            named = {cables[name] for name in target.split(", ") if name in cables}
+            (failed[1].update if fails else failed[1].difference_update)(named)
+        for at, ends in enumerate(links):
+            if failed[0].intersection(ends) or frozenset(ends) in failed[1]:
+                since.setdefault(at, now)
             elif at in since:
-                found.setdefault(at, []).append((since.pop(at), seconds))
+                found.setdefault(at, []).append((since.pop(at), now))
     for at, begin in since.items():
         found.setdefault(at, []).append((begin, math.inf))
     return found
 
 
-def steps(down: Mapping[int, Sequence[tuple[float, float]]], step: float, number: int) -> list[list[int]]:
-    """Places of links, each with the first and the last step of `step` seconds of one time for which it is down."""
+def steps(down: Mapping[int, Sequence[tuple[int, float]]], step: int, number: int) -> list[list[int]]:
+    """Place of a link, first and last step of each period in which it is down; `number` steps of `step` picoseconds."""
     found = []
     for at, times in sorted(down.items()):
-        covered = [(math.floor(begin / step), min(end / step, number)) for begin, end in times if begin < number * step]
         spans: list[list[int]] = []
-        for first, end in covered:
-            last = max(first, math.ceil(end) - 1)
+        for begin, end in times:
+            if begin >= number * step:
+                continue
+            first = begin // step
+            last = max(first, math.ceil(min(end, number * step) / step) - 1)
             if spans and first <= spans[-1][2] + 1:
                 spans[-1][2] = max(spans[-1][2], last)
             else:

@@ -24,7 +24,11 @@ pub(super) const PARAMS: &[ParamInfo] = &[
         .elsewhere("conweave-ns3 8 us (class), 16 us (script), on lossless fat-trees 64 us"),
     ParamInfo::duration("expiry", "300 us", "pause after which a flow may change its path without notice")
         .elsewhere("conweave-ns3 300 us on leaf-spine fabrics, 1 ms on fat-trees"),
-    ParamInfo::duration("aging", "2 ms", "age from which a flow without packets is forgotten"),
+    ParamInfo::duration(
+        "aging",
+        "2 ms",
+        "age from which a flow without packets is forgotten, and a missing `CLEAR` given up",
+    ),
     ParamInfo::count("flow_table", "65536", "entries of each of a switch's two tables of flows"),
     ParamInfo::choice(
         "waiting",

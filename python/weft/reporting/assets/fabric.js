@@ -56,8 +56,8 @@ const summaryOf = (shown, view) => {
 const differenceNote = async () => {
   const { one, two, paired } = await shownLinks();
   if (!one?.half.utilisation || !two?.half.utilisation) return [];
-  return [paired ? "The interval of a difference is paired by seed."
-    : "The interval of a difference takes the seeds of both schemes as independent: its half-width is the root sum of squares of the two half-widths (conservative)."];
+  return [paired ? "The interval of a difference is paired by seed; for drops, seeds are taken as independent."
+    : "The interval of a difference takes the seeds of both schemes as independent: its half-width is the root sum of squares of the two half-widths."];
 };
 
 // The slider: -1 is the whole measurement window.
@@ -82,7 +82,7 @@ const showTime = async () => {
   element("time-note").textContent = notes.join(" ");
   const length = series ? series.step * stepsOf(series) : 1;
   element("time-events").replaceChildren(...(series?.events ?? []).filter(({ at }) => at < length).map(({ at, text: what }) => {
-    const step = Math.min(Math.floor(at / series.step), stepsOf(series) - 1);
+    const step = Math.min(Math.floor(at / series.step + 1e-6), stepsOf(series) - 1);
     const told = `${quantity("s", at)}: ${what}`;
     const button = make("button", { type: "button", title: told, "aria-label": `Event at ${told}` });
     button.style.left = `${((step + 1) / stepsOf(series)) * 100}%`;

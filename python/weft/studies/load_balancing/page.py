@@ -64,9 +64,9 @@ def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, 
             section(
                 "All measures in one situation",
                 "Slowdown: completion time from the SYN on over that on an idle fabric. Small flows: below 100 kB, "
-                "large: above 1 MB. ±: half the 95 % interval. Out of order: share of segments; entries: flows, "
-                "stations, known paths and members of groups; control: frames that switches make or copy, and messages "
-                "to and from a controller. Click a heading, or press Enter on it, to sort.",
+                "large: above 1 MB. ±: half-width of the 95 % interval. Out of order: share of segments; entries: "
+                "flows, stations, known paths and members of groups; control: frames that switches make or copy, and "
+                "messages to and from a controller. Click a heading, or press Enter on it, to sort.",
                 '<div class="scroll"><table class="data survey" id="measures"></table></div>',
                 "measures-section",
                 controls=tabs("situation", [(situation.name, situation.title) for situation in there]),

@@ -87,7 +87,7 @@ def scenarios(size: Size) -> Iterator[tuple[str, Scenario]]:
         yield name, Scenario.from_text(_dcqcn(name, senders, SECONDS[size]), f"{name}.toml")
 
 
-def _flow_bytes(senders: int, seconds: float) -> int:
+def flow_bytes(senders: int, seconds: float) -> int:
     """Bytes that one of `senders` sends in this time, at its share of the line."""
     return int(LINE_BPS / 8 * PACKET / FRAMED / senders * seconds)
 
@@ -132,7 +132,7 @@ protocol = "roce"
 
 def _dcqcn(name: str, senders: int, seconds: tuple[float, float]) -> str:
     """Senders on one line, with the parameters of DCQCN's paper: marks and times as in its fluid model."""
-    sizes = [f"{_flow_bytes(senders, length)} B" for length in seconds]
+    sizes = [f"{flow_bytes(senders, length)} B" for length in seconds]
     pairs = ", ".join(f'["h{number}", "h{senders}"]' for number in range(senders))
     return f"""\
 name = "RoCE, {name}"

@@ -48,7 +48,7 @@ def gather(results: dict[str, Results]) -> Tables:
     for name, part in results.items():
         kind, _, number = name.partition("-")
         if kind == "dcqcn":
-            fixed += _fixed(part, int(number))
+            fixed += fixed_point(part, int(number))
             continue
         losses += _losses(part, name)
         if name != "incast":
@@ -82,7 +82,8 @@ def _balance(part: Results, scheme: str) -> list[dict[str, Any]]:
     ]
 
 
-def _fixed(part: Results, senders: int) -> list[dict[str, Any]]:
+def fixed_point(part: Results, senders: int) -> list[dict[str, Any]]:
+    """A row of `FIXED`; none without two runs of different lengths."""
     fair = LINE_BPS * PACKET / FRAMED / senders
     rate = pl.col("bytes") * 8e12 / pl.col("fct_ps")
     found = (
@@ -98,7 +99,7 @@ def _fixed(part: Results, senders: int) -> list[dict[str, Any]]:
         .sort("bytes")
         .collect()
     )
-    if found.height < 2:
+    if found["packets"].n_unique() < 2:
         return []
     short, long = found.row(0, named=True), found.row(-1, named=True)
     marked = (long["ecn_marks"] - short["ecn_marks"]) / (long["packets"] - short["packets"])
