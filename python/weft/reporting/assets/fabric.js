@@ -56,7 +56,7 @@ const summaryOf = (shown, view) => {
 const differenceNote = async () => {
   const { one, two, paired } = await shownLinks();
   if (!one?.half.utilisation || !two?.half.utilisation) return [];
-  return [paired ? "The interval of a difference is paired by seed; for drops, seeds are taken as independent."
+  return [paired ? "The interval of a difference is paired by seed. For drops, it takes the seeds as independent."
     : "The interval of a difference takes the seeds of both schemes as independent: its half-width is the root sum of squares of the two half-widths."];
 };
 
