@@ -13,7 +13,7 @@ import pytest
 
 import sample
 from chromium import opened
-from report_page import HOW, fragment, go, lines_of, saved, titles
+from report_page import HOW, fragment, go, lines_of, saved, settled, titles
 from weft import Results, extracts, report
 from weft.statistics import Estimate, estimate, paired_difference
 
@@ -177,8 +177,11 @@ def test_the_links_are_saved_as_csv_with_intervals(page, results):
 def test_tooltips_are_within_a_narrow_window(page):
     page.set_viewport_size({"width": 400, "height": 900})
     page.wait_for_timeout(50)
-    go(page, "link=e0 → a0")
-    page.locator("#link-series .mark-symbol path").nth(20).hover(force=True)
+    go(page, "point=load 0.4&link=e0 → a0")
+    page.locator("#link-series").scroll_into_view_if_needed()
+    settled(page)
+    marks = page.locator("#link-series .mark-symbol path")
+    marks.nth(marks.count() - 1).hover(force=True)
     page.wait_for_function("document.querySelector('#vg-tooltip-element.visible')")
     box = page.locator("#vg-tooltip-element").bounding_box()
     assert box["x"] >= 0
