@@ -14,23 +14,27 @@ _DRAWN = "of the uplinks"
 
 def intervals(events: Iterable[Mapping[str, Any]], links: Sequence[Ends]) -> dict[int, list[tuple[int, float]]]:
     """When links are down by place in `links`: begins and ends in picoseconds; an end without recovery is infinite."""
-    cables: dict[str, frozenset[str]] = {}
-    for source, target in links:
+    cable_of = [frozenset(ends) for ends in links]
+    by_name: dict[str, frozenset[str]] = {}
+    for (source, target), cable in zip(links, cable_of, strict=True):
         for name in (f"{source}-{target}", f"{target}-{source}"):
-            cables.setdefault(name, frozenset((source, target)))
-    failed: tuple[set[str], set[frozenset[str]]] = (set(), set())
+            by_name.setdefault(name, cable)
+    nodes: set[str] = set()
+    cables: set[frozenset[str]] = set()
     since: dict[int, int] = {}
     found: dict[int, list[tuple[int, float]]] = {}
     for event in sorted(events, key=lambda event: int(event["at_ps"])):
         change, target, now = str(event.get("change")), str(event.get("target")), int(event["at_ps"])
         fails = change.startswith("fail")
         if change in _OF_NODES:
-            (failed[0].add if fails else failed[0].discard)(target)
+            (nodes.add if fails else nodes.discard)(target)
         elif change in _OF_CABLES:
-            named = {cables[name] for name in target.split(", ") if name in cables}
-            (failed[1].update if fails else failed[1].difference_update)(named)
-        for at, ends in enumerate(links):
-            if failed[0].intersection(ends) or frozenset(ends) in failed[1]:
+            named = {by_name[name] for name in target.split(", ") if name in by_name}
+            (cables.update if fails else cables.difference_update)(named)
+        else:
+            continue
+        for at, cable in enumerate(cable_of):
+            if nodes & cable or cable in cables:
                 since.setdefault(at, now)
             elif at in since:
                 found.setdefault(at, []).append((since.pop(at), now))
