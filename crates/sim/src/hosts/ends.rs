@@ -10,7 +10,7 @@ use super::vacancies::Vacancies;
 use crate::delays::Delays;
 use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;
-use crate::packet::{PacketId, prefetch};
+use crate::packet::{PacketId, prefetch_all};
 
 /// A side of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,10 +71,7 @@ impl<S> Ends<S> {
     #[inline]
     pub fn prefetch(&self, place: u32) {
         if let Some(Some(end)) = self.ends.get(place as usize) {
-            let start: *const u8 = std::ptr::from_ref::<End<S>>(end).cast();
-            for line in (0..size_of::<End<S>>()).step_by(64) {
-                prefetch(start.wrapping_add(line));
-            }
+            prefetch_all::<End<S>>(end);
         }
     }
 

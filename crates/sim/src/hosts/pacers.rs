@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::pacer::Pacer;
 use crate::network::Network;
-use crate::packet::prefetch;
+use crate::packet::prefetch_all;
 
 /// A [`Pacer`] for each link, added when a sender needs it.
 #[derive(Default)]
@@ -38,9 +38,8 @@ impl Pacers {
     /// Prefetches the pacer with a number.
     #[inline]
     pub fn prefetch(&self, number: u32) {
-        let start: *const u8 = self.pacers.as_ptr().wrapping_add(number as usize).cast();
-        for line in (0..size_of::<Pacer>()).step_by(64) {
-            prefetch(start.wrapping_add(line));
+        if let Some(pacer) = self.pacers.get(number as usize) {
+            prefetch_all(pacer);
         }
     }
 
