@@ -249,7 +249,7 @@ def write_results(
     return directory
 
 
-def add_event(directory: Path, event: dict[str, Any]) -> None:
-    """Give every run of a result directory this event."""
-    for path in directory.glob("runs/*/summary.json"):
+def add_event(directory: Path, event: dict[str, Any], runs: str = "*") -> None:
+    """Give runs of a result directory, by the pattern of their ids, this event."""
+    for path in directory.glob(f"runs/{runs}/summary.json"):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"events": [event]}))

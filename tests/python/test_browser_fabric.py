@@ -257,6 +257,17 @@ def test_a_link_that_fails_is_drawn_as_down_from_then_on_only(page):
         assert page.locator("#link-facts").inner_text().startswith(title)
 
 
+def test_a_link_is_down_at_the_end_only_at_the_points_whose_events_take_it_down(browser, tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"traffic.load": [0.2, 0.4]}, seeds=1, flows=40, samples=6)
+    sample.add_event(directory, {"at_ps": 300 * 10**9, "change": "fail", "target": "e1-a1"}, runs="0001")
+    page = opened(browser, report(directory))
+    for point, is_down in (("load 0.4", True), ("load 0.2", False)):
+        go(page, f"point={point}&link=e1 → a1")
+        assert tooltip_of(page, "e1 → a1")[0].endswith(", down at the end of the run") == is_down
+        assert page.locator("#link-facts").inner_text().startswith(tooltip_of(page, "e1 → a1")[0])
+    page.close()
+
+
 @pytest.mark.parametrize("view", ["utilisation", "queue"])
 @pytest.mark.parametrize("time", ["", "&time=9"])
 def test_differences_have_rounded_and_possible_limits(page, view, time):

@@ -47,6 +47,20 @@ def test_a_link_is_down_in_each_step_that_has_a_moment_of_its_failure():
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
+        ([], []),
+        ([(1, "fail", "a-b")], [0, 1]),
+        ([(1, "fail", "a-b"), (2, "fail", "b-c"), (3, "heal", "a-b")], [2, 3]),
+        ([(1, "fail", "a-b"), (2, "heal", "a-b"), (3, "fail", "a-b")], [0, 1]),
+        ([(1, "fail", "50 % of the uplinks")], []),
+    ],
+)
+def test_links_that_fail_and_do_not_recover_are_down_at_the_end(events, expected):
+    assert failures.never_healed([event(*one) for one in events], LINKS) == expected
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
         ([], [0, 1]),
         ([(1, "fail", "a-b")], []),
         ([(1, "fail", "b-c")], [0, 1]),

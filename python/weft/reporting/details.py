@@ -131,6 +131,7 @@ class Details:
         """Utilisation (per mille) of each drawn link by scheme and, unless there are too many, drops and queues.
 
         Each with half-widths of intervals if there are several seeds; `pairs` has those of differences of two schemes.
+        `ended` has the places of the links that are down at the end of the run because of its events.
         """
         content = self._content
         kept = {content.points[at]: at for at in self._use_at}
@@ -147,10 +148,9 @@ class Details:
                 if any(half.count() for half in halves.values()):
                     found["half"] = {one.name: _coarse(_scaled(halves[one.name], one.scale)) for one in shown}
                 by_scheme[str(scheme)] = found
-            yield (
-                f"use-{kept[str(point)]}",
-                {"schemes": by_scheme, "pairs": self._pairs(runs.get((point,)), shown, by_scheme)},
-            )
+            pairs = self._pairs(runs.get((point,)), shown, by_scheme)
+            ended = failures.never_healed(self._events_of_run(str(point)), self.names)
+            yield f"use-{kept[str(point)]}", {"schemes": by_scheme, "pairs": pairs, "ended": ended}
 
     def _pairs(
         self, runs: pl.DataFrame | None, shown: Sequence[_Shown], by_scheme: Mapping[str, Any]

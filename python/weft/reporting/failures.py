@@ -61,6 +61,11 @@ def steps(down: Mapping[int, Sequence[tuple[int, float]]], step: int, number: in
     return found
 
 
+def never_healed(events: Iterable[Mapping[str, Any]], links: Sequence[Ends]) -> list[int]:
+    """The links that are down at the end of the run because of its events."""
+    return sorted(at for at, times in intervals(events, links).items() if times[-1][1] == math.inf)
+
+
 def never_up(events: Sequence[Mapping[str, Any]], links: Sequence[Ends], down: Iterable[int]) -> list[int]:
     """The links that no event takes down, of those that are down at the end of the run."""
     if any(_DRAWN in str(event.get("target")) and str(event.get("change")).startswith("fail") for event in events):

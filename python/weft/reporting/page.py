@@ -120,9 +120,9 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
     keys = results.dimensions
     metrics = dict.fromkeys(content.intervals()["metric"])
     shown = drawing.drawn_links(fabric)
-    ended = [at for at, i in enumerate(shown) if not fabric.links[i].up]
+    down = [at for at, i in enumerate(shown) if not fabric.links[i].up]
     ends = [(fabric.links[i].source, fabric.links[i].target) for i in shown]
-    always = failures.never_up(content.summaries[0].get("events") or [], ends, ended)
+    always = failures.never_up(content.summaries[0].get("events") or [], ends, down)
     return {
         "name": results.name,
         "points": content.points,
@@ -145,7 +145,7 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
         "links": sections.link_names(content),
         "rates": [fabric.links[i].rate_bps for i in shown],
         "titles": [drawing.title(replace(fabric.links[i], up=True), None) for i in shown],
-        "down": {"always": always, "end": [at for at in ended if at not in always]},
+        "down": always,
         "steps": drawing.STEPS,
         "parts": parts,
         "trails": trails(content, out),

@@ -8,13 +8,13 @@ let playing = null;
 const shownLinks = async () => comparedAt(...await Promise.all([part("use", state.point), part("series", state.point)]));
 
 const paint = async () => {
-  const shown = await shownLinks(), { series, one, two } = shown;
+  const shown = await shownLinks(), { use, series, one, two } = shown;
   const view = state.view, down = downAt(series);
   const [own, less] = [one?.[view], two?.[view]];
   const largest = largestOf(shown, view);
   const compared = state.minus && less;
   lineMarks.forEach((line, i) => {
-    const text = [[page.titles[i], ...downText(series, down, i)].join(", ")];
+    const text = [[page.titles[i], ...downText(use, series, down, i)].join(", ")];
     const kinds = ["l", ...(i === state.link ? ["chosen"] : []), ...(down.has(i) ? ["down"] : [])];
     if (own && !DOWN.has(i)) {
       if (compared) {
@@ -181,7 +181,7 @@ const showLink = async () => {
     facts.push(`${schemeName(state.scheme)} minus ${schemeName(state.second)}, ${when}: ${told.join(", ")}`);
   }
   const note = known.some(([, values]) => values.half.utilisation) ? [BRACKETS] : [];
-  const title = [page.titles[i], ...downText(series, downAt(series), i)].join(", ");
+  const title = [page.titles[i], ...downText(use, series, downAt(series), i)].join(", ");
   element("link-facts").replaceChildren(...[title, ...facts, ...note].flatMap((text, at) => (at ? [make("br"), text] : [text])));
 };
 element("reverse").addEventListener("click", () => change({ link: backOf(state.link) }));

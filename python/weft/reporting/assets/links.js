@@ -50,7 +50,7 @@ const pairedWidths = (use, series) => (stepOf(series) >= 0 ? null
   : use?.pairs.find(([i, j]) => i === Math.min(state.scheme, state.second) && j === Math.max(state.scheme, state.second))?.[2]);
 const comparedAt = (use, series) => {
   const [one, two] = [state.scheme, state.minus ? state.second : -1].map((at) => (at < 0 ? null : valuesOf(use, series, at)));
-  return { series, one, two, paired: pairedWidths(use, series), unit: scalesOf(stepOf(series) >= 0 ? series : null) };
+  return { use, series, one, two, paired: pairedWidths(use, series), unit: scalesOf(stepOf(series) >= 0 ? series : null) };
 };
 // The difference in one quantity of a link, with the ends of its interval: paired by seed, else of independent means.
 const differenceAt = ({ one, two, paired, unit }, name, i) => {
@@ -74,10 +74,10 @@ const differenceOf = (shown, name, i) => [`${schemeName(state.scheme)} ${withInt
   `${schemeName(state.second)} ${withInterval(shown.two, name, i, PLAIN)}`, `difference ${differenceText(shown, name, i)}`];
 
 // Failures: links that are down in the chosen step, and the words for it.
-const DOWN = new Set(page.down.always), ENDED = new Set(page.down.end);
+const DOWN = new Set(page.down);
 const downAt = (series) => {
   const step = stepOf(series);
   return step < 0 ? DOWN : new Set([...DOWN, ...(series.down ?? []).filter(([, first, last]) => first <= step && step <= last).map(([i]) => i)]);
 };
-const downText = (series, down, i) => (DOWN.has(i) ? ["down"] : down.has(i) ? ["down in this step"]
-  : stepOf(series) < 0 && ENDED.has(i) ? ["down at the end of the run"] : []);
+const downText = (use, series, down, i) => (DOWN.has(i) ? ["down"] : down.has(i) ? ["down in this step"]
+  : stepOf(series) < 0 && use?.ended.includes(i) ? ["down at the end of the run"] : []);
