@@ -77,11 +77,17 @@ impl Program {
                 }
             }
         }
-        if order.len() == open.len() { Ok(order) } else { Err(self.circle(graph, &open)) }
+        if order.len() == open.len() { Ok(order) } else { Err(self.circle_among(graph, &open)) }
+    }
+
+    /// Nodes that wait for each other in a circle, if there are any: each waits for the next, the last one for the first.
+    /// Circles through a step of [`StepKind::Each`] are not looked for.
+    pub(crate) fn circle(&self) -> Option<Vec<Node>> {
+        self.order(&self.graph()).err()
     }
 
     /// A circle among the nodes with `open` needs.
-    fn circle(&self, graph: &Graph, open: &[u32]) -> Vec<Node> {
+    fn circle_among(&self, graph: &Graph, open: &[u32]) -> Vec<Node> {
         // Each of these nodes waits for another of them: following that leads into a circle.
         let mut before = vec![None; open.len()];
         for need in &self.needs {
@@ -180,23 +186,15 @@ impl Program {
 
     /// The flows of a circle, by name.
     pub(crate) fn spell(&self, circle: &[Node], places: &Places) -> String {
-        /// More are left out.
-        const MOST: usize = 8;
         let flow = |node: &Node| match node {
             Node::Flow(flow) => Some(*flow),
             Node::Step(_) => None,
         };
-        let name = |flow: u32| {
-            let ListedFlow { src, dst, .. } = self.flows[flow as usize];
-            format!("flow {} (`{}` to `{}`)", flow + 1, places.name(src), places.name(dst))
-        };
         let flows: Vec<u32> = circle.iter().filter_map(flow).collect();
-        let mut names: Vec<String> = flows.iter().take(MOST).map(|flow| name(*flow)).collect();
-        if flows.len() > MOST {
-            names.push(format!("{} more", flows.len() - MOST));
-        }
-        names.extend(flows.first().map(|flow| name(*flow)));
-        names.join(", which waits for ").replacen(", which waits", " waits", 1)
+        spell_circle(&flows, |flow| {
+            let ListedFlow { src, dst, .. } = self.flows[*flow as usize];
+            format!("flow {} (`{}` to `{}`)", flow + 1, places.name(src), places.name(dst))
+        })
     }
 
     /// A lower bound of the time from the first start to the last byte received, with hosts that send and receive at
@@ -272,6 +270,18 @@ fn place(node: Node, flows: usize) -> usize {
         Node::Flow(flow) => flow as usize,
         Node::Step(step) => flows + step as usize,
     }
+}
+
+/// A circle, in words, of which each waits for the next and the last one for the first.
+pub(crate) fn spell_circle<T>(circle: &[T], name: impl Fn(&T) -> String) -> String {
+    /// More are left out.
+    const MOST: usize = 8;
+    let mut names: Vec<String> = circle.iter().take(MOST).map(&name).collect();
+    if circle.len() > MOST {
+        names.push(format!("{} more", circle.len() - MOST));
+    }
+    names.extend(circle.first().map(name));
+    names.join(", which waits for ").replacen(", which waits", " waits", 1)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use weft_units::Duration;
 
 use super::{Place, TraceError, is_too_large, too_large};
 use crate::dependencies::{Node, Point};
-use crate::program::Program;
+use crate::program::{Program, spell_circle};
 
 /// A word of the file and its line.
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +52,22 @@ struct Requirement<'a> {
     label: &'a str,
 }
 
+/// The operation that a flow or step belongs to, for messages.
+#[derive(Clone, Copy)]
+struct Origin<'a> {
+    /// send, recv or calc.
+    verb: &'a str,
+    label: Option<&'a str>,
+    rank: u32,
+    line: u64,
+}
+
 /// A file being read.
 struct Reading<'a> {
     words: VecDeque<Word<'a>>,
     program: Program,
+    /// The operations of the program's flows and steps.
+    origins: [Vec<Origin<'a>>; 2],
     sends: BTreeMap<Channel, VecDeque<Half>>,
     receives: BTreeMap<Channel, VecDeque<Half>>,
     /// The last line.
@@ -65,7 +77,8 @@ struct Reading<'a> {
 /// Reads a GOAL file in its text form.
 ///
 /// # Errors
-/// A line that is not valid, with its number; a message that nobody sends or receives.
+/// A line that is not valid, with its number; a message that nobody sends or receives; operations that wait for each
+/// other in a circle.
 pub fn read_goal(bytes: &[u8]) -> Result<Program, TraceError> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or_else(|| {
         let why =
@@ -75,10 +88,14 @@ pub fn read_goal(bytes: &[u8]) -> Result<Program, TraceError> {
     let words = words(text)?;
     let last = words.back().map_or(1, |word| word.line);
     let (sends, receives) = (BTreeMap::new(), BTreeMap::new());
-    let mut reading = Reading { words, program: Program::default(), sends, receives, last };
+    let (program, origins) = (Program::default(), Default::default());
+    let mut reading = Reading { words, program, origins, sends, receives, last };
     reading.file()?;
     reading.join()?;
-    Ok(reading.program)
+    match reading.program.circle() {
+        None => Ok(reading.program),
+        Some(circle) => Err(reading.waiting(&circle)),
+    }
 }
 
 /// The words of a file, without comments. Braces and the colon after a label are words of their own.
@@ -203,10 +220,10 @@ impl<'a> Reading<'a> {
             let word = self.next("`}`")?;
             match word.text {
                 "}" => break,
-                "send" | "recv" | "calc" => drop(self.operation(rank, word)?),
+                "send" | "recv" | "calc" => drop(self.operation(rank, None, word)?),
                 label if self.take(":") => {
                     let operation = self.next("send, recv or calc")?;
-                    let operation = self.operation(rank, operation)?;
+                    let operation = self.operation(rank, Some(label), operation)?;
                     if labels.insert(label, operation).is_some() {
                         return Err(at(
                             word.line,
@@ -237,13 +254,19 @@ impl<'a> Reading<'a> {
                 }
             }
         }
-        self.require(rank, &requirements);
+        self.require(&requirements);
         Ok(())
     }
 
     /// An operation, after its first word.
-    fn operation(&mut self, rank: u32, word: Word<'a>) -> Result<Operation, TraceError> {
+    fn operation(
+        &mut self,
+        rank: u32,
+        label: Option<&'a str>,
+        word: Word<'a>,
+    ) -> Result<Operation, TraceError> {
         let line = word.line;
+        let origin = Origin { verb: word.text, label, rank, line };
         let way = match word.text {
             "send" => "to",
             "recv" => "from",
@@ -252,7 +275,7 @@ impl<'a> Reading<'a> {
                 let took =
                     took.checked_mul(1_000).ok_or_else(|| at(line, too_large("calc", &took.to_string())))?;
                 self.attributes()?;
-                return Ok(Operation::Calc(self.program.step(rank), Duration::from_ps(took)));
+                return Ok(Operation::Calc(self.step(origin), Duration::from_ps(took)));
             }
             other => return Err(at(line, format!("`{other}` is not known; expected send, recv or calc"))),
         };
@@ -266,12 +289,27 @@ impl<'a> Reading<'a> {
         if way == "to" {
             // A flow has at least one byte.
             let node = self.program.flow(rank, peer, bytes.max(1));
+            self.origins[0].push(origin);
             self.sends.entry((rank, peer, tag)).or_default().push_back(Half { node, bytes, line });
             Ok(Operation::Send(node))
         } else {
-            let node = self.program.step(rank);
+            let node = self.step(origin);
             self.receives.entry((peer, rank, tag)).or_default().push_back(Half { node, bytes, line });
             Ok(Operation::Receive(node))
+        }
+    }
+
+    /// A step of an operation.
+    fn step(&mut self, origin: Origin<'a>) -> Node {
+        self.origins[1].push(origin);
+        self.program.step(origin.rank)
+    }
+
+    /// The operation that a flow or step belongs to.
+    fn origin(&self, node: Node) -> Origin<'a> {
+        match node {
+            Node::Flow(flow) => self.origins[0][flow as usize],
+            Node::Step(step) => self.origins[1][step as usize],
         }
     }
 
@@ -295,7 +333,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Enters the requirements of a rank.
-    fn require(&mut self, rank: u32, requirements: &[Requirement<'a>]) {
+    fn require(&mut self, requirements: &[Requirement<'a>]) {
         let node = |operation| match operation {
             Operation::Send(node) | Operation::Receive(node) | Operation::Calc(node, _) => node,
         };
@@ -305,7 +343,7 @@ impl<'a> Reading<'a> {
             if let (Operation::Receive(received), true) = (on, is_start)
                 && !posted.contains_key(label)
             {
-                let start = self.program.step(rank);
+                let start = self.step(self.origin(*received));
                 self.program.need(*received, (start, Point::Started), Duration::ZERO);
                 posted.insert(label, start);
             }
@@ -354,6 +392,17 @@ impl<'a> Reading<'a> {
             Some((channel, sends)) if !sends.is_empty() => Err(self.unreceived(channel, &sends[0])),
             _ => Ok(()),
         }
+    }
+
+    /// The error of operations that wait for each other: each for the next, the last one for the first.
+    fn waiting(&self, circle: &[Node]) -> TraceError {
+        let name = |node: &Node| {
+            let Origin { verb, label, rank, line } = self.origin(*node);
+            let label = label.map(|label| format!(" `{label}`")).unwrap_or_default();
+            format!("{verb}{label} of rank {rank} (line {line})")
+        };
+        let line = circle.first().map_or(self.last, |node| self.origin(*node).line);
+        at(line, format!("operations wait for each other in a circle: {}", spell_circle(circle, name)))
     }
 
     fn unreceived(&self, (src, dst, tag): Channel, send: &Half) -> TraceError {
@@ -433,6 +482,23 @@ mod tests {
                 "line 3: nobody receives this message from rank 0 to rank 1 with tag 3",
             ),
             (&two("recv 5b from 1"), "line 3: nobody sends this message from rank 1 to rank 0 with tag 0"),
+            (
+                &two("a: calc 5\nb: calc 6\na requires b\nb requires a"),
+                "line 3: operations wait for each other in a circle: calc `a` of rank 0 (line 3) waits for calc `b` of \
+                 rank 0 (line 4), which waits for calc `a` of rank 0 (line 3)",
+            ),
+            (
+                "num_ranks 2 rank 0 { a: recv 5b from 1\na irequires a }\nrank 1 { send 5b to 0 }",
+                "line 1: operations wait for each other in a circle: recv `a` of rank 0 (line 1) waits for recv `a` of \
+                 rank 0 (line 1)",
+            ),
+            (
+                "num_ranks 2 rank 0 { r: recv 5b from 1 s: send 5b to 1 s requires r }\n\
+                 rank 1 { r: recv 5b from 0\ns: send 5b to 0 s requires r }",
+                "line 1: operations wait for each other in a circle: send `s` of rank 0 (line 1) waits for recv `r` of \
+                 rank 0 (line 1), which waits for send `s` of rank 1 (line 3), which waits for recv `r` of rank 1 (line \
+                 2), which waits for send `s` of rank 0 (line 1)",
+            ),
             (
                 "num_ranks 2 rank 0 { send 5b to 1 }\nrank 1 { recv 6b from 0 }",
                 "line 2: this message from rank 0 to rank 1 with tag 0 has 6 bytes; on line 1 it has 5",
