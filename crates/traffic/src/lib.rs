@@ -33,6 +33,7 @@ mod schedule;
 mod sizes;
 pub mod trace;
 mod waits;
+mod words;
 
 pub use arrivals::Arrivals;
 pub use cdf::{CdfError, read_cdf};

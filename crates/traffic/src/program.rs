@@ -105,6 +105,29 @@ impl Program {
         path.split_off(at.map_or(0, |at| seen[at]))
     }
 
+    /// The flows that never start, although there may be no [`circle`](Self::circle): a step of [`StepKind::Each`] is not
+    /// reached as often as they need.
+    pub(crate) fn unstarted(&self) -> Vec<u32> {
+        let graph = self.graph();
+        // Of a step of that kind, how often it is reached; of others, how much they wait for.
+        let mut counts = graph.open.clone();
+        let nodes = (0..counts.len()).map(|at| graph.node(at));
+        let roots = nodes.filter(|node| counts[place(*node, graph.flows)] == 0 && !self.is_each(*node));
+        let mut met: Vec<u32> = roots.flat_map(|root| graph.from(root)).copied().collect();
+        while let Some(need) = met.pop() {
+            let node = self.needs[need as usize].waiting;
+            let (count, from) = (&mut counts[place(node, graph.flows)], graph.from(node));
+            if self.is_each(node) {
+                met.extend(from.get(*count as usize));
+                *count += 1;
+            } else {
+                *count -= 1;
+                met.extend(from.iter().filter(|_| *count == 0));
+            }
+        }
+        (0..).zip(&counts[..graph.flows]).filter(|(_, count)| **count > 0).map(|(flow, _)| flow).collect()
+    }
+
     /// Puts each rank on its host.
     ///
     /// # Panics

@@ -9,6 +9,7 @@ use weft_units::{Duration, Time};
 use super::{Place, TraceError, is_too_large, read_bytes};
 use crate::dependencies::{Node, Point, StepKind};
 use crate::program::Program;
+use crate::words::plural;
 
 /// The most needs that the triggers of a file may have, one for each connection that ends and each that it starts.
 const MOST_NEEDS: usize = 50_000_000;
@@ -231,14 +232,15 @@ impl Reading {
 
     fn finish(mut self) -> Result<(Program, Vec<Failure>), TraceError> {
         let found = [self.program.flows.len() as u64, self.described, self.failures.len() as u64];
-        let names = ["connections", "triggers", "failures"];
+        let names = ["connection", "trigger", "failure"];
         for ((count, found), name) in self.counts[1..].iter().zip(found).zip(names) {
             let (place, said) = match *count {
                 Some((line, said)) => (Place::Line(line), said),
                 None => (Place::File, 0),
             };
             if said != found {
-                let why = format!("there are {found} {name}; the header says {said}");
+                let verb = if found == 1 { "is" } else { "are" };
+                let why = format!("there {verb} {}; the header says {said}", plural(found, name));
                 return Err(TraceError { place, why });
             }
         }
@@ -247,11 +249,36 @@ impl Reading {
         self.program.ranks = u32::try_from(nodes).map_err(|_| {
             at(self.counts[0].map_or(1, |(line, _)| line), format!("{nodes} nodes are too many"))
         })?;
-        for (id, trigger) in std::mem::take(&mut self.triggers) {
-            let line = trigger.line;
-            self.connect(id, &trigger).map_err(|why| at(line, why))?;
+        let triggers = std::mem::take(&mut self.triggers);
+        for (id, trigger) in &triggers {
+            self.connect(*id, trigger).map_err(|why| at(trigger.line, why))?;
         }
-        Ok((self.program, self.failures))
+        match self.stuck(&triggers) {
+            None => Ok((self.program, self.failures)),
+            Some((line, why)) => Err(at(line, why)),
+        }
+    }
+
+    /// The line of a multishot trigger that is not activated as often as its connections need, and why. If connections
+    /// wait for each other in a circle, that is the error, which [`Program::settle`] finds.
+    fn stuck(&self, triggers: &BTreeMap<u64, Trigger>) -> Option<(u64, String)> {
+        let mut multishots = triggers.iter().filter(|(_, trigger)| trigger.kind == Some(Kind::Multishot));
+        if multishots.clone().next().is_none() || self.program.circle().is_some() {
+            return None;
+        }
+        let unstarted = self.program.unstarted();
+        multishots.find_map(|(id, trigger)| {
+            let is_stuck = |node: &&Node| matches!(node, Node::Flow(flow) if unstarted.binary_search(flow).is_ok());
+            let (stuck, all) = (trigger.starts.iter().filter(is_stuck).count(), trigger.starts.len());
+            (stuck > 0).then(|| {
+                let why = format!(
+                    "trigger {id} never starts {stuck} of its {}: what would activate it never starts, since connections \
+                     wait for each other",
+                    plural(all as u64, "connection")
+                );
+                (trigger.line, why)
+            })
+        })
     }
 
     /// Makes the connections of a trigger wait for those that activate it.
@@ -273,15 +300,12 @@ impl Reading {
             Kind::Multishot => {
                 if on.len() < starts.len() {
                     return Err(format!(
-                        "trigger {id} is {name} of {} connections, but only {} activate it",
-                        starts.len(),
-                        on.len()
+                        "trigger {id} is {name} of {}; {} it",
+                        plural(starts.len() as u64, "connection"),
+                        activate(on.len())
                     ));
                 }
-                let source = |node: &Node| match node {
-                    Node::Flow(flow) => program.flows[*flow as usize].src.0,
-                    Node::Step(_) => 0,
-                };
+                let source = |node: &Node| source(program, *node);
                 let rank = source(&starts[0]);
                 if let Some(other) = starts.iter().map(source).find(|other| *other != rank) {
                     return Err(format!(
@@ -298,22 +322,61 @@ impl Reading {
             Kind::Oneshot | Kind::Barrier(_) => {
                 let count = if let Kind::Barrier(count) = kind { count } else { 1 };
                 if on.len() as u64 != count {
+                    return Err(match kind {
+                        Kind::Barrier(_) => format!(
+                            "barrier {id} waits for {}; {} it",
+                            plural(count, "activation"),
+                            activate(on.len())
+                        ),
+                        _ => format!(
+                            "trigger {id} is {name}, which one connection activates; {} it",
+                            activate(on.len())
+                        ),
+                    });
+                }
+                let mut sources: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
+                for start in starts {
+                    sources.entry(source(program, *start)).or_default().push(*start);
+                }
+                let needs = program.needs.len().saturating_add(on.len().saturating_mul(sources.len()));
+                if needs.saturating_add(starts.len()) > MOST_NEEDS {
                     return Err(format!(
-                        "trigger {id} is {name} that {count} connections activate, but {} do",
-                        on.len()
+                        "the triggers up to {id} have more than {MOST_NEEDS} pairs of a connection that activates them \
+                         and a node that they start"
                     ));
                 }
-                if program.needs.len().saturating_add(on.len().saturating_mul(starts.len())) > MOST_NEEDS {
-                    return Err(format!(
-                        "the triggers up to {id} have more than {MOST_NEEDS} pairs of connections"
-                    ));
-                }
-                for flow in starts {
-                    on.iter().for_each(|on| program.need(*flow, *on, Duration::ZERO));
+                for (rank, starts) in sources {
+                    // A step in between needs one edge for each connection, instead of one for each pair.
+                    let is_shorter = on.len() + starts.len() < on.len() * starts.len();
+                    let step = is_shorter.then(|| program.step(rank));
+                    for waiting in step.as_slice().iter().chain(starts.iter().filter(|_| step.is_none())) {
+                        on.iter().for_each(|on| program.need(*waiting, *on, Duration::ZERO));
+                    }
+                    if let Some(step) = step {
+                        let reached = (step, Point::Started);
+                        starts.iter().for_each(|start| program.need(*start, reached, Duration::ZERO));
+                    }
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// The rank that sends a connection.
+fn source(program: &Program, node: Node) -> u32 {
+    match node {
+        Node::Flow(flow) => program.flows[flow as usize].src.0,
+        Node::Step(step) => program.steps[step as usize].host.0,
+    }
+}
+
+/// That this many connections activate something.
+fn activate(count: usize) -> String {
+    match count {
+        0 => "no connection activates".to_owned(),
+        1 => "1 connection activates".to_owned(),
+        _ => format!("{count} connections activate"),
     }
 }
 
@@ -379,6 +442,51 @@ mod tests {
     }
 
     #[test]
+    fn a_large_barrier_needs_a_step_for_each_node_instead_of_all_pairs() {
+        let on = "0->1 start 0 size 1 recv_done_trigger 1\n".repeat(100);
+        let starts = "2->1 trigger 1 size 1\n3->1 trigger 1 size 1\n".repeat(50);
+        let head = "Nodes 4\nConnections 200\nTriggers 1\ntrigger id 1 barrier count 100\n";
+        let (program, _) = read_htsim(format!("{head}{on}{starts}").as_bytes()).unwrap();
+        assert_eq!(program.steps.iter().map(|step| step.host.0).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(program.needs.len(), 2 * 100 + 100);
+        let on = |waiting| program.needs.iter().filter(move |need| need.waiting == waiting).count();
+        assert_eq!(
+            [Node::Step(0), Node::Step(1), Node::Flow(100), Node::Flow(101)].map(on),
+            [100, 100, 1, 1]
+        );
+    }
+
+    #[test]
+    fn a_multishot_trigger_that_is_not_activated_often_enough_is_refused() {
+        let two = |first: &str, second: &str, triggers: &str| {
+            let count = triggers.lines().count();
+            format!(
+                "Nodes 3\nConnections 2\nTriggers {count}\n0->1 {first} size 5\n0->2 {second} size 5\n{triggers}"
+            )
+        };
+        let mutual = [
+            two("trigger 1 send_done_trigger 1", "trigger 1 send_done_trigger 1", "trigger id 1 multishot\n"),
+            two(
+                "trigger 1 send_done_trigger 2",
+                "trigger 2 send_done_trigger 1",
+                "trigger id 1 multishot\ntrigger id 2 oneshot\n",
+            ),
+        ];
+        for (text, stuck, all) in [(&mutual[0], 2, "2 connections"), (&mutual[1], 1, "1 connection")] {
+            let message = format!(
+                "line 4: trigger 1 never starts {stuck} of its {all}: what would activate it never starts, since \
+                 connections wait for each other"
+            );
+            assert_eq!(read_htsim(text.as_bytes()).unwrap_err().to_string(), message, "{text}");
+        }
+        // The first activation comes from outside, each further one from the connection before.
+        let chain = "Nodes 3\nConnections 3\nTriggers 1\n0->1 start 0 size 5 send_done_trigger 1\n\
+            0->2 trigger 1 size 5 send_done_trigger 1\n0->1 trigger 1 size 5 send_done_trigger 1\n\
+            trigger id 1 multishot\n";
+        assert!(read_htsim(chain.as_bytes()).is_ok());
+    }
+
+    #[test]
     fn failures_are_read() {
         let text = "Nodes 2\nConnections 0\nFailures 1\nfailure switch_type AGG switch_id 3 link_id 1\n";
         let expected = Failure { line: 4, tier: "AGG".into(), switch: 3, link: 1 };
@@ -398,9 +506,9 @@ mod tests {
             ),
             (
                 "Nodes 4\nConnections 2\n0->1 start 0 size 1\n",
-                "line 2: there are 1 connections; the header says 2",
+                "line 2: there is 1 connection; the header says 2",
             ),
-            ("Nodes 4\nConnections 0\ntrigger id 1 oneshot\n", "there are 1 triggers; the header says 0"),
+            ("Nodes 4\nConnections 0\ntrigger id 1 oneshot\n", "there is 1 trigger; the header says 0"),
             ("Nodes 4\nConnections 0\nTriggers 3\n", "line 3: there are 0 triggers; the header says 3"),
             ("0->1 start 0 size 1\n", "line 1: a connection before `Nodes N`"),
             (
@@ -437,17 +545,17 @@ mod tests {
             ),
             (
                 &triggered("0->1 trigger 1 size 5\ntrigger id 1 oneshot\n"),
-                "line 4: trigger 1 is a oneshot trigger that 1 connections activate, but 0 do",
+                "line 4: trigger 1 is a oneshot trigger, which one connection activates; no connection activates it",
             ),
             (
                 &triggered(
                     "0->1 start 0 size 5 send_done_trigger 1\n1->0 trigger 1 size 5\ntrigger id 1 barrier count 2\n",
                 ),
-                "line 4: trigger 1 is a barrier that 2 connections activate, but 1 do",
+                "line 4: barrier 1 waits for 2 activations; 1 connection activates it",
             ),
             (
                 &triggered("0->1 trigger 1 size 5\n0->1 trigger 1 size 5\ntrigger id 1 multishot\n"),
-                "line 4: trigger 1 is a multishot trigger of 2 connections, but only 0 activate it",
+                "line 4: trigger 1 is a multishot trigger of 2 connections; no connection activates it",
             ),
             (
                 "Nodes 4\nConnections 1\n0->1 trigger 9 size 5\n",

@@ -1,0 +1,32 @@
+//! [`plural`] and [`short`]: parts of messages.
+
+use std::fmt::Display;
+
+/// The most characters of a word of a file that a message repeats.
+const MOST: usize = 40;
+
+/// A number of things: `1 rank`, `2 ranks`.
+pub(crate) fn plural<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let end = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {noun}{end}")
+}
+
+/// A word of a file as a message repeats it: the start of a long one.
+pub(crate) fn short(word: &str) -> String {
+    match word.char_indices().nth(MOST) {
+        None => word.to_owned(),
+        Some((end, _)) => format!("{}...", &word[..end]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_their_form_and_long_words_are_cut_between_characters() {
+        assert_eq!([0_u64, 1, 2].map(|count| plural(count, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
+        assert_eq!(short(&"é".repeat(40)), "é".repeat(40));
+        assert_eq!(short(&"é".repeat(41)), format!("{}...", "é".repeat(40)));
+    }
+}
