@@ -7,7 +7,7 @@ use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Rate};
 
 use crate::connectivity::disconnected_hosts;
 use crate::fabric::{split_pair, unknown_node};
-use crate::{Fabric, FabricError, Limit, Link, LinkSpec, MAX_QUEUES, Node, Role, Shape};
+use crate::{Fabric, FabricError, Limit, Link, LinkSpec, MAX_QUEUES, Node, PfcSpec, Role, Shape};
 
 /// Maximum nodes of a fabric.
 pub const MAX_NODES: u64 = 1 << 20;
@@ -140,6 +140,7 @@ impl FabricBuilder {
     /// # Errors
     /// [`FabricError::SelfLoop`], [`FabricError::Rate`], [`FabricError::Delay`],
     /// [`FabricError::Queue`], [`FabricError::Weight`], [`FabricError::TooManyQueues`],
+    /// [`FabricError::Trim`], [`FabricError::LosslessQueue`], [`FabricError::Red`],
     /// [`FabricError::TooManyPorts`], [`FabricError::TooMany`].
     pub fn connect(&mut self, a: NodeId, b: NodeId, spec: &LinkSpec) -> Result<LinkId, FabricError> {
         self.connect_asymmetric(a, b, spec, spec)
@@ -204,6 +205,16 @@ impl FabricBuilder {
         }
         if spec.queue.trim && given < 2 {
             return Err(FabricError::Trim { from: from(), to: to() });
+        }
+        let queues = given.max(1);
+        let beyond =
+            |pfc: PfcSpec| (queues..MAX_QUEUES).find(|queue| pfc.queues.is_some() && pfc.has(*queue));
+        if let Some(queue) = spec.queue.pfc.and_then(beyond) {
+            return Err(FabricError::LosslessQueue {
+                link: format!("`{}` -> `{}`", from(), to()),
+                queue,
+                queues,
+            });
         }
         match spec.queue.red.and_then(|red| red.fault()) {
             Some(why) => Err(FabricError::Red { link: format!("`{}` -> `{}`", from(), to()), why }),

@@ -120,6 +120,16 @@ pub enum FabricError {
         /// The receiving node.
         to: String,
     },
+    /// Priority flow control of a queue that the port does not have.
+    #[error("`pfc` names queue {queue}, but the port of link {link} has {}", queues_up_to(*queues))]
+    LosslessQueue {
+        /// The link, with its ends.
+        link: String,
+        /// The queue that does not exist.
+        queue: usize,
+        /// The number of queues.
+        queues: usize,
+    },
     /// Contradictory parameters of RED.
     #[error("`red` of link {link} is invalid: {why}")]
     Red {
@@ -146,7 +156,7 @@ pub enum FabricError {
     /// No space for the headroom of all links of a switch.
     #[error(
         "PFC on the links of `{node}` reserves {reserved} of headroom and fixed thresholds, but the `buffer` is {buffer}: \
-         expected more than that"
+         raise `buffer` above {reserved} or lower `pfc.headroom`"
     )]
     SharedHeadroom {
         /// The switch.
@@ -211,6 +221,14 @@ pub enum FabricError {
         /// Whether they would be connected if no link had failed.
         by_failure: bool,
     },
+}
+
+/// A number of queues, and how they are counted.
+fn queues_up_to(queues: usize) -> String {
+    match queues {
+        1 => "1 queue, number 0".to_owned(),
+        _ => format!("{queues} queues, 0 to {}", queues - 1),
+    }
 }
 
 /// The end of a message that suggests a name.

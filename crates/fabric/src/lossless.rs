@@ -70,12 +70,12 @@ impl PfcSpec {
 
 /// Bytes that arrive over `link` after a switch has decided to pause it: the packet that crossed the threshold, all that
 /// the sender starts until the pause frame has waited for a packet on the way `back`, been sent, and crossed the cable,
-/// the packet that the sender has just begun, and what is on the cable.
-fn headroom(link: &Link, back: &Link) -> u64 {
+/// the packet that the sender has just begun, and what is on the cable. The longest `packet` is given in bytes on the wire.
+fn headroom(link: &Link, back: &Link, packet: u64) -> u64 {
     let bps = u128::from(link.rate.bps());
     let cables = u128::from((link.delay + back.delay).ps()) * bps / 8_000_000_000_000;
-    let reply = u128::from(JUMBO + PAUSE_FRAME) * bps / u128::from(back.rate.bps());
-    u64::try_from(cables + reply + 2).unwrap_or(u64::MAX / 4).saturating_add(2 * JUMBO)
+    let reply = u128::from(packet + PAUSE_FRAME) * bps / u128::from(back.rate.bps());
+    u64::try_from(cables + reply + 2).unwrap_or(u64::MAX / 4).saturating_add(2 * packet)
 }
 
 impl Fabric {
@@ -135,6 +135,11 @@ impl Fabric {
         thresholds(self.link(link), self.link(link.reverse()), self.buffer).filter(|_| !to_host)
     }
 
+    /// The headroom that loses none of the packets that follow a pause, with packets of up to `packet` bytes on the wire.
+    pub fn sufficient_headroom(&self, link: weft_units::LinkId, packet: u64) -> u64 {
+        headroom(self.link(link), self.link(link.reverse()), packet)
+    }
+
     /// Bytes of a switch's buffer set aside for the links into it: their headroom, and what they may use without a
     /// pause if that is fixed.
     pub fn reserved(&self, node: NodeId) -> u64 {
@@ -160,7 +165,7 @@ impl Fabric {
 
 fn thresholds(link: &Link, back: &Link, buffer: Option<SharedBuffer>) -> Option<Thresholds> {
     let pfc = link.queue.pfc?;
-    let headroom = pfc.headroom.map_or_else(|| headroom(link, back), |given| given.0);
+    let headroom = pfc.headroom.map_or_else(|| headroom(link, back, JUMBO), |given| given.0);
     let xoff = match (pfc.xoff, buffer) {
         (Some(xoff), _) => Some(xoff.0),
         (None, Some(_)) => None,

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use weft_fabric::Fabric;
+use weft_fabric::{Fabric, class_of};
 use weft_switching::Header;
 use weft_units::{LinkId, NodeId, Time};
 
-use crate::class_queue::{Charge, Waiting, class_of};
+use crate::class_queue::{Charge, Waiting};
 use crate::deadlock::Standstill;
 use crate::packet::{PacketId, Slab};
 use crate::pfc::Ingress;

@@ -5,11 +5,11 @@
 //! takes two.
 
 use rand_core::RngCore as _;
-use weft_fabric::{Limit, Link, MarkAt, QueueSpec};
+use weft_fabric::{Limit, Link, MarkAt, QueueSpec, class_of};
 use weft_switching::{Header, Kind, Stream, stream};
 use weft_units::{Duration, LinkId, Time};
 
-use crate::class_queue::{ClassQueue, Waiting, class_of};
+use crate::class_queue::{ClassQueue, Waiting};
 use crate::red::Marking;
 
 /// What happened at a port.

@@ -21,9 +21,12 @@ pub fn any_queue() -> impl Strategy<Value = QueueSpec> {
             ecn_threshold: ecn_threshold.filter(|_| red.is_none()),
             scheduler: if drr && !weights.is_empty() { Scheduler::Drr } else { Scheduler::StrictPriority },
             trim: trim && weights.len() > 1,
+            pfc: pfc.map(|pfc: PfcSpec| {
+                let own = (1_u8 << weights.len().max(1)) - 1;
+                PfcSpec { queues: pfc.queues.map(|queues| queues & own), ..pfc }
+            }),
             classes: weights.into_iter().map(|weight| ClassSpec { weight }).collect(),
             red,
-            pfc,
         },
     )
 }

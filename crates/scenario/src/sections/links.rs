@@ -92,8 +92,11 @@ impl LinkSettings {
                 queues.problem(weight.span, "a queue of weight 0 never sends", "expected at least 1");
             }
             let classes = weights.value.iter().map(|weight| ClassSpec { weight: weight.value });
-            Some((scheduler, classes.collect()))
+            Some((scheduler, classes.collect::<Vec<_>>()))
         });
+        // The ports of a file, and those of all links for a single one, may have queues of their own.
+        let is_plain = section.node("kind").is_some() && section.node("queues").is_none();
+        let known = queues.as_ref().map(|(_, classes)| classes.len()).or(is_plain.then_some(1));
         Self {
             delay: section.get("delay"),
             queue: section.get("queue"),
@@ -102,7 +105,7 @@ impl LinkSettings {
             queues,
             red: section.section("red").and_then(|table| red(&table)),
             trim: section.get("trim"),
-            pfc: section.section("pfc").and_then(|table| pfc(&table)),
+            pfc: section.section("pfc").and_then(|table| pfc(&table, known)),
         }
     }
 
@@ -112,7 +115,9 @@ impl LinkSettings {
             FabricError::Queue { .. } => self.queue.map(|at| at.span),
             FabricError::Trim { .. } => self.trim.map(|at| at.span),
             FabricError::Red { .. } => self.red.map(|at| at.span),
-            FabricError::Headroom { .. } | FabricError::SharedHeadroom { .. } => self.pfc.map(|at| at.span),
+            FabricError::LosslessQueue { .. }
+            | FabricError::Headroom { .. }
+            | FabricError::SharedHeadroom { .. } => self.pfc.map(|at| at.span),
             _ => None,
         }
     }

@@ -98,8 +98,8 @@ pub(crate) fn red(section: &Section<'_>) -> Option<At<RedSpec>> {
     Some(At { value: red, span: section.span })
 }
 
-/// Priority flow control as written.
-pub(crate) fn pfc(section: &Section<'_>) -> Option<At<PfcSpec>> {
+/// Priority flow control as written, of ports with this many queues if that is known here.
+pub(crate) fn pfc(section: &Section<'_>, known: Option<usize>) -> Option<At<PfcSpec>> {
     section.only(&[PFC_KEYS]);
     let size = |name| section.get::<Bytes>(name);
     let (xoff, xon, headroom) = (size("xoff"), size("xon"), size("headroom"));
@@ -125,8 +125,13 @@ pub(crate) fn pfc(section: &Section<'_>) -> Option<At<PfcSpec>> {
                     "expected queues such as [0], or no `pfc`",
                 );
             }
-            if let Some(beyond) = listed.value.iter().find(|queue| queue.value >= MAX_QUEUES as u32) {
-                let label = format!("expected 0 to {}, 0 for the most urgent queue", MAX_QUEUES - 1);
+            let most = known.unwrap_or(MAX_QUEUES).clamp(1, MAX_QUEUES);
+            if let Some(beyond) = listed.value.iter().find(|queue| queue.value as usize >= most) {
+                let label = match (known, most) {
+                    (None, _) => format!("a port has at most {most} queues, 0 is the most urgent one"),
+                    (_, 1) => "a port has 1 queue, number 0; `queues` of the port give it more".to_owned(),
+                    _ => format!("a port has {most} queues, 0 to {}, 0 is the most urgent one", most - 1),
+                };
                 section.problem(beyond.span, format!("there is no queue {}", beyond.value), label);
                 return None;
             }

@@ -306,6 +306,40 @@ fn queues_that_a_transport_can_do_nothing_with_are_a_warning() {
 }
 
 #[test]
+fn flow_control_that_protects_nothing_is_a_warning() {
+    let of = |sets: &[&str]| {
+        let roce = ["transport.protocol=roce", "fabric.ecn_threshold=100 kB"];
+        scenario("", &[&roce[..], sets].concat()).check(&no_files).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let two = "fabric.queues={ weights = [1, 1] }";
+    let large = "transport.mtu=65000";
+    let more = "fabric.queue=2 MB";
+    for sets in [
+        &["fabric.pfc={}"][..],
+        &[two, "fabric.pfc={ queues = [1] }"],
+        &[two, "fabric.pfc={ queues = [0] }", "traffic.dscp=8"],
+        &["fabric.pfc={ headroom = \"5 kB\" }"],
+        &[more, large, "fabric.pfc={ headroom = \"250 kB\" }"],
+    ] {
+        assert_eq!(of(sets), [""; 0], "{sets:?}");
+    }
+    for (sets, parts) in [
+        (&["fabric.pfc={ headroom = \"2 kB\" }"][..], ["its headroom is 2 kB, and", "up to 3.582 kB arrive"]),
+        (
+            &[more, large, "fabric.pfc={}"],
+            ["its headroom is 28.098 kB, computed for packets of 9.254 kB", "195.582 kB"],
+        ),
+        (
+            &[two, "fabric.pfc={ queues = [0] }"],
+            ["no flow is in a lossless queue", "DSCP 0 waits in queue 1 of 0 to 1"],
+        ),
+    ] {
+        let warnings = of(sets);
+        assert!(warnings.len() == 1 && parts.iter().all(|part| warnings[0].contains(part)), "{warnings:?}");
+    }
+}
+
+#[test]
 fn flows_that_no_summary_counts_are_a_warning() {
     let late = "[measure]\nwindow = [\"0 s\", \"1 ns\"]\n";
     let warnings = scenario(late, &[]).check(&no_files).unwrap();

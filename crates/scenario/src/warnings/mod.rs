@@ -9,6 +9,8 @@ use weft_transport::uec::Congestion;
 use weft_transport::{Config, EcnMode, Mptcp, Protocol};
 use weft_units::{NodeId, Time};
 
+mod pfc;
+
 use crate::change::Event;
 use crate::link_states::{LinkStates, cut_off};
 use crate::settings::Settings;
@@ -24,6 +26,7 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(nothing_to_choose(fabric));
     warnings.extend(unmarked(settings, traffic));
     warnings.extend(unfit(fabric, &settings.transport.protocol, settings.descriptor));
+    warnings.extend(pfc::all(fabric, traffic, settings));
     warnings.extend(settings.transport.protocol.tcp().and_then(|tcp| single_links(fabric, tcp)));
     warnings.extend(of_settings(settings));
     warnings
@@ -218,6 +221,21 @@ fn catches_others(classifier: &Classifier) -> bool {
     }
 }
 
+/// The bytes of a full packet on the wire of a link.
+fn full_frame(fabric: &Fabric, link: &Link, transport: &Protocol, scheme: &Descriptor) -> u32 {
+    let is_between = ![link.from, link.to].into_iter().any(|node| fabric.node(node).is_host());
+    let tag = if is_between { scheme.tag_bytes } else { 0 };
+    link.overhead.wire_bytes(transport.framing().full_packet().saturating_add(tag))
+}
+
+/// How many more links a warning is about than the one that it names.
+fn and_more(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        more => format!(" (and {more} more like it)"),
+    }
+}
+
 /// Warns of queues that do not suit the transport.
 fn unfit(fabric: &Fabric, transport: &Protocol, scheme: &Descriptor) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -235,20 +253,12 @@ fn unfit(fabric: &Fabric, transport: &Protocol, scheme: &Descriptor) -> Vec<Stri
             "no queue marks packets, so {what}: set fabric.ecn_threshold, such as \"65 packets\""
         ));
     }
-    let between = |link: &Link| ![link.from, link.to].into_iter().any(|node| fabric.node(node).is_host());
-    let packet = |link: &Link| match transport.framing().full_packet() {
-        packet if between(link) => packet.saturating_add(scheme.tag_bytes),
-        packet => packet,
-    };
-    let needed = |link: &Link| link.overhead.wire_bytes(packet(link));
+    let needed = |link: &Link| full_frame(fabric, link, transport, scheme);
     let short = |link: &&Link| matches!(link.queue.limit, Limit::Bytes(limit) if limit < needed(link).into());
     let mut links = fabric.links().iter().filter(short);
     if let Some(link) = links.next() {
         let [from, to] = [link.from, link.to].map(|node| &fabric.node(node).name);
-        let more = match links.count() {
-            0 => String::new(),
-            more => format!(" (and {more} more like it)"),
-        };
+        let more = and_more(links.count());
         warnings.push(format!(
             "the queue of link `{from}` -> `{to}`{more} holds {}, less than a full frame: {} are needed",
             link.queue.limit,
