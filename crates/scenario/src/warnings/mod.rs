@@ -10,6 +10,7 @@ use weft_transport::{Config, EcnMode, Mptcp, Protocol};
 use weft_units::{NodeId, Time};
 
 mod pfc;
+mod timeout;
 
 use crate::change::Event;
 use crate::link_states::{LinkStates, cut_off};
@@ -27,6 +28,7 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(unmarked(settings, traffic));
     warnings.extend(unfit(fabric, &settings.transport.protocol, settings.descriptor));
     warnings.extend(pfc::all(fabric, traffic, settings));
+    warnings.extend(timeout::early(fabric, &settings.transport.protocol));
     warnings.extend(settings.transport.protocol.tcp().and_then(|tcp| single_links(fabric, tcp)));
     warnings.extend(of_settings(settings));
     warnings

@@ -340,6 +340,23 @@ fn flow_control_that_protects_nothing_is_a_warning() {
 }
 
 #[test]
+fn a_timeout_that_queues_outlast_is_a_warning() {
+    let of = |sets: &[&str]| {
+        let uec = ["transport.protocol=uec", "fabric.ecn_threshold=100 kB"];
+        scenario("", &[&uec[..], sets].concat()).check(&no_files).unwrap_or_else(|error| panic!("{error}"))
+    };
+    // Six links of 1 us and 4198 B at 1 Gbps, and back with 84 B; a queue of 100 kB takes 800 us.
+    let warnings = of(&["fabric.queue=100 kB"]);
+    let parts =
+        ["transport.rto is 100 us", "may take 1.017536 ms", "217.536 us over", "800 us in a full queue"];
+    assert!(warnings.len() == 1 && parts.iter().all(|part| warnings[0].contains(part)), "{warnings:?}");
+    assert_eq!(of(&["fabric.queue=100 kB", "transport.rto=1.1 ms"]), [""; 0]);
+    assert_eq!(of(&["fabric.queue=136 kB", "fabric.rate=100 Gbps"]), [""; 0]);
+    let shared = ["fabric.rate=100 Gbps", "fabric.queue=50 MB", "fabric.buffer=1 MB"];
+    assert_eq!(of(&shared), [""; 0], "half of a shared buffer");
+}
+
+#[test]
 fn flows_that_no_summary_counts_are_a_warning() {
     let late = "[measure]\nwindow = [\"0 s\", \"1 ns\"]\n";
     let warnings = scenario(late, &[]).check(&no_files).unwrap();
