@@ -301,10 +301,7 @@ impl Scenario {
             }
         }
         let mut settings = Settings::decode(&table, &self.available, &self.schemes, problems)?;
-        // With a sweep over `mptcp`, other keys are meant for its points with subflows.
-        if combination.values.iter().any(|(key, _, _)| key == "transport.mptcp") {
-            settings.transport_keys.clear();
-        }
+        settings.swept = combination.values.iter().map(|(key, _, _)| key.clone()).collect();
         Some(settings)
     }
 

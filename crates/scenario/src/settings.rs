@@ -38,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) transport: Transport,
     /// The keys of [transport] that are set at this point.
     pub(crate) transport_keys: Vec<String>,
+    /// The swept keys.
+    pub(crate) swept: Vec<String>,
     pub(crate) run: Run,
     pub(crate) measure: Measure,
     pub(crate) events: Vec<EventSettings>,
@@ -110,6 +112,7 @@ impl Settings {
             scheme_at,
             transport,
             transport_keys,
+            swept: Vec::new(),
             run: run?,
             measure: measure?,
             events: events?,

@@ -9,6 +9,7 @@ use weft_transport::uec::Congestion;
 use weft_transport::{Config, EcnMode, Mptcp, Protocol};
 use weft_units::{NodeId, Time};
 
+mod keys;
 mod pfc;
 mod timeout;
 
@@ -27,6 +28,7 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
     warnings.extend(nothing_to_choose(fabric));
     warnings.extend(unmarked(settings, traffic));
     warnings.extend(unfit(fabric, &settings.transport.protocol, settings.descriptor));
+    warnings.extend(keys::untrimmed(fabric, settings));
     warnings.extend(pfc::all(fabric, traffic, settings));
     warnings.extend(timeout::early(fabric, &settings.transport.protocol));
     warnings.extend(settings.transport.protocol.tcp().and_then(|tcp| single_links(fabric, tcp)));
@@ -38,11 +40,12 @@ pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings:
 pub(crate) fn of_settings(settings: &Settings) -> Vec<String> {
     let scheme = settings.descriptor;
     let Some(transport) = settings.transport.protocol.tcp() else {
-        return without_tcp(scheme, &settings.transport.protocol).into_iter().collect();
+        let own = without_tcp(scheme, &settings.transport.protocol);
+        return own.into_iter().chain(keys::idle(settings)).collect();
     };
     let choice = scheme.is_at_hosts.then(|| without_choice(&settings.scheme, transport)).flatten();
-    let own = [without_mptcp(scheme, transport), choice, unread(&settings.transport_keys, transport)];
-    own.into_iter().flatten().collect()
+    let own = [without_mptcp(scheme, transport), choice];
+    own.into_iter().flatten().chain(keys::idle(settings)).collect()
 }
 
 /// Warns of a host scheme whose choices have no effect.
@@ -89,25 +92,6 @@ fn without_tcp(scheme: &Descriptor, protocol: &Protocol) -> Option<String> {
             protocol.name()
         )
     })
-}
-
-/// Warns of subflow keys without effect.
-fn unread(keys: &[String], transport: &Config) -> Option<String> {
-    let (unread, why): (fn(&str) -> bool, _) = match transport.mptcp {
-        Mptcp::Ndiffports => return None,
-        Mptcp::Fullmesh => (
-            |key| key == "subflows",
-            "\"fullmesh\", which opens a subflow for each pair of links of the two hosts",
-        ),
-        Mptcp::Off => (
-            |key| key == "subflows" || key.starts_with("mptcp_"),
-            "\"off\": set it to \"ndiffports\" or \"fullmesh\"",
-        ),
-    };
-    let keys = keys.iter().filter(|key| unread(key));
-    let keys: Vec<String> = keys.map(|key| format!("`transport.{key}`")).collect();
-    let verb = if keys.len() == 1 { "has" } else { "have" };
-    (!keys.is_empty()).then(|| format!("{} {verb} no effect while transport.mptcp is {why}", keys.join(", ")))
 }
 
 /// Warns if a subflow for each pair of addresses means a single subflow.

@@ -187,6 +187,57 @@ fn keys_of_subflows_that_there_are_not_are_warned_of() {
 }
 
 #[test]
+fn keys_that_another_key_leaves_without_effect_are_warned_of() {
+    let of = |given: &str, sets: &[&str]| {
+        let more = ["fabric.ecn_threshold=100 kB", "fabric.rate=400 Gbps", "traffic.load=0.1"];
+        let scenario = scenario(given, &[&more[..], sets].concat());
+        scenario.check(&no_files).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let trim = "fabric.trim=true";
+    let two = "fabric.queues={ weights = [1, 1] }";
+    for (given, no, yes) in [
+        ("protocol = \"uec\"\nentropy_choice = \"reps\"", "scheme.name=spray", "scheme.name=ecmp"),
+        ("protocol = \"uec\"\nentropies = 8", "scheme.name=single_path", "scheme.name=letflow"),
+        ("protocol = \"uec\"\nwindow = 9", "transport.congestion=nscc", "transport.congestion=fixed"),
+        (
+            "protocol = \"uec\"\nbase_rtt = \"9 us\"",
+            "transport.congestion=fixed",
+            "transport.congestion=nscc",
+        ),
+        ("protocol = \"udp\"\nmean_on = \"1 ms\"", "transport.pattern=constant", "transport.pattern=on-off"),
+        (
+            "protocol = \"roce\"\nrto_low = \"9 us\"",
+            "transport.loss_recovery=go-back-n",
+            "transport.loss_recovery=selective-repeat",
+        ),
+        (
+            "protocol = \"roce\"\nretransmission_timeout = \"9 us\"",
+            "transport.loss_recovery=selective-repeat",
+            "transport.loss_recovery=go-back-n",
+        ),
+        (
+            "protocol = \"roce\"\nmin_rate = \"1 Gbps\"",
+            "transport.congestion_control=off",
+            "transport.congestion_control=dcqcn",
+        ),
+    ] {
+        let given = format!("[transport]\n{given}\n");
+        let (decides, value) = no.split_once('=').unwrap();
+        let warnings = of(&given, &[no]);
+        let expected = format!("has no effect while {decides} is \"{value}\"");
+        assert!(warnings.len() == 1 && warnings[0].contains(&expected), "{given}: {warnings:?}");
+        assert_eq!(of(&given, &[yes]), [""; 0], "{given}");
+        let (_, other) = yes.split_once('=').unwrap();
+        let swept = format!("{given}[sweep]\n{decides} = [\"{value}\", \"{other}\"]\n");
+        assert_eq!(of(&swept, &[]), [""; 0], "{given}: it is for the other point");
+    }
+    let warnings = of("", &[trim, two]);
+    assert!(warnings.len() == 1 && warnings[0].contains("`trim` has no effect"), "{warnings:?}");
+    assert_eq!(of("", &[trim, two, "transport.protocol=uec"]), [""; 0]);
+    assert_eq!(of("[sweep]\ntransport.protocol = [\"tcp\", \"uec\"]\n", &[trim, two]), [""; 0]);
+}
+
+#[test]
 fn smoc_without_subflows_is_warned_of_wherever_it_is_in_a_sweep() {
     let of = |more: &str, sets: &[&str]| scenario(more, sets).check(&no_files).unwrap();
     let expected = "smoc: `smoc` only puts plain TCP on the shortest path: set transport.mptcp = \

@@ -1,0 +1,160 @@
+//! Warnings of keys that another key leaves without effect.
+
+use weft_fabric::Fabric;
+use weft_transport::roce::{CongestionControl, LossRecovery};
+use weft_transport::udp::Pattern;
+use weft_transport::uec::Congestion;
+use weft_transport::{Mptcp, Protocol};
+
+use crate::settings::Settings;
+
+/// Keys of [transport] that have no effect with some values of another key.
+struct Rule {
+    /// Whether it is about this key.
+    has: fn(&str) -> bool,
+    /// The other key. With a sweep over it, keys are meant for its other points.
+    decides: &'static str,
+    /// The value of the other key and what to do, if the keys have no effect.
+    idle: fn(&Settings) -> Option<String>,
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        has: |key| key == "subflows" || key.starts_with("mptcp_"),
+        decides: "transport.mptcp",
+        idle: |of| {
+            let off = of.transport.protocol.tcp()?.mptcp == Mptcp::Off;
+            off.then(|| "\"off\": set it to \"ndiffports\" or \"fullmesh\"".to_owned())
+        },
+    },
+    Rule {
+        has: |key| key == "subflows",
+        decides: "transport.mptcp",
+        idle: |of| {
+            let mesh = of.transport.protocol.tcp()?.mptcp == Mptcp::Fullmesh;
+            mesh.then(|| {
+                "\"fullmesh\", which opens a subflow for each pair of links of the two hosts".to_owned()
+            })
+        },
+    },
+    Rule {
+        has: |key| matches!(key, "mean_on" | "mean_off"),
+        decides: "transport.pattern",
+        idle: |of| match &of.transport.protocol {
+            Protocol::Udp(config) if config.pattern == Pattern::Constant => {
+                Some("\"constant\": set it to \"on-off\"".to_owned())
+            }
+            _ => None,
+        },
+    },
+    Rule {
+        has: |key| matches!(key, "rto_low" | "rto_high" | "rto_low_packets"),
+        decides: "transport.loss_recovery",
+        idle: |of| match &of.transport.protocol {
+            Protocol::Roce(config) if config.loss_recovery == LossRecovery::GoBackN => {
+                Some("\"go-back-n\": set retransmission_timeout".to_owned())
+            }
+            _ => None,
+        },
+    },
+    Rule {
+        has: |key| key == "retransmission_timeout",
+        decides: "transport.loss_recovery",
+        idle: |of| match &of.transport.protocol {
+            Protocol::Roce(config) if config.loss_recovery == LossRecovery::SelectiveRepeat => {
+                Some("\"selective-repeat\": set rto_low and rto_high".to_owned())
+            }
+            _ => None,
+        },
+    },
+    Rule {
+        has: |key| {
+            let of_dcqcn = [
+                "cnp_interval",
+                "cnp_on_out_of_order",
+                "rate_on_first_cnp",
+                "alpha_gain",
+                "alpha_interval",
+                "decrease_interval",
+                "increase_interval",
+                "increase_bytes",
+                "fast_recovery_times",
+                "additive_increase",
+                "hyper_increase",
+                "min_rate",
+                "clamp_target_rate",
+            ];
+            of_dcqcn.contains(&key)
+        },
+        decides: "transport.congestion_control",
+        idle: |of| match &of.transport.protocol {
+            Protocol::Roce(config) if config.congestion_control == CongestionControl::Off => {
+                Some("\"off\": set it to \"dcqcn\"".to_owned())
+            }
+            _ => None,
+        },
+    },
+    Rule {
+        has: |key| key == "window",
+        decides: "transport.congestion",
+        idle: |of| match &of.transport.protocol {
+            Protocol::Uec(config) if config.congestion == Congestion::Nscc => {
+                Some("\"nscc\": set it to \"fixed\"".to_owned())
+            }
+            _ => None,
+        },
+    },
+    Rule {
+        has: |key| matches!(key, "base_rtt" | "target_delay"),
+        decides: "transport.congestion",
+        idle: |of| match &of.transport.protocol {
+            Protocol::Uec(config) if config.congestion == Congestion::Fixed => {
+                Some("\"fixed\": set it to \"nscc\"".to_owned())
+            }
+            _ => None,
+        },
+    },
+    Rule {
+        has: |key| matches!(key, "entropies" | "entropy_choice"),
+        decides: "scheme.name",
+        idle: |of| {
+            let name = of.descriptor.name;
+            let ignores = of.descriptor.explores.is_some()
+                || matches!(name, "drill" | "flowcut" | "single_path" | "smoc" | "spanning_tree" | "spray");
+            let is_uec = matches!(of.transport.protocol, Protocol::Uec(_));
+            (is_uec && ignores)
+                .then(|| format!("\"{name}\": set a scheme that hashes entropy, such as \"ecmp\""))
+        },
+    },
+];
+
+/// Warns of keys of [transport] without effect.
+pub(super) fn idle(settings: &Settings) -> Vec<String> {
+    let warning = |rule: &Rule| {
+        let keys = settings.transport_keys.iter().filter(|key| (rule.has)(key));
+        let keys: Vec<String> = keys.map(|key| format!("`transport.{key}`")).collect();
+        if keys.is_empty() || sweeps(settings, "transport", rule.decides) {
+            return None;
+        }
+        let value = (rule.idle)(settings)?;
+        let verb = if keys.len() == 1 { "has" } else { "have" };
+        Some(format!("{} {verb} no effect while {} is {value}", keys.join(", "), rule.decides))
+    };
+    RULES.iter().filter_map(warning).collect()
+}
+
+/// Warns of ports that trim, and packets that they drop.
+pub(super) fn untrimmed(fabric: &Fabric, settings: &Settings) -> Option<String> {
+    let is_tcp =
+        settings.transport.protocol.tcp().is_some() && !sweeps(settings, "fabric", "transport.protocol");
+    (is_tcp && fabric.links().iter().any(|link| link.queue.trim)).then(|| {
+        "`trim` has no effect while transport.protocol is \"tcp\", whose packets are dropped, not cut: set it to \"uec\""
+            .to_owned()
+    })
+}
+
+/// Whether the sweep changes this key, alone or with its whole section, but not with `own`, the section of the idle key.
+fn sweeps(settings: &Settings, own: &str, key: &str) -> bool {
+    let section = key.split('.').next().filter(|section| *section != own);
+    settings.swept.iter().any(|swept| swept == key || Some(swept.as_str()) == section)
+}
