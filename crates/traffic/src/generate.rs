@@ -170,12 +170,19 @@ impl Making<'_> {
         let count = ranks.count(self.places);
         let hosts = ranks.hosts(count, self.places, &mut streams.pairs).map_err(refuse)?;
         let flows = collective.flows(count).map_err(refuse)?;
-        self.room_for(index, flows.saturating_mul(collective.rounds))?;
+        let all = flows.saturating_mul(collective.rounds);
+        self.room_for(index, all)?;
+        self.waits.room_for(all, 0).map_err(refuse)?;
         let mut round = collective.round(hosts.len() as u32);
-        let mut all = collective.all(&round);
+        let mut all = if collective.rounds > 1 { collective.all(&round) } else { Program::default() };
         round.place(&hosts);
         let bound = round.bound(self.places);
-        all.place(&hosts);
+        // Of a single round, there is no second copy.
+        if collective.rounds > 1 {
+            all.place(&hosts);
+        } else {
+            all = round;
+        }
         let first = self.drafts.len();
         self.settle(index, group, &mut all)?;
         self.waits.add(all, first);
@@ -189,7 +196,8 @@ impl Making<'_> {
 
     /// Settles a program at hosts, and adds its flows.
     fn settle(&mut self, index: usize, group: &Group, program: &mut Program) -> Result<(), TrafficError> {
-        self.waits.room_for(program).map_err(|why| TrafficError::Ranks { group: index, why })?;
+        let room = self.waits.room_for(program.flows.len() as u64, program.needs.len());
+        room.map_err(|why| TrafficError::Ranks { group: index, why })?;
         program.settle().map_err(|circle| {
             let circle = program.spell(&circle, self.places);
             TrafficError::Circle { group: index, circle }
@@ -284,8 +292,10 @@ mod tests {
 
     use super::*;
     use crate::arrivals::Arrivals;
+    use crate::collective::Algorithm;
     use crate::flow::{Flow, LoadOf};
     use crate::pairs::Pairs;
+    use crate::placement::Placement;
     use crate::places::tests::spine_leaf;
     use crate::published;
     use proptest::prelude::*;
@@ -431,6 +441,12 @@ mod tests {
     fn what_cannot_be_is_refused() {
         let places = spine_leaf(4, 4, 20);
         let twice = |flow: ListedFlow| vec![group(Flows::Listed(vec![flow.clone(), flow]))];
+        let chunks = |chunks| {
+            let (algorithm, bytes, compute) = (Algorithm::Pipeline, chunks, Duration::ZERO);
+            let ranks = Ranks::Placed(Some(8), Placement::Rack);
+            let start = Duration::ZERO;
+            Flows::Collective(Collective { algorithm, bytes, chunks, compute, rounds: 1, start }, ranks)
+        };
         let flood = Drawn { intensity: Some(Intensity::FlowsPerSecond(1e12)), ..drawn(0.0) };
         let many = Drawn { intensity: None, count: Some(u64::MAX), ..drawn(0.0) };
         let local = Drawn { pairs: Pairs::RackLocal { share: 1.0 }, ..drawn(0.5) };
@@ -440,6 +456,10 @@ mod tests {
             (one(drawn(f64::NAN)), "load is NaN"),
             (one(flood), "at most 50000000"),
             (one(many), "at most 50000000"),
+            (
+                vec![group(chunks(1_428_571)), group(chunks(1))],
+                "10000004 flows; a run can have at most 10000000",
+            ),
             (one(local), "no flow leaves its rack"),
             (one(Drawn { arrivals: Arrivals::AtOnce, ..drawn(0.5) }), "all start at once cannot have a load"),
             (one(endless), "the number of flows is not given"),

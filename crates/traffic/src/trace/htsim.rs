@@ -9,10 +9,8 @@ use weft_units::{Duration, Time};
 use super::{Place, TraceError, is_too_large, read_bytes};
 use crate::dependencies::{Node, Point, StepKind};
 use crate::program::Program;
+use crate::waits::MAX_NEEDS;
 use crate::words::plural;
-
-/// The most needs that the triggers of a file may have, one for each connection that ends and each that it starts.
-const MOST_NEEDS: usize = 50_000_000;
 
 /// A link that is down from the start.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -339,9 +337,9 @@ impl Reading {
                     sources.entry(source(program, *start)).or_default().push(*start);
                 }
                 let needs = program.needs.len().saturating_add(on.len().saturating_mul(sources.len()));
-                if needs.saturating_add(starts.len()) > MOST_NEEDS {
+                if needs.saturating_add(starts.len()) > MAX_NEEDS {
                     return Err(format!(
-                        "the triggers up to {id} have more than {MOST_NEEDS} pairs of a connection that activates them \
+                        "the triggers up to {id} have more than {MAX_NEEDS} pairs of a connection that activates them \
                          and a node that they start"
                     ));
                 }
