@@ -4,6 +4,7 @@ use weft_units::{Duration, Time};
 
 use crate::dependencies::{Node, Point};
 use crate::program::Program;
+use crate::words::plural;
 
 /// An algorithm. Each names the bytes at every rank `B` and the number of ranks `N`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,7 +78,7 @@ impl Collective {
     pub fn flows(&self, ranks: u64) -> Result<u64, String> {
         let name = self.algorithm.name();
         if ranks < 2 {
-            return Err(format!("`{name}` has {ranks} ranks; expected at least 2"));
+            return Err(format!("`{name}` has {}; expected at least 2", plural(ranks, "rank")));
         }
         let (parts, flows) = match self.algorithm {
             Algorithm::RingAllReduce => (ranks, ranks.saturating_mul(2 * (ranks - 1))),
@@ -318,7 +319,7 @@ mod tests {
     #[test]
     fn numbers_for_which_an_algorithm_is_not_defined_are_refused() {
         for (algorithm, bytes, ranks, message) in [
-            (Algorithm::AllToAll, 10, 1, "`all-to-all` has 1 ranks; expected at least 2"),
+            (Algorithm::AllToAll, 10, 1, "`all-to-all` has 1 rank; expected at least 2"),
             (
                 Algorithm::HalvingDoublingAllReduce,
                 100,

@@ -5,6 +5,7 @@ use weft_units::HostId;
 
 use crate::places::Places;
 use crate::random::shuffle;
+use crate::words::plural;
 
 /// The order in which ranks are placed on hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,9 +65,9 @@ impl Ranks {
         let given = self.count(places).min(places.len() as u64);
         if count > given {
             let hosts = match self {
-                Self::Listed(_) => format!("`ranks` lists {given} hosts"),
+                Self::Listed(_) => format!("`ranks` lists {}", plural(given, "host")),
                 Self::Placed(Some(asked), _) if *asked <= given => format!("`ranks` is {asked}"),
-                Self::Placed(..) => format!("the fabric has {given} hosts"),
+                Self::Placed(..) => format!("the fabric has {}", plural(given, "host")),
             };
             return Err(format!("rank {given} has no host: there are {count} ranks, and {hosts}"));
         }

@@ -1,4 +1,4 @@
-//! [`plural`] and [`short`]: parts of messages.
+//! [`plural`], [`there_are`] and [`short`]: parts of messages.
 
 use std::fmt::Display;
 
@@ -9,6 +9,12 @@ const MOST: usize = 40;
 pub(crate) fn plural<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let end = if count == N::from(1) { "" } else { "s" };
     format!("{count} {noun}{end}")
+}
+
+/// That there is this number of things.
+pub(crate) fn there_are(count: u64, noun: &str) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("there {verb} {}", plural(count, noun))
 }
 
 /// A word of a file as a message repeats it: the start of a long one.
@@ -26,6 +32,7 @@ mod tests {
     #[test]
     fn numbers_have_their_form_and_long_words_are_cut_between_characters() {
         assert_eq!([0_u64, 1, 2].map(|count| plural(count, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
+        assert_eq!([1, 2].map(|count| there_are(count, "flow")), ["there is 1 flow", "there are 2 flows"]);
         assert_eq!(short(&"é".repeat(40)), "é".repeat(40));
         assert_eq!(short(&"é".repeat(41)), format!("{}...", "é".repeat(40)));
     }

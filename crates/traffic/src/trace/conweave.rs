@@ -3,15 +3,16 @@
 
 use weft_units::Time;
 
-use super::{FindHost, Place, Start, TraceError, read_bytes, read_start};
+use super::{FindHost, Place, Start, TraceError, read_bytes, read_start, without_mark};
 use crate::listed::ListedFlow;
+use crate::words::{short, there_are};
 
 /// Reads a list of flows from the bytes of a file.
 ///
 /// # Errors
 /// A line that is not a valid flow, with its number.
 pub fn read_conweave(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, TraceError> {
-    let lines = bytes.split(|byte| *byte == b'\n').zip(1..);
+    let lines = without_mark(bytes).split(|byte| *byte == b'\n').zip(1..);
     let mut lines = lines.filter(|(line, _)| !line.trim_ascii().is_empty());
     let text = |line| {
         let not_text =
@@ -24,7 +25,7 @@ pub fn read_conweave(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>
     };
     let at = |line, why| TraceError { place: Place::Line(line), why };
     let count = text(first).map_err(|why| at(number, why))?;
-    let not_a_count = || at(number, format!("`{count}` is not a number of flows"));
+    let not_a_count = || at(number, format!("`{}` is not a number of flows", short(count)));
     let expected: usize = count.parse().map_err(|_| not_a_count())?;
     let mut flows = Vec::new();
     for (line, number) in lines {
@@ -32,7 +33,10 @@ pub fn read_conweave(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>
         flows.push(flow.map_err(|why| at(number, why))?);
     }
     if flows.len() != expected {
-        return Err(at(number, format!("there are {} flows; this line says {expected}", flows.len())));
+        return Err(at(
+            number,
+            format!("{}; this line says {expected}", there_are(flows.len() as u64, "flow")),
+        ));
     }
     Ok(flows)
 }
@@ -50,7 +54,7 @@ fn flow(line: &str, find: FindHost<'_>) -> Result<ListedFlow, String> {
     };
     let host = |node: &str, name| match node.parse::<u32>() {
         Ok(number) => find(&format!("h{number}")).map_err(|why| format!("{name}: {why}")),
-        Err(_) => Err(format!("{name}: `{node}` is not the number of a node")),
+        Err(_) => Err(format!("{name}: `{}` is not the number of a node", short(node))),
     };
     Ok(ListedFlow {
         src: host(src, "src")?,
@@ -82,7 +86,7 @@ mod tests {
         for (text, message) in [
             ("\n", "the file is empty; expected the number of flows and one line per flow"),
             ("0 1 3 5 0\n", "line 1: `0 1 3 5 0` is not a number of flows"),
-            ("2\n0 1 3 5 0\n", "line 1: there are 1 flows; this line says 2"),
+            ("2\n0 1 3 5 0\n", "line 1: there is 1 flow; this line says 2"),
             (
                 "1\n0 1 5 0\n",
                 "line 2: this line has 4 fields; expected 5 or 6: source, destination, priority group, (port,) \

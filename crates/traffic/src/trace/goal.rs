@@ -10,9 +10,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use weft_units::Duration;
 
-use super::{Place, TraceError, is_too_large, too_large};
+use super::{Place, TraceError, is_too_large, too_large, without_mark};
 use crate::dependencies::{Node, Point};
 use crate::program::{Program, spell_circle};
+use crate::words::short;
 
 /// A word of the file and its line.
 #[derive(Clone, Copy, Debug)]
@@ -80,11 +81,13 @@ struct Reading<'a> {
 /// A line that is not valid, with its number; a message that nobody sends or receives; operations that wait for each
 /// other in a circle.
 pub fn read_goal(bytes: &[u8]) -> Result<Program, TraceError> {
-    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or_else(|| {
-        let why =
-            "this is not text; expected the text form of GOAL, from which `txt2bin` makes the binary one";
-        TraceError { place: Place::File, why: why.to_owned() }
-    })?;
+    let text = std::str::from_utf8(without_mark(bytes)).ok().filter(|text| !text.contains('\0')).ok_or_else(
+        || {
+            let why =
+                "this is not text; expected the text form of GOAL, from which `txt2bin` makes the binary one";
+            TraceError { place: Place::File, why: why.to_owned() }
+        },
+    )?;
     let words = words(text)?;
     let last = words.back().map_or(1, |word| word.line);
     let (sends, receives) = (BTreeMap::new(), BTreeMap::new());
@@ -162,7 +165,9 @@ impl<'a> Reading<'a> {
         let word = self.next(&format!("`{text}`"))?;
         match word.text == text {
             true => Ok(()),
-            false => Err(at(word.line, format!("`{}` is not expected here; expected `{text}`", word.text))),
+            false => {
+                Err(at(word.line, format!("`{}` is not expected here; expected `{text}`", short(word.text))))
+            }
         }
     }
 
@@ -172,10 +177,10 @@ impl<'a> Reading<'a> {
         let digits = word.text.strip_suffix(unit).unwrap_or(word.text);
         let number = digits.parse().map_err(|error| match is_too_large(&error) {
             true => at(word.line, too_large(name, digits)),
-            false => at(word.line, format!("{name}: `{}` is not a whole number", word.text)),
+            false => at(word.line, format!("{name}: `{}` is not a whole number", short(word.text))),
         })?;
         if digits.len() == word.text.len() && !unit.is_empty() && !self.take(unit) {
-            return Err(at(word.line, format!("{name}: the unit is missing; expected `{digits}{unit}`")));
+            return Err(at(word.line, format!("{name}: the unit is missing; expected `{number}{unit}`")));
         }
         Ok(number)
     }
@@ -227,7 +232,7 @@ impl<'a> Reading<'a> {
                     if labels.insert(label, operation).is_some() {
                         return Err(at(
                             word.line,
-                            format!("the label `{label}` is given twice in rank {rank}"),
+                            format!("the label `{}` is given twice in rank {rank}", short(label)),
                         ));
                     }
                 }
@@ -238,7 +243,9 @@ impl<'a> Reading<'a> {
                         "irequires" => true,
                         other => {
                             let why = format!(
-                                "`{other}` is not expected after `{label}`; expected `:`, `requires` or `irequires`"
+                                "`{}` is not expected after `{}`; expected `:`, `requires` or `irequires`",
+                                short(other),
+                                short(label)
                             );
                             return Err(at(verb.line, why));
                         }
@@ -246,8 +253,9 @@ impl<'a> Reading<'a> {
                     let on = self.next("a label")?;
                     let find = |label: &str, line| {
                         let known = labels.get(label).copied();
-                        known
-                            .ok_or_else(|| at(line, format!("rank {rank} has no label `{label}` up to here")))
+                        known.ok_or_else(|| {
+                            at(line, format!("rank {rank} has no label `{}` up to here", short(label)))
+                        })
                     };
                     let (waiting, on, label) = (find(label, word.line)?, find(on.text, on.line)?, on.text);
                     requirements.push(Requirement { waiting, on, is_start, label });
@@ -277,7 +285,12 @@ impl<'a> Reading<'a> {
                 self.attributes()?;
                 return Ok(Operation::Calc(self.step(origin), Duration::from_ps(took)));
             }
-            other => return Err(at(line, format!("`{other}` is not known; expected send, recv or calc"))),
+            other => {
+                return Err(at(
+                    line,
+                    format!("`{}` is not known; expected send, recv or calc", short(other)),
+                ));
+            }
         };
         let bytes = self.number("size", "b")?;
         self.need(way)?;
@@ -398,7 +411,7 @@ impl<'a> Reading<'a> {
     fn waiting(&self, circle: &[Node]) -> TraceError {
         let name = |node: &Node| {
             let Origin { verb, label, rank, line } = self.origin(*node);
-            let label = label.map(|label| format!(" `{label}`")).unwrap_or_default();
+            let label = label.map(|label| format!(" `{}`", short(label))).unwrap_or_default();
             format!("{verb}{label} of rank {rank} (line {line})")
         };
         let line = circle.first().map_or(self.last, |node| self.origin(*node).line);

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use weft_units::{Duration, Time};
 
-use super::{Place, TraceError, is_too_large, read_bytes};
+use super::{Place, TraceError, is_too_large, read_bytes, without_mark};
 use crate::dependencies::{Node, Point, StepKind};
 use crate::program::Program;
 use crate::waits::MAX_NEEDS;
-use crate::words::plural;
+use crate::words::{plural, short, there_are};
 
 /// A link that is down from the start.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,7 +71,7 @@ struct Reading {
 pub fn read_htsim(bytes: &[u8]) -> Result<(Program, Vec<Failure>), TraceError> {
     let mut reading = Reading::default();
     let mut last = 0;
-    for (line, number) in bytes.split(|byte| *byte == b'\n').zip(1..) {
+    for (line, number) in without_mark(bytes).split(|byte| *byte == b'\n').zip(1..) {
         let at = |why| TraceError { place: Place::Line(number), why };
         let text = std::str::from_utf8(line);
         let text =
@@ -108,7 +108,8 @@ impl Reading {
             "failure" => self.failure(&words[1..], line),
             _ if first.contains("->") => self.connection(first, &words[1..], line),
             _ => Err(format!(
-                "`{first}` is not known; expected a connection such as `0->13`, `trigger`, `failure` or one of {}",
+                "`{}` is not known; expected a connection such as `0->13`, `trigger`, `failure` or one of {}",
+                short(first),
                 COUNTS.join(", ")
             )),
         }
@@ -153,8 +154,9 @@ impl Reading {
                 "prio" => drop(number(word, value()?)?),
                 _ => {
                     return Err(format!(
-                        "`{word}` is not known; expected id, start, trigger, size, send_done_trigger, \
-                         recv_done_trigger or prio"
+                        "`{}` is not known; expected id, start, trigger, size, send_done_trigger, \
+                         recv_done_trigger or prio",
+                        short(word)
                     ));
                 }
             }
@@ -193,7 +195,8 @@ impl Reading {
                 "oneshot" | "multishot" | "barrier" if kind.is_none() => kind = Some(word),
                 _ => {
                     return Err(format!(
-                        "`{word}` is not known here; expected `id N` and one of oneshot, multishot, `barrier count N`"
+                        "`{}` is not known here; expected `id N` and one of oneshot, multishot, `barrier count N`",
+                        short(word)
                     ));
                 }
             }
@@ -237,8 +240,7 @@ impl Reading {
                 None => (Place::File, 0),
             };
             if said != found {
-                let verb = if found == 1 { "is" } else { "are" };
-                let why = format!("there {verb} {}; the header says {said}", plural(found, name));
+                let why = format!("{}; the header says {said}", there_are(found, name));
                 return Err(TraceError { place, why });
             }
         }
@@ -381,7 +383,7 @@ fn activate(count: usize) -> String {
 fn number(name: &str, text: &str) -> Result<u64, String> {
     text.parse().map_err(|error| match is_too_large(&error) {
         true => super::too_large(name, text),
-        false => format!("{name}: `{text}` is not a whole number"),
+        false => format!("{name}: `{}` is not a whole number", short(text)),
     })
 }
 
@@ -393,7 +395,7 @@ fn picoseconds(text: &str) -> Result<u64, String> {
         Err(_) => match text.parse::<f64>() {
             Ok(ps) if ps >= u64::MAX as f64 => Err(super::too_large("start", text)),
             Ok(ps) if ps >= 0.0 => Ok(ps as u64),
-            _ => Err(format!("start: `{text}` is not a time; expected picoseconds, at least 0")),
+            _ => Err(format!("start: `{}` is not a time; expected picoseconds, at least 0", short(text))),
         },
     }
 }

@@ -13,12 +13,14 @@ mod parquet;
 
 use std::fmt;
 use std::num::{IntErrorKind, ParseIntError};
+use std::str::FromStr;
 
 use thiserror::Error;
 use weft_units::{Bytes, Duration, HostId, Time};
 
 use crate::flow::MAX_DSCP;
 use crate::listed::ListedFlow;
+use crate::words::short;
 
 pub use conweave::read_conweave;
 pub use csv::read_csv;
@@ -90,7 +92,7 @@ impl Columns {
     fn find(names: &[String]) -> Result<Self, String> {
         let place = |name: &str| names.iter().position(|known| known == name);
         let needed = |name: &str| {
-            let found = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let found = names.iter().map(|name| format!("`{}`", short(name))).collect::<Vec<_>>().join(", ");
             place(name).ok_or_else(|| {
                 format!("there is no column `{name}` among {found}; expected src, dst, bytes and start (or start_s, start_ps)")
             })
@@ -118,7 +120,7 @@ impl Columns {
     /// The flow of a row whose cells are given as text.
     fn flow<'a>(&self, cell: impl Fn(usize) -> &'a str, find: FindHost<'_>) -> Result<ListedFlow, String> {
         let cell = |column: usize| cell(column).trim();
-        let host = |column, name| find(cell(column)).map_err(|why| format!("{name}: {why}"));
+        let host = |column, name| find_short(cell(column), find).map_err(|why| format!("{name}: {why}"));
         let (src, dst) = (host(self.src, "src")?, host(self.dst, "dst")?);
         let bytes = read_bytes(cell(self.bytes))?;
         let (column, kind) = self.start;
@@ -127,14 +129,14 @@ impl Columns {
         let dscp = |text: &str| {
             let number = text.parse::<u8>().ok().filter(|dscp| *dscp <= MAX_DSCP);
             number.ok_or_else(|| {
-                format!("`{text}` is not a valid DSCP; expected a number from 0 to {MAX_DSCP}")
+                format!("`{}` is not a valid DSCP; expected a number from 0 to {MAX_DSCP}", short(text))
             })
         };
         let dscp = self.dscp.map(&cell).filter(|text| !text.is_empty()).map(dscp).transpose()?;
         let port = |column| {
             let text = cell(column);
             text.parse::<u16>()
-                .map_err(|_| format!("`{text}` is not a port; expected a number from 0 to 65535"))
+                .map_err(|_| format!("`{}` is not a port; expected a number from 0 to 65535", short(text)))
         };
         let ports = match self.ports {
             Some((sport, dport)) => Some((port(sport)?, port(dport)?)),
@@ -149,33 +151,55 @@ fn is_too_large(error: &ParseIntError) -> bool {
 }
 
 fn too_large(column: &str, number: &str) -> String {
-    format!("{column}: `{number}` is too large; expected at most {}", u64::MAX)
+    format!("{column}: `{}` is too large; expected at most {}", short(number), u64::MAX)
 }
 
 fn read_bytes(text: &str) -> Result<u64, String> {
     match text.parse::<u64>() {
         Ok(bytes) => Ok(bytes),
         Err(error) if is_too_large(&error) => Err(too_large("bytes", text)),
-        Err(_) => Ok(text.parse::<Bytes>().map_err(|error| format!("bytes: {error}"))?.0),
+        Err(_) => Ok(read_unit::<Bytes>("bytes", text)?.0),
     }
+}
+
+/// The host of this name; the error has the start of a long name.
+fn find_short(name: &str, find: FindHost<'_>) -> Result<HostId, String> {
+    find(name).map_err(|why| find(&short(name)).err().unwrap_or(why))
+}
+
+/// A quantity with a unit.
+fn read_unit<T: FromStr<Err: fmt::Display>>(column: &str, text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| {
+        let error = short(text).parse::<T>().err().unwrap_or(error);
+        format!("{column}: {error}")
+    })
+}
+
+/// The text of a file without the byte order mark that some editors put before it.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 fn read_start(text: &str, kind: Start) -> Result<Duration, String> {
     match kind {
-        Start::Text => text.parse().map_err(|error| format!("start: {error}")),
+        Start::Text => read_unit("start", text),
         Start::Picoseconds => match text.parse::<u64>() {
             Ok(ps) => Ok(Duration::from_ps(ps)),
             Err(error) if is_too_large(&error) => Err(too_large("start_ps", text)),
             Err(_) => Err(format!(
-                "start_ps: `{text}` is not a time; expected a whole number of picoseconds, at least 0"
+                "start_ps: `{}` is not a time; expected a whole number of picoseconds, at least 0",
+                short(text)
             )),
         },
         Start::Seconds => match text.parse::<f64>() {
             Ok(seconds) if (0.0..1e7).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
             Ok(seconds) if seconds >= 1e7 => {
-                Err(format!("start_s: `{text}` is too large; expected less than 10000000 seconds"))
+                Err(format!("start_s: `{}` is too large; expected less than 10000000 seconds", short(text)))
             }
-            _ => Err(format!("start_s: `{text}` is not a time; expected a number of seconds, at least 0")),
+            _ => Err(format!(
+                "start_s: `{}` is not a time; expected a number of seconds, at least 0",
+                short(text)
+            )),
         },
     }
 }
@@ -184,6 +208,28 @@ fn read_start(text: &str, kind: Start) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mark_before_the_text_is_skipped_and_a_long_word_is_cut_in_messages() {
+        type Read = fn(&[u8]) -> Result<(), TraceError>;
+        let readers: [(Read, &str, &str); 4] = [
+            (|text| read_goal(text).map(drop), "num_ranks 1 rank 0 { }", "num_ranks 2 WORD"),
+            (|text| read_htsim(text).map(drop), "Nodes 2\nConnections 0\n", "Nodes 2\nWORD\n"),
+            (|text| read_conweave(text, &find).map(drop), "0\n", "WORD\n"),
+            (
+                |text| read_csv(text, &find).map(drop),
+                "src,dst,bytes,start_ps\n",
+                "src,dst,bytes,start_ps\nh0,WORD,1,0\n",
+            ),
+        ];
+        for (read, good, bad) in readers {
+            read([b"\xef\xbb\xbf", good.as_bytes()].concat().as_slice()).unwrap();
+            let error = read(bad.replace("WORD", &"x".repeat(5_000)).as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(&format!("{}...", "x".repeat(40))) && error.len() < 250, "{error}");
+        }
+        let error = read_unit::<Bytes>("bytes", &format!("5 {}", "x".repeat(5_000))).unwrap_err();
+        assert!(error.len() < 250, "{error}");
+    }
 
     pub(super) fn find(name: &str) -> Result<HostId, String> {
         let id = name.strip_prefix('h').and_then(|id| id.parse().ok()).filter(|id| *id < 16);
