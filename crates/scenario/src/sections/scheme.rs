@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use weft_fabric::Fabric;
 use weft_switching::{Descriptor, ParamInfo, ParamKind, ParamValue, SchemeSpec, Schemes, registry};
 
+use weft_transport::uec::EntropyChoice;
+
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
 use crate::section::{Key, Kind, Section, key};
@@ -60,7 +62,15 @@ pub(crate) fn decode(
     if schemes.get(&name.value).is_none() && nearest(&name.value, names()).is_none() {
         let problem = Problem::at(name.span, format!("`scheme.name` cannot be `{}`", name.value));
         let problem = problem.label(format!("expected one of {}", list(names())));
-        section.problems.add(problem.help("a scheme of your own needs --plugin PATH"));
+        let is_choice = serde_json::from_value::<EntropyChoice>(name.value.as_str().into()).is_ok();
+        section.problems.add(problem.help(match is_choice {
+            true => format!(
+                "it is a choice of Ultra Ethernet hosts: transport.protocol = \"uec\", transport.entropy_choice = \"{}\", \
+                 and a scheme that hashes entropy, such as \"ecmp\"",
+                name.value
+            ),
+            false => "a scheme of your own needs --plugin PATH".to_owned(),
+        }));
         return None;
     }
     let scheme = section.choose(&name, "name", &choices)?.value;

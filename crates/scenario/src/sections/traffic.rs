@@ -241,10 +241,11 @@ impl GroupSettings {
             Source::Listed(list) => {
                 let flows: Vec<Option<ListedFlow>> = list.iter().map(|flow| flow.resolve(resolver)).collect();
                 let flows = flows.into_iter().collect::<Option<_>>()?;
+                let ids = ids(list, resolver)?;
                 if list.iter().all(|flow| flow.after.is_empty()) {
                     Flows::Listed(flows)
                 } else {
-                    Flows::Ordered(order(list, flows, resolver)?, None)
+                    Flows::Ordered(order(list, &ids, flows, resolver)?, None)
                 }
             }
             Source::Trace(path, ranks) => {
@@ -471,16 +472,32 @@ impl Listed {
     }
 }
 
-/// The flows of a list, some of which wait for others.
-fn order(list: &[Listed], flows: Vec<ListedFlow>, resolver: &Resolver<'_>) -> Option<Program> {
+/// The flows of a list by id.
+fn ids<'a>(list: &'a [Listed], resolver: &Resolver<'_>) -> Option<BTreeMap<&'a str, u32>> {
     let mut ids = BTreeMap::new();
     for (at, id) in (0..).zip(list).filter_map(|(at, flow)| Some((at, flow.id.as_ref()?))) {
+        if id.value.is_empty() {
+            resolver
+                .problems
+                .add(Problem::at(id.span, "the id is empty").label("expected a name, or no `id`"));
+            return None;
+        }
         if ids.insert(id.value.as_str(), at).is_some() {
             let problem = Problem::at(id.span, format!("the id `{}` is given twice", id.value));
             resolver.problems.add(problem.label("expected a different one for each flow"));
             return None;
         }
     }
+    Some(ids)
+}
+
+/// The flows of a list, some of which wait for others.
+fn order(
+    list: &[Listed],
+    ids: &BTreeMap<&str, u32>,
+    flows: Vec<ListedFlow>,
+    resolver: &Resolver<'_>,
+) -> Option<Program> {
     let mut program = Program { flows, ..Program::default() };
     let mut is_good = true;
     for (at, flow) in (0..).zip(list) {
