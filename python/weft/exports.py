@@ -1,6 +1,6 @@
 """The flows of a run in the formats of other simulators.
 
-* `fct`: conweave-ns3's and HPCC's file of completion times: a line per finished flow,
+* `fct`: conweave-ns3's file of completion times: a line per finished flow,
   ``src dst sport dport bytes start_ns fct_ns standalone_ns``, in order of completion. Hosts are numbered in the order
   of ``nodes``.
 * `flowmonitor`: the XML of ns-3's FlowMonitor, a flow for each that sent a packet. Only data packets and their payload

@@ -27,9 +27,7 @@ def export(
     directory: ResultDir,
     form: Annotated[
         Form,
-        typer.Option(
-            "--format", help="fct: conweave-ns3's and HPCC's file of completion times; flowmonitor: ns-3's XML."
-        ),
+        typer.Option("--format", help="fct: conweave-ns3's file of completion times; flowmonitor: ns-3's XML."),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to a file instead of standard output.")
