@@ -363,7 +363,8 @@ impl<'a> Conductor<'a> {
             return;
         }
         let mut found = Standstill::default();
-        floor.parts().for_each(|part| part.net.look_for_deadlock(&mut found));
+        floor.parts().for_each(|part| part.net.add_paused(&mut found));
+        floor.parts().for_each(|part| part.net.add_held(&mut found));
         let queues = found.circle();
         self.deadlock = (!queues.is_empty()).then_some(Deadlock { at: now, queues });
     }

@@ -518,9 +518,14 @@ impl<'a> Network<'a> {
         self.ports.counters(self.numbers[id.index()], trims, self.now)
     }
 
-    /// Adds what the paused queues of the partition hold, and which queues it pauses.
-    pub fn look_for_deadlock(&self, found: &mut Standstill) {
-        self.ports.look_for_deadlock(&self.ids, |link| self.back(link), found);
+    /// Adds the queues that the switches of the partition pause.
+    pub fn add_paused(&self, found: &mut Standstill) {
+        self.ports.add_paused(&self.ids, |link| self.back(link), found);
+    }
+
+    /// Adds what the queues of the partition hold that know of their pause. Those that pause them have been found.
+    pub fn add_held(&self, found: &mut Standstill) {
+        self.ports.add_held(&self.ids, found);
     }
 
     /// Bytes of memory held.

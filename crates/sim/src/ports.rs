@@ -346,30 +346,35 @@ impl Ports {
         (trims || !self.ingress.is_empty()).then(|| port.counters(now))
     }
 
-    /// Adds what the paused queues of the partition hold, and which queues it pauses.
-    pub fn look_for_deadlock(&self, ids: &[LinkId], back: impl Fn(u32) -> u32, found: &mut Standstill) {
-        for (link, port) in (0..).zip(&self.ports) {
-            let Some(port) = port.as_ref().filter(|port| port.paused() != 0) else { continue };
-            for class in (0..port.queues.count()).filter(|class| port.paused() >> class & 1 == 1) {
-                let mut held = BTreeMap::new();
-                let charges = port.queues.packets(class).filter_map(|waiting| {
-                    waiting
-                        .charge
-                        .ingress
-                        .map(|(from, queue)| ((ids[from as usize], queue), waiting.wire_bytes))
-                });
-                charges.for_each(|(queue, bytes)| *held.entry(queue).or_insert(0) += u64::from(bytes));
-                if port.queues.of(class).1 > 0 {
-                    found.held.insert((ids[link as usize], class as u8), held);
-                }
-            }
-        }
+    /// Adds the queues that the switches of the partition pause.
+    pub fn add_paused(&self, ids: &[LinkId], back: impl Fn(u32) -> u32, found: &mut Standstill) {
         for (link, ingress) in (0_u32..).zip(&self.ingress) {
             let Some(ingress) = ingress else { continue };
             let buffer = self.get(back(link)).and_then(|port| port.buffer).map(|place| &self.buffers[place]);
             for queue in 0..ingress.queues {
                 if let Some(level) = ingress.goes_on_at(queue, buffer) {
                     found.levels.insert((ids[link as usize], queue as u8), level);
+                }
+            }
+        }
+    }
+
+    /// Adds what the queues of the partition hold that know of their pause. Those that pause them have been found.
+    pub fn add_held(&self, ids: &[LinkId], found: &mut Standstill) {
+        for (link, port) in (0..).zip(&self.ports) {
+            let Some(port) = port.as_ref().filter(|port| port.paused() != 0) else { continue };
+            for class in (0..port.queues.count()).filter(|class| port.paused() >> class & 1 == 1) {
+                let queue = (ids[link as usize], class as u8);
+                if port.queues.of(class).1 == 0 || !found.levels.contains_key(&queue) {
+                    continue;
+                }
+                let held = found.held.entry(queue).or_default();
+                // Packets of a host came over no link.
+                let waiting = port.queues.packets(class).take_while(|_| port.is_at_switch);
+                for (from, queue, bytes) in waiting.filter_map(|waiting| {
+                    waiting.charge.ingress.map(|(from, queue)| (from, queue, waiting.wire_bytes))
+                }) {
+                    *held.entry((ids[from as usize], queue)).or_insert(0) += u64::from(bytes);
                 }
             }
         }
