@@ -5,7 +5,7 @@
 //! packet among those offered to the link, so results do not depend on the number of threads.
 
 use weft_scenario::LinkChange;
-use weft_switching::{DropReason, Header, Kind, mix64};
+use weft_switching::{DropReason, Header, mix64};
 use weft_units::{LinkId, Time};
 
 /// The losses of one link.
@@ -59,8 +59,7 @@ impl Gray {
     /// Why the next packet offered is lost, if it is.
     pub fn loses(&mut self, header: &Header) -> Option<DropReason> {
         self.offered += 1;
-        let is_of_flow = header.kind == Kind::Tcp;
-        if is_of_flow && mix64(self.flows ^ u64::from(header.flow_hash)) >> 32 < self.blackhole {
+        if header.is_of_flow() && mix64(self.flows ^ u64::from(header.flow_hash)) >> 32 < self.blackhole {
             return Some(DropReason::Blackhole);
         }
         (mix64(self.draws ^ mix64(self.offered)) >> 32 < self.loss).then_some(DropReason::LinkLoss)

@@ -192,6 +192,16 @@ impl Header {
         self.sport != 0 || self.dport != 0
     }
 
+    /// Whether the packet is one that a host sent for a flow: a segment of TCP, or one with ports of another protocol.
+    #[inline]
+    pub const fn is_of_flow(&self) -> bool {
+        match self.kind {
+            Kind::Tcp => true,
+            Kind::Other => self.is_about_flow(),
+            _ => false,
+        }
+    }
+
     /// Switches that have forwarded a frame about a path.
     pub const fn hops(&self) -> u8 {
         self.overlay[4]

@@ -2,6 +2,7 @@
 //! number of threads. With one scheme only, so that the test is compiled in a minute.
 
 mod datagrams;
+mod gray_links;
 mod paused_classes;
 mod queue_pairs;
 
