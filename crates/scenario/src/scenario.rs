@@ -335,7 +335,7 @@ impl Scenario {
             }
         };
         let span = settings.traffic.first().map(GroupSettings::span).unwrap_or_default();
-        if let Some(problem) = settings.transport.unfit(&traffic.flows, span) {
+        if let Some(problem) = settings.transport.unfit(&traffic.flows, span, &fabric) {
             problems.add(problem);
             return None;
         }

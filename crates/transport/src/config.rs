@@ -297,13 +297,16 @@ pub struct Config {
 }
 
 impl Config {
+    /// The largest `mss`.
+    pub(crate) const LARGEST_MSS: u16 = 65_000;
+
     /// Checks what the types cannot: ranges, and that parameters are consistent.
     ///
     /// # Errors
     /// The first parameter that is out of range or contradicts another.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let time = Duration::from_ps;
-        check((1..=65_000).contains(&self.mss), "mss", &self.mss, "1 to 65000 bytes")?;
+        check((1..=Self::LARGEST_MSS).contains(&self.mss), "mss", &self.mss, "1 to 65000 bytes")?;
         check(
             (1..=100_000).contains(&self.initial_window),
             "initial_window",

@@ -21,6 +21,17 @@ impl Framing {
         u32::from(self.payload) + self.headers
     }
 
+    /// The largest flow of a protocol that numbers its packets with 32 bits.
+    pub fn largest_numbered_flow(&self) -> u64 {
+        u64::from(u32::MAX - 1) * u64::from(self.payload)
+    }
+
+    /// The same as [`Framing::packets`] for such a protocol. Flows larger than [`Framing::largest_numbered_flow`] are cut.
+    pub fn numbered_packets(&self, bytes: u64) -> (u32, u16) {
+        let (packets, last) = self.packets(bytes.min(self.largest_numbered_flow()));
+        (packets as u32, last)
+    }
+
     /// The number of packets of a flow of `bytes`, and the payload bytes of the last one.
     pub fn packets(&self, bytes: u64) -> (u64, u16) {
         let payload = u64::from(self.payload.max(1));
@@ -40,6 +51,16 @@ mod tests {
             [(0, (1, 0)), (1, (1, 1)), (1000, (1, 1000)), (1001, (2, 1)), (5000, (5, 1000))]
         {
             assert_eq!(framing.packets(bytes), packets, "{bytes}");
+            assert_eq!(framing.numbered_packets(bytes), (packets.0 as u32, packets.1), "{bytes}");
         }
+    }
+
+    #[test]
+    fn the_largest_flow_is_the_last_one_whose_packets_have_numbers_of_32_bits() {
+        let framing = Framing { payload: 1000, headers: 44, round_trips: 0, pace: None };
+        let largest = framing.largest_numbered_flow();
+        assert_eq!(largest, 4_294_967_294_000);
+        assert_eq!(framing.numbered_packets(largest), (u32::MAX - 1, 1000));
+        assert_eq!(framing.numbered_packets(u64::MAX), (u32::MAX - 1, 1000));
     }
 }

@@ -56,6 +56,24 @@ impl Protocol {
             Self::Uec(config) => config.framing(),
         }
     }
+
+    /// The name of the payload of a full packet among its parameters, and the largest value.
+    pub const fn payload_parameter(&self) -> (&'static str, u16) {
+        match self {
+            Self::Tcp(_) => ("mss", Config::LARGEST_MSS),
+            Self::Udp(_) => ("payload", udp::Config::LARGEST_PAYLOAD),
+            Self::Roce(_) => ("mtu", roce::Config::LARGEST_MTU),
+            Self::Uec(_) => ("mtu", uec::Config::LARGEST_MTU),
+        }
+    }
+
+    /// The largest flow that it carries.
+    pub fn largest_flow(&self) -> u64 {
+        match self {
+            Self::Tcp(_) => u64::MAX,
+            Self::Udp(_) | Self::Roce(_) | Self::Uec(_) => self.framing().largest_numbered_flow(),
+        }
+    }
 }
 
 impl From<Config> for Protocol {

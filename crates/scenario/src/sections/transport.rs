@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use serde_json::Value as Json;
+use weft_fabric::Fabric;
 use weft_switching::{Descriptor, Header};
 use weft_traffic::Flow;
 use weft_transport::profile::PROFILES;
@@ -97,18 +98,33 @@ impl Transport {
     }
 
     /// The problem with a flow of the traffic at `position` that the protocol cannot carry, if there is one.
-    pub(crate) fn unfit(&self, flows: &[Flow], position: Span) -> Option<Problem> {
+    pub(crate) fn unfit(&self, flows: &[Flow], position: Span, fabric: &Fabric) -> Option<Problem> {
         let name = self.protocol.name();
         if self.protocol.tcp().is_none() && flows.iter().any(|flow| flow.dscp == Header::TRIMMED) {
             let message =
                 format!("a flow has DSCP {}, which marks trimmed packets of {name}", Header::TRIMMED);
             return Some(Problem::at(position, message).label("choose another `dscp`"));
         }
-        let Protocol::Uec(config) = &self.protocol else { return None };
-        let largest = Bytes(config.largest_flow());
-        let flow = flows.iter().find(|flow| flow.bytes > largest.0)?;
-        let message = format!("a flow has {}, and {name} carries at most {largest}", Bytes(flow.bytes));
-        Some(Problem::at(position, message).label("limit the sizes, or set a larger transport.mtu"))
+        let largest = self.protocol.largest_flow();
+        let flow = flows.iter().max_by_key(|flow| flow.bytes).filter(|flow| flow.bytes > largest)?;
+        let payload = self.protocol.framing().payload;
+        let host = |host| &fabric.node(fabric.host_node(host)).name;
+        let message = format!(
+            "the flow from `{}` to `{}` at {} has {}, and {name} carries at most {} with {} bytes per packet",
+            host(flow.src),
+            host(flow.dst),
+            flow.start,
+            Bytes(flow.bytes),
+            Bytes(largest),
+            payload
+        );
+        let (key, most) = self.protocol.payload_parameter();
+        let larger = flow.bytes.div_ceil(largest / u64::from(payload));
+        Some(Problem::at(position, message).label(if larger <= u64::from(most) {
+            format!("limit the sizes, or set transport.{key} to at least {larger}")
+        } else {
+            "limit the sizes".to_owned()
+        }))
     }
 
     fn decode_tcp(section: &Section<'_>) -> Option<Self> {

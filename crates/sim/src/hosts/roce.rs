@@ -173,14 +173,14 @@ impl Roce {
     /// Adds the destination of a flow; returns its place.
     fn listen(&mut self, whose: Whose, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
         let flow = &world.flows[whose.flow as usize];
-        let (packets, _) = world.framing.packets(flow.bytes);
+        let (packets, _) = world.framing.numbered_packets(flow.bytes);
         let template =
             Header { kind: Kind::Other, traffic_class: ACK_CLASS, ip_bytes: ACK_BYTES, ..template(flow, 1) };
         let receiving = Receiving {
             receiver: Receiver::default(),
             template,
             nic: nics.nic(net, flow, 1, None),
-            packets: u32::try_from(packets).unwrap_or(u32::MAX),
+            packets,
             has_all: false,
             delays: Delays::default(),
             last: Last::default(),

@@ -116,6 +116,9 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The largest `mtu`.
+    pub(crate) const LARGEST_MTU: u16 = 65_000;
+
     /// How it divides a flow into packets.
     pub fn framing(&self) -> Framing {
         Framing { payload: self.mtu, headers: HEADERS, round_trips: 0, pace: None }
@@ -129,7 +132,7 @@ impl Config {
 
 impl Parameters for Config {
     fn validate(&self) -> Result<(), ConfigError> {
-        check((1..=65_000).contains(&self.mtu), "mtu", &self.mtu, "1 to 65000 bytes")?;
+        check((1..=Self::LARGEST_MTU).contains(&self.mtu), "mtu", &self.mtu, "1 to 65000 bytes")?;
         check((1..=64).contains(&self.ack_every), "ack_every", &self.ack_every, "1 to 64 packets")?;
         let fits = self.window.0 == 0 || (u64::from(self.mtu)..=1 << 40).contains(&self.window.0);
         check(fits, "window", &self.window, "0 B, or one packet to 1 TB")?;

@@ -33,10 +33,10 @@ pub struct Sender {
 impl Sender {
     /// A flow of `bytes`, of which at most `window` bytes may be in flight, if there is a limit.
     pub fn new(config: &Config, bytes: u64, window: Option<u64>) -> Self {
-        let (packets, last) = config.framing().packets(bytes);
+        let (packets, last) = config.framing().numbered_packets(bytes);
         let window = window.map_or(u64::from(u32::MAX), |bytes| (bytes / u64::from(config.mtu)).max(1));
         Self {
-            packets: u32::try_from(packets).unwrap_or(u32::MAX),
+            packets,
             last,
             window: u32::try_from(window).unwrap_or(u32::MAX),
             fresh: 0,

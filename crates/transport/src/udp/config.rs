@@ -51,6 +51,9 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The largest `payload`.
+    pub(crate) const LARGEST_PAYLOAD: u16 = 65_000;
+
     /// How it divides a flow into packets.
     pub fn framing(&self) -> Framing {
         Framing { payload: self.payload, headers: HEADERS, round_trips: 0, pace: Some(self.rate) }
@@ -59,7 +62,12 @@ impl Config {
 
 impl Parameters for Config {
     fn validate(&self) -> Result<(), ConfigError> {
-        check((1..=65_000).contains(&self.payload), "payload", &self.payload, "1 to 65000 bytes")?;
+        check(
+            (1..=Self::LARGEST_PAYLOAD).contains(&self.payload),
+            "payload",
+            &self.payload,
+            "1 to 65000 bytes",
+        )?;
         let rates = Rate::from_bps(1_000)..=Rate::from_bps(100_000_000_000_000);
         check(rates.contains(&self.rate), "rate", &self.rate, "1 kbps to 100 Tbps")?;
         let times = Duration::from_ns(1)..=Duration::from_secs(3600);

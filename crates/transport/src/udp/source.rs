@@ -28,12 +28,11 @@ pub struct Datagram {
 impl Source {
     /// A source of `bytes` that starts `now`. `uniform` draws a number from 0 to below 1.
     pub fn new(config: &Config, bytes: u64, now: Time, uniform: &mut impl FnMut() -> f64) -> Self {
-        let (packets, last) = config.framing().packets(bytes);
+        let (packets, last) = config.framing().numbered_packets(bytes);
         let on_until = match config.pattern {
             Pattern::Constant => Time::MAX,
             Pattern::OnOff => now + exponential(config.mean_on, uniform),
         };
-        let packets = u32::try_from(packets).unwrap_or(u32::MAX);
         Self { packets, last, sent: 0, next_at: now, on_until }
     }
 

@@ -63,6 +63,8 @@ impl Default for Config {
 impl Config {
     /// Bytes of IPv4 and UDP headers.
     const IP_AND_UDP: u32 = 28;
+    /// The largest `mtu`.
+    pub(crate) const LARGEST_MTU: u16 = 9_000;
     /// Bytes of the IP packet in which an answer travels: with Ethernet's header and check sequence, 64.
     pub const ANSWER: u16 = 46;
 
@@ -76,16 +78,11 @@ impl Config {
         let headers = Self::IP_AND_UDP + u32::from(self.header);
         Framing { payload: self.mtu, headers, round_trips: 0, pace: None }
     }
-
-    /// The largest flow: packets have numbers of 32 bits.
-    pub fn largest_flow(&self) -> u64 {
-        u64::from(u32::MAX - 1) * u64::from(self.mtu)
-    }
 }
 
 impl Parameters for Config {
     fn validate(&self) -> Result<(), ConfigError> {
-        check((64..=9000).contains(&self.mtu), "mtu", &self.mtu, "64 to 9000")?;
+        check((64..=Self::LARGEST_MTU).contains(&self.mtu), "mtu", &self.mtu, "64 to 9000")?;
         check(self.header <= 200, "header", &self.header, "0 to 200")?;
         check((1..=100_000).contains(&self.window), "window", &self.window, "1 to 100000")?;
         check((1..=16_384).contains(&self.entropies), "entropies", &self.entropies, "1 to 16384")?;

@@ -28,7 +28,7 @@ impl Receiver {
     pub fn new(config: &Config, bytes: u64) -> Self {
         Self {
             bytes,
-            packets: config.framing().packets(bytes.min(config.largest_flow())).0 as u32,
+            packets: config.framing().numbered_packets(bytes).0,
             arrivals: Arrivals::default(),
             next: 0,
             received: 0,

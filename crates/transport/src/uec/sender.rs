@@ -62,11 +62,11 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A source of `bytes`, at most [`Config::largest_flow`], whose link has `rate`. `random` seeds its choice of paths.
+    /// A source of `bytes`, at most [`crate::Framing::largest_numbered_flow`], whose link has `rate`. `random` seeds its choice of paths.
     pub fn new(config: &Config, bytes: u64, rate: Rate, random: u64) -> Self {
-        let (packets, last) = config.framing().packets(bytes.min(config.largest_flow()));
+        let (packets, last) = config.framing().numbered_packets(bytes);
         Self {
-            packets: packets as u32,
+            packets,
             last,
             cumulative: 0,
             sent: VecDeque::new(),
