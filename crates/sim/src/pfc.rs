@@ -4,7 +4,7 @@
 //! A pause frame carries the state of all queues of the link. It takes effect when it arrives, and holds until the next
 //! one; real ones expire and are repeated.
 
-use weft_fabric::{Fabric, MAX_QUEUES, Thresholds};
+use weft_fabric::{Fabric, MAX_QUEUES, QueueSpec, Thresholds};
 use weft_switching::{Header, Mac};
 use weft_units::LinkId;
 
@@ -31,9 +31,8 @@ pub struct Ingress {
 impl Ingress {
     /// The account of `link`; `None` if it has no flow control, or leads to a host.
     pub fn new(fabric: &Fabric, link: LinkId) -> Option<Self> {
-        let queue = &fabric.link(link).queue;
-        let (pfc, queues) = (queue.pfc?, queue.classes.len().max(1));
-        let lossless = (0..queues).filter(|queue| pfc.has(*queue)).fold(0, |mask, queue| mask | 1 << queue);
+        let spec = &fabric.link(link).queue;
+        let (queues, lossless) = (spec.classes.len().max(1), lossless_queues(spec));
         let thresholds = fabric.thresholds(link)?;
         Some(Self { queues, lossless, thresholds, bytes: [0; MAX_QUEUES], asserted: 0, announced: 0 })
     }
@@ -117,6 +116,12 @@ impl Ingress {
         let kind = weft_switching::Kind::Other;
         Header { dst: FLOW_CONTROL, kind, overlay, ip_bytes: Header::SHORTEST, ..Header::default() }
     }
+}
+
+/// The lossless queues of a port, one bit each.
+pub fn lossless_queues(spec: &QueueSpec) -> u8 {
+    let Some(pfc) = spec.pfc else { return 0 };
+    (0..spec.classes.len().max(1)).filter(|queue| pfc.has(*queue)).fold(0, |mask, queue| mask | 1 << queue)
 }
 
 /// The queues that a frame pauses, if it is a pause frame.

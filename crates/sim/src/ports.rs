@@ -136,6 +136,11 @@ impl Ports {
         ingress.is_lossless(queue).then_some((link, queue as u8))
     }
 
+    /// Whether a packet came over no link: a switch has made it, or the controller returned it.
+    fn is_made_here(&self, packet: PacketId) -> bool {
+        self.came_over.get(packet as usize).is_none_or(|link| *link == NOWHERE)
+    }
+
     /// The accounts in which a packet that joins a queue counts; `None` if there is no space.
     fn admit(
         &self,
@@ -144,6 +149,12 @@ impl Ports {
         packet: PacketId,
         (header, wire_bytes): (&Header, u32),
     ) -> Option<Charge> {
+        if port.is_at_switch && port.is_lossless(class) && self.is_made_here(packet) {
+            // No sender can be paused for it.
+            let buffer = port.buffer.map(|place| &self.buffers[place]);
+            let fits = buffer.is_none_or(|buffer| buffer.fits_lossless(wire_bytes));
+            return fits.then_some(Charge { ingress: None, shared: buffer.is_some() });
+        }
         let ingress = if port.is_at_switch { self.ingress_of(packet, header) } else { None };
         let length = port.queues.of(class).0;
         self.account(ingress, port.buffer, wire_bytes, length, || port.fits(class, wire_bytes))

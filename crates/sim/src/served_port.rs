@@ -10,6 +10,7 @@ use weft_switching::{Header, Kind, Stream, stream};
 use weft_units::{Duration, LinkId, Time};
 
 use crate::class_queue::{ClassQueue, Waiting};
+use crate::pfc::lossless_queues;
 use crate::red::Marking;
 
 /// What happened at a port.
@@ -35,6 +36,8 @@ pub struct ServedPort {
     pub is_at_switch: bool,
     /// The limit of each queue; `None` at a host whose link has flow control, where packets wait in its memory.
     limit: Option<Limit>,
+    /// The lossless queues, one bit each.
+    lossless: u8,
     marking: Option<Marking>,
     /// Draws which packet is cut, if any is.
     trims: Option<Stream>,
@@ -53,6 +56,7 @@ impl ServedPort {
             buffer,
             is_at_switch: !is_at_host,
             limit: Some(spec.limit).filter(|_| !is_at_host || spec.pfc.is_none()),
+            lossless: lossless_queues(spec),
             marking: Marking::new(spec, seed, id),
             trims: spec.trim.then(|| stream(seed, "trim", id.0.into())),
             paused: 0,
@@ -73,6 +77,11 @@ impl ServedPort {
             Limit::Packets(limit) => packets < limit,
             Limit::Bytes(limit) => bytes + u64::from(wire_bytes) <= limit,
         })
+    }
+
+    /// Whether packets of this queue are never dropped.
+    pub const fn is_lossless(&self, class: usize) -> bool {
+        self.lossless >> class & 1 == 1
     }
 
     /// Whether a packet that joins this queue gets a mark, before it has joined.

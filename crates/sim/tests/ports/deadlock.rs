@@ -3,7 +3,7 @@
 use weft_fabric::{Fabric, Limit, LinkSpec, PfcSpec, QueueSpec, build};
 use weft_units::{Bytes, Duration, Rate};
 
-use crate::trial::Trial;
+use crate::trial::{Forwards, Trial};
 
 fn ring() -> Fabric {
     let pfc = PfcSpec { xoff: Some(Bytes(20_000)), ..PfcSpec::default() };
@@ -14,7 +14,7 @@ fn ring() -> Fabric {
 
 /// Every host sends to the switch before its own, so that its packets cross two links of the ring.
 fn full(fabric: &Fabric) -> Trial<'_> {
-    let trial = Trial { clockwise: true, limit: Duration::from_ms(50), ..Trial::new(fabric) };
+    let trial = Trial { forwards: Forwards::Clockwise, limit: Duration::from_ms(50), ..Trial::new(fabric) };
     (0..6).fold(trial, |trial, host| trial.flow(host, (host + 4) % 6, 50_000_000))
 }
 
@@ -39,7 +39,7 @@ fn queues_around_a_ring_that_pause_each_other_are_found_and_named() {
 #[test]
 fn without_a_circle_of_links_nothing_stands_still() {
     let fabric = ring();
-    let trial = Trial { clockwise: true, ..Trial::new(&fabric) };
+    let trial = Trial { forwards: Forwards::Clockwise, ..Trial::new(&fabric) };
     let (report, _) = (0..4).fold(trial, |trial, host| trial.flow(host, 4, 2_000_000)).run();
     assert_eq!((report.deadlock, report.flows_finished), (None, 4));
     assert!(report.links.iter().any(|link| link.port.unwrap().paused > Duration::ZERO));

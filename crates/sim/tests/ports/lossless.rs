@@ -5,9 +5,10 @@ use weft_fabric::{ClassSpec, Fabric, Limit, LinkSpec, PfcSpec, QueueSpec, Shared
 use weft_sim::fault::{Fault, FaultKind};
 use weft_sim::record::RunReport;
 use weft_switching::DropReason;
+use weft_transport::Protocol;
 use weft_units::{Bytes, Duration, LinkId, Rate, Time};
 
-use crate::trial::Trial;
+use crate::trial::{Forwards, Trial};
 
 /// A random leaf-spine fabric: rates of hosts and uplinks, delay, space beyond the headroom, queues, shared buffer.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ struct Drawn {
     delay_ns: u64,
     space: u64,
     queues: usize,
+    /// Whether only the last queue is lossless.
+    one_lossless: bool,
     shared: Option<f64>,
     counts: [u32; 3],
 }
@@ -24,12 +27,14 @@ fn any_fabric() -> impl Strategy<Value = Drawn> {
     let gbps = || prop::sample::select(vec![1_u64, 3, 10, 25]);
     let shared = prop::option::of(prop::sample::select(vec![0.125, 1.0, 8.0]));
     let counts = (1_u32..4, 1_u32..4, 2_u32..5).prop_map(|(spines, leaves, hosts)| [spines, leaves, hosts]);
-    ((gbps(), gbps()), 0_u64..4_000, 3_000_u64..60_000, 1_usize..4, shared, counts).prop_map(
-        |((host, trunk), delay_ns, space, queues, shared, counts)| Drawn {
+    let queues = (1_usize..4, any::<bool>());
+    ((gbps(), gbps()), 0_u64..4_000, 3_000_u64..60_000, queues, shared, counts).prop_map(
+        |((host, trunk), delay_ns, space, (queues, one_lossless), shared, counts)| Drawn {
             gbps: [host, trunk],
             delay_ns,
             space,
             queues,
+            one_lossless,
             shared,
             counts,
         },
@@ -39,7 +44,8 @@ fn any_fabric() -> impl Strategy<Value = Drawn> {
 impl Drawn {
     fn build(&self, pfc: bool, limit: u64) -> Fabric {
         let classes = if self.queues == 1 { Vec::new() } else { vec![ClassSpec { weight: 1 }; self.queues] };
-        let pfc = pfc.then(PfcSpec::default);
+        let lossless = self.one_lossless.then(|| 1 << (self.queues - 1));
+        let pfc = pfc.then(|| PfcSpec { queues: lossless, ..PfcSpec::default() });
         let queue = QueueSpec { classes, pfc, ..QueueSpec::fifo(Limit::Bytes(limit)) };
         let link = |gbps| {
             let delay = Duration::from_ns(self.delay_ns);
@@ -94,9 +100,15 @@ proptest! {
         flows in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 1_u64..200_000), 1..16),
         fan_in in any::<bool>(),
         threads in prop::sample::select(vec![2, 4, 8]),
+        conweave in any::<bool>(),
     ) {
+        // Acknowledgements of RoCE are in the most urgent queue.
+        let drawn = Drawn { one_lossless: drawn.one_lossless && !conweave, ..drawn };
         let fabric = drawn.lossless();
-        let trial = loaded(&fabric, &flows, fan_in);
+        let mut trial = loaded(&fabric, &flows, fan_in);
+        if conweave {
+            trial = Trial { forwards: Forwards::ConWeave, transport: Protocol::Roce(Box::default()), ..trial };
+        }
         let (mut alone, kept) = trial.run();
         prop_assert_eq!(alone.counters.packets_dropped.iter().sum::<u64>(), 0, "{:?}", drawn);
         prop_assert_eq!(alone.flows_finished, trial.flows.len() as u64);
@@ -110,8 +122,15 @@ proptest! {
 #[test]
 fn the_same_incast_loses_packets_without_flow_control_and_none_with_it() {
     for (shared, queues) in [(None, 1), (None, 2), (Some(1.0), 1)] {
-        let drawn =
-            Drawn { gbps: [10, 10], delay_ns: 1_000, space: 30_000, queues, shared, counts: [2, 2, 8] };
+        let drawn = Drawn {
+            gbps: [10, 10],
+            delay_ns: 1_000,
+            space: 30_000,
+            queues,
+            one_lossless: false,
+            shared,
+            counts: [2, 2, 8],
+        };
         let lossless = drawn.lossless();
         let limit = lossless.links()[0].queue.limit.count();
         let lossy = drawn.build(false, limit);
@@ -128,12 +147,38 @@ fn the_same_incast_loses_packets_without_flow_control_and_none_with_it() {
 }
 
 #[test]
+fn frames_that_switches_make_are_not_lost_in_lossless_queues_either() {
+    for shared in [None, Some(0.125), Some(1.0)] {
+        let drawn = Drawn {
+            gbps: [10, 10],
+            delay_ns: 1_000,
+            space: 3_000,
+            queues: 1,
+            one_lossless: false,
+            shared,
+            counts: [2, 2, 8],
+        };
+        let fabric = drawn.lossless();
+        let roce = Protocol::Roce(Box::default());
+        let trial = Trial { forwards: Forwards::ConWeave, transport: roce, ..Trial::new(&fabric) };
+        // Two incasts that cross, so that answers wait as well.
+        let incasts = (0..16).map(|from| (from, if from < 8 { 8 } else { 0 }));
+        let (report, _) = incasts.fold(trial, |trial, (from, to)| trial.flow(from, to, 400_000)).run();
+        let pauses: u64 = report.links.iter().map(|link| link.port.unwrap().pause_frames).sum();
+        assert!(report.counters.packets_of_switches > pauses + 20, "{shared:?}: {pauses} pause frames");
+        assert_eq!(report.counters.packets_dropped.iter().sum::<u64>(), 0, "{shared:?}");
+        assert_eq!(report.flows_finished, 16, "{shared:?}");
+    }
+}
+
+#[test]
 fn links_that_fail_while_they_are_paused_start_anew() {
     let drawn = Drawn {
         gbps: [10, 10],
         delay_ns: 1_000,
         space: 10_000,
         queues: 1,
+        one_lossless: false,
         shared: Some(0.125),
         counts: [2, 3, 4],
     };

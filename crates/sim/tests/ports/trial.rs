@@ -1,4 +1,4 @@
-//! Runs of the engine with TCP.
+//! Runs of the engine.
 
 use std::sync::Arc;
 
@@ -7,20 +7,31 @@ use weft_sim::engine::{self, Progress, Setup};
 use weft_sim::fault::Fault;
 use weft_sim::probe::Probe;
 use weft_sim::record::{Kept, RunReport};
+use weft_switching::conweave::ConWeave;
 use weft_switching::ecmp::{Ecmp, EcmpSwitch};
 use weft_switching::{Actions, Blueprint, Context, DropReason, Forwarding, Header, SchemeSpec, Switch};
 use weft_traffic::{Dependencies, Flow, Jobs};
 use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, NodeId, PortId, Time};
 
-/// Forwards by ECMP, or on a ring always in one direction.
+/// How switches forward.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Forwards {
+    Ecmp,
+    ConWeave,
+    /// On a ring, always in one direction.
+    Clockwise,
+}
+
 pub enum Scheme {
     Ecmp(Ecmp),
+    ConWeave(ConWeave),
     Clockwise,
 }
 
 pub enum Either {
     Ecmp(EcmpSwitch),
+    ConWeave(Box<<ConWeave as Blueprint>::Switch>),
     /// The switch's hosts by port, and the port to the next switch.
     Clockwise(Vec<(HostId, PortId)>, PortId),
 }
@@ -29,17 +40,19 @@ impl Blueprint for Scheme {
     type Switch = Either;
 
     fn switch(&self, fabric: &Fabric, node: NodeId) -> Either {
-        let Self::Ecmp(ecmp) = self else {
-            let ports = || (0..).map(PortId).zip(fabric.ports(node));
-            let own = ports()
-                .filter_map(|(port, link)| fabric.node(fabric.link(*link).to).host.map(|host| (host, port)));
-            let switches: Vec<NodeId> = fabric.switches().collect();
-            let place = switches.iter().position(|switch| *switch == node).unwrap();
-            let next = switches[(place + 1) % switches.len()];
-            let next = ports().find(|(_, link)| fabric.link(**link).to == next).unwrap().0;
-            return Either::Clockwise(own.collect(), next);
-        };
-        Either::Ecmp(ecmp.switch(fabric, node))
+        match self {
+            Self::Ecmp(ecmp) => return Either::Ecmp(ecmp.switch(fabric, node)),
+            Self::ConWeave(conweave) => return Either::ConWeave(Box::new(conweave.switch(fabric, node))),
+            Self::Clockwise => {}
+        }
+        let ports = || (0..).map(PortId).zip(fabric.ports(node));
+        let own = ports()
+            .filter_map(|(port, link)| fabric.node(fabric.link(*link).to).host.map(|host| (host, port)));
+        let switches: Vec<NodeId> = fabric.switches().collect();
+        let place = switches.iter().position(|switch| *switch == node).unwrap();
+        let next = switches[(place + 1) % switches.len()];
+        let next = ports().find(|(_, link)| fabric.link(**link).to == next).unwrap().0;
+        Either::Clockwise(own.collect(), next)
     }
 }
 
@@ -47,6 +60,7 @@ impl Switch for Either {
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         match self {
             Self::Ecmp(ecmp) => ecmp.receive(ctx, ingress, header, out),
+            Self::ConWeave(conweave) => conweave.receive(ctx, ingress, header, out),
             Self::Clockwise(own, next) => {
                 let own = own.iter().find(|(host, _)| Some(*host) == header.destination());
                 match own {
@@ -55,6 +69,17 @@ impl Switch for Either {
                     None => out.send(*next),
                 }
             }
+        }
+    }
+
+    fn next_deadline(&self) -> Time {
+        let Self::ConWeave(conweave) = self else { return Time::MAX };
+        conweave.next_deadline()
+    }
+
+    fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
+        if let Self::ConWeave(conweave) = self {
+            conweave.on_deadline(ctx, out);
         }
     }
 }
@@ -66,7 +91,8 @@ pub struct Trial<'a> {
     pub flows: Vec<Flow>,
     pub limit: Duration,
     pub threads: usize,
-    pub clockwise: bool,
+    pub forwards: Forwards,
+    pub transport: Protocol,
     pub faults: Vec<Fault>,
 }
 
@@ -77,7 +103,8 @@ impl<'a> Trial<'a> {
             flows: Vec::new(),
             limit: Duration::from_secs(20),
             threads: 1,
-            clockwise: false,
+            forwards: Forwards::Ecmp,
+            transport: Protocol::from(Config { mss: 1_448, ..Config::profile("linux").unwrap() }),
             faults: Vec::new(),
         }
     }
@@ -94,14 +121,13 @@ impl<'a> Trial<'a> {
     /// Runs it, and checks that every packet is accounted for.
     pub fn run(&self) -> (RunReport, Kept) {
         let (fabric, mut kept) = (self.fabric, Kept::default());
-        let config = Protocol::from(Config { mss: 1_448, ..Config::profile("linux").unwrap() });
         let setup = Setup {
             fabric,
             flows: &self.flows,
             dependencies: &Dependencies::default(),
             jobs: &Jobs::default(),
             classes: 1,
-            transport: &config,
+            transport: &self.transport,
             seed: 1,
             limit: Time::ZERO + self.limit,
             window: (Time::ZERO, Time::ZERO + self.limit),
@@ -111,11 +137,14 @@ impl<'a> Trial<'a> {
             threads: self.threads,
         };
         let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
-        let spec = SchemeSpec { name: "ecmp".to_owned(), params: Default::default() };
-        let scheme = if self.clockwise {
-            Scheme::Clockwise
-        } else {
-            Scheme::Ecmp(Ecmp::new(Arc::clone(&routes), 1, &spec))
+        let spec = |name: &str| SchemeSpec { name: name.to_owned(), params: Default::default() };
+        let scheme = match self.forwards {
+            Forwards::Clockwise => Scheme::Clockwise,
+            Forwards::Ecmp => Scheme::Ecmp(Ecmp::new(Arc::clone(&routes), 1, &spec("ecmp"))),
+            Forwards::ConWeave => {
+                let conweave = ConWeave::new(fabric, Arc::clone(&routes), 1, &spec("conweave"));
+                Scheme::ConWeave(conweave.expect("the fabric has tiers"))
+            }
         };
         let report = engine::run(setup, routes, &scheme, &Progress::default(), &mut kept);
         assert!(report.counters.is_conserved(), "{:?}", report.counters);
