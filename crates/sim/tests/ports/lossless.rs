@@ -172,6 +172,25 @@ fn frames_that_switches_make_are_not_lost_in_lossless_queues_either() {
 }
 
 #[test]
+fn a_lossless_queue_in_a_shared_buffer_grows_beyond_the_queue_limit() {
+    let drawn = Drawn {
+        gbps: [10, 10],
+        delay_ns: 1_000,
+        space: 400_000,
+        queues: 1,
+        one_lossless: false,
+        shared: Some(1.0),
+        counts: [2, 2, 8],
+    };
+    let lossless = drawn.lossless();
+    let fabric = drawn.build(true, 30_000).with_buffer(lossless.buffer()).unwrap();
+    let (report, _) = (1..16).fold(Trial::new(&fabric), |trial, from| trial.flow(from, 0, 400_000)).run();
+    let longest = report.links.iter().map(|link| link.counters.max_backlog.0).max();
+    assert!(longest > Some(100_000), "{longest:?}");
+    assert_eq!(report.counters.packets_dropped.iter().sum::<u64>(), 0);
+}
+
+#[test]
 fn links_that_fail_while_they_are_paused_start_anew() {
     let drawn = Drawn {
         gbps: [10, 10],
