@@ -7,8 +7,8 @@
 //!
 //! Departures from the paper:
 //! * The switch of the destination acknowledges in packets of the other direction, in a field of their header between
-//!   switches, not in frames of its own: a flowcut ends when TCP next sends a packet back. A flow without packets in the
-//!   other direction, or to a host behind several switches, changes its path only after `timeout`.
+//!   switches, not in frames of its own: a flowcut ends when the destination next sends a packet back. A flow without packets
+//!   in the other direction, as with UDP, or to a host behind several switches, changes its path only after `timeout`.
 //! * Only the switch of the source chooses by load. Later switches hash the flow with a number drawn for the flowcut,
 //!   since they hold no state; in the paper every switch keeps a table.
 //! * A flow on a congested path is not paused to drain it: while it always has packets in flight, it keeps its path.
@@ -129,11 +129,11 @@ impl Overlay {
     }
 }
 
-/// The hash of the other direction of a TCP connection.
+/// The hash of the other direction of a packet's flow.
 #[inline]
 fn reverse(header: &Header) -> Option<u32> {
     let (src, dst) = (header.source()?, header.destination()?);
-    (header.kind == Kind::Tcp).then(|| flow_hash(dst, src, header.dport, header.sport))
+    header.is_of_flow().then(|| flow_hash(dst, src, header.dport, header.sport))
 }
 
 /// One of `ports`, which are not empty, by the hash of the flow and its flowcut.
@@ -166,7 +166,12 @@ impl Edge {
         key: u64,
     ) -> (PortId, Overlay) {
         let by_hash = Course { port: hashed(ports, header, 0, key), cut: 0 };
-        let flow = (header.flow_hash, header.tcp_flags & Header::SYN != 0);
+        let is_first = match header.kind {
+            Kind::Tcp => header.tcp_flags & Header::SYN != 0,
+            // Other protocols do not mark their first packet. With an entry that no flow has used, it is the first.
+            _ => self.flowcuts.is_unused(header.flow_hash),
+        };
+        let flow = (header.flow_hash, is_first);
         let now = ctx.now();
         let found = self.flowcuts.follow(flow, ports, now, by_hash, || Course {
             port: least_loaded(ctx, ports, |ctx, port| ctx.queue_bytes(port)),

@@ -123,6 +123,12 @@ impl Flowcuts {
         Some((entry.course, entry.number))
     }
 
+    /// Whether no flow has used the entry of `flow`.
+    #[inline]
+    pub(crate) fn is_unused(&self, flow: u32) -> bool {
+        Entry::unpack(self.entries[place(flow, self.entries.len())]).last == 0
+    }
+
     /// The packet of `flow` with this number has arrived: if it is the last, the flowcut ends.
     #[inline]
     pub(crate) fn acknowledged(&mut self, flow: u32, number: u32) {

@@ -186,9 +186,9 @@ impl Scheduler {
 
     /// The rule that sends a flow over a link.
     fn rule(&self, ([source, destination], [sport, dport]): Flow, link: LinkId) -> Rule {
+        // Switches count the flows of all protocols, whose ports have the fields of TCP's.
         let matches = Match {
             eth_type: Some(EtherType::IPV4.0),
-            ip_proto: Some(6),
             ip_src: Some(address(source)),
             ip_dst: Some(address(destination)),
             tcp_src: Some(sport),

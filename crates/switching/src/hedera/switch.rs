@@ -9,7 +9,6 @@ use weft_control::{End, FlowCount, Match, RuleAction, RuleChange};
 use weft_units::{HostId, PortId, Time};
 
 use crate::hash::{mix64, pick};
-use crate::header::Kind;
 use crate::smoc::{address, port_id};
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries};
 
@@ -69,7 +68,7 @@ pub(super) fn host_of(address: IpAddr) -> Option<HostId> {
     }
 }
 
-/// The flow of a rule for a single one.
+/// The flow of a rule for a single one. The ports are those of TCP or UDP.
 fn flow_of(matches: &Match) -> Option<Flow> {
     let hosts = [host_of(matches.ip_src?)?, host_of(matches.ip_dst?)?];
     Some((hosts, [matches.tcp_src?, matches.tcp_dst?]))
@@ -81,7 +80,7 @@ impl Switch for HederaSwitch {
         let Some(host) = header.destination() else { return out.drop(DropReason::NoRoute) };
         let ports = self.next_hops.all(host);
         let Some(&first) = ports.first() else { return out.drop(DropReason::NoRoute) };
-        let source = header.source().filter(|_| header.kind == Kind::Tcp);
+        let source = header.source().filter(|_| header.is_of_flow());
         let flow = source.map(|source| ([source, host], [header.sport, header.dport]));
         let is_from_host = self.is_to_host.get(ingress.index()).is_some_and(|is_to_host| *is_to_host);
         if let Some(flow) = flow.filter(|_| is_from_host && !self.is_to_host[first.index()]) {
@@ -126,5 +125,72 @@ impl Switch for HederaSwitch {
 
     fn table_entries(&mut self, _now: Time) -> TableEntries {
         TableEntries { flows: self.rules.len(), ..TableEntries::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_control::{Match, Rule};
+    use weft_fabric::{Fabric, LinkSpec, build};
+    use weft_units::NodeId;
+
+    use super::*;
+    use crate::action::Action;
+    use crate::blueprint::Blueprint;
+    use crate::hedera::Hedera;
+    use crate::smoc::port_no;
+    use crate::switch::Idle;
+    use crate::{Kind, Mac, SchemeSpec, stream};
+
+    fn leaf(fabric: &Fabric) -> HederaSwitch {
+        let routes = Arc::new(Forwarding::new(fabric, |_| true));
+        let spec = SchemeSpec { name: "hedera".to_owned(), params: Default::default() };
+        let leaf: NodeId = fabric.edge_switch(HostId(0)).unwrap();
+        Hedera::new(fabric, routes, 1, &spec).switch(fabric, leaf)
+    }
+
+    #[test]
+    fn flows_are_counted_and_follow_their_rules_whatever_their_protocol() {
+        // The first leaf has ports to its two hosts, and then to the four spines.
+        let fabric = build::spine_leaf(4, 2, 2, &LinkSpec::default(), &LinkSpec::default()).unwrap();
+        for kind in [Kind::Tcp, Kind::Other] {
+            let mut leaf = leaf(&fabric);
+            let flow = Header {
+                src: Mac::of_host(0),
+                dst: Mac::of_host(2),
+                sport: 7,
+                dport: 80,
+                kind,
+                ip_bytes: 1_000,
+                ..Header::default()
+            };
+            let mut ctx = Idle(Time::ZERO, stream(1, "hedera", 0));
+            let mut way = |leaf: &mut HederaSwitch| {
+                let mut out = Actions::default();
+                leaf.receive(&mut ctx, PortId(0), &flow, &mut out);
+                out.take_only()
+            };
+            let by_hash = way(&mut leaf);
+            let other = (2..6).map(PortId).find(|port| by_hash != Some(Action::Send(*port))).unwrap();
+            let end = |host, port| End { address: address(HostId(host)), port };
+            let counted = FlowCount { source: end(0, 7), destination: end(2, 80), bytes: 1_000 };
+            assert_eq!(leaf.flow_counts(), [counted], "{kind:?}");
+            let rule = Rule {
+                cookie: 1,
+                priority: 1,
+                matches: Match {
+                    ip_src: Some(address(HostId(0))),
+                    ip_dst: Some(address(HostId(2))),
+                    tcp_src: Some(7),
+                    tcp_dst: Some(80),
+                    ..Match::ALL
+                },
+                actions: [RuleAction::Output(port_no(other))].into_iter().collect(),
+                idle_timeout_s: 0,
+                notify_removed: false,
+            };
+            leaf.apply(Time::ZERO, &RuleChange::Add(rule));
+            assert_eq!(way(&mut leaf), Some(Action::Send(other)), "{kind:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use weft_fabric::build::{fat_tree, spine_leaf};
 use weft_fabric::{Fabric, LinkSpec};
-use weft_switching::{Header, ParamValue};
+use weft_switching::{Header, Kind, ParamValue};
 use weft_units::{Duration, LinkId, PortId, Time};
 
 use crate::common::{End, Network, SEED, frame, network, routes, scheme, scheme_with};
@@ -34,21 +34,34 @@ fn leave_free(net: &mut dyn Network, fabric: &Fabric, uplinks: u16, free: u16) {
 #[test]
 fn a_flow_moves_to_the_shortest_queue_only_after_its_last_packet_is_acknowledged() {
     let fabric = spine_leaf(4, 2, 2, &LinkSpec::default(), &LinkSpec::default()).unwrap();
-    let (there, back) = (frame(0, 2, 7, 80), frame(2, 0, 80, 7));
-    network(&fabric, &scheme("flowcut"), SEED, |net| {
-        let up =
-            |net: &mut dyn Network, header: &Header| fabric.link(path(net, ms(0), header)[1]).from_port.0 - 2;
-        leave_free(net, &fabric, 4, 3);
-        assert_eq!(up(net, &syn(there)), 3, "the first flowcut");
-        leave_free(net, &fabric, 4, 1);
-        assert_eq!(up(net, &there), 3, "packets are in flight");
-        path(net, ms(0), &frame(2, 0, 80, 8));
-        assert_eq!(up(net, &there), 3, "a packet of another flow acknowledges nothing");
-        path(net, ms(0), &back);
-        assert_eq!(up(net, &there), 1);
-        leave_free(net, &fabric, 4, 2);
-        assert_eq!(up(net, &there), 1);
-    });
+    for (kind, flags) in [(Kind::Tcp, Header::SYN), (Kind::Other, 0)] {
+        let of = |header: Header| Header { kind, ..header };
+        let (there, back) = (of(frame(0, 2, 7, 80)), of(frame(2, 0, 80, 7)));
+        network(&fabric, &scheme("flowcut"), SEED, |net| {
+            let up = |net: &mut dyn Network, header: &Header| {
+                fabric.link(path(net, ms(0), header)[1]).from_port.0 - 2
+            };
+            for free in 0..4 {
+                leave_free(net, &fabric, 4, free);
+                let other = of(frame(0, 2, 100 + free, 80));
+                assert_eq!(
+                    up(net, &Header { tcp_flags: flags, ..other }),
+                    free,
+                    "{kind:?}: the first flowcut"
+                );
+            }
+            leave_free(net, &fabric, 4, 3);
+            assert_eq!(up(net, &Header { tcp_flags: flags, ..there }), 3, "{kind:?}: the first flowcut");
+            leave_free(net, &fabric, 4, 1);
+            assert_eq!(up(net, &there), 3, "{kind:?}: packets are in flight");
+            path(net, ms(0), &of(frame(2, 0, 80, 8)));
+            assert_eq!(up(net, &there), 3, "{kind:?}: a packet of another flow acknowledges nothing");
+            path(net, ms(0), &back);
+            assert_eq!(up(net, &there), 1, "{kind:?}");
+            leave_free(net, &fabric, 4, 2);
+            assert_eq!(up(net, &there), 1, "{kind:?}");
+        });
+    }
 }
 
 #[test]
