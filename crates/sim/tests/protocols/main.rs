@@ -5,6 +5,7 @@ mod datagrams;
 mod gray_links;
 mod paused_classes;
 mod queue_pairs;
+mod trees;
 
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use weft_switching::ecmp::Ecmp;
 
 /// A leaf-spine fabric at 10 Gbps with `more` keys, four hosts for each of two leaves.
 fn leaf_spine(more: &str, traffic: &str, transport: &str, rest: &str) -> Plan {
-    let arrivals = if traffic.starts_with("flow_list") { "" } else { "arrivals = \"at-once\"" };
+    let is_given = traffic.starts_with("flow_list") || traffic.starts_with("collective");
+    let arrivals = if is_given { "" } else { "arrivals = \"at-once\"" };
     let text = format!(
         "[fabric]\nkind = \"spine-leaf\"\nspines = 2\nleaves = 2\nhosts_per_leaf = 4\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n{more}\n[traffic]\n{arrivals}\n{traffic}\n[scheme]\nname = \"ecmp\"\n\
          [transport]\n{transport}\n[run]\nduration = \"10 ms\"\n{rest}\n"
