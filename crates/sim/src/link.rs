@@ -32,16 +32,19 @@ struct Link {
     delay: Duration,
     /// Bytes accepted, including those not yet sent, modulo 2^32.
     wire_bytes: u32,
-    /// Start of the ring in the arena; its length minus one.
+    /// Start of the ring in the arena.
     ring: u32,
-    mask: u32,
     /// The packet in the ring's first slot has this number, modulo the ring's length.
     base: u32,
     /// Packets that have arrived and packets accepted, both modulo 2^32.
     head: u32,
     tail: u32,
-    /// With fewer packets on the link than this, a packet is accepted without further checks.
-    room: u32,
+    /// A packet is accepted without further checks if fewer packets than `room` are on the link, and if it leaves the port
+    /// in less than `free` units of [`Link::grain`].
+    room: u16,
+    /// The length of the ring is 2 to the power of 32 less this.
+    ring_shift: u8,
+    free: u32,
     /// Longest backlog seen, in units of [`Link::grain`].
     max_backlog: u32,
     far_end: FarEnd,
@@ -61,8 +64,10 @@ struct Rest {
     /// How often the packet count and the byte count have wrapped at 2^32.
     wraps: u32,
     byte_wraps: u32,
-    /// With at most this many packets on the link, a packet is neither refused nor marked.
+    /// With at most this many packets on the link, and this many bytes in its queue and the packet, the packet is neither
+    /// refused nor marked.
     free_packets: u32,
+    free_bytes: u32,
     /// Longest backlog seen, including the port's class queues.
     max_backlog: Bytes,
 }
@@ -81,8 +86,6 @@ const PLAIN: u8 = UP | ASIDE;
 
 /// The shortest Ethernet frame with preamble and inter-frame gap (IEEE 802.3, 4.2.3.3).
 const MIN_WIRE_BYTES: u32 = 84;
-/// The longest IP packet with Ethernet overhead.
-const MAX_WIRE_BYTES: u32 = u16::MAX as u32 + 38;
 /// Initial ring length in packets.
 const FIRST_RING: u32 = 8;
 /// Room per link in the arena that is reserved at the start.
@@ -115,19 +118,23 @@ impl Links {
             ] {
                 flags |= if set { flag } else { 0 };
             }
-            let free = |limit: u32, in_bytes| if in_bytes { limit / MAX_WIRE_BYTES } else { limit };
-            let free_packets = free(limit, limit_in_bytes).min(free(ecn_threshold, mark_in_bytes));
+            let free = |are_bytes: bool| {
+                let limit = if limit_in_bytes == are_bytes { limit } else { u32::MAX };
+                limit.min(if mark_in_bytes == are_bytes { ecn_threshold } else { u32::MAX })
+            };
+            let (free_packets, free_bytes) = (free(false), free(true));
             let mut link = Link {
                 busy_until: Time::ZERO,
                 clock: TxClock::new(spec.rate),
                 delay: spec.delay,
                 wire_bytes: 0,
                 ring,
-                mask: FIRST_RING - 1,
                 base: 0,
                 head: 0,
                 tail: 0,
                 room: 0,
+                ring_shift: FIRST_RING.leading_zeros() as u8 + 1,
+                free: 0,
                 max_backlog: 0,
                 far_end,
                 far_port: spec.to_port.0,
@@ -138,9 +145,7 @@ impl Links {
                 },
                 flags,
             };
-            link.find_room(free_packets);
-            links.push(link);
-            rest.push(Rest {
+            let of_link = Rest {
                 limit,
                 ecn_threshold,
                 drops: 0,
@@ -148,8 +153,12 @@ impl Links {
                 wraps: 0,
                 byte_wraps: 0,
                 free_packets,
+                free_bytes,
                 max_backlog: Bytes(0),
-            });
+            };
+            link.find_room(&of_link);
+            links.push(link);
+            rest.push(of_link);
         }
         let mut arena = Vec::new();
         huge::reserve(&mut arena, lines.len() * USUAL_RING);
@@ -235,10 +244,12 @@ impl Links {
         mark: impl FnOnce() -> bool,
     ) -> Offer {
         let at = &self.links[link as usize];
-        if at.tail.wrapping_sub(at.head) >= at.room {
+        let wire_bytes = at.wire_bytes(ip_bytes);
+        let leaves = at.backlog_time(now) + at.clock.tx_time(wire_bytes);
+        let is_free = leaves.ps() >> at.grain() < u64::from(at.free);
+        if !is_free | (at.tail.wrapping_sub(at.head) >= u32::from(at.room)) {
             return self.offer_full(link, now, bound, ip_bytes, mark);
         }
-        let wire_bytes = at.wire_bytes(ip_bytes);
         self.append(link, now, bound, wire_bytes)
     }
 
@@ -268,9 +279,9 @@ impl Links {
         mark: impl FnOnce() -> bool,
     ) -> Offer {
         self.forget_arrived(link, now);
-        let (at, rest) = (&self.links[link as usize], &self.rest[link as usize]);
+        let at = &self.links[link as usize];
         let wire_bytes = at.wire_bytes(ip_bytes);
-        if at.tail.wrapping_sub(at.head) > rest.free_packets && self.refuses(link, now, wire_bytes, mark) {
+        if at.tail != at.head && self.refuses(link, now, wire_bytes, mark) {
             self.rest[link as usize].drops += 1;
             self.links[link as usize].note_backlog(now);
             return Offer::Full;
@@ -282,7 +293,7 @@ impl Links {
     pub fn push(&mut self, link: u32, now: Time, bound: Bound, wire_bytes: u32) -> Offer {
         self.forget_arrived(link, now);
         let at = &self.links[link as usize];
-        if at.tail.wrapping_sub(at.head) > at.mask {
+        if at.tail.wrapping_sub(at.head) > at.mask() {
             self.grow(link);
         }
         self.append(link, now, bound, wire_bytes)
@@ -332,7 +343,7 @@ impl Links {
     /// Adds a packet that another partition sent; returns its arrival if it is the only one.
     pub fn enter(&mut self, link: u32, arrival: Time, packet: PacketId) -> Option<Time> {
         let at = &self.links[link as usize];
-        if at.tail.wrapping_sub(at.head) > at.mask {
+        if at.tail.wrapping_sub(at.head) > at.mask() {
             self.grow(link);
         }
         let at = &mut self.links[link as usize];
@@ -485,14 +496,14 @@ impl Links {
     pub fn heal(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         at.flags |= UP;
-        at.find_room(self.rest[link as usize].free_packets);
+        at.find_room(&self.rest[link as usize]);
     }
 
     /// Lets the network handle each packet first, or no longer.
     pub fn set_aside(&mut self, link: u32, aside: bool) {
         let at = &mut self.links[link as usize];
         at.flags = if aside { at.flags | ASIDE } else { at.flags & !ASIDE };
-        at.find_room(self.rest[link as usize].free_packets);
+        at.find_room(&self.rest[link as usize]);
     }
 
     /// Changes the rate from `old` to `new`. All that has not left the port at `now` is sent at the new rate,
@@ -505,6 +516,7 @@ impl Links {
         at.max_backlog = 0;
         at.flags = if new < Rate::from_gbps(1) { at.flags | SLOW } else { at.flags & !SLOW };
         at.clock = TxClock::new(new);
+        at.find_room(rest);
         let departure = |departure: Time| {
             let left = u128::from(departure.saturating_since(now).ps());
             let left = left * u128::from(old.bps()) / u128::from(new.bps());
@@ -547,7 +559,8 @@ impl Links {
     #[cold]
     fn grow(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
-        let (ring, mask) = (self.arena.len() as u32, at.mask * 2 + 1);
+        let (ring, ring_shift) = (self.arena.len() as u32, at.ring_shift - 1);
+        let mask = u32::MAX >> ring_shift;
         let length = self.arena.len() + mask as usize + 1;
         if length > self.arena.capacity() {
             huge::reserve(&mut self.arena, mask as usize + 1);
@@ -559,8 +572,8 @@ impl Links {
             self.arena[slot as usize] = self.arena[at.slot(place)];
             place = place.wrapping_add(1);
         }
-        (at.ring, at.mask, at.base) = (ring, mask, at.head);
-        at.find_room(self.rest[link as usize].free_packets);
+        (at.ring, at.ring_shift, at.base) = (ring, ring_shift, at.head);
+        at.find_room(&self.rest[link as usize]);
     }
 }
 
@@ -575,7 +588,13 @@ impl Link {
     /// The index in the arena of the packet with this number.
     #[inline(always)]
     const fn slot(&self, number: u32) -> usize {
-        (self.ring + (number.wrapping_sub(self.base) & self.mask)) as usize
+        (self.ring + (number.wrapping_sub(self.base) & self.mask())) as usize
+    }
+
+    /// The length of the ring less one.
+    #[inline(always)]
+    const fn mask(&self) -> u32 {
+        u32::MAX >> self.ring_shift
     }
 
     #[inline(always)]
@@ -584,16 +603,22 @@ impl Link {
         (u32::from(ip_bytes) + u32::from(self.overhead)).max(least)
     }
 
-    /// Recomputes [`Link::room`].
-    fn find_room(&mut self, free_packets: u32) {
+    /// Recomputes [`Link::room`] and [`Link::free`].
+    fn find_room(&mut self, rest: &Rest) {
         let plain = self.flags & PLAIN == UP;
-        self.room = if plain { self.mask.min(free_packets) + 1 } else { 0 };
+        let packets = self.mask().min(rest.free_packets).saturating_add(1);
+        self.room = if plain { packets.min(u16::MAX.into()) as u16 } else { 0 };
+        // Transmission times are rounded; two bytes are more than the differences.
+        let bytes = rest.free_bytes.saturating_sub(2);
+        let time =
+            if rest.free_bytes == u32::MAX { Duration::MAX } else { self.clock.time_of(Bytes(bytes.into())) };
+        self.free = u32::try_from(time.ps() >> self.grain()).unwrap_or(u32::MAX);
     }
 
     /// Updates the longest backlog.
     #[inline(always)]
     fn note_backlog(&mut self, now: Time) {
-        let backlog = self.busy_until.saturating_since(now).ps() >> self.grain();
+        let backlog = self.backlog_time(now).ps() >> self.grain();
         self.max_backlog = self.max_backlog.max(backlog.min(u64::from(u32::MAX)) as u32);
     }
 
@@ -603,9 +628,15 @@ impl Link {
         if self.flags & SLOW == 0 { 10 } else { 20 }
     }
 
+    /// The time in which the line will be free.
+    #[inline(always)]
+    fn backlog_time(&self, now: Time) -> Duration {
+        self.busy_until.saturating_since(now)
+    }
+
     #[inline]
     fn backlog(&self, now: Time) -> Bytes {
-        self.clock.bytes_in(self.busy_until.saturating_since(now))
+        self.clock.bytes_in(self.backlog_time(now))
     }
 }
 
@@ -618,7 +649,67 @@ fn split_limit(limit: Limit) -> (u32, bool) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use weft_fabric::{LinkSpec, QueueSpec, build};
+    use weft_units::LinkId;
+
     use super::*;
+
+    /// The fates of packets, after gaps in picoseconds, that are offered to a link whose rate changes to `new`: the outcome, and
+    /// if there was a mark.
+    fn outcomes(spec: &LinkSpec, packets: &[(u64, u16)], new: Rate, offer: Offering) -> Vec<(Offer, bool)> {
+        let fabric = build::ring(3, 1, spec, spec).unwrap();
+        let lines = [Line { id: LinkId(0), far_end: FarEnd::host(0), span: Span::Within }];
+        let mut links = Links::new(&fabric, &lines);
+        let mut now = Time::ZERO;
+        let mut found = Vec::new();
+        for (number, (gap, ip_bytes)) in packets.iter().enumerate() {
+            now += Duration::from_ps(*gap);
+            if number == packets.len() / 2 {
+                links.set_rate(0, now, (spec.rate, new));
+            }
+            while links.first_arrival(0) <= now {
+                links.arrive(0);
+            }
+            let mut marked = false;
+            let outcome = offer(&mut links, now, *ip_bytes, &mut || {
+                marked = true;
+                true
+            });
+            found.push((outcome, marked));
+        }
+        let counters = links.counters(0, now);
+        assert_eq!(counters.marks, found.iter().filter(|(_, marked)| *marked).count() as u64);
+        found
+    }
+
+    type Offering = fn(&mut Links, Time, u16, &mut dyn FnMut() -> bool) -> Offer;
+
+    fn limit() -> impl Strategy<Value = Limit> {
+        prop_oneof![(0_u32..200).prop_map(Limit::Packets), (0_u64..300_000).prop_map(Limit::Bytes)]
+    }
+
+    proptest! {
+        #[test]
+        fn a_packet_meets_the_same_fate_without_the_checks_that_a_link_skips(
+            limit in limit(), threshold in prop::option::of(limit()),
+            rate in 1_000_000_u64..800_000_000_000, new in 1_000_000_u64..800_000_000_000,
+            packets in prop::collection::vec((0_u64..60_000, 40_u16..9_000), 1..300), slower in 0_u32..24,
+        ) {
+            let mut queue = QueueSpec::fifo(limit);
+            if let Some(threshold) = threshold {
+                queue = queue.marking(threshold);
+            }
+            let spec = LinkSpec::new(Rate::from_bps(rate), Duration::from_us(1)).with_queue(queue);
+            let packets: Vec<_> = packets.iter().map(|(gap, bytes)| (gap << slower, *bytes)).collect();
+            let ways: [Offering; 2] = [
+                |links, now, bytes, mark| links.offer(0, now, Bound::undecided(0), bytes, mark),
+                |links, now, bytes, mark| links.offer_checked(0, now, Bound::undecided(0), bytes, mark),
+            ];
+            let [usual, checked] = ways.map(|offer| outcomes(&spec, &packets, Rate::from_bps(new), offer));
+            prop_assert_eq!(usual, checked);
+        }
+    }
 
     #[test]
     fn a_link_is_one_cache_line() {

@@ -71,6 +71,12 @@ impl TxClock {
         Duration::from_ps((self.0.wrapping_mul(bytes as u64)) >> 10)
     }
 
+    /// The transmission time of any number of bytes; at most [`Duration::MAX`].
+    pub fn time_of(self, bytes: Bytes) -> Duration {
+        let ps = (u128::from(self.0) * u128::from(bytes.0)) >> 10;
+        u64::try_from(ps).map_or(Duration::MAX, Duration::from_ps)
+    }
+
     /// How many bytes the link sends in `span`, rounded up.
     #[inline]
     pub fn bytes_in(self, span: Duration) -> Bytes {
@@ -106,6 +112,9 @@ mod tests {
     fn bytes_in_a_span_undo_the_time_of_bytes() {
         let clock = TxClock::new(Rate::from_gbps(10));
         assert_eq!(clock.bytes_in(clock.tx_time(9_000)), Bytes(9_000));
+        let many = Bytes(1 << 40);
+        assert_eq!(clock.bytes_in(clock.time_of(many)), many);
+        assert_eq!(clock.time_of(Bytes(u64::MAX)), Duration::MAX);
     }
 
     #[test]
