@@ -51,6 +51,7 @@ def reproduce(
       sudo weft reproduce tcp-path --emulated
       weft reproduce load-balancing --size standard --dask tcp://10.0.0.1:8786
       weft reproduce smoc
+      weft reproduce collectives
       sudo weft reproduce smoc --emulated --size standard
       sudo weft reproduce tag-and-forward
     """
@@ -95,7 +96,7 @@ def reproduce(
     shell.finished(runs, folder)
     if found.page:
         shell.say(f"  {folder / found.page}   all schemes in all situations, to open in a browser")
-    shell.say(f"  {shell.command_line('plot', folder)}   the paper's figures from these runs")
+    shell.say(f"  {shell.command_line('plot', folder)}   the study's figures from these runs")
     shell.say(f"  {shell.command_line('report', folder / parts[0].name)}   a report on one part of the study")
 
 
