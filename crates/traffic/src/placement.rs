@@ -145,7 +145,7 @@ mod tests {
             (
                 Ranks::Listed(vec![HostId(0)]),
                 2,
-                "rank 1 has no host: there are 2 ranks, and `ranks` lists 1 hosts",
+                "rank 1 has no host: there are 2 ranks, and `ranks` lists 1 host",
             ),
             (Ranks::Listed(vec![HostId(4); 2]), 2, "`h4` has two ranks; expected one per host"),
         ] {
