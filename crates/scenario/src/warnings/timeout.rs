@@ -12,7 +12,8 @@ pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
     let packet = config.framing().full_packet();
     let ports = fabric.links().iter().filter(|link| link.up && !fabric.node(link.from).is_host());
     let wait = ports.map(|link| drain(fabric, link, packet)).max()?;
-    let empty = round_trip(fabric, packet);
+    let in_us = |time: Duration| Duration::from_us(time.ps().div_ceil(1_000_000));
+    let (wait, empty) = (in_us(wait), in_us(round_trip(fabric, packet)));
     let needed = empty + wait;
     (config.rto < needed).then(|| {
         format!(

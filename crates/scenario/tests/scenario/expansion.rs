@@ -398,8 +398,7 @@ fn a_timeout_that_queues_outlast_is_a_warning() {
     };
     // Six links of 1 us and 4198 B at 1 Gbps, and back with 84 B; a queue of 100 kB takes 800 us.
     let warnings = of(&["fabric.queue=100 kB"]);
-    let parts =
-        ["transport.rto is 100 us", "may take 1.017536 ms", "217.536 us over", "800 us in a full queue"];
+    let parts = ["transport.rto is 100 us", "may take 1.018 ms", "218 us over", "800 us in a full queue"];
     assert!(warnings.len() == 1 && parts.iter().all(|part| warnings[0].contains(part)), "{warnings:?}");
     assert_eq!(of(&["fabric.queue=100 kB", "transport.rto=1.1 ms"]), [""; 0]);
     assert_eq!(of(&["fabric.queue=136 kB", "fabric.rate=100 Gbps"]), [""; 0]);

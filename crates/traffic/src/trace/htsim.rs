@@ -272,8 +272,7 @@ impl Reading {
             let (stuck, all) = (trigger.starts.iter().filter(is_stuck).count(), trigger.starts.len());
             (stuck > 0).then(|| {
                 let why = format!(
-                    "trigger {id} never starts {stuck} of its {}: what would activate it never starts, since connections \
-                     wait for each other",
+                    "trigger {id} never starts {stuck} of its {}: the connections that activate it wait for each other",
                     plural(all as u64, "connection")
                 );
                 (trigger.line, why)
@@ -474,8 +473,7 @@ mod tests {
         ];
         for (text, stuck, all) in [(&mutual[0], 2, "2 connections"), (&mutual[1], 1, "1 connection")] {
             let message = format!(
-                "line 4: trigger 1 never starts {stuck} of its {all}: what would activate it never starts, since \
-                 connections wait for each other"
+                "line 4: trigger 1 never starts {stuck} of its {all}: the connections that activate it wait for each other"
             );
             assert_eq!(read_htsim(text.as_bytes()).unwrap_err().to_string(), message, "{text}");
         }
