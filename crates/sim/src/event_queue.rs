@@ -66,8 +66,8 @@ const FIRST: u32 = u8::MAX as u32;
 impl EventQueue {
     /// An empty queue with `leaves` leaves; nothing is due until [`EventQueue::set_end`].
     pub fn new(leaves: usize) -> Self {
-        let places = leaves.next_power_of_two().max(64);
-        let width = places.trailing_zeros();
+        let width = Self::width_of(leaves);
+        let places = 1 << width;
         let shift = width + RANK_BITS;
         Self {
             tree: vec![u64::MAX; 2 * places].into(),
@@ -81,6 +81,11 @@ impl EventQueue {
             far: BinaryHeap::new(),
             sequence: FIRST,
         }
+    }
+
+    /// The depth of the leaves of a queue with this many.
+    pub fn width_of(leaves: usize) -> u32 {
+        leaves.next_power_of_two().max(64).trailing_zeros()
     }
 
     /// From `end` on nothing is due.
@@ -177,7 +182,7 @@ impl EventQueue {
     pub fn first_near(&self, id: u32, depth: u32) -> u32 {
         let leaf = self.place(id);
         // SAFETY: see `place`; the ancestors of a leaf are nodes.
-        self.leaf_of(unsafe { *self.tree.get_unchecked(leaf >> (self.width - depth)) })
+        self.leaf_of(unsafe { *self.tree.get_unchecked(leaf >> (self.width.saturating_sub(depth))) })
     }
 
     /// Brings forward when leaf `id` is due, or sets it where it was not due.

@@ -235,6 +235,9 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     #[inline]
     fn turn<T: Tracer>(&mut self, number: u32, world: &World<'_>, tracer: &mut T) {
         self.hosts.turn(number, &mut self.net, world, tracer);
+        if H::FORESEES && self.net.prefetches {
+            self.hosts.foresee_turns(number, &self.net);
+        }
         if !self.net.reached.is_empty() {
             self.go_on(world);
         }

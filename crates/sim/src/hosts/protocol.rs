@@ -11,6 +11,7 @@ use crate::journal::{FlowNumber, SideReport};
 use crate::network::Network;
 use crate::packet::PacketId;
 use crate::trace::Tracer;
+use crate::turns::Turns;
 
 use super::places::Places;
 use crate::waiting::Waiting;
@@ -90,33 +91,33 @@ pub trait Hosts: Send {
         false
     }
 
-    /// The turn with this number is due ([`Turns`](crate::turns::Turns)): it is set again or never comes again.
+    /// The turn with this number is due ([`Turns`]): it is set again or never comes again.
     fn turn<T: Tracer>(&mut self, _number: u32, _net: &mut Network<'_>, _world: &World<'_>, _tracer: &mut T) {
     }
 
-    /// Prefetches for the turn with this number, of the end at `place`: about 16 events before it, and about 4 events before
-    /// it (`is_near`).
+    /// Prefetches for the turn with this number, of the end at `place`: about 8 turns before it, and about 2 turns before it
+    /// (`is_near`).
     fn foresee_turn(&self, _number: u32, _place: u32, _is_near: bool) {}
 
     /// Prefetches for a packet that reaches its host after about 4 events.
     fn foresee_packet(&self, _packet: PacketId, _net: &Network<'_>, _world: &World<'_>) {}
 
-    /// Prefetches for events that are due some time after that of leaf `leaf`.
+    /// Prefetches for an arrival that is due some time after that on link `link`.
     #[inline]
-    fn foresee(&self, leaf: u32, net: &Network<'_>, world: &World<'_>) {
-        let [near, far] = [2, 4].map(|depth| net.queue.first_near(leaf, depth));
-        match net.turns.of_leaf(near).map(|turn| (turn, net.turns.get(turn))) {
-            Some((number, Some(turn))) => self.foresee_turn(number, turn.place, true),
-            Some((_, None)) => {}
-            None if near < net.links.count() && net.links.far_end(near).split().is_err() => {
-                self.foresee_packet(net.links.first(near).packet, net, world);
-            }
-            None => {}
+    fn foresee(&self, link: u32, net: &Network<'_>, world: &World<'_>) {
+        let near = net.queue.first_near(link, 2);
+        if near < net.links.count() && net.links.far_end(near).split().is_err() {
+            self.foresee_packet(net.links.first(near).packet, net, world);
         }
-        if let Some(number) = net.turns.of_leaf(far)
-            && let Some(turn) = net.turns.get(number)
-        {
-            self.foresee_turn(number, turn.place, false);
+    }
+
+    /// Prefetches for turns that are due some time after that with this number.
+    #[inline]
+    fn foresee_turns(&self, number: u32, net: &Network<'_>) {
+        for (among, is_near) in [(Turns::NEAR, true), (Turns::FAR, false)] {
+            if let Some((number, turn)) = net.turns.first_near(number, among, &net.queue) {
+                self.foresee_turn(number, turn.place, is_near);
+            }
         }
     }
 
