@@ -14,58 +14,53 @@ struct Rule {
     has: fn(&str) -> bool,
     /// The other key. With a sweep over it, keys are meant for its other points.
     decides: &'static str,
-    /// The value of the other key and what to do, if the keys have no effect.
-    idle: fn(&Settings) -> Option<String>,
+    /// The value of the other key, if the keys have no effect with it.
+    value: fn(&Settings) -> Option<&str>,
+    /// What the value means, or what to do.
+    advice: &'static str,
 }
 
 const RULES: &[Rule] = &[
     Rule {
         has: |key| key == "subflows" || key.starts_with("mptcp_"),
         decides: "transport.mptcp",
-        idle: |of| {
-            let off = of.transport.protocol.tcp()?.mptcp == Mptcp::Off;
-            off.then(|| "\"off\": set it to \"ndiffports\" or \"fullmesh\"".to_owned())
-        },
+        value: |of| (of.transport.protocol.tcp()?.mptcp == Mptcp::Off).then_some("off"),
+        advice: ": set it to \"ndiffports\" or \"fullmesh\"",
     },
     Rule {
         has: |key| key == "subflows",
         decides: "transport.mptcp",
-        idle: |of| {
-            let mesh = of.transport.protocol.tcp()?.mptcp == Mptcp::Fullmesh;
-            mesh.then(|| {
-                "\"fullmesh\", which opens a subflow for each pair of links of the two hosts".to_owned()
-            })
-        },
+        value: |of| (of.transport.protocol.tcp()?.mptcp == Mptcp::Fullmesh).then_some("fullmesh"),
+        advice: ", which opens a subflow for each pair of links of the two hosts",
     },
     Rule {
         has: |key| matches!(key, "mean_on" | "mean_off"),
         decides: "transport.pattern",
-        idle: |of| match &of.transport.protocol {
-            Protocol::Udp(config) if config.pattern == Pattern::Constant => {
-                Some("\"constant\": set it to \"on-off\"".to_owned())
-            }
+        value: |of| match &of.transport.protocol {
+            Protocol::Udp(config) if config.pattern == Pattern::Constant => Some("constant"),
             _ => None,
         },
+        advice: ": set it to \"on-off\"",
     },
     Rule {
         has: |key| matches!(key, "rto_low" | "rto_high" | "rto_low_packets"),
         decides: "transport.loss_recovery",
-        idle: |of| match &of.transport.protocol {
-            Protocol::Roce(config) if config.loss_recovery == LossRecovery::GoBackN => {
-                Some("\"go-back-n\": set retransmission_timeout".to_owned())
-            }
+        value: |of| match &of.transport.protocol {
+            Protocol::Roce(config) if config.loss_recovery == LossRecovery::GoBackN => Some("go-back-n"),
             _ => None,
         },
+        advice: ": set retransmission_timeout",
     },
     Rule {
         has: |key| key == "retransmission_timeout",
         decides: "transport.loss_recovery",
-        idle: |of| match &of.transport.protocol {
+        value: |of| match &of.transport.protocol {
             Protocol::Roce(config) if config.loss_recovery == LossRecovery::SelectiveRepeat => {
-                Some("\"selective-repeat\": set rto_low and rto_high".to_owned())
+                Some("selective-repeat")
             }
             _ => None,
         },
+        advice: ": set rto_low and rto_high",
     },
     Rule {
         has: |key| {
@@ -87,44 +82,40 @@ const RULES: &[Rule] = &[
             of_dcqcn.contains(&key)
         },
         decides: "transport.congestion_control",
-        idle: |of| match &of.transport.protocol {
-            Protocol::Roce(config) if config.congestion_control == CongestionControl::Off => {
-                Some("\"off\": set it to \"dcqcn\"".to_owned())
-            }
+        value: |of| match &of.transport.protocol {
+            Protocol::Roce(config) if config.congestion_control == CongestionControl::Off => Some("off"),
             _ => None,
         },
+        advice: ": set it to \"dcqcn\"",
     },
     Rule {
         has: |key| key == "window",
         decides: "transport.congestion",
-        idle: |of| match &of.transport.protocol {
-            Protocol::Uec(config) if config.congestion == Congestion::Nscc => {
-                Some("\"nscc\": set it to \"fixed\"".to_owned())
-            }
+        value: |of| match &of.transport.protocol {
+            Protocol::Uec(config) if config.congestion == Congestion::Nscc => Some("nscc"),
             _ => None,
         },
+        advice: ": set it to \"fixed\"",
     },
     Rule {
         has: |key| matches!(key, "base_rtt" | "target_delay"),
         decides: "transport.congestion",
-        idle: |of| match &of.transport.protocol {
-            Protocol::Uec(config) if config.congestion == Congestion::Fixed => {
-                Some("\"fixed\": set it to \"nscc\"".to_owned())
-            }
+        value: |of| match &of.transport.protocol {
+            Protocol::Uec(config) if config.congestion == Congestion::Fixed => Some("fixed"),
             _ => None,
         },
+        advice: ": set it to \"nscc\"",
     },
     Rule {
         has: |key| matches!(key, "entropies" | "entropy_choice"),
         decides: "scheme.name",
-        idle: |of| {
+        value: |of| {
             let name = of.descriptor.name;
             let ignores = of.descriptor.explores.is_some()
                 || matches!(name, "drill" | "flowcut" | "single_path" | "smoc" | "spanning_tree" | "spray");
-            let is_uec = matches!(of.transport.protocol, Protocol::Uec(_));
-            (is_uec && ignores)
-                .then(|| format!("\"{name}\": set a scheme that hashes entropy, such as \"ecmp\""))
+            (matches!(of.transport.protocol, Protocol::Uec(_)) && ignores).then_some(name)
         },
+        advice: ": set a scheme that hashes entropy, such as \"ecmp\"",
     },
 ];
 
@@ -136,9 +127,10 @@ pub(super) fn idle(settings: &Settings) -> Vec<String> {
         if keys.is_empty() || sweeps(settings, "transport", rule.decides) {
             return None;
         }
-        let value = (rule.idle)(settings)?;
+        let value = (rule.value)(settings)?;
         let verb = if keys.len() == 1 { "has" } else { "have" };
-        Some(format!("{} {verb} no effect while {} is {value}", keys.join(", "), rule.decides))
+        let Rule { decides, advice, .. } = rule;
+        Some(format!("{} {verb} no effect while {decides} is \"{value}\"{advice}", keys.join(", ")))
     };
     RULES.iter().filter_map(warning).collect()
 }
