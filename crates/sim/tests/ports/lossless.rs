@@ -42,6 +42,11 @@ fn any_fabric() -> impl Strategy<Value = Drawn> {
 }
 
 impl Drawn {
+    /// Links of 10 Gbps and 1 us, and ports with one queue.
+    const fn plain(space: u64, shared: Option<f64>, counts: [u32; 3]) -> Self {
+        Self { gbps: [10, 10], delay_ns: 1_000, space, queues: 1, one_lossless: false, shared, counts }
+    }
+
     fn build(&self, pfc: bool, limit: u64) -> Fabric {
         let classes = if self.queues == 1 { Vec::new() } else { vec![ClassSpec { weight: 1 }; self.queues] };
         let lossless = self.one_lossless.then(|| 1 << (self.queues - 1));
@@ -122,15 +127,7 @@ proptest! {
 #[test]
 fn the_same_incast_loses_packets_without_flow_control_and_none_with_it() {
     for (shared, queues) in [(None, 1), (None, 2), (Some(1.0), 1)] {
-        let drawn = Drawn {
-            gbps: [10, 10],
-            delay_ns: 1_000,
-            space: 30_000,
-            queues,
-            one_lossless: false,
-            shared,
-            counts: [2, 2, 8],
-        };
+        let drawn = Drawn { queues, ..Drawn::plain(30_000, shared, [2, 2, 8]) };
         let lossless = drawn.lossless();
         let limit = lossless.links()[0].queue.limit.count();
         let lossy = drawn.build(false, limit);
@@ -149,16 +146,7 @@ fn the_same_incast_loses_packets_without_flow_control_and_none_with_it() {
 #[test]
 fn frames_that_switches_make_are_not_lost_in_lossless_queues_either() {
     for shared in [None, Some(0.125), Some(1.0)] {
-        let drawn = Drawn {
-            gbps: [10, 10],
-            delay_ns: 1_000,
-            space: 3_000,
-            queues: 1,
-            one_lossless: false,
-            shared,
-            counts: [2, 2, 8],
-        };
-        let fabric = drawn.lossless();
+        let fabric = Drawn::plain(3_000, shared, [2, 2, 8]).lossless();
         let roce = Protocol::Roce(Box::default());
         let trial = Trial { forwards: Forwards::ConWeave, transport: roce, ..Trial::new(&fabric) };
         // Two incasts that cross, so that answers wait as well.
@@ -173,15 +161,7 @@ fn frames_that_switches_make_are_not_lost_in_lossless_queues_either() {
 
 #[test]
 fn a_lossless_queue_in_a_shared_buffer_grows_beyond_the_queue_limit() {
-    let drawn = Drawn {
-        gbps: [10, 10],
-        delay_ns: 1_000,
-        space: 400_000,
-        queues: 1,
-        one_lossless: false,
-        shared: Some(1.0),
-        counts: [2, 2, 8],
-    };
+    let drawn = Drawn::plain(400_000, Some(1.0), [2, 2, 8]);
     let lossless = drawn.lossless();
     let fabric = drawn.build(true, 30_000).with_buffer(lossless.buffer()).unwrap();
     let (report, _) = (1..16).fold(Trial::new(&fabric), |trial, from| trial.flow(from, 0, 400_000)).run();
@@ -192,17 +172,8 @@ fn a_lossless_queue_in_a_shared_buffer_grows_beyond_the_queue_limit() {
 
 #[test]
 fn links_that_fail_while_they_are_paused_start_anew() {
-    let drawn = Drawn {
-        gbps: [10, 10],
-        delay_ns: 1_000,
-        space: 10_000,
-        queues: 1,
-        one_lossless: false,
-        shared: Some(0.125),
-        counts: [2, 3, 4],
-    };
     for shared in [None, Some(0.125)] {
-        let fabric = Drawn { shared, ..drawn.clone() }.lossless();
+        let fabric = Drawn::plain(10_000, shared, [2, 3, 4]).lossless();
         let trial = (1..12).fold(Trial::new(&fabric), |trial, from| trial.flow(from, 0, 400_000));
         let cables = ["l0-s0", "l1-s1", "l2-s0"].map(|name| fabric.link_named(name).unwrap());
         let faults = cables.into_iter().zip(1_u64..).flat_map(|(cable, number)| {
