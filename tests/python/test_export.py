@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from weft import Results
+from weft import Results, Scenario
 from weft.cli import app
 from weft.exports import export
 
@@ -53,3 +53,25 @@ def test_the_command_asks_for_a_run_and_writes_a_file(results, run, tmp_path):
     assert unknown.exit_code == 2
     done = runner.invoke(app, ["export", str(results.path), "--format", "fct", "--run", run.id, "-o", str(out)])
     assert (done.exit_code, out.read_text()) == (0, export(results, run, "fct"))
+
+
+def test_a_run_without_a_finished_flow_gives_a_warning(tmp_path):
+    text = """
+    [fabric]
+    kind = "fat-tree"
+    k = 4
+    [traffic]
+    pairs = "permutation"
+    arrivals = "at-once"
+    flows = 4
+    sizes = { fixed = "1 GB" }
+    [scheme]
+    name = "ecmp"
+    [run]
+    duration = "1 ms"
+    limit = "2 ms"
+    """
+    Scenario.from_text(text, "unfinished.toml").run(tmp_path / "out")
+    done = CliRunner().invoke(app, ["export", str(tmp_path / "out"), "--format", "fct"])
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "no flow of run" in done.stderr

@@ -49,7 +49,7 @@ impl RedSpec {
             }
             _ if kmin > kmax => Some(format!("`kmin` ({}) is above `kmax` ({})", self.kmin, self.kmax)),
             _ if self.pmax == 0 || self.pmax > CERTAIN => {
-                Some(format!("`pmax` is {}: expected a probability above 0, up to 1", share::of(self.pmax)))
+                Some(format!("`pmax` is {}: expected a probability from 1e-9 to 1", share::of(self.pmax)))
             }
             _ => None,
         }
@@ -73,11 +73,11 @@ mod share {
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
         let share = f64::deserialize(deserializer)?;
         super::parts_of(share)
-            .ok_or_else(|| de::Error::custom(format!("{share} is not a probability above 0, up to 1")))
+            .ok_or_else(|| de::Error::custom(format!("{share:e} is not a probability from 1e-9 to 1")))
     }
 }
 
-/// A probability above 0, up to 1, in parts per billion.
+/// A probability from 1e-9 to 1, in parts per billion.
 pub fn parts_of(share: f64) -> Option<u32> {
     let parts = (share * f64::from(CERTAIN)).round();
     (share <= 1.0 && parts >= 1.0).then_some(parts as u32)

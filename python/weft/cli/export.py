@@ -58,6 +58,8 @@ def export(
         raise shell.fail(f"{directory} has {len(ids)} runs", f"name one: --run {ids[0]}")
     with reading(shell.err) as results.watch:
         text = text_of(results, chosen[0], form.value)
+    if not text:
+        shell.warn(f"no flow of run `{chosen[0].id}` finished: the list is empty")
     if out is None:
         sys.stdout.write(text)
         return

@@ -5,7 +5,7 @@ use weft_traffic::Pairs;
 use super::Resolver;
 use crate::diagnostic::Problem;
 use crate::nearest::{list, suggest};
-use crate::section::{At, Key, Kind, Section, key};
+use crate::section::{At, Key, Kind, Section, key, shown};
 use crate::source::Span;
 use crate::tree::{Node, Value};
 
@@ -104,7 +104,7 @@ impl PairsSettings {
             form.only(&[RACK_LOCAL_KEYS]);
             let share = form.need::<f64>("share")?;
             if !(0.0..=1.0).contains(&share.value) {
-                let message = format!("`{}` is {}, not a share", form.path_of("share"), share.value);
+                let message = format!("`{}` is {}, not a share", form.path_of("share"), shown(share.value));
                 form.problem(share.span, message, "expected a number from 0 to 1");
                 return None;
             }

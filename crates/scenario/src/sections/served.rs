@@ -4,7 +4,7 @@
 use weft_fabric::{Limit, MAX_QUEUES, MarkAt, PfcSpec, RedSpec, SharedBuffer, parts_of};
 use weft_units::Bytes;
 
-use crate::section::{At, Key, Kind, Section, key};
+use crate::section::{At, Key, Kind, Section, key, shown};
 
 const MARK_AT: &[(&str, MarkAt)] = &[("enqueue", MarkAt::Enqueue), ("dequeue", MarkAt::Dequeue)];
 
@@ -53,7 +53,7 @@ pub(crate) fn buffer(section: &Section<'_>) -> Option<At<SharedBuffer>> {
         && (alpha.value <= 0.0 || alpha.value > 1024.0)
     {
         let label = "expected a number above 0, up to 1024";
-        section.problem(alpha.span, format!("`alpha` is {}", alpha.value), label);
+        section.problem(alpha.span, format!("`alpha` is {}", shown(alpha.value)), label);
         return None;
     }
     let Some(bytes) = bytes else {
@@ -84,8 +84,8 @@ pub(crate) fn red(section: &Section<'_>) -> Option<At<RedSpec>> {
         let at = pmax?;
         section.problem(
             at.span,
-            format!("`pmax` is {}", at.value),
-            "expected a probability above 0, up to 1",
+            format!("`pmax` is {}", shown(at.value)),
+            "expected a probability from 1e-9 to 1",
         );
         return None;
     };

@@ -17,7 +17,7 @@ use super::{Resolver, pairs};
 use crate::change::Event;
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::suggest;
-use crate::section::{At, Key, Kind, Section, key};
+use crate::section::{At, Key, Kind, Section, key, shown};
 use crate::source::Span;
 
 /// The keys of a group with random flows.
@@ -391,7 +391,7 @@ fn decode_intensity(section: &Section<'_>) -> Option<Option<Intensity>> {
         }
         let number = section.get::<f64>(key)?;
         if number.value <= 0.0 {
-            let message = format!("`{}` is {}", section.path_of(key), number.value);
+            let message = format!("`{}` is {}", section.path_of(key), shown(number.value));
             let label = match key {
                 "load" => "expected a fraction above 0, such as 0.4",
                 _ => "expected a number above 0",

@@ -92,6 +92,19 @@ impl Config {
 pub(super) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     let config = Config::new(spec);
     if config.aging <= config.longest_wait() {
+        // The fault is in the parameters that were chosen.
+        let waits = ["wait", "expiry", "slack"].map(|name| (name, spec.duration(name)));
+        let longest = waits.into_iter().filter_map(|(name, value)| Some((value?, name))).max();
+        if let (None, Some((value, param))) = (spec.duration("aging"), longest) {
+            return Some(Contradiction {
+                param,
+                message: format!("`{param}` cannot be {value}"),
+                expected: format!(
+                    "expected less than `aging`, {}, with all of `wait`, `expiry` and `slack`",
+                    config.aging
+                ),
+            });
+        }
         return Some(Contradiction {
             param: "aging",
             message: format!("`aging` cannot be {}", config.aging),

@@ -7,6 +7,10 @@ use super::entropy::EntropyChoice;
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, Parameters, check};
 
+/// The largest distance between the lowest packet not acknowledged and the next one to send, in packets: receivers keep a
+/// bit for each.
+pub(crate) const SPAN: u32 = 1 << 14;
+
 /// How the window changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -84,7 +88,7 @@ impl Parameters for Config {
     fn validate(&self) -> Result<(), ConfigError> {
         check((64..=Self::LARGEST_MTU).contains(&self.mtu), "mtu", &self.mtu, "64 to 9000")?;
         check(self.header <= 200, "header", &self.header, "0 to 200")?;
-        check((1..=100_000).contains(&self.window), "window", &self.window, "1 to 100000")?;
+        check((1..=SPAN).contains(&self.window), "window", &self.window, "1 to 16384")?;
         check((1..=16_384).contains(&self.entropies), "entropies", &self.entropies, "1 to 16384")?;
         let times = [("base_rtt", self.base_rtt), ("target_delay", self.target_delay), ("rto", self.rto)];
         for (name, span) in times {
@@ -104,10 +108,11 @@ mod tests {
     fn the_defaults_are_valid_and_a_parameter_out_of_range_is_named() {
         assert_eq!(Config::default().validate().map_err(|error| error.name), Ok(()));
         type Spoil = fn(&mut Config);
-        let cases: [(Spoil, &str); 8] = [
+        let cases: [(Spoil, &str); 9] = [
             (|c| c.mtu = 63, "mtu"),
             (|c| c.header = 201, "header"),
             (|c| c.window = 0, "window"),
+            (|c| c.window = SPAN + 1, "window"),
             (|c| c.entropies = 0, "entropies"),
             (|c| c.base_rtt = Duration::ZERO, "base_rtt"),
             (|c| c.target_delay = Duration::MAX, "target_delay"),

@@ -1,8 +1,7 @@
 //! [`Receiver`]: the destination of a connection.
 
-use super::config::Config;
+use super::config::{Config, SPAN};
 use super::packet::{Answer, Data};
-use super::sender::SPAN;
 use crate::arrivals::Arrivals;
 use crate::endpoint::Stats;
 

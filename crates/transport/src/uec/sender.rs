@@ -5,16 +5,12 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use weft_units::{Duration, Rate, Time};
 
-use super::config::Config;
+use super::config::{Config, SPAN};
 use super::entropy::{Entropies, Feedback};
 use super::packet::{Answer, Data};
 use super::window::{Signal, Window};
 use crate::arrivals::Arrivals;
 use crate::endpoint::Stats;
-
-/// The largest distance between the lowest packet not acknowledged and the next one to send, in packets: receivers keep a
-/// bit for each.
-pub(crate) const SPAN: u32 = 1 << 14;
 
 /// What is known of a packet that was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
