@@ -2,8 +2,10 @@
 
 From conweave-ns3's `run.py`, `leaf_spine_128_100G_OS2.txt` and sources: 128 hosts, 8 leaves and 8 spines, 100 Gbps,
 1 us per link, twice as much capacity of hosts as of uplinks, buffers of 9 MB with dynamic thresholds (alpha 1/16),
-marks from 100 to 400 kB with at most 20 %, sizes `AliStorage2019`, pairs at random, acknowledgements in an urgent
-queue. Load is that of the uplinks: `run.py` divides it by the oversubscription to get that of the hosts' links.
+marks from 100 to 400 kB with at most 20 % when packets leave, each of which notifies the sender, sizes
+`AliStorage2019`, pairs at random, acknowledgements in an urgent queue. Its full packet takes 1048 bytes of a line and
+its acknowledgement 60, without preamble and gap: here 1046 and 50. Load is that of the uplinks: `run.py` divides it by
+the oversubscription to get that of the hosts' links.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ LOADS = (50, 80)
 """Of the uplinks, in per cent."""
 OVERSUBSCRIPTION = 2
 
-DELAY_S, ANSWER_BITS, RATE_BPS = 1e-6, 86 * 8, 100e9
+DELAY_S, ANSWER_BITS, RATE_BPS = 1e-6, 50 * 8, 100e9
 """Of a link; an acknowledgement on the wire; the rate of a link."""
 
 SCHEMES = {
@@ -100,12 +102,13 @@ leaves = 8
 hosts_per_leaf = 16
 rate = "100 Gbps"
 delay = "1 us"
+overhead = "ppp"
 queue = "9 MB"
 queues = { scheduler = "strict-priority", weights = [1, 1] }
 buffer = "9 MB"
 alpha = 0.0625
 pfc = { queues = [1] }
-red = { kmin = "100 kB", kmax = "400 kB", pmax = 0.2 }"""
+red = { kmin = "100 kB", kmax = "400 kB", pmax = 0.2, at = "dequeue" }"""
 
 
 def _scenario(name: str, fabric: str, traffic: str, scheme: str, run: str) -> Scenario:
@@ -123,6 +126,7 @@ name = "RoCE, {name}"
 
 [transport]
 protocol = "roce"
+cnp_interval = "0 s"
 
 [run]
 {run}
