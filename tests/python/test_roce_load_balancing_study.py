@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from types import SimpleNamespace
 
 import polars as pl
@@ -97,5 +98,8 @@ def test_scenarios_are_valid_at_every_size():
     for size, seeds in ((Size.quick, 2), (Size.standard, 1), (Size.paper, 3)):
         runs = [len(scenario.points()) for _, scenario in setups.scenarios(size)]
         assert runs == [2 * seeds] * 4 + [1] + [2] * 3
+    fabric = tomllib.loads(dict(setups.scenarios(Size.quick))["conweave"].source[0])["fabric"]
+    assert (fabric["overhead"], fabric["red"]["at"]) == ("ppp", "dequeue")
+    assert setups.ANSWER_BITS == (48 + 2) * 8
     bytes_sent = setups.flow_bytes(2, 1.0)
     assert bytes_sent == pytest.approx(setups.LINE_BPS / 16 * 1000 / 1082, rel=1e-6)

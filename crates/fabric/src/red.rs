@@ -73,7 +73,7 @@ mod share {
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
         let share = f64::deserialize(deserializer)?;
         super::parts_of(share)
-            .ok_or_else(|| de::Error::custom(format!("{share:e} is not a probability from 1e-9 to 1")))
+            .ok_or_else(|| de::Error::custom(format!("{share:?} is not a probability from 1e-9 to 1")))
     }
 }
 

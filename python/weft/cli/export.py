@@ -59,7 +59,7 @@ def export(
     with reading(shell.err) as results.watch:
         text = text_of(results, chosen[0], form.value)
     if not text:
-        shell.warn(f"no flow of run `{chosen[0].id}` finished: the list is empty")
+        shell.warn(f"no flow of run `{chosen[0].id}` finished and has an ideal time: the list is empty")
     if out is None:
         sys.stdout.write(text)
         return

@@ -8,7 +8,7 @@ use super::link_set::{LINKS, LinkSet};
 use crate::change::{Cables, Change, Event, LinkChange, NewRate};
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::list;
-use crate::section::{At, Key, Kind, Section, key};
+use crate::section::{At, Key, Kind, Section, key, shown};
 use crate::source::Span;
 use crate::tree::Value;
 
@@ -159,7 +159,11 @@ fn fraction(section: &Section<'_>) -> Option<NewRate> {
     if fraction.value <= 0.0 || fraction.value > 1.0 {
         let label =
             "expected a fraction of the rate as built, above 0 and up to 1, or a rate such as \"2 Gbps\"";
-        section.problem(fraction.span, format!("{} is not a possible rate of a link", fraction.value), label);
+        section.problem(
+            fraction.span,
+            format!("{} is not a possible rate of a link", shown(fraction.value)),
+            label,
+        );
         return None;
     }
     Some(NewRate::Fraction(fraction.value))
@@ -172,7 +176,7 @@ fn share(section: &Section<'_>, key: &str) -> Option<Option<f64>> {
     }
     let share = section.get::<f64>(key)?;
     if !(0.0..=1.0).contains(&share.value) {
-        let message = format!("`{}` cannot be {}", section.path_of(key), share.value);
+        let message = format!("`{}` cannot be {}", section.path_of(key), shown(share.value));
         section.problem(share.span, message, "expected a share from 0 to 1, such as 0.01");
         return None;
     }

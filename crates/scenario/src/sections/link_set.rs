@@ -9,7 +9,7 @@ use super::Resolver;
 use super::fabric::cable_problem;
 use crate::change::Cables;
 use crate::diagnostic::Problem;
-use crate::section::{At, Key, Kind, Section, key};
+use crate::section::{At, Key, Kind, Section, key, shown};
 use crate::tree::Value;
 
 /// The forms of the links of an event.
@@ -47,7 +47,7 @@ impl LinkSet {
                 let share = table.need::<f64>("share")?;
                 if share.value <= 0.0 || share.value > 1.0 {
                     let label = "expected a share above 0 and up to 1, such as 0.2";
-                    let message = format!("{} is not a share of the uplinks", share.value);
+                    let message = format!("{} is not a share of the uplinks", shown(share.value));
                     section.problem(share.span, message, label);
                     return None;
                 }

@@ -100,7 +100,7 @@ pub(super) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
                 param,
                 message: format!("`{param}` cannot be {value}"),
                 expected: format!(
-                    "expected less than `aging`, {}, with all of `wait`, `expiry` and `slack`",
+                    "expected `slack` plus the longer of `wait` and `expiry` below `aging`, {}",
                     config.aging
                 ),
             });
@@ -109,7 +109,7 @@ pub(super) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
             param: "aging",
             message: format!("`aging` cannot be {}", config.aging),
             expected: format!(
-                "expected more than `wait` and `expiry` with `slack`, {}",
+                "expected more than `slack` plus the longer of `wait` and `expiry`, {}",
                 config.longest_wait()
             ),
         });
@@ -126,3 +126,28 @@ pub(super) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
 
 /// Below the range of [`super::overlay::Stamp`].
 const LONGEST: Duration = Duration::from_ms(4);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ParamValue;
+
+    #[test]
+    fn the_parameter_that_was_chosen_is_to_blame_if_packets_wait_too_long() {
+        let ms = Duration::from_ms;
+        let cases: [(&[(&str, Duration)], Option<&str>); 6] = [
+            (&[], None),
+            (&[("slack", ms(1))], None),
+            (&[("slack", ms(2))], Some("slack")),
+            (&[("wait", ms(3)), ("expiry", ms(1))], Some("wait")),
+            (&[("wait", ms(3)), ("aging", ms(2))], Some("aging")),
+            (&[("aging", ms(5))], Some("aging")),
+        ];
+        for (chosen, expected) in cases {
+            let params =
+                chosen.iter().map(|(name, value)| ((*name).to_owned(), ParamValue::Duration(*value)));
+            let spec = SchemeSpec { name: "conweave".to_owned(), params: params.collect() };
+            assert_eq!(contradiction(&spec).map(|found| found.param), expected, "{chosen:?}");
+        }
+    }
+}

@@ -57,7 +57,7 @@ pub struct Config {
 
     /// How the sender adapts its rate.
     pub congestion_control: CongestionControl,
-    /// The shortest time between two congestion notifications of a receiver for a sender.
+    /// The shortest time between two congestion notifications of a receiver for a sender; zero: each marked packet notifies.
     pub cnp_interval: Duration,
     /// Whether a packet out of order causes a notification, too.
     pub cnp_on_out_of_order: bool,
@@ -98,7 +98,7 @@ impl Default for Config {
             rto_high: Duration::from_us(320),
             rto_low_packets: 3,
             congestion_control: CongestionControl::Dcqcn,
-            cnp_interval: Duration::from_us(4),
+            cnp_interval: Duration::ZERO,
             cnp_on_out_of_order: true,
             rate_on_first_cnp: 1.0,
             alpha_gain: 1.0 / 256.0,

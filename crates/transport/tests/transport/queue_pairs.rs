@@ -116,12 +116,17 @@ fn a_window_limits_the_packets_in_flight_and_the_last_of_them_is_acknowledged_at
 
 #[test]
 fn a_receiver_notifies_of_congestion_once_per_interval() {
-    let config = Config { ack_every: 64, cnp_interval: Duration::from_us(10), ..Config::default() };
-    let mut receiver = Receiver::default();
-    let notified = (0..40_u32).filter(|psn| {
-        let data = Data { psn: *psn, payload: 1000, asks: false, is_repeated: false };
-        let now = Time::ZERO + GAP * u64::from(*psn);
-        receiver.receive(&config, now, data, *psn >= 5).is_some_and(|ack| ack.is_cnp)
-    });
-    assert_eq!(notified.collect::<Vec<_>>(), [5, 15, 25, 35]);
+    let each = Config::default().cnp_interval;
+    for (cnp_interval, expected) in
+        [(Duration::from_us(10), vec![5, 15, 25, 35]), (each, (5..40).collect::<Vec<_>>())]
+    {
+        let config = Config { ack_every: 64, cnp_interval, ..Config::default() };
+        let mut receiver = Receiver::default();
+        let notified = (0..40_u32).filter(|psn| {
+            let data = Data { psn: *psn, payload: 1000, asks: false, is_repeated: false };
+            let now = Time::ZERO + GAP * u64::from(*psn);
+            receiver.receive(&config, now, data, *psn >= 5).is_some_and(|ack| ack.is_cnp)
+        });
+        assert_eq!(notified.collect::<Vec<_>>(), expected);
+    }
 }

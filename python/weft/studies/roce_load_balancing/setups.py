@@ -2,7 +2,7 @@
 
 From conweave-ns3's `run.py`, `leaf_spine_128_100G_OS2.txt` and sources: 128 hosts, 8 leaves and 8 spines, 100 Gbps,
 1 us per link, twice as much capacity of hosts as of uplinks, buffers of 9 MB with dynamic thresholds (alpha 1/16),
-marks from 100 to 400 kB with at most 20 % when packets leave, each of which notifies the sender, sizes
+marks from 100 to 400 kB with at most 20 % when packets leave; each mark notifies the sender; sizes
 `AliStorage2019`, pairs at random, acknowledgements in an urgent queue. Its full packet takes 1048 bytes of a line and
 its acknowledgement 60, without preamble and gap: here 1046 and 50. Load is that of the uplinks: `run.py` divides it by
 the oversubscription to get that of the hosts' links.
@@ -126,7 +126,6 @@ name = "RoCE, {name}"
 
 [transport]
 protocol = "roce"
-cnp_interval = "0 s"
 
 [run]
 {run}
