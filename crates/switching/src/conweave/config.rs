@@ -134,18 +134,19 @@ mod tests {
 
     #[test]
     fn the_parameter_that_was_chosen_is_to_blame_if_packets_wait_too_long() {
-        let ms = Duration::from_ms;
-        let cases: [(&[(&str, Duration)], Option<&str>); 6] = [
+        type Chosen = &'static [(&'static str, u64)];
+        let cases: [(Chosen, Option<&str>); 6] = [
             (&[], None),
-            (&[("slack", ms(1))], None),
-            (&[("slack", ms(2))], Some("slack")),
-            (&[("wait", ms(3)), ("expiry", ms(1))], Some("wait")),
-            (&[("wait", ms(3)), ("aging", ms(2))], Some("aging")),
-            (&[("aging", ms(5))], Some("aging")),
+            (&[("slack", 1)], None),
+            (&[("slack", 2)], Some("slack")),
+            (&[("wait", 3), ("expiry", 1)], Some("wait")),
+            (&[("wait", 3), ("aging", 2)], Some("aging")),
+            (&[("aging", 5)], Some("aging")),
         ];
         for (chosen, expected) in cases {
-            let params =
-                chosen.iter().map(|(name, value)| ((*name).to_owned(), ParamValue::Duration(*value)));
+            let params = chosen
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), ParamValue::Duration(Duration::from_ms(*value))));
             let spec = SchemeSpec { name: "conweave".to_owned(), params: params.collect() };
             assert_eq!(contradiction(&spec).map(|found| found.param), expected, "{chosen:?}");
         }
