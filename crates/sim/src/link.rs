@@ -685,8 +685,9 @@ mod tests {
 
     type Offering = fn(&mut Links, Time, u16, &mut dyn FnMut() -> bool) -> Offer;
 
+    /// A limit of a queue that a fabric accepts.
     fn limit() -> impl Strategy<Value = Limit> {
-        prop_oneof![(0_u32..200).prop_map(Limit::Packets), (0_u64..300_000).prop_map(Limit::Bytes)]
+        prop_oneof![(1_u32..200).prop_map(Limit::Packets), (84_u64..300_000).prop_map(Limit::Bytes)]
     }
 
     proptest! {
