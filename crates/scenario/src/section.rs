@@ -9,12 +9,6 @@ use crate::nearest::{list, nearest, suggest};
 use crate::source::Span;
 use crate::tree::{Node, Table, Value};
 
-/// A number for a message: very large and very small ones with an exponent.
-pub(crate) fn shown(number: f64) -> String {
-    let is_plain = number == 0.0 || (1e-9..1e15).contains(&number.abs());
-    if is_plain { number.to_string() } else { format!("{number:e}") }
-}
-
 /// The kind of value of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {

@@ -8,6 +8,12 @@ use toml::de::{DeTable, DeValue};
 use crate::diagnostic::{Problem, Problems};
 use crate::source::Span;
 
+/// A number for a message: very large and very small ones with an exponent.
+pub(crate) fn shown(number: f64) -> String {
+    let is_plain = number == 0.0 || (1e-9..1e15).contains(&number.abs());
+    if is_plain { number.to_string() } else { format!("{number:e}") }
+}
+
 /// A value and its position.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Node {
@@ -81,7 +87,7 @@ impl Node {
         match &self.value {
             Value::Text(text) => format!("the string {text:?}"),
             Value::Integer(number) => format!("the number {number}"),
-            Value::Float(number) => format!("the number {number}"),
+            Value::Float(number) => format!("the number {}", shown(*number)),
             Value::Flag(flag) => format!("{flag}"),
             Value::Date(date) => format!("the date {date}"),
             Value::List(_) => "a list".to_owned(),

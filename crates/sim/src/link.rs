@@ -687,7 +687,8 @@ mod tests {
 
     /// A limit of a queue that a fabric accepts.
     fn limit() -> impl Strategy<Value = Limit> {
-        prop_oneof![(1_u32..200).prop_map(Limit::Packets), (84_u64..300_000).prop_map(Limit::Bytes)]
+        let bytes = u64::from(MIN_WIRE_BYTES)..300_000;
+        prop_oneof![(1_u32..200).prop_map(Limit::Packets), bytes.prop_map(Limit::Bytes)]
     }
 
     proptest! {

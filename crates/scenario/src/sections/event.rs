@@ -8,9 +8,9 @@ use super::link_set::{LINKS, LinkSet};
 use crate::change::{Cables, Change, Event, LinkChange, NewRate};
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::list;
-use crate::section::{At, Key, Kind, Section, key, shown};
+use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
-use crate::tree::Value;
+use crate::tree::{Value, shown};
 
 /// The most cycles of a flap.
 const MAX_CYCLES: u64 = 10_000;

@@ -9,8 +9,8 @@ use super::Resolver;
 use super::fabric::cable_problem;
 use crate::change::Cables;
 use crate::diagnostic::Problem;
-use crate::section::{At, Key, Kind, Section, key, shown};
-use crate::tree::Value;
+use crate::section::{At, Key, Kind, Section, key};
+use crate::tree::{Value, shown};
 
 /// The forms of the links of an event.
 pub(crate) const LINKS: Kind = Kind::Either(&[Kind::Text, Kind::Texts, Kind::Table(SHARE_KEYS)]);

@@ -5,9 +5,9 @@ use weft_traffic::Pairs;
 use super::Resolver;
 use crate::diagnostic::Problem;
 use crate::nearest::{list, suggest};
-use crate::section::{At, Key, Kind, Section, key, shown};
+use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
-use crate::tree::{Node, Value};
+use crate::tree::{Node, Value, shown};
 
 /// The patterns that are words.
 pub(crate) const WORDS: &[&str] = &["inter-leaf", "random", "permutation", "all-to-all"];

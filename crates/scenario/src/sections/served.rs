@@ -4,7 +4,8 @@
 use weft_fabric::{Limit, MAX_QUEUES, MarkAt, PfcSpec, RedSpec, SharedBuffer, parts_of};
 use weft_units::Bytes;
 
-use crate::section::{At, Key, Kind, Section, key, shown};
+use crate::section::{At, Key, Kind, Section, key};
+use crate::tree::shown;
 
 const MARK_AT: &[(&str, MarkAt)] = &[("enqueue", MarkAt::Enqueue), ("dequeue", MarkAt::Dequeue)];
 

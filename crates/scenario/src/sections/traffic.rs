@@ -17,8 +17,9 @@ use super::{Resolver, pairs};
 use crate::change::Event;
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::suggest;
-use crate::section::{At, Key, Kind, Section, key, shown};
+use crate::section::{At, Key, Kind, Section, key};
 use crate::source::Span;
+use crate::tree::shown;
 
 /// The keys of a group with random flows.
 pub(crate) const DRAWN_KEYS: &[Key] = &[

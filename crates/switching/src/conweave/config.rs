@@ -92,27 +92,21 @@ impl Config {
 pub(super) fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     let config = Config::new(spec);
     if config.aging <= config.longest_wait() {
-        // The fault is in the parameters that were chosen.
-        let waits = ["wait", "expiry", "slack"].map(|name| (name, spec.duration(name)));
-        let longest = waits.into_iter().filter_map(|(name, value)| Some((value?, name))).max();
-        if let (None, Some((value, param))) = (spec.duration("aging"), longest) {
-            return Some(Contradiction {
-                param,
-                message: format!("`{param}` cannot be {value}"),
-                expected: format!(
-                    "expected `slack` plus the longer of `wait` and `expiry` below `aging`, {}",
-                    config.aging
-                ),
-            });
-        }
-        return Some(Contradiction {
-            param: "aging",
-            message: format!("`aging` cannot be {}", config.aging),
-            expected: format!(
-                "expected more than `slack` plus the longer of `wait` and `expiry`, {}",
-                config.longest_wait()
-            ),
-        });
+        // The fault is in a parameter that was chosen.
+        let chosen = |name| Some((spec.duration(name)?, name));
+        let longest = || ["wait", "expiry", "slack"].into_iter().filter_map(chosen).max();
+        let (value, param) = chosen("aging").or_else(longest).unwrap_or((config.aging, "aging"));
+        let expected = match param {
+            "aging" => {
+                let wait = config.longest_wait();
+                format!("expected more than `slack` plus the longer of `wait` and `expiry`, {wait}")
+            }
+            _ => {
+                let aging = config.aging;
+                format!("expected `slack` plus the longer of `wait` and `expiry` below `aging`, {aging}")
+            }
+        };
+        return Some(Contradiction { param, message: format!("`{param}` cannot be {value}"), expected });
     }
     if config.aging > LONGEST {
         return Some(Contradiction {
