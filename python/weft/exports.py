@@ -1,37 +1,67 @@
 """The flows of a run in the formats of other simulators.
 
 * `fct`: conweave-ns3's file of completion times: a line per finished flow,
-  ``src dst sport dport bytes start_ns fct_ns standalone_ns``, in order of completion. Hosts are numbered in the order
-  of ``nodes``.
+  ``src dst sport dport bytes start_ns fct_ns standalone_ns``, in order of completion. Hosts have the node numbers of
+  the topology (`node_numbers`).
 * `flowmonitor`: the XML of ns-3's FlowMonitor, a flow for each that sent a packet. Only data packets and their payload
-  count. A result has means over a flow's packets, so the sums are these times the packets received; the times of the
-  first packet received and the last one sent are those of a packet with the mean delay.
+  count. A host's address is that of an emulated run. A result has means over a flow's packets, so the sums are these
+  times the packets received; the times of the first packet received and the last one sent are those of a packet with
+  the mean delay.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from .results import Results, Run
 
 _PROTOCOLS = {"tcp": 6, "udp": 17, "roce": 17, "uec": 17}
+_PREFIXES = ("h", "")
+"""What stands before the number in the names of hosts."""
 _FIRST_ADDRESS = ipaddress.IPv4Address("10.0.0.1")
 
 
 def export(results: Results, run: Run, form: str) -> str:
     """The flows of a finished run as text: `fct` or `flowmonitor`."""
     summary = results.summary_of(run)
-    names = [node["name"] for node in summary["nodes"] if node["role"] == "host"]
-    numbers = {name: number for number, name in enumerate(names)}
     flows = results.only([run.id]).flows(measured=False)
-    return _fct(flows, numbers) if form == "fct" else _flowmonitor(flows, numbers, summary)
+    return _fct(flows, node_numbers(summary["nodes"])) if form == "fct" else _flowmonitor(flows, summary)
+
+
+def are_positions(nodes: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether no numbers follow from the names of the hosts, so that `node_numbers` are positions."""
+    return not any(all(_number(host, prefix) for host in _hosts(nodes)) for prefix in _PREFIXES)
+
+
+def node_numbers(nodes: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """The number of each host in the topology.
+
+    It is the `n` of its name if every host is called `hn`, as in the topologies of conweave-ns3 and HPCC and in Weft's
+    own, and as the reader of flow lists takes it; or the name itself if every host has a number for a name. Otherwise,
+    it is the position among all nodes, hosts and switches, from 0.
+    """
+    hosts = _hosts(nodes)
+    if are_positions(nodes):
+        wanted = set(hosts)
+        return {node["name"]: number for number, node in enumerate(nodes) if node["name"] in wanted}
+    return {host: int(host.removeprefix("h")) for host in hosts}
+
+
+def _hosts(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [node["name"] for node in nodes if node["role"] == "host"]
+
+
+def _number(name: str, prefix: str) -> bool:
+    """Whether a name is this prefix and a number without leading zeros."""
+    return re.fullmatch(f"{prefix}(0|[1-9][0-9]*)", name, re.ASCII) is not None
 
 
 def _fct(flows: pl.DataFrame, numbers: Mapping[str, int]) -> str:
@@ -44,7 +74,8 @@ def _fct(flows: pl.DataFrame, numbers: Mapping[str, int]) -> str:
     return "".join(lines)
 
 
-def _flowmonitor(flows: pl.DataFrame, numbers: Mapping[str, int], summary: Mapping[str, Any]) -> str:
+def _flowmonitor(flows: pl.DataFrame, summary: Mapping[str, Any]) -> str:
+    numbers = {host: number for number, host in enumerate(_hosts(summary["nodes"]))}
     protocol = str(_PROTOCOLS[summary["transport"].get("protocol", "tcp")])
     root = ElementTree.Element("FlowMonitor")
     stats = ElementTree.SubElement(root, "FlowStats")

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from weft import Results, Scenario
 from weft.cli import app
-from weft.exports import export
+from weft.exports import are_positions, export, node_numbers
 
 
 @pytest.fixture
@@ -28,6 +28,67 @@ def test_a_line_of_the_fct_file_has_the_eight_columns_of_a_finished_flow(results
         assert line[0] == int(flow["src"].removeprefix("h"))
         assert abs(line[6] * 1000 - flow["fct_ps"]) <= 500
         assert line[6] >= line[7]
+
+
+STAR = """5 1 4
+0
+0 1 100Gbps 1us 0
+0 2 100Gbps 1us 0
+0 3 100Gbps 1us 0
+0 4 100Gbps 1us 0
+
+node 0 is the switch
+"""
+STAR_JSON = """{"nodes": [{"id": "core"}, {"id": "h1"}, {"id": "b"}, {"id": "c"}], "links": [
+{"source": "core", "target": "h1"}, {"source": "core", "target": "b"}, {"source": "core", "target": "c"}]}"""
+
+
+def _star(folder, topology: str, trace: str) -> Results:
+    (folder / topology).write_text(STAR if topology.endswith(".txt") else STAR_JSON)
+    name = "flows.txt" if topology.endswith(".txt") else "flows.csv"
+    (folder / name).write_text(trace)
+    text = f"""
+    [fabric]
+    file = "{topology}"
+    [traffic]
+    trace = "{name}"
+    [scheme]
+    name = "ecmp"
+    """
+    return Scenario.from_text(text, "star.toml", folder).run(folder / "out")
+
+
+def test_hosts_of_the_fct_file_have_their_numbers_in_the_topology(tmp_path):
+    results = _star(tmp_path, "star.txt", "2\n2 1 3 100 200000 0.0001\n4 3 3 100 100000 0.0001\n")
+    lines = export(results, results.finished[0], "fct").splitlines()
+    assert sorted(line.split()[:2] for line in lines) == [["2", "1"], ["4", "3"]]
+    warnings = results.summary_of(results.finished[0])["warnings"]
+    assert any("star.txt: not read from line 8 on: the first line says 4 links" in text for text in warnings)
+
+
+def test_the_command_says_that_numbers_of_hosts_are_positions(tmp_path):
+    results = _star(tmp_path, "star.json", "src,dst,bytes,start_s\nb,h1,1000,0\n")
+    done = CliRunner().invoke(app, ["export", str(results.path), "--format", "fct"])
+    assert done.stdout.split()[:2] == ["2", "1"]
+    assert "hosts are numbered by their position among all nodes" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("hosts", "switches", "numbers"),
+    [
+        (["h0", "h1"], ["s0"], [0, 1]),
+        (["h7", "h12"], ["core"], [7, 12]),
+        (["5", "3"], ["4"], [5, 3]),
+        (["h1", "3"], ["s"], None),
+        (["h01", "h2"], ["s"], None),
+        (["alice", "bob"], ["s"], None),
+    ],
+)
+def test_numbers_of_hosts_follow_from_their_names_or_their_positions(hosts, switches, numbers):
+    nodes = [{"name": name, "role": "switch"} for name in switches] + [{"name": n, "role": "host"} for n in hosts]
+    assert are_positions(nodes) == (numbers is None)
+    positions = range(len(switches), len(nodes))
+    assert node_numbers(nodes) == dict(zip(hosts, numbers or positions, strict=True))
 
 
 def test_flowmonitor_counts_packets_as_the_result_does(results, run):

@@ -43,6 +43,7 @@ def export(
       weft export results/quickstart --run ecmp-s1 --format fct -o fct.txt
       weft export results/quickstart --run ecmp-s1 --format flowmonitor > flows.xml
     """
+    from ..exports import are_positions
     from ..exports import export as text_of
     from ..files import write_text
     from ..results import Results
@@ -60,6 +61,8 @@ def export(
         text = text_of(results, chosen[0], form.value)
     if not text:
         shell.warn(f"no flow of run `{chosen[0].id}` finished and has an ideal time: the list is empty")
+    if text and form is Form.fct and are_positions(results.summary_of(chosen[0])["nodes"]):
+        shell.warn("hosts are numbered by their position among all nodes, because not all are called `h` and a number")
     if out is None:
         sys.stdout.write(text)
         return
