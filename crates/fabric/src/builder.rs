@@ -329,7 +329,18 @@ impl FabricBuilder {
             return Err(FabricError::TooMany { what, most: MAX_TABLE, given: switches * with_hosts });
         }
         let by_name = by_name.into_values().collect();
-        Ok(Fabric { name, shape, nodes, links, hosts, first_port, ports, by_name, buffer: None })
+        Ok(Fabric {
+            name,
+            shape,
+            nodes,
+            links,
+            hosts,
+            first_port,
+            ports,
+            by_name,
+            buffer: None,
+            host_queue: None,
+        })
     }
 
     /// The finished fabric of a known shape.

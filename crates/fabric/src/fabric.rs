@@ -3,7 +3,7 @@
 use weft_units::{HostId, LinkId, NodeId, PortId};
 
 use crate::nearest::nearest;
-use crate::{FabricBuilder, FabricError, Link, Node, SharedBuffer};
+use crate::{FabricBuilder, FabricError, Limit, Link, Node, SharedBuffer};
 
 /// How a fabric was built, if it has not been changed since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +41,8 @@ pub struct Fabric {
     pub(crate) by_name: Vec<NodeId>,
     /// The buffer of every switch, if its queues share one.
     pub(crate) buffer: Option<SharedBuffer>,
+    /// The limit at which hosts make their connections wait, if their interfaces do not drop.
+    pub(crate) host_queue: Option<Limit>,
 }
 
 impl Fabric {

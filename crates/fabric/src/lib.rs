@@ -12,6 +12,7 @@ mod equal_cost;
 mod error;
 mod fabric;
 pub mod gates;
+mod host_queue;
 pub mod layout;
 mod link;
 mod lossless;
@@ -30,6 +31,7 @@ pub use builder::{FabricBuilder, MAX_CABLES, MAX_DELAY, MAX_NODES, MAX_RATE, MIN
 pub use equal_cost::EqualCost;
 pub use error::FabricError;
 pub use fabric::{Fabric, Shape};
+pub use host_queue::HostQueue;
 pub use link::{Link, LinkSpec};
 pub use lossless::{JUMBO, PfcSpec, SharedBuffer, Thresholds};
 pub use nearest::nearest;

@@ -180,5 +180,6 @@ fn space_of(limit: Limit) -> u64 {
     match limit {
         Limit::Packets(packets) => u64::from(packets) * FULL_FRAME,
         Limit::Bytes(bytes) => bytes,
+        Limit::Unlimited => u64::MAX,
     }
 }

@@ -18,6 +18,8 @@ pub enum Limit {
     Packets(u32),
     /// Number of bytes on the wire.
     Bytes(u64),
+    /// None.
+    Unlimited,
 }
 
 /// One of several queues of a port. Each has the port's limit and threshold to itself.
@@ -104,11 +106,15 @@ impl Default for QueueSpec {
 }
 
 impl Limit {
-    /// The number of packets or bytes.
+    /// The text of [`Limit::Unlimited`].
+    pub const UNLIMITED: &'static str = "unlimited";
+
+    /// The number of packets or bytes; the largest number if there is no limit.
     pub const fn count(self) -> u64 {
         match self {
             Self::Packets(packets) => packets as u64,
             Self::Bytes(bytes) => bytes,
+            Self::Unlimited => u64::MAX,
         }
     }
 }
@@ -116,6 +122,7 @@ impl Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
+            Self::Unlimited => f.write_str(Self::UNLIMITED),
             Self::Packets(1) => f.write_str("1 packet"),
             Self::Packets(packets) => write!(f, "{packets} packets"),
             Self::Bytes(bytes) => {
@@ -139,6 +146,9 @@ impl FromStr for Limit {
             why,
         };
         let trimmed = text.trim();
+        if trimmed == Self::UNLIMITED {
+            return Ok(Self::Unlimited);
+        }
         let packets = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"));
         match packets.filter(|number| !number.ends_with(char::is_alphabetic)) {
             Some(number) => match number.trim().parse::<u32>() {
@@ -286,6 +296,7 @@ mod tests {
             ("1packet", Limit::Packets(1)),
             ("150 kB", Limit::Bytes(150_000)),
             ("1538 B", Limit::Bytes(1538)),
+            ("unlimited", Limit::Unlimited),
         ] {
             assert_eq!(text.parse(), Ok(limit), "{text}");
             assert_eq!(limit.to_string().parse(), Ok(limit));

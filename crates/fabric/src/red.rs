@@ -44,6 +44,9 @@ impl RedSpec {
     pub fn fault(&self) -> Option<String> {
         let [kmin, kmax] = self.thresholds();
         match (self.kmin, self.kmax) {
+            (Limit::Unlimited, _) | (_, Limit::Unlimited) => {
+                Some(format!("`{}` is not a threshold", Limit::UNLIMITED))
+            }
             (Limit::Packets(_), Limit::Bytes(_)) | (Limit::Bytes(_), Limit::Packets(_)) => {
                 Some(format!("`kmin` ({}) and `kmax` ({}) are not of one unit", self.kmin, self.kmax))
             }

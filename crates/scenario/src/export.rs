@@ -41,7 +41,12 @@ impl Plan {
                 congestion: self.transport.protocol.tcp().map(|tcp| tcp.congestion_control),
                 parameters: &self.transport.protocol,
             },
-            run: Run { duration_ps: self.run.duration.ps(), limit_ps: self.run.limit.ps(), seed: self.seed },
+            run: Run {
+                duration_ps: self.run.duration.ps(),
+                limit_ps: self.run.limit.ps(),
+                seed: self.seed,
+                warm: self.run.warm,
+            },
             measure: Measure {
                 interval_ps: self.measure.interval.ps(),
                 window_ps: [self.measure.window.0.ps(), self.measure.window.1.ps()],
@@ -198,6 +203,7 @@ struct Run {
     duration_ps: u64,
     limit_ps: u64,
     seed: u64,
+    warm: bool,
 }
 
 #[derive(Serialize)]
@@ -287,11 +293,15 @@ fn switches(plan: &Plan) -> Vec<Switch<'_>> {
     plan.fabric.switches().map(switch).collect()
 }
 
+/// Packets in the queue of an interface without a limit: Linux's `txqueuelen`.
+const LONG_QUEUE: u32 = 1000;
+
 fn cables(fabric: &Fabric) -> Vec<Cable<'_>> {
     fn end<'a>(fabric: &'a Fabric, link: &'a Link) -> End<'a> {
         let (queue_packets, queue_bytes) = match link.queue.limit {
             Limit::Packets(packets) => (Some(packets), None),
             Limit::Bytes(bytes) => (None, Some(bytes)),
+            Limit::Unlimited => (Some(LONG_QUEUE), None),
         };
         End {
             node: &fabric.node(link.from).name,

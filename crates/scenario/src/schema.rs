@@ -16,7 +16,8 @@ use crate::settings::TOP_KEYS;
 const DURATION: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(ps|ns|us|µs|ms|s|min|h)\s*$";
 const RATE: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*([kKMGT]bps|bps|([kMG])?bit/s)\s*$";
 const BYTES: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(B|bytes?|[kKMGT]B|[KMG]iB)\s*$";
-const LIMIT: &str = r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(packets?|B|bytes?|[kKMGT]B|[KMG]iB)\s*$";
+const LIMIT: &str =
+    r"^\s*[0-9][0-9_]*(\.[0-9]*)?\s*(packets?|B|bytes?|[kKMGT]B|[KMG]iB)\s*$|^\s*unlimited\s*$";
 
 /// The JSON Schema of a scenario file that may name these schemes.
 pub fn schema(schemes: &Schemes) -> Schema {

@@ -1,7 +1,7 @@
 //! [`Section`]: a table being read key by key. The check for unknown keys, the JSON Schema and the
 //! documentation derive from its list of keys ([`Key`]).
 
-use weft_fabric::Limit;
+use weft_fabric::{HostQueue, Limit};
 use weft_units::{Bytes, Duration, QuantityError, Rate};
 
 use crate::diagnostic::{Problem, Problems};
@@ -323,3 +323,4 @@ read_quantity!(Duration, "a time such as \"25 us\" or \"1.5 s\"");
 read_quantity!(Rate, "a rate such as \"10 Gbps\" or \"100 Mbps\"");
 read_quantity!(Bytes, "a size such as \"1500 B\" or \"10 MB\"");
 read_quantity!(Limit, "a queue size such as \"1000 packets\" or \"150 kB\"");
+read_quantity!(HostQueue, "a queue size such as \"1000 packets\", \"unlimited\" or \"as-switches\"");

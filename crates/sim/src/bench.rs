@@ -170,6 +170,7 @@ impl Case {
             classes: 1,
             transport: &transport,
             seed: 1,
+            warm: false,
             limit,
             window: (Time::ZERO, limit),
             probe: Probe::default(),

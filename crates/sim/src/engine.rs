@@ -15,7 +15,7 @@ use crate::central::ControlPlane;
 use crate::conductor::Conductor;
 use crate::division::Division;
 use crate::floor::Floor;
-use crate::hosts::{Any, Hosts, Places, Tcp, World};
+use crate::hosts::{Any, HostQueue, Hosts, Places, Tcp, World};
 use crate::partition::Partition;
 use crate::record::{Recorder, RunReport};
 use crate::waiting::Waiting;
@@ -35,14 +35,17 @@ pub fn run<B: Blueprint, R: Recorder>(
     progress: &Progress,
     recorder: &mut R,
 ) -> RunReport {
+    let queue = HostQueue::new(setup.fabric, &setup.transport.framing());
     match plain_tcp(setup.transport) {
         Some(config) => {
-            let hosts = |_: &mut dyn Iterator<Item = &Flow>| Tcp::<OnePath>::new(config, &(), &NoPaths);
+            let hosts = |_: &mut dyn Iterator<Item = &Flow>| {
+                Tcp::<OnePath>::new(config, queue.clone(), &(), &NoPaths)
+            };
             run_hosts(setup, routes, blueprint, hosts, progress, recorder)
         }
         None => {
             let protocol = setup.transport;
-            let hosts = |flows: &mut dyn Iterator<Item = &Flow>| Any::new(protocol, flows);
+            let hosts = |flows: &mut dyn Iterator<Item = &Flow>| Any::new(protocol, queue.clone(), flows);
             run_hosts(setup, routes, blueprint, hosts, progress, recorder)
         }
     }
@@ -68,7 +71,8 @@ pub fn run_selecting<P: PathSelector, B: Blueprint + Sync, R: Recorder>(
         return run(setup, routes, blueprint, progress, recorder);
     };
     let finder = DistinctPaths::new(setup.fabric, blueprint);
-    let hosts = |_: &mut dyn Iterator<Item = &Flow>| Tcp::<P>::new(config, scheme, &finder);
+    let queue = HostQueue::new(setup.fabric, &setup.transport.framing());
+    let hosts = |_: &mut dyn Iterator<Item = &Flow>| Tcp::<P>::new(config, queue.clone(), scheme, &finder);
     run_hosts(setup, routes, blueprint, hosts, progress, recorder)
 }
 
@@ -104,7 +108,14 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     let division = division.joined(parts);
     let places = Places::new(setup.flows.len());
     let waiting = Waiting::new(setup.dependencies, setup.flows);
-    let world = World { flows: setup.flows, framing: setup.transport.framing(), seed, places, waiting };
+    let world = World {
+        flows: setup.flows,
+        framing: setup.transport.framing(),
+        seed,
+        warm: setup.warm,
+        places,
+        waiting,
+    };
     let floor = Floor::new(fabric, world, division, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
         let hosts = hosts(&mut world.flows.iter().filter(is_own));

@@ -644,6 +644,7 @@ fn split_limit(limit: Limit) -> (u32, bool) {
     match limit {
         Limit::Packets(packets) => (packets, false),
         Limit::Bytes(bytes) => (u32::try_from(bytes).unwrap_or(u32::MAX), true),
+        Limit::Unlimited => (u32::MAX, false),
     }
 }
 

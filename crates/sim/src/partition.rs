@@ -117,7 +117,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             hosts,
             routes: Routes(Arc::clone(routes)),
             shortest: Arc::clone(routes.shared_routes()),
-            resolver: blueprint.arp_cache().map(Resolver::new),
+            resolver: blueprint.arp_cache().map(|lifetime| Resolver::new(lifetime, world.warm)),
             starts,
             next: 0,
             late: Vec::new(),
@@ -125,6 +125,9 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             ideal: Ideal::new(fabric),
             begun: HashMap::new(),
         };
+        if world.warm {
+            this.switches.learn(blueprint, fabric, world.flows, seed);
+        }
         this.switches.start(&mut this.net);
         this
     }
@@ -261,6 +264,12 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             Timer::Begin(flow) => {
                 self.late.push(flow);
                 self.begin(flow, world, tracer);
+            }
+            Timer::Space(link) => {
+                self.hosts.has_space(link, &mut self.net, &self.routes, world, tracer);
+                if !self.net.reached.is_empty() {
+                    self.go_on(world);
+                }
             }
             Timer::Start => self.start(world, tracer),
             Timer::Notice => self.heed(world),

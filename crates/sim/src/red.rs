@@ -32,7 +32,7 @@ impl Marking {
     pub fn marks(&mut self, bytes: u64, packets: u32) -> bool {
         let queued = |limit: Limit| match limit {
             Limit::Packets(_) => u64::from(packets),
-            Limit::Bytes(_) => bytes,
+            Limit::Bytes(_) | Limit::Unlimited => bytes,
         };
         match &mut self.rule {
             Rule::Threshold(limit) => queued(*limit) >= limit.count(),

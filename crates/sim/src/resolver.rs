@@ -20,19 +20,21 @@ pub type Question = (HostId, HostId);
 /// The ARP caches and the waiting flows.
 pub struct Resolver {
     lifetime: Duration,
+    /// Whether all addresses are known for the whole run.
+    knows_all: bool,
     known_until: BTreeMap<Question, Time>,
     waiting: BTreeMap<Question, Vec<u32>>,
 }
 
 impl Resolver {
-    /// Empty ARP caches whose entries live for `lifetime`.
-    pub fn new(lifetime: Duration) -> Self {
-        Self { lifetime, known_until: BTreeMap::new(), waiting: BTreeMap::new() }
+    /// ARP caches whose entries live for `lifetime`: empty, or with all addresses, which connections keep alive.
+    pub fn new(lifetime: Duration, knows_all: bool) -> Self {
+        Self { lifetime, knows_all, known_until: BTreeMap::new(), waiting: BTreeMap::new() }
     }
 
     /// Whether the first host knows the second's address.
     pub fn knows(&self, question: Question, now: Time) -> bool {
-        self.known_until.get(&question).is_some_and(|until| *until > now)
+        self.knows_all || self.known_until.get(&question).is_some_and(|until| *until > now)
     }
 
     /// Makes a flow wait for an address; returns whether it is the first to do so.

@@ -95,6 +95,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         classes: plan.traffic.classes.len(),
         transport: &plan.transport.protocol,
         seed: plan.seed,
+        warm: plan.run.warm,
         limit: Time::ZERO + plan.run.limit,
         window: plan.measure.window,
         probe: Probe::new(Some(plan.measure.interval), links, fabric.switch_count() <= MAX_SAMPLED_SWITCHES),

@@ -76,6 +76,7 @@ impl ServedPort {
         self.limit.is_none_or(|limit| match limit {
             Limit::Packets(limit) => packets < limit,
             Limit::Bytes(limit) => bytes + u64::from(wire_bytes) <= limit,
+            Limit::Unlimited => true,
         })
     }
 

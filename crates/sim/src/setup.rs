@@ -28,6 +28,8 @@ pub struct Setup<'a> {
     pub transport: &'a Protocol,
     /// The seed of the run.
     pub seed: u64,
+    /// Whether hosts know all addresses and switches all stations from the start.
+    pub warm: bool,
     /// The latest time at which the run ends.
     pub limit: Time,
     /// The measurement window, over which link utilisation is averaged.

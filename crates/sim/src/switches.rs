@@ -1,12 +1,15 @@
 //! [`Switches`]: the switches of one partition. Each frame that arrives is shown to its switch, and the actions are
 //! carried out: frames sent, dropped, copied and rewritten, frames that a switch originates, deadlines.
 
+use std::collections::BTreeSet;
+
 use weft_fabric::Fabric;
 use weft_switching::{
-    Action, Actions, Blueprint, Context, DropReason, Header, Kind, Report, Rewrite, Stream, Switch,
-    TableEntries, stream,
+    Action, Actions, Blueprint, Context, DropReason, Header, Kind, Mac, Report, Rewrite, Stream, Switch,
+    TableEntries, mix64, stream,
 };
-use weft_units::{Duration, NodeId, PortId, Time};
+use weft_traffic::Flow;
+use weft_units::{Duration, HostId, NodeId, PortId, Time};
 
 use crate::event_queue::Order;
 use crate::held::Held;
@@ -88,6 +91,26 @@ impl<S: Switch> Switches<S> {
     /// The table entries of switch `number`.
     pub fn table_entries(&mut self, number: usize, now: Time) -> TableEntries {
         self.nodes[number].scheme.table_entries(now)
+    }
+
+    /// Teaches the switches the hosts of `flows`, if the scheme learns stations.
+    pub fn learn<B: Blueprint<Switch = S>>(
+        &mut self,
+        blueprint: &B,
+        fabric: &Fabric,
+        flows: &[Flow],
+        seed: u64,
+    ) {
+        let hosts: BTreeSet<HostId> = flows.iter().flat_map(|flow| [flow.src, flow.dst]).collect();
+        for host in hosts {
+            let random = mix64(seed ^ mix64(host.0.into()));
+            let Some(ports) = blueprint.learnt(fabric, fabric.host_node(host), random) else { return };
+            for switch in &mut self.nodes {
+                if let Some(port) = ports[switch.node.index()] {
+                    switch.scheme.knows(Mac::of_host(host.0), port, Time::ZERO);
+                }
+            }
+        }
     }
 
     /// Schedules the first deadline of every switch that has one.

@@ -11,6 +11,8 @@ pub enum Timer {
     Ask(u32),
     /// A flow that waited for others starts.
     Begin(u32),
+    /// The interface on a link of a host has space again.
+    Space(u32),
     /// The next flow starts.
     Start,
     /// The engine's notices are due.
@@ -21,6 +23,7 @@ const END: u32 = 1 << 31;
 const SWITCH: u32 = 1 << 30;
 const ASK: u32 = 1 << 29;
 const BEGIN: u32 = 1 << 28;
+const SPACE: u32 = 1 << 27;
 
 impl From<Timer> for u32 {
     #[inline]
@@ -30,6 +33,7 @@ impl From<Timer> for u32 {
             Timer::Switch(number) => SWITCH | number,
             Timer::Ask(flow) => ASK | flow,
             Timer::Begin(flow) => BEGIN | flow,
+            Timer::Space(link) => SPACE | link,
             Timer::Start => 0,
             Timer::Notice => 1,
         }
@@ -44,6 +48,7 @@ impl From<u32> for Timer {
             id if id & SWITCH != 0 => Self::Switch(id & !SWITCH),
             id if id & ASK != 0 => Self::Ask(id & !ASK),
             id if id & BEGIN != 0 => Self::Begin(id & !BEGIN),
+            id if id & SPACE != 0 => Self::Space(id & !SPACE),
             0 => Self::Start,
             _ => Self::Notice,
         }

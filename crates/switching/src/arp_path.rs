@@ -564,6 +564,10 @@ impl Switch for ArpPathSwitch {
         }
     }
 
+    fn knows(&mut self, station: Mac, port: PortId, now: Time) {
+        self.learn(station, port, now);
+    }
+
     fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {
         self.ports.set_up(port, up, ctx.now(), out);
         self.dead.retain(|(dead, _)| *dead != port);

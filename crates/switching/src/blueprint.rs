@@ -1,7 +1,7 @@
 //! [`Blueprint`]: a scheme ready to build its switches and, if it has one, its central controller.
 
 use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId};
+use weft_units::{Duration, NodeId, PortId};
 
 use crate::Switch;
 use crate::timing::Timing;
@@ -29,6 +29,12 @@ pub trait Blueprint {
 
     /// Lifetime of ARP entries, if hosts send ARP Requests.
     fn arp_cache(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The port behind which each node knows `host` after earlier traffic, by node, if switches learn stations. `random`
+    /// chooses among equal ones.
+    fn learnt(&self, _fabric: &Fabric, _host: NodeId, _random: u64) -> Option<Vec<Option<PortId>>> {
         None
     }
 }

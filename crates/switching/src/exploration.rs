@@ -1,10 +1,11 @@
 //! Settings shared by ARP-Path, TCP-Path and TFE.
 
 use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId};
+use weft_units::{Duration, NodeId, PortId};
 
 use crate::Switch;
 use crate::blueprint::Blueprint;
+use crate::first_copies::first_copies;
 use crate::hash::mix64;
 use crate::hello::Way;
 use crate::param::ParamInfo;
@@ -221,6 +222,10 @@ impl<S: Switch, F: Fn(&Exploration, Vec<Way>, u64) -> S> Blueprint for Exploring
 
     fn arp_cache(&self) -> Option<Duration> {
         Some(self.arp_cache)
+    }
+
+    fn learnt(&self, fabric: &Fabric, host: NodeId, random: u64) -> Option<Vec<Option<PortId>>> {
+        Some(first_copies(fabric, host, |link| link.up, random))
     }
 }
 

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxHasher;
-use weft_fabric::Fabric;
+use weft_fabric::{Fabric, Link};
 use weft_units::{Duration, NodeId, PortId, Time};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::Descriptor;
+use crate::first_copies::first_copies;
 use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
 use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch, TableEntries};
@@ -68,6 +69,14 @@ impl Blueprint for SpanningTreeScheme {
             table_size: self.table_size,
         }
     }
+
+    fn learnt(&self, fabric: &Fabric, host: NodeId, random: u64) -> Option<Vec<Option<PortId>>> {
+        let tree = self.routes.tree();
+        let in_tree = |node, port| fabric.node(node).is_host() || tree.forwards(node, port);
+        let carries =
+            |link: &Link| link.up && in_tree(link.from, link.from_port) && in_tree(link.to, link.to_port);
+        Some(first_copies(fabric, host, carries, random))
+    }
 }
 
 /// One switch.
@@ -120,6 +129,10 @@ impl Switch for SpanningTreeSwitch {
                 }
             }
         }
+    }
+
+    fn knows(&mut self, station: Mac, port: PortId, now: Time) {
+        self.learn(station, port, now);
     }
 
     /// Addresses learnt on another tree are flushed (IEEE 802.1D-2004, 17.11).

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weft_control::{FlowCount, RuleChange};
 use weft_units::{PortId, Time};
 
-use crate::{Actions, Forwarding, Header, Stream};
+use crate::{Actions, Forwarding, Header, Mac, Stream};
 
 /// What a switch may query while it decides.
 pub trait Context {
@@ -71,6 +71,9 @@ pub trait Switch: Send {
     /// The fabric's equal-cost paths and its tree were recomputed after a link change; `routes` also has the rates and
     /// states of all links.
     fn routes_changed(&mut self, _routes: &Arc<Forwarding>) {}
+
+    /// From earlier traffic, the switch knows that `station` is behind `port` ([`Blueprint::learnt`](crate::Blueprint)).
+    fn knows(&mut self, _station: Mac, _port: PortId, _now: Time) {}
 
     /// The central controller changes the switch's rules.
     fn apply(&mut self, _now: Time, _change: &RuleChange) {}

@@ -18,7 +18,7 @@ use crate::path_table::{
     CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
 };
 use crate::rate_limit::RateLimit;
-use crate::{Actions, Context, DropReason, Kept, KeptPort, Rewrite, Switch, TableEntries};
+use crate::{Actions, Context, DropReason, Kept, KeptPort, Mac, Rewrite, Switch, TableEntries};
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -328,6 +328,10 @@ impl Switch for TcpPathSwitch {
             Kind::Tcp => self.on_tcp(ctx, ingress, header, out),
             _ => self.on_other(ctx, ingress, header, out),
         }
+    }
+
+    fn knows(&mut self, station: Mac, port: PortId, now: Time) {
+        self.base.knows(station, port, now);
     }
 
     fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {

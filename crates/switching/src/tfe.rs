@@ -15,7 +15,7 @@ use crate::path_table::FlowKey;
 use crate::soft_table::SoftTable;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
-use crate::{Actions, Context, Kept, Switch, TableEntries};
+use crate::{Actions, Context, Kept, Mac, Switch, TableEntries};
 
 /// How elephants are recognised.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,6 +187,10 @@ impl Switch for TfeSwitch {
             (Kind::Tcp, _) => self.paths.base.receive(ctx, ingress, header, out),
             _ => self.paths.on_other(ctx, ingress, header, out),
         }
+    }
+
+    fn knows(&mut self, station: Mac, port: PortId, now: Time) {
+        self.paths.knows(station, port, now);
     }
 
     fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {

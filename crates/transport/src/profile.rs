@@ -22,7 +22,7 @@ pub const PROFILES: &[(&str, &str)] = &[
         "linux",
         "Linux 5.x and later: CUBIC with HyStart, SACK, RACK-TLP, F-RTO, TCP small queues, minimum RTO 200 ms",
     ),
-    ("dctcp", "DCTCP (RFC 8257) with SACK, minimum RTO 5 ms"),
+    ("dctcp", "DCTCP (RFC 8257) with SACK, TCP small queues, minimum RTO 5 ms"),
 ];
 
 impl Config {
@@ -173,7 +173,6 @@ fn linux() -> Config {
 
 fn dctcp() -> Config {
     Config {
-        small_queues: false,
         congestion_control: CongestionControl::Dctcp,
         ecn: EcnMode::Dctcp,
         rack: false,

@@ -137,6 +137,11 @@ class Replay:
             EmulationError: The load generator or an event failed.
         """
         plan = self._plan
+        memories = self._network.memories
+        if plan.warm and memories is not None:
+            say("stage", stage="resolving addresses", fraction=0.0)
+            addresses = {host.name: host.address for host in plan.hosts}
+            neighbours.acquaint(plan.flows, self._network.namespaces, addresses, memories)
         self._traces = Traces(self._network) if plan.explores else None
         self._links.begin()
         begin = time.time_ns() + int(_AHEAD_S * 1e9)
@@ -226,7 +231,7 @@ class Replay:
 
     def _remember(self) -> None:
         memories = self._network.memories
-        if memories is None:
+        if memories is None or self._plan.warm:
             return
         remembered = self._plan.params.get("arp_cache", "60 s")
         for change in neighbours.changes(self._plan.flows, seconds(remembered)):

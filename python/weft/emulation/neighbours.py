@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,10 @@ LEAD_S = 0.002
 """Seconds before a flow at which an entry that is too old is deleted."""
 LEARNT_S = 0.5
 """Seconds after a flow's start at which its hosts are assumed to know each other."""
+_DISCARD = 9
+"""UDP port of the datagrams that make hosts known."""
+_AT_ONCE = 200
+"""Pairs that become known together, well below the kernel's limit of new entries."""
 _RTM_NEWNEIGH = 28
 _RTM_DELNEIGH = 29
 _NLM_F_REQUEST = 0x1
@@ -84,6 +89,28 @@ def changes(flows: Sequence[Mapping[str, Any]], lifetime_s: float) -> list[Chang
         found += [Change(start + LEARNT_S, True, *pair) for pair in ((host, other), (other, host))]
         known_until[host, other] = known_until[other, host] = start + lifetime_s
     return sorted(found)
+
+
+def acquaint(
+    flows: Sequence[Mapping[str, Any]],
+    namespaces: Mapping[str, str],
+    addresses: Mapping[str, str],
+    memories: Memories,
+) -> None:
+    """Before a run that starts warm: the source of each flow sends its destination a datagram.
+
+    So the two hosts resolve each other's address, which they then keep, and the switches learn the way to both.
+    """
+    pairs = sorted({(flow["src"], flow["dst"]) for flow in flows})
+    for first in range(0, len(pairs), _AT_ONCE):
+        batch = pairs[first : first + _AT_ONCE]
+        for host, other in batch:
+            with entered(namespaces[host]), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+                opened.sendto(b"", (addresses[other], _DISCARD))
+        time.sleep(LEARNT_S)
+        for host, other in batch:
+            for one, another in ((host, other), (other, host)):
+                memories.change(Change(0.0, True, one, another))
 
 
 class Memories:

@@ -190,6 +190,11 @@ class Plan:
         return bool(_SCHEMES[self.scheme]["explores"])
 
     @property
+    def warm(self) -> bool:
+        """Whether hosts know each other, and switches the hosts, before the first flow."""
+        return bool(self.data["run"].get("warm", False))
+
+    @property
     def tags(self) -> bool:
         """Whether the switches get gates and rules from a control plane, and tag frames."""
         return bool(_SCHEMES[self.scheme]["tag_bytes"])

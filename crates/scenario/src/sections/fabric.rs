@@ -1,7 +1,7 @@
 //! `[fabric]`: hosts and switches, from a builder or a file, with single cables changed or failed.
 
 use weft_fabric::build::{self, ThreeLayer};
-use weft_fabric::{Fabric, FabricBuilder, FabricError, LinkSpec, SharedBuffer, read};
+use weft_fabric::{Fabric, FabricBuilder, FabricError, HostQueue, LinkSpec, SharedBuffer, read};
 use weft_units::{Duration, Rate};
 
 use super::links::{LINK_KEYS, LinkSettings};
@@ -114,6 +114,12 @@ pub(crate) const COMMON_KEYS: &[Key] = &[
         "10 ms",
         "time from a change of a link's state or rate until computed routes take it into account",
     ),
+    key(
+        "host_queue",
+        Kind::Either(&[Kind::Limit, Kind::Choice(|| vec![HostQueue::AS_SWITCHES])]),
+        "4 packets",
+        "queue of a host's own interface: sources wait in turn while it is full; as-switches: it drops and marks",
+    ),
 ];
 
 /// The rate of host links; not available for fabric files.
@@ -155,6 +161,7 @@ pub(crate) struct FabricSettings {
     cables: Vec<Cable>,
     reaction: Option<At<Duration>>,
     buffer: Option<At<SharedBuffer>>,
+    host_queue: Option<At<HostQueue>>,
 }
 
 /// The origin of the fabric.
@@ -224,6 +231,7 @@ impl FabricSettings {
             failed,
             reaction: section.get("reaction"),
             buffer: buffer(section),
+            host_queue: section.get("host_queue"),
             cables: cables.into_iter().collect::<Option<_>>()?,
         })
     }
@@ -299,6 +307,7 @@ impl FabricSettings {
         let fabric = self.change(fabric.ok()?, problems)?;
         let buffered = fabric.with_buffer(self.buffer.map(|at| at.value));
         buffered
+            .map(|fabric| fabric.with_host_queue(self.host_queue.map_or(HostQueue::default(), |at| at.value)))
             .map_err(|error| {
                 let cables = self.cables.iter().rev().find_map(|cable| cable.links.span_of(&error));
                 let shared = self

@@ -18,6 +18,12 @@ pub(crate) const KEYS: &[Key] = &[
         "the run ends when all flows have finished, or at this time",
     ),
     key("seeds", Kind::Either(&[Kind::Count(1), Kind::Counts]), "1", "number of seeds, or a list of seeds"),
+    key(
+        "warm",
+        Kind::Flag,
+        "false",
+        "start as after earlier traffic: hosts know all addresses and switches all stations",
+    ),
 ];
 
 /// When a run ends.
@@ -27,6 +33,8 @@ pub struct Run {
     pub duration: Duration,
     /// The run ends when all its flows have finished, or at this time.
     pub limit: Duration,
+    /// Whether hosts know all addresses and switches all stations from the start.
+    pub warm: bool,
 }
 
 impl Run {
@@ -47,7 +55,8 @@ impl Run {
         if section.node("limit").is_some() && limit.is_none() {
             return None;
         }
-        Some(Self { duration, limit: limit.map_or(most, |at| at.value) })
+        let warm = section.get::<bool>("warm").is_some_and(|at| at.value);
+        Some(Self { duration, limit: limit.map_or(most, |at| at.value), warm })
     }
 
     /// The seeds of all runs.

@@ -31,6 +31,7 @@ fn drain(fabric: &Fabric, link: &Link, packet: u32) -> Duration {
     let limit = match link.queue.limit {
         Limit::Packets(packets) => u64::from(packets).saturating_mul(frame),
         Limit::Bytes(bytes) => bytes,
+        Limit::Unlimited => u64::MAX,
     };
     // One queue alone gets no more than this share of a shared buffer.
     let share = fabric

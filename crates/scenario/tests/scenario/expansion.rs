@@ -1,5 +1,6 @@
 //! From a scenario to its runs: sweeps, seeds and `--set`.
 
+use weft_fabric::{Limit, QueueSpec};
 use weft_scenario::{Cables, Change, Scenario};
 use weft_switching::ParamValue;
 use weft_units::LinkId;
@@ -314,7 +315,9 @@ fn links_differ_where_the_scenario_says_so() {
     assert_eq!(shown("a1-e0"), ("10 Mbps".into(), "3 us".into()));
     assert_eq!(shown("e0-a1"), ("20 Mbps".into(), "4 us".into()));
     assert_eq!(link("e0-a1").queue.limit.to_string(), "9 packets");
-    assert_eq!(link("e0-a1").queue.ecn_threshold, link("h0-e0").queue.ecn_threshold);
+    assert_eq!(link("e0-a1").queue.ecn_threshold, Some(Limit::Packets(5)));
+    assert_eq!(link("e0-h0").queue.ecn_threshold, Some(Limit::Packets(5)));
+    assert_eq!(link("h0-e0").queue, QueueSpec::fifo(Limit::Unlimited), "a host neither drops nor marks");
     assert!(!link("c3-a7").up && link("c3-a5").up);
 }
 

@@ -97,7 +97,10 @@ fn parameters_are_there_with_their_defaults() {
     assert_eq!(params["classifier"], json!("ports"));
     assert_eq!(params["learnt"], json!("300 s"));
     assert_eq!(export["transport"]["congestion"], json!("cubic"));
-    assert_eq!(export["run"], json!({"duration_ps": 2e12 as u64, "limit_ps": 20e12 as u64, "seed": 7}));
+    assert_eq!(
+        export["run"],
+        json!({"duration_ps": 2e12 as u64, "limit_ps": 20e12 as u64, "seed": 7, "warm": false})
+    );
     assert_eq!(export["routes"], Value::Null, "a scheme that explores has no next hops");
 }
 

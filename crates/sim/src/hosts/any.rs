@@ -5,6 +5,7 @@ use weft_traffic::Flow;
 use weft_transport::{Protocol, mptcp};
 use weft_units::{HostId, Time};
 
+use super::host_queue::HostQueue;
 use super::multipath::Multipath;
 use super::protocol::{Hosts, Nics, World};
 use super::roce::Roce;
@@ -40,17 +41,17 @@ macro_rules! each {
 }
 
 impl Any {
-    /// Hosts with `protocol` that send `flows`.
+    /// Hosts with `protocol` and interfaces of this queue that send `flows`.
     ///
     /// # Panics
     /// If `protocol` is plain TCP.
-    pub fn new(protocol: &Protocol, flows: &mut dyn Iterator<Item = &Flow>) -> Self {
+    pub fn new(protocol: &Protocol, queue: HostQueue, flows: &mut dyn Iterator<Item = &Flow>) -> Self {
         match protocol {
             Protocol::Tcp(config) => {
                 let config = mptcp::Config::new(config).expect("plain TCP has a type of its own");
-                Self::Multipath(Box::new(Multipath::new(config, flows)))
+                Self::Multipath(Box::new(Multipath::new(config, queue, flows)))
             }
-            Protocol::Udp(config) => Self::Udp(Box::new(Udp::new(config.clone()))),
+            Protocol::Udp(config) => Self::Udp(Box::new(Udp::new(config.clone(), queue))),
             Protocol::Roce(config) => Self::Roce(Box::new(Roce::new((**config).clone()))),
             Protocol::Uec(config) => Self::Uec(Box::new(Uec::new(config.clone()))),
         }
@@ -81,6 +82,17 @@ impl Hosts for Any {
         tracer: &mut T,
     ) {
         each!(self, hosts => hosts.deliver(packet, net, nics, world, tracer));
+    }
+
+    fn has_space<T: Tracer>(
+        &mut self,
+        nic: u32,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        each!(self, hosts => hosts.has_space(nic, net, nics, world, tracer));
     }
 
     fn timer<T: Tracer>(

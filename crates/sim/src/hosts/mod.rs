@@ -7,6 +7,7 @@ mod alarms;
 mod any;
 mod ends;
 mod following;
+mod host_queue;
 mod multipath;
 mod pacer;
 mod pacers;
@@ -20,6 +21,7 @@ mod uec;
 mod vacancies;
 
 pub use any::Any;
+pub use host_queue::HostQueue;
 pub use places::{Place, Places};
 pub use protocol::{Hosts, Nics, World, node_of};
 pub use tcp::Tcp;

@@ -13,6 +13,7 @@ use weft_units::{HostId, Time};
 
 use super::alarms::Alarms;
 use super::following::Following;
+use super::host_queue::HostQueue;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World, node_of};
 use super::tcp::{initial_sequence, template};
@@ -46,6 +47,8 @@ struct Side {
     /// By this side's number.
     subflows: Vec<Subflow>,
     alarms: Alarms,
+    /// Whether it waits in line for an interface.
+    in_line: bool,
     /// Whether it has told, at the destination, that all bytes are there, or at the source that they were acknowledged.
     has_all: bool,
     is_over: bool,
@@ -57,6 +60,7 @@ struct Side {
 /// The sides of a partition.
 pub struct Multipath {
     config: Config,
+    queue: HostQueue,
     sides: Vec<Option<Box<Side>>>,
     vacancies: Vacancies,
     /// Addresses and ports in use by sources of this partition.
@@ -70,10 +74,11 @@ fn drawn(flow: &Flow, purpose: u64) -> u64 {
 }
 
 impl Multipath {
-    /// No connections yet of hosts that send `flows`.
-    pub fn new(config: Config, flows: &mut dyn Iterator<Item = &Flow>) -> Self {
+    /// No connections yet of hosts with interfaces of this queue that send `flows`.
+    pub fn new(config: Config, queue: HostQueue, flows: &mut dyn Iterator<Item = &Flow>) -> Self {
         Self {
             config,
+            queue,
             sides: Vec::new(),
             vacancies: Vacancies::default(),
             taken: flows.map(|flow| (flow.src, flow.dst, flow.sport, flow.dport)).collect(),
@@ -112,6 +117,7 @@ impl Multipath {
             connection,
             subflows: vec![first],
             alarms: Alarms::default(),
+            in_line: false,
             has_all: side == 0 && !world.waiting.awaits(flow, Point::Acknowledged),
             is_over: false,
             opened: net.now,
@@ -142,7 +148,27 @@ impl Multipath {
         world: &World<'_>,
         tracer: &mut T,
     ) {
+        self.send(place, false, net, nics, world, tracer);
+        if self.queue.is_limited()
+            && let Some(side) = &self.sides[place as usize]
+        {
+            let used: BTreeSet<u32> = side.subflows.iter().map(|subflow| subflow.nic).collect();
+            used.into_iter().for_each(|nic| self.has_space(nic, net, nics, world, tracer));
+        }
+    }
+
+    /// Sends the pending segments of the side at `place`, or one of them if it is its turn.
+    fn send<T: Tracer>(
+        &mut self,
+        place: u32,
+        is_its_turn: bool,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
         let now = net.now;
+        let mut has_turn = is_its_turn;
         while let Some(side) = &mut self.sides[place as usize] {
             let flow = &world.flows[side.flow as usize];
             let node = node_of(net, [flow.src, flow.dst][side.side]);
@@ -157,8 +183,21 @@ impl Multipath {
                 net.tell(node, News::Acknowledged(side.flow));
             }
             let mut options = Options::None;
-            if let Some(number) = connection.poll_transmit(&self.config, now, &mut self.segment, &mut options)
+            // A SYN does not wait.
+            let waits = self.queue.is_limited() && side.side == 0 && now > side.opened;
+            if waits && !side.in_line && !has_turn {
+                let nics = side.subflows.iter().map(|subflow| subflow.nic);
+                let least = nics.min_by_key(|nic| net.backlog(*nic)).unwrap_or(0);
+                if !self.queue.is_free(least, net) {
+                    side.in_line = true;
+                    self.queue.enter(least, place);
+                }
+            }
+            if !(waits && side.in_line)
+                && let Some(number) =
+                    connection.poll_transmit(&self.config, now, &mut self.segment, &mut options)
             {
+                has_turn = false;
                 let at = if number < side.subflows.len() { number } else { 0 };
                 let subflow = &mut side.subflows[at];
                 let owner = owner(side.flow, subflow.name, 1 - side.side);
@@ -312,6 +351,24 @@ impl Hosts for Multipath {
         self.pump(place, net, nics, world, tracer);
     }
 
+    /// Sides that wait in line send a packet each, as long as there is space.
+    fn has_space<T: Tracer>(
+        &mut self,
+        nic: u32,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        while let Some(place) = self.queue.next(nic, net) {
+            if let Some(side) = &mut self.sides[place as usize] {
+                side.in_line = false;
+                self.send(place, true, net, nics, world, tracer);
+            }
+        }
+        self.queue.call(nic, net);
+    }
+
     fn timer<T: Tracer>(
         &mut self,
         place: u32,
@@ -353,6 +410,9 @@ impl Hosts for Multipath {
         let Place::At(place) = place else { return None };
         let this = self.sides[place as usize].take()?;
         self.vacancies.leave(place, self.sides.len(), &mut net.queue);
+        if this.in_line {
+            self.queue.leave(place);
+        }
         if side == 0 {
             for subflow in &this.subflows {
                 let (planned, header) = (&world.flows[flow as usize], &subflow.template);

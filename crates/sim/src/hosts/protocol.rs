@@ -24,6 +24,8 @@ pub struct World<'a> {
     pub framing: Framing,
     /// The seed of the run.
     pub seed: u64,
+    /// Whether hosts know all addresses and switches all stations from the start.
+    pub warm: bool,
     /// The places of the flows' ends among those of their partitions.
     pub places: Places,
     /// The flows that wait for others.
@@ -85,6 +87,17 @@ pub trait Hosts: Send {
         world: &World<'_>,
         tracer: &mut T,
     ) -> bool;
+
+    /// The interface on link `nic` has space for sources that wait in line.
+    fn has_space<T: Tracer>(
+        &mut self,
+        _nic: u32,
+        _net: &mut Network<'_>,
+        _nics: &impl Nics,
+        _world: &World<'_>,
+        _tracer: &mut T,
+    ) {
+    }
 
     /// Whether hosts send a packet when it is its turn on their link, rather than as soon as they have it.
     fn paces(&self) -> bool {

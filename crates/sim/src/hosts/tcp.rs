@@ -13,6 +13,7 @@ use weft_units::{HostId, NodeId, Time};
 
 use super::alarms::Alarms;
 use super::following::Following;
+use super::host_queue::HostQueue;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World, node_of};
 use super::vacancies::Vacancies;
@@ -38,6 +39,8 @@ struct Side<P> {
     shared: u32,
     /// The link on which it sends.
     nic: u32,
+    /// Whether it waits in line for the interface.
+    in_line: bool,
     /// The owner of the packets that it receives: twice the flow's number, plus one at the destination.
     end: u32,
     following: Following,
@@ -63,6 +66,7 @@ const FIRST_SIDES: usize = 16;
 /// The ends of a partition.
 pub struct Tcp<'a, P: PathSelector> {
     config: &'a Config,
+    queue: HostQueue,
     sides: Vec<Side<P>>,
     vacancies: Vacancies,
     segment: Segment,
@@ -111,10 +115,16 @@ pub(super) fn initial_sequence(flow: &Flow, side: usize) -> u32 {
 }
 
 impl<'a, P: PathSelector> Tcp<'a, P> {
-    /// None yet, with the parameters of `config`; hosts choose paths by `scheme`, among those that `finder` finds.
-    pub fn new(config: &'a Config, scheme: &'a P::Scheme, finder: &'a dyn PathFinder) -> Self {
+    /// None yet, with the parameters of `config` and interfaces of this queue; hosts choose paths by `scheme`, among those that `finder` finds.
+    pub fn new(
+        config: &'a Config,
+        queue: HostQueue,
+        scheme: &'a P::Scheme,
+        finder: &'a dyn PathFinder,
+    ) -> Self {
         Self {
             config,
+            queue,
             sides: Vec::new(),
             vacancies: Vacancies::default(),
             segment: Segment::default(),
@@ -196,6 +206,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             shared: self.place_of_shared(hosts, nic, net, nics),
             paths,
             nic,
+            in_line: false,
             end,
             following: Following::new(end & 1 == 0),
             awaits: if end & 1 == 1 { flow.bytes } else { u64::MAX },
@@ -243,9 +254,38 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
     /// Sends an end's pending segments; called after every event that may produce some.
     #[inline]
     fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        self.send(place, false, net, world, tracer);
+        if self.queue.is_limited() {
+            self.serve(self.sides[place as usize].nic, net, world, tracer);
+        }
+    }
+
+    /// Lets sources that wait in line for the interface on link `nic` send a packet each, as long as there is space.
+    #[inline(never)]
+    fn serve<T: Tracer>(&mut self, nic: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        while let Some(place) = self.queue.next(nic, net) {
+            self.sides[place as usize].in_line = false;
+            self.send(place, true, net, world, tracer);
+        }
+        self.queue.call(nic, net);
+    }
+
+    /// Sends the pending segments of the end at `place`, or one of them if it is its turn.
+    #[inline(always)]
+    fn send<T: Tracer>(
+        &mut self,
+        place: u32,
+        is_its_turn: bool,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
         let now = net.now;
         let small_queues = self.config.small_queues;
         let side = &mut self.sides[place as usize];
+        // A SYN does not wait.
+        let waits = self.queue.is_limited() && side.end & 1 == 0 && now > side.opened;
+        let mut has_turn = is_its_turn;
         if side.endpoint.delivered() >= side.awaits {
             side.awaits = u64::MAX;
             side.endpoint.close();
@@ -263,7 +303,20 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         while side.path.own(&mut host, &mut side.template, &mut self.segment) {
             transmit(side, &self.segment, net, tracer);
         }
-        while side.endpoint.poll_transmit(self.config, now, &mut self.segment) {
+        loop {
+            if waits {
+                if !side.in_line && !has_turn && !self.queue.is_free(side.nic, net) {
+                    side.in_line = true;
+                    self.queue.enter(side.nic, place);
+                }
+                if side.in_line {
+                    break;
+                }
+                has_turn = false;
+            }
+            if !side.endpoint.poll_transmit(self.config, now, &mut self.segment) {
+                break;
+            }
             side.path.stamp(&mut host, &mut side.template, &self.segment);
             let taken = transmit(side, &self.segment, net, tracer);
             if small_queues && taken && self.segment.len > 0 {
@@ -365,6 +418,17 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         self.pump(place, net, world, tracer);
     }
 
+    fn has_space<T: Tracer>(
+        &mut self,
+        nic: u32,
+        net: &mut Network<'_>,
+        _nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        self.serve(nic, net, world, tracer);
+    }
+
     fn timer<T: Tracer>(
         &mut self,
         place: u32,
@@ -409,6 +473,9 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         self.vacancies.leave(place, self.sides.len(), &mut net.queue);
         let this = &mut self.sides[place as usize];
         this.alarms = Alarms::default();
+        if std::mem::take(&mut this.in_line) {
+            self.queue.leave(place);
+        }
         let (tcp, delays) = (*this.endpoint.stats(), this.delays);
         Some((SideReport { side, tcp, delays, ..SideReport::default() }, this.opened))
     }

@@ -12,6 +12,7 @@ use weft_units::Time;
 use super::alarms::Alarms;
 use super::ends::{Ends, Whose, tell, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
+use super::host_queue::HostQueue;
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World};
 use super::tcp::template;
@@ -35,6 +36,8 @@ struct Sending {
     nic: u32,
     following: Following,
     alarms: Alarms,
+    /// Whether it waits in line for the interface.
+    in_line: bool,
     /// When the flow ends, if it has not by then; [`Time::MAX`] until all is sent.
     ends_at: Time,
     stats: Stats,
@@ -52,6 +55,7 @@ struct Receiving {
 /// The sides of a partition.
 pub struct Udp {
     config: Config,
+    queue: HostQueue,
     ends: Ends<Side>,
 }
 
@@ -61,18 +65,52 @@ fn uniform(random: &mut Stream) -> f64 {
 }
 
 impl Udp {
-    /// None yet.
-    pub fn new(config: Config) -> Self {
-        Self { config, ends: Ends::default() }
+    /// None yet, at hosts with interfaces of this queue.
+    pub fn new(config: Config, queue: HostQueue) -> Self {
+        Self { config, queue, ends: Ends::default() }
     }
 
     /// Sends what is due.
     fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        if let Some(nic) = self.send(place, false, net, world, tracer)
+            && self.queue.is_limited()
+        {
+            self.serve(nic, net, world, tracer);
+        }
+    }
+
+    /// Lets sources that wait in line for the interface on link `nic` send a datagram each, as long as there is space.
+    fn serve<T: Tracer>(&mut self, nic: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        while let Some(place) = self.queue.next(nic, net) {
+            self.send(place, true, net, world, tracer);
+        }
+        self.queue.call(nic, net);
+    }
+
+    /// Sends what is due at the source at `place`, or one datagram if it is its turn; returns its link.
+    fn send<T: Tracer>(
+        &mut self,
+        place: u32,
+        is_its_turn: bool,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) -> Option<u32> {
         let now = net.now;
-        let Some(end) = self.ends.at(place) else { return };
-        let (Side::Source(this), whose) = (&mut end.state, end.whose) else { return };
+        let end = self.ends.at(place)?;
+        let (Side::Source(this), whose) = (&mut end.state, end.whose) else { return None };
+        let mut has_turn = is_its_turn;
+        this.in_line &= !is_its_turn;
         let owner = whose.flow << <Self as Hosts>::STRAND_BITS | 1;
         while this.source.next_at().is_some_and(|at| at <= now) {
+            if self.queue.is_limited() && !has_turn && !this.in_line && !self.queue.is_free(this.nic, net) {
+                this.in_line = true;
+                self.queue.enter(this.nic, place);
+            }
+            if this.in_line {
+                return Some(this.nic);
+            }
+            has_turn = false;
             let random = &mut this.random;
             let Datagram { number, payload } = this.source.take(&self.config, &mut || uniform(random));
             let ip_bytes = world.framing.headers as u16 + payload;
@@ -90,6 +128,7 @@ impl Udp {
         }
         let next = this.source.next_at().unwrap_or(this.ends_at);
         this.alarms.arm(place, next, Time::MAX, &mut net.queue);
+        Some(this.nic)
     }
 }
 
@@ -114,6 +153,7 @@ impl Hosts for Udp {
             nic: nics.nic(net, flow, 0, None),
             following: Following::new(true),
             alarms: Alarms::default(),
+            in_line: false,
             ends_at: Time::MAX,
             stats: Stats::default(),
         }));
@@ -155,6 +195,17 @@ impl Hosts for Udp {
             this.has_all = true;
             tell_received(net, world, flow);
         }
+    }
+
+    fn has_space<T: Tracer>(
+        &mut self,
+        nic: u32,
+        net: &mut Network<'_>,
+        _nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        self.serve(nic, net, world, tracer);
     }
 
     fn timer<T: Tracer>(

@@ -129,6 +129,7 @@ impl<'a> Trial<'a> {
             classes: 1,
             transport: &self.transport,
             seed: 1,
+            warm: false,
             limit: Time::ZERO + self.limit,
             window: (Time::ZERO, Time::ZERO + self.limit),
             probe: Probe::new(Some(Duration::from_ms(1)), Vec::new(), false),

@@ -3,6 +3,7 @@
 
 mod datagrams;
 mod gray_links;
+mod host_queue;
 mod paused_classes;
 mod queue_pairs;
 mod trees;

@@ -242,6 +242,7 @@ impl<'a> Trial<'a> {
             classes: self.flows.len(),
             transport: &self.protocol,
             seed: self.seed,
+            warm: false,
             limit: at(self.limit),
             window: (at(self.window.0), at(self.window.1)),
             probe: Probe::new(self.interval, links, true),

@@ -211,6 +211,7 @@ fn an_incast_overflows_a_queue_that_never_holds_more_than_its_limit() {
         let most = match limit {
             Limit::Packets(packets) => u64::from(packets + 1) * 1_538,
             Limit::Bytes(bytes) => bytes + 1_538,
+            Limit::Unlimited => panic!("these queues have limits"),
         };
         let met = outcome.link(last).counters.max_backlog.0;
         assert!(met <= most && met > most - 1_538, "{met} bytes at most {most}");

@@ -44,6 +44,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         classes: CLASSES.len(),
         transport: &transport(&input.tcp).into(),
         seed: input.seed,
+        warm: false,
         limit: Time::ZERO + Duration::from_secs(1000),
         window: (Time::ZERO, Time::ZERO + Duration::from_secs(1)),
         probe: Probe::default(),
