@@ -236,7 +236,7 @@ def write_emulated(
     """
 
 def fabric(text: str, name: str, base_dir: str, sets: list[str], measured: bool) -> str:
-    """The fabric of a scenario as JSON: name, nodes, links; if `measured` also counts, path diversity and bisection.
+    """The fabric of a scenario as JSON: name, nodes, links, warnings; if `measured`, also counts, paths and bisection.
 
     Raises:
         ScenarioError: The scenario is not valid.
@@ -264,7 +264,7 @@ def fabric_file_as(target: str, path: str) -> str:
     """
 
 def network_file(path: str) -> str:
-    """Name, nodes and links of a fabric file that need not have hosts.
+    """Name, nodes, links and warnings of a fabric file that need not have hosts.
 
     Raises:
         ScenarioError: The file cannot be read or is not valid.

@@ -90,12 +90,14 @@ class Fabric:
     Attributes:
         links: Two for each full-duplex link, adjacent: first from its first end, then the reverse.
         measures: The engine's measures: counts by tier, path diversity, bisection, diameter.
+        warnings: What a fabric file says and the fabric does not hold.
     """
 
     name: str
     nodes: list[Node]
     links: list[Link]
     measures: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -127,8 +129,8 @@ class Fabric:
             )
             for link in data["links"]
         ]
-        measures = {k: v for k, v in data.items() if k not in ("name", "nodes", "links")}
-        return cls(str(data.get("name", "fabric")), nodes, links, measures)
+        measures = {k: v for k, v in data.items() if k not in ("name", "nodes", "links", "warnings")}
+        return cls(str(data.get("name", "fabric")), nodes, links, measures, tuple(data.get("warnings", ())))
 
     @property
     def hosts(self) -> list[Node]:

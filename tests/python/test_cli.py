@@ -168,6 +168,22 @@ def test_links_of_more_than_six_kinds_are_all_counted(weft, tmp_path, monkeypatc
         assert line.rstrip().endswith(said)
 
 
+def test_what_a_fabric_file_says_in_vain_is_said_once(weft, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("3 1 2\n0\n0 1 100Gbps 1us 0\n0 2 100Gbps 1us 0\n\nThe first line has nodes, switches, links\n")
+    said = "notes.txt: not read from line 6 on: the first line says 2 links"
+    assert weft("fabric", path).stderr.count(said) == 1
+    assert json.loads(weft("fabric", path, "--json").stdout)["links"]
+    mine = tmp_path / "mine.toml"
+    mine.write_text(
+        '[fabric]\nfile = "notes.txt"\n[traffic]\npairs = "permutation"\narrivals = "at-once"\nflows = 2\n'
+        'sizes = { fixed = "1 kB" }\n[sweep]\n"scheme.name" = ["ecmp", "spray"]\n"fabric.queue" = ["9 kB", "20 kB"]\n'
+    )
+    assert weft("fabric", mine).stderr.count(said) == 1
+    assert weft("check", mine).stderr.count(said) == 1
+    assert weft("run", mine, "-o", tmp_path / "out").stderr.count(said) == 1
+
+
 def test_one_seed_says_that_there_is_no_interval(weft, tmp_path):
     directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=1, flows=60, samples=4)
     text = weft("summary", directory).stdout

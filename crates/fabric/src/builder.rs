@@ -37,6 +37,7 @@ pub struct FabricBuilder {
     /// Number of cables of each node so far.
     degrees: Vec<u32>,
     by_name: BTreeMap<String, NodeId>,
+    notes: Vec<String>,
 }
 
 impl FabricBuilder {
@@ -50,6 +51,7 @@ impl FabricBuilder {
             hosts: Vec::new(),
             degrees: Vec::new(),
             by_name: BTreeMap::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -64,12 +66,18 @@ impl FabricBuilder {
             hosts: fabric.hosts.clone(),
             degrees: fabric.first_port.windows(2).map(|pair| pair[1] - pair[0]).collect(),
             by_name: names.collect(),
+            notes: fabric.notes.clone(),
         }
     }
 
     /// Renames the fabric.
     pub fn rename(&mut self, name: impl Into<String>) {
         self.name = name.into();
+    }
+
+    /// Adds what [`Fabric::notes`] says.
+    pub(crate) fn note(&mut self, notes: impl IntoIterator<Item = String>) {
+        self.notes.extend(notes);
     }
 
     /// Adds a host.
@@ -303,7 +311,7 @@ impl FabricBuilder {
     /// # Errors
     /// [`FabricError::Disconnected`], [`FabricError::TooMany`].
     pub fn build_network(self) -> Result<Fabric, FabricError> {
-        let Self { name, shape, nodes, links, hosts, degrees, by_name } = self;
+        let Self { name, shape, nodes, links, hosts, degrees, by_name, notes } = self;
         if let Some((a, b)) = disconnected_hosts(&nodes, &links, &hosts, |link| link.up) {
             let by_failure = disconnected_hosts(&nodes, &links, &hosts, |_| true).is_none();
             let name = |id: NodeId| nodes[id.index()].name.clone();
@@ -340,6 +348,7 @@ impl FabricBuilder {
             by_name,
             buffer: None,
             host_queue: None,
+            notes,
         })
     }
 

@@ -43,12 +43,19 @@ pub struct Fabric {
     pub(crate) buffer: Option<SharedBuffer>,
     /// The limit at which hosts make their connections wait, if their interfaces do not drop.
     pub(crate) host_queue: Option<Limit>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Fabric {
     /// The name of the fabric.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What its file says and the fabric does not hold, or holds in a way that a user may not expect: a sentence for each
+    /// kind. Empty for a fabric that is not from a file.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// How it was built.

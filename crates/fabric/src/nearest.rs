@@ -14,6 +14,16 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// The candidate that `name` misspells by one letter, or by two if it is long. Ignores case and `-` versus `_`.
+pub(crate) fn misspelt<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let found = nearest(name, candidates)?;
+    let letters = found.chars().count();
+    let allowed =
+        [(6.., 2), (4.., 1)].iter().find(|(long, _)| long.contains(&letters)).map(|(_, slips)| *slips)?;
+    let plain = |text: &str| text.to_lowercase().replace('_', "-");
+    (strsim::osa_distance(&plain(name), &plain(found)) <= allowed).then_some(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,6 +39,20 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(nearest(name, ["load", "truncate", "scale_to_mean", "k"]), found, "{name}");
+        }
+    }
+
+    #[test]
+    fn words_of_their_own_misspell_nothing() {
+        for (name, found) in [
+            ("roles", Some("role")),
+            ("Rate-Bck", Some("rate_back")),
+            ("zone", None),
+            ("title", None),
+            ("pop", None),
+            ("state", None),
+        ] {
+            assert_eq!(misspelt(name, ["role", "tier", "pod", "rate", "rate_back"]), found, "{name}");
         }
     }
 }

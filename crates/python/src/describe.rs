@@ -86,6 +86,7 @@ fn describe(fabric: &Fabric, measured: bool) -> Value {
         "name": fabric.name(),
         "nodes": nodes_json(fabric),
         "links": links_json(fabric),
+        "warnings": fabric.notes(),
     });
     if measured && let (Some(all), Value::Object(measures)) = (description.as_object_mut(), measures(fabric))
     {

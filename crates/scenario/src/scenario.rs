@@ -197,15 +197,19 @@ impl Scenario {
                 .filter(|(key, _)| all || !key.starts_with("scheme"))
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
-            let of_point = if seen.insert(rest) {
-                self.plan(point, loader)?.warnings
+            let (of_file, of_point) = if seen.insert(rest) {
+                let plan = self.plan(point, loader)?;
+                let of_file = plan.fabric.notes().to_vec();
+                let own = plan.warnings.into_iter().filter(|warning| !of_file.contains(warning)).collect();
+                (of_file, own)
             } else {
                 let combination = self.combinations.get(point.combination);
                 let settings = combination.and_then(|of| self.settings(of, &Problems::default()));
-                settings.as_ref().map(warnings::of_settings).unwrap_or_default()
+                (Vec::new(), settings.as_ref().map(warnings::of_settings).unwrap_or_default())
             };
-            for warning in of_point {
-                let warning = format!("{}: {warning}", point.label);
+            // What a file says is the same at all points.
+            let labelled = of_point.into_iter().map(|warning| format!("{}: {warning}", point.label));
+            for warning in of_file.into_iter().chain(labelled) {
                 if !warnings.contains(&warning) {
                     warnings.push(warning);
                 }

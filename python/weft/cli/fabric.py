@@ -77,6 +77,8 @@ def fabric(
             write_text(svg, graph.to_svg())
         if write is not None:
             write_fabric(path, write, sets or [])
+    for warning in graph.warnings:
+        shell.warn(warning)
     if paths is not None:
         show_paths(graph, paths, order or Order.paper, count or 8, as_json)
     elif as_json:

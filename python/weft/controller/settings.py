@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import secrets
@@ -17,6 +18,8 @@ from ..topology import Fabric, network
 from .address import Address
 from .errors import ControllerError
 from .tls import Tls
+
+_log = logging.getLogger(__name__)
 
 FORWARDING = ("smoc", "spanning-tree")
 ORDERS = ("paper", "disjoint")
@@ -121,7 +124,10 @@ class Expected:
             ScenarioError: The file cannot be read or is not a usable fabric.
             ControllerError: A switch name implies no datapath id, or two imply the same one.
         """
-        return cls.of(network(path), path)
+        fabric = network(path)
+        for warning in fabric.warnings:
+            _log.warning("%s", warning)
+        return cls.of(fabric, path)
 
     @classmethod
     def of(cls, fabric: Fabric, path: Path) -> Expected:

@@ -226,7 +226,11 @@ pub(super) fn parse<T>(
     text.map(|text| read(text.trim())).transpose().map_err(|why| Why::Value { key, why })
 }
 
-/// `true` or `false` as text.
+/// `true` or `false` as text, or 1 or 0, which GraphML allows too.
 pub(super) fn truth(text: &str) -> Result<bool, String> {
-    text.to_ascii_lowercase().parse().map_err(|_| format!("`{text}` is neither true nor false"))
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        _ => Err(format!("`{text}` is neither true nor false")),
+    }
 }

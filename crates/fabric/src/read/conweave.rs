@@ -1,5 +1,5 @@
-//! Topologies of conweave-ns3 and HPCC (`.txt`): a line with the numbers of nodes, switches and links, a line with the
-//! switches, then a line for each link: two nodes, rate, delay, error rate.
+//! Topologies of conweave-ns3 and HPCC (`.txt`): the numbers of nodes, switches and links, the switches, then for each
+//! link two nodes, rate, delay and error rate.
 //!
 //! ```text
 //! 4 2 3
@@ -8,6 +8,8 @@
 //! 1 3 100Gbps 1000ns 0
 //! 2 3 400Gbps 1000ns 0
 //! ```
+//!
+//! Both programs read words (`>>`), so lines do not matter, and stop after the last link: notes may follow.
 
 use std::collections::BTreeSet;
 
@@ -15,99 +17,156 @@ use weft_units::{Duration, Rate};
 
 use super::attributes::NodeAttributes;
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
+use super::notes::Notes;
 use super::{ReadError, Why};
 use crate::builder::check_size;
 use crate::{LinkSpec, Role};
 
-/// A line that is not empty, with its first byte.
-type Line<'a> = (usize, &'a str);
+/// The words of a file, in order.
+struct Words<'a> {
+    text: &'a str,
+    rest: std::str::SplitAsciiWhitespace<'a>,
+}
+
+impl<'a> Words<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, rest: text.split_ascii_whitespace() }
+    }
+
+    /// The byte of a word of the text.
+    fn byte(&self, word: &str) -> usize {
+        word.as_ptr() as usize - self.text.as_ptr() as usize
+    }
+
+    fn error(&self, why: String, word: &str) -> ReadError {
+        ReadError::from(Why::Syntax(why)).at(self.text, self.byte(word))
+    }
+
+    /// The next words, or how many are left if they are too few.
+    fn take<const N: usize>(&mut self) -> Result<[&'a str; N], usize> {
+        let found: Vec<&str> = self.rest.by_ref().take(N).collect();
+        <[&str; N]>::try_from(found).map_err(|found| found.len())
+    }
+}
 
 /// Reads a topology. Node `n` is named `hn` if it is a host, `sn` if it is a switch. `defaults` give the queue.
 pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
-    let error = |why: String, byte: usize| ReadError::from(Why::Syntax(why)).at(text, byte);
-    let mut byte = 0;
-    let lines = text.split_inclusive('\n').map(|line| {
-        byte += line.len();
-        (byte - line.len(), line.trim())
-    });
-    let mut lines = lines.filter(|(_, line)| !line.is_empty());
-    let first = lines.next().ok_or(Why::Missing("the line with the numbers of nodes, switches and links"))?;
-    let [nodes, switches, links] = head(first, &error)?;
-    check_size(nodes, links).map_err(|why| ReadError::from(why).at(text, first.0))?;
-    // Without switches, some writers leave out their line.
-    let of_switches = if switches == 0 { None } else { lines.next() };
-    let found = switches_of(of_switches, nodes, &error)?;
-    if found.len() as u64 != switches {
-        let why = format!("there are {} switches; the first line says {switches}", found.len());
-        return Err(error(why, of_switches.map_or(text.len(), |(byte, _)| byte)));
+    if text.trim_ascii().is_empty() {
+        return Err(Why::Missing("the line with the numbers of nodes, switches and links").into());
+    }
+    read(text, name, defaults).map_err(|error| match (error.why, lines_differ(text)) {
+        (Why::Syntax(why), Some(hint)) => ReadError { why: Why::Syntax(format!("{why} ({hint})")), ..error },
+        (why, _) => ReadError { why, ..error },
+    })
+}
+
+fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<'a>, ReadError> {
+    let mut words = Words::new(text);
+    let start = text.len() - text.trim_ascii_start().len();
+    let at_start = |why: Why| ReadError::from(why).at(text, start);
+    let [nodes, switches, links] = head(&mut words)?;
+    check_size(nodes, links).map_err(|why| at_start(why.into()))?;
+    let mut found = BTreeSet::new();
+    for _ in 0..switches {
+        let [word] = words.take().map_err(|_| {
+            at_start(Why::Syntax(format!("the file ends after {} of {switches} switches", found.len())))
+        })?;
+        if !found.insert(node(&words, word, nodes)?) {
+            return Err(words.error(format!("switch {word} is listed twice"), word));
+        }
     }
     let named = |node: u64| if found.contains(&node) { format!("s{node}") } else { format!("h{node}") };
-    let place = |byte, element| Place { byte, element };
     let file_nodes = (0..nodes).map(|node| {
         let role = Some(if found.contains(&node) { Role::Switch } else { Role::Host });
         let attributes = NodeAttributes { role, ..NodeAttributes::default() };
-        FileNode { name: named(node), attributes, place: place(first.0, format!("node {node}")) }
+        FileNode {
+            name: named(node),
+            attributes,
+            place: Place { byte: start, element: format!("node {node}") },
+        }
     });
     let file_nodes = file_nodes.collect();
     let mut edges = Vec::new();
-    for (byte, line) in lines {
-        let (ends, forth) = link(line, nodes, defaults).map_err(|why| error(why, byte))?;
+    for number in 1..=links {
+        let link: [&str; 5] = words.take().map_err(|left| {
+            let cut = if left > 0 {
+                format!(", the last of them incomplete: {left} of 5 words")
+            } else {
+                String::new()
+            };
+            let there = number - u64::from(left == 0);
+            at_start(Why::Syntax(format!("there are {there} links{cut}; the first line says {links}")))
+        })?;
+        let (ends, forth) = self::link(&words, link, nodes, defaults)?;
         let [from, to] = ends.map(named);
-        let element = format!("link {} (`{from}` - `{to}`)", edges.len() + 1);
-        let place = place(byte, element);
+        let place =
+            Place { byte: words.byte(link[0]), element: format!("link {number} (`{from}` - `{to}`)") };
         edges.push(FileEdge { from, to, back: Some(forth.clone()), forth, up: true, place });
     }
-    if edges.len() as u64 != links {
-        let why = format!("there are {} links; the first line says {links}", edges.len());
-        return Err(error(why, first.0));
+    let mut notes = Notes::default();
+    if let Some(word) = words.rest.next() {
+        let line = text[..words.byte(word)].matches('\n').count() + 1;
+        notes.add(format!("not read from line {line} on: the first line says {links} links"));
     }
-    Ok(FileGraph { text, name: name.to_owned(), nodes: file_nodes, edges })
+    Ok(FileGraph { text, name: name.to_owned(), nodes: file_nodes, edges, notes })
 }
 
-/// The three numbers of the first line.
-fn head((byte, line): Line<'_>, error: &impl Fn(String, usize) -> ReadError) -> Result<[u64; 3], ReadError> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let numbers: Option<Vec<u64>> = words.iter().map(|word| word.parse().ok()).collect();
-    if let Some([nodes, switches, links]) = numbers.as_deref() {
-        return Ok([*nodes, *switches, *links]);
+/// The numbers of nodes, switches and links.
+fn head(words: &mut Words<'_>) -> Result<[u64; 3], ReadError> {
+    let line: Vec<&str> =
+        first_lines(words.text).next().unwrap_or_default().split_ascii_whitespace().collect();
+    let are_numbers = |words: &[&str]| words.iter().all(|word| word.parse::<u64>().is_ok());
+    // Nodes, GPUs of a server, NVSwitches, switches, links, kind of GPU.
+    if line.len() == 6 && are_numbers(&line[..5]) && !are_numbers(&line[5..]) {
+        return Err(words.error("topologies of SimAI, with GPUs, are not supported".into(), line[0]));
     }
-    let hint = if words.len() == 6 { "; topologies of SimAI, with GPUs, are not supported" } else { "" };
-    Err(error(format!("`{line}` is not three numbers: nodes, switches, links{hint}"), byte))
+    let numbers: Result<[&str; 3], usize> = words.take();
+    let numbers = numbers.ok().and_then(|[nodes, switches, links]| {
+        Some([nodes.parse().ok()?, switches.parse().ok()?, links.parse().ok()?])
+    });
+    numbers.ok_or_else(|| {
+        words.error(format!("`{}` is not three numbers: nodes, switches, links", line.join(" ")), line[0])
+    })
 }
 
-/// The numbers of the switches.
-fn switches_of(
-    line: Option<Line<'_>>,
-    nodes: u64,
-    error: &impl Fn(String, usize) -> ReadError,
-) -> Result<BTreeSet<u64>, ReadError> {
-    let mut found = BTreeSet::new();
-    let Some((byte, line)) = line else { return Ok(found) };
-    for word in line.split_whitespace() {
-        let node = node(word, nodes).map_err(|why| error(why, byte))?;
-        if !found.insert(node) {
-            return Err(error(format!("switch {node} is listed twice"), byte));
-        }
-    }
-    Ok(found)
+/// The lines that are not empty.
+fn first_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+/// How the first two lines differ from the usual ones, if they do: the likely reason of an error further down.
+fn lines_differ(text: &str) -> Option<String> {
+    let mut lines = first_lines(text).map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
+    let head = lines.next()?;
+    let [_, switches, _] = head[..] else {
+        return (head.len() < 3).then(|| format!("the first line has {} of the 3 numbers", head.len()));
+    };
+    let listed = lines.next()?.len();
+    (switches.parse() != Ok(listed) && switches != "0")
+        .then(|| format!("the second line lists {listed} switches; the first line says {switches}"))
 }
 
 /// The number of a node.
-fn node(word: &str, nodes: u64) -> Result<u64, String> {
+fn node(words: &Words<'_>, word: &str, nodes: u64) -> Result<u64, ReadError> {
     let known = word.parse().ok().filter(|node| *node < nodes);
-    known.ok_or_else(|| format!("`{word}` is not a node; expected a number below {nodes}"))
+    known.ok_or_else(|| words.error(format!("`{word}` is not a node; expected a number below {nodes}"), word))
 }
 
 /// The ends of a link and its properties.
-fn link(line: &str, nodes: u64, defaults: &LinkSpec) -> Result<([u64; 2], LinkSpec), String> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let [from, to, rate, delay, errors] = words[..] else {
-        return Err(format!("`{line}` is not a link; expected two nodes, rate, delay and error rate"));
-    };
+fn link(
+    words: &Words<'_>,
+    [from, to, rate, delay, errors]: [&str; 5],
+    nodes: u64,
+    defaults: &LinkSpec,
+) -> Result<([u64; 2], LinkSpec), ReadError> {
+    let ends = [node(words, from, nodes)?, node(words, to, nodes)?];
+    // ns-3 writes bits as `bps` or `b/s`.
+    let plain = rate.strip_suffix("b/s").map_or_else(|| rate.to_owned(), |number| format!("{number}bps"));
+    let parsed: Rate = plain.parse().map_err(|error| words.error(format!("{error}"), rate))?;
+    let long: Duration = delay.parse().map_err(|error| words.error(format!("{error}"), delay))?;
     if errors.parse::<f64>() != Ok(0.0) {
-        return Err(format!("the error rate is `{errors}`; expected 0: use an `[[event]]` with `loss`"));
+        let why = format!("the error rate is `{errors}`; expected 0: use an `[[event]]` with `loss`");
+        return Err(words.error(why, errors));
     }
-    let rate: Rate = rate.parse().map_err(|error| format!("{error}"))?;
-    let delay: Duration = delay.parse().map_err(|error| format!("{error}"))?;
-    Ok(([node(from, nodes)?, node(to, nodes)?], LinkSpec { rate, delay, ..defaults.clone() }))
+    Ok((ends, LinkSpec { rate: parsed, delay: long, ..defaults.clone() }))
 }

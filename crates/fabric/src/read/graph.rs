@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use weft_units::NodeId;
 
 use super::attributes::{NodeAttributes, Tier};
+use super::notes::Notes;
 use super::{ReadError, Why};
 use crate::{FabricBuilder, FabricError, LinkSpec, Role};
 
@@ -39,6 +40,7 @@ pub(super) struct FileGraph<'a> {
     pub name: String,
     pub nodes: Vec<FileNode>,
     pub edges: Vec<FileEdge>,
+    pub notes: Notes,
 }
 
 /// A cable between two nodes of the file, by their indexes.

@@ -7,8 +7,9 @@ use roxmltree::{Document, Node, ParsingOptions};
 use super::attributes::NodeAttributes;
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
 use super::known::Element;
+use super::notes::Notes;
 use super::ways::Ways;
-use super::{ReadError, Why};
+use super::{ReadError, Why, zoo};
 use crate::{Fabric, LinkSpec};
 
 /// A `<key>` element, which declares an attribute.
@@ -62,17 +63,22 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
     let keys = keys(root);
     let data = |element| attributes(element, &keys).map_err(|(why, element)| fails(why, element));
     let directed_by_default = graph.attribute("edgedefault") == Some("directed");
-    let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+    let (mut nodes, mut edges, mut notes) = (Vec::new(), Vec::new(), Notes::default());
+    let mut with_speed = 0;
     for element in graph.children().filter(Node::is_element) {
         match element.tag_name().name() {
             "node" => {
                 let texts = data(element)?;
-                Element::Node.check(texts.keys().copied()).map_err(|why| fails(why, element))?;
+                let attributes = texts.iter().map(|(name, text)| (*name, *text));
+                Element::Node.check(attributes, &mut notes).map_err(|why| fails(why, element))?;
                 let name = element.attribute("id").ok_or_else(|| fails(Why::Missing("`id`"), element))?;
                 let attributes = NodeAttributes::from_text(|key| texts.get(key).copied());
                 let attributes = attributes.map_err(|why| fails(why, element))?;
                 if let Some(nested) = children(element, "graph").next() {
                     return Err(fails(Why::Syntax("nested graphs are not supported".into()), nested));
+                }
+                if children(element, "port").next().is_some() {
+                    notes.ignore("nodes", "port");
                 }
                 nodes.push(FileNode { name: name.to_owned(), attributes, place: place(element) });
             }
@@ -82,11 +88,16 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
                     let end = element.attribute(key).map(str::to_owned);
                     end.ok_or_else(|| fails(Why::Missing(missing), element))
                 };
+                if let Some(nested) = children(element, "graph").next() {
+                    return Err(fails(Why::Syntax("nested graphs are not supported".into()), nested));
+                }
                 let directed = match element.attribute("directed") {
-                    Some(text) => text == "true",
-                    None => directed_by_default,
+                    Some(text) => text.trim() == "true" || text.trim() == "1",
+                    None => directed_by_default && !is_drawn_undirected(element),
                 };
-                let ways = Ways::read(&texts, directed, defaults).map_err(|why| fails(why, element))?;
+                let ways = Ways::read(&texts, directed, defaults, &mut notes);
+                let ways = ways.map_err(|why| fails(why, element))?;
+                with_speed += usize::from(ways.is_speed);
                 edges.push(FileEdge {
                     from: end("source", "`source`")?,
                     to: end("target", "`target`")?,
@@ -106,10 +117,22 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
         }
     }
     let of_graph = data(graph)?;
-    Element::Graph.check(of_graph.keys().copied()).map_err(|why| fails(why, graph))?;
+    let attributes = of_graph.iter().map(|(name, text)| (*name, *text));
+    Element::Graph.check(attributes, &mut notes).map_err(|why| fails(why, graph))?;
+    zoo::note_missing(with_speed, edges.len(), &mut notes);
     let own = of_graph.get("name").copied().filter(|own| !own.is_empty());
     let name = own.unwrap_or(name).to_owned();
-    Ok(FileGraph { text, name, nodes, edges })
+    Ok(FileGraph { text, name, nodes, edges, notes })
+}
+
+/// Whether yEd draws an edge with the same ends: it declares every graph directed, and arrows tell the directions.
+fn is_drawn_undirected(edge: Node<'_, '_>) -> bool {
+    let arrows = edge.descendants().find(|inner| inner.tag_name().name() == "Arrows");
+    let is_pointed = |arrows: Node<'_, '_>, end| arrows.attribute(end).map(|arrow| arrow != "none");
+    arrows.is_some_and(|arrows| {
+        let ends = [is_pointed(arrows, "source"), is_pointed(arrows, "target")];
+        ends[0].is_some() && ends[0] == ends[1]
+    })
 }
 
 /// Describes an element for messages.
@@ -134,6 +157,7 @@ fn keys<'a>(root: Node<'a, '_>) -> Keys<'a> {
         // yEd's drawing attributes have no name.
         let drawn = key.attributes().any(|attribute| attribute.name() == "yfiles.type");
         let default = children(key, "default").next().and_then(|default| default.text());
+        let default = default.filter(|text| !text.trim().is_empty());
         Some((
             id,
             Key {
@@ -169,7 +193,10 @@ fn attributes<'a, 'i>(
         let key = keys
             .get(id)
             .ok_or_else(|| (Why::Syntax(format!("no `key` element declares the attribute `{id}`")), data))?;
-        found.insert(key.name, data.text().unwrap_or_default());
+        // As in NetworkX, an empty element sets nothing.
+        if let Some(text) = data.text().filter(|text| !text.trim().is_empty()) {
+            found.insert(key.name, text);
+        }
     }
     Ok(found)
 }

@@ -13,11 +13,16 @@
 //! Downlink_Latency_ns 1000
 //! Switch_Latency_ns 0         # optional; also Queue_Up and Queue_Down in bytes, Bundle, Oversubscribed
 //! ```
+//!
+//! As in htsim, what follows a number on its line has no effect, nor has an unknown line before the first `Tier` or what
+//! is above the top tier. A number that htsim would cut short (`100.5`, `1e3`) is refused.
 
 use weft_units::{Duration, NodeId, Rate};
 
+use super::notes::Notes;
 use super::{ReadError, Why};
 use crate::builder::check_size;
+use crate::nearest::misspelt;
 use crate::{FabricBuilder, FabricError, Limit, LinkSpec, QueueSpec, nearest};
 
 /// A number with the byte at which its line starts.
@@ -64,6 +69,7 @@ struct Text<'a> {
     tiers: [[Given; TIER.len()]; 3],
     /// The byte of each `Tier` line.
     starts: [Option<usize>; 3],
+    notes: Notes,
 }
 
 /// The largest latency and size that a file can give.
@@ -71,25 +77,45 @@ const MOST: u64 = 1 << 40;
 
 impl<'a> Text<'a> {
     fn read(text: &'a str) -> Result<Self, ReadError> {
-        let mut read = Self { text, head: Default::default(), tiers: Default::default(), starts: [None; 3] };
+        let mut read = Self {
+            text,
+            head: Default::default(),
+            tiers: Default::default(),
+            starts: [None; 3],
+            notes: Notes::default(),
+        };
         let mut tier = None;
         let mut byte = 0;
-        for line in text.split_inclusive('\n') {
+        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
             let content = line.split('#').next().unwrap_or_default();
             let mut words = content.split_whitespace();
             if let Some(key) = words.next() {
-                let rest = (words.next(), words.next());
-                let number = match rest {
-                    (Some(word), None) => word.parse::<u64>().ok().filter(|number| *number <= MOST),
-                    _ => None,
+                tier = if tier.is_none() && read.is_ignored(key, number) {
+                    tier
+                } else {
+                    let why = || Why::Syntax(format!("expected `{key}` and a whole number up to {MOST}"));
+                    let value = words.next().and_then(|word| word.parse::<u64>().ok());
+                    let value = value.filter(|value| *value <= MOST);
+                    let value = value.ok_or_else(|| read.error(why(), byte))?;
+                    if words.next().is_some() {
+                        read.notes.add(format!("line {number}: what follows the number has no effect"));
+                    }
+                    read.line(key, value, tier, byte)?
                 };
-                let why = || Why::Syntax(format!("expected `{key}` and a whole number up to {MOST}"));
-                let number = number.ok_or_else(|| read.error(why(), byte))?;
-                tier = read.line(key, number, tier, byte)?;
             }
             byte += line.len();
         }
         Ok(read)
+    }
+
+    /// Whether a line before the first `Tier` has no effect, with a note.
+    fn is_ignored(&mut self, key: &str, line: usize) -> bool {
+        let known = || HEAD.iter().copied().chain(["Tier"]);
+        if known().any(|known| known.eq_ignore_ascii_case(key)) || misspelt(key, known()).is_some() {
+            return false;
+        }
+        self.notes.add(format!("line {line}: `{key}` has no effect before the first `Tier`"));
+        true
     }
 
     /// Takes the line `key number`, in the section of `tier` if there was one; returns the section that follows.
@@ -104,9 +130,7 @@ impl<'a> Text<'a> {
             let started = usize::try_from(number).ok().filter(|tier| *tier < 3);
             let why = || Why::Syntax(format!("there is no tier {number}; expected 0, 1 or 2"));
             let started = started.ok_or_else(|| self.error(why(), byte))?;
-            if self.starts[started].replace(byte).is_some() {
-                return Err(self.error(Why::Syntax(format!("tier {number} is described twice")), byte));
-            }
+            self.starts[started].get_or_insert(byte);
             return Ok(Some(started));
         }
         let place = |keys: &[&str]| keys.iter().position(|known| known.eq_ignore_ascii_case(key));
@@ -161,7 +185,9 @@ impl<'a> Text<'a> {
                 None => Err(missing(TIER[at])),
             };
         let is_top = number + 1 == count;
-        if is_top && let Some(at) = [2, 5].into_iter().find(|at| given(*at).value.is_some()) {
+        if number == 2
+            && let Some(at) = [2, 5].into_iter().find(|at| given(*at).value.is_some())
+        {
             let why = format!("the top tier has no uplinks; remove `{}`", TIER[at]);
             return Err(self.error(Why::Syntax(why), given(at).byte));
         }
@@ -175,6 +201,16 @@ impl<'a> Text<'a> {
             queue_down: given(6).value,
             bundle: if given(7).value.is_some() { needed(7)? } else { 1 },
         })
+    }
+
+    /// Notes what a file with two tiers says about a third.
+    fn note_above_two(&mut self) {
+        if self.starts[2].is_some() {
+            self.notes.add("`Tier 2` has no effect: `Tiers` is 2");
+        }
+        for at in [2, 5].into_iter().filter(|at| self.tiers[1][*at].value.is_some()) {
+            self.notes.add(format!("`{}` of tier 1 has no effect: the top tier has no uplinks", TIER[at]));
+        }
     }
 
     /// Refuses a number of a tier that contradicts the others.
@@ -217,8 +253,12 @@ impl<'a> Text<'a> {
 
 /// The fabric of a file, ready to be built. Names, numbers and cables are those of [`crate::build::fat_tree`] with three
 /// tiers and of [`crate::build::spine_leaf`] with two. A switch's latency is added to the delay of the links to it.
-pub(super) fn builder(text: &str, name: &str, defaults: &LinkSpec) -> Result<FabricBuilder, ReadError> {
-    let read = Text::read(text)?;
+pub(super) fn builder(
+    text: &str,
+    name: &str,
+    defaults: &LinkSpec,
+) -> Result<(FabricBuilder, Notes), ReadError> {
+    let mut read = Text::read(text)?;
     let (hosts, per_pod) = (read.counted(0)?, read.counted(2)?);
     let count = match read.counted(1)? {
         2 => 2,
@@ -228,10 +268,8 @@ pub(super) fn builder(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fab
             return Err(read.error(Why::Syntax(why), read.head[1].byte));
         }
     };
-    if count == 2
-        && let Some(byte) = read.starts[2]
-    {
-        return Err(read.error(Why::Syntax("tier 2 is described, but `Tiers` is 2".into()), byte));
+    if count == 2 {
+        read.note_above_two();
     }
     let tiers: Vec<Tier> = (0..count).map(|number| read.tier(number, count)).collect::<Result<_, _>>()?;
     for (number, pair) in tiers.windows(2).enumerate() {
@@ -262,7 +300,7 @@ pub(super) fn builder(text: &str, name: &str, defaults: &LinkSpec) -> Result<Fab
         }
     };
     let plan = Plan { pods, per_pod, lowest_per_pod, middle_per_pod, cores_each, tiers: &tiers, defaults };
-    plan.build(name).map_err(ReadError::from)
+    Ok((plan.build(name)?, read.notes))
 }
 
 /// The numbers of nodes that follow from a file.

@@ -1,12 +1,14 @@
 //! Valid attributes of nodes and links in the formats of other programs.
 
 use super::Why;
-use super::attributes::{BACK, FORTH};
-use crate::nearest;
+use super::attributes::{BACK, FORTH, Tier};
+use super::notes::Notes;
+use super::zoo;
+use crate::nearest::misspelt;
 
 /// Attributes for drawing and naming that other programs write. They do not change how a link or a node
 /// behaves.
-const DRAWING: [&str; 24] = [
+const DRAWING: [&str; 33] = [
     "id",
     "key",
     "name",
@@ -23,30 +25,43 @@ const DRAWING: [&str; 24] = [
     "shape",
     "style",
     "width",
+    "doublecircle",
+    "asn",
+    "Network",
     "Latitude",
     "Longitude",
     "Country",
     "Internal",
+    "geocode_name",
+    "geocode_id",
+    "geocode_country",
+    "geocode_extent",
+    "geocode_append",
+    "doubted",
     "LinkLabel",
     "LinkNote",
     "LinkType",
     "hyperedge",
 ];
 
-/// Names that other programs use for Weft's attributes.
-const SYNONYMS: [(&str, &str); 12] = [
+/// Parts of names by which other programs call the rate, delay or queue of a link.
+const QUANTITIES: [(&str, &str); 7] = [
     ("bandwidth", "rate"),
-    ("bw", "rate"),
     ("capacity", "rate"),
     ("speed", "rate"),
-    ("LinkSpeed", "rate"),
-    ("LinkSpeedRaw", "rate"),
-    ("LinkSpeedUnits", "rate"),
+    ("delay", "delay"),
     ("latency", "delay"),
     ("buffer", "queue"),
-    ("type", "role"),
-    ("kind", "role"),
-    ("layer", "tier"),
+    ("queue", "queue"),
+];
+/// The same, if they are a whole word of a name.
+const WORDS: [(&str, &str); 6] = [
+    ("rate", "rate"),
+    ("bitrate", "rate"),
+    ("datarate", "rate"),
+    ("bw", "rate"),
+    ("ecn", "ecn_threshold"),
+    ("overhead", "overhead"),
 ];
 
 /// The kind of an element of a file, which determines its attributes.
@@ -62,12 +77,17 @@ pub(super) enum Element {
 }
 
 impl Element {
-    /// Checks the names of attributes.
+    /// Checks attributes, each with its value. What has no effect is ignored; `notes` say so, except for drawing and
+    /// naming.
     ///
     /// # Errors
-    /// The first unknown attribute, with the nearest valid name.
-    pub fn check<'a>(self, mut names: impl Iterator<Item = &'a str>) -> Result<(), Why> {
-        names.try_for_each(|name| self.check_one(name))
+    /// The first attribute that seems to be meant for one of Weft's.
+    pub fn check<'a>(
+        self,
+        mut attributes: impl Iterator<Item = (&'a str, &'a str)>,
+        notes: &mut Notes,
+    ) -> Result<(), Why> {
+        attributes.try_for_each(|(name, value)| self.check_one(name, value, notes))
     }
 
     /// The attributes with an effect, without those for drawing and naming.
@@ -91,13 +111,10 @@ impl Element {
         [Self::Node, Self::Undirected, Self::Graph].iter().any(|element| element.knows(name))
     }
 
-    fn check_one(self, name: &str) -> Result<(), Why> {
-        let links = Self::Undirected.names();
-        let synonym =
-            SYNONYMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, ours)| *ours);
+    fn check_one(self, name: &str, value: &str, notes: &mut Notes) -> Result<(), Why> {
         if matches!(self, Self::Graph) {
             // Graphs have titles, dates and sources, which are ignored.
-            if links.contains(&name) || synonym.is_some_and(|ours| links.contains(&ours)) {
+            if Self::Undirected.knows(name) || quantity(name).is_some() {
                 return Err(Why::Syntax(format!(
                     "`{name}` of the whole graph is not supported: set it on each edge, or in `[fabric]` of the scenario"
                 )));
@@ -108,16 +125,45 @@ impl Element {
         if known.contains(&name) || DRAWING.iter().any(|one| one.eq_ignore_ascii_case(name)) {
             return Ok(());
         }
-        if matches!(self, Self::Directed) && links.contains(&name) {
+        let (elements, meant) = match self {
+            Self::Node => ("nodes", role_or_tier(name, value)),
+            _ if zoo::SPEED.contains(&name) => return Ok(()),
+            _ => ("links", quantity(name)),
+        };
+        if matches!(self, Self::Directed) && Self::Undirected.knows(name) {
             return Err(Why::Syntax(format!(
                 "`{name}` is for undirected edges: in a directed graph the reverse direction is a separate edge"
             )));
         }
-        let meant =
-            synonym.filter(|ours| known.contains(ours)).or_else(|| nearest(name, known.iter().copied()));
-        Err(Why::Syntax(match meant {
-            Some(meant) => format!("unknown attribute `{name}`: did you mean `{meant}`?"),
-            None => format!("unknown attribute `{name}`: expected one of {}, or remove it", known.join(", ")),
-        }))
+        match misspelt(name, known.iter().copied()).or(meant) {
+            Some(meant) => Err(Why::Syntax(format!("unknown attribute `{name}`: did you mean `{meant}`?"))),
+            None if Self::is_known(name) => Err(Why::Syntax(format!(
+                "unknown attribute `{name}` of {elements}: expected one of {}, or remove it",
+                known.join(", ")
+            ))),
+            None => {
+                notes.ignore(elements, name);
+                Ok(())
+            }
+        }
     }
+}
+
+/// The attribute of a link that another program's name seems to mean.
+fn quantity(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let part = QUANTITIES.iter().find(|(part, _)| name.contains(part));
+    let whole = || WORDS.iter().find(|(word, _)| words.contains(word));
+    part.or_else(whole).map(|(_, ours)| *ours)
+}
+
+/// The attribute of a node that another program's name and value seem to mean. Of the Topology Zoo's nodes, `type` is
+/// the symbol on the map.
+fn role_or_tier(name: &str, value: &str) -> Option<&'static str> {
+    let is = |names: &[&str], word: &str| names.iter().any(|one| word.trim().eq_ignore_ascii_case(one));
+    if is(&["type", "kind", "node_type", "device_type"], name) && is(&["host", "server"], value) {
+        return Some("role");
+    }
+    (is(&["layer", "level"], name) && value.parse::<Tier>().is_ok()).then_some("tier")
 }

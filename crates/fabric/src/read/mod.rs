@@ -5,8 +5,9 @@
 //! no node of a file has a role or a tier, nodes with one cable are hosts. A switch without a tier gets its
 //! distance from the nearest host. A link may have a `rate`, `delay`, `queue`, `ecn_threshold`, `overhead`
 //! and `up`; missing attributes come from the caller's defaults. Quantities are strings with a unit.
-//! `rate_back` etc. are for the reverse direction of an undirected link. Other attributes are rejected,
-//! except those for drawing and naming in GraphML and JSON.
+//! `rate_back` etc. are for the reverse direction of an undirected link. TOML has no other attributes. In GraphML and JSON
+//! an attribute that seems to be meant for one of these is rejected; others have no effect. What a reader leaves out is in
+//! [`Fabric::notes`].
 //!
 //! Files of other simulators have fewer attributes: `htsim.rs`, `conweave.rs`.
 
@@ -16,10 +17,13 @@ mod error;
 mod graph;
 mod graphml;
 mod htsim;
+mod json_text;
 mod known;
 mod node_link;
+mod notes;
 mod toml;
 mod ways;
+mod zoo;
 
 pub use self::toml::toml;
 pub use error::{ReadError, Why};
@@ -53,16 +57,25 @@ fn builder(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<FabricBuilde
         "graphml" | "xml" => graphml::graph,
         "json" => node_link::graph,
         "txt" => conweave::graph,
-        "topo" => return htsim::builder(text(bytes)?, stem, defaults),
+        "topo" => {
+            let (mut builder, notes) = htsim::builder(text(bytes)?, stem, defaults)?;
+            builder.note(notes.about(path));
+            return Ok(builder);
+        }
         _ => return Err(Why::Ending { path: path.to_owned() }.into()),
     };
-    reader(text(bytes)?, stem, defaults)?.into_builder()
+    let mut graph = reader(text(bytes)?, stem, defaults)?;
+    let notes = std::mem::take(&mut graph.notes);
+    let mut builder = graph.into_builder()?;
+    builder.note(notes.about(path));
+    Ok(builder)
 }
 
-/// The text of a file.
+/// The text of a file, without the byte order mark that editors on Windows write.
 fn text(bytes: &[u8]) -> Result<&str, ReadError> {
-    std::str::from_utf8(bytes).map_err(|error| {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
         let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
         ReadError::from(Why::NotUtf8).at(valid, valid.len())
-    })
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }

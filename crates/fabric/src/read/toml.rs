@@ -36,6 +36,7 @@ use weft_units::{Duration, Rate};
 use super::attributes::{LinkAttributes, NodeAttributes, Tier};
 use super::error::explain;
 use super::graph::{FileEdge, FileGraph, FileNode, Place};
+use super::notes::Notes;
 use super::{ReadError, Why};
 use crate::fabric::split_pair;
 use crate::{Fabric, Limit, LinkSpec, Overhead, QueueSpec, Role};
@@ -122,7 +123,7 @@ pub(super) fn graph<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Resul
         );
     }
     let name = file.name.unwrap_or_else(|| name.to_owned());
-    Ok(FileGraph { text, name, nodes, edges })
+    Ok(FileGraph { text, name, nodes, edges, notes: Notes::default() })
 }
 
 fn node(table: Spanned<NodeTable>) -> FileNode {

@@ -2,6 +2,7 @@
 
 mod common;
 mod files;
+mod foreign;
 mod gates;
 mod next_hops;
 mod path_sets;

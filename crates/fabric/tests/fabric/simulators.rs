@@ -108,19 +108,12 @@ fn contradictions_of_htsim_files_are_refused_at_their_line() {
             topo("Nodes 16; Tiers 3; Podsize 5", FAT_TREE),
             "line 2, column 1: `Nodes` is 16, which is not a multiple of `Podsize`, 5",
         ),
-        (
-            topo("Nodes 16; Tiers 2; Podsize 4", &FAT_TREE[..2]),
-            "the top tier has no uplinks; remove `Radix_Up`",
-        ),
+        (with(2, "Radix_Down 4, Radix_Up 2"), "the top tier has no uplinks; remove `Radix_Up`"),
         (
             topo("Nodes 16; Tiers 2; Podsize 4", &["Radix_Down 2, Radix_Up 2", "Radix_Down 8"]),
             "with two tiers, all 16 hosts are in one pod",
         ),
         (topo(three, &FAT_TREE[..2]), "there is no section `Tier 2`, but there are 3 tiers"),
-        (
-            topo("Nodes 16; Tiers 2; Podsize 16", &["Radix_Down 2, Radix_Up 2", "Radix_Down 8", ""]),
-            "tier 2 is described, but `Tiers` is 2",
-        ),
         (with(0, "Radix_Down 2"), "tier 0: Radix_Up is missing"),
         (with(0, "Radix_Down 2, Radix_Up 2, Bundle 2"), "`Bundle` of tier 0 must be 1"),
         (
@@ -140,7 +133,9 @@ fn contradictions_of_htsim_files_are_refused_at_their_line() {
         (with(1, "Radix_Down 2, Radixup 2"), "unknown key `Radixup`: did you mean `Radix_Up`?"),
         (with(1, "Radix_Down two"), "expected `Radix_Down` and a whole number up to"),
         (with(1, "Radix_Down -2"), "expected `Radix_Down` and a whole number up to"),
-        (with(1, "Tier 1"), "tier 1 is described twice"),
+        (with(1, "Radix_Down 2, Tier 1, Radix_Down 2"), "`Radix_Down` is given twice"),
+        (with(1, "Radix_Down 2.0"), "expected `Radix_Down` and a whole number up to"),
+        (topo("Node 16; Tiers 3; Podsize 4", FAT_TREE), "unknown key `Node`: did you mean `Nodes`?"),
         (with(1, "Tier 3"), "there is no tier 3; expected 0, 1 or 2"),
         (
             topo(
@@ -153,6 +148,28 @@ fn contradictions_of_htsim_files_are_refused_at_their_line() {
         let error = parse("x.topo", &text).expect_err(expected).to_string();
         assert!(error.contains(expected), "{error}\nexpected: {expected}\n{text}");
     }
+}
+
+#[test]
+fn what_htsim_skips_has_no_effect_and_is_noted() {
+    let top = [
+        "Radix_Down 8, Radix_Up 2, Oversubscribed 4",
+        "Radix_Down 4, Radix_Up 9, Queue_Up 7",
+        "Radix_Down 3",
+    ];
+    let head = "Author somebody; Radix_Up 3; Nodes 32 hosts; Tiers 2; Podsize 32 # all";
+    let read = parse("x.topo", &topo(head, &top).replace("Tier 1\n", "tier 0\nTIER 1\n")).unwrap();
+    let ours = build::spine_leaf(2, 4, 8, &rated(100), &rated(100)).unwrap();
+    assert_eq!((read.nodes(), links(&read)), (ours.nodes(), links(&ours)));
+    let notes = [
+        "x.topo: line 2: `Author` has no effect before the first `Tier`",
+        "x.topo: line 3: `Radix_Up` has no effect before the first `Tier`",
+        "x.topo: line 4: what follows the number has no effect",
+        "x.topo: `Tier 2` has no effect: `Tiers` is 2",
+        "x.topo: `Radix_Up` of tier 1 has no effect: the top tier has no uplinks",
+        "x.topo: `Queue_Up` of tier 1 has no effect: the top tier has no uplinks",
+    ];
+    assert_eq!(read.notes(), notes);
 }
 
 const CONWEAVE: &str =
@@ -174,19 +191,73 @@ fn a_topology_of_conweave_is_read() {
 }
 
 #[test]
+fn a_topology_of_conweave_is_words_and_ends_with_its_last_link() {
+    let read = parse("leaf.txt", CONWEAVE).unwrap();
+    let one_line = CONWEAVE.replace('\n', " ");
+    let tabs = CONWEAVE.replace(' ', "\t").replace('\n', "\r\n\r\n");
+    let split = CONWEAVE
+        .replace("5 2 4", "5\n2\n4")
+        .replace("3 4 \n", "3\n4\n")
+        .replace("100Gbps 1000ns", "\n100Gb/s\n 1000ns");
+    for text in [one_line, tabs, split] {
+        let other = parse("leaf.txt", &text).unwrap();
+        assert_eq!(
+            (other.nodes(), links(&other), other.notes()),
+            (read.nodes(), links(&read), &[][..]),
+            "{text}"
+        );
+    }
+    for rest in ["\n\nFirst line: nodes, switches, links\n", "4 9 25Gbps 1us 0\n", "# 1 2 3\n"] {
+        let other = parse("leaf.txt", &format!("{CONWEAVE}{rest}")).unwrap();
+        assert_eq!(links(&other), links(&read));
+        let line = 7 + rest.len() - rest.trim_start().len();
+        assert_eq!(
+            other.notes(),
+            [format!("leaf.txt: not read from line {line} on: the first line says 4 links")]
+        );
+    }
+    let bare = parse("x.txt", "\n2 0 1\n\n0 1 10.0Gbps 0.5us 0.000000\n").unwrap();
+    assert_eq!((bare.host_count(), bare.links()[0].rate), (2, Rate::from_gbps(10)));
+}
+
+#[test]
 fn errors_of_conweave_topologies_are_refused_at_their_line() {
     for (from, to, expected) in [
         (CONWEAVE, "", "the line with the numbers of nodes, switches and links is missing"),
-        ("5 2 4", "5 2", "line 1, column 1: `5 2` is not three numbers: nodes, switches, links"),
+        (
+            "5 2 4",
+            "5 2",
+            "line 3, column 5: `100Gbps` is not a node; expected a number below 5 (the first line has 2 of the 3 numbers)",
+        ),
+        ("5 2 4", "5 two 4", "line 1, column 1: `5 two 4` is not three numbers: nodes, switches, links"),
         ("5 2 4", "18 8 1 9 20 A100", "topologies of SimAI, with GPUs, are not supported"),
-        ("5 2 4", "5 3 4", "line 2, column 1: there are 2 switches; the first line says 3"),
+        (
+            "5 2 4",
+            "5 3 4",
+            "line 3, column 5: `100Gbps` is not a node; expected a number below 5 (the second line lists 2 switches; the \
+             first line says 3)",
+        ),
+        ("5 2 4", "5 1 4", "the second line lists 2 switches; the first line says 1"),
         ("5 2 4", "5 2 5", "line 1, column 1: there are 4 links; the first line says 5"),
+        (
+            "0\n3 4 400Gbps 2us 0",
+            "0\n3 4",
+            "there are 4 links, the last of them incomplete: 2 of 5 words; the first line says 4",
+        ),
         ("5 2 4", "99999999999 2 4", "line 1, column 1: 99999999999 nodes are too many"),
-        ("3 4 ", "3 7", "line 2, column 1: `7` is not a node; expected a number below 5"),
+        (
+            "5 2 4",
+            "5 99999 4",
+            "line 3, column 3: switch 3 is listed twice (the second line lists 2 switches",
+        ),
+        ("3 4 ", "3 7", "line 2, column 3: `7` is not a node; expected a number below 5"),
         ("3 4 ", "3 3", "switch 3 is listed twice"),
-        ("0 3 100Gbps", "0 100Gbps", "is not a link; expected two nodes, rate, delay and error rate"),
-        ("1000ns 0\n1", "1000ns 0.01\n1", "line 3, column 1: the error rate is `0.01`; expected 0"),
-        ("40Gbps", "40Gbit", "line 5, column 1: `40Gbit` is not a rate"),
+        ("0 3 100Gbps", "0 100Gbps", "line 3, column 3: `100Gbps` is not a node; expected a number below 5"),
+        ("0 3 100Gbps", "# 0 3 100Gbps", "line 3, column 1: `#` is not a node"),
+        ("1000ns 0\n1", "1000ns 0.01\n1", "line 3, column 20: the error rate is `0.01`; expected 0"),
+        ("1000ns 0\n1", "1000 0\n1", "line 3, column 13: `1000` is not a time"),
+        ("40Gbps", "40Gbit", "line 5, column 5: `40Gbit` is not a rate"),
+        ("40Gbps", "40GBps", "line 5, column 5: `40GBps` is not a rate"),
         ("40Gbps", "0Gbps", "link 3 (`h2` - `s4`): link `h2` -> `s4` has a rate of 0 bps"),
         ("2 4 40", "4 4 40", "a link connects `s4` to itself"),
         ("0 3 100", "3 4 100", "there is no path between hosts"),

@@ -22,7 +22,8 @@ const MOST_ALIKE: usize = 5;
 
 /// All warnings of a plan.
 pub(crate) fn of(fabric: &Fabric, events: &[Event], traffic: &Traffic, settings: &Settings) -> Vec<String> {
-    let mut warnings: Vec<String> = cut_off(fabric, events).into_iter().collect();
+    let mut warnings = fabric.notes().to_vec();
+    warnings.extend(cut_off(fabric, events));
     warnings.extend(without_effect(fabric, events, settings));
     warnings.extend(never_counted(traffic, settings));
     warnings.extend(nothing_to_choose(fabric));
