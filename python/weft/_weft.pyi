@@ -662,6 +662,9 @@ class GatePlan:
     def hosts(self) -> list[str]:
         """The names of all hosts, in the fabric's order."""
 
+    def warnings(self) -> list[str]:
+        """What the fabric file says and the fabric does not hold."""
+
     def cables(self) -> list[tuple[str, int, str, int]]:
         """All links, each as node and port of both ends."""
 

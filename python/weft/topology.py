@@ -308,13 +308,13 @@ def scenario_text(path: Path) -> str | None:
 
 
 def read_text(path: Path) -> str:
-    """The text of a user's file.
+    """The text of a user's file, without the byte order mark that editors on Windows write.
 
     Raises:
         ScenarioError: It cannot be read; the message gives the reason.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
     except OSError as error:

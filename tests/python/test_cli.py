@@ -184,6 +184,17 @@ def test_what_a_fabric_file_says_in_vain_is_said_once(weft, tmp_path):
     assert weft("run", mine, "-o", tmp_path / "out").stderr.count(said) == 1
 
 
+def test_a_byte_order_mark_is_no_part_of_a_fabric_or_scenario(weft, tmp_path):
+    text = (
+        '[[node]]\nname = "h0"\nrole = "host"\n[[node]]\nname = "h1"\nrole = "host"\n[[link]]\nbetween = "h0-h1"\n',
+        TINY,
+    )
+    for number, content in enumerate(text):
+        path = tmp_path / f"{number}.toml"
+        path.write_text(content, encoding="utf-8-sig")
+        assert weft("fabric", path).exit_code == 0
+
+
 def test_one_seed_says_that_there_is_no_interval(weft, tmp_path):
     directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, seeds=1, flows=60, samples=4)
     text = weft("summary", directory).stdout

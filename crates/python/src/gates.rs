@@ -85,6 +85,10 @@ impl GatePlan {
         (0..self.fabric.host_count() as u32).map(|host| self.fabric.host_name(HostId(host))).collect()
     }
 
+    fn warnings(&self) -> Vec<String> {
+        self.fabric.notes().to_vec()
+    }
+
     fn cables(&self) -> Vec<Cable<'_>> {
         let name = |node| self.fabric.node(node).name.as_str();
         let pairs = self.fabric.links().chunks_exact(2).map(|pair| &pair[0]);

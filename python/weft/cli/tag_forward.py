@@ -226,7 +226,10 @@ def _tree(fabric: Path, sets: list[str] | None, width: Width, gates: Path | None
     from ..tag_forward import inputs
     from ..tag_forward.fabric import FatTree
 
-    return FatTree(inputs.plan(fabric, width.value, sets or [], gates))
+    plan = inputs.plan(fabric, width.value, sets or [], gates)
+    for warning in plan.warnings():
+        shell.warn(warning)
+    return FatTree(plan)
 
 
 def _fleet(tree: FatTree, hosts: Path | None, directory: Path, on_demand: bool) -> Fleet:

@@ -134,16 +134,21 @@ fn first_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
 }
 
-/// How the first two lines differ from the usual ones, if they do: the likely reason of an error further down.
+/// How the first three lines differ from the usual ones, if they do: the likely reason of an error further down.
 fn lines_differ(text: &str) -> Option<String> {
     let mut lines = first_lines(text).map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
     let head = lines.next()?;
     let [_, switches, _] = head[..] else {
         return (head.len() < 3).then(|| format!("the first line has {} of the 3 numbers", head.len()));
     };
-    let listed = lines.next()?.len();
-    (switches.parse() != Ok(listed) && switches != "0")
-        .then(|| format!("the second line lists {listed} switches; the first line says {switches}"))
+    if switches != "0" {
+        let listed = lines.next()?.len();
+        if switches.parse() != Ok(listed) {
+            return Some(format!("the second line lists {listed} switches; the first line says {switches}"));
+        }
+    }
+    let words = lines.next()?.len();
+    (words < 5).then(|| format!("the first link has {words} of 5 words: two nodes, rate, delay, error rate"))
 }
 
 /// The number of a node.

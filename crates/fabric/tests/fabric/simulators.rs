@@ -253,6 +253,7 @@ fn errors_of_conweave_topologies_are_refused_at_their_line() {
         ("3 4 ", "3 7", "line 2, column 3: `7` is not a node; expected a number below 5"),
         ("3 4 ", "3 3", "switch 3 is listed twice"),
         ("0 3 100Gbps", "0 100Gbps", "line 3, column 3: `100Gbps` is not a node; expected a number below 5"),
+        ("1000ns 0\n1", "1000ns\n1", "the first link has 4 of 5 words: two nodes, rate, delay, error rate"),
         ("0 3 100Gbps", "# 0 3 100Gbps", "line 3, column 1: `#` is not a node"),
         ("1000ns 0\n1", "1000ns 0.01\n1", "line 3, column 20: the error rate is `0.01`; expected 0"),
         ("1000ns 0\n1", "1000 0\n1", "line 3, column 13: `1000` is not a time"),
