@@ -26,7 +26,7 @@ PARTS = (
     ("clos-ecn", own.PLB_LOAD),
     ("striped", None),
     ("hermes-gray", own.HERMES_LOAD),
-    ("hermes-degraded", own.HERMES_LOAD),
+    ("hermes-degraded", own.HERMES_DEGRADED_LOAD),
     *((f"elephants-{pattern}", None) for pattern in own.PATTERNS),
 )
 
@@ -91,7 +91,7 @@ def effects(effect, part, scheme):
 def surveyed(seeds):
     """A survey in which TCP-Path is 20 % slower than ECMP, and Tag-and-Forward is on fat-trees only."""
     rows = []
-    for situation in ("symmetric", "cut", "fat-tree"):
+    for situation in ("symmetric", "cut", "cold", "fat-tree"):
         for scheme, mean in (("ecmp", 1.0), ("tcp_path", 1.2), ("drill", 0.9), ("tag_forward", 1.1)):
             if scheme == "tag_forward" and situation != "fat-tree":
                 continue
@@ -191,7 +191,7 @@ def test_the_places_of_the_papers_schemes_are_by_slowdown():
     data = surveyed(3)
     assert standing.ranking(data, "fat-tree") == ["drill", "ecmp", "tag_forward", "tcp_path"]
     notes = "; ".join(standing.standing(data)[1])
-    assert "symmetric, of 3: tcp_path 3 (best: drill, ecmp, tcp_path)" in notes
+    assert "symmetric, 1:1, of 3: tcp_path 3 (best: drill, ecmp, tcp_path)" in notes
     assert "fat-tree, of 4: tcp_path 4, tag_forward 3" in notes
 
 
@@ -249,10 +249,32 @@ def test_the_size_changes_seeds_loads_and_durations_and_nothing_else():
 
 def test_the_events_of_asymmetric_situations_are_those_of_the_survey():
     events = {s.name: tomllib.loads(s.events).get("event", []) for s in survey.SITUATIONS}
-    assert {name for name, found in events.items() if found} == {"degraded", "gray"}
-    assert events["degraded"] == [{"at": "0 s", "change": {"share": 0.2}, "rate": 0.2}]
-    assert [event["change"] for event in events["gray"]] == [f"l{leaf}-s0" for leaf in range(8)]
+    assert {name for name, found in events.items() if found} == {"slow", "gray"}
+    for name in ("slow", "gray"):
+        assert [event["change"] for event in events[name]] == [f"l{leaf}-s0" for leaf in range(8)]
+    assert {(event["at"], event["rate"]) for event in events["slow"]} == {("0 s", 0.5)}
     assert {(event["at"], event["loss"]) for event in events["gray"]} == {("0 s", 0.02)}
+
+
+def test_runs_are_warm_and_last_ten_times_the_ideal_time_of_the_largest_flow():
+    for setup in survey.setups(Size.standard):
+        assert setup.warm == (not setup.name.startswith("cold"))
+        if setup.window is None:
+            continue
+        first, last = setup.window
+        largest = survey.LARGEST_MB[setup.name.split("_")[1]] * 8e6 / (survey.GBPS * 1e9)
+        assert last - first >= 10 * largest
+        assert first >= largest
+
+
+def test_loads_are_shares_of_what_a_situation_leaves():
+    loads = {setup.name: setup.loads for setup in survey.setups(Size.standard)}
+    assert loads["symmetric_web-search_dctcp"] == (0.8,)
+    assert loads["cut_web-search_dctcp"] == pytest.approx((0.7,))
+    assert loads["fat-tree-cut_web-search_dctcp"] == pytest.approx((0.6,))
+
+
+def test_a_setup_keeps_its_events():
     whole = setups.Setup("x", survey.LEAF_SPINE, 'sizes = "web-search"', ("ecmp",), "dctcp", 0.01, 1, survey.GRAY)
     assert len(tomllib.loads(setups.text(whole))["event"]) == 8
 
@@ -264,7 +286,7 @@ def tiny(tmp_path_factory):
     class Tiny(LoadBalancing):
         def parts(self, size):
             few = [
-                replace(setup, schemes=schemes, seconds=0.0003, loads=(0.4,), seeds=2)
+                replace(setup, schemes=schemes, seconds=0.0003, window=None, loads=(0.4,), seeds=2)
                 for setup, schemes in (
                     (
                         next(s for s in survey.setups(size) if s.name == "symmetric_web-search_dctcp"),

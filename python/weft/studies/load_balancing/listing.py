@@ -64,9 +64,12 @@ def as_json(found: pl.DataFrame, refused: Refused) -> str:
 
 _COLUMNS = (
     ("small_mean", "small, mean"),
+    ("small_median", "small, median"),
     ("small_p99", "small, p99"),
     ("large_mean", "large, mean"),
+    ("large_median", "large, median"),
     ("large_p99", "large, p99"),
+    ("timeouts", "flows with a timeout, %"),
     ("out_of_order", "out of order, %"),
     ("unfinished", "unfinished, %"),
     ("entries", "entries per switch"),

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..base import Size
 from .setups import Setup, able, known
-from .survey import DEGRADED, GRAY, QUEUES
+from .survey import DEGRADED, GRAY, LARGEST_MB, QUEUES, seconds
 
 _TESTBED = f"""\
 kind = "spine-leaf"
@@ -43,8 +43,9 @@ _STRIPED = (
     )
 )
 
-_SEARCH = 'sizes = "web-search"\npairs = "inter-leaf"\nload_of = "fabric-uplinks"'
-_RANDOM = 'sizes = "web-search"\npairs = "random"\nload_of = "host-links"'
+_SIZES = f'sizes = "web-search"\ntruncate = "{LARGEST_MB["web-search"]} MB"'
+_SEARCH = f'{_SIZES}\npairs = "inter-leaf"\nload_of = "fabric-uplinks"'
+_RANDOM = f'{_SIZES}\npairs = "random"\nload_of = "host-links"'
 
 
 def _staggered() -> list[tuple[str, str]]:
@@ -63,7 +64,8 @@ def _staggered() -> list[tuple[str, str]]:
 
 CLOS_LOAD, PLB_LOAD, PRESTO_LOAD = 0.8, 0.8, 0.6
 TESTBED_LOADS = {"mild": (0.5, 0.7), "large": (0.3, 0.5)}
-HERMES_LOAD = 0.6
+HERMES_LOAD, HERMES_DEGRADED_LOAD = 0.6, 0.5
+"""Both are 60 % of what the uplinks can carry."""
 HERMES_RIVALS = ("conga", "clove", "letflow", "presto", "drill", "ecmp")
 WITH_DCTCP = "-dctcp"
 """Ends the names of setups that stand beside those with loss-driven TCP."""
@@ -73,21 +75,13 @@ PATTERNS = {"permutation": '"permutation"', "staggered": json.dumps(_staggered()
 ELEPHANT_HOSTS, ELEPHANT_BPS = 128, 1e8
 
 
-@dataclass(frozen=True)
-class Extent:
-    """Extent of a size: seeds, and the scale of the times in which flows start."""
-
-    seeds: int
-    scale: float
-
-
-EXTENTS = {Size.quick: Extent(3, 1.0), Size.standard: Extent(5, 3.0), Size.paper: Extent(10, 10.0)}
+SEEDS = {Size.quick: 3, Size.standard: 10, Size.paper: 20}
 
 
 def setups(size: Size) -> list[Setup]:
     """The setups of a size whose schemes this version of Weft has and whose events it simulates."""
     found = [
-        able(setup)[0] for setup in _setups(EXTENTS[size]) if len(setup.schemes) > 1 or setup.name == "single-switch"
+        able(setup)[0] for setup in _setups(SEEDS[size]) if len(setup.schemes) > 1 or setup.name == "single-switch"
     ]
     return [setup for setup in found if setup is not None]
 
@@ -98,24 +92,32 @@ def _both(setup: Setup) -> Iterator[Setup]:
     yield replace(setup, name=setup.name + WITH_DCTCP, profile="dctcp")
 
 
-def _setups(extent: Extent) -> Iterator[Setup]:
-    seeds, scale = extent.seeds, extent.scale
+def _search(
+    name: str, fabric: str, traffic: str, schemes: tuple[str, ...], profile: str, seeds: int, load: tuple[float, ...]
+) -> Setup:
+    """A setup with the flows of web search, as long as those of the survey."""
+    warm_up, measured = seconds("web-search")
+    last = warm_up + measured
+    return Setup(name, fabric, traffic, schemes, profile, last, seeds, loads=load, window=(warm_up, last))
+
+
+def _setups(seeds: int) -> Iterator[Setup]:
     for kind, rate in (("mild", "40 Gbps"), ("large", "16 Gbps")):
         schemes = known(("ecmp", "conga", "letflow", SHORT_GAP))
         fabric = f'{_TESTBED}"{rate}"'
         loads = TESTBED_LOADS[kind]
-        yield from _both(Setup(f"testbed-{kind}", fabric, _SEARCH, schemes, "linux", 0.05 * scale, seeds, loads=loads))
+        yield from _both(_search(f"testbed-{kind}", fabric, _SEARCH, schemes, "linux", seeds, loads))
     schemes = known(("ecmp", "drill", "conga", "presto"))
-    yield from _both(Setup("clos", _CLOS, _SEARCH, schemes, "linux", 0.025 * scale, seeds, loads=(CLOS_LOAD,)))
+    yield from _both(_search("clos", _CLOS, _SEARCH, schemes, "linux", seeds, (CLOS_LOAD,)))
     presto = known(("ecmp", "presto"))
     for name, fabric, schemes in (("clos-random", _CLOS, presto), ("single-switch", _SWITCH, presto[:1])):
         if len(presto) > 1:
-            yield Setup(name, fabric, _RANDOM, schemes, "dctcp", 0.03 * scale, seeds, loads=(PRESTO_LOAD,))
+            yield _search(name, fabric, _RANDOM, schemes, "dctcp", seeds, (PRESTO_LOAD,))
     plb = known(("ecmp", "plb"))
     ecn = 'ecn = "classic"'
     # Short queues, so that hosts that react to marks lose packets too.
     short = _CLOS.replace("500 packets", "100 packets")
-    yield Setup("clos-ecn", short, _SEARCH, plb, "linux", 0.03 * scale, seeds, transport=ecn, loads=(PLB_LOAD,))
+    yield replace(_search("clos-ecn", short, _SEARCH, plb, "linux", seeds, (PLB_LOAD,)), transport=ecn)
     for pattern, pairs in PATTERNS.items():
         traffic = (
             f'sizes = {{ fixed = "500 MB" }}\narrivals = "at-once"\njitter = "100 ms"\nflows = 128\npairs = {pairs}'
@@ -130,7 +132,8 @@ def _setups(extent: Extent) -> Iterator[Setup]:
     yield from _both(Setup("striped", _STRIPED, traffic, known(("ecmp", "wcmp")), "linux", 0.01, seeds, limit=8.0))
     rivals = known(("hermes", *HERMES_RIVALS))
     if rivals[0] == "hermes":
-        for name, events in (("hermes-degraded", DEGRADED), ("hermes-gray", GRAY)):
-            yield Setup(
-                name, _HERMES, _SEARCH, rivals, "dctcp", 0.02 * scale, seeds, events=events, loads=(HERMES_LOAD,)
-            )
+        for name, events, load in (
+            ("hermes-degraded", DEGRADED, HERMES_DEGRADED_LOAD),
+            ("hermes-gray", GRAY, HERMES_LOAD),
+        ):
+            yield replace(_search(name, _HERMES, _SEARCH, rivals, "dctcp", seeds, (load,)), events=events)

@@ -18,9 +18,12 @@ from .table import MEASURES
 
 MEASURED = (
     ("small_mean", "Small, mean", "ratio"),
+    ("small_median", "Small, median", "ratio"),
     ("small_p99", "Small, p99", "ratio"),
     ("large_mean", "Large, mean", "ratio"),
+    ("large_median", "Large, median", "ratio"),
     ("large_p99", "Large, p99", "ratio"),
+    ("timeouts", "With a timeout", "share"),
     ("out_of_order", "Out of order", "share"),
     ("unfinished", "Unfinished", "share"),
     ("entries", "Entries per switch", "count"),
@@ -53,8 +56,8 @@ def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, 
             "<noscript>The tables on this page need JavaScript; survey.md has the same numbers.</noscript>",
             '<header class="top"><div><h1>Load balancers by situation</h1><div class="meta">'
             f"{plural(found['scheme'].n_unique(), 'scheme')} · {plural(len(there), 'situation')} · "
-            f"{plural(int(str(seeds or 0)), 'seed')} · size {size.value}<br>8 spines, 8 leaves, 16 hosts per "
-            "leaf; hosts 10 Gbps, uplinks 40 Gbps. Load is a share of the hosts' links; the uplinks carry half of it."
+            f"{plural(int(str(seeds or 0)), 'seed')} · size {size.value}<br>8 spines, 8 leaves, all links "
+            "10 Gbps. Load is a share of the uplinks of the intact fabric."
             "</div></div></header>",
             '<div class="bar"><div><label>Workload <select id="point">'
             + "".join(f'<option value="{i}">{escape(p["title"])}</option>' for i, p in enumerate(data["points"]))
@@ -63,7 +66,7 @@ def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, 
             "<main>",
             section(
                 "All measures in one situation",
-                "Slowdown: completion time from the SYN on over that on an idle fabric. Small flows: below 100 kB, "
+                "Slowdown: completion time over that on an idle fabric. Small flows: below 100 kB, "
                 "large: above 1 MB. ±: half-width of the 95 % interval. Out of order: share of segments; entries: "
                 "flows, stations, known paths and members of groups; control: frames that switches make or copy, and "
                 "messages to and from a controller. Click a heading, or press Enter on it, to sort.",

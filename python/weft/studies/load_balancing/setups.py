@@ -52,6 +52,7 @@ class Setup:
     """Further lines of `[transport]`."""
     limit: float = 2.0
     window: tuple[float, float] | None = None
+    warm: bool = True
     loads: tuple[float, ...] = ()
     """Offered loads to sweep; empty if the traffic has none."""
 
@@ -95,6 +96,7 @@ profile = "{setup.profile}"
 duration = "{1e3 * setup.seconds:g} ms"
 limit = "{1e3 * setup.limit:g} ms"
 seeds = {setup.seeds}
+warm = {json.dumps(setup.warm)}
 
 [measure]
 window = ["{1e3 * first:g} ms", "{1e3 * last:g} ms"]

@@ -1,9 +1,9 @@
-"""The survey's scenarios: every scheme in every situation, and incast and permutation beside.
+"""The survey's scenarios: every scheme in every situation that tells schemes apart.
 
-The leaf-spine has 8 spines, 8 leaves and 16 hosts per leaf; hosts have 10 Gbps, links between switches 40 Gbps. A leaf
-has 160 Gbps of host links and 320 Gbps of uplinks, so hosts cannot fill the uplinks: the load is a share of the host
-links, and the uplinks carry half of it. Tag-and-Forward needs a fat-tree, so a fat-tree with as many hosts stands
-beside.
+Links have 10 Gbps, so that a large flow can fill an uplink. A leaf has as many uplinks as hosts (1:1), or half as many
+(2:1). The load is a share of the capacity that a situation leaves to the leaf with the fewest uplinks. Runs start warm
+and last for a warm-up and ten times the ideal time of the largest flow. Tag-and-Forward needs a fat-tree, so a fat-tree
+stands beside.
 """
 
 from __future__ import annotations
@@ -14,22 +14,32 @@ from dataclasses import dataclass, replace
 from ..base import Size
 from .setups import MULTIPATH, Setup, able, needs, registry
 
-LEAVES = 8
+LEAVES, SPINES = 8, 8
+GBPS = 10
 QUEUES = 'delay = "1 us"\nqueue = "500 packets"\necn_threshold = "65 packets"'
 """Marks as RFC 8257 and DCTCP's paper suggest for 10 Gbps."""
-LEAF_SPINE = f"""\
-kind = "spine-leaf"
-spines = 8
-leaves = {LEAVES}
-hosts_per_leaf = 16
-host_rate = "10 Gbps"
-fabric_rate = "40 Gbps"
-{QUEUES}"""
-FAT_TREE = f'kind = "fat-tree"\nk = 8\nrate = "10 Gbps"\n{QUEUES}'
+
+
+def _leaf_spine(hosts: int) -> str:
+    counts = f"spines = {SPINES}\nleaves = {LEAVES}\nhosts_per_leaf = {hosts}"
+    return f'kind = "spine-leaf"\n{counts}\nrate = "{GBPS} Gbps"\n{QUEUES}'
+
+
+LEAF_SPINE = _leaf_spine(SPINES)
+OVERSUBSCRIBED = _leaf_spine(2 * SPINES)
+FAT_TREE = f'kind = "fat-tree"\nk = 8\nrate = "{GBPS} Gbps"\n{QUEUES}'
 
 DEGRADED = '[[event]]\nat = "0 s"\nchange = { share = 0.2 }\nrate = 0.2'
 """Of the uplinks of leaves, drawn by seed, 20 % have a fifth of their rate; routes know it from the start."""
-GRAY = "\n\n".join(f'[[event]]\nat = "0 s"\nchange = "l{leaf}-s0"\nloss = 0.02' for leaf in range(LEAVES))
+
+
+def _of_spine(change: str) -> str:
+    return "\n\n".join(f'[[event]]\nat = "0 s"\nchange = "l{leaf}-s0"\n{change}' for leaf in range(LEAVES))
+
+
+SLOW = _of_spine("rate = 0.5")
+"""The links of spine 0 have half of their rate; routes know it from the start."""
+GRAY = _of_spine("loss = 0.02")
 """Spine 0 loses 2 % of the packets on each of its links; no control plane notices it."""
 
 
@@ -41,60 +51,65 @@ class Situation:
     title: str
     fabric: str
     events: str = ""
+    capacity: float = 1.0
+    """What the uplinks of the leaf with the fewest can carry, as a share of the intact fabric's."""
+    warm: bool = True
+    is_main: bool = False
+    """Whether all workloads run in it."""
+    loads: tuple[float, ...] | None = None
+    """Its loads, if they are not those of the size."""
 
 
 SITUATIONS = (
-    Situation("symmetric", "symmetric", LEAF_SPINE),
-    Situation("cut", "one uplink cut", f'{LEAF_SPINE}\nfailed = ["l0-s0"]'),
-    Situation("degraded", "20 % of uplinks at a fifth", LEAF_SPINE, DEGRADED),
-    Situation("gray", "spine 0 loses 2 %", LEAF_SPINE, GRAY),
+    Situation("symmetric", "symmetric, 1:1", LEAF_SPINE, is_main=True),
+    Situation("oversubscribed", "symmetric, 2:1", OVERSUBSCRIBED),
+    Situation("cut", "one uplink cut", f'{LEAF_SPINE}\nfailed = ["l0-s0"]', capacity=7 / 8),
+    Situation("slow", "spine 0 at half the rate", LEAF_SPINE, SLOW, 7.5 / 8, is_main=True, loads=(0.4, 0.8)),
+    Situation("gray", "spine 0 loses 2 %", LEAF_SPINE, GRAY, loads=(0.4,)),
+    Situation("cold", "symmetric, 1:1, cold start", LEAF_SPINE, warm=False),
     Situation("fat-tree", "fat-tree", FAT_TREE),
-    Situation("fat-tree-cut", "fat-tree, one uplink cut", f'{FAT_TREE}\nfailed = ["e0-a0"]'),
-    Situation("incast", "incast of 32", LEAF_SPINE),
+    Situation("fat-tree-cut", "fat-tree, one uplink cut", f'{FAT_TREE}\nfailed = ["e0-a0"]', capacity=3 / 4),
     Situation("permutation", "permutation", LEAF_SPINE),
 )
-"""All situations, in the order of the table; those of the leaf-spine with the flows of clusters come first."""
-MAIN = SITUATIONS[:4]
+"""All situations, in the order of the table."""
+MAIN = tuple(situation for situation in SITUATIONS if situation.is_main)
 TITLES = {situation.name: situation.title for situation in SITUATIONS}
 
 TUNED = {"hedera": "interval=1 ms"}
 """Parameters of schemes whose defaults cannot act in the survey: Hedera polls every 5 s, and flows end within 1 s."""
 
-DISTRIBUTIONS = ("web-search", "data-mining", "facebook-hadoop")
-PROFILES = ("dctcp", "linux")
 TFE_PORTS = "elephant_ports = [3500, 4500]"
 """By these source ports TFE recognises large flows."""
-_SIZES = {
-    "web-search": 'sizes = "web-search"',
-    "data-mining": 'sizes = "data-mining"\ntruncate = "100 MB"',
-    "facebook-hadoop": 'sizes = "facebook-hadoop"',
-}
-_INCAST = (
-    f'sizes = {{ fixed = "64 kB" }}\npairs = {{ incast = {{ fan_in = 32 }} }}\nload_of = "host-links"\n{TFE_PORTS}'
-)
-_PERMUTATION = f'sizes = {{ fixed = "10 MB" }}\narrivals = "at-once"\nflows = 128\npairs = "permutation"\n{TFE_PORTS}'
+LARGEST_MB = {"web-search": 5, "facebook-hadoop": 5, "data-mining": 50}
+"""Larger flows are left out: a run lasts ten times the ideal time of the largest."""
+WARM_UP = 1.5
+"""The warm-up, in ideal times of the largest flow."""
+_PERMUTATION = f'sizes = {{ fixed = "10 MB" }}\narrivals = "at-once"\nflows = 64\npairs = "permutation"\n{TFE_PORTS}'
 
 
 @dataclass(frozen=True)
 class Extent:
-    """Extent of a size."""
+    """Extent of a size: seeds, loads, and distributions, each with a profile. The first runs in all situations."""
 
     seeds: int
-    seconds: float
-    """Time in which flows start; a quarter of it with Hadoop's flows, which are many and short."""
     loads: tuple[float, ...]
-    fat_tree_loads: tuple[float, ...]
     workloads: tuple[tuple[str, str], ...]
-    """Distributions, each with a transport profile."""
 
 
-_ALL = tuple((sizes, profile) for profile in PROFILES for sizes in DISTRIBUTIONS)
+WORKLOAD = ("web-search", "dctcp")
+"""What runs in all situations."""
+_SHORT = (WORKLOAD, ("facebook-hadoop", "dctcp"), ("web-search", "linux"))
 EXTENTS = {
-    Size.quick: Extent(3, 0.008, (0.4, 0.8), (0.8,), (("web-search", "dctcp"),)),
-    Size.standard: Extent(4, 0.025, (0.4, 0.6, 0.8), (0.4, 0.8), (*_ALL[:3], ("web-search", "linux"))),
-    Size.paper: Extent(10, 0.06, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), (0.4, 0.6, 0.8), _ALL),
+    Size.quick: Extent(3, (0.8,), _SHORT[:1]),
+    Size.standard: Extent(10, (0.8,), _SHORT),
+    Size.paper: Extent(20, (0.4, 0.6, 0.8), (*_SHORT, ("data-mining", "dctcp"))),
 }
-INCAST_LOAD = 0.2
+
+
+def seconds(sizes: str) -> tuple[float, float]:
+    """The warm-up and the measured time of a workload."""
+    ideal = LARGEST_MB[sizes] * 8e6 / (GBPS * 1e9) * 1538 / 1448
+    return round(WARM_UP * ideal, 4), round(10 * ideal, 4)
 
 
 def setups(size: Size) -> list[Setup]:
@@ -116,9 +131,10 @@ def _setups(extent: Extent) -> Iterator[Setup]:
     several = ("ecmp", *(scheme for scheme in registry() if MULTIPATH in needs(scheme)))
     for setup in _workloads(extent):
         yield replace(setup, schemes=plain)
-        yield replace(
-            setup, name=f"{setup.name}_mptcp", schemes=several, transport='mptcp = "ndiffports"\nsubflows = 4'
-        )
+        if setup.name.startswith("symmetric_"):
+            yield replace(
+                setup, name=f"{setup.name}_mptcp", schemes=several, transport='mptcp = "ndiffports"\nsubflows = 4'
+            )
 
 
 def _tuned(scheme: str) -> str:
@@ -128,29 +144,26 @@ def _tuned(scheme: str) -> str:
 
 def _workloads(extent: Extent) -> Iterator[Setup]:
     """The scenarios without their schemes."""
-    for sizes, profile in extent.workloads:
-        seconds = extent.seconds / 4 if sizes == "facebook-hadoop" else extent.seconds
-        traffic = f'{_SIZES[sizes]}\npairs = "inter-leaf"\nload_of = "host-links"\n{TFE_PORTS}'
+    for workload in extent.workloads:
+        sizes, profile = workload
+        warm_up, measured = seconds(sizes)
+        traffic = f'sizes = "{sizes}"\ntruncate = "{LARGEST_MB[sizes]} MB"\npairs = "inter-leaf"\n{TFE_PORTS}'
         for situation in SITUATIONS:
+            if not (situation.is_main or workload == extent.workloads[0]):
+                continue
             setup = Setup(
                 name=f"{situation.name}_{sizes}_{profile}",
                 fabric=situation.fabric,
                 events=situation.events,
-                traffic=traffic,
+                traffic=f'{traffic}\nload_of = "fabric-uplinks"',
                 schemes=(),
                 profile=profile,
-                seconds=seconds,
+                seconds=warm_up + measured,
                 seeds=extent.seeds,
-                loads=extent.loads,
+                loads=tuple(round(situation.capacity * load, 4) for load in situation.loads or extent.loads),
+                window=(warm_up, warm_up + measured),
+                warm=situation.warm,
             )
-            if situation in MAIN:
-                yield setup
-            elif sizes != "web-search":
-                continue
-            elif situation.name == "incast":
-                loads = (INCAST_LOAD,)
-                yield replace(setup, name=f"incast_fixed_{profile}", traffic=_INCAST, loads=loads)
-            elif situation.name == "permutation":
-                yield replace(setup, name=f"permutation_fixed_{profile}", traffic=_PERMUTATION, loads=())
-            else:
-                yield replace(setup, loads=extent.fat_tree_loads)
+            if situation.name == "permutation":
+                setup = replace(setup, name=f"permutation_fixed_{profile}", traffic=_PERMUTATION, loads=(), window=None)
+            yield setup

@@ -26,21 +26,22 @@ KEYS: dict[str, Any] = {
 
 MEASURES: dict[str, Any] = {
     "small_mean": pl.Float64,
+    "small_median": pl.Float64,
     "small_p99": pl.Float64,
     "large_mean": pl.Float64,
+    "large_median": pl.Float64,
     "large_p99": pl.Float64,
     "mean": pl.Float64,
-    "mean_with_arp": pl.Float64,
     "mean_fct_s": pl.Float64,
+    "timeouts": pl.Float64,
     "out_of_order": pl.Float64,
     "unfinished": pl.Float64,
     "entries": pl.Float64,
     "control": pl.Float64,
 }
-"""Slowdowns of small, large and all flows, and mean completion time, from the SYN on: in short runs, nearly each flow
-of an exploring scheme has to resolve an address, and hosts of the others need no ARP (`mean_with_arp` includes it).
-Share of segments that arrive out of order; share of flows without an end; entries in a switch's tables; control
-messages per flow."""
+"""Slowdowns of small, large and all flows, and mean completion time; share of flows with a retransmission timeout, each
+of which adds at least the minimum timeout; share of segments that arrive out of order; share of flows without an end;
+entries in a switch's tables; control messages per flow."""
 
 SCHEMA = KEYS | MEASURES
 WITH_MPTCP = "+mptcp"
@@ -75,24 +76,24 @@ def _part(name: str, part: Results) -> pl.DataFrame:
 
 def _of_flows(part: Results) -> pl.DataFrame:
     """The measures that are taken over the flows of a run."""
-    small, large = pl.col("class") == "mouse", pl.col("class") == "elephant"
-    since_syn = pl.col("fct_ps") - pl.col("resolution_ps")
-    slowdown = since_syn / pl.col("ideal_fct_ps")
-
-    def p99(kind: pl.Expr) -> pl.Expr:
-        return slowdown.filter(kind).quantile(0.99, interpolation=QUANTILE)
-
+    kinds = {"small": pl.col("class") == "mouse", "large": pl.col("class") == "elephant"}
+    slowdown = pl.col("slowdown")
+    by_kind = []
+    for name, kind in kinds.items():
+        own = slowdown.filter(kind)
+        by_kind += [
+            own.mean().alias(f"{name}_mean"),
+            own.median().alias(f"{name}_median"),
+            own.quantile(0.99, interpolation=QUANTILE).alias(f"{name}_p99"),
+        ]
     return (
         part.scan_flows()
         .group_by("run")
         .agg(
-            slowdown.filter(small).mean().alias("small_mean"),
-            p99(small).alias("small_p99"),
-            slowdown.filter(large).mean().alias("large_mean"),
-            p99(large).alias("large_p99"),
+            *by_kind,
             slowdown.mean().alias("mean"),
-            pl.col("slowdown").mean().alias("mean_with_arp"),
-            (since_syn / 1e12).mean().alias("mean_fct_s"),
+            (pl.col("fct_ps") / 1e12).mean().alias("mean_fct_s"),
+            (pl.col("timeouts") > 0).mean().alias("timeouts"),
             (pl.col("out_of_order").sum() / pl.col("first_transmissions_received").sum()).alias("out_of_order"),
             pl.col("fct_ps").is_null().mean().alias("unfinished"),
         )
