@@ -138,11 +138,23 @@ impl Cubic {
         if self.least_delay == 0 || rtt < self.least_delay {
             self.least_delay = rtt;
         }
-        if cfg.hystart == config::HyStart::Classic
-            && window.cwnd <= window.ssthresh
-            && window.cwnd >= cfg.hystart_low_window.saturating_mul(cfg.segment())
-        {
-            self.hystart.classic(cfg, window, ack, self.least_delay);
+        let ns3 = cfg.loss_recovery == LossRecovery::Ns3v37;
+        let counts = window.in_slow_start() || ns3 && window.cwnd == window.ssthresh;
+        if self.hystart.found || !counts {
+            return;
+        }
+        match cfg.hystart {
+            config::HyStart::Off => {}
+            config::HyStart::Classic => {
+                // Linux since 5.16 (`hystart_update`) starts a round before it measures its first ACK.
+                if !ns3 {
+                    self.hystart.round(ack);
+                }
+                if window.cwnd >= cfg.hystart_low_window.saturating_mul(cfg.segment()) {
+                    self.hystart.classic(cfg, window, ack, self.least_delay);
+                }
+            }
+            config::HyStart::PlusPlus => self.hystart.plus_plus(cfg, window, ack),
         }
     }
 
@@ -174,15 +186,11 @@ impl Cubic {
 
     fn slow_start(&mut self, cfg: &Config, ack: &Ack) {
         let window = &mut self.window;
-        let bytes = match cfg.hystart {
-            config::HyStart::Off => ack.bytes,
-            config::HyStart::Classic => {
-                self.hystart.round(ack);
-                ack.bytes
-            }
-            config::HyStart::PlusPlus if self.hystart.found => ack.bytes,
-            config::HyStart::PlusPlus => self.hystart.plus_plus(cfg, window, ack),
-        };
+        if cfg.hystart == config::HyStart::Classic && cfg.loss_recovery == LossRecovery::Ns3v37 {
+            // ns-3 starts a round after it has measured its first ACK as one of the last round.
+            self.hystart.round(ack);
+        }
+        let bytes = self.hystart.growth(ack.bytes);
         // Linux stops at the threshold, ns-3 passes it.
         let room = match cfg.window_growth {
             WindowGrowth::PerByte => window.ssthresh - window.cwnd,

@@ -62,9 +62,6 @@ impl HyStart {
     /// Processes a round-trip sample. Sets the threshold to the window when slow start should end.
     pub(super) fn classic(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, least: u64) {
         let rtt = ack.rtt;
-        if self.found {
-            return;
-        }
         if ack.now.saturating_since(self.last_ack) <= cfg.hystart_ack_delta {
             self.last_ack = ack.now;
             let limit = match (cfg.hystart_half_train, cfg.pacing) {
@@ -93,9 +90,8 @@ impl HyStart {
         }
     }
 
-    /// RFC 9406, section 4.2. Returns by how many of the acknowledged bytes slow start may grow.
-    pub(super) fn plus_plus(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) -> u32 {
-        let rtt = ack.srtt;
+    /// Processes a round-trip sample in slow start (RFC 9406, section 4.2).
+    pub(super) fn plus_plus(&mut self, cfg: &Config, window: &mut Window, ack: &Ack) {
         if !self.in_round || before(self.end, ack.una) {
             if self.in_round && self.conservative == 0 {
                 self.baseline = self.current;
@@ -105,17 +101,15 @@ impl HyStart {
                 if self.conservative == 0 {
                     self.found = true;
                     window.ssthresh = window.cwnd;
-                    return ack.bytes;
+                    return;
                 }
             }
             self.restart(ack.now, ack.high);
         }
-        if rtt > 0 {
-            if self.current == 0 || rtt < self.current {
-                self.current = rtt;
-            }
-            self.samples = self.samples.saturating_add(1);
+        if self.current == 0 || ack.rtt < self.current {
+            self.current = ack.rtt;
         }
+        self.samples = self.samples.saturating_add(1);
         if self.samples >= cfg.hystart_min_samples && self.baseline > 0 {
             if self.conservative == 0 {
                 let threshold = (self.baseline / 8).clamp(PLUS_PLUS_DELAY.0, PLUS_PLUS_DELAY.1);
@@ -128,7 +122,11 @@ impl HyStart {
                 self.baseline = self.current;
             }
         }
-        if self.conservative > 0 { ack.bytes / CSS_DIVISOR } else { ack.bytes }
+    }
+
+    /// By how many of the acknowledged bytes slow start may grow.
+    pub(super) fn growth(&self, bytes: u32) -> u32 {
+        if self.conservative > 0 { bytes / CSS_DIVISOR } else { bytes }
     }
 }
 
@@ -192,7 +190,10 @@ mod tests {
         let ms = 1_000_000_000;
         let mut hystart = HyStart::default();
         let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
-        let mut grow = |at, una, high, rtt| hystart.plus_plus(&cfg, &mut window, &ack(at, una, high, rtt));
+        let mut grow = |at, una, high, rtt| {
+            hystart.plus_plus(&cfg, &mut window, &ack(at, una, high, rtt));
+            hystart.growth(1000)
+        };
         for i in 0..10 {
             assert_eq!(grow(i, 1 + i as u32, 100, 10 * ms), 1000);
         }

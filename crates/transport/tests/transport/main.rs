@@ -11,6 +11,7 @@ mod ns3_traces;
 mod pacing;
 mod properties;
 mod queue_pairs;
+mod slow_start;
 mod snapshot;
 mod transfer;
 mod transitions;
