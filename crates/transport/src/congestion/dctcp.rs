@@ -3,7 +3,7 @@
 use super::reno::Reno;
 use super::{Ack, Cause, Controller, Delivered, Window};
 use crate::config::Config;
-use crate::seq::before;
+use crate::seq::at_or_before;
 
 /// Reno with the smoothed fraction of marked bytes.
 #[derive(Clone, Debug)]
@@ -46,11 +46,9 @@ impl Controller for Dctcp {
         if marked {
             self.marked = self.marked.saturating_add(bytes);
         }
-        if !self.started {
+        // The first ACK ends the first observation window, which ends at the initial SND.UNA.
+        if !self.started || at_or_before(self.end, una) {
             self.started = true;
-            self.end = high;
-        }
-        if before(self.end, una) || self.end == una {
             if self.acked > 0 {
                 let share = f64::from(self.marked) / f64::from(self.acked);
                 self.alpha += cfg.dctcp_gain * (share - self.alpha);
@@ -94,9 +92,10 @@ mod tests {
             dctcp.on_delivered(&cfg, &Delivered { bytes, marked, una, high });
             dctcp.alpha
         };
-        assert_eq!(delivered(1000, true, 1000, 5000), 0.0, "the window is not over");
-        assert_eq!(delivered(3000, false, 4000, 9000), 0.0);
-        let alpha = delivered(1000, true, 5000, 10_000);
+        assert_eq!(delivered(1000, false, 1000, 6000), 0.0, "the first window is over");
+        assert_eq!(delivered(1000, true, 2000, 9000), 0.0, "the second is not");
+        assert_eq!(delivered(3000, false, 5000, 9000), 0.0);
+        let alpha = delivered(1000, true, 6000, 10_000);
         assert!((alpha - 0.4 / 16.0).abs() < 1e-12, "2 of 5 kB were marked");
     }
 
