@@ -137,7 +137,8 @@ pub enum TimestampClock {
 pub enum RttSource {
     /// From echoed timestamps, one sample per ACK that advances (RFC 7323, section 4), at the clock's resolution.
     Timestamps,
-    /// From send times: every ACK with `rack`, otherwise one segment timed at a time (RFC 6298, section 3).
+    /// From send times: every ACK with `rack`, otherwise one segment timed at a time (RFC 6298, section 3). Where only
+    /// retransmissions were acknowledged, from echoed timestamps, if there are any (Linux).
     SendTimes,
 }
 
@@ -149,6 +150,16 @@ pub enum RtoFloor {
     Timeout,
     /// The variance term of the timeout (Linux: SRTT + at least `min_rto`).
     Variance,
+}
+
+/// What the variance term of the timeout is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoVariance {
+    /// Four mean deviations (RFC 6298).
+    Mean,
+    /// The largest four mean deviations of a round trip; it falls by at most a quarter per round trip (Linux).
+    Peak,
 }
 
 /// All TCP parameters. The names are the keys of a scenario's `[transport]`.
@@ -205,7 +216,8 @@ pub struct Config {
     pub tail_loss_probe: bool,
     /// Whether spurious timeouts are detected (RFC 5682). `loss_recovery = "standard"` only.
     pub frto: bool,
-    /// Whether a reduction is undone if all retransmissions prove unnecessary (RFC 3708). Needs `dsack`.
+    /// Whether a reduction is undone if it proves unnecessary: an original arrives late (RFC 3522, 4015), or all
+    /// retransmissions are reported as duplicates (RFC 3708). Needs `dsack`.
     pub undo: bool,
     /// Whether the window shrinks gradually in recovery (RFC 6937). `loss_recovery = "standard"` only.
     pub proportional_rate_reduction: bool,
@@ -228,6 +240,8 @@ pub struct Config {
     pub min_rto: Duration,
     /// The quantity that `min_rto` bounds from below.
     pub rto_floor: RtoFloor,
+    /// What the variance term of the timeout is made of.
+    pub rto_variance: RtoVariance,
     /// Maximum RTO after backoff.
     pub max_rto: Duration,
     /// Timeout of the first SYN; it doubles with each retry.

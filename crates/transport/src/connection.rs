@@ -2,7 +2,7 @@
 
 use weft_units::Time;
 
-use crate::config::{Config, EcnMode, LossRecovery};
+use crate::config::{Config, EcnMode, LossRecovery, RttSource};
 use crate::congestion::Controller;
 use crate::endpoint::{Endpoint, State, fact, todo};
 use crate::segment::{Flags, Segment};
@@ -25,15 +25,22 @@ impl Endpoint {
         }
     }
 
-    /// Processes the timestamp of a segment; an old one (RFC 7323, section 5.3) is refused with an ACK.
+    /// Whether the timestamp of a segment is not too old (RFC 7323, section 5.3). One that is gets an ACK.
     #[inline(always)]
-    fn takes_timestamp(&mut self, cfg: &Config, seg: &Segment) -> bool {
-        if cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK {
+    fn is_recent(&mut self, cfg: &Config, seg: &Segment) -> bool {
+        let old = cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK;
+        if old {
             self.todo |= todo::ACK;
-            return false;
         }
-        self.on_timestamp(cfg, seg);
-        true
+        !old
+    }
+
+    /// Notes the timestamp of a segment to echo it, as in Linux (`tcp_ack`) only with an ACK that is valid and not old.
+    #[inline(always)]
+    fn take_timestamp(&mut self, cfg: &Config, seg: &Segment, is_valid: bool) {
+        if seg.flags.has(Flags::TS) && (is_valid || cfg.loss_recovery != LossRecovery::Standard) {
+            self.on_timestamp(cfg, seg);
+        }
     }
 
     /// An ACK, with or without data, on an open connection.
@@ -43,13 +50,15 @@ impl Endpoint {
             self.on_unacceptable(cfg, seg);
             return;
         }
-        if seg.flags.has(Flags::TS) && !self.takes_timestamp(cfg, seg) {
+        if seg.flags.has(Flags::TS) && !self.is_recent(cfg, seg) {
             return;
         }
         let ahead = span(self.snd_una, seg.ack);
         let flight = span(self.snd_una, self.snd_max);
+        self.take_timestamp(cfg, seg, ahead <= flight);
         if ahead <= flight {
-            if ahead > 0 || flight > 0 || seg.window != self.snd_wnd {
+            // A duplicate may be reported after everything was acknowledged.
+            if ahead > 0 || flight > 0 || seg.window != self.snd_wnd || seg.sack_count > 0 {
                 self.on_ack(cfg, now, seg, seg.ack);
             }
         } else if before(self.snd_una, seg.ack) {
@@ -142,26 +151,36 @@ impl Endpoint {
             return;
         }
         self.first_sample(cfg, now, seg);
+        let echoes_first = seg.flags.has(Flags::TS) && seg.ts_ecr == Self::clock(cfg, self.timed_at);
+        if cfg.loss_recovery == LossRecovery::Standard && self.retries > 1 && !echoes_first {
+            // RFC 5681, section 3.1: a lost SYN leaves one segment. As in Linux (`tcp_init_cwnd`), one lost SYN does
+            // not, nor do needless retransmissions.
+            self.congestion.controller(cfg).on_recovery(cfg.segment());
+        }
         self.establish();
         self.todo |= todo::ACK_FIRST;
     }
 
-    /// Takes the first round-trip sample from the handshake. With timestamps a retransmitted SYN counts, too: ns-3
-    /// fails to mark it as one, so after a lost SYN+ACK, which echoes the first SYN, it measures a round trip of
-    /// seconds.
+    /// Takes the first round-trip sample from the handshake. With timestamps a retransmitted SYN counts, too: the other
+    /// side echoes the one that it answers. ns-3 echoes the first one again after a lost SYN+ACK, so it measures a round
+    /// trip of seconds.
     fn first_sample(&mut self, cfg: &Config, now: Time, seg: &Segment) {
         let sample = if cfg.loss_recovery == LossRecovery::Ns3v23 {
             // ns-3.23 takes no sample from the handshake.
             0
-        } else if cfg.rtt_source == crate::RttSource::Timestamps && seg.flags.has(Flags::TS) {
+        } else if cfg.rtt_source == RttSource::Timestamps && seg.flags.has(Flags::TS) {
             self.elapsed(cfg, now, seg.ts_ecr)
         } else if self.is(fact::TIMED) {
             now.saturating_since(self.timed_at).ps()
+        } else if cfg.loss_recovery == LossRecovery::Standard && seg.flags.has(Flags::TS) {
+            self.elapsed(cfg, now, seg.ts_ecr)
         } else {
             0
         };
         if sample > 0 {
-            self.rtt.sample(cfg, sample);
+            self.measured(cfg, sample);
+        } else if cfg.loss_recovery == LossRecovery::Standard && self.retries > 0 {
+            self.rtt.stays_unknown(cfg);
         }
         self.clear(fact::TIMED);
     }
@@ -170,6 +189,7 @@ impl Endpoint {
         self.state = State::Established;
         self.todo &= !todo::SYN;
         self.backoff = 0;
+        self.retries = 0;
         self.send_timer_at = Time::MAX;
         self.timer = Timer::Retransmit;
         self.note_fin_due();
@@ -268,9 +288,11 @@ impl Endpoint {
             // ns-3.37 drops a FIN that overtook the end of the handshake, with its data.
             return;
         }
-        if seg.flags.has(Flags::TS) && !self.takes_timestamp(cfg, seg) {
+        if seg.flags.has(Flags::TS) && !self.is_recent(cfg, seg) {
             return;
         }
+        let flight = span(self.snd_una, self.snd_max) + u32::from(self.is(fact::FIN_SENT));
+        self.take_timestamp(cfg, seg, span(self.snd_una, seg.ack) <= flight);
         if !self.take_ack(cfg, now, seg) {
             return;
         }
@@ -347,6 +369,7 @@ impl Endpoint {
     fn fin_acked(&mut self) {
         self.set(fact::FIN_ACKED);
         self.backoff = 0;
+        self.retries = 0;
         self.todo &= !todo::FIN;
     }
 

@@ -145,7 +145,7 @@ pub struct Endpoint {
     pub(crate) facts: u16,
     /// Remaining segments to acknowledge at once.
     pub(crate) quick: u8,
-    /// Consecutive timeouts.
+    /// How often the timeout is doubled: until the next round-trip sample.
     pub(crate) backoff: u8,
     /// When the sender's timer expires.
     pub(crate) send_timer_at: Time,
@@ -188,9 +188,6 @@ pub struct Endpoint {
     /// Bytes acknowledged.
     pub(crate) acked: u64,
     pub(crate) last_sent: Time,
-    /// Marks up to here were answered.
-    pub(crate) cwr_end: u32,
-    pub(crate) dup_acks: u32,
 
     /// Sequence number at which recovery ends.
     pub(crate) recover: u32,
@@ -203,6 +200,13 @@ pub struct Endpoint {
     /// A range received twice.
     pub(crate) duplicate: (u32, u32),
     pub(crate) timer: Timer,
+    /// Consecutive timeouts without progress.
+    pub(crate) retries: u8,
+    /// End of the round trip whose largest deviation counts for the timeout.
+    pub(crate) rtt_round: u32,
+    /// Marks up to here were answered.
+    pub(crate) cwr_end: u32,
+    pub(crate) dup_acks: u32,
     /// When data held for the interface may be sent.
     pub(crate) held_until: Time,
     /// When pacing allows the next segment.
@@ -237,7 +241,7 @@ impl Endpoint {
             prior_ack: 0,
             duplicate: (0, 0),
             held: None,
-            rtt: Rtt::new(cfg),
+            rtt: Rtt::new(),
             loss: None,
             acked: 0,
             last_sent: Time::ZERO,
@@ -249,6 +253,8 @@ impl Endpoint {
             rcv_fin: 0,
             timed_seq: 0,
             timer: Timer::Retransmit,
+            retries: 0,
+            rtt_round: first,
             held_until: Time::MAX,
             paced_until: Time::MAX,
             next_send: Time::ZERO,

@@ -55,7 +55,7 @@ pub mod uec;
 
 pub use config::{
     Config, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion, MptcpScheduler,
-    RtoFloor, RttSource, TimestampClock, WindowGrowth,
+    RtoFloor, RtoVariance, RttSource, TimestampClock, WindowGrowth,
 };
 pub use congestion::PacingRate;
 pub use endpoint::{Endpoint, State, Stats};

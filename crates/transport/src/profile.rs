@@ -7,7 +7,7 @@ use weft_units::{Bytes, Duration};
 
 use crate::config::{
     Config, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion, MptcpScheduler,
-    RtoFloor, RttSource, TimestampClock, WindowGrowth,
+    RtoFloor, RtoVariance, RttSource, TimestampClock, WindowGrowth,
 };
 
 /// The name and description of each profile.
@@ -74,6 +74,7 @@ fn ns3_37() -> Config {
         initial_rto: Duration::from_secs(1),
         min_rto: Duration::from_secs(1),
         rto_floor: RtoFloor::Timeout,
+        rto_variance: RtoVariance::Mean,
         max_rto: Duration::from_secs(60),
         syn_timeout: Duration::from_secs(3),
         syn_retries: 6,
@@ -149,9 +150,10 @@ fn linux() -> Config {
         undo: true,
         paws: true,
         rtt_source: RttSource::SendTimes,
-        zero_rtt_sample: Duration::ZERO,
+        zero_rtt_sample: Duration::from_ms(1),
         min_rto: Duration::from_ms(200),
         rto_floor: RtoFloor::Variance,
+        rto_variance: RtoVariance::Peak,
         max_rto: Duration::from_secs(120),
         syn_timeout: Duration::from_secs(1),
         data_retries: 15,
@@ -162,7 +164,7 @@ fn linux() -> Config {
         cubic_beta: 717.0 / 1024.0,
         cubic_c: 410.0 / 1024.0,
         cubic_reno_friendly: true,
-        cubic_delay_ignore: Duration::ZERO,
+        cubic_delay_ignore: Duration::from_secs(1),
         hystart_half_train: true,
         hystart_delay_max: Duration::from_ms(16),
         // Mainline Linux has no coupled controller.
@@ -177,9 +179,6 @@ fn dctcp() -> Config {
         ecn: EcnMode::Dctcp,
         rack: false,
         tail_loss_probe: false,
-        frto: false,
-        undo: false,
-        dsack: false,
         timestamp_clock: TimestampClock::Microsecond,
         rtt_source: RttSource::Timestamps,
         zero_rtt_sample: Duration::from_us(1),

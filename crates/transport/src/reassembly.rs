@@ -49,6 +49,11 @@ impl Reassembly {
         true
     }
 
+    /// `[start, end)` arrived again: the block that holds it is reported first (RFC 2018, section 4; Linux).
+    pub(crate) fn repeat(&mut self, start: u32, end: u32) {
+        self.report((start, end));
+    }
+
     /// Puts `block` first in the list to report, merged with blocks it touches. A block that fell off the list
     /// is reported again only when touched again, as in Linux and ns-3.
     fn report(&mut self, mut block: (u32, u32)) {
@@ -117,6 +122,8 @@ mod tests {
         assert!(held.insert(20, 30) && held.insert(40, 50) && held.insert(60, 70));
         assert_eq!(held.blocks(), [(60, 70), (40, 50), (20, 30)]);
         assert!(!held.insert(42, 48), "nothing new");
+        held.repeat(42, 48);
+        assert_eq!(held.blocks(), [(40, 50), (60, 70), (20, 30)]);
         assert!(held.insert(30, 40), "fills the gap between two");
         assert_eq!(held.blocks(), [(20, 50), (60, 70)]);
         assert_eq!(held.advance(20), 50);

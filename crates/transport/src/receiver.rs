@@ -70,6 +70,11 @@ impl Endpoint {
             let duplicate = self.store(cfg, start, stop);
             if duplicate {
                 self.note_duplicate(cfg, seg.seq, end);
+                if cfg.dsack
+                    && let Some(held) = &mut self.held
+                {
+                    held.repeat(seg.seq, end);
+                }
             }
         } else if seg.len > 0 && before(seg.seq, self.rcv_nxt) {
             self.note_duplicate(cfg, seg.seq, end);

@@ -2,10 +2,13 @@
 
 use weft_units::{Duration, Time};
 
-use crate::config::{Config, LossRecovery, RtoFloor};
+use crate::config::{Config, LossRecovery, RtoFloor, RtoVariance};
 
 /// Longer samples come from broken timestamps: 10 min.
 const LONGEST_SAMPLE: u64 = 600_000_000_000_000;
+
+/// The timeout after a handshake without a sample, because its SYN was repeated (RFC 6298, section 5.7).
+const UNKNOWN: u64 = 3_000_000_000_000;
 
 /// The estimate of one connection, in picoseconds.
 #[derive(Clone, Debug)]
@@ -14,39 +17,63 @@ pub(crate) struct Rtt {
     srtt: u64,
     /// Mean deviation.
     variance: u64,
-    /// Timeout without backoff.
-    rto: u64,
+    /// The variance term of the timeout; before the first sample, the timeout, 0: the initial one.
+    term: u64,
+    /// The largest term of this round trip (`rto_variance = "peak"`).
+    peak: u64,
 }
 
 impl Rtt {
-    pub(crate) fn new(cfg: &Config) -> Self {
-        Self { srtt: 0, variance: 0, rto: cfg.initial_rto.ps() }
+    pub(crate) fn new() -> Self {
+        Self { srtt: 0, variance: 0, term: 0, peak: 0 }
     }
 
-    /// Takes a sample (RFC 6298, sections 2.2 to 2.4).
+    /// Takes a sample (RFC 6298, sections 2.2 to 2.4). `new_round`: all that was in flight when this was last true has
+    /// been acknowledged.
     #[inline]
-    pub(crate) fn sample(&mut self, cfg: &Config, sample: u64) {
+    pub(crate) fn sample(&mut self, cfg: &Config, sample: u64, new_round: bool) {
         let sample = sample.clamp(1, LONGEST_SAMPLE);
         if self.srtt == 0 {
             self.srtt = sample;
             self.variance = sample / 2;
-        } else {
-            let error = sample.wrapping_sub(self.srtt) as i64;
-            let spread = error.unsigned_abs().wrapping_sub(self.variance) as i64;
-            let part = |of: i64, parts: i64| match cfg.loss_recovery {
-                // ns-3 counts whole nanoseconds.
-                LossRecovery::Ns3v37 => of.div_euclid(1000 * parts) * 1000,
-                _ => of.div_euclid(parts),
-            };
-            self.srtt = self.srtt.wrapping_add_signed(part(error, 8)).max(1);
-            self.variance = self.variance.wrapping_add_signed(part(spread, 4));
+            self.term = least_term(cfg).max(4 * self.variance);
+            self.peak = self.term;
+            return;
         }
-        let least = cfg.min_rto.ps();
-        let variance = (4 * self.variance).max(cfg.rto_granularity.ps());
-        self.rto = match cfg.rto_floor {
-            RtoFloor::Timeout => (self.srtt + variance).max(least),
-            RtoFloor::Variance => self.srtt + variance.max(least),
+        let error = sample.wrapping_sub(self.srtt) as i64;
+        let mut spread = error.unsigned_abs().wrapping_sub(self.variance) as i64;
+        if cfg.rto_variance == RtoVariance::Peak && error < 0 && spread > 0 {
+            // Linux: a shorter round trip raises the deviation by an eighth of what a longer one does.
+            spread /= 8;
+        }
+        let part = |of: i64, parts: i64| match cfg.loss_recovery {
+            // ns-3 counts whole nanoseconds.
+            LossRecovery::Ns3v37 => of.div_euclid(1000 * parts) * 1000,
+            _ => of.div_euclid(parts),
         };
+        self.srtt = self.srtt.wrapping_add_signed(part(error, 8)).max(1);
+        self.variance = self.variance.wrapping_add_signed(part(spread, 4));
+        match cfg.rto_variance {
+            RtoVariance::Mean => self.term = least_term(cfg).max(4 * self.variance),
+            RtoVariance::Peak => self.follow_peak(cfg, new_round),
+        }
+    }
+
+    /// Linux (`tcp_rtt_estimator`): the term rises with the deviation at once. Once per round trip, it falls by a quarter
+    /// of what it exceeds the largest deviation of that round trip.
+    #[inline]
+    fn follow_peak(&mut self, cfg: &Config, new_round: bool) {
+        self.peak = self.peak.max(4 * self.variance);
+        self.term = self.term.max(self.peak);
+        if new_round {
+            self.term -= (self.term - self.peak) / 4;
+            self.peak = least_term(cfg);
+        }
+    }
+
+    /// The handshake gave no sample, because its SYN was repeated.
+    pub(crate) fn stays_unknown(&mut self, cfg: &Config) {
+        self.term = UNKNOWN.max(cfg.initial_rto.ps());
     }
 
     /// Smoothed round-trip time; zero before the first sample.
@@ -55,13 +82,25 @@ impl Rtt {
         Duration::from_ps(self.srtt)
     }
 
-    /// The timeout after `backoff` consecutive expiries (RFC 6298, section 5.5).
+    /// The timeout without backoff.
+    #[inline]
+    fn base(&self, cfg: &Config) -> u64 {
+        match self.srtt {
+            0 if self.term == 0 => cfg.initial_rto.ps(),
+            0 => self.term,
+            _ if cfg.rto_floor == RtoFloor::Timeout => (self.srtt + self.term).max(cfg.min_rto.ps()),
+            _ => self.srtt + self.term,
+        }
+    }
+
+    /// The timeout, doubled `backoff` times (RFC 6298, section 5.5).
     #[inline]
     pub(crate) fn timeout(&self, cfg: &Config, backoff: u8) -> Duration {
+        let base = self.base(cfg);
         if backoff == 0 {
-            return Duration::from_ps(self.rto.min(cfg.max_rto.ps()));
+            return Duration::from_ps(base.min(cfg.max_rto.ps()));
         }
-        let longer = u128::from(self.rto) << backoff.min(32);
+        let longer = u128::from(base) << backoff.min(32);
         Duration::from_ps(longer.min(u128::from(cfg.max_rto.ps())) as u64)
     }
 
@@ -78,6 +117,15 @@ impl Rtt {
     }
 }
 
+/// The least variance term.
+#[inline]
+fn least_term(cfg: &Config) -> u64 {
+    match cfg.rto_floor {
+        RtoFloor::Timeout => cfg.rto_granularity.ps(),
+        RtoFloor::Variance => cfg.rto_granularity.ps().max(cfg.min_rto.ps()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,11 +133,11 @@ mod tests {
     #[test]
     fn the_first_sample_sets_and_the_next_ones_move_by_an_eighth() {
         let cfg = Config { min_rto: Duration::from_us(1), ..Config::profile("ns3-3.37").unwrap() };
-        let mut rtt = Rtt::new(&cfg);
+        let mut rtt = Rtt::new();
         assert_eq!(rtt.timeout(&cfg, 0), Duration::from_secs(1));
-        rtt.sample(&cfg, Duration::from_ms(100).ps());
+        rtt.sample(&cfg, Duration::from_ms(100).ps(), true);
         assert_eq!(rtt.timeout(&cfg, 0), Duration::from_ms(300), "SRTT + 4 * RTT / 2");
-        rtt.sample(&cfg, Duration::from_ms(180).ps());
+        rtt.sample(&cfg, Duration::from_ms(180).ps(), true);
         assert_eq!(rtt.srtt(), Duration::from_ms(110));
         assert_eq!(rtt.timeout(&cfg, 0), Duration::from_ms(340), "variance 3/4 * 50 + 1/4 * 80");
     }
@@ -97,7 +145,7 @@ mod tests {
     #[test]
     fn the_timeout_doubles_up_to_its_limit() {
         let cfg = Config::profile("ns3-3.37").unwrap();
-        let rtt = Rtt::new(&cfg);
+        let rtt = Rtt::new();
         let seconds = |backoff| rtt.timeout(&cfg, backoff).ps() / 1_000_000_000_000;
         assert_eq!([0, 1, 5, 6, 255].map(seconds), [1, 2, 32, 60, 60]);
     }
@@ -105,8 +153,27 @@ mod tests {
     #[test]
     fn linux_adds_its_floor_to_the_round_trip() {
         let cfg = Config::profile("linux").unwrap();
-        let mut rtt = Rtt::new(&cfg);
-        rtt.sample(&cfg, Duration::from_ms(10).ps());
+        let mut rtt = Rtt::new();
+        rtt.sample(&cfg, Duration::from_ms(10).ps(), true);
         assert_eq!(rtt.timeout(&cfg, 0), Duration::from_ms(210));
+    }
+
+    #[test]
+    fn the_peak_of_linux_rises_at_once_and_falls_by_a_quarter_a_round_trip() {
+        let cfg = Config::profile("linux").unwrap();
+        let mut rtt = Rtt::new();
+        let mut timeout = |ms: u64, new_round| {
+            rtt.sample(&cfg, Duration::from_ms(ms).ps(), new_round);
+            rtt.timeout(&cfg, 0).ps() / 1_000_000_000
+        };
+        assert_eq!(timeout(100, true), 300);
+        assert_eq!(timeout(100, true), 300, "not less than the minimum of 200 ms");
+        assert_eq!(timeout(1700, false), 300 + 1712, "SRTT 300 ms, deviation 428 ms");
+        for _ in 0..5 {
+            assert!(timeout(300, false) > 1700, "no less in the same round trip");
+        }
+        let rounds: Vec<u64> = (0..4).map(|_| timeout(300, true)).collect();
+        assert!(rounds.windows(2).all(|pair| pair[1] < pair[0]), "{rounds:?}");
+        assert!(rounds[3] > 800, "{rounds:?}");
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Tick(u32);
 
 impl Tick {
     const SHIFT: u32 = 17;
+    /// Picoseconds.
+    const LENGTH: u64 = 1 << Self::SHIFT;
 
     #[inline]
     pub(crate) const fn at(now: Time) -> Self {
@@ -65,8 +67,13 @@ pub(crate) struct News {
     pub(crate) lowest_original: Option<u32>,
     /// The same, highest end.
     pub(crate) highest_original: Option<u32>,
-    /// Send time of the first acknowledged segment that was never retransmitted.
-    pub(crate) first_sent: Option<Tick>,
+    /// Send times of the first and the last of the segments acknowledged cumulatively, among those never retransmitted
+    /// or reported before.
+    acked: Option<(Tick, Tick)>,
+    /// The same of those reported.
+    reported: Option<(Tick, Tick)>,
+    /// A segment that was ever retransmitted was acknowledged cumulatively.
+    ambiguous: bool,
     /// Send time and end of the most recently sent segment among those delivered, without ambiguous deliveries.
     pub(crate) latest: Option<(Tick, u32)>,
     /// Round-trip time of the last delivery, picoseconds, without ambiguous deliveries; 0: none.
@@ -75,24 +82,41 @@ pub(crate) struct News {
     now: Tick,
     /// Minimum round-trip time so far, picoseconds.
     least: u64,
+    /// What was sent more recently than this many picoseconds ago cannot be what the ACK's timestamp echoes.
+    after_echo: u64,
 }
 
 impl News {
-    /// No news yet from an ACK that arrives at `now`; `least` is the minimum round-trip time so far, picoseconds.
-    pub(crate) fn at(now: Tick, least: u64) -> Self {
-        Self { now, least, ..Self::default() }
+    /// No news yet from an ACK that arrives at `now`; `least` is the minimum round-trip time so far, and the ACK's
+    /// timestamp echoes nothing sent in the last `after_echo`, picoseconds.
+    pub(crate) fn at(now: Tick, least: u64, after_echo: u64) -> Self {
+        Self { now, least, after_echo, ..Self::default() }
     }
 
-    fn note(&mut self, start: u32, entry: Entry, end: u32) {
+    /// Send times of the first and the last segment that give round-trip samples. Karn's algorithm as in Linux
+    /// (`tcp_clean_rtx_queue`): an ACK that covers a retransmitted segment gives samples only by what it reports.
+    pub(crate) fn timed(&self) -> Option<(Tick, Tick)> {
+        let acked = if self.ambiguous { None } else { self.acked };
+        acked.or(self.reported)
+    }
+
+    /// Whether a reported segment was sent before `head`.
+    pub(crate) fn reports_older(&self, head: Tick) -> bool {
+        self.reported.is_some_and(|(first, _)| head.after(first))
+    }
+
+    fn note(&mut self, start: u32, entry: Entry, end: u32, reported: bool) {
         let ever = entry.flags & EVER != 0;
         if !ever {
-            self.first_sent.get_or_insert(entry.sent);
+            let times = if reported { &mut self.reported } else { &mut self.acked };
+            *times = Some((times.map_or(entry.sent, |(first, _)| first), entry.sent));
             self.lowest_original = Some(self.lowest_original.map_or(start, |s| earlier(s, start)));
             self.highest_original = Some(self.highest_original.map_or(end, |e| later(e, end)));
         }
         let rtt = self.now.since(entry.sent).max(1);
-        // A retransmission acknowledged sooner than any round trip: the original may have arrived.
-        if ever && rtt < self.least {
+        // A retransmission acknowledged sooner than any round trip, or by an older timestamp than its own (Linux:
+        // `tcp_skb_spurious_retrans`): the original arrived.
+        if ever && (rtt < self.least || rtt + Tick::LENGTH <= self.after_echo) {
             return;
         }
         self.rtt = rtt;
@@ -306,11 +330,12 @@ impl Sent {
             let len = self.len_at(0);
             let end = front.start.wrapping_add(len);
             let covered = span(front.start, earlier(ack, end));
+            news.ambiguous |= front.flags & EVER != 0;
             self.account(front.flags, covered, -1);
             if front.flags & SACKED == 0 {
                 news.delivered += covered;
                 news.retransmitted |= front.flags & RETRANS != 0;
-                news.note(front.start, front, end);
+                news.note(front.start, front, end, false);
             }
             if before(ack, end) {
                 self.entries[0].start = ack;
@@ -376,7 +401,7 @@ impl Sent {
             }
             news.delivered += len;
             news.sacked += len;
-            news.note(entry.start, entry, end);
+            news.note(entry.start, entry, end, true);
             self.set(position, SACKED, clear);
             // ns-3 treats a segment right below the highest as the highest.
             let reach = if keep_retrans { end.wrapping_add(1) } else { entry.start };
@@ -441,6 +466,11 @@ impl Sent {
 
     pub(crate) fn head_flags(&self) -> u8 {
         self.entries.front().map_or(0, |head| head.flags)
+    }
+
+    /// When the head was last sent.
+    pub(crate) fn head_sent(&self) -> Option<Tick> {
+        self.entries.front().map(|head| head.sent)
     }
 
     /// Whether the head ends at `end`, was retransmitted and is not reported.

@@ -63,10 +63,11 @@ impl Endpoint {
     }
 
     fn gives_up(&mut self, retries: u8) -> bool {
-        if self.backoff >= retries && retries < u8::MAX {
+        if self.retries >= retries && retries < u8::MAX {
             self.abort();
             return true;
         }
+        self.retries = self.retries.saturating_add(1);
         self.backoff = self.backoff.saturating_add(1);
         false
     }
@@ -144,7 +145,6 @@ impl Endpoint {
     fn may_probe_tail(&self) -> bool {
         self.phase == Phase::Open
             && !self.is(fact::SPLIT)
-            && self.backoff == 0
             && self.snd_una != self.snd_nxt
             && self.rtt.srtt() > Duration::ZERO
             && self.loss.as_ref().is_some_and(|loss| !loss.probe.is_out())

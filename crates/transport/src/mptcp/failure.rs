@@ -48,7 +48,7 @@ impl Connection {
         }
         subflow.endpoint.on_timeout(&cfg.subflow, now);
         // Once everything has arrived, do not wait for an unresponsive subflow to close.
-        if self.finishing && subflow.endpoint.backoff > END_RETRIES {
+        if self.finishing && subflow.endpoint.retries > END_RETRIES {
             subflow.reset();
         }
         if subflow.endpoint.state == State::Closed {

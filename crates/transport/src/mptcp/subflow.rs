@@ -137,7 +137,7 @@ impl Subflow {
     #[inline]
     pub(crate) fn progresses(&mut self) {
         self.sent.release(self.endpoint.snd_una);
-        if self.endpoint.backoff == 0 {
+        if self.endpoint.retries == 0 {
             self.stale = false;
         }
     }

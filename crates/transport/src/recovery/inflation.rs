@@ -121,7 +121,7 @@ fn advance_23(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u3
     if ep.phase == Phase::Recovery && before(ack, ep.recover) {
         let controller = ep.congestion.controller(cfg);
         controller.on_recovery(controller.window().saturating_add(mss).saturating_sub(advanced));
-        ep.advance(ack, advanced);
+        ep.advance(cfg, ack, advanced);
         force_head(ep, cfg, now);
         ep.start_timer(cfg, now);
         return;
@@ -132,7 +132,7 @@ fn advance_23(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u3
     }
     ep.phase = Phase::Open;
     ep.clear(fact::GUARD);
-    ep.advance(ack, advanced);
+    ep.advance(cfg, ack, advanced);
     // Any ACK that advances counts as one segment.
     grow(ep, cfg, now, ack, mss);
     ep.start_timer(cfg, now);
@@ -146,7 +146,7 @@ fn advance_26(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u3
         let again = if bytes >= mss { mss } else { 0 };
         controller.on_recovery(controller.window().saturating_sub(advanced).saturating_add(again));
         ep.dup_acks = ep.dup_acks.saturating_sub(bytes / mss);
-        ep.advance(ack, advanced);
+        ep.advance(cfg, ack, advanced);
         force_head(ep, cfg, now);
         if !ep.is(fact::PARTIAL_SEEN) {
             ep.set(fact::PARTIAL_SEEN);
@@ -162,12 +162,12 @@ fn advance_26(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u3
             ep.dup_acks = 0;
             ep.clear(fact::PARTIAL_SEEN | fact::GUARD);
             ep.phase = Phase::Open;
-            ep.advance(ack, advanced);
+            ep.advance(cfg, ack, advanced);
             grow(ep, cfg, now, ack, past / mss * mss);
         }
         Phase::Loss => {
             ep.dup_acks = 0;
-            ep.advance(ack, advanced);
+            ep.advance(cfg, ack, advanced);
             grow(ep, cfg, now, ack, bytes);
             // An ACK that equals `recover` does not end it.
             if before(ep.recover, ack) || ep.snd_una == ep.snd_max {
@@ -181,7 +181,7 @@ fn advance_26(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, advanced: u3
             if at_or_before(ep.recover, ack) {
                 ep.clear(fact::GUARD);
             }
-            ep.advance(ack, advanced);
+            ep.advance(cfg, ack, advanced);
             grow(ep, cfg, now, ack, bytes);
         }
     }

@@ -18,6 +18,7 @@ use crate::segment::{Flags, Segment};
 use crate::sent::{Sent, Tick};
 use crate::seq::{at_or_before, before, later, span};
 use crate::small_queue::SmallQueue;
+use crate::timers::Timer;
 use reduction::Reduction;
 
 /// State of recovery.
@@ -72,25 +73,46 @@ impl Loss {
     }
 }
 
-/// State for undoing a reduction (RFC 3708, RFC 3522).
+/// State for undoing a reduction (RFC 3522, 3708 and 4015).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undo {
-    /// The window before.
+    /// SND.UNA at the reduction; `None`: there is none that can be undone.
+    marker: Option<u32>,
+    /// The window before; `None`: it stays reduced, because of a mark.
     prior: Option<Window>,
-    /// Retransmissions not yet known to have been unnecessary.
-    pending: u32,
-    /// Timestamp of the first retransmission.
+    /// Retransmissions not yet known to have been unnecessary; `None`: there were none.
+    pending: Option<u32>,
+    /// Timestamp of the first retransmission since the reduction.
     first: Option<u32>,
 }
 
 impl Undo {
     pub(crate) fn resent(&mut self, ts: u32) {
-        self.pending += 1;
+        self.pending = Some(self.pending.unwrap_or(0) + 1);
         self.first.get_or_insert(ts);
     }
 
-    fn start(&mut self, window: Window) {
-        *self = Self { prior: Some(window), pending: 0, first: None };
+    /// A reduction at SND.UNA `una`, from the window `prior`, with `sent` retransmissions in flight.
+    fn start(&mut self, una: u32, prior: Option<Window>, sent: u32) {
+        let first = if sent > 0 { self.first } else { None };
+        *self = Self { marker: Some(una), prior, pending: (sent > 0).then_some(sent), first };
+    }
+
+    /// The receiver reported `[left, right)` as a duplicate. What lies below the marker was resent before.
+    fn duplicate(&mut self, left: u32, right: u32, mss: u32) {
+        if let Some(pending) = &mut self.pending
+            && self.marker.is_some_and(|marker| before(marker, right))
+        {
+            *pending = pending.saturating_sub(span(left, right).div_ceil(mss).max(1));
+        }
+    }
+
+    /// Whether the original of a segment must have arrived: the timestamp that it echoes is older than the first
+    /// retransmission (RFC 3522, section 3.2).
+    fn is_original(&self, seg: &Segment) -> bool {
+        self.marker.is_some()
+            && seg.flags.has(Flags::TS)
+            && self.first.is_some_and(|first| before(seg.ts_ecr, first))
     }
 }
 
@@ -135,9 +157,9 @@ pub(crate) enum Frto {
     /// Not in use.
     #[default]
     Off,
-    /// The head was retransmitted; the next ACK decides.
+    /// The next ACKs decide.
     Head,
-    /// New data was sent after it.
+    /// The same, and new data goes before what is lost.
     New,
 }
 
@@ -156,6 +178,11 @@ impl Endpoint {
             LossRecovery::Ns3v26 | LossRecovery::Ns3v23 => inflation::on_ack(self, cfg, now, seg, ack),
         }
         let higher = seg.window > self.snd_wnd;
+        if higher && self.timer == Timer::WindowProbe {
+            // The probes doubled the timeout, not a loss (Linux: `tcp_ack_probe`).
+            self.backoff = 0;
+            self.retries = 0;
+        }
         if advanced > 0 || higher {
             self.snd_wnd = seg.window;
         }
@@ -165,7 +192,7 @@ impl Endpoint {
     #[inline]
     fn plain_ack(&mut self, cfg: &Config, now: Time, seg: &Segment, ack: u32, advanced: u32) {
         let flight = span(self.snd_una, self.snd_nxt);
-        self.advance(ack, advanced);
+        self.advance(cfg, ack, advanced);
         self.snd_wnd = seg.window;
         self.dup_acks = 0;
         let marked = seg.flags.has(Flags::ECE) && self.is(fact::ECN);
@@ -214,12 +241,16 @@ impl Endpoint {
         self.congestion.controller(cfg).on_delivered(cfg, &delivered);
     }
 
-    /// Moves SND.UNA.
+    /// Moves SND.UNA. ns-3 then computes the timeout anew; otherwise it stays doubled until a sample (RFC 6298,
+    /// section 5.7).
     #[inline]
-    fn advance(&mut self, ack: u32, advanced: u32) {
+    fn advance(&mut self, cfg: &Config, ack: u32, advanced: u32) {
         self.snd_una = ack;
         self.acked += u64::from(advanced);
-        self.backoff = 0;
+        self.retries = 0;
+        if cfg.loss_recovery != LossRecovery::Standard {
+            self.backoff = 0;
+        }
         if before(self.snd_nxt, ack) {
             self.snd_nxt = ack;
         }
@@ -259,28 +290,47 @@ impl Endpoint {
                 self.elapsed(cfg, now, seg.ts_ecr)
             }
             RttSource::SendTimes => {
-                if !self.is(fact::TIMED) || before(ack, self.timed_seq) {
-                    return 0;
+                if self.is(fact::TIMED) && at_or_before(self.timed_seq, ack) {
+                    self.clear(fact::TIMED);
+                    now.saturating_since(self.timed_at).ps()
+                } else if self.backoff > 0 && seg.flags.has(Flags::TS) {
+                    // What is acknowledged was retransmitted.
+                    self.elapsed(cfg, now, seg.ts_ecr)
+                } else {
+                    0
                 }
-                self.clear(fact::TIMED);
-                now.saturating_since(self.timed_at).ps()
             }
         };
         if sample > 0 {
-            self.rtt.sample(cfg, sample);
+            self.measured(cfg, sample);
         }
         sample
+    }
+
+    /// Takes a round-trip sample, which ends the backoff (RFC 6298, section 5.7).
+    #[inline]
+    pub(crate) fn measured(&mut self, cfg: &Config, sample: u64) {
+        let new_round = before(self.rtt_round, self.snd_una);
+        if new_round {
+            self.rtt_round = self.snd_nxt;
+        }
+        self.rtt.sample(cfg, sample, new_round);
+        self.backoff = 0;
     }
 
     /// Time since the timestamp `echo` was sent.
     #[inline]
     pub(crate) fn elapsed(&self, cfg: &Config, now: Time, echo: u32) -> u64 {
         let ticks = Self::clock(cfg, now).wrapping_sub(echo);
-        let tick = match cfg.timestamp_clock {
-            TimestampClock::Millisecond => 1_000_000_000,
-            TimestampClock::Microsecond => 1_000_000,
-        };
-        if ticks == 0 { cfg.zero_rtt_sample.ps() } else { u64::from(ticks) * tick }
+        if ticks == 0 { cfg.zero_rtt_sample.ps() } else { u64::from(ticks) * tick(cfg) }
+    }
+
+    /// Picoseconds since the tick in which the timestamp `echo` was sent; 0 if it is not over.
+    fn after_echo(cfg: &Config, now: Time, echo: u32) -> u64 {
+        match Self::clock(cfg, now).wrapping_sub(echo) {
+            ticks @ 1..=0x7fff_ffff => u64::from(ticks - 1) * tick(cfg) + now.ps() % tick(cfg),
+            _ => 0,
+        }
     }
 
     /// RACK in the Open phase: removes acknowledged runs, which yield two round-trip samples.
@@ -300,7 +350,7 @@ impl Endpoint {
         if rack.least == 0 || newest < rack.least {
             rack.least = newest;
         }
-        self.rtt.sample(cfg, tick.since(first));
+        self.measured(cfg, tick.since(first));
         newest
     }
 
@@ -311,6 +361,10 @@ impl Endpoint {
         }
         self.cwr_end = self.snd_max;
         self.set(fact::CWR_DUE);
+        if let Some(loss) = &mut self.loss {
+            // Linux (`tcp_enter_cwr`): a mark proves congestion.
+            loss.undo = Undo::default();
+        }
         let controller = self.congestion.controller(cfg);
         let before = controller.window();
         controller.on_congestion_event(cfg, Cause::Mark, flight);
@@ -374,14 +428,24 @@ impl Endpoint {
         if new {
             self.emit_new(cfg, now, out, len);
         } else {
-            if let Some((start, len)) = self.split(cfg, now).sent.tail(cfg.segment()) {
-                self.resend(cfg, now, out, start, len);
+            let loss = self.split(cfg, now);
+            if let Some((start, len)) = loss.sent.tail(cfg.segment()) {
+                loss.sent.resent(start, Tick::at(now));
+                self.emit_again(cfg, now, out, start, len);
             }
         }
         let end = self.snd_nxt;
         self.loss.get_or_insert_default().probe = TailProbe { end: Some(end), retransmission: !new };
         self.start_timer(cfg, now);
         true
+    }
+}
+
+/// Picoseconds per tick of the timestamp clock.
+fn tick(cfg: &Config) -> u64 {
+    match cfg.timestamp_clock {
+        TimestampClock::Millisecond => 1_000_000_000,
+        TimestampClock::Microsecond => 1_000_000,
     }
 }
 

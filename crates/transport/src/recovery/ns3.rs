@@ -58,7 +58,7 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
     }
     let again = news.retransmitted && in_recovery && advanced > 0 && before(ack, recover);
     if advanced > 0 {
-        ep.advance(ack, advanced);
+        ep.advance(cfg, ack, advanced);
     }
     let duplicate = if cfg.sack { sacked } else { repeats };
     // An assumed SACK does not count as delivered; the cumulative ACK makes up for it.

@@ -33,6 +33,10 @@ struct Tidings {
     lost: bool,
     /// The echoed timestamp is older than the first retransmission (RFC 3522).
     original: bool,
+    /// The ACK carries a congestion mark.
+    marked: bool,
+    /// The round trip for the controller, picoseconds; 0: none.
+    rtt: u64,
 }
 
 pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u32) {
@@ -51,20 +55,19 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
         return;
     }
 
-    let mut tidings = Tidings { advanced, duplicate, ..Tidings::default() };
+    let mut tidings = Tidings { advanced, duplicate, marked, ..Tidings::default() };
     tidings.dsack = is_dsack(sacks, ack);
-    update_scoreboard(ep, cfg, now, ack, sacks, &mut tidings);
-    ep.advance_if(ack, advanced);
-    take_sample(ep, cfg, now, seg, ack, &tidings);
+    update_scoreboard(ep, cfg, now, seg, ack, sacks, &mut tidings);
+    ep.advance_if(cfg, ack, advanced);
+    take_sample(ep, cfg, now, seg, ack, &mut tidings);
     if let Some(loss) = &mut ep.loss {
-        tidings.original = advanced > 0
-            && seg.flags.has(Flags::TS)
-            && loss.undo.first.is_some_and(|first| before(seg.ts_ecr, first));
-        if tidings.dsack {
-            loss.undo.pending = loss.undo.pending.saturating_sub(1);
-            tidings.of_probe = loss.probe.end == sacks.first().map(|&(_, right)| right);
+        tidings.original = advanced > 0 && loss.undo.is_original(seg);
+        if tidings.dsack
+            && let Some(&(left, right)) = sacks.first()
+        {
+            loss.undo.duplicate(left, right, cfg.segment());
+            tidings.of_probe = loss.probe.end == Some(right);
         }
-        tidings.original &= loss.undo.prior.is_some();
     }
     let lost_before = ep.loss.as_ref().map_or(0, |loss| loss.sent.lost());
     // Linux (`tcp_try_undo_partial`): the original has arrived, so this ACK marks nothing else as lost.
@@ -84,9 +87,13 @@ pub(super) fn on_ack(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, 
     let reducing = matches!(ep.phase, Phase::Recovery | Phase::Reduced);
     change_phase(ep, cfg, now, ack, flight, &tidings);
     change_window(ep, cfg, now, ack, flight, &tidings, marked || reducing);
-    // A duplicate alone may have ended RACK's reordering timer.
+    // A duplicate alone may have ended RACK's reordering timer. Reports of data sent after the head do not defer the
+    // timeout (Linux: `tcp_clean_rtx_queue`).
     let idle = ep.send_timer_at == Time::MAX;
-    if tidings.advanced > 0 || tidings.news.sacked > 0 || tidings.lost || idle {
+    let head = ep.loss.as_ref().and_then(|loss| loss.sent.head_sent());
+    let older = head.is_some_and(|head| tidings.news.reports_older(head));
+    let probes = ep.timer == Timer::TailProbe && ep.phase != Phase::Open;
+    if tidings.advanced > 0 || tidings.lost || idle || older || probes {
         let waits = ep.timer == Timer::Reorder && !idle;
         if !waits {
             ep.start_timer(cfg, now);
@@ -106,7 +113,7 @@ fn reduced_ack(
     marked: bool,
 ) {
     let flight = span(ep.snd_una, ep.snd_nxt);
-    ep.advance_if(ack, advanced);
+    ep.advance_if(cfg, ack, advanced);
     if advanced > 0 {
         if cfg.rack {
             ep.plain_rack(cfg, now, ack);
@@ -142,14 +149,16 @@ fn update_scoreboard(
     ep: &mut Endpoint,
     cfg: &Config,
     now: Time,
+    seg: &Segment,
     ack: u32,
     sacks: &[(u32, u32)],
     tidings: &mut Tidings,
 ) {
+    let after_echo = if seg.flags.has(Flags::TS) { Endpoint::after_echo(cfg, now, seg.ts_ecr) } else { 0 };
     let in_recovery = matches!(ep.phase, Phase::Recovery | Phase::Disorder);
     let loss = ep.split(cfg, now);
     let sent = &mut loss.sent;
-    tidings.news = News::at(Tick::at(now), loss.rack.least);
+    tidings.news = News::at(Tick::at(now), loss.rack.least, after_echo);
     let news = &mut tidings.news;
     // As in Linux, the lowest block first: RACK's round-trip time is that of the highest segment delivered.
     let mut blocks = [(0, 0); 4];
@@ -185,28 +194,35 @@ impl Endpoint {
     }
 
     /// Moves SND.UNA if the ACK does.
-    fn advance_if(&mut self, ack: u32, advanced: u32) {
+    fn advance_if(&mut self, cfg: &Config, ack: u32, advanced: u32) {
         if advanced > 0 {
-            self.advance(ack, advanced);
+            self.advance(cfg, ack, advanced);
         }
     }
 }
 
 /// RFC 6298 with Karn's algorithm, and RACK's round trip (RFC 8985, section 6.2, steps 1 to 3).
-fn take_sample(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u32, tidings: &Tidings) {
+fn take_sample(ep: &mut Endpoint, cfg: &Config, now: Time, seg: &Segment, ack: u32, tidings: &mut Tidings) {
     let tick = Tick::at(now);
     if !cfg.rack {
         if tidings.advanced > 0 {
-            ep.sample(cfg, now, seg, ack);
+            tidings.rtt = ep.sample(cfg, now, seg, ack);
         }
         return;
     }
-    if cfg.rtt_source == RttSource::SendTimes {
-        if let Some(first) = tidings.news.first_sent {
-            ep.rtt.sample(cfg, tick.since(first));
+    if cfg.rtt_source == RttSource::Timestamps {
+        if tidings.advanced > 0 {
+            tidings.rtt = ep.sample(cfg, now, seg, ack);
         }
-    } else if tidings.advanced > 0 {
-        ep.sample(cfg, now, seg, ack);
+    } else if let Some((first, last)) = tidings.news.timed() {
+        ep.measured(cfg, tick.since(first));
+        tidings.rtt = tick.since(last).max(1);
+    } else if tidings.advanced > 0 && seg.flags.has(Flags::TS) {
+        // RFC 7323, section 4; Linux (`tcp_ack_update_rtt`).
+        tidings.rtt = ep.elapsed(cfg, now, seg.ts_ecr);
+        if tidings.rtt > 0 {
+            ep.measured(cfg, tidings.rtt);
+        }
     }
     let Some(loss) = &mut ep.loss else { return };
     let rack = &mut loss.rack;
@@ -303,7 +319,7 @@ pub(crate) fn on_reorder_timer(ep: &mut Endpoint, cfg: &Config, now: Time) {
     rack_detect(ep, cfg, now);
     let lost = ep.loss.as_ref().is_some_and(|loss| loss.sent.lost() > 0);
     if lost && matches!(ep.phase, Phase::Open | Phase::Disorder | Phase::Reduced) {
-        enter_recovery(ep, cfg, now, flight);
+        enter_recovery(ep, cfg, now, flight, false);
     }
     if ep.phase == Phase::Recovery && lost && cfg.proportional_rate_reduction {
         reduce(ep, cfg, 0, false);
@@ -322,20 +338,24 @@ fn reduce(ep: &mut Endpoint, cfg: &Config, delivered: u32, good: bool) {
 }
 
 /// RFC 6675, section 5, (4.2): with `proportional_rate_reduction`, the window of the event lasts only until [`reduce`].
-fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, flight: u32) {
+/// If the ACK is `marked`, the reduction cannot be undone.
+fn enter_recovery(ep: &mut Endpoint, cfg: &Config, now: Time, flight: u32, marked: bool) {
     let controller = ep.congestion.controller(cfg);
-    let window = *controller.state();
+    let mut prior = None;
     if ep.phase != Phase::Reduced {
+        prior = (!marked).then_some(*controller.state());
         controller.on_congestion_event(cfg, Cause::Loss, flight);
     }
     ep.phase = Phase::Recovery;
+    let una = ep.snd_una;
     ep.recover = ep.snd_nxt;
     ep.stats.fast_recoveries += 1;
     let loss = ep.split(cfg, now);
     if loss.sent.lost() == 0 {
         loss.sent.lose_head();
     }
-    loss.undo.start(window);
+    let sent = loss.sent.retrans().div_ceil(cfg.segment());
+    loss.undo.start(una, prior, sent);
     loss.probe = TailProbe::default();
     loss.reduction.start(flight);
     force_first_lost(ep, cfg, now);
@@ -353,6 +373,7 @@ fn force_first_lost(ep: &mut Endpoint, cfg: &Config, now: Time) {
 
 fn change_phase(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, flight: u32, tidings: &Tidings) {
     let done = at_or_before(ep.recover, ack);
+    let recovers = matches!(ep.phase, Phase::Recovery | Phase::Loss);
     match ep.phase {
         Phase::Recovery if done => {
             if !try_undo(ep, cfg, tidings.original) {
@@ -383,11 +404,15 @@ fn change_phase(ep: &mut Endpoint, cfg: &Config, now: Time, ack: u32, flight: u3
         }
         _ => {}
     }
+    if recovers && ep.phase == Phase::Open && cfg.rack {
+        // Linux (`tcp_undo_cwnd_reduction`): after an undo, RACK judges anew.
+        rack_detect(ep, cfg, now);
+    }
     if matches!(ep.phase, Phase::Open | Phase::Disorder | Phase::Reduced) {
         let threshold = u32::from(cfg.dup_ack_threshold);
         let lost = ep.loss.as_ref().is_some_and(|loss| loss.sent.lost() > 0);
         if lost || (!cfg.sack && ep.dup_acks >= threshold && !recently_recovered(ep)) {
-            enter_recovery(ep, cfg, now, flight);
+            enter_recovery(ep, cfg, now, flight, tidings.marked);
         } else if ep.phase != Phase::Reduced {
             let sacked = ep.loss.as_ref().is_some_and(|loss| loss.sent.sacked() > 0);
             ep.phase = if sacked || ep.dup_acks > 0 { Phase::Disorder } else { Phase::Open };
@@ -427,6 +452,8 @@ fn undo_in_recovery(ep: &mut Endpoint, cfg: &Config, tidings: &Tidings) {
     loss.rack.reordering |= tidings.original;
     if tidings.original && loss.sent.retrans() == 0 {
         try_undo(ep, cfg, true);
+        forget_losses(ep);
+        leave(ep);
     } else {
         undo_by_dsack(ep, cfg);
     }
@@ -438,81 +465,99 @@ fn undo_by_dsack(ep: &mut Endpoint, cfg: &Config) {
         && let Some(loss) = &mut ep.loss
     {
         loss.rack.persist = (loss.rack.persist + 1).min(PERSISTENCE);
+        leave(ep);
     }
 }
 
 /// Undoes a reduction if all retransmissions were unnecessary, or if the `original` of a retransmitted segment arrived.
 /// Returns whether it did.
 fn try_undo(ep: &mut Endpoint, cfg: &Config, original: bool) -> bool {
-    let Some(loss) = &mut ep.loss else { return false };
-    if !cfg.undo || loss.undo.first.is_none() {
-        return false;
+    let Some(loss) = &ep.loss else { return false };
+    let proven = loss.undo.marker.is_some() && (loss.undo.pending == Some(0) || original);
+    if cfg.undo && proven {
+        undo(ep, cfg);
     }
-    let Some(prior) = loss.undo.prior else { return false };
-    if loss.undo.pending > 0 && !original {
-        return false;
-    }
-    loss.undo.prior = None;
-    loss.sent.unlose_all();
-    ep.congestion.controller(cfg).on_spurious(cfg, prior);
-    if ep.phase != Phase::Loss || at_or_before(ep.recover, ep.snd_una) {
-        leave(ep);
-    }
-    true
+    cfg.undo && proven
 }
 
-/// Recovery from a timeout; with F-RTO, detects whether the timeout was spurious (RFC 5682, section 3.1).
+/// Restores the window from before the reduction.
+fn undo(ep: &mut Endpoint, cfg: &Config) {
+    let Some(loss) = &mut ep.loss else { return };
+    loss.undo.marker = None;
+    if let Some(prior) = loss.undo.prior.take()
+        && cfg.undo
+    {
+        ep.congestion.controller(cfg).on_spurious(cfg, prior);
+    }
+}
+
+/// What counts as lost is in flight after all.
+fn forget_losses(ep: &mut Endpoint) {
+    if let Some(loss) = &mut ep.loss {
+        loss.sent.unlose_all();
+    }
+}
+
+/// Recovery from a timeout, as in Linux (`tcp_process_loss`). It was spurious if the original of a retransmitted segment
+/// arrives (RFC 4015), or, with F-RTO, if data arrives that was never retransmitted (RFC 5682, section 3.1).
 fn in_loss(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings) {
     let done = at_or_before(ep.recover, ack);
-    let original = tidings.news.highest_original.is_some_and(|end| at_or_before(end, ep.recover));
-    let has_new = ep.next_len(cfg) > 0 && ep.room() >= ep.next_len(cfg);
-    let (una, nxt) = (ep.snd_una, ep.snd_nxt);
-    let Some(loss) = &mut ep.loss else {
-        ep.phase = Phase::Open;
-        return;
-    };
-    match loss.frto {
-        Frto::Off => {}
-        // Step 3.b: data that was never retransmitted arrived.
-        _ if original => {
-            loss.undo.pending = 0;
-            loss.undo.first.get_or_insert(0);
-            loss.frto = Frto::Off;
-            if try_undo(ep, cfg, tidings.original) {
-                if ep.phase == Phase::Loss {
-                    leave(ep);
-                }
-                return;
-            }
-        }
-        // Step 2.b: the head arrived; send new data to find out more.
-        Frto::Head if tidings.advanced > 0 && !done => {
-            loss.frto = if has_new { Frto::New } else { Frto::Off };
-            if has_new {
-                ep.recover = nxt;
-                return;
-            }
-        }
-        // Steps 2.a and 3.a: the loss was real.
-        _ if tidings.duplicate || tidings.news.sacked > 0 => loss.frto = Frto::Off,
-        _ => {}
-    }
-    if done {
-        if !try_undo(ep, cfg, tidings.original) {
-            spend_patience(ep);
-        }
+    if tidings.advanced > 0 && try_undo(ep, cfg, tidings.original) {
+        forget_losses(ep);
         leave(ep);
         return;
     }
+    // Step 3.b.
+    let recover = ep.recover;
+    let untouched = tidings.news.lowest_original.is_some_and(|start| before(start, recover));
+    if untouched && ep.loss.as_ref().is_some_and(|loss| loss.frto != Frto::Off) {
+        undo(ep, cfg);
+        forget_losses(ep);
+        leave(ep);
+        return;
+    }
+    if sends_new_data(ep, cfg, tidings, done) {
+        return;
+    }
+    if done {
+        spend_patience(ep);
+        leave(ep);
+        return;
+    }
+    let outstanding = before(ep.snd_una, ep.snd_nxt);
     if let Some(loss) = &mut ep.loss
         && !cfg.sack
         && tidings.advanced > 0
-        && before(una, nxt)
+        && outstanding
         && loss.frto == Frto::Off
         && loss.sent.lost() == 0
     {
         loss.sent.lose_head();
     }
+}
+
+/// F-RTO's next step (RFC 5682, section 3.1). Returns whether new data goes before what is lost.
+fn sends_new_data(ep: &mut Endpoint, cfg: &Config, tidings: &Tidings, done: bool) -> bool {
+    let len = ep.next_len(cfg);
+    let has_new = len > 0 && ep.room() >= len;
+    let (una_moves, nxt) = (tidings.advanced > 0, ep.snd_nxt);
+    let Some(loss) = &mut ep.loss else { return false };
+    if loss.frto == Frto::Off {
+        return false;
+    }
+    if before(ep.recover, nxt) {
+        // Step 3.a: the loss was real. Without a sign, what is lost goes first again.
+        let real = tidings.duplicate || tidings.news.sacked > 0;
+        loss.frto = if real { Frto::Off } else { Frto::Head };
+        return false;
+    }
+    if una_moves && !done {
+        // Step 2.b: the head arrived; new data finds out more.
+        ep.recover = nxt;
+        loss.frto = if has_new { Frto::New } else { Frto::Off };
+        return has_new;
+    }
+    false
 }
 
 fn change_window(
@@ -532,13 +577,10 @@ fn change_window(
         Phase::Recovery | Phase::Reduced => {}
         _ if tidings.advanced > 0 && !stays => {
             let event = ep.ack_event(now, tidings.news.delivered, ack);
-            let rack = ep.loss.as_ref().map_or(0, |loss| loss.rack.rtt);
-            let rtt = if cfg.rack { rack } else { event.srtt };
-            let rtt = if ep.phase == Phase::Open { rtt } else { 0 };
             let controller = ep.congestion.controller(cfg);
             let used = controller.state().was_used(cfg, flight);
             let may_grow = !cfg.window_validation || used || ep.phase == Phase::Loss;
-            controller.on_ack(cfg, &Ack { rtt, may_grow, ..event });
+            controller.on_ack(cfg, &Ack { rtt: tidings.rtt, may_grow, ..event });
         }
         _ => {}
     }
@@ -571,9 +613,18 @@ fn probe_answered(ep: &mut Endpoint, cfg: &Config, ack: u32, tidings: &Tidings, 
 
 pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
     let flight = span(ep.snd_una, ep.snd_nxt);
-    let first = ep.phase != Phase::Loss || at_or_before(ep.recover, ep.snd_una) || ep.backoff <= 1;
+    let repeated = ep.retries > 1;
+    // Linux (`tcp_enter_loss`): once per window of data.
+    let first = at_or_before(ep.recover, ep.snd_una)
+        || match ep.phase {
+            Phase::Open | Phase::Disorder => true,
+            Phase::Recovery | Phase::Reduced => false,
+            Phase::Loss => !repeated,
+        };
     let window = *ep.congestion.controller(cfg).state();
-    let has_frto = cfg.frto && ep.phase != Phase::Recovery && ep.backoff <= 1 && first;
+    let una = ep.snd_una;
+    // RFC 5682, sections 3.1, step 1, and 3.2.
+    let has_frto = cfg.frto && (repeated || !matches!(ep.phase, Phase::Recovery | Phase::Loss));
     let srtt = ep.rtt.srtt().ps();
     let phase = ep.phase;
     let loss = ep.split(cfg, now);
@@ -587,7 +638,8 @@ pub(super) fn on_timeout(ep: &mut Endpoint, cfg: &Config, now: Time) {
         loss.sent.lose_all();
     }
     if first {
-        loss.undo.start(window);
+        let sent = loss.sent.retrans().div_ceil(cfg.segment());
+        loss.undo.start(una, Some(window), sent);
     }
     loss.frto = if has_frto { Frto::Head } else { Frto::Off };
     let window = loss.sent.pipe(flight).saturating_add(cfg.segment());

@@ -2,6 +2,7 @@
 
 mod common;
 mod dcqcn;
+mod kernel;
 mod multipath;
 mod multipath_captures;
 mod multipath_handshake;
@@ -11,6 +12,7 @@ mod ns3_traces;
 mod pacing;
 mod properties;
 mod queue_pairs;
+mod slow_links;
 mod slow_start;
 mod snapshot;
 mod transfer;

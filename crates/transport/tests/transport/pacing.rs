@@ -80,7 +80,7 @@ fn before_the_first_round_trip_sample_and_without_pacing_nothing_is_spaced() {
     let mut hand = Hand::client(Config { pacing: false, ..paced() }, 40);
     assert_eq!(hand.data().len(), 40);
 
-    let cfg = paced();
+    let cfg = Config { timestamps: false, paws: false, ..paced() };
     let mut hand =
         Hand { end: Endpoint::connect(&cfg, Time::ZERO, FIRST - 1), cfg, now: Time::ZERO, window: 1 << 20 };
     hand.end.write(40_000);
