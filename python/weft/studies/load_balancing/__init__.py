@@ -29,7 +29,7 @@ class LoadBalancing(Study):
         "all schemes on leaf-spines and fat-trees: symmetric, one uplink cut, a slow spine, a spine that loses packets"
     )
     chosen = (
-        "Runs start warm and measure ten ideal times of the largest flow after a warm-up. Web search and Hadoop are cut "
+        "Runs start warm and measure ten ideal times of the largest flow after a warm-up. Web search and Hadoop end "
         "at 5 MB, data mining at 50 MB. Load: payload as a share of the uplinks of the intact fabric; 80 % of what a "
         "situation leaves. Small flows: below 100 kB, large: above 1 MB."
     )
