@@ -215,7 +215,21 @@ impl Scenario {
                 }
             }
         }
+        warnings.extend(self.compares_cold());
         Ok(warnings)
+    }
+
+    /// Warns of a comparison in which only some schemes resolve addresses before the first packet of a flow.
+    fn compares_cold(&self) -> Option<String> {
+        let settings = self.combinations.iter().filter_map(|of| self.settings(of, &Problems::default()));
+        let cold: Vec<_> = settings.filter(|settings| !settings.run.start_is_given).collect();
+        let resolving = cold.iter().find(|settings| settings.descriptor.explores.is_some())?.descriptor;
+        let other = cold.iter().find(|settings| settings.descriptor.explores.is_none())?.descriptor;
+        Some(format!(
+            "`{}` resolves an address before the first packet of a flow, `{}` does not: set run.warm = true to compare \
+             their paths alone, or run.warm = false",
+            resolving.name, other.name
+        ))
     }
 
     /// Reads the sweep and every point of it; errors go to `problems`.

@@ -35,6 +35,8 @@ pub struct Run {
     pub limit: Duration,
     /// Whether hosts know all addresses and switches all stations from the start.
     pub warm: bool,
+    /// Whether the scenario says so itself, either way.
+    pub start_is_given: bool,
 }
 
 impl Run {
@@ -55,8 +57,13 @@ impl Run {
         if section.node("limit").is_some() && limit.is_none() {
             return None;
         }
-        let warm = section.get::<bool>("warm").is_some_and(|at| at.value);
-        Some(Self { duration, limit: limit.map_or(most, |at| at.value), warm })
+        let warm = section.get::<bool>("warm");
+        Some(Self {
+            duration,
+            limit: limit.map_or(most, |at| at.value),
+            warm: warm.is_some_and(|at| at.value),
+            start_is_given: warm.is_some(),
+        })
     }
 
     /// The seeds of all runs.

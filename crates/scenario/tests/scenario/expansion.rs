@@ -440,3 +440,20 @@ fn what_makes_another_scenario_of_one_is_listed_by_key() {
     );
     assert_eq!(since(&now(&format!("# a comment\n{before}"), &["run.seeds=[7]"]), &[]), [""; 0]);
 }
+
+#[test]
+fn a_comparison_in_which_only_some_schemes_resolve_addresses_is_a_warning() {
+    let warned = |names: &str, start: &[&str]| {
+        let sets: Vec<String> = std::iter::once(format!("sweep.scheme.name=[{names}]"))
+            .chain(start.iter().map(ToString::to_string))
+            .collect();
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let warnings = scenario("", &sets).check(&no_files).unwrap();
+        warnings.iter().any(|warning| warning.contains("set run.warm = true"))
+    };
+    assert!(warned("\"ecmp\", \"tcp_path\"", &[]));
+    assert!(!warned("\"ecmp\", \"spray\"", &[]) && !warned("\"arp_path\", \"tcp_path\"", &[]));
+    for start in ["run.warm=true", "run.warm=false"] {
+        assert!(!warned("\"ecmp\", \"tcp_path\"", &[start]), "{start}");
+    }
+}
