@@ -6,47 +6,86 @@ import polars as pl
 import pytest
 
 from weft.studies import Size, Verdict
-from weft.studies.collectives import Collectives, claims, figures, setups
+from weft.studies.collectives import Collectives, claims, figures, parts, setups
 from weft.studies.collectives.table import SCHEMA
 
+FIRST = 9.0
+"""The ratio of the first round, which opens the connections and counts for nothing."""
 
-def world(**changes):
-    """Data in which every claim holds: 1.2 times the bound for ways that spread a flow, 2 for others; or `changes`."""
+
+def world(seeds=3, **changes):
+    """Data in which every claim holds: 1.2 times the bound for UEC and 2 for others, half as much above 1 with paths."""
     rows = [
-        {"way": name, "state": state, "collective": collective, "seed": seed, "ms": ratio * 10, "ratio": ratio}
+        {"way": name, "state": state, "collective": collective, "seed": seed, "round": number, "ms": 1.0, "ratio": ratio}
         for name, way in setups.WAYS.items()
         for state in setups.STATES
         for collective in setups.COLLECTIVES
-        for seed in range(1, 4)
-        for ratio in [changes.get(name, 1.2 if way.spreads else 2.0) * (1 + 0.01 * seed)]
+        for seed in range(1, seeds + 1)
+        for number in range(1, setups.ROUNDS + 1)
+        for base in [changes.get(name.replace("-", "_"), 1.2 if way.kind == "uec" else 2.0)]
+        for reached in [base if name == setups.one_path(way.kind) or name.replace("-", "_") in changes else base * 0.9]
+        for ratio in [FIRST if number == 1 else reached * (1 + 0.01 * seed) + 0.001 * number]
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def test_every_collective_has_a_row_for_each_fabric_with_all_ways():
+def test_each_collective_has_rows_for_paths_and_for_hosts_on_each_fabric():
     rows = claims.judge(world())
     assert [row.id for row in rows] == [
-        "F-ring-all-reduce-whole",
-        "F-ring-all-reduce-failed",
-        "F-all-to-all-whole",
-        "F-all-to-all-failed",
+        f"{row}-{collective}-{state}"
+        for collective in setups.COLLECTIVES
+        for state in setups.STATES
+        for row in ("P-linux", "P-dctcp", "P-uec", "H-uec")
     ]
-    for row in rows:
-        assert row.verdict is Verdict.held and row.measured == pytest.approx(-40)
-        assert all(way.title in row.note for way in setups.WAYS.values())
+    assert {row.verdict for row in rows} == {Verdict.held}
+    assert [round(row.measured, 1) for row in rows[:4]] == [-10.0, -10.0, -10.0, -40.0]
+    assert "UEC, spraying 1.10 and UEC, one path 1.23 times the bound" in rows[2].note
 
 
-def test_a_way_with_one_path_per_flow_that_is_first_breaks_the_claims():
-    assert {row.verdict for row in claims.judge(world(conweave=1.1))} == {Verdict.did_not_hold}
+def test_the_parts_of_paths_and_hosts_make_up_the_whole_difference_from_dctcp_on_one_path():
+    table = parts.split(world(uec_spray=0.6))
+    assert len(table) == len(setups.WAYS) * len(setups.COLLECTIVES) * len(setups.STATES)
+    both = {row["way"]: row for row in table.filter(pl.col("collective") == "all-to-all").iter_rows(named=True)}
+    sprayed, alone, reference = (both[way] for way in ("uec-spray", "uec-one", "dctcp-one"))
+    assert sprayed["paths_percent"] == pytest.approx(-50, abs=0.2)
+    assert sprayed["hosts_percent"] == alone["hosts_percent"] == pytest.approx(-40, abs=0.2)
+    whole = (1 + sprayed["paths_percent"] / 100) * (1 + sprayed["hosts_percent"] / 100)
+    assert whole == pytest.approx(sprayed["ratio"] / reference["ratio"], rel=1e-3)
+    assert (alone["paths_percent"], reference["hosts_percent"]) == (None, None)
 
 
-def test_a_way_that_did_not_finish_is_named_and_is_never_first():
-    reps = pl.col("way") == "reps"
-    table = world(reps=1.01).with_columns(pl.when(~reps | (pl.col("seed") < 3)).then("ratio").alias("ratio"))
-    (row, *_) = claims.judge(table)
-    assert "not finished: REPS, UEC" in row.note and row.measured == pytest.approx(-40)
+def test_hosts_that_gain_nothing_from_paths_break_only_their_own_rows():
+    rows = claims.judge(world(dctcp_spray=2.1, uec_one=1.2))
+    assert {row.verdict for row in rows if row.id.startswith("P-dctcp")} == {Verdict.did_not_hold}
+    assert {row.verdict for row in rows if not row.id.startswith("P-dctcp")} == {Verdict.held}
+
+
+def test_a_difference_whose_interval_reaches_zero_does_not_hold_and_one_seed_is_no_measurement():
+    noisy = world().with_columns(
+        pl.when((pl.col("way") == "uec-spray") & (pl.col("seed") == 1)).then(1.3).otherwise("ratio").alias("ratio")
+    )
+    assert {row.verdict for row in claims.judge(noisy) if row.id.startswith("P-uec")} == {Verdict.did_not_hold}
+    assert {row.verdict for row in claims.judge(world(seeds=1))} == {Verdict.not_measured}
+
+
+def test_a_way_with_a_round_that_did_not_finish_is_named_and_has_no_value():
+    lost = (pl.col("way") == "uec-spray") & (pl.col("seed") == 3) & (pl.col("round") == 3)
+    table = world().with_columns(pl.when(~lost).then("ratio").alias("ratio"))
+    rows = {row.id: row for row in claims.judge(table)}
+    missing = rows["P-uec-all-to-all-whole"]
+    assert missing.verdict is Verdict.not_measured and missing.note == "not finished: UEC, spraying"
+    assert rows["H-uec-all-to-all-whole"].verdict is Verdict.held
+    assert "all-to-all, whole fabric, not finished: UEC, spraying" in claims.remarks(table)
     none = world().with_columns(pl.lit(None, dtype=pl.Float64).alias("ratio"))
     assert {row.verdict for row in claims.judge(none)} == {Verdict.not_measured}
+
+
+def test_every_kind_of_hosts_is_there_on_one_path_with_the_same_payload_and_open_connections():
+    for kind in setups.KINDS:
+        assert setups.WAYS[setups.one_path(kind)].kind == kind
+    for _, scenario in setups.scenarios(Size.quick):
+        text = scenario.text
+        assert "4096" in text and 'connections = "persistent"' in text and f"repeats = {setups.ROUNDS}" in text
 
 
 def test_the_figure_has_all_panels(tmp_path):
@@ -55,11 +94,13 @@ def test_the_figure_has_all_panels(tmp_path):
     assert all(title in files[0].read_text() for title in claims.TITLES.values())
 
 
-def test_every_way_runs_and_the_table_has_all_of_them(tmp_path, monkeypatch):
-    monkeypatch.setitem(setups.EXTENTS, Size.quick, setups.Extent(4, 1, 1))
+def test_every_way_runs_and_the_tables_have_all_of_them(tmp_path, monkeypatch):
+    monkeypatch.setitem(setups.EXTENTS, Size.quick, setups.Extent(4, 1, 2))
     study = Collectives()
     outcome = study.run(tmp_path / "study", Size.quick)
+    cases = len(setups.WAYS) * len(setups.STATES) * len(setups.COLLECTIVES)
     table = pl.read_csv(tmp_path / "study" / "collectives.csv")
-    assert len(table) == len(setups.WAYS) * len(setups.STATES) * len(setups.COLLECTIVES)
+    assert len(table) == cases * 2 * setups.ROUNDS
     assert table["ratio"].min() >= 1
-    assert all(row.verdict is not Verdict.not_measured and "not finished" not in row.note for row in outcome.rows)
+    assert len(pl.read_csv(tmp_path / "study" / "collectives-parts.csv")) == cases
+    assert all(row.verdict is not Verdict.not_measured for row in outcome.rows)

@@ -357,6 +357,12 @@ impl Scenario {
             problems.add(problem);
             return None;
         }
+        let at = settings.traffic.iter().find_map(GroupSettings::connections_span).unwrap_or(span);
+        if let Some(problem) = settings.transport.unfit_connections(&traffic, at) {
+            problems.add(problem);
+            return None;
+        }
+        let transport = settings.transport.with_connections(&traffic);
         let mut warnings = std::mem::take(&mut traffic.warnings);
         warnings.extend(warnings::of(&fabric, &events, &traffic, &settings));
         traffic.warnings.clone_from(&warnings);
@@ -370,7 +376,7 @@ impl Scenario {
             traffic,
             scheme: settings.scheme,
             descriptor: settings.descriptor,
-            transport: settings.transport,
+            transport,
             run: settings.run,
             measure: settings.measure,
             reaction: settings.fabric.reaction(),

@@ -12,7 +12,7 @@ use cpu_time::ThreadTime;
 use serde::Serialize;
 use weft_fabric::Limit;
 use weft_switching::SchemeSpec;
-use weft_traffic::{Dependencies, Flow, Jobs};
+use weft_traffic::{Connections, Dependencies, Flow, Jobs};
 use weft_units::{Duration, Time};
 
 use crate::bench_cases::{CASES, Case, ecmp};
@@ -167,6 +167,7 @@ impl Case {
             flows: &flows,
             dependencies: &Dependencies::default(),
             jobs: &Jobs::default(),
+            connections: &Connections::default(),
             classes: 1,
             transport: &transport,
             seed: 1,

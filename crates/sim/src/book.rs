@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_traffic::{Flow, Jobs};
+use weft_traffic::{Connections, Flow, Jobs};
 use weft_units::{Duration, LinkId, Time};
 
 use crate::journal::{FlowNumber, Loss, News, SideReport, Strand, Tuple};
@@ -80,13 +80,16 @@ pub struct Book<'a> {
     pub multipath: Option<MultipathReport>,
     /// Which flows are done together.
     members: &'a Jobs,
+    /// Which flows share connections, and of each connection the message that started last.
+    connections: &'a Connections,
+    latest: BTreeMap<FlowNumber, FlowNumber>,
     /// One entry per job: its recorded flows.
     pub jobs: Vec<JobReport>,
 }
 
 impl<'a> Book<'a> {
-    /// A book of flows of this many classes, some of which belong to `jobs`.
-    pub fn new(classes: usize, jobs: &'a Jobs) -> Self {
+    /// A book of flows of this many classes, some of which belong to `jobs` or share `connections`.
+    pub fn new(classes: usize, jobs: &'a Jobs, connections: &'a Connections) -> Self {
         Self {
             active: BTreeMap::new(),
             tuples: BTreeMap::new(),
@@ -97,6 +100,8 @@ impl<'a> Book<'a> {
             last_over: Time::ZERO,
             multipath: None,
             members: jobs,
+            connections,
+            latest: BTreeMap::new(),
             jobs: vec![JobReport::default(); jobs.list().len()],
         }
     }
@@ -111,6 +116,9 @@ impl<'a> Book<'a> {
     ) -> Option<Consequence> {
         match news {
             News::Opened(strand, tuple) => {
+                if let Some(last) = self.connections.last(strand.flow) {
+                    self.latest.insert(last, strand.flow);
+                }
                 self.active.entry(strand.flow).or_default().seen(strand.subflow).tuple = Some(tuple);
                 self.tuples.insert(tuple, strand);
             }
@@ -138,13 +146,15 @@ impl<'a> Book<'a> {
                     self.record(&flows[flow as usize], active, recorder);
                 }
             }
-            News::Dropped(strand, loss) => return self.lose(at, strand, &loss),
-            News::Arrived(strand, way) => self.arrive(at, strand, *way),
+            News::Dropped(strand, loss) => return self.lose(at, self.current(strand), &loss),
+            News::Arrived(strand, way) => self.arrive(at, self.current(strand), *way),
             News::Explores(strand) => {
+                let strand = self.current(strand);
                 let active = self.active.get_mut(&strand.flow)?;
                 active.seen(strand.subflow).explored_from.get_or_insert(at);
             }
             News::Explored(strand) => {
+                let strand = self.current(strand);
                 let seen = self.active.get_mut(&strand.flow)?.seen(strand.subflow);
                 if seen.exploration.is_none() {
                     seen.exploration = seen.explored_from.map(|from| at.saturating_since(from));
@@ -159,6 +169,11 @@ impl<'a> Book<'a> {
             News::Acknowledged(_) | News::Reported(_) | News::RuleRemoved { .. } => {}
         }
         None
+    }
+
+    /// What a packet of a connection counts for: of several messages, the one that started last.
+    fn current(&self, strand: Strand) -> Strand {
+        Strand { flow: self.latest.get(&strand.flow).copied().unwrap_or(strand.flow), ..strand }
     }
 
     /// A flow is over.
@@ -249,7 +264,10 @@ impl<'a> Book<'a> {
 
     fn record<R: Recorder>(&mut self, flow: &Flow, active: Active, recorder: &mut R) {
         for tuple in active.seen.iter().filter_map(|seen| seen.tuple) {
-            self.tuples.remove(&tuple);
+            // A later message on the connection has the same tuple.
+            if self.tuples.get(&tuple).is_some_and(|strand| strand.flow == flow.id.0) {
+                self.tuples.remove(&tuple);
+            }
         }
         let [Some(source), Some(destination)] = &active.left else { return };
         let (sender, receiver) = (&source.tcp, &destination.tcp);
@@ -278,7 +296,8 @@ impl<'a> Book<'a> {
             moves: active.seen.iter().map(|seen| seen.moves).sum(),
             path: first.map(|seen| seen.path.clone()).unwrap_or_default(),
         });
-        if source.multipath.is_some() {
+        // Of several messages on a connection, the last one has the counts of all.
+        if source.multipath.is_some() && self.connections.owner(flow.id.0) == flow.id.0 {
             self.multipath.get_or_insert_default().add(&stats, &destination.multipath.unwrap_or_default());
         }
     }

@@ -80,7 +80,7 @@ impl<'a> Conductor<'a> {
     pub fn new(setup: Setup<'a>, central: Option<ControlPlane>, lookahead: Duration, step: Duration) -> Self {
         Self {
             central,
-            book: Book::new(setup.classes, setup.jobs),
+            book: Book::new(setup.classes, setup.jobs, setup.connections),
             window: Window::new(setup.window),
             next_fault: 0,
             reroutes: BTreeSet::new(),

@@ -115,6 +115,7 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
         warm: setup.warm,
         places,
         waiting,
+        connections: setup.connections,
     };
     let floor = Floor::new(fabric, world, division, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;

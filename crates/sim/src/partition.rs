@@ -7,6 +7,7 @@ use std::sync::Arc;
 use weft_fabric::{EqualCost, Fabric};
 use weft_switching::{Blueprint, DropReason, Forwarding, Header, Kind, Switch, flow_hash, mix64, pick};
 use weft_traffic::{Flow, Point};
+use weft_transport::Framing;
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
 use crate::division::Division;
@@ -322,7 +323,9 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     /// Starts a flow.
     fn begin<T: Tracer>(&mut self, number: FlowNumber, world: &World<'_>, tracer: &mut T) {
         let flow = &world.flows[number as usize];
-        let ideal = self.ideal.fct(self.net.fabric, &self.shortest, &world.framing, flow);
+        let round_trips = if world.connections.continues(number) { 0 } else { world.framing.round_trips };
+        let framing = Framing { round_trips, ..world.framing };
+        let ideal = self.ideal.fct(self.net.fabric, &self.shortest, &framing, flow);
         self.begun.insert(number, (self.net.now, ideal));
         for (edge, _, _) in world.waiting.after(number, Point::Started) {
             self.meet(edge, world);

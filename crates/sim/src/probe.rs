@@ -105,7 +105,8 @@ impl Probe {
         }
         self.class_bytes.resize(class_bytes.len(), 0);
         for (class, (&now, before)) in class_bytes.iter().zip(&mut self.class_bytes).enumerate() {
-            row(Metric::Throughput, class as u32, (now - *before) as f64 * 8.0 / seconds);
+            // A flow that is given up takes its bytes with it.
+            row(Metric::Throughput, class as u32, now.saturating_sub(*before) as f64 * 8.0 / seconds);
             *before = now;
         }
         row(Metric::ActiveFlows, 0, active_flows as f64);

@@ -92,6 +92,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         flows: &plan.traffic.flows,
         dependencies: &plan.traffic.dependencies,
         jobs: &plan.traffic.jobs,
+        connections: &plan.traffic.connections,
         classes: plan.traffic.classes.len(),
         transport: &plan.transport.protocol,
         seed: plan.seed,

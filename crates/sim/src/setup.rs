@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use weft_fabric::Fabric;
-use weft_traffic::{Dependencies, Flow, Jobs};
+use weft_traffic::{Connections, Dependencies, Flow, Jobs};
 use weft_transport::Protocol;
 use weft_units::{Duration, Time};
 
@@ -22,6 +22,8 @@ pub struct Setup<'a> {
     pub dependencies: &'a Dependencies,
     /// Which of them are done together.
     pub jobs: &'a Jobs,
+    /// Which of them share connections.
+    pub connections: &'a Connections,
     /// The number of traffic classes.
     pub classes: usize,
     /// The hosts' transport protocol.

@@ -2,6 +2,7 @@
 
 use weft_units::{Duration, Time};
 
+use crate::connections::Reuse;
 use crate::dependencies::{Node, Point};
 use crate::program::Program;
 use crate::words::plural;
@@ -68,6 +69,8 @@ pub struct Collective {
     pub rounds: u64,
     /// When the first round starts.
     pub start: Duration,
+    /// Whether messages between two ranks share a connection, in all rounds.
+    pub reuse: Reuse,
 }
 
 impl Collective {
@@ -258,7 +261,8 @@ mod tests {
 
     fn collective(algorithm: Algorithm, bytes: u64, chunks: u64) -> Collective {
         let compute = Duration::ZERO;
-        Collective { algorithm, bytes, chunks, compute, rounds: 1, start: Duration::ZERO }
+        let (start, reuse) = (Duration::ZERO, Reuse::default());
+        Collective { algorithm, bytes, chunks, compute, rounds: 1, start, reuse }
     }
 
     /// The bound of one round among `ranks` hosts of 1 Gbps, without delays.

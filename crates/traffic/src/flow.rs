@@ -2,6 +2,7 @@
 
 use weft_units::{Bytes, FlowId, HostId, Time};
 
+use crate::connections::Connections;
 use crate::dependencies::Dependencies;
 use crate::jobs::Jobs;
 
@@ -82,6 +83,8 @@ pub struct Traffic {
     pub dependencies: Dependencies,
     /// Which of them are done together.
     pub jobs: Jobs,
+    /// Which of them share a connection that stays open.
+    pub connections: Connections,
     /// The names of the classes.
     pub classes: Vec<String>,
     /// The mean size of the drawn flows in bytes; 0 without flows.

@@ -1,10 +1,13 @@
 //! [`generate`]: turns groups of flows into the flow list of a run.
 
+use std::ops::Range;
+
 use rand_core::RngCore;
 use weft_units::{Bytes, Duration, Time};
 
 use crate::classes::{Names, Thresholds};
 use crate::collective::Collective;
+use crate::connections::{Connections, Reuse};
 use crate::drafts::{self, Draft};
 use crate::error::TrafficError;
 use crate::flow::{GroupSummary, MAX_FLOWS, Traffic};
@@ -45,6 +48,7 @@ pub fn generate(
         offers: Vec::new(),
         over_time: false,
         waits: Waits::default(),
+        open: Vec::new(),
         traffic: Traffic::default(),
     };
     if groups.iter().any(Group::names_by_size) {
@@ -89,6 +93,8 @@ struct Making<'a> {
     /// Whether flows arrive over time, so that a load is defined.
     over_time: bool,
     waits: Waits,
+    /// The drafts of each group that keeps its connections open.
+    open: Vec<Range<u32>>,
     traffic: Traffic,
 }
 
@@ -186,6 +192,9 @@ impl Making<'_> {
         let first = self.drafts.len();
         self.settle(index, group, &mut all)?;
         self.waits.add(all, first);
+        if collective.reuse == Reuse::Persistent {
+            self.open.push(first as u32..self.drafts.len() as u32);
+        }
         for round in 0..collective.rounds {
             let (group, kind, ranks) = (index as u32, collective.algorithm.name(), hosts.len() as u32);
             let job = Job { group, kind, round: round + 1, ranks, bytes: collective.bytes, flows, bound };
@@ -274,11 +283,14 @@ impl Making<'_> {
     }
 
     fn finish(self, ports: &Ports, duration: Duration) -> Result<Traffic, TrafficError> {
-        let Self { places, names, drafts, offers, over_time, waits, mut traffic, .. } = self;
+        let Self { places, names, drafts, offers, over_time, waits, open, mut traffic, .. } = self;
+        let ids = if waits.is_empty() { Vec::new() } else { drafts::ids(&drafts) };
         if !waits.is_empty() {
-            (traffic.dependencies, traffic.jobs) = waits.into_tables(&drafts::ids(&drafts));
+            (traffic.dependencies, traffic.jobs) = waits.into_tables(&ids);
         }
         traffic.flows = drafts::flows(drafts, ports, places)?;
+        let open = open.into_iter().map(|drafts| drafts.map(|draft| ids[draft as usize]).collect());
+        traffic.connections = Connections::new(&mut traffic.flows, open.collect());
         traffic.classes = names.into_inner();
         traffic.warnings = offer::overloads(&offers, places);
         offer::measure(&mut traffic, places, duration, over_time);
@@ -445,7 +457,11 @@ mod tests {
             let (algorithm, bytes, compute) = (Algorithm::Pipeline, chunks, Duration::ZERO);
             let ranks = Ranks::Placed(Some(8), Placement::Rack);
             let start = Duration::ZERO;
-            Flows::Collective(Collective { algorithm, bytes, chunks, compute, rounds: 1, start }, ranks)
+            let reuse = Reuse::default();
+            Flows::Collective(
+                Collective { algorithm, bytes, chunks, compute, rounds: 1, start, reuse },
+                ranks,
+            )
         };
         let flood = Drawn { intensity: Some(Intensity::FlowsPerSecond(1e12)), ..drawn(0.0) };
         let many = Drawn { intensity: None, count: Some(u64::MAX), ..drawn(0.0) };

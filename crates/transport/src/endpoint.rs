@@ -133,6 +133,24 @@ pub struct Stats {
     pub ecn_marks: u32,
 }
 
+impl Stats {
+    /// What has been counted since `earlier`, a value of the same counters.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            data_segments_sent: self.data_segments_sent.wrapping_sub(earlier.data_segments_sent),
+            retransmissions: self.retransmissions.wrapping_sub(earlier.retransmissions),
+            timeouts: self.timeouts.wrapping_sub(earlier.timeouts),
+            fast_recoveries: self.fast_recoveries.wrapping_sub(earlier.fast_recoveries),
+            first_transmissions_received: self
+                .first_transmissions_received
+                .wrapping_sub(earlier.first_transmissions_received),
+            out_of_order: self.out_of_order.wrapping_sub(earlier.out_of_order),
+            ecn_marks: self.ecn_marks.wrapping_sub(earlier.ecn_marks),
+        }
+    }
+}
+
 /// One side of a connection.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -293,6 +311,14 @@ impl Endpoint {
         }
         self.facts |= fact::FINISHED;
         self.note_fin_due();
+    }
+
+    /// The application has read all that was delivered: a delayed ACK is sent now, as Linux does (`tcp_cleanup_rbuf`).
+    pub fn read_all(&mut self) {
+        if self.ack_timer_at != Time::MAX {
+            self.ack_timer_at = Time::MAX;
+            self.todo |= todo::ACK;
+        }
     }
 
     /// When to call [`Self::on_timeout`] next; [`Time::MAX`]: never. Any other call may change it.

@@ -1,7 +1,7 @@
 //! `collective` of a `[traffic]` group: an operation in which all ranks take part; and the hosts of ranks, of a collective
 //! or a trace.
 
-use weft_traffic::{Algorithm, Collective, Placement, Ranks};
+use weft_traffic::{Algorithm, Collective, Placement, Ranks, Reuse};
 use weft_units::{Bytes, Duration};
 
 use super::Resolver;
@@ -20,6 +20,12 @@ pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
     key("chunks", Kind::Count(1), "1", "number of chunks of a tree or pipeline"),
     key("compute", Kind::Duration, "0 s", "time between receiving data and sending what follows from it"),
     key("repeats", Kind::Count(1), "1", "number of rounds of a collective, one after the other"),
+    key(
+        "connections",
+        Kind::Choice(reuses),
+        "per-message",
+        "whether messages between two ranks share a connection that stays open",
+    ),
 ];
 
 /// The keys of the hosts of ranks.
@@ -35,6 +41,10 @@ pub(crate) const RANK_KEYS: &[Key] = &[
 
 fn algorithms() -> Vec<&'static str> {
     Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect()
+}
+
+fn reuses() -> Vec<&'static str> {
+    Reuse::ALL.iter().map(|reuse| reuse.name()).collect()
 }
 
 fn placements() -> Vec<&'static str> {
@@ -110,6 +120,10 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration) -> Option<Collectiv
     }
     let compute =
         section.node("compute").map_or(Some(Duration::ZERO), |_| Some(section.get("compute")?.value));
+    let reuse = match section.node("connections") {
+        None => Some(Reuse::default()),
+        Some(_) => section.choice("connections", &Reuse::ALL.map(|at| (at.name(), at))).map(|at| at.value),
+    };
     let algorithm = algorithm?.value;
     if let Some(node) = section.node("chunks").filter(|_| !algorithm.has_chunks()) {
         let message = format!("`{}` is not divided into chunks", algorithm.name());
@@ -125,5 +139,6 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration) -> Option<Collectiv
         compute: compute?,
         rounds: rounds?,
         start,
+        reuse: reuse?,
     })
 }

@@ -120,6 +120,7 @@ pub(crate) struct GroupSettings {
     load_of_span: Option<Span>,
     flows_span: Option<Span>,
     ranks_span: Option<Span>,
+    connections_span: Option<Span>,
 }
 
 #[derive(Clone, Debug)]
@@ -217,12 +218,18 @@ impl GroupSettings {
             load_of_span: span("load_of"),
             flows_span: span("flows"),
             ranks_span: span("ranks").or(span("trace")).or(span("collective")),
+            connections_span: span("connections"),
         })
     }
 
     /// The position of its section.
     pub(crate) const fn span(&self) -> Span {
         self.span
+    }
+
+    /// The position of its `connections`.
+    pub(crate) const fn connections_span(&self) -> Option<Span> {
+        self.connections_span
     }
 
     /// The file with its flows or their sizes.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use weft_fabric::Fabric;
 use weft_switching::{Descriptor, Header};
-use weft_traffic::Flow;
+use weft_traffic::{Flow, Traffic};
 use weft_transport::profile::PROFILES;
 use weft_transport::{Config, PROTOCOLS, Parameters, Protocol, roce, udp, uec};
 use weft_units::Bytes;
@@ -125,6 +125,37 @@ impl Transport {
         } else {
             "limit the sizes".to_owned()
         }))
+    }
+
+    /// The problem with connections that stay open, for the collective at `position`: datagrams have none, and numbered packets
+    /// may be too many.
+    pub(crate) fn unfit_connections(&self, traffic: &Traffic, position: Span) -> Option<Problem> {
+        let (all, name) = (&traffic.connections, self.protocol.name());
+        all.firsts().next()?;
+        if matches!(self.protocol, Protocol::Udp(_)) {
+            let message = format!("the hosts' protocol is \"{name}\", which has no connections");
+            let label = "remove `connections`, or set transport.protocol to \"tcp\", \"roce\" or \"uec\"";
+            return Some(Problem::at(position, message).label(label));
+        }
+        if self.protocol.tcp().is_some() {
+            return None;
+        }
+        let framing = self.protocol.framing();
+        let packets = |flow: u32| framing.packets(traffic.flows[flow as usize].bytes).0;
+        let most = u64::from(u32::MAX - 1);
+        let sums = all.firsts().map(|first| all.messages(first).map(packets).fold(0, u64::saturating_add));
+        let packets = sums.max().filter(|packets| *packets > most)?;
+        let message = format!("a connection carries {packets} packets, and {name} numbers at most {most}");
+        Some(Problem::at(position, message).label("lower `bytes` or `repeats`, or remove `connections`"))
+    }
+
+    /// The same with the settings that applications choose on connections that stay open: without Nagle's algorithm.
+    pub(crate) fn with_connections(&self, traffic: &Traffic) -> Self {
+        let mut this = self.clone();
+        if let Protocol::Tcp(config) = &mut this.protocol {
+            config.nagle &= traffic.connections.firsts().next().is_none();
+        }
+        this
     }
 
     fn decode_tcp(section: &Section<'_>) -> Option<Self> {

@@ -13,7 +13,7 @@ use crate::network::Network;
 use crate::packet::{PacketId, prefetch_all};
 
 /// A side of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Whose {
     /// The flow.
     pub flow: FlowNumber,

@@ -8,6 +8,7 @@ mod any;
 mod ends;
 mod following;
 mod host_queue;
+mod messages;
 mod multipath;
 mod pacer;
 mod pacers;

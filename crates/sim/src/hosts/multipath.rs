@@ -12,8 +12,10 @@ use weft_transport::{Mptcp, Segment};
 use weft_units::{HostId, Time};
 
 use super::alarms::Alarms;
+use super::ends::{Whose, tell_opened};
 use super::following::Following;
 use super::host_queue::HostQueue;
+use super::messages::{Messages, NONE};
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World, node_of};
 use super::tcp::{initial_sequence, template};
@@ -49,8 +51,8 @@ struct Side {
     alarms: Alarms,
     /// Whether it waits in line for an interface.
     in_line: bool,
-    /// Whether it has told, at the destination, that all bytes are there, or at the source that they were acknowledged.
-    has_all: bool,
+    /// The bytes received, or at the source acknowledged, of which it tells; [`u64::MAX`]: of none.
+    awaits: u64,
     is_over: bool,
     opened: Time,
     /// Of the packets that it received, over all subflows.
@@ -63,6 +65,7 @@ pub struct Multipath {
     queue: HostQueue,
     sides: Vec<Option<Box<Side>>>,
     vacancies: Vacancies,
+    messages: Messages,
     /// Addresses and ports in use by sources of this partition.
     taken: BTreeSet<(HostId, HostId, u16, u16)>,
     segment: Segment,
@@ -81,6 +84,7 @@ impl Multipath {
             queue,
             sides: Vec::new(),
             vacancies: Vacancies::default(),
+            messages: Messages::default(),
             taken: flows.map(|flow| (flow.src, flow.dst, flow.sport, flow.dport)).collect(),
             segment: Segment::default(),
         }
@@ -118,7 +122,10 @@ impl Multipath {
             subflows: vec![first],
             alarms: Alarms::default(),
             in_line: false,
-            has_all: side == 0 && !world.waiting.awaits(flow, Point::Acknowledged),
+            awaits: match side == 1 || world.waiting.awaits(flow, Point::Acknowledged) {
+                true => planned.bytes,
+                false => NONE,
+            },
             is_over: false,
             opened: net.now,
             delays: Delays::default(),
@@ -136,7 +143,74 @@ impl Multipath {
     fn listen(&mut self, flow: FlowNumber, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
         let planned = &world.flows[flow as usize];
         let server = Connection::listen(&self.config, drawn(planned, 2), initial_sequence(planned, 1));
-        self.add((flow, 1), server, net, nics, world)
+        let place = self.add((flow, 1), server, net, nics, world);
+        if world.connections.last(flow).is_some() {
+            let whose = Whose { flow, side: 1 };
+            self.messages.expect(whose, net.now, world, |flow| flow.bytes);
+            if let Some(side) = &mut self.sides[place as usize] {
+                side.awaits = self.messages.awaited(whose);
+            }
+        }
+        place
+    }
+
+    /// The source's side of a flow's connection.
+    fn connect(&self, flow: &Flow, net: &Network<'_>) -> Connection {
+        let links = |host| net.fabric.ports(net.fabric.host_node(host)).len().min(32) as u8;
+        let addresses = Addresses { local: links(flow.src), remote: links(flow.dst) };
+        Connection::connect(&self.config, net.now, drawn(flow, 1), initial_sequence(flow, 0), addresses)
+    }
+
+    /// Writes the messages whose turn it is to the connection that `number` shares, which the first message opens.
+    #[cold]
+    fn open_shared<T: Tracer>(
+        &mut self,
+        number: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        tell_opened(net, world, number);
+        let last = world.connections.owner(number);
+        let whose = Whose { flow: last, side: 0 };
+        for message in self.messages.write(number, net.now, world, |flow| flow.bytes) {
+            let place = match world.places.get(last, 0) {
+                Place::At(place) => place,
+                Place::New => {
+                    let client = self.connect(&world.flows[last as usize], net);
+                    self.add((last, 0), client, net, nics, world)
+                }
+                Place::Gone => return,
+            };
+            let Some(side) = &mut self.sides[place as usize] else { return };
+            side.connection.write(world.flows[message as usize].bytes);
+            side.awaits = self.messages.awaited(whose);
+            side.subflows.iter_mut().for_each(|subflow| subflow.following.next = true);
+            if side.connection.is_aborted() {
+                self.messages.abort(whose, net, world);
+            } else {
+                self.pump(place, net, nics, world, tracer);
+            }
+        }
+    }
+
+    /// One side of a message on a shared connection leaves.
+    fn leave_shared(
+        &mut self,
+        flow: FlowNumber,
+        last: FlowNumber,
+        side: usize,
+        world: &World<'_>,
+    ) -> Option<(SideReport, Time)> {
+        let this = match world.places.get(last, side) {
+            Place::At(place) => self.sides[place as usize].as_deref_mut(),
+            Place::New | Place::Gone => None,
+        };
+        let multipath = this.as_ref().map(|this| this.connection.stats());
+        let counts = this.map(|this| (this.connection.totals(), &mut this.delays));
+        let (report, opened) = self.messages.leave(flow, side, counts, world)?;
+        Some((SideReport { multipath, ..report }, opened))
     }
 
     /// Sends the pending segments of one side; called after every event that may produce some.
@@ -173,14 +247,26 @@ impl Multipath {
             let flow = &world.flows[side.flow as usize];
             let node = node_of(net, [flow.src, flow.dst][side.side]);
             let connection = &mut side.connection;
-            if side.side == 1 && !side.has_all && connection.delivered() >= flow.bytes {
-                side.has_all = true;
-                connection.close();
-                net.tell(node, News::Received(side.flow));
-            }
-            if side.side == 0 && !side.has_all && connection.acked() >= flow.bytes {
-                side.has_all = true;
-                net.tell(node, News::Acknowledged(side.flow));
+            let to = if side.side == 1 { connection.delivered() } else { connection.acked() };
+            if to >= side.awaits {
+                side.awaits = NONE;
+                let whose = Whose { flow: side.flow, side: side.side };
+                let counts = (connection.totals(), &mut side.delays);
+                match (world.connections.last(side.flow).is_some(), side.side) {
+                    (true, 0) => self.messages.acknowledged(whose, to, counts, net, world),
+                    (true, _) => {
+                        self.messages.received(whose, to, counts, |flow| flow.bytes, net, world);
+                        connection.read_all();
+                    }
+                    (false, 0) => net.tell(node, News::Acknowledged(side.flow)),
+                    (false, _) => {
+                        connection.close();
+                        net.tell(node, News::Received(side.flow));
+                    }
+                }
+                if world.connections.last(side.flow).is_some() {
+                    side.awaits = self.messages.awaited(whose);
+                }
             }
             let mut options = Options::None;
             // A SYN does not wait.
@@ -228,6 +314,10 @@ impl Multipath {
             if !side.is_over && (side.connection.is_closed() || side.connection.is_aborted()) {
                 side.is_over = true;
                 let aborted = side.connection.is_aborted();
+                if aborted && world.connections.last(side.flow).is_some() {
+                    let whose = Whose { flow: side.flow, side: side.side };
+                    return self.messages.abort(whose, net, world);
+                }
                 net.tell(
                     node,
                     if aborted { News::Aborted(side.flow) } else { News::Closed(side.flow, side.side) },
@@ -291,16 +381,15 @@ impl Hosts for Multipath {
         world: &World<'_>,
         tracer: &mut T,
     ) {
+        if world.connections.last(number).is_some() {
+            return self.open_shared(number, net, nics, world, tracer);
+        }
         let flow = &world.flows[number as usize];
-        let links = |host| net.fabric.ports(net.fabric.host_node(host)).len().min(32) as u8;
-        let addresses = Addresses { local: links(flow.src), remote: links(flow.dst) };
-        let isn = initial_sequence(flow, 0);
-        let mut client = Connection::connect(&self.config, net.now, drawn(flow, 1), isn, addresses);
+        let mut client = self.connect(flow, net);
         client.write(flow.bytes);
         client.close();
         let place = self.add((number, 0), client, net, nics, world);
-        let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
-        net.tell(node_of(net, flow.src), News::Opened(Strand { flow: number, subflow: 0 }, tuple));
+        tell_opened(net, world, number);
         self.pump(place, net, nics, world, tracer);
     }
 
@@ -390,7 +479,7 @@ impl Hosts for Multipath {
     }
 
     fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
-        if let Place::At(place) = world.places.get(flow, 0)
+        if let Place::At(place) = world.places.get(world.connections.owner(flow), 0)
             && let Some(side) = &mut self.sides[place as usize]
             && let Some(subflow) = side.subflows.get_mut(usize::from(subflow))
         {
@@ -405,9 +494,14 @@ impl Hosts for Multipath {
         net: &mut Network<'_>,
         world: &World<'_>,
     ) -> Option<(SideReport, Time)> {
+        let last = world.connections.last(flow);
+        let shared = last.and_then(|last| self.leave_shared(flow, last, side, world));
+        if last.is_some_and(|last| last != flow) {
+            return shared;
+        }
         let place = world.places.get(flow, side);
         world.places.set(flow, side, Place::Gone);
-        let Place::At(place) = place else { return None };
+        let Place::At(place) = place else { return shared };
         let this = self.sides[place as usize].take()?;
         self.vacancies.leave(place, self.sides.len(), &mut net.queue);
         if this.in_line {
@@ -419,15 +513,20 @@ impl Hosts for Multipath {
                 self.taken.remove(&(planned.src, planned.dst, header.sport, header.dport));
             }
         }
+        if last.is_some() {
+            return shared;
+        }
         let (tcp, multipath) = (this.connection.totals(), Some(this.connection.stats()));
         let delays = this.delays;
         Some((SideReport { side, tcp, multipath, delays, ..SideReport::default() }, this.opened))
     }
 
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
-        match world.places.get(flow, 1) {
-            Place::At(place) => self.sides[place as usize].as_ref().map(|side| side.connection.delivered()),
-            Place::New | Place::Gone => None,
+        let Place::At(place) = world.places.get(world.connections.owner(flow), 1) else { return None };
+        let delivered = self.sides[place as usize].as_ref()?.connection.delivered();
+        match world.connections.last(flow) {
+            None => Some(delivered),
+            Some(_) => self.messages.progress(flow, delivered, world),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use weft_switching::Forwarding;
-use weft_traffic::Flow;
+use weft_traffic::{Connections, Flow};
 use weft_transport::Framing;
 use weft_units::{HostId, NodeId, Time};
 
@@ -30,6 +30,8 @@ pub struct World<'a> {
     pub places: Places,
     /// The flows that wait for others.
     pub waiting: Waiting<'a>,
+    /// The flows that share connections.
+    pub connections: &'a Connections,
 }
 
 /// The links on which the hosts of flows send.
@@ -50,7 +52,7 @@ pub trait Nics {
 /// [`News::Acknowledged`](crate::journal::News::Acknowledged) at the source as soon as it knows so. Both ends tell once
 /// that they have closed or given up.
 ///
-/// The owner of a packet is the number of its flow, then [`Hosts::STRAND_BITS`] bits of the subflow and the side.
+/// The owner of a packet is the number of its flow (on a connection that several flows share, of its last flow), then [`Hosts::STRAND_BITS`] bits of the subflow and the side.
 pub trait Hosts: Send {
     /// Bits of a packet's owner below the flow's number.
     const STRAND_BITS: u32;

@@ -1,6 +1,7 @@
 //! [`Roce`]: hosts with RoCEv2 queue pairs.
 
 use weft_switching::{Header, Kind};
+use weft_traffic::Flow;
 use weft_transport::roce::{
     Ack, AckKind, Config, CongestionControl, Data, Dcqcn, LossRecovery, Receiver, Sender,
 };
@@ -9,6 +10,7 @@ use weft_units::{Bytes, HostId, Time};
 use super::alarms::Alarms;
 use super::ends::{Ends, Whose, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
+use super::messages::{Messages, NONE};
 use super::pacer::Wish;
 use super::pacers::Pacers;
 use super::places::Place;
@@ -51,7 +53,8 @@ struct Sending {
     next_at: Time,
     /// Whether it has a turn.
     has_turn: bool,
-    is_over: bool,
+    /// The acknowledged packets that complete the flow or message; [`u64::MAX`] once it is told.
+    awaits: u64,
 }
 
 /// The destination.
@@ -59,8 +62,8 @@ struct Receiving {
     receiver: Receiver,
     template: Header,
     nic: u32,
-    packets: u32,
-    has_all: bool,
+    /// The packets in order that complete the flow or message; [`u64::MAX`] once it is told.
+    awaits: u64,
     delays: Delays,
     last: Last,
 }
@@ -70,18 +73,19 @@ pub struct Roce {
     config: Config,
     ends: Ends<Side>,
     links: Pacers,
+    messages: Messages,
 }
 
 impl Roce {
     /// None yet.
     pub fn new(config: Config) -> Self {
-        Self { config, ends: Ends::default(), links: Pacers::default() }
+        Self { config, ends: Ends::default(), links: Pacers::default(), messages: Messages::default() }
     }
 
     /// The most bytes that a flow may have in flight, if there is a limit.
     fn window(
         &self,
-        flow: &weft_traffic::Flow,
+        flow: &Flow,
         nic: u32,
         net: &Network<'_>,
         nics: &impl Nics,
@@ -163,30 +167,106 @@ impl Roce {
         if ack.is_cnp {
             this.rate.notify(&self.config, net.now);
         }
-        if this.sender.is_done() && !this.is_over {
-            this.is_over = true;
-            tell_done(net, world, whose.flow);
+        let to = u64::from(this.sender.acknowledged());
+        if to >= this.awaits {
+            if world.connections.last(whose.flow).is_some() {
+                let counts = (*this.sender.stats(), &mut Delays::default());
+                self.messages.acknowledged(whose, to, counts, net, world);
+                this.awaits = self.messages.awaited(whose);
+            } else {
+                this.awaits = NONE;
+                tell_done(net, world, whose.flow);
+            }
         }
         self.wake(place, net, world, tracer);
+    }
+
+    /// Adds the source of a flow, or of the connection whose last message it is: its first message is `first`, complete with
+    /// `awaits` packets. Returns its place.
+    fn connect(
+        &mut self,
+        (number, first): (FlowNumber, FlowNumber),
+        awaits: u64,
+        net: &Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+    ) -> u32 {
+        let flow = &world.flows[number as usize];
+        let nic = nics.nic(net, flow, 0, None);
+        let window = self.window(flow, nic, net, nics, world);
+        let template = template(flow, 0);
+        // ECT(0), if at all.
+        let traffic_class = template.traffic_class | if self.config.is_ecn_capable() { 2 } else { 0 };
+        let side = Side::Sender(Box::new(Sending {
+            sender: Sender::new(&self.config, world.flows[first as usize].bytes, window),
+            rate: Dcqcn::new(net.rate(net.id(nic))),
+            template: Header { kind: Kind::Other, traffic_class, ..template },
+            nic,
+            link: self.links.of(nic, net),
+            following: Following::new(true),
+            alarms: Alarms::default(),
+            next_at: net.now,
+            has_turn: false,
+            awaits,
+        }));
+        self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world)
+    }
+
+    /// Writes the messages whose turn it is to the queue pair that `number` shares.
+    #[cold]
+    fn open_shared<T: Tracer>(
+        &mut self,
+        number: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        tell_opened(net, world, number);
+        let whose = Whose { flow: world.connections.owner(number), side: 0 };
+        for message in self.messages.write(number, net.now, world, |flow| packets(flow, world)) {
+            let awaits = self.messages.awaited(whose);
+            let place = match world.places.get(whose.flow, 0) {
+                Place::At(place) => place,
+                Place::New => self.connect((whose.flow, message), awaits, net, nics, world),
+                Place::Gone => return,
+            };
+            let Some(Side::Sender(this)) = self.ends.at(place).map(|end| &mut end.state) else { return };
+            if world.connections.continues(message) {
+                this.sender.append(&self.config, world.flows[message as usize].bytes);
+            }
+            this.awaits = awaits;
+            this.following.next = true;
+            self.wake(place, net, world, tracer);
+        }
     }
 
     /// Adds the destination of a flow; returns its place.
     fn listen(&mut self, whose: Whose, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
         let flow = &world.flows[whose.flow as usize];
-        let (packets, _) = world.framing.numbered_packets(flow.bytes);
+        let awaits = if world.connections.last(whose.flow).is_some() {
+            self.messages.expect(whose, net.now, world, |flow| packets(flow, world));
+            self.messages.awaited(whose)
+        } else {
+            packets(flow, world)
+        };
         let template =
             Header { kind: Kind::Other, traffic_class: ACK_CLASS, ip_bytes: ACK_BYTES, ..template(flow, 1) };
         let receiving = Receiving {
             receiver: Receiver::default(),
             template,
             nic: nics.nic(net, flow, 1, None),
-            packets,
-            has_all: false,
+            awaits,
             delays: Delays::default(),
             last: Last::default(),
         };
         self.ends.add(whose, Side::Receiver(Box::new(receiving)), net.now, world)
     }
+}
+
+/// The packets of a flow.
+fn packets(flow: &Flow, world: &World<'_>) -> u64 {
+    world.framing.numbered_packets(flow.bytes).0.into()
 }
 
 impl Sending {
@@ -257,25 +337,11 @@ impl Hosts for Roce {
         world: &World<'_>,
         tracer: &mut T,
     ) {
-        let flow = &world.flows[number as usize];
-        let nic = nics.nic(net, flow, 0, None);
-        let window = self.window(flow, nic, net, nics, world);
-        let template = template(flow, 0);
-        // ECT(0), if at all.
-        let traffic_class = template.traffic_class | if self.config.is_ecn_capable() { 2 } else { 0 };
-        let side = Side::Sender(Box::new(Sending {
-            sender: Sender::new(&self.config, flow.bytes, window),
-            rate: Dcqcn::new(net.rate(net.id(nic))),
-            template: Header { kind: Kind::Other, traffic_class, ..template },
-            nic,
-            link: self.links.of(nic, net),
-            following: Following::new(true),
-            alarms: Alarms::default(),
-            next_at: net.now,
-            has_turn: false,
-            is_over: false,
-        }));
-        let place = self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world);
+        if world.connections.last(number).is_some() {
+            return self.open_shared(number, net, nics, world, tracer);
+        }
+        let awaits = packets(&world.flows[number as usize], world);
+        let place = self.connect((number, number), awaits, net, nics, world);
         tell_opened(net, world, number);
         self.wake(place, net, world, tracer);
     }
@@ -319,9 +385,16 @@ impl Hosts for Roce {
         if let Some(ack) = this.receiver.receive(&self.config, net.now, data, is_marked) {
             this.answer(flow, ack, net, tracer);
         }
-        if !this.has_all && this.receiver.in_order() >= this.packets {
-            this.has_all = true;
-            tell_received(net, world, flow);
+        let to = u64::from(this.receiver.in_order());
+        if to >= this.awaits {
+            if world.connections.last(flow).is_some() {
+                let counts = (*this.receiver.stats(), &mut this.delays);
+                self.messages.received(whose, to, counts, |flow| packets(flow, world), net, world);
+                this.awaits = self.messages.awaited(whose);
+            } else {
+                this.awaits = NONE;
+                tell_received(net, world, flow);
+            }
         }
     }
 
@@ -371,6 +444,7 @@ impl Hosts for Roce {
     }
 
     fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
+        let flow = world.connections.owner(flow);
         if let Some(end) = self.ends.of_mut(Whose { flow, side: 0 }, world)
             && let Side::Sender(this) = &mut end.state
         {
@@ -385,15 +459,35 @@ impl Hosts for Roce {
         net: &mut Network<'_>,
         world: &World<'_>,
     ) -> Option<(SideReport, Time)> {
-        self.ends.leave(Whose { flow, side }, net, world, |side| match side {
+        let last = world.connections.last(flow);
+        let shared = last.and_then(|last| {
+            let end = self.ends.of_mut(Whose { flow: last, side }, world);
+            let mut none = Delays::default();
+            let counts = end.map(|end| match &mut end.state {
+                Side::Sender(this) => (*this.sender.stats(), &mut none),
+                Side::Receiver(this) => (*this.receiver.stats(), &mut this.delays),
+            });
+            self.messages.leave(flow, side, counts, world)
+        });
+        if last.is_some_and(|last| last != flow) {
+            return shared;
+        }
+        let left = self.ends.leave(Whose { flow, side }, net, world, |side| match side {
             Side::Sender(this) => (*this.sender.stats(), Delays::default()),
             Side::Receiver(this) => (*this.receiver.stats(), this.delays),
-        })
+        });
+        if last.is_some() { shared } else { left }
     }
 
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
-        let Side::Receiver(this) = &self.ends.of(Whose { flow, side: 1 }, world)?.state else { return None };
-        let bytes = u64::from(this.receiver.in_order()) * u64::from(self.config.mtu);
+        let whose = Whose { flow: world.connections.owner(flow), side: 1 };
+        let Side::Receiver(this) = &self.ends.of(whose, world)?.state else { return None };
+        let to = u64::from(this.receiver.in_order());
+        let packets = match world.connections.last(flow) {
+            None => to,
+            Some(_) => self.messages.progress(flow, to, world)?,
+        };
+        let bytes = packets * u64::from(self.config.mtu);
         Some(bytes.min(world.flows[flow as usize].bytes))
     }
 

@@ -12,8 +12,10 @@ use weft_transport::{Config, Endpoint, Segment};
 use weft_units::{HostId, NodeId, Time};
 
 use super::alarms::Alarms;
+use super::ends::{Whose, tell_opened};
 use super::following::Following;
 use super::host_queue::HostQueue;
+use super::messages::{Messages, NONE};
 use super::places::Place;
 use super::protocol::{Hosts, Nics, World, node_of};
 use super::vacancies::Vacancies;
@@ -44,10 +46,10 @@ struct Side<P> {
     /// The owner of the packets that it receives: twice the flow's number, plus one at the destination.
     end: u32,
     following: Following,
-    /// At the destination, the bytes that complete the flow; [`u64::MAX`] once they have arrived.
+    /// At the destination, the bytes that complete the flow or message; [`u64::MAX`] once they have arrived.
     awaits: u64,
-    /// Whether it tells, at the source, that all bytes were acknowledged.
-    awaits_acknowledgement: bool,
+    /// At the source, the acknowledged bytes of which it tells; [`u64::MAX`]: of none.
+    awaits_acknowledged: u64,
     /// Whether it has told that it has closed or given up.
     is_over: bool,
     /// When it was opened.
@@ -69,6 +71,7 @@ pub struct Tcp<'a, P: PathSelector> {
     queue: HostQueue,
     sides: Vec<Side<P>>,
     vacancies: Vacancies,
+    messages: Messages,
     segment: Segment,
     scheme: &'a P::Scheme,
     finder: &'a dyn PathFinder,
@@ -80,6 +83,11 @@ pub struct Tcp<'a, P: PathSelector> {
     shared_by: HashMap<Sharing, u32>,
     /// Places of state that no end shares any more.
     unshared: Vec<u32>,
+}
+
+/// The flow and side of an end.
+fn whose(end: u32) -> Whose {
+    Whose { flow: end / 2, side: end as usize & 1 }
 }
 
 /// The header of the packets that one side (0: the source) of a flow sends.
@@ -127,6 +135,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             queue,
             sides: Vec::new(),
             vacancies: Vacancies::default(),
+            messages: Messages::default(),
             segment: Segment::default(),
             scheme,
             finder,
@@ -209,8 +218,12 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             in_line: false,
             end,
             following: Following::new(end & 1 == 0),
-            awaits: if end & 1 == 1 { flow.bytes } else { u64::MAX },
-            awaits_acknowledgement: end & 1 == 0 && world.waiting.awaits(end / 2, Point::Acknowledged),
+            awaits: if end & 1 == 1 { flow.bytes } else { NONE },
+            awaits_acknowledged: if end & 1 == 0 && world.waiting.awaits(end / 2, Point::Acknowledged) {
+                flow.bytes
+            } else {
+                NONE
+            },
             is_over: false,
             opened: net.now,
             delays: Delays::default(),
@@ -248,7 +261,97 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         let flow = &world.flows[end as usize / 2];
         let endpoint = Endpoint::listen(self.config, initial_sequence(flow, 1));
         let nic = nics.nic(net, flow, 1, None);
-        self.add(end, endpoint, nic, net, nics, world)
+        let place = self.add(end, endpoint, nic, net, nics, world);
+        if world.connections.last(end / 2).is_some() {
+            let whose = whose(end);
+            self.messages.expect(whose, net.now, world, |flow| flow.bytes);
+            self.sides[place as usize].awaits = self.messages.awaited(whose);
+        }
+        place
+    }
+
+    /// Writes the messages whose turn it is to the connection that `number` shares, which the first message opens.
+    #[cold]
+    fn open_shared<T: Tracer>(
+        &mut self,
+        number: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        tell_opened(net, world, number);
+        let last = world.connections.owner(number);
+        let whose = Whose { flow: last, side: 0 };
+        for message in self.messages.write(number, net.now, world, |flow| flow.bytes) {
+            let place = match world.places.get(last, 0) {
+                Place::At(place) => place,
+                Place::New => {
+                    let flow = &world.flows[last as usize];
+                    let client = Endpoint::connect(self.config, net.now, initial_sequence(flow, 0));
+                    let nic = nics.nic(net, flow, 0, None);
+                    self.add(last * 2, client, nic, net, nics, world)
+                }
+                Place::Gone => return,
+            };
+            let side = &mut self.sides[place as usize];
+            side.endpoint.write(world.flows[message as usize].bytes);
+            side.awaits_acknowledged = self.messages.awaited(whose);
+            side.following.next = true;
+            if side.endpoint.is_aborted() {
+                self.messages.abort(whose, net, world);
+            } else {
+                self.pump(place, net, world, tracer);
+            }
+        }
+    }
+
+    /// One side of a message on a shared connection leaves.
+    fn leave_shared(
+        &mut self,
+        flow: FlowNumber,
+        last: FlowNumber,
+        side: usize,
+        world: &World<'_>,
+    ) -> Option<(SideReport, Time)> {
+        let counts = match world.places.get(last, side) {
+            Place::At(place) => {
+                let this = &mut self.sides[place as usize];
+                Some((*this.endpoint.stats(), &mut this.delays))
+            }
+            Place::New | Place::Gone => None,
+        };
+        self.messages.leave(flow, side, counts, world)
+    }
+
+    /// Tells that a flow, or which messages on a shared connection, are received or, at the source, acknowledged.
+    #[cold]
+    fn reach(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>) {
+        let side = &mut self.sides[place as usize];
+        let number = side.end / 2;
+        if world.connections.last(number).is_none() {
+            let flow = &world.flows[number as usize];
+            let (node, news) = if side.end & 1 == 1 {
+                side.awaits = NONE;
+                side.endpoint.close();
+                (node_of(net, flow.dst), News::Received(number))
+            } else {
+                side.awaits_acknowledged = NONE;
+                (node_of(net, flow.src), News::Acknowledged(number))
+            };
+            return net.tell(node, news);
+        }
+        let (whose, stats) = (whose(side.end), *side.endpoint.stats());
+        let counts = (stats, &mut side.delays);
+        if whose.side == 1 {
+            let to = side.endpoint.delivered();
+            self.messages.received(whose, to, counts, |flow| flow.bytes, net, world);
+            side.awaits = self.messages.awaited(whose);
+            side.endpoint.read_all();
+        } else {
+            self.messages.acknowledged(whose, side.endpoint.acked(), counts, net, world);
+            side.awaits_acknowledged = self.messages.awaited(whose);
+        }
     }
 
     /// Sends an end's pending segments; called after every event that may produce some.
@@ -286,18 +389,10 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         // A SYN does not wait.
         let waits = self.queue.is_limited() && side.end & 1 == 0 && now > side.opened;
         let mut has_turn = is_its_turn;
-        if side.endpoint.delivered() >= side.awaits {
-            side.awaits = u64::MAX;
-            side.endpoint.close();
-            net.tell(node_of(net, world.flows[side.end as usize / 2].dst), News::Received(side.end / 2));
+        if side.endpoint.delivered() >= side.awaits || side.endpoint.acked() >= side.awaits_acknowledged {
+            self.reach(place, net, world);
         }
-        if side.awaits_acknowledgement {
-            let flow = &world.flows[side.end as usize / 2];
-            if side.endpoint.acked() >= flow.bytes {
-                side.awaits_acknowledgement = false;
-                net.tell(node_of(net, flow.src), News::Acknowledged(side.end / 2));
-            }
-        }
+        let side = &mut self.sides[place as usize];
         let shared = &mut self.shared[side.shared as usize];
         let mut host = Host { scheme: self.scheme, shared, now };
         while side.path.own(&mut host, &mut side.template, &mut self.segment) {
@@ -331,6 +426,9 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             let (number, at) = (side.end / 2, side.end as usize & 1);
             let flow = &world.flows[number as usize];
             let aborted = side.endpoint.is_aborted();
+            if aborted && world.connections.last(number).is_some() {
+                return self.messages.abort(Whose { flow: number, side: at }, net, world);
+            }
             let news = if aborted { News::Aborted(number) } else { News::Closed(number, at) };
             net.tell(node_of(net, [flow.src, flow.dst][at]), news);
         }
@@ -373,14 +471,16 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         world: &World<'_>,
         tracer: &mut T,
     ) {
+        if world.connections.last(number).is_some() {
+            return self.open_shared(number, net, nics, world, tracer);
+        }
         let flow = &world.flows[number as usize];
         let mut client = Endpoint::connect(self.config, net.now, initial_sequence(flow, 0));
         client.write(flow.bytes);
         client.close();
         let nic = nics.nic(net, flow, 0, None);
         let place = self.add(number * 2, client, nic, net, nics, world);
-        let tuple = [(flow.src, flow.sport), (flow.dst, flow.dport)];
-        net.tell(node_of(net, flow.src), News::Opened(Strand { flow: number, subflow: 0 }, tuple));
+        tell_opened(net, world, number);
         self.pump(place, net, world, tracer);
     }
 
@@ -455,7 +555,7 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
     }
 
     fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
-        if let Place::At(place) = world.places.get(flow, 0) {
+        if let Place::At(place) = world.places.get(world.connections.owner(flow), 0) {
             self.sides[place as usize].following.next = true;
         }
     }
@@ -467,23 +567,33 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         net: &mut Network<'_>,
         world: &World<'_>,
     ) -> Option<(SideReport, Time)> {
+        let last = world.connections.last(flow);
+        let shared = last.and_then(|last| self.leave_shared(flow, last, side, world));
+        if last.is_some_and(|last| last != flow) {
+            return shared;
+        }
         let place = world.places.get(flow, side);
         world.places.set(flow, side, Place::Gone);
-        let Place::At(place) = place else { return None };
+        let Place::At(place) = place else { return shared };
         self.vacancies.leave(place, self.sides.len(), &mut net.queue);
         let this = &mut self.sides[place as usize];
         this.alarms = Alarms::default();
         if std::mem::take(&mut this.in_line) {
             self.queue.leave(place);
         }
+        if last.is_some() {
+            return shared;
+        }
         let (tcp, delays) = (*this.endpoint.stats(), this.delays);
         Some((SideReport { side, tcp, delays, ..SideReport::default() }, this.opened))
     }
 
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
-        match world.places.get(flow, 1) {
-            Place::At(place) => Some(self.sides[place as usize].endpoint.delivered()),
-            Place::New | Place::Gone => None,
+        let Place::At(place) = world.places.get(world.connections.owner(flow), 1) else { return None };
+        let delivered = self.sides[place as usize].endpoint.delivered();
+        match world.connections.last(flow) {
+            None => Some(delivered),
+            Some(_) => self.messages.progress(flow, delivered, world),
         }
     }
 

@@ -4,6 +4,7 @@
 mod datagrams;
 mod gray_links;
 mod host_queue;
+mod open_connections;
 mod paused_classes;
 mod queue_pairs;
 mod trees;

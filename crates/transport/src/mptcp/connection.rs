@@ -174,6 +174,14 @@ impl Connection {
         self.due = true;
     }
 
+    /// The application has read all that was delivered: delayed ACKs are sent now.
+    pub fn read_all(&mut self) {
+        for (number, subflow) in self.subflows.iter_mut().enumerate() {
+            subflow.endpoint.read_all();
+            self.ready |= 1 << number;
+        }
+    }
+
     /// When to call [`Self::on_timeout`] next; [`Time::MAX`]: never. Valid once [`Self::poll_transmit`] has returned
     /// `None`.
     #[inline]

@@ -1,5 +1,7 @@
 //! [`Sender`]: the sending side of a queue pair.
 
+use std::collections::VecDeque;
+
 use weft_units::{Duration, Time};
 
 use super::config::{Config, LossRecovery};
@@ -13,6 +15,8 @@ pub struct Sender {
     packets: u32,
     /// Payload bytes of the last packet.
     last: u16,
+    /// Of earlier messages that are not acknowledged: the packet after the last one, and the last one's payload bytes.
+    earlier: VecDeque<(u32, u16)>,
     /// The most packets in flight.
     window: u32,
     /// The lowest number never sent.
@@ -38,6 +42,7 @@ impl Sender {
         Self {
             packets,
             last,
+            earlier: VecDeque::new(),
             window: u32::try_from(window).unwrap_or(u32::MAX),
             fresh: 0,
             next: 0,
@@ -47,6 +52,22 @@ impl Sender {
             timeout_at: Time::MAX,
             stats: Stats::default(),
         }
+    }
+
+    /// Another message follows. All messages together have at most [`crate::Framing::largest_numbered_flow`].
+    pub fn append(&mut self, config: &Config, bytes: u64) {
+        let (packets, last) = config.framing().numbered_packets(bytes);
+        self.earlier.push_back((self.packets, self.last));
+        self.packets = self.packets.saturating_add(packets);
+        self.last = last;
+    }
+
+    /// Payload bytes of a packet, if it is the last one of a message.
+    fn ends(&self, psn: u32) -> Option<u16> {
+        if psn + 1 == self.packets {
+            return Some(self.last);
+        }
+        self.earlier.iter().find(|(end, _)| *end == psn + 1).map(|(_, last)| *last)
     }
 
     /// The number of the first packet that is not acknowledged.
@@ -71,7 +92,7 @@ impl Sender {
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        self.arrived.heap_bytes()
+        self.arrived.heap_bytes() + self.earlier.capacity() * size_of::<(u32, u16)>()
     }
 
     /// The number of the packet that it would send now, if any.
@@ -101,9 +122,10 @@ impl Sender {
         self.stats.data_segments_sent += 1;
         self.stats.retransmissions += u32::from(is_repeated);
         self.timeout_at = now + self.timeout(config);
-        let payload = if psn + 1 == self.packets { self.last } else { config.mtu };
+        let last = self.ends(psn);
+        let payload = last.unwrap_or(config.mtu);
         let fills = self.next == self.fresh && self.fresh - self.acknowledged() >= self.window;
-        Some(Data { psn, payload, asks: psn + 1 == self.packets || fills || is_repeated, is_repeated })
+        Some(Data { psn, payload, asks: last.is_some() || fills || is_repeated, is_repeated })
     }
 
     fn timeout(&self, config: &Config) -> Duration {
@@ -119,6 +141,10 @@ impl Sender {
     /// An acknowledgement arrives.
     pub fn acknowledge(&mut self, config: &Config, now: Time, ack: Ack) {
         self.arrived.fill_to(ack.next.min(self.fresh));
+        let acknowledged = self.acknowledged();
+        while self.earlier.front().is_some_and(|(end, _)| *end <= acknowledged) {
+            self.earlier.pop_front();
+        }
         match ack.kind {
             AckKind::Plain => {}
             AckKind::Nack => self.next = self.acknowledged(),

@@ -37,6 +37,17 @@ impl Receiver {
         }
     }
 
+    /// Another message follows. All messages together have at most [`crate::Framing::largest_numbered_flow`].
+    pub fn append(&mut self, config: &Config, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.packets = self.packets.saturating_add(config.framing().numbered_packets(bytes).0);
+    }
+
+    /// The number of packets that have arrived without one missing before.
+    pub fn in_order(&self) -> u32 {
+        self.arrivals.first_missing()
+    }
+
     /// Bytes of payload that have arrived, without repetitions.
     pub fn received(&self) -> u64 {
         self.received.min(self.bytes)

@@ -38,6 +38,8 @@ pub struct Sender {
     /// The number of packets, and the payload of the last one.
     packets: u32,
     last: u16,
+    /// Of earlier messages with packets that have not arrived: the packet after the last one, and the last one's payload.
+    earlier: VecDeque<(u32, u16)>,
     /// All packets below have arrived.
     cumulative: u32,
     /// The packets from there on that were sent.
@@ -64,6 +66,7 @@ impl Sender {
         Self {
             packets,
             last,
+            earlier: VecDeque::new(),
             cumulative: 0,
             sent: VecDeque::new(),
             arrivals: Arrivals::default(),
@@ -77,6 +80,19 @@ impl Sender {
         }
     }
 
+    /// Another message follows. All messages together have at most [`crate::Framing::largest_numbered_flow`].
+    pub fn append(&mut self, config: &Config, bytes: u64) {
+        let (packets, last) = config.framing().numbered_packets(bytes);
+        self.earlier.push_back((self.packets, self.last));
+        self.packets = self.packets.saturating_add(packets);
+        self.last = last;
+    }
+
+    /// All packets below have arrived.
+    pub fn cumulative(&self) -> u32 {
+        self.cumulative
+    }
+
     /// Whether all packets have arrived.
     pub fn is_done(&self) -> bool {
         self.cumulative == self.packets
@@ -87,8 +103,15 @@ impl Sender {
         &self.stats
     }
 
+    #[inline]
     fn size(&self, config: &Config, number: u32) -> u16 {
-        if number + 1 == self.packets { self.last } else { config.mtu }
+        if number + 1 == self.packets { self.last } else { self.end_of_earlier(number).unwrap_or(config.mtu) }
+    }
+
+    /// The payload of a packet, if it is the last one of an earlier message.
+    #[inline]
+    fn end_of_earlier(&self, number: u32) -> Option<u16> {
+        self.earlier.iter().find(|(end, _)| *end == number + 1).map(|(_, last)| *last)
     }
 
     /// The next packet number never sent.
@@ -152,7 +175,7 @@ impl Sender {
         self.stats.data_segments_sent += 1;
         self.stats.retransmissions += u32::from(is_again);
         // The last packet that the window allows asks for an answer: none may follow that would lead to one.
-        let asks = is_again || self.due(config).is_none();
+        let asks = is_again || self.end_of_earlier(number).is_some() || self.due(config).is_none();
         Some(Data { number, bytes, entropy, attempt, asks })
     }
 
@@ -192,6 +215,9 @@ impl Sender {
         while self.sent.front().is_some_and(|sent| sent.state == State::Arrived) {
             self.sent.pop_front();
             self.cumulative += 1;
+        }
+        while self.earlier.front().is_some_and(|(end, _)| *end <= self.cumulative) {
+            self.earlier.pop_front();
         }
         let signal = Signal { bytes, is_marked: answer.is_marked, rtt, in_flight: self.in_flight };
         if !answer.is_trimmed || bytes > 0 {
@@ -277,6 +303,7 @@ impl Sender {
         self.sent.capacity() * size_of::<Sent>()
             + self.again.capacity() * size_of::<(u32, Time)>()
             + self.missing.capacity() * size_of::<u32>()
+            + self.earlier.capacity() * size_of::<(u32, u16)>()
             + self.arrivals.heap_bytes()
     }
 }

@@ -1,7 +1,7 @@
 """All ways to use the paths of a fabric on the same collectives.
 
-`setups` has the ways and scenarios, `table` collects completion times, `claims` has a row for each collective and
-fabric, `figures` the times over the bound.
+`setups` has the ways and scenarios, `table` collects completion times, `parts` tells the effect of paths from that of
+hosts, `claims` has the rows, `figures` the times over the bound.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TABLE = "collectives.csv"
 """The file of the table, in the study's directory."""
+PARTS = "collectives-parts.csv"
+"""The file of the parts of paths and hosts."""
 
 
 class Collectives(Study):
@@ -33,11 +35,12 @@ class Collectives(Study):
         return [Simulated(name, scenario) for name, scenario in setups.scenarios(size)]
 
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """A row for each collective on each fabric."""
+        """The rows of paths and hosts for each collective on each fabric."""
         from . import claims
         from .table import gather
 
-        return Outcome(claims.judge(gather(results)), [])
+        table = gather(results)
+        return Outcome(claims.judge(table), claims.remarks(table))
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Times over the bound."""
@@ -47,8 +50,11 @@ class Collectives(Study):
         return figures.draw(gather(results), out, formats)
 
     def publish(self, directory: Path, size: Size, outcome: Outcome, results: dict[str, Results]) -> list[Path]:
-        """The table, as CSV."""
+        """The tables, as CSV."""
+        from .parts import split
         from .table import gather
 
-        write_text(directory / TABLE, gather(results).write_csv())
-        return [directory / TABLE]
+        table = gather(results)
+        write_text(directory / TABLE, table.write_csv())
+        write_text(directory / PARTS, split(table).write_csv())
+        return [directory / TABLE, directory / PARTS]

@@ -9,24 +9,25 @@ import polars as pl
 
 from ...figures.style import panels, save
 from ...palette import styles
-from .claims import TITLES, ratios
-from .setups import COLLECTIVES, STATES, WAYS
+from .claims import TITLES
+from .parts import ratios
+from .setups import COLLECTIVES, KINDS, STATES, WAYS
 
 
 def draw(table: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
-    """One row of panels per collective; the ways are in the same order everywhere, those not finished without a bar."""
+    """One row of panels per collective; a colour per kind of hosts. Ways that did not finish have no bar."""
     if table.is_empty():
         return []
-    look = styles(tuple(WAYS))
+    look = styles(tuple(KINDS))
     each = {(collective, state): ratios(table, collective, state) for collective in COLLECTIVES for state in STATES}
     longest = max((value.mean for found in each.values() for value in found.values()), default=5.0)
-    with panels(len(STATES), len(COLLECTIVES), width=3.6, height=2.6) as (sheet, axes):
+    with panels(len(STATES), len(COLLECTIVES), width=3.6, height=3.4) as (sheet, axes):
         for line, collective in zip(axes, COLLECTIVES, strict=True):
             for ax, state in zip(line, STATES, strict=True):
                 found = each[collective, state]
-                for place, way in enumerate(WAYS):
-                    if value := found.get(way):
-                        ax.barh(place, value.mean, xerr=value.half, color=look[way].color, height=0.7)
+                for place, (name, way) in enumerate(WAYS.items()):
+                    if value := found.get(name):
+                        ax.barh(place, value.mean, xerr=value.half, color=look[way.kind].color, height=0.7)
                         end = value.mean + (value.half or 0.0)
                         ax.text(end, place, f" {value.mean:.2f}", va="center", fontsize=7)
                 ax.set_xscale("log")

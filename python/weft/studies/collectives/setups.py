@@ -1,6 +1,8 @@
 """The scenarios of the study: a part for each way to use the paths, on the whole fabric and with a failed uplink.
 
-A way is a scheme with the hosts and the ports that it was made for. All have the same switches, links, ranks and bytes.
+A way is a kind of hosts, with the ports that they need, and what chooses the paths of their packets. Each kind of hosts is
+also there with one path per connection, so that the effect of paths can be told from that of hosts. All have the same
+switches, links, ranks, bytes per rank and payload per packet, and connections that stay open.
 """
 
 from __future__ import annotations
@@ -12,17 +14,20 @@ from ...scenario import Scenario
 from ..base import Size
 
 CHOSEN = (
-    "Each scheme has the hosts that it was made for: TCP-Path and Tag-and-Forward TCP (DCTCP), smoc Multipath TCP with"
-    " four subflows (DCTCP), ConWeave RoCE over lossless ports, REPS and spraying Ultra Ethernet with trimming."
-    " Spraying and ECMP are there with TCP, too, and ECMP with RoCE. Every flow is a new connection. Ranks are placed"
-    " at random. The uplink is down from the start, and routes know it."
+    "All messages between two ranks share a connection that stays open; the first round opens it and is left out."
+    " Packets have 4 096 bytes of payload, TCP starts with a window of a bandwidth-delay product (40 segments), as RoCE"
+    " and Ultra Ethernet do by their own rules. Ports follow the hosts: TCP 600 kB with marks at 100 kB, RoCE lossless,"
+    " Ultra Ethernet trimming. Ranks are placed at random. The uplink is down from the start, and routes know it."
 )
 
 COLLECTIVES = ("ring-all-reduce", "all-to-all")
 STATES = {"whole": "", "failed": 'failed = ["e0-a0"]'}
 """The fabric: symmetric, or without one of the uplinks of the first edge switch."""
 
-_TCP_PORTS = 'queue = "400 packets"\necn_threshold = "65 packets"'
+ROUNDS = 3
+"""Rounds of a collective; the first one opens the connections."""
+
+_TCP_PORTS = 'queue = "600 kB"\necn_threshold = "100 kB"'
 _LOSSLESS_PORTS = """\
 queue = "9 MB"
 queues = { scheduler = "strict-priority", weights = [1, 1] }
@@ -35,8 +40,35 @@ queue = "200 kB"
 queues = { scheduler = "strict-priority", weights = [1, 1] }
 trim = true
 red = { kmin = "40 kB", kmax = "160 kB" }"""
-_DCTCP = 'profile = "dctcp"'
-_SUBFLOWS = 'profile = "dctcp"\nmptcp = "ndiffports"\nsubflows = 4'
+_WINDOW = "mss = 4096\ninitial_window = 40"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of hosts.
+
+    Attributes:
+        title: Its name in tables and figures.
+        transport: The hosts' ``[transport]``.
+        ports: Keys of ``[fabric]``: the ports that they need.
+    """
+
+    title: str
+    transport: str
+    ports: str
+
+
+KINDS = {
+    "linux": Kind("Linux TCP", f'profile = "linux"\n{_WINDOW}', _TCP_PORTS),
+    "dctcp": Kind("DCTCP", f'profile = "dctcp"\n{_WINDOW}', _TCP_PORTS),
+    "mptcp": Kind("MPTCP", f'profile = "dctcp"\nmptcp = "ndiffports"\n{_WINDOW}', _TCP_PORTS),
+    "roce": Kind("RoCE", 'protocol = "roce"\nmtu = 4096', _LOSSLESS_PORTS),
+    "uec": Kind("UEC", 'protocol = "uec"\nmtu = 4096', _TRIMMING_PORTS),
+}
+"""The kinds of hosts by name."""
+
+REFERENCE = "dctcp"
+"""The kind with which the others are compared, each on one path."""
 
 
 @dataclass(frozen=True)
@@ -45,35 +77,43 @@ class Way:
 
     Attributes:
         title: Its name in tables and figures.
+        kind: The kind of its hosts.
         scheme: The scheme of the switches.
-        transport: The hosts' ``[transport]``.
-        ports: Keys of ``[fabric]``.
         params: Further keys of ``[scheme]``.
-        spreads: Whether the packets of one flow take several paths at the same time.
+        transport: Further keys of ``[transport]``.
     """
 
     title: str
+    kind: str
     scheme: str
-    transport: str
-    ports: str
     params: str = ""
-    spreads: bool = False
+    transport: str = ""
 
 
 WAYS = {
-    "ecmp": Way("ECMP, TCP", "ecmp", _DCTCP, _TCP_PORTS),
-    "tcp-path": Way("TCP-Path", "tcp_path", _DCTCP, _TCP_PORTS),
-    "tag-forward": Way("Tag-and-Forward", "tag_forward", _DCTCP, _TCP_PORTS, 'choice = "least-loaded"', spreads=True),
-    "spray": Way("spraying, TCP", "spray", _DCTCP, _TCP_PORTS, spreads=True),
-    "smoc": Way("smoc, MPTCP", "smoc", _SUBFLOWS, _TCP_PORTS, spreads=True),
-    "ecmp-roce": Way("ECMP, RoCE", "ecmp", 'protocol = "roce"', _LOSSLESS_PORTS),
-    "conweave": Way("ConWeave, RoCE", "conweave", 'protocol = "roce"', _LOSSLESS_PORTS),
-    "spray-uec": Way(
-        "spraying, UEC", "ecmp", 'protocol = "uec"\nentropy_choice = "oblivious"', _TRIMMING_PORTS, spreads=True
-    ),
-    "reps": Way("REPS, UEC", "ecmp", 'protocol = "uec"\nentropy_choice = "reps"', _TRIMMING_PORTS, spreads=True),
+    "linux-one": Way("Linux TCP, one path", "linux", "ecmp"),
+    "linux-spray": Way("Linux TCP, spraying", "linux", "spray"),
+    "dctcp-one": Way("DCTCP, one path", "dctcp", "ecmp"),
+    "tcp-path": Way("DCTCP, TCP-Path", "dctcp", "tcp_path"),
+    "tag-forward": Way("DCTCP, Tag-and-Forward", "dctcp", "tag_forward", 'choice = "least-loaded"'),
+    "dctcp-spray": Way("DCTCP, spraying", "dctcp", "spray"),
+    "mptcp-one": Way("MPTCP, one path", "mptcp", "ecmp", transport="subflows = 1"),
+    "smoc": Way("MPTCP, smoc", "mptcp", "smoc", transport="subflows = 4"),
+    "roce-one": Way("RoCE, one path", "roce", "ecmp"),
+    "conweave": Way("RoCE, ConWeave", "roce", "conweave"),
+    "uec-one": Way("UEC, one path", "uec", "ecmp", transport='entropy_choice = "oblivious"\nentropies = 1'),
+    "uec-spray": Way("UEC, spraying", "uec", "ecmp", transport='entropy_choice = "oblivious"'),
+    "reps": Way("UEC, REPS", "uec", "ecmp", transport='entropy_choice = "reps"'),
 }
 """The ways by the names of their parts."""
+
+SPRAYS = {"linux": "linux-spray", "dctcp": "dctcp-spray", "uec": "uec-spray"}
+"""The kinds of hosts that can spray, with that way."""
+
+
+def one_path(kind: str) -> str:
+    """The way of a kind of hosts with one path per connection."""
+    return f"{kind}-one"
 
 
 @dataclass(frozen=True)
@@ -85,7 +125,7 @@ class Extent:
     seeds: int
 
 
-EXTENTS = {Size.quick: Extent(4, 16, 3), Size.standard: Extent(8, 64, 5), Size.paper: Extent(8, 256, 10)}
+EXTENTS = {Size.quick: Extent(4, 4, 5), Size.standard: Extent(8, 32, 10), Size.paper: Extent(8, 128, 20)}
 
 
 def scenarios(size: Size) -> Iterator[tuple[str, Scenario]]:
@@ -97,6 +137,7 @@ def scenarios(size: Size) -> Iterator[tuple[str, Scenario]]:
 
 
 def _text(name: str, way: Way, failed: str, extent: Extent) -> str:
+    kind = KINDS[way.kind]
     return f"""\
 name = "collectives, {name}"
 
@@ -105,19 +146,22 @@ kind = "fat-tree"
 k = {extent.ports}
 rate = "100 Gbps"
 delay = "1 us"
-{way.ports}
+{kind.ports}
 {failed}
 
 [traffic]
 collective = "{COLLECTIVES[0]}"
 bytes = "{extent.megabytes} MB"
 placement = "random"
+connections = "persistent"
+repeats = {ROUNDS}
 
 [scheme]
 name = "{way.scheme}"
 {way.params}
 
 [transport]
+{kind.transport}
 {way.transport}
 
 [run]

@@ -1,4 +1,4 @@
-"""Completion of the study's collectives, as one table: a row for each way, fabric, collective and seed."""
+"""Completion of the study's collectives, as one table: a row for each way, fabric, collective, seed and round."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ SCHEMA: dict[str, Any] = {
     "state": pl.String,
     "collective": pl.String,
     "seed": pl.Int64,
+    "round": pl.Int64,
     "ms": pl.Float64,
     "ratio": pl.Float64,
 }
 """`ms` is the time from the first flow's start to the last byte of the last flow, `ratio` that time over the bound of
-the hosts' links. Both are null if flows did not finish."""
+the hosts' links. Both are null if flows did not finish. Round 1 opens the connections."""
 
 
 def gather(results: dict[str, Results]) -> pl.DataFrame:
@@ -36,6 +37,7 @@ def gather(results: dict[str, Results]) -> pl.DataFrame:
                         "state": state,
                         "collective": done["kind"],
                         "seed": run.seed,
+                        "round": done["round"],
                         "ms": None if time is None else time * 1e-9,
                         "ratio": done["ratio"],
                     }

@@ -6,12 +6,14 @@ mod format;
 
 use rand_core::RngCore;
 use weft_switching::{Header, Kind, pick, stream};
+use weft_traffic::Flow;
 use weft_transport::uec::{Config, Receiver, Sender};
 use weft_units::{HostId, Time};
 
 use super::alarms::Alarms;
 use super::ends::{Ends, Whose, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
+use super::messages::{Messages, NONE};
 use super::pacer::Wish;
 use super::pacers::Pacers;
 use super::places::Place;
@@ -38,7 +40,8 @@ struct Source {
     /// The number of its link's pacer.
     pacer: u32,
     is_waiting: bool,
-    is_done: bool,
+    /// The packets that complete the flow or message once they have arrived; [`u64::MAX`] once that is told.
+    awaits: u64,
     following: Following,
     alarms: Alarms,
 }
@@ -61,7 +64,8 @@ struct Destination {
     nic: u32,
     /// The entropy value of its next answer.
     entropy: u16,
-    has_all: bool,
+    /// The packets in order that complete the flow or message; [`u64::MAX`] once that is told.
+    awaits: u64,
     delays: Delays,
     last: Last,
 }
@@ -71,21 +75,29 @@ pub struct Uec {
     config: Config,
     ends: Ends<Side>,
     pacers: Pacers,
+    messages: Messages,
 }
 
 impl Uec {
     /// None yet.
     pub fn new(config: Config) -> Self {
-        Self { config, ends: Ends::default(), pacers: Pacers::default() }
+        Self { config, ends: Ends::default(), pacers: Pacers::default(), messages: Messages::default() }
     }
 
     /// The source at `place` may have something to send, has finished, or has another deadline.
     fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
         let Some(end) = self.ends.at(place) else { return };
         let Side::Source(source) = &mut end.state else { return };
-        if source.sender.is_done() && !source.is_done {
-            source.is_done = true;
-            tell_done(net, world, end.whose.flow);
+        let to = u64::from(source.sender.cumulative());
+        if to >= source.awaits {
+            if world.connections.last(end.whose.flow).is_some() {
+                let counts = (*source.sender.stats(), &mut Delays::default());
+                self.messages.acknowledged(end.whose, to, counts, net, world);
+                source.awaits = self.messages.awaited(end.whose);
+            } else {
+                source.awaits = NONE;
+                tell_done(net, world, end.whose.flow);
+            }
         }
         if !source.is_waiting && source.sender.can_send(&self.config) {
             source.is_waiting = true;
@@ -141,18 +153,92 @@ impl Uec {
     #[cold]
     fn listen(&mut self, number: FlowNumber, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
         let flow = &world.flows[number as usize];
+        let whose = Whose { flow: number, side: 1 };
         let template = Header { kind: Kind::Other, ..template(flow, 1) };
+        let (receiver, awaits) = match world.connections.last(number) {
+            None => (Receiver::new(&self.config, flow.bytes), packets(flow, world)),
+            Some(last) => {
+                let first = world.connections.first(last);
+                let mut receiver = Receiver::new(&self.config, world.flows[first as usize].bytes);
+                for message in world.connections.messages(first).skip(1) {
+                    receiver.append(&self.config, world.flows[message as usize].bytes);
+                }
+                self.messages.expect(whose, net.now, world, |flow| packets(flow, world));
+                (receiver, self.messages.awaited(whose))
+            }
+        };
         let side = Side::Destination(Destination {
-            receiver: Receiver::new(&self.config, flow.bytes),
+            receiver,
             entropy: pick(u64::from(template.flow_hash) << 32, self.config.entropies.into()) as u16,
             template,
             nic: nics.nic(net, flow, 1, None),
-            has_all: false,
+            awaits,
             delays: Delays::default(),
             last: Last::default(),
         });
-        self.ends.add(Whose { flow: number, side: 1 }, side, net.now, world)
+        self.ends.add(whose, side, net.now, world)
     }
+
+    /// Adds the source of a flow, or of the connection whose last message it is: its first message is `first`, complete with
+    /// `awaits` packets. Returns its place.
+    fn connect(
+        &mut self,
+        (number, first): (FlowNumber, FlowNumber),
+        awaits: u64,
+        net: &Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+    ) -> u32 {
+        let flow = &world.flows[number as usize];
+        let bytes = world.flows[first as usize].bytes;
+        let nic = nics.nic(net, flow, 0, None);
+        let random = stream(world.seed, "uec", number.into()).next_u64();
+        let side = Side::Source(Source {
+            sender: Sender::new(&self.config, bytes, net.rate(net.id(nic)), random),
+            template: Header { kind: Kind::Other, ..template(flow, 0) },
+            nic,
+            pacer: self.pacers.of(nic, net),
+            is_waiting: false,
+            awaits,
+            following: Following::new(true),
+            alarms: Alarms::default(),
+        });
+        self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world)
+    }
+
+    /// Writes the messages whose turn it is to the connection that `number` shares.
+    #[cold]
+    fn open_shared<T: Tracer>(
+        &mut self,
+        number: FlowNumber,
+        net: &mut Network<'_>,
+        nics: &impl Nics,
+        world: &World<'_>,
+        tracer: &mut T,
+    ) {
+        tell_opened(net, world, number);
+        let whose = Whose { flow: world.connections.owner(number), side: 0 };
+        for message in self.messages.write(number, net.now, world, |flow| packets(flow, world)) {
+            let awaits = self.messages.awaited(whose);
+            let place = match world.places.get(whose.flow, 0) {
+                Place::At(place) => place,
+                Place::New => self.connect((whose.flow, message), awaits, net, nics, world),
+                Place::Gone => return,
+            };
+            let Some(Side::Source(source)) = self.ends.at(place).map(|end| &mut end.state) else { return };
+            if world.connections.continues(message) {
+                source.sender.append(&self.config, world.flows[message as usize].bytes);
+            }
+            source.awaits = awaits;
+            source.following.next = true;
+            self.pump(place, net, world, tracer);
+        }
+    }
+}
+
+/// The packets of a flow.
+fn packets(flow: &Flow, world: &World<'_>) -> u64 {
+    world.framing.numbered_packets(flow.bytes).0.into()
 }
 
 impl Hosts for Uec {
@@ -166,20 +252,11 @@ impl Hosts for Uec {
         world: &World<'_>,
         tracer: &mut T,
     ) {
-        let flow = &world.flows[number as usize];
-        let nic = nics.nic(net, flow, 0, None);
-        let random = stream(world.seed, "uec", number.into()).next_u64();
-        let side = Side::Source(Source {
-            sender: Sender::new(&self.config, flow.bytes, net.rate(net.id(nic)), random),
-            template: Header { kind: Kind::Other, ..template(flow, 0) },
-            nic,
-            pacer: self.pacers.of(nic, net),
-            is_waiting: false,
-            is_done: false,
-            following: Following::new(true),
-            alarms: Alarms::default(),
-        });
-        let place = self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world);
+        if world.connections.last(number).is_some() {
+            return self.open_shared(number, net, nics, world, tracer);
+        }
+        let awaits = packets(&world.flows[number as usize], world);
+        let place = self.connect((number, number), awaits, net, nics, world);
         tell_opened(net, world, number);
         self.pump(place, net, world, tracer);
     }
@@ -207,6 +284,7 @@ impl Hosts for Uec {
         tell_way(net, world, flow, packet);
         net.deliver(packet);
         let Some(end) = self.ends.at(place) else { return };
+        let whose = end.whose;
         match &mut end.state {
             Side::Source(source) => {
                 source.sender.receive(&self.config, &format::answer(&content), now);
@@ -228,9 +306,17 @@ impl Hosts for Uec {
                     net.counters.packets_sent += 1;
                     net.send(this.nic, packet, tracer);
                 }
-                if !this.has_all && this.receiver.is_done() {
-                    this.has_all = true;
-                    tell_received(net, world, flow);
+                let to = u64::from(this.receiver.in_order());
+                if to >= this.awaits {
+                    if world.connections.last(flow).is_some() {
+                        let counts = (*this.receiver.stats(), &mut this.delays);
+                        let size = |flow: &Flow| packets(flow, world);
+                        self.messages.received(whose, to, counts, size, net, world);
+                        this.awaits = self.messages.awaited(whose);
+                    } else {
+                        this.awaits = NONE;
+                        tell_received(net, world, flow);
+                    }
                 }
             }
         }
@@ -302,6 +388,7 @@ impl Hosts for Uec {
     }
 
     fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
+        let flow = world.connections.owner(flow);
         if let Some(end) = self.ends.of_mut(Whose { flow, side: 0 }, world)
             && let Side::Source(source) = &mut end.state
         {
@@ -316,17 +403,34 @@ impl Hosts for Uec {
         net: &mut Network<'_>,
         world: &World<'_>,
     ) -> Option<(SideReport, Time)> {
-        self.ends.leave(Whose { flow, side }, net, world, |side| match side {
+        let last = world.connections.last(flow);
+        let shared = last.and_then(|last| {
+            let end = self.ends.of_mut(Whose { flow: last, side }, world);
+            let mut none = Delays::default();
+            let counts = end.map(|end| match &mut end.state {
+                Side::Source(source) => (*source.sender.stats(), &mut none),
+                Side::Destination(this) => (*this.receiver.stats(), &mut this.delays),
+            });
+            self.messages.leave(flow, side, counts, world)
+        });
+        if last.is_some_and(|last| last != flow) {
+            return shared;
+        }
+        let left = self.ends.leave(Whose { flow, side }, net, world, |side| match side {
             Side::Source(source) => (*source.sender.stats(), Delays::default()),
             Side::Destination(this) => (*this.receiver.stats(), this.delays),
-        })
+        });
+        if last.is_some() { shared } else { left }
     }
 
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
-        match &self.ends.of(Whose { flow, side: 1 }, world)?.state {
-            Side::Destination(this) => Some(this.receiver.received()),
-            Side::Source(_) => None,
+        let whose = Whose { flow: world.connections.owner(flow), side: 1 };
+        let Side::Destination(this) = &self.ends.of(whose, world)?.state else { return None };
+        if world.connections.last(flow).is_none() {
+            return Some(this.receiver.received());
         }
+        let packets = self.messages.progress(flow, this.receiver.in_order().into(), world)?;
+        Some((packets * u64::from(self.config.mtu)).min(world.flows[flow as usize].bytes))
     }
 
     fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {

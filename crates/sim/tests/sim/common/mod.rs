@@ -20,7 +20,7 @@ use weft_sim::run::run_setup;
 use weft_switching::ecmp::Ecmp;
 use weft_switching::host::path_selector::PathSelector;
 use weft_switching::{Blueprint, DropReason, Forwarding, ParamValue, SchemeSpec, stream};
-use weft_traffic::{Dependencies, Flow, Jobs, Need, Node, Point};
+use weft_traffic::{Connections, Dependencies, Flow, Jobs, Need, Node, Point};
 use weft_transport::{Config, Protocol};
 use weft_units::{Duration, FlowId, HostId, LinkId, Rate, Time};
 
@@ -239,6 +239,7 @@ impl<'a> Trial<'a> {
             flows: &self.flows,
             dependencies: &dependencies,
             jobs: &Jobs::default(),
+            connections: &Connections::default(),
             classes: self.flows.len(),
             transport: &self.protocol,
             seed: self.seed,

@@ -7,7 +7,7 @@ use weft_sim::probe::Probe;
 use weft_sim::record::{FlowRecord, Kept};
 use weft_sim::run::run_setup;
 use weft_switching::SchemeSpec;
-use weft_traffic::{Dependencies, Jobs};
+use weft_traffic::{Connections, Dependencies, Jobs};
 use weft_transport::{Config, CongestionControl};
 use weft_units::{Bytes, Duration, FlowId, Time};
 
@@ -41,6 +41,7 @@ pub fn run(input: &Input) -> BTreeMap<FlowId, Outcome> {
         flows: &input.flows,
         dependencies: &Dependencies::default(),
         jobs: &Jobs::default(),
+        connections: &Connections::default(),
         classes: CLASSES.len(),
         transport: &transport(&input.tcp).into(),
         seed: input.seed,

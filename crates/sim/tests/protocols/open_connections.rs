@@ -1,0 +1,149 @@
+//! Collectives whose messages share connections that stay open.
+
+use std::collections::BTreeMap;
+
+use weft_sim::record::FlowRecord;
+use weft_units::Duration;
+
+use super::{leaf_spine, run, run_with_threads};
+
+/// Hosts, with windows as large as the data.
+const TCP: &str = "profile = \"linux\"\ninitial_window = 400";
+const MULTIPATH: &str = "profile = \"linux\"\ninitial_window = 400\nmptcp = \"ndiffports\"\nsubflows = 2";
+const ROCE: &str = "protocol = \"roce\"\ncongestion_control = \"off\"";
+const UEC: &str = "protocol = \"uec\"\ncongestion = \"fixed\"\nwindow = 256";
+
+/// A collective on connections that stay open.
+fn persistent(keys: &str) -> String {
+    format!("collective = {keys}\nconnections = \"persistent\"")
+}
+
+/// The messages by their connection, in order.
+fn by_connection(flows: &[FlowRecord]) -> BTreeMap<(u32, u32), Vec<&FlowRecord>> {
+    let mut all: BTreeMap<_, Vec<&FlowRecord>> = BTreeMap::new();
+    for record in flows {
+        all.entry((record.flow.src.0, record.flow.dst.0)).or_default().push(record);
+    }
+    all
+}
+
+#[test]
+fn rounds_on_open_connections_take_their_closed_form_time_without_handshake_and_slow_start() {
+    const STEPS: u64 = 6;
+    for (transport, handshake) in [(TCP, true), (MULTIPATH, true), (ROCE, false), (UEC, false)] {
+        // 200 full segments of TCP in each step, among the hosts of one switch.
+        let traffic = persistent("\"ring-all-reduce\"\nranks = 4\nbytes = \"1158400 B\"\nrepeats = 3");
+        let plan = leaf_spine("queue = \"10 MB\"", &traffic, transport, "limit = \"1 s\"");
+        let (report, kept) = run(&plan, 1);
+        assert_eq!(report.flows_finished, 3 * 4 * STEPS, "{transport}");
+        let step = kept.flows.last().expect("there are flows").ideal;
+        for (round, job) in report.jobs.iter().enumerate().skip(1) {
+            let took = (job.end.unwrap() - job.start.unwrap()).as_secs_f64() / (step * STEPS).as_secs_f64();
+            // Acknowledgements take their turn: one of at most 90 bytes for two segments of 1 538 bytes or one packet of 1 082.
+            assert!((1.0..1.09).contains(&took), "{transport}, round {round}: {took} times {step}");
+        }
+        let connections = by_connection(&kept.flows);
+        assert_eq!(connections.len(), 4);
+        for messages in connections.values() {
+            assert_eq!(messages.len(), 3 * STEPS as usize);
+            let (first, others) = messages.split_first().unwrap();
+            assert_eq!(
+                first.ideal > others[0].ideal,
+                handshake,
+                "{transport}: an open connection has no handshake"
+            );
+            assert!(others.iter().all(|message| message.ideal == others[0].ideal));
+            assert!(messages.iter().all(|message| message.flow.sport == first.flow.sport));
+            let sent: u64 = messages.iter().map(|message| message.packets_sent).sum();
+            let framing = plan.transport.protocol.framing();
+            assert_eq!(sent, 3 * STEPS * framing.packets(first.flow.bytes).0, "{transport}");
+            assert!(messages.iter().all(|message| message.path == first.path && !first.path.is_empty()));
+            assert!(others.iter().all(|message| message.end.unwrap() - message.flow.start >= message.ideal));
+        }
+    }
+}
+
+#[test]
+fn a_connection_of_its_own_for_each_message_costs_tcp_a_handshake_and_slow_start_in_every_step() {
+    let took = |connections: &str| {
+        let traffic = format!(
+            "collective = \"ring-all-reduce\"\nranks = 4\nbytes = \"1158400 B\"\nrepeats = 2\n\
+             connections = \"{connections}\""
+        );
+        let plan = leaf_spine("queue = \"10 MB\"", &traffic, "profile = \"linux\"", "limit = \"1 s\"");
+        let (report, _) = run(&plan, 1);
+        let job = report.jobs[1];
+        job.end.unwrap() - job.start.unwrap()
+    };
+    let (alone, open) = (took("per-message"), took("persistent"));
+    // Six steps, each with a round trip of at least 4 us for the handshake and two or more of slow start.
+    assert!(alone > open + Duration::from_us(6 * 4 * 3), "{alone} and {open}");
+}
+
+#[test]
+fn messages_that_lose_packets_end_in_order_and_say_the_same_with_any_number_of_threads() {
+    for transport in [
+        "profile = \"linux\"",
+        "profile = \"dctcp\"",
+        "profile = \"linux\"\nmptcp = \"ndiffports\"\nsubflows = 2",
+        "protocol = \"roce\"",
+        "protocol = \"roce\"\nloss_recovery = \"selective-repeat\"",
+        "protocol = \"uec\"",
+        "protocol = \"uec\"\nentropy_choice = \"oblivious\"",
+    ] {
+        for (keys, flows) in [
+            ("\"ring-all-reduce\"\nbytes = \"401 kB\"\nrepeats = 2\nplacement = \"random\"", 2 * 14 * 8),
+            ("\"tree-all-reduce\"\nbytes = \"301 kB\"\nchunks = 3\nrepeats = 2", 2 * 3 * 14),
+            ("\"pipeline\"\nbytes = \"301 kB\"\nchunks = 9\ncompute = \"1 us\"", 9 * 7),
+            ("\"all-to-all\"\nbytes = \"801 kB\"\nrepeats = 3", 3 * 56),
+        ] {
+            let fabric = "queue = \"30 kB\"\necn_threshold = \"15 kB\"\nfabric_rate = \"5 Gbps\"";
+            let change =
+                "[[event]]\nat = \"300 us\"\nfail = \"l0-s0\"\n[[event]]\nat = \"900 us\"\nheal = \"l0-s0\"";
+            let rest = format!("limit = \"5 s\"\n{change}");
+            let plan = leaf_spine(fabric, &persistent(keys), transport, &rest);
+            let (report, kept) = run_with_threads(&plan);
+            let name = format!("{transport}, {keys}");
+            assert_eq!((report.flows_finished, kept.flows.len()), (flows, flows as usize), "{name}");
+            let framing = plan.transport.protocol.framing();
+            let mut sent = [0; 2];
+            for messages in by_connection(&kept.flows).values() {
+                assert!(messages.is_sorted_by_key(|message| message.end), "{name}");
+                for message in messages {
+                    sent[0] += message.packets_sent - message.retransmissions;
+                    sent[1] += framing.packets(message.flow.bytes).0;
+                }
+            }
+            // TCP may send the end of one message and the start of the next in one segment.
+            let least = if plan.transport.protocol.tcp().is_some() { sent[1] * 9 / 10 } else { sent[1] };
+            assert!((least..=sent[1]).contains(&sent[0]), "{name}: {sent:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_ends_early_records_each_message_that_has_started_once() {
+    for transport in [TCP, MULTIPATH, ROCE, UEC] {
+        let traffic = persistent("\"all-gather\"\nbytes = \"80 MB\"");
+        let plan = leaf_spine("queue = \"10 MB\"", &traffic, transport, "limit = \"20 ms\"");
+        let (report, kept) = run_with_threads(&plan);
+        let ids: Vec<u32> = kept.flows.iter().map(|record| record.flow.id.0).collect();
+        assert_eq!(ids.len() as u64, report.flows_started, "{transport}");
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "{transport}: {ids:?}");
+        let unfinished = kept.flows.iter().filter(|record| record.end.is_none());
+        assert!(report.flows_finished > 8 && unfinished.count() > 0, "{transport}");
+        assert!(kept.flows.iter().all(|record| record.packets_sent > 0), "{transport}");
+    }
+}
+
+#[test]
+fn connections_that_nobody_can_use_end_their_messages() {
+    // The only link of a host fails for good: TCP gives up, and what waits for its messages never starts.
+    let traffic = persistent("\"pipeline\"\nranks = 3\nbytes = \"3 MB\"\nchunks = 3");
+    let change = "limit = \"400 s\"\n[[event]]\nat = \"200 us\"\nfail = \"h1-l0\"";
+    let hosts = "profile = \"linux\"\ndata_retries = 3";
+    let (report, kept) = run_with_threads(&leaf_spine("queue = \"1 MB\"", &traffic, hosts, change));
+    assert_eq!(report.flows_started as usize, kept.flows.len());
+    assert_eq!(report.flows_finished, 0, "{:?}", report.flows_started);
+    assert!(kept.flows.iter().all(|record| record.timeouts > 0 || record.packets_sent > 0));
+}
