@@ -8,14 +8,21 @@ that are zero in some run have no logarithm and are compared by their difference
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from . import quantity
-from .statistics import Estimate, paired_difference, paired_ratio, paired_values
+from .statistics import CONFIDENCE, Estimate, holm, p_value, paired_difference, paired_ratio, paired_values
 
 NOT_SIGNIFICANT = "n.s."
 """Shown if the 95 % interval contains "no difference"."""
+SIGNIFICANT = "*"
+"""Follows a difference that is significant after `corrected`."""
+LEFT_OUT = "†"
+"""Follows a difference if flows without an end are left out of it."""
+FEW = "‡"
+"""Follows a quantile of few flows; see `weft.metrics.Metric.least`."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,12 @@ class Difference:
     """Mean of own value minus the baseline's, in the metric's unit."""
     ratio: Estimate | None
     """Geometric mean of own value over the baseline's; None unless all values are positive."""
+    p: float | None = None
+    """The p-value of `change`; None with one seed."""
+    adjusted: float | None = None
+    """The same, adjusted for the number of differences; None before `corrected`."""
+    unfinished: tuple[float, float] = (0, 0)
+    """Own flows and the baseline's that are left out because they did not finish."""
 
     @property
     def change(self) -> Estimate:
@@ -34,16 +47,32 @@ class Difference:
 
     @property
     def significant(self) -> bool | None:
-        """Whether the 95 % interval excludes "no difference"; None with one seed, which has no interval."""
-        return None if self.change.low is None else self.change.excludes_zero
+        """Whether there is a difference, after `corrected` for the whole family; None with one seed."""
+        found = self.p if self.adjusted is None else self.adjusted
+        return None if found is None else found < 1 - CONFIDENCE
+
+    @property
+    def vague(self) -> bool:
+        """Whether the 95 % interval contains "no difference", even without a correction."""
+        return self.change.low is not None and not self.change.excludes_zero
 
     def verdict(self, better: int) -> str:
-        """``good`` or ``bad`` if the difference is significant, else empty; `better` as in `Metric`."""
-        return "" if not self.significant else "good" if self.change.mean * better > 0 else "bad"
+        """``good`` or ``bad`` if the difference is significant, else empty; `better` as in `Metric`.
+
+        The side with more unfinished flows is never called the better one: they would be its slowest.
+        """
+        if not self.significant:
+            return ""
+        own, baseline = self.unfinished
+        good = self.change.mean * better > 0
+        return "" if (own > baseline if good else own < baseline) else "good" if good else "bad"
 
     def text(self, kind: str) -> str:
-        """Table cell, e.g. ``−12.3 %``, ``+14``, ``+2.10 points`` or ``n.s.``; `kind` as in `Metric`."""
-        return NOT_SIGNIFICANT if self.significant is False else self._spelled(self.change.mean, kind)
+        """Table cell, e.g. ``−12.3 %*``, ``+14``, ``+2.10 points`` or ``n.s.``; `kind` as in `Metric`."""
+        text = NOT_SIGNIFICANT if self.vague else self._spelled(self.change.mean, kind)
+        if self.adjusted is not None and self.significant and not self.vague:
+            text += SIGNIFICANT
+        return text + (LEFT_OUT if any(self.unfinished) else "")
 
     def interval(self, kind: str) -> str:
         """The 95 % interval, e.g. ``−20.1 % to −3.4 %``; empty with one seed."""
@@ -60,10 +89,27 @@ class Difference:
         return sign + (text.replace("%", "points") if kind == "share" else text)
 
 
-def difference(own: Mapping[int, float | None], baseline: Mapping[int, float | None]) -> Difference | None:
+def difference(
+    own: Mapping[int, float | None],
+    baseline: Mapping[int, float | None],
+    unfinished: tuple[float, float] = (0, 0),
+) -> Difference | None:
     """The difference of per-seed values from the baseline's; None without a seed that has both."""
     absolute = paired_difference(own, baseline)
     if absolute is None:
         return None
-    positive = all(a > 0 and b > 0 for a, b in paired_values(own, baseline))
-    return Difference(absolute, paired_ratio(own, baseline) if positive else None)
+    pairs = paired_values(own, baseline)
+    if all(a > 0 and b > 0 for a, b in pairs):
+        p = p_value(math.log(a / b) for a, b in pairs)
+        return Difference(absolute, paired_ratio(own, baseline), p, unfinished=unfinished)
+    return Difference(absolute, None, p_value(a - b for a, b in pairs), unfinished=unfinished)
+
+
+def corrected(family: Iterable[dict[str, Difference | None]]) -> int:
+    """Adjust the p-values of all differences in some rows for their number (`holm`), in place; returns the number."""
+    places = [(row, key, found.p) for row in family for key, found in row.items() if found and found.p is not None]
+    for (row, key, _), adjusted in zip(places, holm([p for _, _, p in places]), strict=True):
+        found = row[key]
+        if found is not None:
+            row[key] = replace(found, adjusted=adjusted)
+    return len(places)

@@ -54,7 +54,10 @@ def intervals(summary: Summary) -> pl.DataFrame:
 
 
 def completion_curves(results: Results) -> pl.DataFrame:
-    """FCT distributions, all seeds pooled: `point`, `scheme`, `class`, `fct_s`, `share` of flows no slower."""
+    """FCT distributions, all seeds pooled: `point`, `scheme`, `class`, `fct_s`, `share` of flows no slower.
+
+    Unfinished flows count as slower than all others, so a curve ends below 1 if there are any.
+    """
     limit = detail(results)
     groups: dict[str, list[str]] = {}
     names: dict[str, tuple[str, str]] = {}
@@ -66,17 +69,19 @@ def completion_curves(results: Results) -> pl.DataFrame:
     def compute(some: Sequence[str]) -> Tables:
         group_of = {run: name for name in some for run in groups[name]}
         part = results.only(group_of)
-        found = flow_rows(part, "class", "fct_s", where=pl.col("fct_ps").is_not_null())
+        found = flow_rows(part, "class", "fct_s")
         names_of = pl.Series("group", [group_of[run.id] for run in part.finished], dtype=pl.Enum(some))
         pooled = (
             found.with_columns(names_of.gather(found[ENTRY].to_physical()))
             .group_by("group", "class", maintain_order=True)
-            .agg("fct_s")
+            .agg(pl.col("fct_s").drop_nulls(), pl.len().alias("flows"))
             .with_columns(pl.col("class").cast(pl.String))
         )
         rows = [
-            (name, kind, value, share)
-            for name, kind, values in zip(*(pooled[key] for key in ("group", "class", "fct_s")), strict=True)
+            (name, kind, value, share * len(values) / flows)
+            for name, kind, values, flows in zip(
+                *(pooled[key] for key in ("group", "class", "fct_s", "flows")), strict=True
+            )
             for value, share in ecdf(values.to_numpy(), limit)
         ]
         schema = {ENTRY: pl.String, "class": pl.String, "fct_s": pl.Float64, "share": pl.Float64}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import polars as pl
@@ -21,6 +22,15 @@ class Metric:
     """+1 if higher is better, -1 if lower is better."""
     aggregate: pl.Expr
     """Computes the value of a run from its flows."""
+    of_finished: bool = False
+    """Whether only finished flows count. Two runs are then compared over the flows that finished in both."""
+    quantile: float | None = None
+    """The share of flows below the value, if it is a quantile."""
+
+    @property
+    def least(self) -> int:
+        """Number of flows below which a quantile lies between the two largest values: 100 for the 99th percentile."""
+        return 1 if self.quantile is None else math.ceil(1 / (1 - self.quantile) - 1e-9)
 
 
 def _sum(column: str) -> pl.Expr:
@@ -33,11 +43,11 @@ def _quantile(q: float) -> pl.Expr:
 
 
 METRICS = (
-    Metric("mean_fct_s", "Mean FCT", "s", -1, pl.col("fct_s").mean()),
-    Metric("median_fct_s", "Median FCT", "s", -1, _quantile(0.5)),
-    Metric("p99_fct_s", "p99 FCT", "s", -1, _quantile(0.99)),
-    Metric("mean_slowdown", "Slowdown", "ratio", -1, pl.col("slowdown").mean()),
-    Metric("mean_throughput_bps", "Throughput", "bps", +1, pl.col("throughput_bps").mean()),
+    Metric("mean_fct_s", "Mean FCT", "s", -1, pl.col("fct_s").mean(), of_finished=True),
+    Metric("median_fct_s", "Median FCT", "s", -1, _quantile(0.5), of_finished=True, quantile=0.5),
+    Metric("p99_fct_s", "p99 FCT", "s", -1, _quantile(0.99), of_finished=True, quantile=0.99),
+    Metric("mean_slowdown", "Slowdown", "ratio", -1, pl.col("slowdown").mean(), of_finished=True),
+    Metric("mean_throughput_bps", "Throughput", "bps", +1, pl.col("throughput_bps").mean(), of_finished=True),
     Metric(
         "out_of_order_share",
         "Out of order",
@@ -51,3 +61,5 @@ METRICS = (
 """The metrics of the summary, in the order of its columns."""
 COUNTED = ("out_of_order", "first_transmissions_received", "retransmissions", "drops")
 """Flow columns that metrics sum up."""
+OF_FINISHED = tuple(metric for metric in METRICS if metric.of_finished)
+"""The metrics of finished flows."""

@@ -15,8 +15,9 @@ import polars as pl
 
 from .kept import ENTRY, Tables
 from .metrics import METRICS
+from .shared_flows import IDENTITY, fingerprints
 
-VERSION = "3"
+VERSION = "4"
 """To be changed with any definition here or in `weft.metrics`: kept tables of another version are not used."""
 PER_LINK = ("links", "nodes")
 """Keys of ``summary.json`` whose size grows with the fabric; not part of a head."""
@@ -29,18 +30,21 @@ _OF_RUN = [
     pl.col("fct_ps").count().alias("finished"),
     *(metric.aggregate.alias(metric.key) for metric in METRICS),
 ]
-OF_FLOWS = tuple(dict.fromkeys(["class", *(name for value in _OF_RUN for name in value.meta.root_names())]))
+OF_FLOWS = tuple(dict.fromkeys(["class", *IDENTITY, *(name for value in _OF_RUN for name in value.meta.root_names())]))
 """The columns of flows that `of_flows` needs."""
 
 
 def of_flows(flows: pl.DataFrame) -> Tables:
-    """The metrics of each run: a row for each class, and one over all classes, whose `class` is null.
+    """The metrics of each run: a row for each class (`classes`), and one over all classes (`whole`).
+
+    `whole` also has `identity`, equal in runs with the same measured flows.
 
     Args:
         flows: The measured flows of some runs, from `weft.rows.flow_rows`.
     """
     classes = flows.group_by(ENTRY, "class", maintain_order=True).agg(_OF_RUN)
     whole = flows.group_by(ENTRY, maintain_order=True).agg(_OF_RUN)
+    whole = whole.with_columns(fingerprints(flows).alias("identity"))
     return {"classes": _named(classes, "class"), "whole": _named(whole)}
 
 

@@ -169,6 +169,35 @@ def paired_ratio(
     return Estimate(math.exp(found.mean), ends[0], ends[1], found.n)
 
 
+def p_value(values: Iterable[float]) -> float | None:
+    """The probability of a mean at least this far from zero if the true mean is zero (Student's t test, two-sided).
+
+    None with fewer than two values.
+    """
+    data = np.asarray(list(values), dtype=float)
+    if len(data) < 2:
+        return None
+    mean, error = float(data.mean()), float(data.std(ddof=1)) / math.sqrt(len(data))
+    if error == 0:
+        return 1.0 if mean == 0 else 0.0
+    from scipy.special import stdtr
+
+    return 2 * float(stdtr(len(data) - 1, -abs(mean) / error))
+
+
+def holm(found: Sequence[float]) -> list[float]:
+    """The p-values of a family of tests, each adjusted for the number of tests.
+
+    Holm (Scandinavian Journal of Statistics 6, 1979): the chance that any test of the family is significant although
+    there is no effect stays below the level. The tests need not be independent.
+    """
+    adjusted, largest = [1.0] * len(found), 0.0
+    for rank, at in enumerate(sorted(range(len(found)), key=found.__getitem__)):
+        largest = max(largest, min(1.0, (len(found) - rank) * found[at]))
+        adjusted[at] = largest
+    return adjusted
+
+
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
     """Least-squares slope of `y` over `x`, in units of y per unit of x."""
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)

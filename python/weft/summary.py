@@ -3,29 +3,43 @@
 Only flows that started in the measurement window count; FCT, slowdown and throughput are over the finished ones. A
 run's value is a mean, a quantile, a share, a count or a sum over its flows; the table shows the mean of these values
 over the seeds, for counts too. If a group has several runs of a seed (grouped without a swept key), the seed's value is
-the mean over these runs. A run without flows in the group has no value.
+the mean over these runs. A run without flows in the group has no value. Differences are over the flows that finished
+in both runs (`weft.shared_flows`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from .difference import Difference, difference
+from .difference import FEW, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
 from .errors import ResultsError
 from .labels import column
+from .matching import Group, Match, Pair, Record, alike, matched, over_seeds, same_flows_of
 from .metrics import COUNTED, METRICS, Metric
 from .statistics import Estimate, estimate
 from .variants import label_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .results import Results
 
 __all__ = ["METRICS", "Metric", "Row", "Summary", "group_keys", "per_seed", "summarise"]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Numbers of flows of the runs of a group that have a counterpart, over all seeds as in `Row`."""
+
+    flows: float
+    """Flows that finished under both schemes; if `Summary.same_flows` is false, the scheme's finished flows."""
+    unfinished: float
+    """The scheme's flows that did not finish."""
+    baseline_unfinished: float
+    """The baseline's flows that did not finish."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,14 @@ class Row:
     estimates: dict[str, Estimate | None]
     differences: dict[str, Difference | None]
     """How each metric differs from the baseline's; empty without a baseline."""
+    least: int = 0
+    """Finished flows of the run with the fewest, of those with any."""
+    shared: Shared | None = None
+    """The flows of the differences; None without a baseline."""
+
+    def few(self, metric: Metric) -> bool:
+        """Whether a quantile is over so few flows that it lies between their two largest values."""
+        return self.estimates[metric.key] is not None and self.least < metric.least
 
     def per_run(self, count: float) -> float:
         """A count over all seeds as the mean per run."""
@@ -57,8 +79,27 @@ class Summary:
     """Whether some group has several runs of one seed."""
     same_flows: bool
     """Whether runs that are compared have the same flows; else only their seed is the same."""
+    family: int
+    """Differences at a point for whose number their p-values are adjusted; the largest of all points."""
     without_flows: list[str]
     """The finished points without any measured flow."""
+
+    def signs(self) -> list[str]:
+        """What each sign after a number of the table means, one sentence each."""
+        found = [one for row in self.rows for one in row.differences.values() if one]
+        few = {metric.title: metric.least for row in self.rows for metric in METRICS if row.few(metric)}
+        each = {
+            f"{NOT_SIGNIFICANT}: the 95 % interval contains zero.": any(one.vague for one in found),
+            f"{SIGNIFICANT}: significant at 5 % after Holm's correction for all differences at a point (up to"
+            f" {self.family}); without {SIGNIFICANT}, it may be chance.": self.family > 0,
+            f"{LEFT_OUT}: only flows that finished under both count; the side with more unfinished flows is never"
+            " called the better one. Unfinished: the scheme's/the baseline's.": any(
+                any(one.unfinished) for one in found
+            ),
+            f"{FEW}: of so few flows that it is close to their largest value (fewer finished in a run than"
+            f" {', '.join(f'{least} for {title}' for title, least in few.items())}).": bool(few),
+        }
+        return [text for text, shown in each.items() if shown]
 
     def frame(self) -> pl.DataFrame:
         """As a wide table: for each metric `<key>`, `<key>_low` and `<key>_high`.
@@ -69,10 +110,14 @@ class Summary:
         for row in self.rows:
             record: dict[str, Any] = {column(key): value for key, value in row.group.items()}
             record |= {"seeds": len(row.seeds), "flows": row.flows, "finished": row.finished}
+            if self.baseline is not None:
+                record["compared"] = None if row.shared is None else float(row.shared.flows)
+                record["baseline_unfinished"] = None if row.shared is None else float(row.shared.baseline_unfinished)
             for metric in METRICS:
                 record |= _columns(metric.key, row.estimates[metric.key])
                 if self.baseline is not None:
                     found = row.differences.get(metric.key)
+                    record[f"{metric.key}_p"] = found.adjusted if found else None
                     record |= _columns(f"{metric.key}_diff", found.absolute if found else None)
                     record |= _columns(f"{metric.key}_ratio", found.ratio if found else None)
             records.append(record)
@@ -93,8 +138,11 @@ class Summary:
                     "seeds": row.seeds,
                     "flows": row.flows,
                     "finished": row.finished,
+                    **({"compared": asdict(row.shared)} if row.shared else {}),
                     "metrics": {
-                        metric.key: _interval(row.estimates[metric.key]) | _compared(row, metric.key)
+                        metric.key: _interval(row.estimates[metric.key])
+                        | ({} if metric.quantile is None else {"few_flows": row.few(metric)})
+                        | _compared(row, metric.key)
                         for metric in METRICS
                     },
                 }
@@ -103,11 +151,14 @@ class Summary:
         }
 
 
-def _compared(row: Row, key: str) -> dict[str, dict[str, float | None]]:
+def _compared(row: Row, key: str) -> dict[str, Any]:
     """How a metric differs from the baseline's, as plain data; empty without a baseline."""
     found = row.differences.get(key)
     absolute, ratio = (found.absolute, found.ratio) if found else (None, None)
-    return {"difference": _interval(absolute), "ratio": _interval(ratio)} if row.differences else {}
+    if not row.differences:
+        return {}
+    p, adjusted = (found.p, found.adjusted) if found else (None, None)
+    return {"difference": _interval(absolute), "ratio": _interval(ratio), "p": p, "p_adjusted": adjusted}
 
 
 _METRIC_KEYS = tuple(metric.key for metric in METRICS)
@@ -120,10 +171,6 @@ def _columns(key: str, value: Estimate | None) -> dict[str, float | None]:
 
 def _interval(value: Estimate | None) -> dict[str, float | None]:
     return value.as_dict() if value else {"mean": None, "low": None, "high": None}
-
-
-_Runs = dict[tuple[int, str], dict[str, Any]]
-"""The runs of a group, by seed and point."""
 
 
 def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
@@ -218,70 +265,68 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
     for record in table.iter_rows(named=True):
         groups.setdefault(tuple(record[key] for key in keys), {})[record["seed"]] = record
     points = {run.id: run.point for run in results.finished}
-    single: dict[tuple[Any, ...], _Runs] = {}
+    single: dict[Group, dict[tuple[int, str], Record]] = {}
     for record in runs.iter_rows(named=True):
         place = record["seed"], points[record["run"]]
         single.setdefault(tuple(record[key] for key in keys), {})[place] = record
-    rows = []
-    for values in sorted(groups, key=lambda v: tuple(order[key](x) for key, x in zip(keys, v, strict=True))):
-        group = dict(zip(keys, values, strict=True))
-        reference: _Runs = {}
-        if baseline is not None and group["scheme"] != baseline:
-            reference = single.get(
-                tuple(baseline if k == "scheme" else v for k, v in zip(keys, values, strict=True)), {}
-            )
-        rows.append(_row(group, groups[values], single[values], reference))
-    same_flows = _same_flows(results)
+    ordered = sorted(groups, key=lambda v: tuple(order[key](x) for key, x in zip(keys, v, strict=True)))
+    pairs: dict[Group, list[Pair]] = {}
+    for values in ordered if baseline is not None else ():
+        reference = tuple(baseline if k == "scheme" else v for k, v in zip(keys, values, strict=True))
+        if values != reference:
+            others = single.get(reference, {})
+            pairs[values] = [(own, others[at]) for at, own in single[values].items() if at in others]
+    matches = matched(results, pairs, by_class="class" in keys)
+    rows = [
+        _row(dict(zip(keys, values, strict=True)), groups[values], single[values].values(), matches.get(values))
+        for values in ordered
+    ]
+    lead = [key for key in keys if key not in ("scheme", "class")]
+    families: dict[tuple[Any, ...], list[dict[str, Difference | None]]] = {}
+    for row in rows:
+        families.setdefault(tuple(row.group[key] for key in lead), []).append(row.differences)
     return Summary(
         by=keys,
         baseline=baseline,
         rows=rows,
         several_runs=len(table) < len(runs),
-        same_flows=same_flows,
-        without_flows=_without_flows(results, set(runs["run"]), same_flows=same_flows),
+        same_flows=same_flows_of(results),
+        family=max((corrected(family) for family in families.values()), default=0),
+        without_flows=_without_flows(results, set(runs["run"])),
     )
 
 
-def _same_flows(results: Results) -> bool:
-    """Whether the flows depend only on the point and the seed: not on the value that is compared, if any."""
-    return results.compared is None or results.compared.startswith("transport.")
+def _row(
+    group: dict[str, Any], seeds: Mapping[int, dict[str, Any]], own: Iterable[Record], matches: Sequence[Match] | None
+) -> Row:
+    # Rounded, as sums of means are not exact; integers stay integers.
+    flows, finished = (round(sum(record[key] for record in seeds.values()), 6) for key in ("flows", "finished"))
+    estimates = {metric.key: estimate(record[metric.key] for record in seeds.values()) for metric in METRICS}
+    least = min((record["finished"] for record in own if record["finished"]), default=0)
+    row = Row(group, sorted(seeds), flows, finished, estimates, {}, least)
+    if not matches:
+        return row
+    shared = Shared(
+        over_seeds(matches, lambda match: match.flows),
+        over_seeds(matches, lambda match: match.own["flows"] - match.own["finished"]),
+        over_seeds(matches, lambda match: match.baseline["flows"] - match.baseline["finished"]),
+    )
+    left_out = shared.unfinished, shared.baseline_unfinished
+    differences = {
+        metric.key: difference(*alike(matches, metric.key), left_out if metric.of_finished else (0, 0))
+        for metric in METRICS
+    }
+    return replace(row, differences=differences, shared=shared)
 
 
-def _without_flows(results: Results, runs: set[str], *, same_flows: bool) -> list[str]:
-    """The finished points without a run in `runs`; with the compared value where it changes the flows."""
+def _without_flows(results: Results, runs: set[str]) -> list[str]:
+    """The finished points without a run in `runs`; with the compared value where it may change the flows."""
+    same_flows = results.compared is None or results.compared.startswith("transport.")
     points: dict[str, bool] = {}
     for run in results.finished:
         name = run.point if same_flows else f"{run.point}, {run.scheme}"
         points[name] = points.get(name, False) or run.id in runs
     return [name for name, there in points.items() if not there]
-
-
-def _row(group: dict[str, Any], seeds: Mapping[int, dict[str, Any]], own: _Runs, reference: _Runs) -> Row:
-    row = Row(
-        group=group,
-        seeds=sorted(seeds),
-        # Rounded, as sums of means are not exact; integers stay integers.
-        flows=round(sum(record["flows"] for record in seeds.values()), 6),
-        finished=round(sum(record["finished"] for record in seeds.values()), 6),
-        estimates={},
-        differences={},
-    )
-    for metric in METRICS:
-        row.estimates[metric.key] = estimate(record[metric.key] for record in seeds.values())
-        if reference:
-            row.differences[metric.key] = difference(*_alike(own, reference, metric.key))
-    return row
-
-
-def _alike(own: _Runs, reference: _Runs, key: str) -> tuple[dict[int, float], dict[int, float]]:
-    """Both sides' means for each seed, over the points at which both have a value."""
-    both: dict[int, list[tuple[float, float]]] = {}
-    for (seed, point), record in own.items():
-        other = reference.get((seed, point), {}).get(key)
-        if record[key] is not None and other is not None:
-            both.setdefault(seed, []).append((record[key], other))
-    means = {seed: [sum(side) / len(pairs) for side in zip(*pairs, strict=True)] for seed, pairs in both.items()}
-    return {seed: mean for seed, (mean, _) in means.items()}, {seed: mean for seed, (_, mean) in means.items()}
 
 
 def _sweep_order(results: Results, keys: Sequence[str]) -> dict[str, Any]:

@@ -65,9 +65,9 @@ def fat_tree(k: int) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
     return nodes, cables
 
 
-def flow_table(scheme: str, load: float, seed: int, flows: int, hosts: int) -> pl.DataFrame:
+def flow_table(scheme: str, load: float, seed: int, flows: int, hosts: int, sizes: str = "") -> pl.DataFrame:
     """Flows that are equal for all schemes of a seed, with completion times that depend on the scheme."""
-    common = np.random.default_rng([seed, int(load * 1000)])
+    common = np.random.default_rng([seed, int(load * 1000), *sizes.encode()])
     own = np.random.default_rng([seed, int(load * 1000), *scheme.encode()])
     names = list(CLASSES)
     kinds = common.choice(len(names), flows, p=[CLASSES[name][0] for name in names])
@@ -151,7 +151,7 @@ def write_run(
     nodes, cables = fat_tree(k)
     ends = [pair for a, b in cables for pair in ((a, b), (b, a))]
     series = series_table(scheme, load, seed, [f"{a}->{b}" for a, b in ends if a[0] != "h"], samples)
-    table = flow_table(scheme, load, seed, flows, k**3 // 4)
+    table = flow_table(scheme, load, seed, flows, k**3 // 4, str(overrides.get("traffic.sizes", "")))
 
     def per_link(metric: str, value: pl.Expr) -> dict[str, float]:
         rows = series.filter(pl.col("metric") == metric).group_by(pl.col("entity").cast(pl.String)).agg(value)

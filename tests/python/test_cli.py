@@ -62,7 +62,8 @@ def test_the_version_is_printed(weft):
     assert weft("--version").output.startswith("weft 0.")
 
 
-def test_the_summary_shows_means_intervals_and_differences(weft, sample_dir):
+def test_the_summary_shows_means_intervals_and_differences(weft, sample_dir, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
     result = weft("summary", sample_dir, "--baseline", "ecmp")
     assert result.exit_code == 0
     title, above, head, *_ = (line.rstrip() for line in result.stdout.splitlines())
@@ -78,7 +79,7 @@ def test_the_summary_shows_means_intervals_and_differences(weft, sample_dir):
     assert re.search(r"±\d+\.\d+ [mµ]s", text), "with its unit"
     assert "One value per run, averaged over 3 seeds" in text
     assert "difference from ecmp" in " ".join(text.split())
-    assert re.search(r" \+12\.\d points ", text), "a share against none"
+    assert re.search(r" \+12\.\d points", text), "a share against none"
     assert "n.s." in text
 
 
@@ -206,7 +207,7 @@ def test_the_summary_as_json_has_intervals_and_differences(weft, sample_dir):
     data = json.loads(weft("summary", sample_dir, "--baseline", "ecmp", "--json").stdout)
     assert data["by"] == ["traffic.load", "class", "scheme"]
     row = next(r for r in data["rows"] if r["scheme"] == "spray")
-    assert row["metrics"]["mean_fct_s"].keys() == {"mean", "low", "high", "difference", "ratio"}
+    assert row["metrics"]["mean_fct_s"].keys() == {"mean", "low", "high", "difference", "ratio", "p", "p_adjusted"}
     assert row["metrics"]["mean_fct_s"]["difference"]["high"] < 0
 
 

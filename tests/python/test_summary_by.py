@@ -217,14 +217,14 @@ def test_a_given_baseline_needs_the_scheme_among_the_columns(weft, unequal):
             {"traffic.load": [0.2, 0.4], "traffic.sizes": ["web-search", "data-mining"]},
             "ecmp sizes=web-search, same seed",
         ),
-        ({"traffic.load": [0.2, 0.4], "fabric.queue": ["9 kB", "99 kB"]}, "ecmp queue=9 kB, same seed"),
+        ({"traffic.load": [0.2, 0.4], "fabric.queue": ["9 kB", "99 kB"]}, "ecmp queue=9 kB, same flows"),
         ({"traffic.load": [0.2, 0.4], "transport.profile": ["linux", "dctcp"]}, "ecmp profile=linux, same flows"),
         ({"traffic.load": [0.2, 0.4], "scheme.name": ["ecmp", "spray"]}, "ecmp, same flows"),
     ],
 )
 def test_the_same_flows_are_claimed_only_where_the_flows_are_the_same(weft, tmp_path, sweep, said):
     directory = sample.write_results(tmp_path / "r", sweep, seeds=2, baseline="ecmp", **SMALL)
-    assert f"Signed: difference from {said};" in text_of(weft("summary", directory))
+    assert f"Signed: difference from {said}." in text_of(weft("summary", directory))
 
 
 def test_a_point_without_flows_is_named(weft, tmp_path):

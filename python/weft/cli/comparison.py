@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import paths, quantity
-from ..difference import NOT_SIGNIFICANT
+from ..difference import FEW
 from ..labels import short_key, show, visible
 from ..palette import Style, styles
 from ..statistics import Estimate
@@ -100,9 +100,8 @@ def _note(summary: Summary) -> str:
     if summary.several_runs:
         note += " Runs without flows of the group do not count."
     if any(row.differences for row in summary.rows):
-        note += f" Signed: difference from {summary.baseline}, same {'flows' if summary.same_flows else 'seed'}"
-        note += f"; {NOT_SIGNIFICANT}: no significant difference." if max(seeds, default=0) > 1 else "."
-    return note
+        note += f" Signed: difference from {summary.baseline}, same {'flows' if summary.same_flows else 'seed'}."
+    return " ".join([note, *summary.signs()])
 
 
 def _table(rows: Sequence[Row], metrics: Sequence[Metric], *, summary: Summary) -> Table:
@@ -130,8 +129,11 @@ def _table(rows: Sequence[Row], metrics: Sequence[Metric], *, summary: Summary) 
         previous = kind
         unfinished = row.flows - row.finished
         flows = Text(quantity.count(row.per_run(row.flows)))
-        if unfinished:
-            flows.append(f"\n{quantity.count(row.per_run(unfinished))}\nunfinished", style="yellow")
+        others = 0 if row.shared is None else row.shared.baseline_unfinished
+        if unfinished or others:
+            sides = (unfinished,) if row.shared is None else (unfinished, others)
+            text = "/".join(quantity.count(row.per_run(side)) for side in sides)
+            flows.append(f"\n{text}\nunfinished", style="yellow")
         table.add_row(*cells, flows, *(_cell(row, metric) for metric in metrics))
     return table
 
@@ -141,19 +143,19 @@ def _style(key: str, row: Row, colors: dict[str, Style]) -> str:
 
 
 def _cell(row: Row, metric: Metric) -> Text:
-    text = _value(row.estimates[metric.key], metric.kind)
+    text = _value(row.estimates[metric.key], metric.kind, sign=FEW if row.few(metric) else "")
     found = row.differences.get(metric.key)
     if found is not None:
         text.append(f"\n{found.text(metric.kind)}", style=_COLOURS[found.verdict(metric.better)])
     return text
 
 
-def _value(value: Estimate | None, kind: str) -> Text:
-    """A mean, with half its interval on the line below."""
+def _value(value: Estimate | None, kind: str, sign: str = "") -> Text:
+    """A mean with a sign after it, and half its interval on the line below."""
     if value is None:
         return Text(quantity.MISSING, style="dim")
     number, half = quantity.parts(kind, value.mean, value.half)
-    text = Text(number)
+    text = Text(number + sign)
     if half:
         text.append(f"\n{half}", style="dim")
     return text

@@ -1,6 +1,7 @@
 """Key findings: the largest significant differences from the baseline, as sentences.
 
-Pure: a summary in, sentences out. Every sentence is backed by a paired difference.
+Pure: a summary in, sentences out. Every sentence is backed by a paired difference over flows that finished under both
+schemes, significant after the correction for all differences at its point.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def findings(summary: Summary, limit: int = 4) -> list[Finding]:
     best: dict[tuple[str, str], Finding] = {}
     for row in summary.rows:
         found = row.differences.get("mean_fct_s")
-        if found is None or not found.significant or abs(found.change.mean) < WORTH_SAYING:
+        if found is None or not found.verdict(-1) or abs(found.change.mean) < WORTH_SAYING:
             continue
         finding = _finding(row, found, summary)
         key = (finding.scheme, str(row.group.get("class", "")))

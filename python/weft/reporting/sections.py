@@ -8,7 +8,6 @@ from typing import Any
 
 from .. import paths, quantity
 from ..content import CROWDED, Content
-from ..difference import NOT_SIGNIFICANT
 from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
 from . import drawing, tables
 from .markup import escape
@@ -117,6 +116,20 @@ def _plus_minus(content: Content) -> str:
     return _interval_note(content, "±: half-width of the")
 
 
+def _stranded(content: Content) -> str:
+    """Which schemes left flows unfinished, as their means are over the other flows."""
+    counts: dict[str, float] = {}
+    for row in content.summary.rows:
+        counts[row.group["scheme"]] = counts.get(row.group["scheme"], 0) + row.flows - row.finished
+    listed = ", ".join(f"{escape(name)} {quantity.count(number)}" for name, number in counts.items())
+    if not any(counts.values()):
+        return ""
+    return (
+        f" Only finished flows count, so a scheme that leaves its slowest ones unfinished looks faster than it is: see"
+        f" the differences in the table. Unfinished flows, over all runs: {listed}."
+    )
+
+
 def completion(content: Content) -> str:
     """FCT and slowdown by class."""
     return _by_class(
@@ -124,7 +137,7 @@ def completion(content: Content) -> str:
         "completion",
         "Flow completion time by class",
         "From connection setup to delivery of the last byte to the receiving application. Slowdown is relative to the "
-        f"same flow on an otherwise idle fabric. {_interval_note(content)}",
+        f"same flow on an otherwise idle fabric. {_interval_note(content)}{_stranded(content)}",
     )
 
 
@@ -136,7 +149,8 @@ def throughput(content: Content) -> str:
         "Throughput, reordering and loss by class",
         "Throughput is flow size divided by completion time, averaged over flows. Out of order is the share of first "
         "transmissions that arrive after a later one. Retransmissions and drops are per run. "
-        + _interval_note(content),
+        + _interval_note(content)
+        + _stranded(content),
     )
 
 
@@ -151,7 +165,7 @@ def curves(content: Content, found: Iterable[str]) -> str:
     return section(
         "Distribution of flow completion times",
         "Share of flows by completion time, all seeds pooled: cumulative, or complementary (CCDF): the share that "
-        "takes longer, which shows the tail on a logarithmic axis.",
+        "takes longer, which shows the tail on a logarithmic axis. Unfinished flows count as slower than all others.",
         chart("curves", "Distribution of flow completion times") if there else _none(content),
         controls=controls if there else "",
         ident="curves-section",
@@ -196,7 +210,8 @@ def pairs(content: Content, *, comparable: bool) -> str:
         "Each mark is one flow of one seed, which has the same size, ends and start under both schemes: its completion "
         "time under the first scheme (across) and under the second (up). Below the line, the second scheme is faster. "
         "The marks are a fixed sample of the flows; the table is over all flows: its ratio of completion times is the "
-        "geometric mean, with its 95 % confidence interval over seeds.",
+        "geometric mean over the flows that finished under both, with its 95 % confidence interval over seeds (not "
+        "corrected for the number of classes and pairs).",
         chart("pairs", "Completion times of the same flows under two schemes")
         + '<div class="scroll" id="pairs-counts"></div><p class="caption" id="pairs-note"></p>',
         controls=choice("first", "first", options)
@@ -227,12 +242,12 @@ def table(content: Content) -> str:
     """The comparison as a table that can be copied."""
     baseline = content.summary.baseline
     note = (
-        f" Coloured: difference from <b>{escape(baseline)}</b> paired by seed, green if better, red "
-        f"if worse; {NOT_SIGNIFICANT} means no significant difference (the 95 % interval contains zero). Hover over a "
-        "difference for its interval."
+        f" Below: difference from <b>{escape(baseline)}</b> paired by seed, green if better, red if worse. Hover over "
+        "a difference for its interval."
         if baseline
         else ""
     )
+    note += "".join(f" {escape(sentence)}" for sentence in content.summary.signs())
     missing = "".join(
         f'<p class="caption">{escape(point)}: no flow started in the measurement window.</p>'
         for point in content.summary.without_flows

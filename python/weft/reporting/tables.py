@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from .. import quantity
+from ..difference import FEW
 from ..labels import short_key, show
 from ..palette import Style, styles
 from ..paths import leads as lead_keys
@@ -32,7 +33,10 @@ def tsv(summary: Summary) -> str:
 
 
 def comparison(content: Content) -> str:
-    """The comparison as a table: mean over seeds, half-width of the interval below, difference from the baseline."""
+    """The comparison as a table: mean over seeds, half-width of the interval below, difference from the baseline.
+
+    `Summary.signs` explains the signs.
+    """
     summary = content.summary
     chosen = styles(content.schemes)
     heads = [short_key(key, summary.by) for key in summary.by]
@@ -95,13 +99,15 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
         number = isinstance(row.group[key], int | float)
         cells.append(f'<td data-v="{row.group[key]!r}">{text}</td>' if number else f"<td>{text}</td>")
     unfinished = row.flows - row.finished
-    flows = quantity.count(row.per_run(row.flows)) + (
-        f'<small class="bad">{quantity.count(row.per_run(unfinished))} unfinished</small>' if unfinished else ""
-    )
+    others = 0 if row.shared is None else row.shared.baseline_unfinished
+    flows = quantity.count(row.per_run(row.flows))
+    for name, left in (("unfinished", unfinished), (f"unfinished under {summary.baseline}", others)):
+        if left:
+            flows += f'<small class="bad">{quantity.count(row.per_run(left))} {escape(name)}</small>'
     cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n" data-v="{row.per_run(row.flows)}">{flows}</td>')
     for metric in METRICS:
         value = row.estimates[metric.key]
-        text = f'<td class="n"{_raw(value)}>' + _estimate(value, metric.kind)
+        text = f'<td class="n"{_raw(value)}>' + _estimate(value, metric.kind, FEW if row.few(metric) else "")
         found = row.differences.get(metric.key)
         if found is not None:
             text += _difference(found, metric)
@@ -114,11 +120,11 @@ def _raw(value: Estimate | None) -> str:
     return "" if value is None else f' data-v="{value.mean:.6g}"'
 
 
-def _estimate(value: Estimate | None, kind: str) -> str:
+def _estimate(value: Estimate | None, kind: str, sign: str = "") -> str:
     if value is None:
         return quantity.MISSING
     number, half = quantity.parts(kind, value.mean, value.half)
-    return f"<b>{number}</b>" + (f"<small>{half}</small>" if half else "")
+    return f"<b>{number}{sign}</b>" + (f"<small>{half}</small>" if half else "")
 
 
 def _difference(found: Difference, metric: Metric) -> str:

@@ -1,0 +1,90 @@
+"""Runs beside those of the baseline: which are compared, and over which flows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .metrics import OF_FINISHED
+from .shared_flows import SIDES, over_shared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from .results import Results
+
+Record = dict[str, Any]
+"""A run in a group of flows: `run`, `seed`, `flows`, `finished`, the metrics and the columns to group by."""
+Group = tuple[Any, ...]
+"""The values of the columns to group by."""
+Pair = tuple[Record, Record]
+"""A run, and the baseline's run with the same seed at the same point."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A pair with the values that are compared, and the number of flows of which they are."""
+
+    own: Record
+    baseline: Record
+    flows: int
+
+
+def same_flows_of(results: Results) -> bool:
+    """Whether all runs of a seed at a point have the same measured flows; true of all sweeps over schemes alone."""
+    found: dict[tuple[int, str], set[int]] = {}
+    identities = _identities(results)
+    for run in results.finished:
+        if run.id in identities:
+            found.setdefault((run.seed, run.point), set()).add(identities[run.id])
+    return all(len(different) == 1 for different in found.values())
+
+
+def _identities(results: Results) -> dict[str, int]:
+    """By run, a number that tells its measured flows from others; none for a run without flows."""
+    return dict(results.aggregates.whole().select("run", "identity").iter_rows())
+
+
+def matched(results: Results, pairs: Mapping[Group, Sequence[Pair]], *, by_class: bool) -> dict[Group, list[Match]]:
+    """Each pair of records with the values that are compared."""
+    identities = _identities(results)
+    wanted = {
+        (own["run"], other["run"])
+        for listed in pairs.values()
+        for own, other in listed
+        if identities[own["run"]] == identities[other["run"]]
+        and (own["finished"] < own["flows"] or other["finished"] < other["flows"])
+    }
+    shared = over_shared(results, sorted(wanted), by_class=by_class)
+
+    def match(own: Record, other: Record) -> Match:
+        runs = own["run"], other["run"]
+        if runs not in wanted:
+            return Match(own, other, own["finished"])
+        values = shared.get((runs, own.get("class")), {})
+        sides = [
+            record | {metric.key: values.get(f"{side}_{metric.key}") for metric in OF_FINISHED}
+            for side, record in zip(SIDES, (own, other), strict=True)
+        ]
+        return Match(sides[0], sides[1], values.get("flows", 0))
+
+    return {group: [match(own, other) for own, other in listed] for group, listed in pairs.items()}
+
+
+def over_seeds(matches: Sequence[Match], count: Callable[[Match], float]) -> float:
+    """A count over all seeds; of several runs of a seed, the mean."""
+    counts: dict[int, list[float]] = {}
+    for match in matches:
+        counts.setdefault(match.own["seed"], []).append(count(match))
+    return round(sum(sum(found) / len(found) for found in counts.values()), 6)
+
+
+def alike(matches: Sequence[Match], key: str) -> tuple[dict[int, float], dict[int, float]]:
+    """Both sides' means for each seed, over the points at which both have a value."""
+    both: dict[int, list[tuple[float, float]]] = {}
+    for match in matches:
+        one, other = match.own[key], match.baseline[key]
+        if one is not None and other is not None:
+            both.setdefault(match.own["seed"], []).append((one, other))
+    means = {seed: [sum(side) / len(pairs) for side in zip(*pairs, strict=True)] for seed, pairs in both.items()}
+    return {seed: mean for seed, (mean, _) in means.items()}, {seed: mean for seed, (_, mean) in means.items()}
