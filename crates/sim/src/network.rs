@@ -520,12 +520,12 @@ impl<'a> Network<'a> {
 
     /// Adds the queues that the switches of the partition pause.
     pub fn add_paused(&self, found: &mut Standstill) {
-        self.ports.add_paused(&self.ids, |link| self.back(link), found);
+        self.ports.add_paused(self.fabric, &self.ids, found);
     }
 
-    /// Adds what the queues of the partition hold that know of their pause. Those that pause them have been found.
+    /// Adds what the queues of the partition hold whose last pause frame has come. Those that pause them have been found.
     pub fn add_held(&self, found: &mut Standstill) {
-        self.ports.add_held(&self.ids, found);
+        self.ports.add_held(self.fabric, &self.ids, found);
     }
 
     /// Bytes of memory held.

@@ -6,14 +6,20 @@
 
 use weft_fabric::{Fabric, MAX_QUEUES, QueueSpec, Thresholds};
 use weft_switching::{Header, Mac};
-use weft_units::LinkId;
+use weft_units::{LinkId, NodeId};
 
+use crate::deadlock::{Pause, Xon};
 use crate::shared_buffer::Buffer;
 
 /// The group address of flow control (IEEE 802.3, 31B).
 const FLOW_CONTROL: Mac = Mac([0x01, 0x80, 0xc2, 0x00, 0x00, 0x01]);
 /// Two full frames: how far below a moving threshold a queue goes on.
 const HYSTERESIS: u64 = 2 * 1_538;
+
+/// The bytes at which a queue goes on while a buffer's threshold is this.
+pub const fn moving_xon(threshold: u64) -> u64 {
+    threshold.saturating_sub(HYSTERESIS)
+}
 
 /// One link into a switch.
 #[derive(Clone, Debug)]
@@ -26,6 +32,8 @@ pub struct Ingress {
     /// The queues that the switch wants to pause, and those of which it has told the sender.
     asserted: u8,
     announced: u8,
+    /// The frames that have told it, since the link was last down.
+    frames: u32,
 }
 
 impl Ingress {
@@ -34,7 +42,15 @@ impl Ingress {
         let spec = &fabric.link(link).queue;
         let (queues, lossless) = (spec.classes.len().max(1), lossless_queues(spec));
         let thresholds = fabric.thresholds(link)?;
-        Some(Self { queues, lossless, thresholds, bytes: [0; MAX_QUEUES], asserted: 0, announced: 0 })
+        Some(Self {
+            queues,
+            lossless,
+            thresholds,
+            bytes: [0; MAX_QUEUES],
+            asserted: 0,
+            announced: 0,
+            frames: 0,
+        })
     }
 
     /// Whether packets of this queue are never dropped.
@@ -81,18 +97,19 @@ impl Ingress {
 
     /// The bytes at which a queue goes on.
     fn level(&self, threshold: u64) -> u64 {
-        if self.shares() { threshold.saturating_sub(HYSTERESIS) } else { self.thresholds.xon }
+        if self.shares() { moving_xon(threshold) } else { self.thresholds.xon }
     }
 
-    /// The bytes at which a paused queue would go on if nothing else were in the switch.
-    pub fn goes_on_at(&self, queue: usize, buffer: Option<&Buffer>) -> Option<u64> {
-        let beside = buffer.map_or(0, |buffer| buffer.threshold_beside(self.bytes[queue]));
-        (self.asserted >> queue & 1 == 1).then(|| self.level(beside))
+    /// Why a queue is paused, if it is; `node` is the switch.
+    pub fn pause(&self, queue: usize, node: NodeId) -> Option<Pause> {
+        let xon = if self.shares() { Xon::Moving(node) } else { Xon::Fixed(self.thresholds.xon) };
+        let pause = Pause { bytes: self.bytes[queue], xon, frames: self.frames };
+        (self.asserted >> queue & 1 == 1).then_some(pause)
     }
 
     /// The link is down: its sender has forgotten all.
     pub fn reset(&mut self) {
-        (self.asserted, self.announced) = (0, 0);
+        (self.asserted, self.announced, self.frames) = (0, 0, 0);
     }
 
     /// The link is up again.
@@ -112,6 +129,7 @@ impl Ingress {
     /// The frame that tells it.
     pub fn announce(&mut self) -> Header {
         self.announced = self.asserted;
+        self.frames = self.frames.wrapping_add(1);
         let overlay = [self.asserted, 0, 0, 0, 0, 0, 0, 0];
         let kind = weft_switching::Kind::Other;
         Header { dst: FLOW_CONTROL, kind, overlay, ip_bytes: Header::SHORTEST, ..Header::default() }

@@ -8,7 +8,7 @@ use weft_switching::Header;
 use weft_units::{LinkId, NodeId, Time};
 
 use crate::class_queue::{Charge, Waiting};
-use crate::deadlock::Standstill;
+use crate::deadlock::{Held, Standstill};
 use crate::packet::{PacketId, Slab};
 use crate::pfc::Ingress;
 use crate::served_port::{PortCounters, ServedPort, is_trimmable};
@@ -357,36 +357,48 @@ impl Ports {
         (trims || !self.ingress.is_empty()).then(|| port.counters(now))
     }
 
-    /// Adds the queues that the switches of the partition pause.
-    pub fn add_paused(&self, ids: &[LinkId], back: impl Fn(u32) -> u32, found: &mut Standstill) {
-        for (link, ingress) in (0_u32..).zip(&self.ingress) {
+    /// Adds the queues that the switches of the partition pause, and the buffers of these switches.
+    pub fn add_paused(&self, fabric: &Fabric, ids: &[LinkId], found: &mut Standstill) {
+        for (id, ingress) in ids.iter().zip(&self.ingress) {
             let Some(ingress) = ingress else { continue };
-            let buffer = self.get(back(link)).and_then(|port| port.buffer).map(|place| &self.buffers[place]);
+            let node = fabric.link(*id).to;
             for queue in 0..ingress.queues {
-                if let Some(level) = ingress.goes_on_at(queue, buffer) {
-                    found.levels.insert((ids[link as usize], queue as u8), level);
+                if let Some(pause) = ingress.pause(queue, node) {
+                    found.pauses.insert((*id, queue as u8), pause);
                 }
+            }
+        }
+        for (id, port) in ids.iter().zip(&self.ports) {
+            if let Some(place) = port.as_ref().and_then(|port| port.buffer) {
+                found.buffers.insert(fabric.link(*id).from, self.buffers[place]);
             }
         }
     }
 
-    /// Adds what the queues of the partition hold that know of their pause. Those that pause them have been found.
-    pub fn add_held(&self, ids: &[LinkId], found: &mut Standstill) {
-        for (link, port) in (0..).zip(&self.ports) {
+    /// Adds what the queues of the partition hold whose last pause frame has come. Those that pause them have been found.
+    pub fn add_held(&self, fabric: &Fabric, ids: &[LinkId], found: &mut Standstill) {
+        for (id, port) in ids.iter().zip(&self.ports) {
             let Some(port) = port.as_ref().filter(|port| port.paused() != 0) else { continue };
             for class in (0..port.queues.count()).filter(|class| port.paused() >> class & 1 == 1) {
-                let queue = (ids[link as usize], class as u8);
-                if port.queues.of(class).1 == 0 || !found.levels.contains_key(&queue) {
+                let queue = (*id, class as u8);
+                let is_paused = found.pauses.get(&queue).is_some_and(|pause| port.has_heeded(pause.frames));
+                if port.queues.of(class).1 == 0 || !is_paused {
                     continue;
                 }
-                let held = found.held.entry(queue).or_default();
+                let mut held = Held::default();
                 // Packets of a host came over no link.
-                let waiting = port.queues.packets(class).take_while(|_| port.is_at_switch);
-                for (from, queue, bytes) in waiting.filter_map(|waiting| {
-                    waiting.charge.ingress.map(|(from, queue)| (from, queue, waiting.wire_bytes))
-                }) {
-                    *held.entry((ids[from as usize], queue)).or_insert(0) += u64::from(bytes);
+                for Waiting { wire_bytes, charge, .. } in
+                    port.queues.packets(class).take_while(|_| port.is_at_switch)
+                {
+                    if let Some((from, queue)) = charge.ingress {
+                        *held.origins.entry((ids[from as usize], queue)).or_insert(0) +=
+                            u64::from(*wire_bytes);
+                    }
+                    if charge.shared {
+                        held.shared.get_or_insert((fabric.link(*id).from, 0)).1 += u64::from(*wire_bytes);
+                    }
                 }
+                found.held.insert(queue, held);
             }
         }
     }

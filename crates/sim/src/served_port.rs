@@ -43,6 +43,8 @@ pub struct ServedPort {
     trims: Option<Stream>,
     paused: u8,
     paused_since: Time,
+    /// The pause frames that have come, since the link was last down.
+    heeded: u32,
     counters: PortCounters,
 }
 
@@ -61,6 +63,7 @@ impl ServedPort {
             trims: spec.trim.then(|| stream(seed, "trim", id.0.into())),
             paused: 0,
             paused_since: Time::ZERO,
+            heeded: 0,
             counters: PortCounters::default(),
         }
     }
@@ -127,6 +130,7 @@ impl ServedPort {
     /// Removes all packets: the link is down. Pauses are over.
     pub fn clear(&mut self, now: Time) -> Vec<Waiting> {
         self.pause(now, 0);
+        self.heeded = 0;
         self.line_busy = false;
         let classes = 0..self.queues.count();
         let queues = &mut self.queues;
@@ -140,8 +144,18 @@ impl ServedPort {
         self.paused
     }
 
-    /// Pauses these queues and no others; returns whether one of the paused goes on.
-    pub fn pause(&mut self, now: Time, queues: u8) -> bool {
+    /// A pause frame has come: pauses these queues and no others; returns whether one of the paused goes on.
+    pub fn heed(&mut self, now: Time, queues: u8) -> bool {
+        self.heeded = self.heeded.wrapping_add(1);
+        self.pause(now, queues)
+    }
+
+    /// Whether no more than these pause frames have been sent: none is under way that ends a pause.
+    pub const fn has_heeded(&self, frames: u32) -> bool {
+        self.heeded == frames
+    }
+
+    fn pause(&mut self, now: Time, queues: u8) -> bool {
         let before = std::mem::replace(&mut self.paused, queues);
         match (before == 0, queues == 0) {
             (true, false) => self.paused_since = now,

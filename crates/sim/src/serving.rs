@@ -125,7 +125,7 @@ impl Network<'_> {
         let back = self.back(link);
         let now = self.now;
         let port = self.ports.get_mut(back)?;
-        let goes_on = port.pause(now, paused);
+        let goes_on = port.heed(now, paused);
         if goes_on && !port.line_busy {
             self.send_next(back);
         }

@@ -29,13 +29,19 @@ impl Buffer {
         Some(Self { shared, headroom: headroom.sum(), alpha: buffer.alpha, used: 0 })
     }
 
-    /// How long a queue may grow now.
-    pub fn threshold(&self) -> u64 {
-        (self.shared.saturating_sub(self.used) as f64 * self.alpha) as u64
+    /// An empty buffer of this many bytes, without headroom.
+    #[cfg(test)]
+    pub const fn of(shared: u64, alpha: f64) -> Self {
+        Self { shared, headroom: 0, alpha, used: 0 }
     }
 
-    /// How long a queue might grow if only these bytes were in the buffer.
-    pub fn threshold_beside(&self, bytes: u64) -> u64 {
+    /// How long a queue may grow now.
+    pub fn threshold(&self) -> u64 {
+        self.threshold_with(self.used)
+    }
+
+    /// How long a queue might grow if these bytes were in the buffer and no others.
+    pub fn threshold_with(&self, bytes: u64) -> u64 {
         (self.shared.saturating_sub(bytes) as f64 * self.alpha) as u64
     }
 
@@ -67,7 +73,7 @@ mod tests {
     #[test]
     fn queues_that_want_all_get_the_share_of_the_closed_form() {
         for (alpha, queues) in [(0.5, 1_usize), (1.0, 1), (8.0, 1), (1.0, 3), (2.0, 5), (0.125, 4)] {
-            let mut buffer = Buffer { shared: 9_000_000, headroom: 0, alpha, used: 0 };
+            let mut buffer = Buffer::of(9_000_000, alpha);
             let mut lengths = vec![0; queues];
             loop {
                 let before = buffer.used;

@@ -94,6 +94,8 @@ pub struct Trial<'a> {
     pub forwards: Forwards,
     pub transport: Protocol,
     pub faults: Vec<Fault>,
+    /// How often it samples, and looks for deadlocks; `None`: only at its end.
+    pub interval: Option<Duration>,
 }
 
 impl<'a> Trial<'a> {
@@ -106,15 +108,21 @@ impl<'a> Trial<'a> {
             forwards: Forwards::Ecmp,
             transport: Protocol::from(Config { mss: 1_448, ..Config::profile("linux").unwrap() }),
             faults: Vec::new(),
+            interval: Some(Duration::from_ms(1)),
         }
     }
 
     /// Adds a flow that starts at once.
-    pub fn flow(mut self, src: u32, dst: u32, bytes: u64) -> Self {
+    pub fn flow(self, src: u32, dst: u32, bytes: u64) -> Self {
+        self.marked_flow(src, dst, bytes, 0)
+    }
+
+    /// Adds a flow that starts at once, with this DSCP.
+    pub fn marked_flow(mut self, src: u32, dst: u32, bytes: u64, dscp: u8) -> Self {
         let id = self.flows.len() as u32;
         let (src, dst, sport) = (HostId(src), HostId(dst), 1_000 + id as u16);
         let start = Time::ZERO;
-        self.flows.push(Flow { id: FlowId(id), src, dst, sport, dport: 80, class: 0, dscp: 0, bytes, start });
+        self.flows.push(Flow { id: FlowId(id), src, dst, sport, dport: 80, class: 0, dscp, bytes, start });
         self
     }
 
@@ -133,7 +141,7 @@ impl<'a> Trial<'a> {
             warm: false,
             limit: Time::ZERO + self.limit,
             window: (Time::ZERO, Time::ZERO + self.limit),
-            probe: Probe::new(Some(Duration::from_ms(1)), Vec::new(), false),
+            probe: Probe::new(self.interval, Vec::new(), false),
             faults: &self.faults,
             reaction: Duration::ZERO,
             threads: self.threads,
