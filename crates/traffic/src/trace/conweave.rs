@@ -60,7 +60,7 @@ fn flow(line: &str, find: FindHost<'_>) -> Result<ListedFlow, String> {
         src: host(src, "src")?,
         dst: host(dst, "dst")?,
         bytes: read_bytes(bytes)?,
-        start: Time::ZERO + read_start(start, Start::Seconds)?,
+        start: Time::ZERO + read_start("start_s", start, Start::Seconds)?,
         class: None,
         dscp: None,
         ports: None,

@@ -82,7 +82,7 @@ struct Columns {
     src: usize,
     dst: usize,
     bytes: usize,
-    start: (usize, Start),
+    start: (usize, Start, &'static str),
     class: Option<usize>,
     dscp: Option<usize>,
     ports: Option<(usize, usize)>,
@@ -103,7 +103,7 @@ impl Columns {
             return Err(format!("there are two columns of starts, `{kept}` and `{other}`; remove `{other}`"));
         }
         let (name, kind) = starts.first().copied().unwrap_or(STARTS[0]);
-        let start = (needed(name)?, kind);
+        let start = (needed(name)?, kind, name);
         let ports = match (place("sport"), place("dport")) {
             (Some(sport), Some(dport)) => Some((sport, dport)),
             (None, None) => None,
@@ -123,8 +123,8 @@ impl Columns {
         let host = |column, name| find_short(cell(column), find).map_err(|why| format!("{name}: {why}"));
         let (src, dst) = (host(self.src, "src")?, host(self.dst, "dst")?);
         let bytes = read_bytes(cell(self.bytes))?;
-        let (column, kind) = self.start;
-        let start = read_start(cell(column), kind)?;
+        let (column, kind, name) = self.start;
+        let start = read_start(name, cell(column), kind)?;
         let class = self.class.map(&cell).filter(|class| !class.is_empty()).map(str::to_owned);
         let dscp = |text: &str| {
             let number = text.parse::<u8>().ok().filter(|dscp| *dscp <= MAX_DSCP);
@@ -180,24 +180,24 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-fn read_start(text: &str, kind: Start) -> Result<Duration, String> {
+fn read_start(name: &str, text: &str, kind: Start) -> Result<Duration, String> {
     match kind {
-        Start::Text => read_unit("start", text),
+        Start::Text => read_unit(name, text),
         Start::Picoseconds => match text.parse::<u64>() {
             Ok(ps) => Ok(Duration::from_ps(ps)),
-            Err(error) if is_too_large(&error) => Err(too_large("start_ps", text)),
+            Err(error) if is_too_large(&error) => Err(too_large(name, text)),
             Err(_) => Err(format!(
-                "start_ps: `{}` is not a time; expected a whole number of picoseconds, at least 0",
+                "{name}: `{}` is not a time; expected a whole number of picoseconds, at least 0",
                 short(text)
             )),
         },
         Start::Seconds => match text.parse::<f64>() {
             Ok(seconds) if (0.0..1e7).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
             Ok(seconds) if seconds >= 1e7 => {
-                Err(format!("start_s: `{}` is too large; expected less than 10000000 seconds", short(text)))
+                Err(format!("{name}: `{}` is too large; expected less than 10000000 seconds", short(text)))
             }
             _ => Err(format!(
-                "start_s: `{}` is not a time; expected a number of seconds, at least 0",
+                "{name}: `{}` is not a time; expected a number of seconds, at least 0",
                 short(text)
             )),
         },

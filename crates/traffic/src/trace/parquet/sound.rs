@@ -11,6 +11,8 @@ use crate::flow::MAX_FLOWS;
 const MAX_PAGE: i64 = 1 << 28;
 /// Maximum number of schema nodes with children; a table of flows has one.
 const MAX_NESTS: usize = 64;
+/// Maximum width of a value of fixed length in bytes: a decimal number of 76 digits takes 32.
+const MAX_WIDTH: i32 = 32;
 /// Bytes at the end of a file: the length of its metadata, and `PAR1`.
 const TAIL: usize = 8;
 
@@ -46,25 +48,43 @@ pub fn columns(file: &[u8], metadata: &ParquetMetaData, used: &[usize]) -> Resul
         for &column in used {
             let Some(chunk) = group.columns().get(column) else { return Ok(false) };
             let name = chunk.column_descr().name();
-            let flat = chunk.column_descr().max_rep_level() == 0 && chunk.column_descr().max_def_level() < 2;
-            if !flat || chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY {
-                return Err(format!("column `{name}` is nested or binary; expected numbers or text"));
-            }
-            if chunk.num_values() != of_group {
+            let column = chunk.column_descr();
+            let flat = column.max_rep_level() == 0 && column.max_def_level() < 2;
+            let narrow = chunk.column_type() != Type::FIXED_LEN_BYTE_ARRAY
+                || (1..=MAX_WIDTH).contains(&column.type_length());
+            if !flat || !narrow || chunk.num_values() != of_group {
                 return Ok(false);
+            }
+            if let Some(codec) = unread(chunk.compression()) {
+                return Err(format!(
+                    "it is compressed with {codec}; expected zstd, snappy or no compression"
+                ));
             }
             match chunk_bytes(file, chunk).and_then(|bytes| pages(bytes, chunk)) {
                 None => return Ok(false),
                 Some(Pages::Plain) => {}
                 Some(Pages::Counted) => {
                     return Err(format!(
-                        "column `{name}` uses a delta encoding for text; expected a plain or dictionary encoding"
+                        "column `{name}` uses a delta encoding for text or bytes; expected a plain or dictionary \
+                         encoding"
                     ));
                 }
             }
         }
     }
     Ok(true)
+}
+
+/// The name of a codec that is not read.
+const fn unread(codec: Compression) -> Option<&'static str> {
+    match codec {
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) => None,
+        Compression::GZIP(_) => Some("gzip"),
+        Compression::LZO => Some("lzo"),
+        Compression::BROTLI(_) => Some("brotli"),
+        Compression::LZ4 => Some("lz4"),
+        Compression::LZ4_RAW => Some("lz4_raw"),
+    }
 }
 
 fn chunk_bytes<'a>(file: &'a [u8], chunk: &ColumnChunkMetaData) -> Option<&'a [u8]> {
@@ -103,7 +123,8 @@ fn pages(mut bytes: &[u8], chunk: &ColumnChunkMetaData) -> Option<Pages> {
             (page.values <= page.bytes).then_some(())?;
         } else {
             values = values.checked_add(page.values)?;
-            if chunk.column_type() == Type::BYTE_ARRAY && COUNTED.contains(&page.encoding) {
+            let is_bytes = matches!(chunk.column_type(), Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY);
+            if is_bytes && COUNTED.contains(&page.encoding) {
                 return Some(Pages::Counted);
             }
         }
