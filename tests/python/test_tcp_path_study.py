@@ -50,7 +50,7 @@ def world(seeds=6, **changes):
                             row |= {"throughput_bps": level * gain(effect, key, klass)}
                             fct = effect["mouse_fct"] if klass == "mouse" else 0.8
                             fct = (fct if scheme == "tcp_path" else 1) * (1 + effect["noise"] * rng.standard_normal())
-                            row |= dict.fromkeys(("fct_s", "fct_with_arp_s", "median_fct_s"), fct)
+                            row |= dict.fromkeys(("fct_s", "median_fct_s"), fct)
                             classes.append(row)
                         entries = effect["entries"][sizes] if scheme == "tfe" else 1.0
                         share = equations.ratio(4, 4, 64, equations.MEAN_FLOW_BYTES[sizes]) * effect["ratio"]

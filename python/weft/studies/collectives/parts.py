@@ -19,7 +19,11 @@ SCHEMA: dict[str, Any] = {
     "state": pl.String,
     "collective": pl.String,
     "seeds": pl.Int64,
-    **{f"{name}{end}": pl.Float64 for name in ("ratio", "paths_percent", "hosts_percent") for end in ("", "_low", "_high")},
+    **{
+        f"{name}{end}": pl.Float64
+        for name in ("ratio", "paths_percent", "hosts_percent")
+        for end in ("", "_low", "_high")
+    },
 }
 """Means with the ends of their 95 % intervals: `ratio`, times the bound; `paths_percent` and `hosts_percent`, time
 against the same hosts with one path, and of these against DCTCP with one path."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...statistics import Estimate, estimate
 from . import equations
 from .measures import Finding, each, pooled, runs
-from .scenarios import DISTRIBUTIONS, LOADS, MAIN
+from .scenarios import COLD, DISTRIBUTIONS, LOADS, MAIN
 from .table import Tables
 
 ABOUT_TABLE = 0.01
@@ -67,7 +67,7 @@ def broadcasts(tables: Tables) -> Finding | None:
         for (s, scheme), one in measured.items()
         if one
     )
-    arp = {s: estimate(runs(tables, MAIN, s, "tcp_path", 0.4, "broadcast_ratio").values()) for s in DISTRIBUTIONS}
+    arp = {s: estimate(runs(tables, COLD, s, "tcp_path", 0.4, "broadcast_ratio").values()) for s in DISTRIBUTIONS}
     with_arp = ", ".join(f"{s} {100 * one.mean:.4f} %" for s, one in arp.items() if one)
     notes = [
         f"measured {spelled}; including ARP Requests: {with_arp}",

@@ -30,12 +30,11 @@ CLASSES = KEYS | {
     "unfinished": pl.Int64,
     "throughput_bps": pl.Float64,
     "fct_s": pl.Float64,
-    "fct_with_arp_s": pl.Float64,
     "median_fct_s": pl.Float64,
     "moves": pl.Float64,
     "out_of_order_per_move": pl.Float64,
 }
-"""Means over the flows of a class; throughput and FCT from the SYN on, unless the name says otherwise."""
+"""Means over the flows of a class."""
 
 RUNS = KEYS | {
     "flow_entries": pl.Float64,
@@ -117,15 +116,9 @@ def _costs(part: Results) -> dict[str, float]:
 
 
 def _flows(part: Results, keyed: dict[str, dict[str, Any]], *, measured: bool) -> pl.LazyFrame:
-    """Flows with the study's keys, and `fct_s` and `throughput_bps` from the SYN on."""
+    """Flows with the study's keys."""
     names = pl.LazyFrame([{"run": run} | row for run, row in keyed.items()], schema={"run": pl.String} | KEYS)
-    flows = part.scan_flows(measured=measured).drop("scheme", "seed", "point", "throughput_bps").join(names, on="run")
-    since_syn = pl.col("fct_ps") - pl.col("resolution_ps")
-    return flows.with_columns(
-        pl.col("fct_s").alias("fct_with_arp_s"),
-        (since_syn / 1e12).alias("fct_s"),
-        (pl.col("bytes") * 8e12 / since_syn).alias("throughput_bps"),
-    )
+    return part.scan_flows(measured=measured).drop("scheme", "seed", "point").join(names, on="run")
 
 
 def _classes(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
@@ -138,7 +131,6 @@ def _classes(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
             pl.col("fct_ps").is_null().sum().alias("unfinished"),
             pl.col("throughput_bps").mean(),
             pl.col("fct_s").mean(),
-            pl.col("fct_with_arp_s").mean(),
             pl.col("fct_s").median().alias("median_fct_s"),
             pl.col("moves").mean(),
             (pl.col("out_of_order").filter(moved).sum() / pl.col("moves").sum()).alias("out_of_order_per_move"),
