@@ -290,7 +290,9 @@ impl<'a> Conductor<'a> {
         }
         let is_up = |id: LinkId| floor.sender_of(id).net.is_up(id);
         let shortest = Arc::new(EqualCost::compute_where(fabric, is_up));
-        floor.parts().for_each(|mut part| part.set_shortest(&shortest));
+        let ids = (0..fabric.links().len() as u32).map(LinkId);
+        let down = Arc::new(ids.filter(|id| !is_up(*id)).collect());
+        floor.parts().for_each(|mut part| part.set_shortest(&shortest, &down));
         true
     }
 

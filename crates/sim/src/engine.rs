@@ -110,6 +110,7 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     let waiting = Waiting::new(setup.dependencies, setup.flows);
     let world = World {
         flows: setup.flows,
+        transport: setup.transport,
         framing: setup.transport.framing(),
         seed,
         warm: setup.warm,

@@ -518,7 +518,7 @@ impl<'a> Network<'a> {
         self.ports.counters(self.numbers[id.index()], trims, self.now)
     }
 
-    /// Adds the queues that the switches of the partition pause.
+    /// Adds the queues that the switches of the partition pause, and the buffers of these switches.
     pub fn add_paused(&self, found: &mut Standstill) {
         self.ports.add_paused(self.fabric, &self.ids, found);
     }

@@ -1,13 +1,12 @@
 //! [`Partition`]: some nodes of the fabric and all links that leave them. Its loop is the engine's hot path: one event
 //! per packet and hop.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use weft_fabric::{EqualCost, Fabric};
 use weft_switching::{Blueprint, DropReason, Forwarding, Header, Kind, Switch, flow_hash, mix64, pick};
 use weft_traffic::{Flow, Point};
-use weft_transport::Framing;
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
 use crate::division::Division;
@@ -123,7 +122,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             next: 0,
             late: Vec::new(),
             notices: BTreeMap::new(),
-            ideal: Ideal::new(fabric),
+            ideal: Ideal::new(fabric, world.transport),
             begun: HashMap::new(),
         };
         if world.warm {
@@ -323,9 +322,10 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     /// Starts a flow.
     fn begin<T: Tracer>(&mut self, number: FlowNumber, world: &World<'_>, tracer: &mut T) {
         let flow = &world.flows[number as usize];
-        let round_trips = if world.connections.continues(number) { 0 } else { world.framing.round_trips };
-        let framing = Framing { round_trips, ..world.framing };
-        let ideal = self.ideal.fct(self.net.fabric, &self.shortest, &framing, flow);
+        let ideal = match world.connections.continues(number) {
+            true => self.ideal.fct_on_open(self.net.fabric, &self.shortest, flow),
+            false => self.ideal.fct(self.net.fabric, &self.shortest, flow),
+        };
         self.begun.insert(number, (self.net.now, ideal));
         for (edge, _, _) in world.waiting.after(number, Point::Started) {
             self.meet(edge, world);
@@ -458,9 +458,10 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         }
     }
 
-    /// Links have gone down or come up.
-    pub fn set_shortest(&mut self, shortest: &Arc<EqualCost>) {
+    /// Links have gone down or come up; `down` are those that are down now.
+    pub fn set_shortest(&mut self, shortest: &Arc<EqualCost>, down: &Arc<BTreeSet<LinkId>>) {
         self.shortest = Arc::clone(shortest);
+        self.ideal.set_down(down);
     }
 
     /// The routes were recomputed.

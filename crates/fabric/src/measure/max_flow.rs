@@ -46,6 +46,11 @@ impl Network {
         }
     }
 
+    /// Whether each node is reached from `source` over arcs with remaining capacity.
+    pub fn reached(&self, source: usize) -> Vec<bool> {
+        self.levels(source).into_iter().map(|level| level != u32::MAX).collect()
+    }
+
     /// The distance in arcs with remaining capacity from `source` to each node.
     fn levels(&self, source: usize) -> Vec<u32> {
         let mut level = vec![u32::MAX; self.of_node.len()];

@@ -74,13 +74,13 @@ impl Run<'_> {
     /// Writes the rows of all flows, in order of flow number.
     fn flows(&self, writer: &mut ResultWriter<'_>) {
         let plan = self.plan;
-        let (ideal, framing) = (Ideal::new(&plan.fabric), plan.transport.protocol.framing());
+        let ideal = Ideal::new(&plan.fabric, &plan.transport.protocol);
         let epochs = epochs(plan);
         for (flow, record) in plan.traffic.flows.iter().zip(&self.records.flows) {
             // The planned start time counts: a late start is not caused by the network.
             let end = record.fct().map(|fct| flow.start + fct);
             let epoch = epochs.partition_point(|(from, _)| *from <= flow.start).saturating_sub(1);
-            let (ideal, hops) = ideal.fct(&plan.fabric, &epochs[epoch].1, &framing, flow);
+            let (ideal, hops) = ideal.fct(&plan.fabric, &epochs[epoch].1, flow);
             let seen = self.observed.flows.get(&flow.id.0);
             let whole = record.retransmissions == Some(0);
             writer.row(&FlowRow {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weft_switching::Forwarding;
 use weft_traffic::{Connections, Flow};
-use weft_transport::Framing;
+use weft_transport::{Framing, Protocol};
 use weft_units::{HostId, NodeId, Time};
 
 use crate::journal::{FlowNumber, SideReport};
@@ -20,7 +20,9 @@ use crate::waiting::Waiting;
 pub struct World<'a> {
     /// The flows, in order of start time; of those that wait for others, the earliest.
     pub flows: &'a [Flow],
-    /// How the transport protocol divides flows into packets.
+    /// The transport protocol, and how it divides flows into packets.
+    pub transport: &'a Protocol,
+    /// See `transport`.
     pub framing: Framing,
     /// The seed of the run.
     pub seed: u64,

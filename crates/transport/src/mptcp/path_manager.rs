@@ -13,6 +13,15 @@ pub struct Addresses {
     pub remote: u8,
 }
 
+impl Addresses {
+    /// The addresses of each side that a full mesh of at most [`MAX_SUBFLOWS`] subflows uses, opened by this side.
+    pub fn in_use(self) -> Self {
+        let remote = usize::from(self.remote.max(1)).min(MAX_SUBFLOWS);
+        let local = MAX_SUBFLOWS.div_ceil(remote).min(self.local.max(1).into());
+        Self { local: local as u8, remote: remote as u8 }
+    }
+}
+
 impl Default for Addresses {
     fn default() -> Self {
         Self { local: 1, remote: 1 }
@@ -80,6 +89,19 @@ mod tests {
         assert_eq!(opened(Mptcp::Fullmesh, 1, 1), []);
         assert_eq!(opened(Mptcp::Fullmesh, 255, 255).len(), MAX_SUBFLOWS - 1);
         assert_eq!(opened(Mptcp::Fullmesh, 0, 0), [], "0 addresses count as 1");
+    }
+
+    #[test]
+    fn a_full_mesh_uses_the_addresses_of_its_subflows() {
+        for (local, remote) in [(1, 1), (2, 2), (3, 1), (1, 40), (40, 1), (8, 8), (32, 3), (5, 7), (0, 0)] {
+            let mut pairs = opened(Mptcp::Fullmesh, local, remote);
+            pairs.push((0, 0));
+            let used = Addresses {
+                local: pairs.iter().map(|pair| pair.0).max().unwrap() + 1,
+                remote: pairs.iter().map(|pair| pair.1).max().unwrap() + 1,
+            };
+            assert_eq!(Addresses { local, remote }.in_use(), used, "{local} and {remote}");
+        }
     }
 
     #[test]

@@ -244,8 +244,7 @@ mod tests {
 
     #[test]
     fn a_type_that_a_column_cannot_have_is_named() {
-        let nested: ArrayRef =
-            Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(5)])]));
+        let nested: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(5)])]));
         let field = Arc::new(Field::new("a", DataType::Int32, false));
         let a_struct: ArrayRef =
             Arc::new(StructArray::from(vec![(field, Arc::new(Int32Array::from(vec![5])) as ArrayRef)]));
@@ -281,12 +280,15 @@ mod tests {
     fn a_codec_that_is_not_read_is_named() {
         let plain = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let of_src = [b"\x03src\x15".as_slice(), &[2]].concat();
-        let bytes = written(plain, vec![
-            ("src", Arc::new(StringArray::from(vec!["h0"])) as ArrayRef),
-            ("dst", Arc::new(StringArray::from(vec!["h1"]))),
-            ("bytes", Arc::new(Int64Array::from(vec![5]))),
-            ("start_ps", Arc::new(Int64Array::from(vec![7]))),
-        ]);
+        let bytes = written(
+            plain,
+            vec![
+                ("src", Arc::new(StringArray::from(vec!["h0"])) as ArrayRef),
+                ("dst", Arc::new(StringArray::from(vec!["h1"]))),
+                ("bytes", Arc::new(Int64Array::from(vec![5]))),
+                ("start_ps", Arc::new(Int64Array::from(vec![7]))),
+            ],
+        );
         let at = bytes.windows(of_src.len()).position(|window| window == of_src).unwrap();
         for (codec, name) in [(2, "gzip"), (3, "lzo"), (4, "brotli"), (5, "lz4"), (7, "lz4_raw")] {
             let mut other = bytes.clone();
