@@ -20,13 +20,22 @@ pub struct Rack {
     pub uplinks_up: Rate,
 }
 
+/// What is known of a host's links beside their rates out of it.
+#[derive(Clone, Copy, Debug)]
+struct Ways {
+    rate_in: Rate,
+    delay_out: Duration,
+    delay_in: Duration,
+}
+
 /// Hosts, racks and capacities.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     names: Vec<String>,
     rates: Vec<Rate>,
-    /// The least delay of each host's links; empty if not known.
-    delays: Vec<Duration>,
+    /// Of each host's links to and from it, the sum of the rates into it, and the least delays out of it and into it; empty if
+    /// not known.
+    ways: Vec<Ways>,
     racks: Vec<Rack>,
     rack_of: Vec<u32>,
     /// Hosts rack by rack, so that a host outside a rack can be drawn in one step.
@@ -63,11 +72,20 @@ impl Places {
                 uplinks_up: sum(&mut up().filter(|link| link.up)),
             }
         });
-        let delays = fabric.hosts().iter().map(|&node| {
-            let least = outgoing(node).map(|link| link.delay).min();
-            least.unwrap_or(Duration::ZERO)
+        let ways = fabric.hosts().iter().map(|&node| {
+            let incoming = || fabric.ports(node).iter().map(|id| fabric.link(id.reverse()));
+            // Both hosts of a cable between hosts count half of it.
+            let delay = |link: &Link| {
+                let is_between_hosts = [link.from, link.to].iter().all(|node| fabric.node(*node).is_host());
+                if is_between_hosts { link.delay / 2 } else { link.delay }
+            };
+            Ways {
+                rate_in: sum(&mut incoming()),
+                delay_out: outgoing(node).map(delay).min().unwrap_or(Duration::ZERO),
+                delay_in: incoming().map(delay).min().unwrap_or(Duration::ZERO),
+            }
         });
-        Self { delays: delays.collect(), ..Self::new(hosts.collect(), racks.collect()) }
+        Self { ways: ways.collect(), ..Self::new(hosts.collect(), racks.collect()) }
     }
 
     /// Hosts with their names and link rates, without link delays, and their racks. A host that no rack lists gets its own rack
@@ -97,7 +115,7 @@ impl Places {
         }
         let ids = hosts.iter().enumerate().map(|(id, (name, _))| (name.clone(), HostId(id as u32))).collect();
         let (names, rates) = hosts.into_iter().unzip();
-        Self { names, rates, delays: Vec::new(), racks, rack_of, by_rack, starts, ids }
+        Self { names, rates, ways: Vec::new(), racks, rack_of, by_rack, starts, ids }
     }
 
     /// The number of hosts.
@@ -125,14 +143,21 @@ impl Places {
         self.names.get(host.index()).map_or("", String::as_str)
     }
 
-    /// The sum of the rates of the links of `host`, including failed ones.
+    /// The sum of the rates at which `host` sends on its links, including failed ones.
     pub fn rate(&self, host: HostId) -> Rate {
         self.rates[host.index()]
     }
 
-    /// The least delay of the links of `host`.
-    pub fn delay(&self, host: HostId) -> Duration {
-        self.delays.get(host.index()).copied().unwrap_or(Duration::ZERO)
+    /// The sum of the rates at which `host` receives from its links, including failed ones.
+    pub fn rate_in(&self, host: HostId) -> Rate {
+        self.ways.get(host.index()).map_or(self.rate(host), |ways| ways.rate_in)
+    }
+
+    /// The least delays of the links of two hosts that a packet from `src` to `dst` passes, without the links between switches.
+    pub fn delay(&self, src: HostId, dst: HostId) -> Duration {
+        let ways = |host: HostId| self.ways.get(host.index());
+        ways(src).map_or(Duration::ZERO, |ways| ways.delay_out)
+            + ways(dst).map_or(Duration::ZERO, |ways| ways.delay_in)
     }
 
     /// The racks.

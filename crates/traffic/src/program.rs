@@ -1,6 +1,6 @@
 //! [`Program`]: flows with the order between them, as collectives and traces describe them.
 
-use weft_units::{Bytes, Duration, HostId, Time};
+use weft_units::{Bytes, Duration, HostId, Rate, Time};
 
 use crate::dependencies::{Need, Node, Point, Step, StepKind};
 use crate::listed::ListedFlow;
@@ -223,12 +223,14 @@ impl Program {
     /// A lower bound of the time from the first start to the last byte received, with hosts that send and receive at
     /// the rates of their links and nothing else in the network: the longest chain of flows that wait for each other,
     /// or the host that has the most to send or to receive. Flows of a chain take the time for their bytes at the
-    /// slower of the two hosts' rates, and the delay of the two hosts' links. A step of [`StepKind::Each`] does not make
+    /// slower of the two hosts' rates, and the delay of the two hosts' links; all links of a host count together. A step of [`StepKind::Each`] does not make
     /// a chain longer. Without circles only.
     pub fn bound(&self, places: &Places) -> Duration {
         let flow_time = |flow: &ListedFlow| {
-            let rate = places.rate(flow.src).min(places.rate(flow.dst));
-            (rate.tx_time(Bytes(flow.bytes)), places.delay(flow.src) + places.delay(flow.dst))
+            let rate = places.rate(flow.src).min(places.rate_in(flow.dst));
+            let delays =
+                [(flow.src, flow.dst), (flow.dst, flow.src)].map(|(src, dst)| places.delay(src, dst));
+            (rate.tx_time(Bytes(flow.bytes)), delays)
         };
         let graph = self.graph();
         let starts = self.flows.iter().map(|flow| flow.start).chain(self.steps.iter().map(|step| step.start));
@@ -239,10 +241,10 @@ impl Program {
             let started = at[place(node, graph.flows)];
             let (received, acknowledged) = match node {
                 Node::Flow(flow) => {
-                    let (bytes, delay) = flow_time(&self.flows[flow as usize]);
-                    let received = started + bytes + delay;
+                    let (bytes, [there, back]) = flow_time(&self.flows[flow as usize]);
+                    let received = started + bytes + there;
                     last = last.max(received);
-                    (received, received + delay)
+                    (received, received + back)
                 }
                 Node::Step(_) => (started, started),
             };
@@ -265,10 +267,12 @@ impl Program {
             }
         }
         let busiest = (0..).map(HostId).zip(&loads).map(|(host, [sent, received])| {
-            let bytes = *sent.max(received);
-            if bytes == 0 { Duration::ZERO } else { places.rate(host).tx_time(Bytes(bytes)) }
+            let time = |bytes: u64, rate: Rate| {
+                if bytes == 0 { Duration::ZERO } else { rate.tx_time(Bytes(bytes)) }
+            };
+            time(*sent, places.rate(host)).max(time(*received, places.rate_in(host)))
         });
-        let nearest = self.flows.iter().map(|flow| flow_time(flow).1).min().unwrap_or(Duration::ZERO);
+        let nearest = self.flows.iter().map(|flow| flow_time(flow).1[0]).min().unwrap_or(Duration::ZERO);
         last.saturating_since(first).max(busiest.max().unwrap_or(Duration::ZERO) + nearest)
     }
 }
@@ -309,6 +313,8 @@ pub(crate) fn spell_circle<T>(circle: &[T], name: impl Fn(&T) -> String) -> Stri
 
 #[cfg(test)]
 mod tests {
+    use weft_fabric::{FabricBuilder, LinkSpec};
+
     use super::*;
     use crate::places::tests::spine_leaf;
 
@@ -351,5 +357,32 @@ mod tests {
         let mut busy = there_and_back();
         busy.flow(2, 0, 10_000);
         assert_eq!(busy.bound(&places), US(96), "host 0 receives 12 000 bytes");
+    }
+
+    #[test]
+    fn the_bound_counts_all_links_of_a_host_by_their_directions() {
+        let link = |gbps, us| LinkSpec::new(Rate::from_gbps(gbps), US(us));
+        let mut fabric = FabricBuilder::new("two");
+        let switches = [0, 1].map(|at| fabric.add_switch(format!("s{at}"), 1, None).unwrap());
+        let hosts = [0, 1].map(|at| fabric.add_host(format!("h{at}"), 0, None).unwrap());
+        for (switch, delay) in switches.into_iter().zip([3, 1]) {
+            fabric.connect(hosts[0], switch, &link(1, delay)).unwrap();
+            // h1 receives at 4 Gbps on each link, and sends at 1.
+            fabric.connect_asymmetric(hosts[1], switch, &link(1, 7), &link(4, 2)).unwrap();
+        }
+        let places = Places::of(&fabric.build().unwrap());
+        let mut program = Program::default();
+        program.flow(0, 1, 1_000_000);
+        assert_eq!(program.bound(&places), US(4_000 + 3), "h0 sends at 2 Gbps");
+        program.flow(1, 0, 1_000_000);
+        assert_eq!(program.bound(&places), US(4_000 + 8), "h1 sends at 2 Gbps, over 7 us and 1 us");
+        // Two hosts on one cable.
+        let mut fabric = FabricBuilder::new("cable");
+        let hosts = [0, 1].map(|at| fabric.add_host(format!("h{at}"), 0, None).unwrap());
+        fabric.connect(hosts[0], hosts[1], &link(1, 10)).unwrap();
+        let places = Places::of(&fabric.build().unwrap());
+        let mut program = Program::default();
+        program.flow(0, 1, 1_000);
+        assert_eq!(program.bound(&places), US(8 + 10));
     }
 }
