@@ -12,14 +12,13 @@ use weft_fabric::{EqualCost, Fabric};
 use weft_units::{HostId, LinkId, NodeId};
 use weft_wire::EtherType;
 
+use super::annealing::Annealing;
 use super::demand::estimate;
-use super::placement::{Demand, anneal, first_fit};
+use super::paths::{Pods, paths};
+use super::placement::{Demand, first_fit};
 use super::switch::{Flow, host_of};
 use crate::smoc::{address, port_id, port_no, switch_id};
 use crate::streams::Stream;
-
-/// The most paths of a flow among which one is chosen: those of a fat-tree of k = 64.
-const MOST_PATHS: usize = 1_024;
 
 /// Its parameters.
 #[derive(Clone, Copy)]
@@ -38,8 +37,8 @@ pub(super) struct Scheduler {
     /// The links of the fabric that are down.
     down: BTreeSet<LinkId>,
     routes: EqualCost,
-    /// By host, the number of the paths to it, for annealing.
-    numbers: Vec<u32>,
+    /// The search for a placement, if it is by annealing.
+    annealing: Option<Annealing>,
     next: Time,
     /// When switches were last asked, and the time between that and the question before.
     asked: (Time, Duration),
@@ -56,13 +55,16 @@ pub(super) struct Scheduler {
 
 impl Scheduler {
     pub(super) fn new(fabric: &Fabric, config: Config, random: Stream) -> Self {
+        let routes = EqualCost::compute(fabric);
+        let annealing =
+            config.anneals.then(|| Annealing::new(Pods::of(fabric, &routes), fabric.host_count()));
         Self {
             fabric: fabric.clone(),
             config,
             random,
             down: BTreeSet::new(),
-            routes: EqualCost::compute(fabric),
-            numbers: (0..fabric.host_count() as u32).collect(),
+            routes,
+            annealing,
             next: Time::ZERO + config.interval,
             asked: (Time::ZERO, config.interval),
             to_ask: Vec::new(),
@@ -79,30 +81,6 @@ impl Scheduler {
     fn nic(&self, host: HostId) -> f64 {
         let link = self.fabric.ports(self.fabric.host_node(host)).first();
         link.map_or(0.0, |link| self.fabric.link(*link).rate.bps() as f64)
-    }
-
-    /// The links between switches on the shortest paths of a flow, in the order of ports.
-    fn paths(&self, [source, destination]: [HostId; 2]) -> Vec<Vec<LinkId>> {
-        let Some(&first) = self.fabric.ports(self.fabric.host_node(source)).first() else {
-            return Vec::new();
-        };
-        let mut found = Vec::new();
-        let mut open = vec![(self.fabric.link(first).to, Vec::new())];
-        while let Some((node, path)) = open.pop() {
-            for port in self.routes.next_hops(node, destination).iter().rev() {
-                let link = self.fabric.ports(node)[port.index()];
-                let to = self.fabric.link(link).to;
-                if !self.fabric.node(to).is_host() {
-                    open.push((to, [&path[..], &[link]].concat()));
-                } else if !path.is_empty() && found.last() != Some(&path) {
-                    found.push(path.clone());
-                }
-            }
-            if found.len() == MOST_PATHS {
-                break;
-            }
-        }
-        found
     }
 
     /// All answers are in: places the large flows.
@@ -126,7 +104,7 @@ impl Scheduler {
         let ends: Vec<[usize; 2]> = flows.iter().map(|(hosts, _)| hosts.map(HostId::index)).collect();
         let mut large = Vec::new();
         for (flow, rate) in flows.into_iter().zip(estimate(&ends, &nics)) {
-            let paths = self.paths(flow.0);
+            let paths = paths(&self.fabric, &self.routes, flow.0);
             if rate < share * nics[flow.0[0].index()] || paths.is_empty() {
                 continue;
             }
@@ -138,11 +116,12 @@ impl Scheduler {
         let demands: Vec<Demand> = large.iter().map(|(_, demand)| demand.clone()).collect();
         let links = self.fabric.links().iter();
         let capacities: Vec<f64> = links.map(|link| link.rate.bps() as f64).collect();
-        let places = if self.config.anneals {
-            let nic = nics.iter().copied().fold(1.0, f64::max);
-            anneal(&demands, &capacities, nic, &mut self.numbers, &mut self.random)
-        } else {
-            first_fit(&demands, &capacities)
+        let places = match &mut self.annealing {
+            Some(annealing) => {
+                let nic = nics.iter().copied().fold(1.0, f64::max);
+                annealing.place(&demands, &capacities, nic, &mut self.random)
+            }
+            None => first_fit(&demands, &capacities),
         };
         let mut placed = BTreeMap::new();
         for ((flow, demand), place) in large.into_iter().zip(places) {

@@ -2,18 +2,21 @@
 //! "Hedera: dynamic flow scheduling for data center networks", NSDI 2010).
 //!
 //! A flow is large if it sent at least a tenth of its host's link rate since the last poll and its [`demand`] is as high.
-//! [`placement`] is by Global First Fit or simulated annealing.
+//! It is placed by Global First Fit ([`placement`]) or by simulated annealing ([`annealing`]).
 //!
 //! Departures from the paper:
 //! * A path number takes the place of a core switch in annealing, so that it runs on any fabric: in a fat-tree, paths
-//!   between pods with one number meet in one core. Any two hosts swap their numbers; the paper prefers hosts of one pod.
+//!   between pods with one number meet in one core. Without pods, the hosts of an edge switch are one. One of the hosts that
+//!   swap receives a large flow.
 //! * Rules of flows that are no longer large are removed at the next poll, not by a timeout.
 //! * Rates of links are those of the fabric as built, also after an event changes them; a host with several links counts
 //!   with the rate of its first one.
 //! * The switches' own ECMP routes follow failures at once. A rule whose port leads nowhere is ignored.
 
+mod annealing;
 mod controller;
 mod demand;
+mod paths;
 mod placement;
 mod switch;
 
