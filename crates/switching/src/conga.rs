@@ -129,7 +129,8 @@ impl Blueprint for Conga {
 
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> CongaSwitch {
         let links = self.routes.links(node);
-        let estimator = |link: &PortLink| RateEstimator::new(link.rate, self.config.dre_interval);
+        let estimator =
+            |link: &PortLink| RateEstimator::new((link.rate, link.overhead), self.config.dre_interval);
         let leaf = self.leaves.number(node).map(|own| Leaf {
             own,
             leaf_of: self.leaves.of_hosts(),
@@ -204,11 +205,11 @@ impl Overlay {
 }
 
 impl CongaSwitch {
-    /// The utilisation of the link at `port`, which a packet of `bytes` joins.
+    /// The utilisation of the link at `port`, which an IP packet of `ip_bytes` joins.
     #[inline]
-    fn join(&mut self, port: PortId, bytes: u16, now: Time) -> u8 {
+    fn join(&mut self, port: PortId, ip_bytes: u16, now: Time) -> u8 {
         let link = &mut self.utilisation[port.index()];
-        link.add(bytes.into(), now);
+        link.add(ip_bytes, now);
         link.level(self.levels, now)
     }
 }

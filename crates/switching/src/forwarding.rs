@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use weft_fabric::{EqualCost, Fabric, SpanningTree};
+use weft_fabric::{EqualCost, Fabric, Overhead, SpanningTree};
 use weft_units::{HostId, LinkId, NodeId, PortId, Rate};
 
 use crate::hash::pick;
@@ -31,6 +31,8 @@ pub struct PortLink {
     pub to: NodeId,
     /// The rate at which this end sends.
     pub rate: Rate,
+    /// What it adds to a packet on the wire.
+    pub overhead: Overhead,
     /// Whether both directions are up.
     pub up: bool,
     /// Whether the other end is a host.
@@ -66,7 +68,7 @@ impl Forwarding {
         let port_link = |&id: &LinkId| {
             let link = fabric.link(id);
             let is_to_host = fabric.node(link.to).is_host();
-            PortLink { to: link.to, rate: rate(id), up: works(id), is_to_host }
+            PortLink { to: link.to, rate: rate(id), overhead: link.overhead, up: works(id), is_to_host }
         };
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let links = nodes.map(|node| fabric.ports(node).iter().map(port_link).collect()).collect();
@@ -283,7 +285,8 @@ mod tests {
                 let known = fabric.link(*id);
                 let up = *id != down && *id != down.reverse();
                 let is_to_host = fabric.node(known.to).is_host();
-                let expected = PortLink { to: known.to, rate: known.rate, up, is_to_host };
+                let (to, rate, overhead) = (known.to, known.rate, known.overhead);
+                let expected = PortLink { to, rate, overhead, up, is_to_host };
                 assert_eq!(*link, expected, "{id:?}");
             }
         }

@@ -135,7 +135,10 @@ impl Blueprint for Hula {
             next_hops: self.routes.at(node),
             ways: links.iter().map(|link| Way::new(fabric, node, link.to)).collect(),
             works: links.iter().map(|link| link.up).collect(),
-            loads: links.iter().map(|link| LinkLoad::new(link.rate, self.config.tau)).collect(),
+            loads: links
+                .iter()
+                .map(|link| LinkLoad::new((link.rate, link.overhead), self.config.tau))
+                .collect(),
             flowlets: Flowlets::new(self.config.table, self.config.gap),
             best: BestHops::new(self.tors.count(), self.config.aging),
             tor_of: self.tors.of_hosts(),

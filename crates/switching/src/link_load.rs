@@ -1,6 +1,8 @@
 //! [`LinkLoad`]: the utilisation of a link as HULA's switches estimate it (Katta et al., "HULA: scalable load balancing
-//! using programmable data planes", SOSR 2016, section 4.2).
+//! using programmable data planes", SOSR 2016, section 4.2). The bytes are those on the wire, preamble and gap included: a
+//! full link has utilisation 1 whatever the size of its packets.
 
+use weft_fabric::Overhead;
 use weft_units::{Duration, Rate, Time};
 
 /// The estimator of one link: an exponential average over the bytes that leave.
@@ -14,12 +16,14 @@ pub(crate) struct LinkLoad {
     decay: f64,
     /// U at the link's rate.
     full: f64,
+    overhead: Overhead,
 }
 
 impl LinkLoad {
-    /// The estimator of a link of `rate` with the time constant `tau`.
-    pub(crate) fn new(rate: Rate, tau: Duration) -> Self {
-        let mut this = Self { bytes: 0.0, at: Time::ZERO, decay: 1.0 / tau.ps().max(1) as f64, full: 1.0 };
+    /// The estimator of a link of `rate` with this overhead and the time constant `tau`.
+    pub(crate) fn new((rate, overhead): (Rate, Overhead), tau: Duration) -> Self {
+        let decay = 1.0 / tau.ps().max(1) as f64;
+        let mut this = Self { bytes: 0.0, at: Time::ZERO, decay, full: 1.0, overhead };
         this.set_rate(rate);
         this
     }
@@ -38,10 +42,10 @@ impl LinkLoad {
         self.bytes * (1.0 - passed).max(0.0)
     }
 
-    /// A packet of this many bytes leaves: U = D + U * (1 - dt / tau).
+    /// An IP packet of this many bytes leaves: U = D + U * (1 - dt / tau).
     #[inline]
-    pub(crate) fn add(&mut self, bytes: u16, now: Time) {
-        self.bytes = f64::from(bytes) + self.decayed(now);
+    pub(crate) fn add(&mut self, ip_bytes: u16, now: Time) {
+        self.bytes = f64::from(self.overhead.wire_bytes(ip_bytes.into())) + self.decayed(now);
         self.at = now;
     }
 
@@ -63,7 +67,7 @@ mod tests {
 
     #[test]
     fn packets_are_added_to_what_is_left_of_earlier_ones() {
-        let mut load = LinkLoad::new(Rate::from_gbps(10), Duration::from_us(400));
+        let mut load = LinkLoad::new((Rate::from_gbps(10), Overhead::None), Duration::from_us(400));
         load.add(1_000, at(0));
         load.add(1_000, at(100));
         assert!((load.decayed(at(100)) - 1_750.0).abs() < 1e-6);
@@ -73,8 +77,14 @@ mod tests {
 
     #[test]
     fn a_link_at_its_rate_has_the_highest_level_and_one_at_half_of_it_the_middle() {
-        for (bytes, level) in [(1_250, 254..=255), (625, 126..=128)] {
-            let mut load = LinkLoad::new(Rate::from_gbps(10), Duration::from_us(400));
+        use Overhead::{Ethernet, None};
+        for (overhead, bytes, level) in [
+            (None, 1_250, 254..=255),
+            (None, 625, 126..=128),
+            (Ethernet, 1_250 - 38, 254..=255),
+            (Ethernet, 625 - 38, 126..=128),
+        ] {
+            let mut load = LinkLoad::new((Rate::from_gbps(10), overhead), Duration::from_us(400));
             for us in 0..4_000 {
                 load.add(bytes, at(us));
             }

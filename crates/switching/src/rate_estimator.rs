@@ -2,8 +2,10 @@
 //!
 //! A register grows by the bytes of each packet and shrinks by the factor 1 - alpha each interval, so that at a constant
 //! rate it approaches the bytes of the time interval / alpha: a low-pass filter with that time constant (Alizadeh et
-//! al., "CONGA: distributed congestion-aware load balancing for datacenters", SIGCOMM 2014, section 3.2).
+//! al., "CONGA: distributed congestion-aware load balancing for datacenters", SIGCOMM 2014, section 3.2). The bytes are those
+//! on the wire, preamble and gap included: a full link has utilisation 1 whatever the size of its packets.
 
+use weft_fabric::Overhead;
 use weft_units::{Duration, Rate, Time};
 
 /// 1 / alpha: alpha is 0.2 in all public implementations.
@@ -21,13 +23,14 @@ pub(crate) struct RateEstimator {
     interval_ps: u64,
     /// The register at the link's rate.
     full: u64,
+    overhead: Overhead,
 }
 
 impl RateEstimator {
-    /// The estimator of a link of `rate`, which shrinks each `interval`.
-    pub(crate) fn new(rate: Rate, interval: Duration) -> Self {
-        let mut this =
-            Self { register: 0, intervals: 0, next_ps: 0, interval_ps: interval.ps().max(1), full: 1 };
+    /// The estimator of a link of `rate` with this overhead, which shrinks each `interval`.
+    pub(crate) fn new((rate, overhead): (Rate, Overhead), interval: Duration) -> Self {
+        let interval_ps = interval.ps().max(1);
+        let mut this = Self { register: 0, intervals: 0, next_ps: 0, interval_ps, full: 1, overhead };
         this.set_rate(rate);
         this
     }
@@ -56,11 +59,12 @@ impl RateEstimator {
         self.intervals = intervals;
     }
 
-    /// A packet of this many bytes leaves.
+    /// An IP packet of this many bytes leaves.
     #[inline]
-    pub(crate) fn add(&mut self, bytes: u64, now: Time) {
+    pub(crate) fn add(&mut self, ip_bytes: u16, now: Time) {
         self.shrink(now);
-        self.register = self.register.saturating_add(bytes << 8);
+        let bytes = self.overhead.wire_bytes(ip_bytes.into());
+        self.register = self.register.saturating_add(u64::from(bytes) << 8);
     }
 
     /// The utilisation in `levels` steps, from 0 to `levels` - 1.
@@ -77,11 +81,28 @@ impl RateEstimator {
 mod tests {
     use super::*;
 
+    const PLAIN: (Rate, Overhead) = (Rate::from_gbps(10), Overhead::None);
+
+    #[test]
+    fn a_full_link_has_the_highest_level_whatever_the_size_of_its_packets() {
+        for (ip_bytes, wire) in [(1_500_u16, 1_538_u64), (46, 84), (552, 590)] {
+            let link = (Rate::from_gbps(10), Overhead::Ethernet);
+            let mut estimator = RateEstimator::new(link, Duration::from_us(32));
+            let tx = Rate::from_gbps(10).tx_time(weft_units::Bytes(wire));
+            let mut now = Time::ZERO;
+            while now < Time::ZERO + Duration::from_us(1_024) {
+                estimator.add(ip_bytes, now);
+                now += tx;
+            }
+            assert_eq!(estimator.level(64, Time::ZERO + Duration::from_us(1_023)), 63, "{ip_bytes}");
+        }
+    }
+
     /// After n intervals in which b bytes came at their start, the register holds b * sum of 0.8^i, i = 1..n.
     #[test]
     fn the_register_follows_the_closed_form() {
         let interval = Duration::from_us(32);
-        let mut estimator = RateEstimator::new(Rate::from_gbps(10), interval);
+        let mut estimator = RateEstimator::new(PLAIN, interval);
         let mut expected = 0.0;
         for step in 0..40_u64 {
             let now = Time::ZERO + Duration::from_us(32 * step);
@@ -98,7 +119,7 @@ mod tests {
 
     #[test]
     fn an_idle_link_has_level_zero_after_a_while_and_a_full_one_the_highest() {
-        let mut estimator = RateEstimator::new(Rate::from_gbps(10), Duration::from_us(32));
+        let mut estimator = RateEstimator::new(PLAIN, Duration::from_us(32));
         let full = |us: u64| Time::ZERO + Duration::from_us(us);
         for packet in 0..1_024 {
             // 1250 bytes a microsecond: 10 Gbps.
