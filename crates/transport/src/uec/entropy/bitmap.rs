@@ -6,8 +6,8 @@ use super::oblivious::Oblivious;
 /// The largest penalty, that of a timeout.
 const MOST: u8 = 15;
 
-/// A cycle through all values that skips those with a penalty. Each time that a value is skipped, its penalty becomes smaller
-/// by one.
+/// A cycle through all values that skips those with a penalty. Each packet lowers the penalty of the first value that it skips
+/// by one, as in uet-htsim.
 #[derive(Clone, Debug)]
 pub(crate) struct Bitmap {
     cycle: Oblivious,
@@ -21,14 +21,17 @@ impl Bitmap {
 
     pub fn choose(&mut self) -> u16 {
         let mut value = self.cycle.choose();
+        let first = &mut self.penalties[usize::from(value)];
+        if *first == 0 {
+            return value;
+        }
+        *first -= 1;
         // After as many steps as there are values, even a bad one is used.
-        for _ in 1..self.cycle.count() {
-            let penalty = &mut self.penalties[usize::from(value)];
-            if *penalty == 0 {
+        for _ in 0..self.cycle.count() {
+            value = self.cycle.choose();
+            if self.penalties[usize::from(value)] == 0 {
                 break;
             }
-            *penalty -= 1;
-            value = self.cycle.choose();
         }
         value
     }
@@ -72,6 +75,21 @@ mod tests {
             let rounds = until.div_ceil(15).max(1) - 1;
             assert!((skipped.saturating_sub(1)..=skipped + 1).contains(&rounds), "{answers:?}: {rounds}");
         }
+    }
+
+    #[test]
+    fn a_packet_lowers_the_penalty_of_the_first_value_that_it_skips_only() {
+        let mut bitmap = Bitmap::new(8, 3);
+        (0..7).for_each(|value| bitmap.learn(value, Feedback::Trimmed));
+        let sum = |bitmap: &Bitmap| bitmap.penalties.iter().map(|penalty| u32::from(*penalty)).sum::<u32>();
+        // Only value 7 is good. A packet that finds it at once lowers none, any other lowers one penalty by one.
+        let mut good = 0;
+        for _ in 0..20 {
+            let before = sum(&bitmap);
+            good += u32::from(bitmap.choose() == 7);
+            assert!((before - 1..=before).contains(&sum(&bitmap)));
+        }
+        assert!(good > 10 && (8..=20).contains(&sum(&bitmap)), "{good} packets, {} left", sum(&bitmap));
     }
 
     #[test]
