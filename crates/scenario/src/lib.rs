@@ -15,6 +15,7 @@ mod nearest;
 mod path;
 mod plan;
 mod point;
+mod round_trip;
 mod scenario;
 mod schema;
 mod section;

@@ -324,8 +324,9 @@ impl Scenario {
     }
 
     fn resolve(&self, point: &Point, loader: Loader<'_>, problems: &Problems) -> Option<Plan> {
-        let settings = self.settings(self.combinations.get(point.combination)?, problems)?;
+        let mut settings = self.settings(self.combinations.get(point.combination)?, problems)?;
         let fabric = settings.fabric.build(loader, problems)?;
+        settings.transport.settle(&fabric);
         if let Some(problem) =
             scheme::misfit(settings.descriptor, &settings.scheme, &settings.scheme_at, &fabric)
         {

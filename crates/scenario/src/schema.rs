@@ -108,6 +108,7 @@ fn protocol_schema(protocol: &Protocol, keys: &[Key], source: &str) -> Json {
             _ => json!({ "type": "string" }),
         };
         let doc = match source {
+            "" if default.is_null() => "default: computed from the fabric".to_owned(),
             "" => format!("default: {default}"),
             source => format!("default: the profile's; {default} {source}"),
         };

@@ -12,6 +12,7 @@ use weft_units::Bytes;
 
 use crate::diagnostic::Problem;
 use crate::nearest::{list, nearest};
+use crate::round_trip::longest;
 use crate::section::{Key, Kind, Section, key};
 use crate::source::Span;
 use crate::tree::{Entry, Value};
@@ -82,6 +83,15 @@ impl Transport {
             _ => return Self::decode_tcp(section),
         };
         Some(Self { profile: name.to_owned(), protocol })
+    }
+
+    /// Computes from the fabric what depends on it and was not given.
+    pub(crate) fn settle(&mut self, fabric: &Fabric) {
+        if let Protocol::Uec(config) = &mut self.protocol {
+            let packet = config.framing().full_packet();
+            let trims = fabric.links().iter().any(|link| link.queue.trim);
+            config.settle(longest(fabric, packet, uec::Config::ANSWER.into()), trims);
+        }
     }
 
     /// The problem if the hosts' protocol is not one for which `scheme` at `position` chooses paths.

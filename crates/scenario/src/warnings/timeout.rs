@@ -1,10 +1,10 @@
 //! Warns of a fixed timeout of retransmissions that queues outlast.
 
-use std::collections::VecDeque;
-
 use weft_fabric::{Fabric, Limit, Link};
-use weft_transport::Protocol;
-use weft_units::{Bytes, Duration, NodeId};
+use weft_transport::{Protocol, uec};
+use weft_units::{Bytes, Duration};
+
+use crate::round_trip::longest;
 
 /// Warns if packets of Ultra Ethernet may wait in queues for longer than it waits for their acknowledgement.
 pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
@@ -13,7 +13,7 @@ pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
     let ports = fabric.links().iter().filter(|link| link.up && !fabric.node(link.from).is_host());
     let wait = ports.map(|link| drain(fabric, link, packet)).max()?;
     let in_us = |time: Duration| Duration::from_us(time.ps().div_ceil(1_000_000));
-    let (wait, empty) = (in_us(wait), in_us(round_trip(fabric, packet)));
+    let (wait, empty) = (in_us(wait), in_us(longest(fabric, packet, uec::Config::ANSWER.into())));
     let needed = empty + wait;
     (config.rto < needed).then(|| {
         format!(
@@ -38,42 +38,4 @@ fn drain(fabric: &Fabric, link: &Link, packet: u32) -> Duration {
         .buffer()
         .map_or(u64::MAX, |buffer| (buffer.bytes.0 as f64 * buffer.alpha / (1.0 + buffer.alpha)) as u64);
     link.rate.tx_time(Bytes(limit.min(share)))
-}
-
-/// The time from a full packet to its acknowledgement in the idle fabric, over the longest of the shortest paths from some
-/// host: the one farthest from the first host.
-fn round_trip(fabric: &Fabric, packet: u32) -> Duration {
-    let farthest = |from: NodeId| {
-        let times = times(fabric, from, packet);
-        let hosts = fabric.hosts().iter().filter_map(|host| Some((times[host.index()]?, *host)));
-        hosts.max().unwrap_or((Duration::ZERO, from))
-    };
-    let Some(first) = fabric.hosts().first() else { return Duration::ZERO };
-    let (_, end) = farthest(*first);
-    farthest(end).0
-}
-
-/// The round trip of a full packet and its answer to every node, over a path of the fewest links.
-fn times(fabric: &Fabric, from: NodeId, packet: u32) -> Vec<Option<Duration>> {
-    let mut times = vec![None; fabric.nodes().len()];
-    times[from.index()] = Some(Duration::ZERO);
-    let mut next = VecDeque::from([from]);
-    while let Some(node) = next.pop_front() {
-        let Some(reached) = times[node.index()] else { continue };
-        if fabric.node(node).is_host() && node != from {
-            continue;
-        }
-        for id in fabric.ports(node) {
-            let (link, back) = (fabric.link(*id), fabric.link(id.reverse()));
-            if link.up && times[link.to.index()].is_none() {
-                let sent = |link: &Link, bytes| {
-                    link.rate.tx_time(Bytes(link.overhead.wire_bytes(bytes).into())) + link.delay
-                };
-                let answer = weft_transport::uec::Config::ANSWER.into();
-                times[link.to.index()] = Some(reached + sent(link, packet) + sent(back, answer));
-                next.push_back(link.to);
-            }
-        }
-    }
-    times
 }

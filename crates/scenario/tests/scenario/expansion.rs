@@ -3,7 +3,8 @@
 use weft_fabric::{Limit, QueueSpec};
 use weft_scenario::{Cables, Change, Scenario};
 use weft_switching::ParamValue;
-use weft_units::LinkId;
+use weft_transport::Protocol;
+use weft_units::{Duration, LinkId};
 
 const GOOD: &str = r#"
 [fabric]
@@ -407,6 +408,24 @@ fn a_timeout_that_queues_outlast_is_a_warning() {
     assert_eq!(of(&["fabric.queue=136 kB", "fabric.rate=100 Gbps"]), [""; 0]);
     let shared = ["fabric.rate=100 Gbps", "fabric.queue=50 MB", "fabric.buffer=1 MB"];
     assert_eq!(of(&shared), [""; 0], "half of a shared buffer");
+}
+
+#[test]
+fn the_base_round_trip_of_ultra_ethernet_is_that_of_the_fabric() {
+    let of = |sets: &[&str]| {
+        let uec = ["transport.protocol=uec", "transport.rto=9 ms", "fabric.queues={ weights = [1, 1] }"];
+        let scenario = scenario("", &[&uec[..], sets].concat());
+        let plan = scenario.plan(&scenario.points()[0], &no_files).unwrap_or_else(|error| panic!("{error}"));
+        let Protocol::Uec(config) = plan.transport.protocol else { panic!("another protocol") };
+        (config.base_rtt.unwrap(), config.target_delay.unwrap())
+    };
+    // Six links of 1 us each way, 4198 B at 100 Gbps there and 84 B back: 335.84 and 6.72 ns each.
+    let longest = Duration::from_ps(6 * (2_000_000 + 335_840 + 6_720));
+    assert_eq!(of(&["fabric.rate=100 Gbps"]), (longest, longest));
+    assert_eq!(of(&["fabric.rate=100 Gbps", "fabric.trim=true"]), (longest, longest * 3 / 4));
+    let us = Duration::from_us;
+    assert_eq!(of(&["fabric.trim=true", "transport.base_rtt=20 us"]), (us(20), us(15)));
+    assert_eq!(of(&["fabric.trim=true", "transport.target_delay=5 us"]).1, us(5));
 }
 
 #[test]

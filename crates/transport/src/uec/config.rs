@@ -33,10 +33,12 @@ pub struct Config {
     pub congestion: Congestion,
     /// The window in packets with fixed windows.
     pub window: u32,
-    /// The round-trip time of the longest path in the idle fabric; smaller measured ones replace it.
-    pub base_rtt: Duration,
-    /// The queueing delay that NSCC aims at.
-    pub target_delay: Duration,
+    /// The round-trip time of the longest path in the idle fabric; smaller measured ones replace it. By default, scenarios
+    /// compute it from their fabric; otherwise it is that of uet-htsim's reference network, [`Config::REFERENCE_RTT`].
+    pub base_rtt: Option<Duration>,
+    /// The queueing delay that NSCC aims at. By default, scenarios compute it from their fabric; otherwise it is three quarters
+    /// of `base_rtt`.
+    pub target_delay: Option<Duration>,
     /// The number of entropy values.
     pub entropies: u16,
     /// How they are chosen.
@@ -54,8 +56,8 @@ impl Default for Config {
             header: 36,
             congestion: Congestion::Nscc,
             window: 50,
-            base_rtt: Duration::from_us(12),
-            target_delay: Duration::from_us(9),
+            base_rtt: None,
+            target_delay: None,
             entropies: 64,
             entropy_choice: EntropyChoice::Mixed,
             ack_bytes: Bytes(16_384),
@@ -67,10 +69,31 @@ impl Default for Config {
 impl Config {
     /// Bytes of IPv4 and UDP headers.
     const IP_AND_UDP: u32 = 28;
+    /// The shortest and the longest times.
+    const SHORTEST: Duration = Duration::from_us(1);
+    const LONGEST: Duration = Duration::from_secs(1);
     /// The largest `mtu`.
     pub(crate) const LARGEST_MTU: u16 = 9_000;
     /// Bytes of the IP packet in which an answer travels: with Ethernet's header and check sequence, 64.
     pub const ANSWER: u16 = 46;
+
+    /// The round-trip time of uet-htsim's reference network.
+    pub const REFERENCE_RTT: Duration = Duration::from_us(12);
+
+    /// Sets what was not given from the round-trip time of the longest path in the idle fabric. As in uet-htsim, the target
+    /// is three quarters of it if ports trim, otherwise all of it.
+    pub fn settle(&mut self, longest: Duration, trims: bool) {
+        let range = Self::SHORTEST..=Self::LONGEST;
+        let base_rtt = *self.base_rtt.get_or_insert(longest.clamp(*range.start(), *range.end()));
+        let target = if trims { base_rtt * 3 / 4 } else { base_rtt };
+        self.target_delay.get_or_insert(target.max(Self::SHORTEST));
+    }
+
+    /// The base round-trip time and the target delay.
+    pub(crate) fn delays(&self) -> (Duration, Duration) {
+        let base_rtt = self.base_rtt.unwrap_or(Self::REFERENCE_RTT);
+        (base_rtt, self.target_delay.unwrap_or(base_rtt * 3 / 4))
+    }
 
     /// Bytes of the IP packet with `payload` bytes.
     pub fn ip_bytes(&self, payload: u16) -> u16 {
@@ -90,12 +113,14 @@ impl Parameters for Config {
         check(self.header <= 200, "header", &self.header, "0 to 200")?;
         check((1..=SPAN).contains(&self.window), "window", &self.window, "1 to 16384")?;
         check((1..=16_384).contains(&self.entropies), "entropies", &self.entropies, "1 to 16384")?;
-        let times = [("base_rtt", self.base_rtt), ("target_delay", self.target_delay), ("rto", self.rto)];
-        for (name, span) in times {
-            let range = Duration::from_us(1)..=Duration::from_secs(1);
+        let given =
+            [("base_rtt", self.base_rtt), ("target_delay", self.target_delay), ("rto", Some(self.rto))];
+        for (name, span) in given.into_iter().filter_map(|(name, span)| Some((name, span?))) {
+            let range = Self::SHORTEST..=Self::LONGEST;
             check(range.contains(&span), name, &span, "1 us to 1 s")?;
         }
-        check(self.rto > self.base_rtt, "rto", &self.rto, "more than base_rtt")?;
+        let is_longer = self.base_rtt.is_none_or(|base_rtt| self.rto > base_rtt);
+        check(is_longer, "rto", &self.rto, "more than base_rtt")?;
         check(self.ack_bytes.0 <= 1 << 20, "ack_bytes", &self.ack_bytes, "0 to 1 MiB")
     }
 }
@@ -103,6 +128,26 @@ impl Parameters for Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_given_follows_from_the_fabric_as_in_uet_htsim() {
+        let us = Duration::from_us;
+        type Given = (Option<Duration>, Option<Duration>);
+        let cases: [(Given, Duration, bool, (Duration, Duration)); 5] = [
+            ((None, None), us(16), true, (us(16), us(12))),
+            ((None, None), us(16), false, (us(16), us(16))),
+            ((Some(us(12)), None), us(16), true, (us(12), us(9))),
+            ((None, Some(us(5))), us(16), true, (us(16), us(5))),
+            ((None, None), Duration::from_ns(200), true, (us(1), us(1))),
+        ];
+        for ((base_rtt, target_delay), longest, trims, expected) in cases {
+            let mut config = Config { base_rtt, target_delay, ..Config::default() };
+            config.settle(longest, trims);
+            assert_eq!(config.delays(), expected);
+            assert_eq!(config.validate().map_err(|error| error.name), Ok(()));
+        }
+        assert_eq!(Config::default().delays(), (us(12), us(9)), "the reference network");
+    }
 
     #[test]
     fn the_defaults_are_valid_and_a_parameter_out_of_range_is_named() {
@@ -114,9 +159,9 @@ mod tests {
             (|c| c.window = 0, "window"),
             (|c| c.window = SPAN + 1, "window"),
             (|c| c.entropies = 0, "entropies"),
-            (|c| c.base_rtt = Duration::ZERO, "base_rtt"),
-            (|c| c.target_delay = Duration::MAX, "target_delay"),
-            (|c| c.rto = c.base_rtt, "rto"),
+            (|c| c.base_rtt = Some(Duration::ZERO), "base_rtt"),
+            (|c| c.target_delay = Some(Duration::MAX), "target_delay"),
+            (|c| c.base_rtt = Some(c.rto), "rto"),
             (|c| c.ack_bytes = Bytes(1 << 21), "ack_bytes"),
         ];
         for (spoil, name) in cases {

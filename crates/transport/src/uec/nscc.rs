@@ -9,8 +9,7 @@ use weft_units::{Duration, Rate, Time};
 use super::config::Config;
 use super::window::Signal;
 
-/// The reference network of the constants: 100 Gbps and 12 us.
-const REFERENCE_RTT: Duration = Duration::from_us(12);
+/// The bandwidth-delay product of the reference network of the constants: 100 Gbps and [`Config::REFERENCE_RTT`].
 const REFERENCE_BDP: f64 = 150_000.0;
 /// Packets between two adjustments.
 const ADJUST_PACKETS: u64 = 8;
@@ -67,13 +66,14 @@ pub(crate) struct Nscc {
 impl Nscc {
     pub fn new(config: &Config, rate: Rate) -> Self {
         let bits_per_second = rate.bps() as f64;
+        let (base_rtt, target) = config.delays();
         let mut nscc = Self {
             window: 0.0,
             mtu: f64::from(config.mtu),
             bits_per_second,
-            base_rtt: config.base_rtt,
-            target: config.target_delay,
-            scale: bits_per_second / 8.0 * config.base_rtt.as_secs_f64() / REFERENCE_BDP,
+            base_rtt,
+            target,
+            scale: bits_per_second / 8.0 * base_rtt.as_secs_f64() / REFERENCE_BDP,
             delay: 0.0,
             increase: 0.0,
             arrived: 0,
@@ -162,7 +162,7 @@ impl Nscc {
             self.idle = 0.0;
         }
         self.is_idle = false;
-        let below = self.target.saturating_sub(delay).ps() as f64 / REFERENCE_RTT.ps() as f64;
+        let below = self.target.saturating_sub(delay).ps() as f64 / Config::REFERENCE_RTT.ps() as f64;
         self.increase += ALPHA * self.mtu * self.scale * below * bytes;
     }
 
