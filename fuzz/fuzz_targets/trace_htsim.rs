@@ -6,7 +6,8 @@ use libfuzzer_sys::fuzz_target;
 use weft_traffic::trace::read_htsim;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok((mut program, _)) = read_htsim(bytes) {
+    if let Ok((read, _)) = read_htsim(bytes) {
+        let mut program = read.flows;
         let nodes = program.flows.len() + program.steps.len();
         if let Err(circle) = program.settle() {
             assert!(!circle.is_empty() && circle.len() <= nodes);

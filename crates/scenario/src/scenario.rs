@@ -336,8 +336,10 @@ impl Scenario {
         let resolver = Resolver { fabric: &fabric, loader, problems, seed: point.seed };
         let groups: Vec<_> = settings.traffic.iter().map(|group| group.resolve(&resolver)).collect();
         let events: Vec<_> = settings.events.iter().map(|event| event.resolve(&resolver)).collect();
-        let (groups, failures): (Vec<_>, Vec<_>) =
+        let (groups, beside): (Vec<_>, Vec<_>) =
             groups.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        let (failures, ignored): (Vec<_>, Vec<_>) =
+            beside.into_iter().map(|beside| (beside.events, beside.warnings)).unzip();
         let events = events.into_iter().collect::<Option<Vec<_>>>()?;
         let mut events = [failures, events].concat().concat();
         events.sort_by_key(|event| event.at);
@@ -364,7 +366,8 @@ impl Scenario {
             return None;
         }
         let transport = settings.transport.with_connections(&traffic);
-        let mut warnings = std::mem::take(&mut traffic.warnings);
+        let mut warnings = ignored.concat();
+        warnings.append(&mut traffic.warnings);
         warnings.extend(warnings::of(&fabric, &events, &traffic, &settings));
         traffic.warnings.clone_from(&warnings);
         Some(Plan {

@@ -1,7 +1,9 @@
 //! `trace` of a `[traffic]` group: a file of flows.
 
-use weft_traffic::Flows;
-use weft_traffic::trace::{Failure, read_conweave, read_csv, read_goal, read_htsim, read_parquet};
+use weft_traffic::trace::{
+    Failure, FindHost, Read, TraceError, read_conweave, read_csv, read_goal, read_htsim, read_parquet,
+};
+use weft_traffic::{Flows, ListedFlow};
 use weft_units::Time;
 
 use super::collective::RankSettings;
@@ -10,34 +12,48 @@ use crate::change::{Cables, Change, Event};
 use crate::diagnostic::Problem;
 use crate::section::At;
 
-/// The flows of the file `path`; if they are between ranks, with the hosts of the ranks. And its failures.
+/// Reads a trace between hosts.
+type ReadListed = fn(&[u8], FindHost<'_>) -> Result<Read<Vec<ListedFlow>>, TraceError>;
+
+/// What a trace says beside its flows.
+#[derive(Default)]
+pub(crate) struct Beside {
+    /// Its failures.
+    pub(crate) events: Vec<Event>,
+    /// What is ignored.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The flows of the file `path`; if they are between ranks, with the hosts of the ranks. And what else it says.
 pub(crate) fn read_trace(
     path: &At<String>,
     ranks: &RankSettings,
     resolver: &Resolver<'_>,
-) -> Option<(Flows, Vec<Event>)> {
+) -> Option<(Flows, Beside)> {
     let name = path.value.to_ascii_lowercase();
     let find = |name: &str| find_host(resolver.fabric, name);
     let problem = |message: String, label: String| {
         resolver.problems.add(Problem::at(path.span, message).label(label));
     };
-    let refuse = |error: weft_traffic::trace::TraceError| {
+    let refuse = |error: TraceError| {
         problem(format!("`{}` is not a valid flow trace", path.value), error.to_string());
     };
     let empty = || problem(format!("`{}` has no flows", path.value), "expected at least one".into());
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-    let read = match ending {
-        Some("csv") => read_csv,
-        Some("parquet") => read_parquet,
+    let warnings =
+        |ignored: Vec<String>| ignored.iter().map(|what| format!("`{}`: {what}", path.value)).collect();
+    let read: ReadListed = match ending {
+        Some("csv") => |bytes, find| read_csv(bytes, find).map(complete),
+        Some("parquet") => |bytes, find| read_parquet(bytes, find).map(complete),
         Some("txt") => read_conweave,
-        Some("cm" | "goal") => {
+        Some("cm" | "tm" | "goal") => {
             let bytes = resolver.file(path)?;
-            let read = if ending == Some("cm") {
-                read_htsim(&bytes)
-            } else {
+            let read = if ending == Some("goal") {
                 read_goal(&bytes).map(|of| (of, vec![]))
+            } else {
+                read_htsim(&bytes)
             };
-            let (program, failures) = read.map_err(refuse).ok()?;
+            let (Read { flows: program, ignored }, failures) = read.map_err(refuse).ok()?;
             let events = failures.iter().map(|failure| {
                 event(failure, resolver)
                     .map_err(|why| {
@@ -51,12 +67,13 @@ pub(crate) fn read_trace(
                 empty();
                 return None;
             }
-            return Some((Flows::Ordered(program, Some(ranks.resolve(resolver)?)), events));
+            let beside = Beside { events, warnings: warnings(ignored) };
+            return Some((Flows::Ordered(program, Some(ranks.resolve(resolver)?)), beside));
         }
         _ => {
             problem(
                 format!("`{}` is not a flow trace", path.value),
-                "expected a name that ends in .csv, .parquet, .txt, .cm or .goal".into(),
+                "expected a name that ends in .csv, .parquet, .txt, .cm, .tm or .goal".into(),
             );
             return None;
         }
@@ -65,12 +82,17 @@ pub(crate) fn read_trace(
         problem(format!("the flows of `{}` are between hosts", path.value), format!("{key}: remove them"));
         return None;
     }
-    let flows = read(&resolver.file(path)?, &find).map_err(refuse).ok()?;
+    let Read { flows, ignored } = read(&resolver.file(path)?, &find).map_err(refuse).ok()?;
     if flows.is_empty() {
         empty();
         return None;
     }
-    Some((Flows::Listed(flows), Vec::new()))
+    Some((Flows::Listed(flows), Beside { events: Vec::new(), warnings: warnings(ignored) }))
+}
+
+/// Flows of a format of which nothing is ignored.
+const fn complete<T>(flows: T) -> Read<T> {
+    Read { flows, ignored: Vec::new() }
 }
 
 /// A failure of a connection matrix from the start of the run. Its switches are numbered as in a fabric read from a

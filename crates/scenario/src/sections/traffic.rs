@@ -12,9 +12,8 @@ use weft_units::{Bytes, Duration, Time};
 use super::collective::{self, COLLECTIVE_KEYS, RANK_KEYS, RankSettings};
 use super::pairs::PairsSettings;
 use super::sizes::{self, SizesSettings};
-use super::trace::read_trace;
+use super::trace::{Beside, read_trace};
 use super::{Resolver, pairs};
-use crate::change::Event;
 use crate::diagnostic::{Problem, Problems};
 use crate::nearest::suggest;
 use crate::section::{At, Key, Kind, Section, key};
@@ -241,9 +240,9 @@ impl GroupSettings {
         }
     }
 
-    /// The group, with its hosts and files resolved, and the failures that its file has.
-    pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<(Group, Vec<Event>)> {
-        let mut events = Vec::new();
+    /// The group, with its hosts and files resolved, and what else its file says.
+    pub(crate) fn resolve(&self, resolver: &Resolver<'_>) -> Option<(Group, Beside)> {
+        let mut beside = Beside::default();
         let flows = match &self.source {
             Source::Drawn(drawn) => Flows::Drawn(drawn.resolve(resolver)?),
             Source::Listed(list) => {
@@ -257,15 +256,15 @@ impl GroupSettings {
                 }
             }
             Source::Trace(path, ranks) => {
-                let (flows, failures) = read_trace(path, ranks, resolver)?;
-                events = failures;
+                let (flows, said) = read_trace(path, ranks, resolver)?;
+                beside = said;
                 flows
             }
             Source::Collective(collective, ranks) => Flows::Collective(*collective, ranks.resolve(resolver)?),
         };
         let elephant_ports = self.elephant_ports.map(|ports| ports.value);
         let group = Group { class: self.class.clone(), dscp: self.dscp, elephant_ports, flows };
-        Some((group, events))
+        Some((group, beside))
     }
 
     /// Converts a generator error into a problem at the key that caused it.

@@ -50,3 +50,23 @@ fn failures_of_a_connection_matrix_are_events_at_the_start() {
     let Change::FailCables(cables) = &event.change else { panic!("{event:?}") };
     assert_eq!((event.at, &*cables.label), (Time::ZERO, "a3-c3"));
 }
+
+#[test]
+fn what_a_trace_says_and_weft_ignores_is_a_warning() {
+    for (name, file, warning) in [
+        ("a.txt", "1\n0 5 3 7 100 2\nsrc dst\n", "line 1 says 1 flow; the file from line 3 on is ignored"),
+        (
+            "a.cm",
+            "Nodes 16\nConnections 1\n0->13 start 0 size 2000000 prio 3\n",
+            "`prio` of the connections is ignored",
+        ),
+        (
+            "a.goal",
+            "num_ranks 2 rank 0 { send 5b to 1 cpu 1 } rank 1 { recv 5b from 0 }",
+            "`cpu` and `nic` are ignored: operations of a rank overlap unless they require each other",
+        ),
+    ] {
+        let warnings = plan(&format!("trace = \"{name}\""), file).warnings;
+        assert_eq!(warnings, [format!("`{name}`: {warning}")], "{file}");
+    }
+}

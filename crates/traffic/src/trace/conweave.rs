@@ -1,17 +1,26 @@
 //! A list of flows of conweave-ns3 or HPCC: a line with the number of flows, then a line for each flow: source,
 //! destination, priority group, in HPCC's files the destination port, bytes, start in seconds. Node `n` is host `hn`.
+//!
+//! Both simulators read as many flows as the first line says; what follows them is a note.
 
 use weft_units::Time;
 
-use super::{FindHost, Place, Start, TraceError, read_bytes, read_start, without_mark};
+use super::{FindHost, Place, Read, Start, TraceError, is_too_large, read_start, too_large, without_mark};
 use crate::listed::ListedFlow;
-use crate::words::{short, there_are};
+use crate::words::{plural, short, there_are};
+
+/// A flow and the columns that Weft ignores: the priority group and, if there is one, the port.
+struct Line<'a> {
+    flow: ListedFlow,
+    group: &'a str,
+    port: Option<&'a str>,
+}
 
 /// Reads a list of flows from the bytes of a file.
 ///
 /// # Errors
-/// A line that is not a valid flow, with its number.
-pub fn read_conweave(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, TraceError> {
+/// A line that is not a valid flow, with its number; fewer flows than the first line says.
+pub fn read_conweave(bytes: &[u8], find: FindHost<'_>) -> Result<Read<Vec<ListedFlow>>, TraceError> {
     let lines = without_mark(bytes).split(|byte| *byte == b'\n').zip(1..);
     let mut lines = lines.filter(|(line, _)| !line.trim_ascii().is_empty());
     let text = |line| {
@@ -27,44 +36,70 @@ pub fn read_conweave(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>
     let count = text(first).map_err(|why| at(number, why))?;
     let not_a_count = || at(number, format!("`{}` is not a number of flows", short(count)));
     let expected: usize = count.parse().map_err(|_| not_a_count())?;
-    let mut flows = Vec::new();
-    for (line, number) in lines {
-        let flow = text(line).and_then(|line| flow(line, find));
-        flows.push(flow.map_err(|why| at(number, why))?);
+    let (mut flows, mut kept) = (Vec::new(), None);
+    let mut differ = [false; 2];
+    for (line, number) in lines.by_ref().take(expected) {
+        let read = text(line).and_then(|line| Line::read(line, find)).map_err(|why| at(number, why))?;
+        let (group, port, first) = *kept.get_or_insert((read.group, read.port, number));
+        if port.is_some() != read.port.is_some() {
+            let why = format!("this line and line {first} have a different number of fields");
+            return Err(at(number, why));
+        }
+        differ = [differ[0] || group != read.group, differ[1] || port != read.port];
+        flows.push(read.flow);
     }
-    if flows.len() != expected {
+    if flows.len() < expected {
         return Err(at(
             number,
             format!("{}; this line says {expected}", there_are(flows.len() as u64, "flow")),
         ));
     }
-    Ok(flows)
+    let columns = ["priority groups", "ports"].into_iter().zip(differ);
+    let columns: Vec<&str> = columns.filter_map(|(name, differs)| differs.then_some(name)).collect();
+    let mut ignored = Vec::new();
+    if !columns.is_empty() {
+        ignored.push(format!("the {} of the flows are ignored", columns.join(" and ")));
+    }
+    if let Some((_, more)) = lines.next() {
+        ignored.push(format!(
+            "line {number} says {}; the file from line {more} on is ignored",
+            plural(expected as u64, "flow")
+        ));
+    }
+    Ok(Read { flows, ignored })
 }
 
-fn flow(line: &str, find: FindHost<'_>) -> Result<ListedFlow, String> {
-    let words: Vec<&str> = line.split_ascii_whitespace().collect();
-    let (src, dst, bytes, start) = match words[..] {
-        [src, dst, _, bytes, start] | [src, dst, _, _, bytes, start] => (src, dst, bytes, start),
-        _ => {
-            let fields = words.len();
-            return Err(format!(
-                "this line has {fields} fields; expected 5 or 6: source, destination, priority group, (port,) bytes, start"
-            ));
-        }
-    };
-    let host = |node: &str, name| match node.parse::<u32>() {
-        Ok(number) => find(&format!("h{number}")).map_err(|why| format!("{name}: {why}")),
-        Err(_) => Err(format!("{name}: `{}` is not the number of a node", short(node))),
-    };
-    Ok(ListedFlow {
-        src: host(src, "src")?,
-        dst: host(dst, "dst")?,
-        bytes: read_bytes(bytes)?,
-        start: Time::ZERO + read_start("start_s", start, Start::Seconds)?,
-        class: None,
-        dscp: None,
-        ports: None,
-    })
+impl<'a> Line<'a> {
+    fn read(line: &'a str, find: FindHost<'_>) -> Result<Self, String> {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (src, dst, group, port, bytes, start) = match words[..] {
+            [src, dst, group, bytes, start] => (src, dst, group, None, bytes, start),
+            [src, dst, group, port, bytes, start] => (src, dst, group, Some(port), bytes, start),
+            _ => {
+                let fields = words.len();
+                return Err(format!(
+                    "this line has {fields} fields; expected 5 or 6: source, destination, priority group, (port,) bytes, start"
+                ));
+            }
+        };
+        let host = |node: &str, name| match node.parse::<u32>() {
+            Ok(number) => find(&format!("h{number}")).map_err(|why| format!("{name}: {why}")),
+            Err(_) => Err(format!("{name}: `{}` is not the number of a node", short(node))),
+        };
+        let flow = ListedFlow {
+            src: host(src, "src")?,
+            dst: host(dst, "dst")?,
+            bytes: bytes.parse().map_err(|error| match is_too_large(&error) {
+                true => too_large("bytes", bytes),
+                false => format!("bytes: `{}` is not a whole number", short(bytes)),
+            })?,
+            start: Time::ZERO + read_start("start", start, Start::Seconds)?,
+            class: None,
+            dscp: None,
+            ports: None,
+        };
+        Ok(Self { flow, group, port })
+    }
 }
 
 #[cfg(test)]
@@ -75,10 +110,26 @@ mod tests {
 
     #[test]
     fn both_variants_are_read() {
-        let text = "2\n0 3 3 10000000 0.001000000\n\n2 1 3 100 1500 2.000000000 \n";
+        let flows = [flow(0, 3, 10_000_000, 1_000_000_000, None), flow(2, 1, 1_500, 2_000_000_000_000, None)];
+        for text in [
+            "2\n0 3 3 10000000 0.001000000\n\n2 1 3 1500 2.000000000 \n",
+            "2 \r\n0 3 3 100 10000000 1e-3\r\n2 1 3 100 1500 2\r\n",
+        ] {
+            let expected = Read { flows: flows.to_vec(), ignored: vec![] };
+            assert_eq!(read_conweave(text.as_bytes(), &find), Ok(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_ignored_is_named_once() {
+        let text = "2\n0 3 3 100 5 0\n2 1 3 101 6 0\n2 1 0 100 7 0\n\nfirst line: flows\n";
+        let read = read_conweave(text.as_bytes(), &find).unwrap();
+        assert_eq!(read.flows, [flow(0, 3, 5, 0, None), flow(2, 1, 6, 0, None)]);
         let expected =
-            [flow(0, 3, 10_000_000, 1_000_000_000, None), flow(2, 1, 1_500, 2_000_000_000_000, None)];
-        assert_eq!(read_conweave(text.as_bytes(), &find), Ok(expected.to_vec()));
+            ["the ports of the flows are ignored", "line 1 says 2 flows; the file from line 4 on is ignored"];
+        assert_eq!(read.ignored, expected);
+        let groups = read_conweave(b"2\n0 3 3 5 0\n0 3 1 5 0\n", &find).unwrap();
+        assert_eq!(groups.ignored, ["the priority groups of the flows are ignored"]);
     }
 
     #[test]
@@ -100,7 +151,13 @@ mod tests {
             ),
             (
                 "1\n0 1 3 5 -1\n",
-                "line 2: start_s: `-1` is not a time; expected a number of seconds, at least 0",
+                "line 2: start: `-1` is not a time; expected a number of seconds, at least 0",
+            ),
+            ("1\n0 1 3 10MB 0\n", "line 2: bytes: `10MB` is not a whole number"),
+            ("1\n0 1 3 10000000 2.0 9.5\n", "line 2: bytes: `2.0` is not a whole number"),
+            (
+                "2\n0 1 3 100 5 0\n0 1 3 5 0\n",
+                "line 3: this line and line 2 have a different number of fields",
             ),
         ] {
             assert_eq!(read_conweave(text.as_bytes(), &find).unwrap_err().to_string(), message, "{text:?}");

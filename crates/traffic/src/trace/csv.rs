@@ -65,6 +65,12 @@ mod tests {
         assert_eq!(read_csv(text.as_bytes(), &find), Ok(expected.to_vec()));
         let seconds = "src,dst,bytes,start_s\nh0,h1,5,0.25\n";
         assert_eq!(read_csv(seconds.as_bytes(), &find).unwrap()[0].start.ps(), 250_000_000_000);
+        for size in ["1,000", "1 000", "1_000", "1.000,5", "1'000"] {
+            let text = format!("src,dst,bytes,start_s\nh0,h1,\"{size}\",0\n");
+            assert!(read_csv(text.as_bytes(), &find).is_err(), "{size}");
+        }
+        let quoted = "\u{feff}\"src\",\"dst\",\"bytes\",\"start_s\"\r\n\"h0\",\"h1\",\"5\",\"1e-3\"\r\n";
+        assert_eq!(read_csv(quoted.as_bytes(), &find).unwrap()[0].start.ps(), 1_000_000_000);
         let dscps = read_csv(b"src,dst,bytes,start_ps,dscp\nh0,h1,5,0,46\nh0,h1,5,0,\n", &find).unwrap();
         assert_eq!(dscps.iter().map(|flow| flow.dscp).collect::<Vec<_>>(), [Some(46), None]);
     }
@@ -117,6 +123,18 @@ mod tests {
             (
                 "src,dst,bytes,start_ps,sport,dport\nh0,h1,5,0,70000,1\n",
                 "line 2: `70000` is not a port; expected a number from 0 to 65535",
+            ),
+            (
+                "src;dst;bytes;start\nh0;h1;5;0 s\n",
+                "line 1: the columns are separated by ';'; expected commas",
+            ),
+            (
+                "src,dst,bytes,start_s,bytes\nh0,h1,5,0,6\n",
+                "line 1: there are two columns `bytes`; remove one",
+            ),
+            (
+                "src,dst,bytes,start_s\nh0,h1,5,\"0,5\"\n",
+                "line 2: start_s: `0,5` is not a time; expected a number of seconds, at least 0",
             ),
             (
                 "src,dst,bytes,start_ps,dscp\nh0,h1,5,0,64\n",

@@ -1,12 +1,15 @@
 //! A connection matrix of htsim (`.cm`): `Nodes N`, `Connections N` and optionally `Triggers N` and `Failures N`, then
 //! connections such as `0->13 id 1 start 0 size 2000000 send_done_trigger 2` (start in picoseconds) or
 //! `2->4 id 2 trigger 2 size 2000000`, triggers such as `trigger id 2 barrier count 8`, and failures. Nodes are ranks.
+//!
+//! In a matrix with `msg`, uet-htsim reuses connections, and starts are whole microseconds. One message of a connection
+//! is a flow; further ones would follow it without waiting, over the same window, and are refused.
 
 use std::collections::BTreeMap;
 
 use weft_units::{Duration, Time};
 
-use super::{Place, TraceError, is_too_large, read_bytes, without_mark};
+use super::{Place, Read, TraceError, is_too_large, without_mark};
 use crate::dependencies::{Node, Point, StepKind};
 use crate::program::Program;
 use crate::waits::MAX_NEEDS;
@@ -60,6 +63,12 @@ struct Reading {
     triggers: BTreeMap<u64, Trigger>,
     /// The lines of connections' ids.
     ids: BTreeMap<u64, u64>,
+    /// Whether a connection has `msg`.
+    has_messages: bool,
+    /// The first line with a `send_done_trigger`.
+    sent: Option<u64>,
+    /// Whether a connection has `prio`.
+    has_priorities: bool,
     described: u64,
     failures: Vec<Failure>,
 }
@@ -68,7 +77,7 @@ struct Reading {
 ///
 /// # Errors
 /// A line that is not valid, with its number, or counts that do not match the lines.
-pub fn read_htsim(bytes: &[u8]) -> Result<(Program, Vec<Failure>), TraceError> {
+pub fn read_htsim(bytes: &[u8]) -> Result<(Read<Program>, Vec<Failure>), TraceError> {
     let mut reading = Reading::default();
     let mut last = 0;
     for (line, number) in without_mark(bytes).split(|byte| *byte == b'\n').zip(1..) {
@@ -76,12 +85,11 @@ pub fn read_htsim(bytes: &[u8]) -> Result<(Program, Vec<Failure>), TraceError> {
         let text = std::str::from_utf8(line);
         let text =
             text.map_err(|_| at("this is not UTF-8 text; expected a connection matrix of htsim".into()))?;
-        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        let words = text.split_ascii_whitespace().take_while(|word| !word.starts_with('#'));
+        let words: Vec<&str> = words.collect();
         last = number;
-        match words.first() {
-            None => {}
-            Some(first) if first.starts_with('#') => {}
-            Some(_) => reading.line(&words, number).map_err(at)?,
+        if !words.is_empty() {
+            reading.line(&words, number).map_err(at)?;
         }
     }
     if last == 0 || reading.counts.iter().all(Option::is_none) {
@@ -131,38 +139,54 @@ impl Reading {
         if src == dst {
             return Err(format!("the connection goes from node {src} to itself"));
         }
-        let (mut size, mut start, mut trigger, mut done) = (None, None, None, Vec::new());
-        let mut words = words.iter();
+        let (mut size, mut start, mut trigger, mut id) = (None, None, None, None);
+        let (mut done, mut is_message, mut seen) = (Vec::new(), false, Vec::new());
+        let mut words = words.iter().peekable();
         while let Some(&word) = words.next() {
+            if seen.contains(&word) {
+                return Err(format!("`{}` is given twice", short(word)));
+            }
+            seen.push(word);
+            if word == "msg" {
+                is_message = true;
+                // The number of the message is optional.
+                if words.peek().is_some_and(|next| next.starts_with(|first: char| first.is_ascii_digit())) {
+                    words.next();
+                }
+                continue;
+            }
             let mut value =
                 || words.next().copied().ok_or_else(|| format!("there is no value after `{word}`"));
             match word {
-                "size" => size = Some(read_bytes(value()?)?),
+                "size" => size = Some(number(word, value()?)?),
                 "start" => start = Some(picoseconds(value()?)?),
-                "id" => {
-                    let id = number(word, value()?)?;
-                    if id == 0 {
-                        return Err("id 0 is not allowed".into());
-                    }
-                    if let Some(first) = self.ids.insert(id, line) {
-                        return Err(format!("the id {id} is given twice, first on line {first}"));
-                    }
-                }
+                "id" => id = Some(number(word, value()?)?),
                 "trigger" => trigger = Some(number(word, value()?)?),
                 "send_done_trigger" => done.push((number(word, value()?)?, Point::Acknowledged)),
                 "recv_done_trigger" => done.push((number(word, value()?)?, Point::Received)),
-                "prio" => drop(number(word, value()?)?),
+                "prio" => {
+                    number(word, value()?)?;
+                    self.has_priorities = true;
+                }
+                // csg-htsim reads this word and does nothing with it.
+                "addon" => {}
                 _ => {
                     return Err(format!(
                         "`{}` is not known; expected id, start, trigger, size, send_done_trigger, \
-                         recv_done_trigger or prio",
+                         recv_done_trigger, prio or msg",
                         short(word)
                     ));
                 }
             }
         }
-        let size =
-            size.filter(|size| *size > 0).ok_or("the connection has no size; expected `size` and bytes")?;
+        self.has_messages |= is_message;
+        self.take_id(id, is_message, line)?;
+        let size = size.ok_or("the connection has no size; expected `size` and bytes")?;
+        if size == 0 {
+            return Err(
+                "size 0, in htsim a flow without end, is not supported; expected a number of bytes".into()
+            );
+        }
         let flow = self.program.flow(src, dst, size);
         match (start, trigger) {
             (Some(start), None) => {
@@ -178,9 +202,32 @@ impl Reading {
         }
         // htsim takes 0 for none.
         for (trigger, point) in done.into_iter().filter(|(trigger, _)| *trigger > 0) {
+            if point == Point::Acknowledged {
+                self.sent.get_or_insert(line);
+            }
             self.mention(trigger, line).on.push((flow, point));
         }
         Ok(())
+    }
+
+    /// Enters the id of a connection, which belongs to one connection only.
+    fn take_id(&mut self, id: Option<u64>, is_message: bool, line: u64) -> Result<(), String> {
+        let first = match id {
+            None if is_message => {
+                return Err("`msg` without an id; expected `id` and a number above 0".into());
+            }
+            None => None,
+            Some(0) => return Err("id 0 is not allowed".into()),
+            Some(id) => self.ids.insert(id, line).map(|first| (id, first)),
+        };
+        match first {
+            None => Ok(()),
+            Some((id, first)) if is_message => Err(format!(
+                "`msg`: several messages on one connection are not supported (id {id}, first on line {first}); each \
+                 message needs an id of its own"
+            )),
+            Some((id, first)) => Err(format!("the id {id} is given twice, first on line {first}")),
+        }
     }
 
     fn trigger(&mut self, words: &[&str], line: u64) -> Result<(), String> {
@@ -206,6 +253,7 @@ impl Reading {
         let kind = match (kind, count) {
             (Some("oneshot"), _) => Kind::Oneshot,
             (Some("multishot"), _) => Kind::Multishot,
+            (Some(_), Some(0)) => return Err(format!("the barrier {id} has count 0; expected at least 1")),
             (Some(_), Some(count)) => Kind::Barrier(count),
             (Some(_), None) => return Err(format!("the barrier {id} has no count; expected `count N`")),
             (None, _) => {
@@ -222,16 +270,24 @@ impl Reading {
     }
 
     fn failure(&mut self, words: &[&str], line: u64) -> Result<(), String> {
-        let ["switch_type", tier @ ("TOR" | "AGG" | "CORE"), "switch_id", switch, "link_id", link] = words
-        else {
-            return Err("expected `failure switch_type TOR|AGG|CORE switch_id N link_id N`".into());
+        let expected = "expected `failure switch_type TOR|AGG|CORE switch_id N link_id N`";
+        let (mut tier, mut switch, mut link) = (None, None, None);
+        for pair in words.chunks(2) {
+            match *pair {
+                ["switch_type", name @ ("TOR" | "AGG" | "CORE")] => tier = Some(name),
+                ["switch_id", switch_id] => switch = Some(number("switch_id", switch_id)?),
+                ["link_id", link_id] => link = Some(number("link_id", link_id)?),
+                _ => return Err(expected.into()),
+            }
+        }
+        let (Some(tier), Some(switch), Some(link)) = (tier, switch, link) else {
+            return Err(expected.into());
         };
-        let (switch, link) = (number("switch_id", switch)?, number("link_id", link)?);
-        self.failures.push(Failure { line, tier: (*tier).to_owned(), switch, link });
+        self.failures.push(Failure { line, tier: tier.to_owned(), switch, link });
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(Program, Vec<Failure>), TraceError> {
+    fn finish(mut self) -> Result<(Read<Program>, Vec<Failure>), TraceError> {
         let found = [self.program.flows.len() as u64, self.described, self.failures.len() as u64];
         let names = ["connection", "trigger", "failure"];
         for ((count, found), name) in self.counts[1..].iter().zip(found).zip(names) {
@@ -253,10 +309,21 @@ impl Reading {
         for (id, trigger) in &triggers {
             self.connect(*id, trigger).map_err(|why| at(trigger.line, why))?;
         }
-        match self.stuck(&triggers) {
-            None => Ok((self.program, self.failures)),
-            Some((line, why)) => Err(at(line, why)),
+        if let Some((line, why)) = self.stuck(&triggers) {
+            return Err(at(line, why));
         }
+        if self.has_messages {
+            if let Some(line) = self.sent {
+                let why = "`send_done_trigger` in a matrix with `msg` is the moment when uet-htsim has sent the last \
+                           packet, which is not supported; expected `recv_done_trigger`";
+                return Err(at(line, why.to_owned()));
+            }
+            for flow in &mut self.program.flows {
+                flow.start = Time::from_ps(flow.start.ps().saturating_mul(1_000_000));
+            }
+        }
+        let ignored = self.has_priorities.then(|| "`prio` of the connections is ignored".to_owned());
+        Ok((Read { flows: self.program, ignored: ignored.into_iter().collect() }, self.failures))
     }
 
     /// The line of a multishot trigger that is not activated as often as its connections need, and why. If connections
@@ -417,7 +484,8 @@ mod tests {
             4->5 id 3 trigger 1 size 300 send_done_trigger 2\n\
             6->7 id 4 trigger 1 size 5\ntrigger id 1 barrier count 2\n\
             7->6 id 5 trigger 2 size 18446744073709551615\ntrigger id 2 oneshot\n";
-        let (program, failures) = read_htsim(text.as_bytes()).unwrap();
+        let (Read { flows: program, ignored }, failures) = read_htsim(text.as_bytes()).unwrap();
+        assert_eq!(ignored, ["`prio` of the connections is ignored"]);
         let starts: Vec<u64> = program.flows.iter().map(|flow| flow.start.ps()).collect();
         assert_eq!((program.ranks, starts, failures), (8, vec![2_500, 0, 0, 0, 0], vec![]));
         let expected = [
@@ -435,7 +503,7 @@ mod tests {
         let text = "Nodes 3\nConnections 4\nTriggers 1\n0->1 start 0 size 1 send_done_trigger 1\n\
             0->2 start 0 size 1 send_done_trigger 1\n0->1 trigger 1 size 2\n0->2 trigger 1 size 3\n\
             trigger id 1 multishot\n";
-        let (program, _) = read_htsim(text.as_bytes()).unwrap();
+        let program = read_htsim(text.as_bytes()).unwrap().0.flows;
         assert_eq!(program.steps.iter().map(|step| step.kind).collect::<Vec<_>>(), [StepKind::Each]);
         assert_eq!(program.needs.len(), 4);
     }
@@ -445,7 +513,7 @@ mod tests {
         let on = "0->1 start 0 size 1 recv_done_trigger 1\n".repeat(100);
         let starts = "2->1 trigger 1 size 1\n3->1 trigger 1 size 1\n".repeat(50);
         let head = "Nodes 4\nConnections 200\nTriggers 1\ntrigger id 1 barrier count 100\n";
-        let (program, _) = read_htsim(format!("{head}{on}{starts}").as_bytes()).unwrap();
+        let program = read_htsim(format!("{head}{on}{starts}").as_bytes()).unwrap().0.flows;
         assert_eq!(program.steps.iter().map(|step| step.host.0).collect::<Vec<_>>(), [2, 3]);
         assert_eq!(program.needs.len(), 2 * 100 + 100);
         let on = |waiting| program.needs.iter().filter(move |need| need.waiting == waiting).count();
@@ -485,10 +553,24 @@ mod tests {
     }
 
     #[test]
+    fn one_message_of_a_connection_is_a_flow_that_starts_at_a_microsecond() {
+        for msg in ["msg", "msg 1"] {
+            let text = format!(
+                "Nodes 4\r\nConnections 2\r\n0->1 id 1 {msg} start 3 size 40000 # first\r\n\r\n2->3 id 2 start 1 size 5 addon\r\n"
+            );
+            let (read, _) = read_htsim(text.as_bytes()).unwrap();
+            let flows: Vec<_> = read.flows.flows.iter().map(|flow| (flow.start.ps(), flow.bytes)).collect();
+            assert_eq!(flows, [(3_000_000, 40_000), (1_000_000, 5)], "{text}");
+        }
+    }
+
+    #[test]
     fn failures_are_read() {
-        let text = "Nodes 2\nConnections 0\nFailures 1\nfailure switch_type AGG switch_id 3 link_id 1\n";
-        let expected = Failure { line: 4, tier: "AGG".into(), switch: 3, link: 1 };
-        assert_eq!(read_htsim(text.as_bytes()).unwrap().1, [expected]);
+        for words in ["switch_type AGG switch_id 3 link_id 1", "link_id 1 switch_type AGG switch_id 3"] {
+            let text = format!("Nodes 2\nConnections 0\nFailures 1\nfailure {words}\n");
+            let expected = Failure { line: 4, tier: "AGG".into(), switch: 3, link: 1 };
+            assert_eq!(read_htsim(text.as_bytes()).unwrap().1, [expected]);
+        }
     }
 
     #[test]
@@ -519,7 +601,7 @@ mod tests {
             ),
             (
                 "Nodes 4\nConnections 1\n0->1 start 0 size 18446744073709551616\n",
-                "line 3: bytes: `18446744073709551616` is too large; expected at most 18446744073709551615",
+                "line 3: size: `18446744073709551616` is too large; expected at most 18446744073709551615",
             ),
             (
                 "Nodes 4\nConnections 1\n0->1 start 18446744073709551616 size 1\n",
@@ -532,6 +614,34 @@ mod tests {
             (
                 "Nodes 4\nConnections 1\n0->1 start 0\n",
                 "line 3: the connection has no size; expected `size` and bytes",
+            ),
+            (
+                "Nodes 4\nConnections 1\n0->1 start 0 size 0\n",
+                "line 3: size 0, in htsim a flow without end, is not supported; expected a number of bytes",
+            ),
+            (
+                "Nodes 4\nConnections 1\n0->1 start 0 size 10MB\n",
+                "line 3: size: `10MB` is not a whole number",
+            ),
+            ("Nodes 4\nConnections 1\n0->1 start 0 size 5 size 6\n", "line 3: `size` is given twice"),
+            (
+                "Nodes 4\nConnections 1\n0->1 msg start 0 size 5\n",
+                "line 3: `msg` without an id; expected `id` and a number above 0",
+            ),
+            (
+                "Nodes 4\nConnections 2\n0->1 id 1 msg 1 start 0 size 5\n0->1 id 1 msg 2 start 0 size 5\n",
+                "line 4: `msg`: several messages on one connection are not supported (id 1, first on line 3); each \
+                 message needs an id of its own",
+            ),
+            (
+                "Nodes 4\nConnections 2\nTriggers 1\n0->1 id 1 msg start 0 size 5 send_done_trigger 1\n\
+                 1->0 id 2 msg trigger 1 size 5\ntrigger id 1 oneshot\n",
+                "line 4: `send_done_trigger` in a matrix with `msg` is the moment when uet-htsim has sent the last \
+                 packet, which is not supported; expected `recv_done_trigger`",
+            ),
+            (
+                "Nodes 4\nConnections 0\nTriggers 1\ntrigger id 1 barrier count 0\n",
+                "line 4: the barrier 1 has count 0; expected at least 1",
             ),
             (
                 "Nodes 4\nConnections 1\n0->1 size 5\n",

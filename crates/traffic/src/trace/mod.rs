@@ -52,6 +52,15 @@ impl fmt::Display for Place {
     }
 }
 
+/// What a file holds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Read<T> {
+    /// Its flows.
+    pub flows: T,
+    /// What else it says that Weft ignores, in words.
+    pub ignored: Vec<String>,
+}
+
 /// Why a file is not a valid trace.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{place}{why}")]
@@ -76,6 +85,10 @@ enum Start {
 const STARTS: [(&str, Start); 3] =
     [("start", Start::Text), ("start_s", Start::Seconds), ("start_ps", Start::Picoseconds)];
 
+/// The names of all columns that are read.
+const COLUMNS: [&str; 10] =
+    ["src", "dst", "bytes", "start", "start_s", "start_ps", "class", "dscp", "sport", "dport"];
+
 /// The column indices of a trace.
 #[derive(Debug)]
 struct Columns {
@@ -97,6 +110,16 @@ impl Columns {
                 format!("there is no column `{name}` among {found}; expected src, dst, bytes and start (or start_s, start_ps)")
             })
         };
+        if let [line] = names
+            && let Some(mark) = [';', '\t', '|'].into_iter().find(|mark| line.contains(*mark))
+        {
+            return Err(format!("the columns are separated by {mark:?}; expected commas"));
+        }
+        if let Some(twice) =
+            COLUMNS.iter().find(|name| names.iter().filter(|other| other == name).count() > 1)
+        {
+            return Err(format!("there are two columns `{twice}`; remove one"));
+        }
         let (src, dst, bytes) = (needed("src")?, needed("dst")?, needed("bytes")?);
         let starts: Vec<_> = STARTS.into_iter().filter(|(name, _)| place(name).is_some()).collect();
         if let [(kept, _), (other, _), ..] = starts[..] {
@@ -176,7 +199,7 @@ fn read_unit<T: FromStr<Err: fmt::Display>>(column: &str, text: &str) -> Result<
 }
 
 /// The text of a file without the byte order mark that some editors put before it.
-fn without_mark(bytes: &[u8]) -> &[u8] {
+pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 

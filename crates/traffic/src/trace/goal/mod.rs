@@ -2,18 +2,26 @@
 //! `rank 0 { l1: send 10b to 1 tag 0  l2: calc 100 cpu 0  l2 requires l1 }`.
 //!
 //! A send becomes a flow. What requires it starts when all its bytes are acknowledged, what requires a receive when the
-//! matching flow has arrived; sends and receives between two ranks match in their order by tag. `calc` delays what
-//! requires it by nanoseconds. What `irequires` an operation starts when that starts. `cpu` and `nic` are read and not
-//! used: operations of a rank overlap unless they require each other.
+//! [matching](matching) flow has arrived. `calc` delays what requires it by nanoseconds. What `irequires` an operation
+//! starts when that starts. `cpu` and `nic` are read and not used: operations of a rank overlap unless they require each
+//! other.
+
+mod matching;
+mod order;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use weft_units::Duration;
 
-use super::{Place, TraceError, is_too_large, too_large, without_mark};
-use crate::dependencies::{Node, Point};
+use self::matching::{Half, Inbox, Match, matches};
+use self::order::Order;
+use super::{Place, Read, TraceError, is_too_large, too_large, without_mark};
+use crate::dependencies::{Node, Point, StepKind};
 use crate::program::{Program, spell_circle};
 use crate::words::short;
+
+/// Any rank or any tag, in a receive.
+const ANY: &str = "-1";
 
 /// A word of the file and its line.
 #[derive(Clone, Copy, Debug)]
@@ -31,16 +39,6 @@ enum Operation {
     Receive(Node),
     /// The step at which it starts, and how long it takes.
     Calc(Node, Duration),
-}
-
-/// Source, destination and tag of a message.
-type Channel = (u32, u32, u64);
-
-/// A send or receive that waits for its counterpart.
-struct Half {
-    node: Node,
-    bytes: u64,
-    line: u64,
 }
 
 /// A requirement within a rank.
@@ -69,8 +67,12 @@ struct Reading<'a> {
     program: Program,
     /// The operations of the program's flows and steps.
     origins: [Vec<Origin<'a>>; 2],
-    sends: BTreeMap<Channel, VecDeque<Half>>,
-    receives: BTreeMap<Channel, VecDeque<Half>>,
+    /// By the rank that receives.
+    inboxes: BTreeMap<u32, Inbox>,
+    /// By rank.
+    orders: BTreeMap<u32, Order>,
+    /// Whether an operation has another processor or interface than the first.
+    is_placed: bool,
     /// The last line.
     last: u64,
 }
@@ -78,9 +80,9 @@ struct Reading<'a> {
 /// Reads a GOAL file in its text form.
 ///
 /// # Errors
-/// A line that is not valid, with its number; a message that nobody sends or receives; operations that wait for each
-/// other in a circle.
-pub fn read_goal(bytes: &[u8]) -> Result<Program, TraceError> {
+/// A line that is not valid, with its number; a message that nobody sends or receives, or whose receive depends on the
+/// time; operations that wait for each other in a circle.
+pub fn read_goal(bytes: &[u8]) -> Result<Read<Program>, TraceError> {
     let text = std::str::from_utf8(without_mark(bytes)).ok().filter(|text| !text.contains('\0')).ok_or_else(
         || {
             let why =
@@ -90,15 +92,22 @@ pub fn read_goal(bytes: &[u8]) -> Result<Program, TraceError> {
     )?;
     let words = words(text)?;
     let last = words.back().map_or(1, |word| word.line);
-    let (sends, receives) = (BTreeMap::new(), BTreeMap::new());
     let (program, origins) = (Program::default(), Default::default());
-    let mut reading = Reading { words, program, origins, sends, receives, last };
+    let (inboxes, orders) = (BTreeMap::new(), BTreeMap::new());
+    let mut reading = Reading { words, program, origins, inboxes, orders, is_placed: false, last };
     reading.file()?;
     reading.join()?;
-    match reading.program.circle() {
-        None => Ok(reading.program),
-        Some(circle) => Err(reading.waiting(&circle)),
+    if let Some(circle) = reading.program.circle() {
+        return Err(reading.waiting(&circle));
     }
+    if let Some(flow) = reading.program.unstarted().first() {
+        let why =
+            "this message is never sent: what it requires waits for messages that are sent only after it";
+        return Err(at(reading.origins[0][*flow as usize].line, why));
+    }
+    let placed = "`cpu` and `nic` are ignored: operations of a rank overlap unless they require each other";
+    let ignored = reading.is_placed.then(|| placed.to_owned()).into_iter().collect();
+    Ok(Read { flows: reading.program, ignored })
 }
 
 /// The words of a file, without comments. Braces and the colon after a label are words of their own.
@@ -219,7 +228,7 @@ impl<'a> Reading<'a> {
     /// The block of a rank.
     fn block(&mut self, rank: u32) -> Result<(), TraceError> {
         self.need("{")?;
-        let mut labels: HashMap<&str, Operation> = HashMap::new();
+        let mut labels: HashMap<&str, (usize, Operation)> = HashMap::new();
         let mut requirements = Vec::new();
         loop {
             let word = self.next("`}`")?;
@@ -258,7 +267,8 @@ impl<'a> Reading<'a> {
                         })
                     };
                     let (waiting, on, label) = (find(label, word.line)?, find(on.text, on.line)?, on.text);
-                    requirements.push(Requirement { waiting, on, is_start, label });
+                    self.orders.entry(rank).or_default().require(waiting.0, on.0, is_start);
+                    requirements.push(Requirement { waiting: waiting.1, on: on.1, is_start, label });
                 }
             }
         }
@@ -272,8 +282,9 @@ impl<'a> Reading<'a> {
         rank: u32,
         label: Option<&'a str>,
         word: Word<'a>,
-    ) -> Result<Operation, TraceError> {
+    ) -> Result<(usize, Operation), TraceError> {
         let line = word.line;
+        let operation = self.orders.entry(rank).or_default().add();
         let origin = Origin { verb: word.text, label, rank, line };
         let way = match word.text {
             "send" => "to",
@@ -283,7 +294,7 @@ impl<'a> Reading<'a> {
                 let took =
                     took.checked_mul(1_000).ok_or_else(|| at(line, too_large("calc", &took.to_string())))?;
                 self.attributes()?;
-                return Ok(Operation::Calc(self.step(origin), Duration::from_ps(took)));
+                return Ok((operation, Operation::Calc(self.step(origin), Duration::from_ps(took))));
             }
             other => {
                 return Err(at(
@@ -294,21 +305,32 @@ impl<'a> Reading<'a> {
         };
         let bytes = self.number("size", "b")?;
         self.need(way)?;
-        let peer = self.rank(way)?;
-        if peer == rank {
+        let is_send = way == "to";
+        let peer = match self.take(ANY) {
+            true if is_send => return Err(at(line, "a send to any rank; expected one rank")),
+            true => None,
+            false => Some(self.rank(way)?),
+        };
+        if peer == Some(rank) {
             return Err(at(line, format!("rank {rank} sends to itself")));
         }
         let tag = self.attributes()?;
-        if way == "to" {
-            // A flow has at least one byte.
-            let node = self.program.flow(rank, peer, bytes.max(1));
-            self.origins[0].push(origin);
-            self.sends.entry((rank, peer, tag)).or_default().push_back(Half { node, bytes, line });
-            Ok(Operation::Send(node))
-        } else {
-            let node = self.step(origin);
-            self.receives.entry((peer, rank, tag)).or_default().push_back(Half { node, bytes, line });
-            Ok(Operation::Receive(node))
+        match (is_send, peer, tag) {
+            (true, _, None) => Err(at(line, "a send with any tag; expected one tag")),
+            (true, Some(peer), _) => {
+                // A flow has at least one byte.
+                let node = self.program.flow(rank, peer, bytes.max(1));
+                self.origins[0].push(origin);
+                let send = Half { node, bytes, line, operation, src: Some(rank), tag };
+                self.inboxes.entry(peer).or_default().sends.push(send);
+                Ok((operation, Operation::Send(node)))
+            }
+            _ => {
+                let node = self.step(origin);
+                let receive = Half { node, bytes, line, operation, src: peer, tag };
+                self.inboxes.entry(rank).or_default().receives.push(receive);
+                Ok((operation, Operation::Receive(node)))
+            }
         }
     }
 
@@ -326,9 +348,9 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The attributes of an operation; returns its tag.
-    fn attributes(&mut self) -> Result<u64, TraceError> {
-        let mut tag = 0;
+    /// The attributes of an operation; returns its tag, `None` for any.
+    fn attributes(&mut self) -> Result<Option<u32>, TraceError> {
+        let mut tag = Some(0);
         while let Some(word) = self.words.front().copied() {
             // A label may be called like an attribute.
             let is_label =
@@ -337,9 +359,17 @@ impl<'a> Reading<'a> {
                 break;
             }
             self.words.pop_front();
-            let value = self.number(word.text, "")?;
-            if word.text == "tag" {
-                tag = value;
+            if word.text != "tag" {
+                self.is_placed |= self.number(word.text, "")? > 0;
+            } else if self.take(ANY) {
+                tag = None;
+            } else {
+                let number = self.number(word.text, "")?;
+                // LogGOPSim keeps tags in 32 bits, and the largest for any tag.
+                let fits = u32::try_from(number).ok().filter(|tag| *tag < u32::MAX);
+                tag = Some(fits.ok_or_else(|| {
+                    at(word.line, format!("tag: {number} is too large; expected at most {}", u32::MAX - 1))
+                })?);
             }
         }
         Ok(tag)
@@ -381,29 +411,32 @@ impl<'a> Reading<'a> {
 
     /// Makes each receive wait for its message.
     fn join(&mut self) -> Result<(), TraceError> {
-        for ((src, dst, tag), mut receives) in std::mem::take(&mut self.receives) {
-            let mut sends = self.sends.remove(&(src, dst, tag)).unwrap_or_default();
-            while let Some(receive) = receives.pop_front() {
-                let message = format!("from rank {src} to rank {dst} with tag {tag}");
-                let Some(send) = sends.pop_front() else {
-                    return Err(at(receive.line, format!("nobody sends this message {message}")));
-                };
-                if send.bytes != receive.bytes {
-                    let why = format!(
-                        "this message {message} has {} bytes; on line {} it has {}",
-                        receive.bytes, send.line, send.bytes
-                    );
-                    return Err(at(receive.line, why));
+        for matched in matches(std::mem::take(&mut self.inboxes), &self.orders)? {
+            match matched {
+                Match::One(send, receive) => {
+                    self.program.need(receive.node, (send.node, Point::Received), Duration::ZERO);
                 }
-                self.program.need(receive.node, (send.node, Point::Received), Duration::ZERO);
-            }
-            if let Some(send) = sends.pop_front() {
-                return Err(self.unreceived((src, dst, tag), &send));
+                Match::Arrival(sends, receives) => self.join_by_arrival(&sends, &receives),
             }
         }
-        match std::mem::take(&mut self.sends).into_iter().next() {
-            Some((channel, sends)) if !sends.is_empty() => Err(self.unreceived(channel, &sends[0])),
-            _ => Ok(()),
+        Ok(())
+    }
+
+    /// Lets the first receive take the first of the messages that arrives, and so on.
+    fn join_by_arrival(&mut self, sends: &[Half], receives: &[Half]) {
+        let origin = self.origin(receives[0].node);
+        let arrival = self.step(origin);
+        if let Some(last) = self.program.steps.last_mut() {
+            last.kind = StepKind::Each;
+        }
+        for send in sends {
+            self.program.need(arrival, (send.node, Point::Received), Duration::ZERO);
+        }
+        // What waits for such a step goes on in the order of the steps.
+        for receive in receives {
+            let taken = self.step(self.origin(receive.node));
+            self.program.need(taken, (arrival, Point::Started), Duration::ZERO);
+            self.program.need(receive.node, (taken, Point::Started), Duration::ZERO);
         }
     }
 
@@ -417,10 +450,6 @@ impl<'a> Reading<'a> {
         let line = circle.first().map_or(self.last, |node| self.origin(*node).line);
         at(line, format!("operations wait for each other in a circle: {}", spell_circle(circle, name)))
     }
-
-    fn unreceived(&self, (src, dst, tag): Channel, send: &Half) -> TraceError {
-        at(send.line, format!("nobody receives this message from rank {src} to rank {dst} with tag {tag}"))
-    }
 }
 
 #[cfg(test)]
@@ -433,7 +462,7 @@ mod tests {
         let text = "num_ranks 2 // two\nrank 0 {\n l1: send 10b to 1 tag 0\n /* waits */ l2: calc 100 cpu 0\n\
             l2 requires l1\n l3: send 0 b to 1 tag 4 nic 1\n l3 requires l2 }\nrank 1 {\n\
             a: recv 10b from 0 tag 0\n b: recv 0b from 0 tag 4\n b requires a\n}\n";
-        let mut program = read_goal(text.as_bytes()).unwrap();
+        let mut program = read_goal(text.as_bytes()).unwrap().flows;
         assert_eq!(program.flows.iter().map(|flow| flow.bytes).collect::<Vec<_>>(), [10, 1]);
         program.settle().unwrap();
         let spell = |node| match node {
@@ -457,12 +486,132 @@ mod tests {
     fn what_irequires_an_operation_waits_for_its_start_only() {
         let text = "num_ranks 2 rank 0 { a: recv 5b from 1 b: calc 7 b irequires a c: send 5b to 1 c requires b } \
             rank 1 { s: send 5b to 0 r: recv 5b from 0 }";
-        let mut program = read_goal(text.as_bytes()).unwrap();
+        let mut program = read_goal(text.as_bytes()).unwrap().flows;
         program.settle().unwrap();
         // Nothing holds up the calculation: the flow starts after it.
         let waits = |flow| program.needs.iter().any(|need| need.waiting == Node::Flow(flow));
         assert!(!waits(0) && !waits(1), "{program:?}");
         assert_eq!(program.flows.iter().map(|flow| flow.start.ps()).collect::<Vec<_>>(), [7_000, 0]);
+    }
+
+    /// What waits for what, the steps without waiting replaced by start times.
+    fn needs(text: &str) -> Vec<String> {
+        let mut program = read_goal(text.as_bytes()).unwrap().flows;
+        program.settle().unwrap();
+        let spell = |node| match node {
+            Node::Flow(flow) => format!("f{flow}"),
+            Node::Step(step) => format!("s{step}"),
+        };
+        let needs = program.needs.iter();
+        needs.map(|need| format!("{} {} {:?}", spell(need.waiting), spell(need.on), need.at)).collect()
+    }
+
+    #[test]
+    fn a_receive_may_be_larger_than_its_message() {
+        let text = "num_ranks 2 rank 0 { send 100b to 1 tag 5 } rank 1 { recv 200b from 0 tag 5 }";
+        assert_eq!(read_goal(text.as_bytes()).unwrap().flows.flows[0].bytes, 100);
+    }
+
+    #[test]
+    fn a_receive_from_any_rank_or_with_any_tag_takes_the_only_message_left_for_it() {
+        for from in ["from -1 tag 5", "from -1 tag -1", "from 0 tag -1"] {
+            let text = format!(
+                "num_ranks 2 rank 0 {{ send 100b to 1 tag 5 }} rank 1 {{ l1: recv 100b {from} l2: calc 9 l2 requires l1 }}"
+            );
+            assert_eq!(needs(&text), ["s1 s0 Started", "s0 f0 Received"], "{from}");
+        }
+        // The first receive is posted before the second, which may take any message.
+        let text = "num_ranks 3 rank 0 { send 1b to 2 tag 5 } rank 1 { send 1b to 2 tag 5 }\n\
+            rank 2 { a: recv 1b from 1 tag 5 b: recv 1b from -1 tag 5 b requires a }";
+        assert_eq!(needs(text), ["s1 s0 Started", "s0 f1 Received", "s1 f0 Received"]);
+        // Messages of one rank arrive in the order in which it sends them.
+        let text = "num_ranks 2 rank 0 { a: send 1b to 1 tag 7 b: send 1b to 1 tag 5 b requires a }\n\
+            rank 1 { recv 1b from 0 tag -1 recv 1b from 0 tag -1 }";
+        assert_eq!(needs(text), ["f1 f0 Acknowledged", "s0 f0 Received", "s1 f1 Received"]);
+    }
+
+    #[test]
+    fn receives_that_accept_all_messages_take_them_in_the_order_of_arrival() {
+        let text = "num_ranks 3 rank 0 { send 1b to 2 } rank 1 { send 1b to 2 }\n\
+            rank 2 { b: recv 1b from -1 a: recv 1b from -1 b requires a }";
+        // Steps 0 and 1 are the receives, 2 is the arrival of a message, 3 and 4 are what the receives take.
+        let expected = [
+            "s0 s1 Started",
+            "s2 f0 Received",
+            "s2 f1 Received",
+            "s3 s2 Started",
+            "s1 s3 Started",
+            "s4 s2 Started",
+            "s0 s4 Started",
+        ];
+        assert_eq!(needs(text), expected);
+        let program = read_goal(text.as_bytes()).unwrap().flows;
+        let kinds: Vec<_> = program.steps.iter().map(|step| step.kind == StepKind::Each).collect();
+        assert_eq!(kinds, [false, false, true, false, false]);
+    }
+
+    #[test]
+    fn a_match_that_depends_on_the_time_is_refused() {
+        let three = |block: &str| {
+            format!(
+                "num_ranks 3\nrank 0 {{ send 1b to 2 tag 5 }}\nrank 1 {{ send 1b to 2 tag 5 }}\nrank 2 {{\n{block}\n}}\n"
+            )
+        };
+        for (text, message) in [
+            (
+                three("a: recv 1b from -1 tag 5\nb: recv 1b from 1 tag 5\nb requires a"),
+                "line 5: whether this receive takes the message of rank 0 (line 2) or of rank 1 (line 3) depends on \
+                 the time, and the receive on line 6 does not accept all that are left; give the source or the tag",
+            ),
+            (
+                three("c: calc 5\nd: calc 5\na: recv 1b from -1 tag 5\nb: recv 1b from -1 tag 5\na requires c\nb requires d"),
+                "line 8: whether this receive or the one on line 7 is posted first depends on the time, and both \
+                 accept a message from any rank or with any tag; let one require the other",
+            ),
+            (
+                three("a: recv 1b from -1 tag 5\nb: recv 1b from -1 tag 5\nc: recv 1b from -1 tag 5"),
+                "line 7: nobody sends this message from any rank to rank 2 with tag 5",
+            ),
+            (
+                three("a: recv 1b from -1 tag 5"),
+                "line 3: nobody receives this message from rank 1 to rank 2 with tag 5",
+            ),
+            (
+                three("a: recv 0b from -1 tag 5\nb: recv 1b from -1 tag 5"),
+                "line 3: this message from rank 1 to rank 2 with tag 5 has 1 bytes; the receive on line 5 takes 0",
+            ),
+            (
+                "num_ranks 2\nrank 0 { c: calc 1 d: calc 1\na: send 1b to 1 tag 7\nb: send 1b to 1 tag 5\n\
+                 a requires c b requires d }\nrank 1 { recv 1b from 0 tag -1 recv 1b from 0 tag -1 }"
+                    .to_owned(),
+                "line 4: whether this message or the one on line 3 is sent first depends on the time, and a receive of \
+                 rank 1 accepts any tag; let one require the other",
+            ),
+            (
+                "num_ranks 3\nrank 0 { r: recv 1b from 2 s: send 1b to 2 s requires r }\nrank 1 { send 1b to 2 }\n\
+                 rank 2 { a: recv 1b from -1 b: recv 1b from -1 b requires a\nd: send 1b to 0 d requires b }"
+                    .to_owned(),
+                "line 2: this message is never sent: what it requires waits for messages that are sent only after it",
+            ),
+        ] {
+            assert_eq!(read_goal(text.as_bytes()).unwrap_err().to_string(), message, "{text}");
+        }
+    }
+
+    #[test]
+    fn messages_of_a_channel_match_in_the_order_of_their_requirements() {
+        let text = "num_ranks 2 rank 0 { b: send 2b to 1 a: send 1b to 1 b requires a }\n\
+            rank 1 { recv 1b from 0 recv 2b from 0 }";
+        assert_eq!(needs(text), ["f0 f1 Acknowledged", "s0 f1 Received", "s1 f0 Received"]);
+    }
+
+    #[test]
+    fn processors_and_interfaces_are_ignored_and_named_once() {
+        let ignored = |cpu: u32| {
+            let text = format!("num_ranks 1 rank 0 {{ calc 5 cpu {cpu} calc 6 cpu {cpu} }}");
+            read_goal(text.as_bytes()).unwrap().ignored.len()
+        };
+        assert_eq!([0, 1].map(ignored), [0, 1]);
     }
 
     #[test]
@@ -513,8 +662,19 @@ mod tests {
                  2), which waits for send `s` of rank 0 (line 1)",
             ),
             (
-                "num_ranks 2 rank 0 { send 5b to 1 }\nrank 1 { recv 6b from 0 }",
-                "line 2: this message from rank 0 to rank 1 with tag 0 has 6 bytes; on line 1 it has 5",
+                "num_ranks 2 rank 0 { send 7b to 1 }\nrank 1 { recv 6b from 0 }",
+                "line 1: this message from rank 0 to rank 1 with tag 0 has 7 bytes; the receive on line 2 takes 6",
+            ),
+            (&two("send 5b to -1"), "line 3: a send to any rank; expected one rank"),
+            (&two("send 5b to 1 tag -1"), "line 3: a send with any tag; expected one tag"),
+            (&two("send 5b to -2"), "line 3: to: `-2` is not a whole number"),
+            (
+                &two("recv 5b from 1 tag 4294967295"),
+                "line 3: tag: 4294967295 is too large; expected at most 4294967294",
+            ),
+            (
+                &two("recv 5b from -1 tag -1"),
+                "line 3: nobody sends this message from any rank to rank 0 with any tag",
             ),
         ] {
             assert_eq!(read_goal(text.as_bytes()).unwrap_err().to_string(), message, "{text:?}");
