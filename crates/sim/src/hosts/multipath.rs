@@ -310,7 +310,13 @@ impl Multipath {
                 net.tell(node, News::Opened(strand, tuple));
                 continue;
             }
-            side.alarms.arm(place, connection.next_timeout(), connection.held_until(), &mut net.queue);
+            let (mut timeout, mut held) = (connection.next_timeout(), connection.held_until());
+            if side.in_line {
+                // It is called when it is its turn. A timeout that has passed acts when it sends.
+                held = Time::MAX;
+                timeout = if timeout > now { timeout } else { Time::MAX };
+            }
+            side.alarms.arm(place, timeout, held, &mut net.queue);
             if !side.is_over && (side.connection.is_closed() || side.connection.is_aborted()) {
                 side.is_over = true;
                 let aborted = side.connection.is_aborted();

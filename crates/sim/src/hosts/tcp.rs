@@ -418,7 +418,8 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
                 side.endpoint.leaves_at(now, net.departure(side.nic), self.segment.len);
             }
         }
-        let held = if small_queues { side.endpoint.held_until() } else { Time::MAX };
+        // In line, it is called when it is its turn.
+        let held = if small_queues && !side.in_line { side.endpoint.held_until() } else { Time::MAX };
         let timeout = side.endpoint.next_timeout().min(side.path.wakes_at());
         side.alarms.arm(place, timeout, held, &mut net.queue);
         if !side.is_over && (side.endpoint.is_closed() || side.endpoint.is_aborted()) {

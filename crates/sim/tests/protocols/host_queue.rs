@@ -74,3 +74,22 @@ fn a_longer_queue_of_a_host_lets_packets_wait_in_it() {
     let (few, some, all) = (longest("4 packets"), longest("50 packets"), longest("unlimited"));
     assert!(few <= 5 * 632 && some > 40 * 632 && some <= 51 * 632 && all > 100 * 632, "{few} {some} {all}");
 }
+
+#[test]
+fn subflows_and_connections_that_small_queues_hold_wait_in_line_as_well() {
+    let traffic = "flow_list = [\
+        { src = \"h0\", dst = \"h4\", bytes = \"2 MB\" },\
+        { src = \"h0\", dst = \"h5\", bytes = \"2 MB\" },\
+        { src = \"h1\", dst = \"h4\", bytes = \"2 MB\" }]";
+    let loss = "[[event]]\nat = \"1 ms\"\nfail = \"l0-s0\"\n[[event]]\nat = \"300 ms\"\nheal = \"l0-s0\"";
+    for mptcp in ["off", "fullmesh", "ndiffports"] {
+        for rate in ["100 Mbps", "10 Gbps"] {
+            let transport = format!("profile = \"linux\"\nmptcp = \"{mptcp}\"");
+            let ports = format!("host_rate = \"{rate}\"\nqueue = \"50 packets\"");
+            let rest = format!("limit = \"20 s\"\n{loss}");
+            let plan = leaf_spine(&ports, traffic, &transport, &rest);
+            let (report, _) = run(&plan, 1);
+            assert_eq!((report.flows_finished, lost_and_marked(&plan, &report)), (3, (0, 0)), "{mptcp} {rate}");
+        }
+    }
+}
