@@ -200,8 +200,13 @@ impl FabricBuilder {
         if spec.delay > MAX_DELAY {
             return Err(FabricError::Delay { from: from(), to: to(), delay: spec.delay });
         }
-        let limit = spec.queue.limit;
-        if matches!(limit, Limit::Packets(0)) || matches!(limit, Limit::Bytes(bytes) if bytes < MIN_FRAME) {
+        let is_too_small = |limit: &Limit| match *limit {
+            Limit::Packets(packets) => packets == 0,
+            Limit::Bytes(bytes) => bytes < MIN_FRAME,
+            Limit::Unlimited => false,
+        };
+        let mut limits = [Some(spec.queue.limit), spec.queue.trim_queue].into_iter().flatten();
+        if let Some(limit) = limits.find(is_too_small) {
             return Err(FabricError::Queue { from: from(), to: to(), limit });
         }
         let given = spec.queue.classes.len();

@@ -68,7 +68,7 @@ impl Fabric {
         let nodes = &self.nodes;
         for link in self.links.iter_mut().filter(|link| nodes[link.from.index()].is_host()) {
             let own = &mut link.queue;
-            (own.ecn_threshold, own.red, own.trim) = (None, None, false);
+            (own.ecn_threshold, own.red, own.trim, own.trim_queue) = (None, None, false, None);
             // With flow control it is the space at the other end of the link, from which thresholds derive.
             if own.pfc.is_none() {
                 own.limit = Limit::Unlimited;

@@ -58,6 +58,8 @@ pub struct QueueSpec {
     pub red: Option<RedSpec>,
     /// A packet that finds its queue full is cut to its headers, if its protocol knows such packets.
     pub trim: bool,
+    /// The limit of the queue of cut packets, the most urgent one; `None`: twice `limit`, in bytes of full packets.
+    pub trim_queue: Option<Limit>,
     /// The switch at the end of the link pauses the queues instead of dropping packets.
     pub pfc: Option<PfcSpec>,
 }
@@ -72,6 +74,7 @@ impl QueueSpec {
             scheduler: Scheduler::StrictPriority,
             red: None,
             trim: false,
+            trim_queue: None,
             pfc: None,
         }
     }
@@ -208,7 +211,7 @@ impl FromStr for QueueSpec {
 
 impl Serialize for QueueSpec {
     /// The limit as text if that is sufficient, else a table of `limit`, `ecn_threshold`, `scheduler`, `weights`, `red`,
-    /// `trim` and `pfc`.
+    /// `trim`, `trim_queue` and `pfc`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_plain() {
             return self.limit.serialize(serializer);
@@ -227,6 +230,9 @@ impl Serialize for QueueSpec {
         }
         if self.trim {
             map.serialize_entry("trim", &true)?;
+            if let Some(limit) = &self.trim_queue {
+                map.serialize_entry("trim_queue", limit)?;
+            }
         }
         if let Some(pfc) = &self.pfc {
             map.serialize_entry("pfc", pfc)?;
@@ -250,6 +256,7 @@ impl<'de> Deserialize<'de> for QueueSpec {
             red: Option<RedSpec>,
             #[serde(default)]
             trim: bool,
+            trim_queue: Option<Limit>,
             pfc: Option<PfcSpec>,
         }
         struct Either;
@@ -270,6 +277,7 @@ impl<'de> Deserialize<'de> for QueueSpec {
                     scheduler: table.scheduler,
                     red: table.red,
                     trim: table.trim,
+                    trim_queue: table.trim_queue,
                     pfc: table.pfc,
                 })
             }

@@ -83,12 +83,14 @@ pub struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// The idle network of partition `part`, in a run with this seed; with turns for the links of its hosts if they pace.
+    /// The idle network of partition `part`, in a run with this seed; with turns for the links of its hosts if they pace. A
+    /// full packet of the hosts has `full_packet` bytes.
     pub fn new(
         (fabric, seed): (&'a Fabric, u64),
         division: &Division,
         part: usize,
         (strand_bits, paces): (u32, bool),
+        full_packet: u32,
     ) -> Self {
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
         let mut far_ends = Vec::new();
@@ -126,7 +128,7 @@ impl<'a> Network<'a> {
             }
         }
         let ids: Vec<LinkId> = lines.iter().map(|line| line.id).collect();
-        let ports = Ports::new(fabric, seed, &ids, |node| division.part_of(node) == part);
+        let ports = Ports::new(fabric, (seed, full_packet), &ids, |node| division.part_of(node) == part);
         let leaves = if ports.is_empty() { lines.len() } else { 2 * lines.len() };
         let mut links = Links::new(fabric, &lines);
         for link in (0..links.count()).filter(|link| ports.get(*link).is_some()) {

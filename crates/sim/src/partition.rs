@@ -102,7 +102,13 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         world: &World<'_>,
     ) -> Self {
         let is_own = |node: NodeId| division.part_of(node) == part;
-        let mut net = Network::new((fabric, seed), division, part, (H::STRAND_BITS, hosts.paces()));
+        let mut net = Network::new(
+            (fabric, seed),
+            division,
+            part,
+            (H::STRAND_BITS, hosts.paces()),
+            world.framing.full_packet(),
+        );
         let nodes = fabric.switches().filter(|node| is_own(*node));
         let switches = Switches::new(blueprint, fabric, nodes, seed, &net);
         let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));

@@ -68,8 +68,13 @@ fn is_served(fabric: &Fabric, id: LinkId, uses_pfc: bool) -> bool {
 }
 
 impl Ports {
-    /// The ports of these links, which a partition has if they are its `own`.
-    pub fn new(fabric: &Fabric, seed: u64, links: &[LinkId], is_own: impl Fn(NodeId) -> bool) -> Self {
+    /// The ports of these links, which a partition has if they are its `own`; full packets have `full_packet` bytes.
+    pub fn new(
+        fabric: &Fabric,
+        (seed, full_packet): (u64, u32),
+        links: &[LinkId],
+        is_own: impl Fn(NodeId) -> bool,
+    ) -> Self {
         let mut buffers = Vec::new();
         let mut places: BTreeMap<NodeId, usize> = BTreeMap::new();
         let uses_pfc = fabric.uses_pfc();
@@ -83,7 +88,8 @@ impl Ports {
                 places.insert(link.from, buffers.len() - 1);
                 Some(buffers.len() - 1)
             });
-            Some(ServedPort::new((id, link), seed, fabric.node(link.from).is_host(), buffer))
+            let at_host = (fabric.node(link.from).is_host(), full_packet);
+            Some(ServedPort::new((id, link), seed, at_host, buffer))
         });
         let ports: Vec<Option<ServedPort>> = ports.collect();
         let account = |id: &LinkId| Ingress::new(fabric, *id).filter(|_| is_own(fabric.link(*id).to));

@@ -34,8 +34,9 @@ pub struct ServedPort {
     pub buffer: Option<usize>,
     /// Whether its packets have come over links: not those of a host, which are its own.
     pub is_at_switch: bool,
-    /// The limit of each queue; `None` at a host whose link has flow control, where packets wait in its memory.
-    limit: Option<Limit>,
+    /// The limits of the most urgent queue, which cut packets join, and of each other queue; `None` at a host whose link has
+    /// flow control, where packets wait in its memory.
+    limits: [Option<Limit>; 2],
     /// The lossless queues, one bit each.
     lossless: u8,
     marking: Option<Marking>,
@@ -49,15 +50,22 @@ pub struct ServedPort {
 }
 
 impl ServedPort {
-    /// The idle port of `link`, at a host if it `is_at_host`.
-    pub fn new((id, link): (LinkId, &Link), seed: u64, is_at_host: bool, buffer: Option<usize>) -> Self {
+    /// The idle port of `link`, at a host if it `is_at_host`; a full packet of the hosts has `full_packet` bytes.
+    pub fn new(
+        (id, link): (LinkId, &Link),
+        seed: u64,
+        (is_at_host, full_packet): (bool, u32),
+        buffer: Option<usize>,
+    ) -> Self {
         let spec: &QueueSpec = &link.queue;
+        let is_limited = !is_at_host || spec.pfc.is_none();
+        let urgent = if spec.trim { trim_queue(link, full_packet) } else { spec.limit };
         Self {
             queues: ClassQueue::new(spec),
             line_busy: false,
             buffer,
             is_at_switch: !is_at_host,
-            limit: Some(spec.limit).filter(|_| !is_at_host || spec.pfc.is_none()),
+            limits: [urgent, spec.limit].map(|limit| Some(limit).filter(|_| is_limited)),
             lossless: lossless_queues(spec),
             marking: Marking::new(spec, seed, id),
             trims: spec.trim.then(|| stream(seed, "trim", id.0.into())),
@@ -76,7 +84,7 @@ impl ServedPort {
     /// Whether a packet fits the limit of a queue.
     pub fn fits(&self, class: usize, wire_bytes: u32) -> bool {
         let (bytes, packets) = self.queues.of(class);
-        self.limit.is_none_or(|limit| match limit {
+        self.limits[usize::from(class > 0)].is_none_or(|limit| match limit {
             Limit::Packets(limit) => packets < limit,
             Limit::Bytes(limit) => bytes + u64::from(wire_bytes) <= limit,
             Limit::Unlimited => true,
@@ -170,6 +178,15 @@ impl ServedPort {
         let pending = if self.paused == 0 { Duration::ZERO } else { now.saturating_since(self.paused_since) };
         PortCounters { paused: self.counters.paused + pending, ..self.counters }
     }
+}
+
+/// The limit of the queue that cut packets join: by default twice that of the others, as in uet-htsim.
+fn trim_queue(link: &Link, full_packet: u32) -> Limit {
+    link.queue.trim_queue.unwrap_or(Limit::Bytes(match link.queue.limit {
+        Limit::Bytes(bytes) => bytes.saturating_mul(2),
+        Limit::Packets(packets) => 2 * u64::from(packets) * u64::from(link.overhead.wire_bytes(full_packet)),
+        Limit::Unlimited => return Limit::Unlimited,
+    }))
 }
 
 /// Whether the receiver knows what to do with the packet's header alone: TCP does not.

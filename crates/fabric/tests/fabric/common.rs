@@ -14,13 +14,15 @@ fn any_limit() -> impl Strategy<Value = Limit> {
 /// Queues of any kind.
 pub fn any_queue() -> impl Strategy<Value = QueueSpec> {
     let weights = prop::collection::vec(1..100_u32, 0..4);
-    let served = (prop::option::of(any_red()), any::<bool>(), prop::option::of(any_pfc()));
+    let trim = prop::option::of(prop::option::of(any_limit()));
+    let served = (prop::option::of(any_red()), trim, prop::option::of(any_pfc()));
     (any_limit(), prop::option::of(any_limit()), weights, any::<bool>(), served).prop_map(
         |(limit, ecn_threshold, weights, drr, (red, trim, pfc))| QueueSpec {
             limit,
             ecn_threshold: ecn_threshold.filter(|_| red.is_none()),
             scheduler: if drr && !weights.is_empty() { Scheduler::Drr } else { Scheduler::StrictPriority },
-            trim: trim && weights.len() > 1,
+            trim: trim.is_some() && weights.len() > 1,
+            trim_queue: trim.flatten().filter(|_| weights.len() > 1),
             pfc: pfc.map(|pfc: PfcSpec| {
                 let own = (1_u8 << weights.len().max(1)) - 1;
                 PfcSpec { queues: pfc.queues.map(|queues| queues & own), ..pfc }

@@ -36,6 +36,12 @@ pub(crate) const LINK_KEYS: &[Key] = &[
         "packets that find their queue full are cut to 64 bytes instead of dropped",
     ),
     key(
+        "trim_queue",
+        Kind::Limit,
+        "",
+        "limit of the most urgent queue, which cut packets join; by default twice `queue`, in bytes of full packets",
+    ),
+    key(
         "pfc",
         Kind::Table(PFC_KEYS),
         "",
@@ -63,6 +69,7 @@ pub(crate) struct LinkSettings {
     queues: Option<(Scheduler, Vec<ClassSpec>)>,
     pub(crate) red: Option<At<RedSpec>>,
     pub(crate) trim: Option<At<bool>>,
+    trim_queue: Option<At<Limit>>,
     pub(crate) pfc: Option<At<PfcSpec>>,
 }
 
@@ -105,6 +112,7 @@ impl LinkSettings {
             queues,
             red: section.section("red").and_then(|table| red(&table)),
             trim: section.get("trim"),
+            trim_queue: section.get("trim_queue"),
             pfc: section.section("pfc").and_then(|table| pfc(&table, known)),
         }
     }
@@ -112,7 +120,10 @@ impl LinkSettings {
     /// Where the error of a port comes from.
     pub(crate) fn span_of(&self, error: &FabricError) -> Option<Span> {
         match error {
-            FabricError::Queue { .. } => self.queue.map(|at| at.span),
+            FabricError::Queue { limit, .. } => {
+                let is_it = |at: &At<Limit>| at.value == *limit;
+                self.queue.filter(is_it).or(self.trim_queue.filter(is_it)).map(|at| at.span)
+            }
             FabricError::Trim { .. } => self.trim.map(|at| at.span),
             FabricError::Red { .. } => self.red.map(|at| at.span),
             FabricError::LosslessQueue { .. }
@@ -139,6 +150,7 @@ impl LinkSettings {
             queue.red = None;
         }
         queue.trim = self.trim.map_or(queue.trim, |at| at.value);
+        queue.trim_queue = self.trim_queue.map_or(queue.trim_queue, |at| Some(at.value));
         queue.pfc = self.pfc.map_or(queue.pfc, |at| Some(at.value));
         LinkSpec {
             rate: rate.unwrap_or(spec.rate),

@@ -1,6 +1,6 @@
 //! Warnings of keys that another key leaves without effect.
 
-use weft_fabric::Fabric;
+use weft_fabric::{Fabric, Link};
 use weft_transport::roce::{CongestionControl, LossRecovery};
 use weft_transport::udp::Pattern;
 use weft_transport::uec::Congestion;
@@ -137,6 +137,11 @@ pub(super) fn idle(settings: &Settings) -> Vec<String> {
 
 /// Warns of ports that trim, and packets that they drop.
 pub(super) fn untrimmed(fabric: &Fabric, settings: &Settings) -> Option<String> {
+    let any = |has: fn(&Link) -> bool| fabric.links().iter().any(has);
+    let is_idle = any(|link| link.queue.trim_queue.is_some()) && !any(|link| link.queue.trim);
+    if is_idle && !sweeps(settings, "", "fabric.trim") {
+        return Some("`trim_queue` has no effect without `trim`: set trim = true".to_owned());
+    }
     let is_tcp =
         settings.transport.protocol.tcp().is_some() && !sweeps(settings, "fabric", "transport.protocol");
     (is_tcp && fabric.links().iter().any(|link| link.queue.trim)).then(|| {

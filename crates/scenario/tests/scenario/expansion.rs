@@ -236,6 +236,11 @@ fn keys_that_another_key_leaves_without_effect_are_warned_of() {
     let warnings = of("", &[trim, two]);
     assert!(warnings.len() == 1 && warnings[0].contains("`trim` has no effect"), "{warnings:?}");
     assert_eq!(of("", &[trim, two, "transport.protocol=uec"]), [""; 0]);
+    let own = "fabric.trim_queue=200 kB";
+    assert_eq!(of("", &[trim, two, own, "transport.protocol=uec"]), [""; 0]);
+    let warnings = of("", &[two, own, "transport.protocol=uec"]);
+    assert!(warnings.len() == 1 && warnings[0].contains("`trim_queue` has no effect"), "{warnings:?}");
+    assert_eq!(of("[sweep]\nfabric.trim = [true, false]\n", &[two, own, "transport.protocol=uec"]), [""; 0]);
     assert_eq!(of("[sweep]\ntransport.protocol = [\"tcp\", \"uec\"]\n", &[trim, two]), [""; 0]);
 }
 

@@ -54,7 +54,7 @@ fn failures_of_a_connection_matrix_are_events_at_the_start() {
 #[test]
 fn what_a_trace_says_and_weft_ignores_is_a_warning() {
     for (name, file, warning) in [
-        ("a.txt", "1\n0 5 3 7 100 2\nsrc dst\n", "line 1 says 1 flow; the file from line 3 on is ignored"),
+        ("a.txt", "1\n0 5 3 7 100 0.2\nsrc dst\n", "line 1 says 1 flow; the file from line 3 on is ignored"),
         (
             "a.cm",
             "Nodes 16\nConnections 1\n0->13 start 0 size 2000000 prio 3\n",

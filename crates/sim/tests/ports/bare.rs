@@ -38,7 +38,7 @@ impl Bare {
         builder.connect(switch, hosts[1], second).unwrap();
         let fabric: &'static Fabric =
             Box::leak(Box::new(builder.build().unwrap().with_buffer(buffer).unwrap()));
-        let mut net = Network::new((fabric, seed), &Division::of(fabric), 0, (1, false));
+        let mut net = Network::new((fabric, seed), &Division::of(fabric), 0, (1, false), 1_500);
         net.queue.set_end(Time::MAX);
         Self { net, arrived: Vec::new() }
     }

@@ -47,10 +47,36 @@ fn what_finds_no_space_arrives_without_its_payload_and_first() {
 #[test]
 fn a_cut_packet_without_space_is_lost_and_one_that_nobody_understands_is_never_cut() {
     // Two whole and two cut packets fit.
-    let bare = ten(two_queues(Limit::Packets(2)), datagram(), 1);
+    let trim_queue = Some(Limit::Packets(2));
+    let bare = ten(QueueSpec { trim_queue, ..two_queues(Limit::Packets(2)) }, datagram(), 1);
     assert_eq!((bare.dropped(), bare.arrived.len(), bare.port(2).trimmed), (5, 5, 7));
     let tcp = ten(two_queues(Limit::Bytes(3_000)), Header::default(), 1);
     assert_eq!((tcp.dropped(), tcp.arrived.len(), tcp.port(2).trimmed), (7, 3, 0));
+}
+
+#[test]
+fn the_queue_of_cut_packets_has_twice_the_limit_in_bytes() {
+    // Of 60 packets one is on the line, two wait, and the others are cut to 46 bytes.
+    let cut = |queue: QueueSpec| {
+        let fast = line(100, Duration::ZERO, QueueSpec::fifo(Limit::Packets(100)));
+        let mut bare = Bare::new(&fast, &line(1, Duration::ZERO, queue), None, 1);
+        (0..60).for_each(|tag| bare.offer(Time::ZERO, tag, 1_250, datagram()));
+        bare.finish();
+        let arrived = bare.arrived.iter().filter(|arrived| arrived.header.is_trimmed()).count();
+        assert_eq!(bare.dropped() as usize, 57 - arrived);
+        arrived
+    };
+    let own = |trim_queue, limit| QueueSpec { trim_queue: Some(trim_queue), ..two_queues(limit) };
+    for (queue, expected) in [
+        // 5152 bytes, and twice two full packets of 1500 bytes: 57 need 2622.
+        (two_queues(Limit::Bytes(2_576)), 57),
+        (two_queues(Limit::Packets(2)), 57),
+        (own(Limit::Bytes(930), Limit::Bytes(2_576)), 20),
+        (own(Limit::Packets(7), Limit::Bytes(2_576)), 7),
+        (own(Limit::Bytes(460), Limit::Packets(2)), 10),
+    ] {
+        assert_eq!(cut(queue.clone()), expected, "{queue:?}");
+    }
 }
 
 #[test]

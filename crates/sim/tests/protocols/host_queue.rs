@@ -89,7 +89,11 @@ fn subflows_and_connections_that_small_queues_hold_wait_in_line_as_well() {
             let rest = format!("limit = \"20 s\"\n{loss}");
             let plan = leaf_spine(&ports, traffic, &transport, &rest);
             let (report, _) = run(&plan, 1);
-            assert_eq!((report.flows_finished, lost_and_marked(&plan, &report)), (3, (0, 0)), "{mptcp} {rate}");
+            assert_eq!(
+                (report.flows_finished, lost_and_marked(&plan, &report)),
+                (3, (0, 0)),
+                "{mptcp} {rate}"
+            );
         }
     }
 }

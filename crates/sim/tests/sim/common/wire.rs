@@ -32,7 +32,7 @@ impl Wire {
         builder.connect(hosts[0], hosts[1], spec).expect("a good link");
         let fabric = builder.build().expect("two hosts and a link");
         let fabric = Box::leak(Box::new(fabric));
-        let mut net = Network::new((fabric, 1), &Division::of(fabric), 0, (1, false));
+        let mut net = Network::new((fabric, 1), &Division::of(fabric), 0, (1, false), 1_500);
         net.queue.set_end(Time::MAX);
         Self { link: net.link_at(hosts[0], PortId(0)), net, passed: Vec::new() }
     }
