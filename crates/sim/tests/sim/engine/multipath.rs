@@ -180,3 +180,35 @@ fn a_connection_whose_addresses_are_never_resolved_is_told_of_like_a_plain_one()
         assert_eq!(told, [(0, None, 0)]);
     }
 }
+
+/// Two hosts with a link to each of two switches, whose rates (in Mbps) and delays (in ms) these are.
+fn two_links(links: [(u64, u64); 2]) -> Fabric {
+    let mut fabric = FabricBuilder::new("two links");
+    let hosts = ["a", "b"].map(|name| fabric.add_host(name, 0, None).unwrap());
+    for (switch, (mbps, ms)) in ["s0", "s1"].into_iter().zip(links) {
+        let switch = fabric.add_switch(switch, 1, None).unwrap();
+        let spec = LinkSpec::new(Rate::from_bps(mbps * 1_000_000), Duration::from_ms(ms));
+        for host in hosts {
+            fabric.connect(host, switch, &spec).unwrap();
+        }
+    }
+    fabric.build().unwrap()
+}
+
+#[test]
+fn no_transfer_over_several_links_or_longer_paths_beats_its_ideal() {
+    let meshed = || Config { mptcp: Mptcp::Fullmesh, ..hosts(4) };
+    for (fabric, scheme_name, config) in [
+        (two_links([(100, 2), (100, 2)]), "ecmp", meshed()),
+        (two_links([(100, 1), (300, 5)]), "ecmp", meshed()),
+        (two_links([(100, 2), (100, 2)]), "ecmp", hosts(8)),
+        (study("topology1"), "smoc", hosts(4)),
+        (study("topology2"), "smoc", hosts(4)),
+    ] {
+        let trial = Trial::new(&fabric, scheme(scheme_name), config).flow(0, 1, 10 * MIB, Duration::ZERO);
+        let outcome = trial.limit(Duration::from_secs(20)).run();
+        let slowdown = outcome.fct(0).ps() as f64 / outcome.flows[0].ideal.ps() as f64;
+        println!("{} over {scheme_name}: {slowdown:.3}", fabric.name());
+        assert!((1.0..3.0).contains(&slowdown), "{} over {scheme_name}: {slowdown}", fabric.name());
+    }
+}
