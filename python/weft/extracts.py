@@ -33,7 +33,10 @@ def detail(results: Results) -> int:
 
 
 def intervals(summary: Summary) -> pl.DataFrame:
-    """The summary in long form: the group's columns, `metric`, `mean`, `low`, `high` (null without an interval)."""
+    """The summary in long form: the group's columns, `metric`, `mean`, `low`, `high` (null without an interval).
+
+    Groups that are not in a steady state have no rows: their means say nothing.
+    """
     rows = [
         {
             **row.group,
@@ -44,6 +47,7 @@ def intervals(summary: Summary) -> pl.DataFrame:
             "seeds": value.n,
         }
         for row in summary.rows
+        if row.mark is None
         for metric in METRICS
         if (value := row.estimates[metric.key]) is not None
     ]

@@ -302,7 +302,7 @@ class Results:
     def run_table(self) -> pl.DataFrame:
         """The finished runs with their identifying columns: `run`, `scheme`, `seed`, `point` and the swept keys."""
         columns = _identifying(self.finished)
-        columns |= {column(key): [_cell(run.overrides.get(key)) for run in self.finished] for key in self.keys}
+        columns |= {column(key): [cell(run.overrides.get(key)) for run in self.finished] for key in self.keys}
         return pl.DataFrame(columns, strict=False)
 
     def _run(self, entry: dict[str, Any], default_scheme: str) -> Run:
@@ -340,6 +340,6 @@ def _identifying(runs: Sequence[Run]) -> dict[str, list[Any]]:
     }
 
 
-def _cell(value: Any) -> Any:
+def cell(value: Any) -> Any:
     """A sweep value as a table cell: numbers and text unchanged, nested values as text."""
     return value if value is None or isinstance(value, (str, int, float, bool)) else show(value)

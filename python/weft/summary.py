@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from . import steadiness
 from .difference import FEW, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
 from .errors import ResultsError
 from .labels import column
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from .results import Results
+    from .steadiness import Mark
 
 __all__ = ["METRICS", "Metric", "Row", "Summary", "group_keys", "per_seed", "summarise"]
 
@@ -53,11 +55,13 @@ class Row:
     finished: float
     estimates: dict[str, Estimate | None]
     differences: dict[str, Difference | None]
-    """How each metric differs from the baseline's; empty without a baseline."""
+    """How each metric differs from the baseline's; empty without a baseline, None where one side is marked."""
     least: int = 0
     """Finished flows of the run with the fewest, of those with any."""
     shared: Shared | None = None
     """The flows of the differences; None without a baseline."""
+    mark: Mark | None = None
+    """Why its means say nothing, if its runs were not in a steady state."""
 
     def few(self, metric: Metric) -> bool:
         """Whether a quantile is over so few flows that it lies between their two largest values."""
@@ -113,6 +117,7 @@ class Summary:
             if self.baseline is not None:
                 record["compared"] = None if row.shared is None else float(row.shared.flows)
                 record["baseline_unfinished"] = None if row.shared is None else float(row.shared.baseline_unfinished)
+            record |= {"mark": None if row.mark is None else row.mark.label}
             for metric in METRICS:
                 record |= _columns(metric.key, row.estimates[metric.key])
                 if self.baseline is not None:
@@ -121,8 +126,10 @@ class Summary:
                     record |= _columns(f"{metric.key}_diff", found.absolute if found else None)
                     record |= _columns(f"{metric.key}_ratio", found.ratio if found else None)
             records.append(record)
-        floats = {name: pl.Float64 for record in records for name in record if name.startswith(_METRIC_KEYS)}
-        return pl.DataFrame(records, schema_overrides=floats, infer_schema_length=None)
+        kinds: dict[str, Any] = {
+            name: pl.Float64 for record in records for name in record if name.startswith(_METRIC_KEYS)
+        }
+        return pl.DataFrame(records, schema_overrides=kinds | {"mark": pl.String}, infer_schema_length=None)
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
@@ -139,6 +146,7 @@ class Summary:
                     "flows": row.flows,
                     "finished": row.finished,
                     **({"compared": asdict(row.shared)} if row.shared else {}),
+                    "mark": None if row.mark is None else row.mark.as_dict(),
                     "metrics": {
                         metric.key: _interval(row.estimates[metric.key])
                         | ({} if metric.quantile is None else {"few_flows": row.few(metric)})
@@ -285,7 +293,7 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
     families: dict[tuple[Any, ...], list[dict[str, Difference | None]]] = {}
     for row in rows:
         families.setdefault(tuple(row.group[key] for key in lead), []).append(row.differences)
-    return Summary(
+    summary = Summary(
         by=keys,
         baseline=baseline,
         rows=rows,
@@ -294,6 +302,7 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
         family=max((corrected(family) for family in families.values()), default=0),
         without_flows=_without_flows(results, set(runs["run"])),
     )
+    return steadiness.applied(results, summary)
 
 
 def _row(

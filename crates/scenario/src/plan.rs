@@ -6,6 +6,7 @@ use weft_traffic::Traffic;
 use weft_units::{Duration, Time};
 
 use crate::change::Event;
+use crate::overload::Overload;
 use crate::sections::measure::Measure;
 use crate::sections::run::Run;
 use crate::sections::transport::Transport;
@@ -41,6 +42,8 @@ pub struct Plan {
     pub reaction: Duration,
     /// Changes of links and nodes, in order of time.
     pub events: Vec<Event>,
+    /// Links to which more is offered than they carry.
+    pub overloads: Vec<Overload>,
     /// Warnings for readers of the result.
     pub warnings: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! [`Scenario`]: the file with `--set` changes, expanded into points, each of which becomes a [`Plan`].
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use sha2::{Digest, Sha256};
 use weft_switching::{Descriptor, Schemes, stream};
@@ -8,6 +8,7 @@ use weft_traffic::{Places, generate};
 
 use crate::diagnostic::{Diagnostics, Problem, Problems};
 use crate::nearest::suggest;
+use crate::overload::{self, Ground};
 use crate::path;
 use crate::plan::Plan;
 use crate::point::{Point, hex};
@@ -181,12 +182,12 @@ impl Scenario {
 
     /// Plans every point of the sweep with its first seed and returns the warnings: what `weft run` does
     /// before anything is written. Of points that differ only in the scheme, one is planned, unless one of
-    /// the schemes does not run on every fabric; the others only give warnings that need no plan.
+    /// the schemes does not run on every fabric; the others only give warnings that need no plan of their own.
     ///
     /// # Errors
     /// The errors of the first point that cannot be planned.
     pub fn check(&self, loader: Loader<'_>) -> Result<Vec<String>, Diagnostics> {
-        let mut seen = HashSet::new();
+        let mut seen: HashMap<Vec<String>, Ground> = HashMap::new();
         let mut warnings = Vec::new();
         let seed = self.points.first().map(|point| point.seed);
         let all = self.schemes.iter().any(|scheme| scheme.is_choosy());
@@ -197,15 +198,22 @@ impl Scenario {
                 .filter(|(key, _)| all || !key.starts_with("scheme"))
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
-            let (of_file, of_point) = if seen.insert(rest) {
-                let plan = self.plan(point, loader)?;
-                let of_file = plan.fabric.notes().to_vec();
-                let own = plan.warnings.into_iter().filter(|warning| !of_file.contains(warning)).collect();
-                (of_file, own)
-            } else {
+            let (of_file, of_point) = if let Some(ground) = seen.get(&rest) {
                 let combination = self.combinations.get(point.combination);
                 let settings = combination.and_then(|of| self.settings(of, &Problems::default()));
-                (Vec::new(), settings.as_ref().map(warnings::of_settings).unwrap_or_default())
+                let of = |settings: &Settings| {
+                    let overloads = overload::by_split(ground, settings).into_iter();
+                    let overloads = overloads.map(|overload| overload.to_string());
+                    overloads.chain(warnings::of_settings(settings)).collect()
+                };
+                (Vec::new(), settings.as_ref().map(of).unwrap_or_default())
+            } else {
+                let Plan { fabric, events, traffic, warnings, .. } = self.plan(point, loader)?;
+                let of_file = fabric.notes().to_vec();
+                let own: Vec<String> =
+                    warnings.into_iter().filter(|warning| !of_file.contains(warning)).collect();
+                seen.insert(rest, Ground { fabric, events, offers: traffic.offers });
+                (of_file, own)
             };
             // What a file says is the same at all points.
             let labelled = of_point.into_iter().map(|warning| format!("{}: {warning}", point.label));
@@ -346,7 +354,7 @@ impl Scenario {
         let places = Places::of(&fabric);
         let mut rng = stream(point.seed, "traffic", 0);
         let duration = settings.run.duration;
-        let mut traffic = match generate(&groups, &places, &settings.measure.thresholds, duration, &mut rng) {
+        let traffic = match generate(&groups, &places, &settings.measure.thresholds, duration, &mut rng) {
             Ok(traffic) => traffic,
             Err(error) => {
                 let group = error.group().and_then(|group| settings.traffic.get(group));
@@ -366,10 +374,10 @@ impl Scenario {
             return None;
         }
         let transport = settings.transport.with_connections(&traffic);
+        let overloads = overload::all(&fabric, &events, &traffic.offers, &settings);
         let mut warnings = ignored.concat();
-        warnings.append(&mut traffic.warnings);
+        warnings.extend(overloads.iter().map(ToString::to_string));
         warnings.extend(warnings::of(&fabric, &events, &traffic, &settings));
-        traffic.warnings.clone_from(&warnings);
         Some(Plan {
             id: point.id.clone(),
             label: point.label.clone(),
@@ -385,6 +393,7 @@ impl Scenario {
             measure: settings.measure,
             reaction: settings.fabric.reaction(),
             events,
+            overloads,
             warnings,
         })
     }

@@ -14,9 +14,10 @@ use weft_switching::smoc::{address, port_id, port_no, switch_id};
 use weft_switching::{Central, Header, Kind, Mac, Timing};
 use weft_units::{Duration, LinkId, NodeId, PortId, Time};
 
+use crate::effects::node_of;
 use crate::journal::Reported;
 use crate::packet::Parcel;
-use crate::record::ControllerReport;
+use crate::record::{Busiest, ControllerReport};
 
 /// A message in flight, or an event that is due.
 enum Message {
@@ -102,6 +103,8 @@ pub struct ControlPlane {
     setups: Vec<Duration>,
     packet_ins: u64,
     rules: u64,
+    /// Per switch: rules sent to it after the start.
+    installed: BTreeMap<SwitchId, u64>,
 }
 
 impl ControlPlane {
@@ -120,6 +123,7 @@ impl ControlPlane {
             setups: Vec::new(),
             packet_ins: 0,
             rules: 0,
+            installed: BTreeMap::new(),
         }
     }
 
@@ -148,9 +152,20 @@ impl ControlPlane {
         ControllerReport {
             packet_ins: self.packet_ins,
             rules: self.rules,
+            busiest: self.busiest(),
             setups: self.setups.clone(),
             counters: self.controller.counters(),
         }
+    }
+
+    /// The first of the switches to which most rules were sent after the start.
+    fn busiest(&self) -> Option<Busiest> {
+        let most = self.installed.iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
+        most.map(|(switch, rules)| Busiest {
+            switch: node_of(*switch),
+            rules: *rules,
+            latency: self.timing.rule_latency,
+        })
     }
 
     /// The frames that wait.
@@ -299,6 +314,7 @@ impl ControlPlane {
             let done = (*busy_until).max(arrives) + self.timing.rule_latency;
             *busy_until = done;
             self.rules += 1;
+            *self.installed.entry(switch).or_default() += 1;
             self.push(done, Message::Rule { switch, change });
             if !touched.contains(&switch) {
                 touched.push(switch);

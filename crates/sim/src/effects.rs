@@ -12,7 +12,7 @@ use crate::partition::Partition;
 use crate::trace::Tracer;
 
 /// The switch with this controller ID.
-const fn node_of(switch: SwitchId) -> NodeId {
+pub(crate) const fn node_of(switch: SwitchId) -> NodeId {
     NodeId(switch.0 as u32 - 1)
 }
 

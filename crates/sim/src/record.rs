@@ -4,7 +4,7 @@ use serde::Serialize;
 use weft_switching::{DropReason, Header};
 use weft_traffic::Flow;
 use weft_transport::mptcp::Stats;
-use weft_units::{Duration, LinkId, Time};
+use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::deadlock::Deadlock;
 use crate::line::LinkCounters;
@@ -361,6 +361,17 @@ pub struct LinkReport {
     pub up: bool,
 }
 
+/// The switch to which a controller sent most rules because of flows or events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Busiest {
+    /// The switch.
+    pub switch: NodeId,
+    /// Rules sent to it after the start.
+    pub rules: u64,
+    /// The time that it takes for each.
+    pub latency: Duration,
+}
+
 /// Counters of the central controller.
 #[derive(Clone, Debug)]
 pub struct ControllerReport {
@@ -368,6 +379,8 @@ pub struct ControllerReport {
     pub packet_ins: u64,
     /// Rules that it sent, including those installed at the start.
     pub rules: u64,
+    /// The switch that had to install most of those sent after the start.
+    pub busiest: Option<Busiest>,
     /// Setup time of each path, from sending its first frame to the controller to the last switch's confirmation;
     /// in order of time.
     pub setups: Vec<Duration>,

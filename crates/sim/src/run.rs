@@ -226,11 +226,12 @@ fn write_run<T>(
     scenario: &str,
     run: impl FnOnce(&mut ResultWriter) -> Result<Option<(RunReport, T)>, RunError>,
 ) -> Result<Option<(RunReport, T)>, RunError> {
-    let mut writer = ResultWriter::create(target, &plan.fabric, &plan.traffic.classes, plan.measure.window)?;
+    let mut writer = ResultWriter::create(target, plan)?;
     let outcome = run(&mut writer);
     let Ok(Some((report, more))) = outcome else { return outcome };
     let classes = writer.summary().json(&plan.traffic.classes);
-    let summary = summary(plan, &Account::from(&report), classes);
+    let steady = writer.steady().json(report.controller.as_ref());
+    let summary = summary(plan, &Account::from(&report), classes, steady);
     let text = serde_json::to_string_pretty(&summary).map_err(std::io::Error::other);
     let text = text.map_err(|source| ResultError { path: target.to_owned(), source })?;
     writer.finish(&[("summary.json", &text), ("scenario.toml", scenario)])?;
@@ -297,7 +298,7 @@ impl RunError {
 
 /// The contents of `summary.json`: everything that a reader needs besides the tables, and nothing
 /// that differs between two runs with the same seed.
-pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
+pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value, steady: Value) -> Value {
     let fabric = &plan.fabric;
     let packets = &account.packets;
     let groups = plan.traffic.groups.iter().map(|group| {
@@ -348,6 +349,7 @@ pub(crate) fn summary(plan: &Plan, account: &Account, classes: Value) -> Value {
             "packet_hops": packets.hops,
             "events": packets.events,
         },
+        "steady": steady,
         "classes": classes,
         "events": events_json(plan, account),
         "path_evenness": path_evenness(fabric, account),

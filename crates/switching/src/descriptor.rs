@@ -8,6 +8,7 @@ use weft_fabric::Fabric;
 
 use crate::param::ParamInfo;
 use crate::spec::{Contradiction, SchemeSpec};
+use crate::split::Split;
 
 /// A requirement beyond Ethernet switches with routes and hosts with TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -95,6 +96,8 @@ pub struct Descriptor {
     pub explores: Option<Explores>,
     /// The computed next hops in use, if any.
     pub next_hops: Option<Hops>,
+    /// How it divides traffic among paths, if routes and link rates alone decide.
+    pub split: fn(&SchemeSpec) -> Option<Split>,
     /// Bytes by which a tag lengthens packets between switches.
     pub tag_bytes: u32,
     /// The form of the frames' overlay.
@@ -124,6 +127,7 @@ impl Descriptor {
         is_at_hosts: false,
         explores: None,
         next_hops: None,
+        split: |_| None,
         tag_bytes: 0,
         overlay: Overlay::Open,
         linux_mode: None,

@@ -11,6 +11,7 @@ use crate::descriptor::{Descriptor, Hops};
 use crate::hash::mix64;
 use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
+use crate::split::Split;
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 
 /// The scheme.
@@ -28,6 +29,8 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
               alike (polarization)",
     )],
     next_hops: Some(Hops::EqualCost),
+    // With a shared key, a switch divides only what earlier ones have left of the hashes.
+    split: |spec| (spec.word("hash_seed") != Some("shared")).then_some(Split::Hashed),
     linux_mode: Some("ecmp"),
     ..Descriptor::PLAIN
 };

@@ -9,6 +9,7 @@ use weft_units::{HostId, NodeId, PortId};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops};
+use crate::split::Split;
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 
 /// The scheme.
@@ -19,6 +20,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     observes: "nothing",
     source: "shortest-path routing",
     next_hops: Some(Hops::Lowest),
+    split: |_| Some(Split::Lowest),
     // With one next hop per host, a hash has no choice.
     linux_mode: Some("ecmp"),
     ..Descriptor::PLAIN

@@ -17,6 +17,7 @@ use crate::descriptor::Descriptor;
 use crate::first_copies::first_copies;
 use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
+use crate::split::Split;
 use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch, TableEntries};
 
 /// The scheme.
@@ -38,6 +39,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
             "maximum number of learnt addresses per switch; frames to other addresses are flooded",
         ),
     ],
+    split: |_| Some(Split::Tree),
     ..Descriptor::PLAIN
 };
 

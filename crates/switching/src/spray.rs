@@ -10,6 +10,7 @@ use weft_units::{NodeId, PortId};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops};
+use crate::split::Split;
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
 
 /// The scheme.
@@ -20,6 +21,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     observes: "nothing",
     source: "Dixit et al., INFOCOM 2013",
     next_hops: Some(Hops::EqualCost),
+    split: |_| Some(Split::Random),
     linux_mode: Some("spray"),
     ..Descriptor::PLAIN
 };

@@ -18,6 +18,7 @@ use crate::descriptor::{Descriptor, Hops, Need};
 use crate::hash::{mix64, pick};
 use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
+use crate::split::Split;
 use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, TableEntries, ecmp};
 
 /// The scheme.
@@ -41,6 +42,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     ],
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
+    split: |_| Some(Split::ByCapacity),
     contradiction: |spec| {
         spec.out_of_range("oversubscription", 1..=1_000_000)
             .or_else(|| spec.out_of_range("group_table", 1..=MOST_ENTRIES))

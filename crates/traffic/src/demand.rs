@@ -2,6 +2,8 @@
 //! known before a flow is drawn. It is used to turn a load into an arrival rate, and to compare the offered
 //! load with link capacities.
 
+use std::collections::BTreeMap;
+
 use weft_units::HostId;
 
 use crate::places::Places;
@@ -17,6 +19,9 @@ pub struct Demand {
     pub leaving: Vec<f64>,
     /// Sent into each rack, from other racks.
     pub entering: Vec<f64>,
+    /// From one rack to another, if only some pairs of racks have flows. Otherwise a destination is any host of another
+    /// rack alike.
+    between: Option<BTreeMap<(usize, usize), f64>>,
 }
 
 impl Demand {
@@ -29,7 +34,7 @@ impl Demand {
         });
         let leaving: Vec<f64> = across.collect();
         let even = vec![1.0 / hosts; places.len()];
-        Self { sent: even.clone(), received: even, entering: leaving.clone(), leaving }
+        Self { sent: even.clone(), received: even, entering: leaving.clone(), leaving, between: None }
     }
 
     /// Source is any host, destination in its rack with probability `share`, otherwise outside.
@@ -48,7 +53,7 @@ impl Demand {
                 entering[rack] / size(rack) + share / hosts
             })
             .collect();
-        Self { sent: vec![1.0 / hosts; places.len()], received, leaving, entering }
+        Self { sent: vec![1.0 / hosts; places.len()], received, leaving, entering, between: None }
     }
 
     /// Every pair of `pairs` is equally likely.
@@ -58,7 +63,9 @@ impl Demand {
             received: vec![0.0; places.len()],
             leaving: vec![0.0; places.racks().len()],
             entering: vec![0.0; places.racks().len()],
+            between: None,
         };
+        let mut between = BTreeMap::new();
         let one = 1.0 / pairs.len().max(1) as f64;
         for &(src, dst) in pairs {
             demand.sent[src.index()] += one;
@@ -67,9 +74,24 @@ impl Demand {
             if from != to {
                 demand.leaving[from] += one;
                 demand.entering[to] += one;
+                *between.entry((from, to)).or_default() += one;
             }
         }
+        demand.between = Some(between);
         demand
+    }
+
+    /// The share of flows from one rack to another.
+    pub fn from_to(&self, places: &Places, from: usize, to: usize) -> f64 {
+        match &self.between {
+            _ if from == to => 0.0,
+            Some(between) => between.get(&(from, to)).copied().unwrap_or_default(),
+            None => {
+                let size = |rack: usize| places.racks()[rack].hosts.len() as f64;
+                let outside = places.len() as f64 - size(from);
+                if outside > 0.0 { self.leaving[from] * size(to) / outside } else { 0.0 }
+            }
+        }
     }
 
     /// The share of flows that leave their rack.

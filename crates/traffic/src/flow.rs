@@ -5,6 +5,7 @@ use weft_units::{Bytes, FlowId, HostId, Time};
 use crate::connections::Connections;
 use crate::dependencies::Dependencies;
 use crate::jobs::Jobs;
+use crate::offer::Offer;
 
 /// Maximum number of flows of a run: they take 2 GB.
 pub const MAX_FLOWS: u64 = 50_000_000;
@@ -74,6 +75,29 @@ pub struct GroupSummary {
     pub asked_load: Option<f64>,
 }
 
+/// Which flows arrive at a rate, by `load` or `flows_per_second`: only these can be in a steady state.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Arriving {
+    /// None.
+    #[default]
+    None,
+    /// All.
+    All,
+    /// Those of which this is true, by flow.
+    Some(Vec<bool>),
+}
+
+impl Arriving {
+    /// Whether this flow does.
+    pub fn has(&self, flow: FlowId) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Some(flows) => flows.get(flow.0 as usize).copied().unwrap_or_default(),
+        }
+    }
+}
+
 /// All flows of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Traffic {
@@ -94,12 +118,14 @@ pub struct Traffic {
     pub offered_load: Option<f64>,
     /// The capacity that the load is a fraction of.
     pub load_of: LoadOf,
+    /// What groups whose flows start over time offer in expectation.
+    pub offers: Vec<Offer>,
+    /// Which flows arrive at a rate.
+    pub arriving: Arriving,
     /// One entry per group, in order.
     pub groups: Vec<GroupSummary>,
     /// Notes on the result: a group that was cut short, sizes far from their mean.
     pub notes: Vec<String>,
-    /// Overloaded links.
-    pub warnings: Vec<String>,
 }
 
 #[cfg(test)]

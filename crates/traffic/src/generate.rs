@@ -10,7 +10,7 @@ use crate::collective::Collective;
 use crate::connections::{Connections, Reuse};
 use crate::drafts::{self, Draft};
 use crate::error::TrafficError;
-use crate::flow::{GroupSummary, MAX_FLOWS, Traffic};
+use crate::flow::{Arriving, GroupSummary, MAX_FLOWS, Traffic};
 use crate::group::{Drawn, Flows, Group, Intensity};
 use crate::jobs::Job;
 use crate::listed::ListedFlow;
@@ -46,6 +46,7 @@ pub fn generate(
         names: Names::default(),
         drafts: Vec::new(),
         offers: Vec::new(),
+        at_rate: Vec::new(),
         over_time: false,
         waits: Waits::default(),
         open: Vec::new(),
@@ -90,6 +91,8 @@ struct Making<'a> {
     names: Names,
     drafts: Vec<Draft>,
     offers: Vec<Offer>,
+    /// Drafts of flows that arrive at a rate.
+    at_rate: Vec<Range<usize>>,
     /// Whether flows arrive over time, so that a load is defined.
     over_time: bool,
     waits: Waits,
@@ -246,6 +249,9 @@ impl Making<'_> {
                 self.drafts.push(Draft { start, src, dst, bytes, class, dscp, ports: None, marked });
             }
         }
+        if drawn.intensity.is_some() {
+            self.at_rate.push(first..self.drafts.len());
+        }
         let made = self.drafts.len() - first;
         let asked = drawn.count.filter(|asked| (made as u64) < *asked);
         let name = group.name(index);
@@ -283,7 +289,8 @@ impl Making<'_> {
     }
 
     fn finish(self, ports: &Ports, duration: Duration) -> Result<Traffic, TrafficError> {
-        let Self { places, names, drafts, offers, over_time, waits, open, mut traffic, .. } = self;
+        let Self { places, names, drafts, offers, at_rate, over_time, waits, open, mut traffic, .. } = self;
+        traffic.arriving = arriving(&drafts, at_rate);
         let ids = if waits.is_empty() { Vec::new() } else { drafts::ids(&drafts) };
         if !waits.is_empty() {
             (traffic.dependencies, traffic.jobs) = waits.into_tables(&ids);
@@ -292,9 +299,22 @@ impl Making<'_> {
         let open = open.into_iter().map(|drafts| drafts.map(|draft| ids[draft as usize]).collect());
         traffic.connections = Connections::new(&mut traffic.flows, open.collect());
         traffic.classes = names.into_inner();
-        traffic.warnings = offer::overloads(&offers, places);
+        traffic.offers = offers;
         offer::measure(&mut traffic, places, duration, over_time);
         Ok(traffic)
+    }
+}
+
+/// The flows of the drafts in `ranges`.
+fn arriving(drafts: &[Draft], ranges: Vec<Range<usize>>) -> Arriving {
+    match ranges.iter().map(Range::len).sum::<usize>() {
+        0 => Arriving::None,
+        all if all == drafts.len() => Arriving::All,
+        _ => {
+            let (ids, mut flows) = (drafts::ids(drafts), vec![false; drafts.len()]);
+            ranges.into_iter().flatten().for_each(|draft| flows[ids[draft] as usize] = true);
+            Arriving::Some(flows)
+        }
     }
 }
 
@@ -363,7 +383,6 @@ mod tests {
             assert!((load / 0.15 - 1.0).abs() < 0.08, "{spec:?}: {load}");
             assert_eq!(traffic.load_of, of);
             assert_eq!(traffic.classes, ["mouse", "rabbit", "elephant"]);
-            assert!(traffic.warnings.is_empty(), "{:?}", traffic.warnings);
         }
     }
 
@@ -441,12 +460,20 @@ mod tests {
     }
 
     #[test]
-    fn what_the_links_cannot_carry_is_warned_of() {
+    fn flows_that_arrive_at_a_rate_are_told_from_others() {
         let places = spine_leaf(4, 4, 2);
-        let warnings = run(&one(drawn(0.8)), &places, 1, 3).unwrap().warnings;
-        assert!(warnings.len() == 1 && warnings[0].contains("the capacity of its links"), "{warnings:?}");
-        let warnings = run(&one(drawn(1.2)), &spine_leaf(4, 4, 20), 1, 3).unwrap().warnings;
-        assert!(warnings.len() == 1 && warnings[0].contains("is 120 % of their capacity"), "{warnings:?}");
+        let at_once =
+            Drawn { arrivals: Arrivals::AtOnce, intensity: None, pairs: Pairs::Permutation, ..drawn(0.0) };
+        let number = Drawn { intensity: None, count: Some(5), ..drawn(0.0) };
+        let of = |groups: &[Group]| run(groups, &places, 1, 3).unwrap();
+        assert_eq!(of(&one(drawn(0.1))).arriving, Arriving::All);
+        assert_eq!(of(&one(at_once)).arriving, Arriving::None);
+        assert_eq!(of(&one(number)).arriving, Arriving::None);
+        let late = ListedFlow { start: Time::ZERO + Duration::from_ms(500), ..listed(0, 7, 1) };
+        let mixed = of(&[group(Flows::Listed(vec![late])), group(Flows::Drawn(drawn(0.1)))]);
+        for flow in &mixed.flows {
+            assert_eq!(mixed.arriving.has(flow.id), flow.bytes != 1, "{flow:?}");
+        }
     }
 
     #[test]

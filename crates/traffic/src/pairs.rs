@@ -388,6 +388,11 @@ mod tests {
                     assert!((expected - found).abs() < 0.012, "{pairs:?}: {expected} {found}");
                 }
             }
+            let racks = places.racks().len();
+            for (from, to) in (0..racks * racks).map(|pair| (pair / racks, pair % racks)) {
+                let [expected, found] = [&expected, &found].map(|demand| demand.from_to(&places, from, to));
+                assert!((expected - found).abs() < 0.012, "{pairs:?}, {from} to {to}: {expected} {found}");
+            }
         }
     }
 }

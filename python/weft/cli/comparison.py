@@ -14,6 +14,7 @@ from ..difference import FEW
 from ..labels import short_key, show, visible
 from ..palette import Style, styles
 from ..statistics import Estimate
+from ..steadiness import notes
 from ..summary import METRICS, Metric
 from .columns import in_parts
 
@@ -42,6 +43,8 @@ def show_summary(console: Console, summary: Summary) -> None:
         _print_parts(console, visible(title), in_parts(console, METRICS, partial(_table, group, summary=summary)))
     for line in _missing(summary.without_flows):
         console.print(Text(line, style="yellow"))
+    for line in notes(summary):
+        console.print(Text(visible(line), style="yellow"))
     console.print(Text(_note(summary), style="dim"))
 
 
@@ -134,12 +137,19 @@ def _table(rows: Sequence[Row], metrics: Sequence[Metric], *, summary: Summary) 
             sides = (unfinished,) if row.shared is None else (unfinished, others)
             text = "/".join(quantity.count(row.per_run(side)) for side in sides)
             flows.append(f"\n{text}\nunfinished", style="yellow")
-        table.add_row(*cells, flows, *(_cell(row, metric) for metric in metrics))
+        found = _marked(row, len(metrics)) if row.mark else [_cell(row, metric) for metric in metrics]
+        table.add_row(*cells, flows, *found)
     return table
 
 
 def _style(key: str, row: Row, colors: dict[str, Style]) -> str:
     return colors[row.group["scheme"]].color if key == "scheme" else "bold"
+
+
+def _marked(row: Row, cells: int) -> list[Text]:
+    """The cells of a row whose means say nothing."""
+    label = Text(row.mark.label if row.mark else "", style="yellow")
+    return [label, *(Text(quantity.MISSING, style="dim") for _ in range(cells - 1))]
 
 
 def _cell(row: Row, metric: Metric) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from .. import extracts, quantity
 from ..content import CROWDED, Content
 from ..labels import visible
 from ..palette import UTILISATION, Style, styles
+from ..steadiness import notes
 from ..summary import METRICS
 from .style import label_with, labels, legend, panels, save
 
@@ -44,6 +46,9 @@ def by_class(content: Content, metric: str, path: Path, formats: Sequence[str]) 
                 ax.set_ylim(bottom=0)
                 label_with(ax.yaxis, quantity.FORMATS[kind.kind])
             line[0].set_ylabel(kind.title)
+        if left_out := notes(content.summary):
+            short = [textwrap.shorten(visible(line), 110, placeholder=" ...") for line in left_out]
+            figure.supxlabel("\n".join(["Not shown:", *short]), fontsize=5, ha="center")
         legend(figure, axes[0][0])
         return save(figure, path, formats)
 

@@ -9,6 +9,7 @@ from typing import Any
 from .. import paths, quantity
 from ..content import CROWDED, Content
 from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
+from ..steadiness import notes
 from . import drawing, tables
 from .markup import escape
 from .parts import chart, choice, section, tabs, toggle, tools
@@ -252,6 +253,7 @@ def table(content: Content) -> str:
         f'<p class="caption">{escape(point)}: no flow started in the measurement window.</p>'
         for point in content.summary.without_flows
     )
+    missing += "".join(f'<p class="caption">{escape(line)}</p>' for line in notes(content.summary))
     return section(
         "All numbers",
         f"Each number is one value per run (a mean, quantile, share or count over its flows), averaged over the seeds. "

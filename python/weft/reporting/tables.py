@@ -105,6 +105,9 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
         if left:
             flows += f'<small class="bad">{quantity.count(row.per_run(left))} {escape(name)}</small>'
     cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n" data-v="{row.per_run(row.flows)}">{flows}</td>')
+    if row.mark is not None:
+        label = f'<td class="n" title="{escape(row.mark.text)}"><small class="bad">{row.mark.label}</small></td>'
+        return "".join([*cells, *[label] * len(METRICS)])
     for metric in METRICS:
         value = row.estimates[metric.key]
         text = f'<td class="n"{_raw(value)}>' + _estimate(value, metric.kind, FEW if row.few(metric) else "")

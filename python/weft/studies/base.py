@@ -114,6 +114,13 @@ def _settled(row: StudyRow, alone: StudyRow, said: str) -> StudyRow:
     return row
 
 
+def _out_of_range(row: StudyRow, said: str) -> StudyRow:
+    """A row without its verdict; its values stay."""
+    if row.verdict is Verdict.not_measured:
+        return row
+    return replace(row, verdict=Verdict.not_measured, note=_notes(f"not in range: {said}", row.note))
+
+
 def _notes(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
@@ -253,10 +260,33 @@ class Study(ABC):
         for part in parts:
             feed = None if progress is None else _named(part.name, progress)
             results[part.name] = part.carry_out(out / part.name, jobs, feed, threads, cluster)
-        outcome = self.judge(results)
+        outcome = self.judged(results)
         write_text(out / INDEX, json.dumps(as_dict(self.name, size, outcome), indent=2, ensure_ascii=False) + "\n")
         self.publish(out, size, outcome, results)
         return outcome
+
+    def judged(self, results: dict[str, Results]) -> Outcome:
+        """The outcome of `judge` without verdicts from runs that were not in a steady state.
+
+        A claim depends on such runs if its row changes without them.
+        """
+        from polars.exceptions import PolarsError
+
+        from .. import steadiness
+
+        outcome = self.judge(results)
+        runs = {name: steadiness.marked(part) for name, part in results.items() if part.finished}
+        if not any(runs.values()):
+            return outcome
+        said = steadiness.remark(results)
+        try:
+            alone = self.judge(steadiness.without(results, runs)).rows
+        except (ResultsError, LookupError, ValueError, ZeroDivisionError, TypeError, PolarsError):
+            # Too little is left for a judgement: any claim may depend on what is missing.
+            alone = []
+        kept = {row.id: row for row in alone}
+        rows = [row if kept.get(row.id) == row else _out_of_range(row, said) for row in outcome.rows]
+        return replace(outcome, rows=rows, remarks=[*outcome.remarks, said])
 
     def publish(self, directory: Path, size: Size, outcome: Outcome, results: dict[str, Results]) -> list[Path]:
         """Write the study's own page and tables into its directory; returns the files, none by default."""
@@ -273,7 +303,7 @@ class Study(ABC):
             first = directory / self.parts(size)[0].name
             raise ResultsError(f"{directory} holds the parts of a study: report on one of them, such as {first}")
         results = self.results(directory, size)
-        self.publish(directory, size, self.judge(results), results)
+        self.publish(directory, size, self.judged(results), results)
         return directory / self.page
 
     def plot(self, directory: Path, out: Path | None, formats: Sequence[str]) -> list[Path]:

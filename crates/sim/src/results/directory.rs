@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
 use thiserror::Error;
-use weft_fabric::Fabric;
+use weft_scenario::Plan;
 use weft_units::{Duration, Time};
 
 use super::columns::{Cell, Column, Table};
@@ -14,6 +14,7 @@ use super::row::FlowRow;
 use super::summary::Summary;
 use super::temporary::{Temporary, temporary_of};
 use crate::record::{FlowRecord, Metric, Recorder, Sample};
+use crate::steady::Steady;
 
 /// Why a result could not be written.
 #[derive(Debug, Error)]
@@ -30,29 +31,24 @@ pub const FILES: [&str; 4] = ["flows.parquet", "series.parquet", "summary.json",
 
 /// Writes a result under a temporary name next to its final one. Dropped, also by a panic, it leaves nothing.
 pub struct ResultWriter<'a> {
-    fabric: &'a Fabric,
-    classes: &'a [String],
-    window: (Time, Time),
+    plan: &'a Plan,
     target: PathBuf,
     temporary: Temporary,
     flows: Table,
     series: Table,
     summary: Summary,
+    steady: Steady<'a>,
     link_labels: Vec<String>,
     failure: Option<ResultError>,
 }
 
 impl<'a> ResultWriter<'a> {
-    /// Starts the result `target`. Flows that start within `window` count as measured.
+    /// Starts the result `target` of a run of `plan`. Flows that start within its window count as measured.
     ///
     /// # Errors
     /// The result cannot be created.
-    pub fn create(
-        target: &Path,
-        fabric: &'a Fabric,
-        classes: &'a [String],
-        window: (Time, Time),
-    ) -> Result<Self, ResultError> {
+    pub fn create(target: &Path, plan: &'a Plan) -> Result<Self, ResultError> {
+        let fabric = &plan.fabric;
         let temporary = temporary_of(target);
         let at = |path: &Path| {
             let path = path.to_owned();
@@ -112,14 +108,13 @@ impl<'a> ResultWriter<'a> {
         let link_labels =
             (0..fabric.links().len() as u32).map(|id| fabric.link_label(weft_units::LinkId(id)));
         Ok(Self {
-            fabric,
-            classes,
-            window,
+            plan,
             target: target.to_owned(),
             temporary,
             flows,
             series,
-            summary: Summary::new(classes.len()),
+            summary: Summary::new(plan.traffic.classes.len()),
+            steady: Steady::new(plan),
             link_labels: link_labels.collect(),
             failure: None,
         })
@@ -133,6 +128,11 @@ impl<'a> ResultWriter<'a> {
     /// The sums by class so far.
     pub const fn summary(&mut self) -> &mut Summary {
         &mut self.summary
+    }
+
+    /// Whether the flows so far were in a steady state.
+    pub const fn steady(&self) -> &Steady<'a> {
+        &self.steady
     }
 
     /// Completes the tables, adds the text files and gives the result its final name.
@@ -160,7 +160,7 @@ impl<'a> ResultWriter<'a> {
         let mut path = String::new();
         for link in record.path.iter().skip(1) {
             let space = if path.is_empty() { "" } else { " " };
-            path.extend([space, &self.fabric.node(self.fabric.link(*link).from).name]);
+            path.extend([space, &self.plan.fabric.node(self.plan.fabric.link(*link).from).name]);
         }
         path
     }
@@ -184,15 +184,17 @@ impl ResultWriter<'_> {
         let long = |value: u64| Cell::Long(i64::try_from(value).ok());
         let count = |value: Option<u64>| Cell::Long(value.and_then(|value| i64::try_from(value).ok()));
         let fct = row.end.map(|end| end.saturating_since(flow.start).ps());
-        let measured = flow.start >= self.window.0 && flow.start < self.window.1;
+        let (from, to) = self.plan.measure.window;
+        let measured = flow.start >= from && flow.start < to;
         self.summary.count(row, measured);
+        self.steady.add(row);
         let outcome = self.flows.push(&[
             long(u64::from(flow.id.0)),
-            Cell::Name(Some(self.fabric.host_name(flow.src))),
-            Cell::Name(Some(self.fabric.host_name(flow.dst))),
+            Cell::Name(Some(self.plan.fabric.host_name(flow.src))),
+            Cell::Name(Some(self.plan.fabric.host_name(flow.dst))),
             Cell::Int(Some(i32::from(flow.sport))),
             Cell::Int(Some(i32::from(flow.dport))),
-            Cell::Name(Some(&self.classes[usize::from(flow.class)])),
+            Cell::Name(Some(&self.plan.traffic.classes[usize::from(flow.class)])),
             Cell::Int(Some(i32::from(flow.dscp))),
             long(flow.bytes),
             long(flow.start.ps()),
@@ -231,10 +233,10 @@ impl Recorder for ResultWriter<'_> {
             return;
         }
         let entity = match sample.metric {
-            Metric::Throughput => &self.classes[sample.entity as usize],
+            Metric::Throughput => &self.plan.traffic.classes[sample.entity as usize],
             Metric::ActiveFlows => "all",
             Metric::FlowEntries | Metric::StationEntries | Metric::GroupEntries => {
-                &self.fabric.node(weft_units::NodeId(sample.entity)).name
+                &self.plan.fabric.node(weft_units::NodeId(sample.entity)).name
             }
             _ => &self.link_labels[sample.entity as usize],
         };

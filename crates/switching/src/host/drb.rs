@@ -11,7 +11,7 @@ use super::path_selector::{Host, Opening, PathSelector};
 use crate::Header;
 use crate::descriptor::{Descriptor, Need};
 use crate::hash::pick;
-use crate::host::over::OVER_HASH_ALONE;
+use crate::host::over::{OVER_HASH_ALONE, over_paths};
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -22,6 +22,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     source: "Cao et al., CoNEXT 2013",
     params: &[OVER_HASH_ALONE],
     needs: &[Need::NewHost],
+    split: over_paths,
     ..Descriptor::AT_HOSTS
 };
 

@@ -12,7 +12,7 @@ use super::path_selector::{Host, Opening, PathSelector};
 use crate::Header;
 use crate::descriptor::{Descriptor, Need};
 use crate::hash::pick;
-use crate::host::over::OVER_HASH_ALONE;
+use crate::host::over::{OVER_HASH_ALONE, over_paths};
 use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
 
@@ -34,6 +34,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         ),
     ],
     needs: &[Need::NewHost],
+    split: over_paths,
     contradiction: |spec| {
         let bytes = spec.bytes("cell").filter(|cell| cell.0 == 0)?;
         Some(crate::spec::Contradiction {

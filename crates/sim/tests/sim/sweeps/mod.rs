@@ -4,5 +4,6 @@ mod determinism;
 mod emulated;
 mod interruption;
 mod single;
+mod steady;
 mod sweep;
 mod window;

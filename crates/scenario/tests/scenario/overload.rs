@@ -1,0 +1,122 @@
+//! Overloads known before a run: hosts, uplinks, and single links by the scheme's split.
+
+use weft_scenario::{Plan, Scenario};
+
+/// 4 leaves of 8 hosts at 10 Gbps and 8 spines at 20 Gbps: 80 % of the host links are 64 Gbps a leaf, 68 with headers.
+const LEAVES: &str = "[fabric]\nkind = \"spine-leaf\"\nspines = 8\nleaves = 4\nhosts_per_leaf = 8\nhost_rate = \"10 Gbps\"\n\
+    fabric_rate = \"20 Gbps\"\n";
+const FLOWS: &str = "[traffic]\nsizes = { fixed = \"100 kB\" }\nload = 0.8\nload_of = \"host-links\"\n";
+const SLOW: &str = "[[event]]\nat = \"0 s\"\nchange = \"l0-s3\"\nrate = 0.2\n";
+
+fn plan(text: &str) -> Plan {
+    let text = format!("{text}\n[run]\nduration = \"1 ms\"\n");
+    let scenario = Scenario::parse(&text, "overload.toml").unwrap_or_else(|error| panic!("{error}"));
+    let plan = scenario.plan(&scenario.points()[0], &|_| Err("no file is expected".to_owned()));
+    plan.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The overloaded links, with the load in per cent.
+fn found(text: &str) -> Vec<String> {
+    let plan = plan(text);
+    for overload in &plan.overloads {
+        assert!(plan.warnings.contains(&overload.to_string()), "{overload}");
+    }
+    let percent = |offered: f64, capacity: f64| (offered / capacity * 100.0).round();
+    plan.overloads
+        .iter()
+        .map(|of| format!("{} {}", of.at, percent(of.offered_bps, of.capacity_bps)))
+        .collect()
+}
+
+fn under(scheme: &str, traffic: &str, rest: &str) -> Vec<String> {
+    found(&format!("{LEAVES}{traffic}[scheme]\nname = \"{scheme}\"\n{rest}"))
+}
+
+#[test]
+fn a_slow_uplink_overloads_the_schemes_that_divide_evenly() {
+    for scheme in ["ecmp", "spray", "drb", "presto"] {
+        // An eighth of 68 Gbps over a link of 4.
+        assert_eq!(under(scheme, FLOWS, SLOW), ["link `l0->s3` 212"], "{scheme}");
+        assert!(under(scheme, FLOWS, "").is_empty(), "{scheme}, symmetric");
+    }
+    for scheme in ["wcmp", "conga", "letflow", "drill"] {
+        assert!(under(scheme, FLOWS, SLOW).is_empty(), "{scheme}");
+    }
+    for scheme in ["single_path", "spanning_tree"] {
+        assert_eq!(under(scheme, FLOWS, "").len(), 1, "one spine carries everything under {scheme}");
+    }
+}
+
+#[test]
+fn hosts_that_react_to_a_path_change_what_a_hash_divides_but_not_what_a_switch_draws() {
+    for (transport, schemes) in [
+        ("[transport]\nmptcp = \"ndiffports\"\n", [("ecmp", 0), ("spray", 1)]),
+        ("[transport]\nprotocol = \"uec\"\nentropy_choice = \"reps\"\n", [("ecmp", 0), ("spray", 1)]),
+        ("[transport]\nprotocol = \"uec\"\nentropy_choice = \"oblivious\"\n", [("ecmp", 1), ("spray", 1)]),
+        ("[transport]\nprotocol = \"roce\"\n", [("ecmp", 1), ("wcmp", 0)]),
+    ] {
+        for (scheme, count) in schemes {
+            let found = under(scheme, FLOWS, &format!("{transport}{SLOW}"));
+            assert_eq!(found.len(), count, "{scheme}, {transport}: {found:?}");
+        }
+    }
+    let shared = format!("{LEAVES}{FLOWS}[scheme]\nname = \"ecmp\"\nhash_seed = \"shared\"\n{SLOW}");
+    assert!(found(&shared).is_empty(), "a shared hash does not divide evenly");
+}
+
+#[test]
+fn headers_count_and_so_does_each_direction() {
+    let load = |share: &str| FLOWS.replace("0.8", share);
+    assert!(under("conga", &load("0.94"), "").is_empty(), "1448 of 1538 bytes are payload: 99.8 %");
+    // Of the hosts that are overloaded alike, the first is named.
+    assert_eq!(under("conga", &load("0.95"), ""), ["the links of `h0` 101"]);
+    let incast = "[traffic]\nsizes = { fixed = \"10 kB\" }\nload = 0.04\nload_of = \"host-links\"\n\
+        pairs = { incast = { fan_in = 8, receiver = \"h0\" } }\n";
+    // 12.8 Gbps of payload to one host of 10.
+    assert_eq!(under("conga", incast, ""), ["the links to `h0` 136"]);
+    let pairs = "[traffic]\nsizes = { fixed = \"10 kB\" }\nload = 0.01\nload_of = \"host-links\"\n\
+        pairs = [[\"h0\", \"h8\"]]\n";
+    assert!(under("single_path", pairs, "").is_empty(), "3.2 Gbps of one host");
+}
+
+#[test]
+fn failures_and_changes_count_from_when_they_happen() {
+    let fails = |at: &str, link: &str| format!("[[event]]\nat = \"{at}\"\nfail = \"{link}\"\n");
+    let heavy = FLOWS.replace("0.8", "0.9").replace("100 kB", "1 MB");
+    let five: String = (0..5).map(|spine| fails("0 s", &format!("l0-s{spine}"))).collect();
+    // 72 Gbps of payload over three uplinks of 20.
+    assert_eq!(under("conga", &heavy, &five), ["the uplinks of `l0` 127"]);
+    let later: String = (0..5).map(|spine| fails("200 us", &format!("l0-s{spine}"))).collect();
+    let plan = plan(&format!("{LEAVES}{heavy}[scheme]\nname = \"conga\"\n{later}"));
+    assert!(
+        plan.overloads[0].to_string().contains("from 200.000us on")
+            || plan.overloads[0].since.ps() == 200_000_000
+    );
+    let healed = format!("{later}{}", later.replace("fail", "heal").replace("200 us", "400 us"));
+    assert!(under("conga", &heavy, &healed).is_empty(), "an outage that ends is no lasting overload");
+    let last: String = (0..5).map(|spine| fails("950 us", &format!("l0-s{spine}"))).collect();
+    assert!(under("conga", &heavy, &last).is_empty(), "nor is one as short as the last twentieth");
+    assert!(under("ecmp", &heavy, &fails("200 us", "l0-s0")).is_empty(), "seven uplinks carry it");
+}
+
+#[test]
+fn flows_that_all_start_at_once_overload_nothing() {
+    let at_once =
+        "[traffic]\nsizes = { fixed = \"10 MB\" }\npairs = \"permutation\"\narrivals = \"at-once\"\n";
+    assert!(under("single_path", at_once, "").is_empty());
+    let listed =
+        "[traffic]\nflow_list = [{ src = \"h0\", dst = \"h8\", bytes = \"1 GB\", start = \"0 s\" }]\n";
+    assert!(under("spanning_tree", listed, SLOW).is_empty());
+}
+
+#[test]
+fn each_scheme_of_a_sweep_is_warned_of_by_its_own_split() {
+    let text = format!(
+        "{LEAVES}{FLOWS}[scheme]\nname = \"ecmp\"\n{SLOW}[run]\nduration = \"1 ms\"\n\
+         [sweep]\n\"scheme.name\" = [\"conga\", \"ecmp\", \"wcmp\", \"spray\"]\n"
+    );
+    let scenario = Scenario::parse(&text, "sweep.toml").unwrap();
+    let warnings = scenario.check(&|_| Err("no file".to_owned())).unwrap();
+    let of = |scheme: &str| warnings.iter().filter(|text| text.starts_with(&format!("{scheme}: "))).count();
+    assert_eq!(["conga", "ecmp", "wcmp", "spray"].map(of), [0, 1, 0, 1], "{warnings:?}");
+}

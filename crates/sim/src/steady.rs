@@ -1,0 +1,284 @@
+//! [`Steady`]: whether a run was in a steady state, so that its means do not depend on its length.
+//!
+//! Only flows that arrive at a rate can be in one. What they have offered and what has arrived follow from their starts
+//! and ends, as if each arrived evenly in between. So the judgement costs a run nothing while it is simulated, and an
+//! emulated run gets the same one.
+
+use serde_json::{Value, json};
+use weft_scenario::Plan;
+use weft_transport::Protocol;
+use weft_units::{Duration, Time};
+
+use crate::record::ControllerReport;
+use crate::results::FlowRow;
+
+/// Parts of the judged time.
+const PARTS: usize = 5;
+/// A run shorter than this many ideal times of its longest flow may be too short.
+const LONGEST: u64 = 10;
+/// It is, if less than this share of the bytes has arrived at the end of arrivals.
+const ARRIVED: f64 = 0.8;
+/// Backlog below this share of all offered bytes changes no mean.
+const MATTERS: f64 = 0.05;
+/// Growth of the backlog, from the third fifth to the mean of the last two, above which it still grows.
+const STILL: f64 = 1.12;
+/// Standard errors by which growth must exceed zero.
+const ERRORS: f64 = 3.0;
+/// Hosts from which on the spread of their growth is the error; with fewer, it is that of the arrivals.
+const HOSTS: usize = 8;
+/// If events leave less than this share of the time, growth is not judged.
+const REMAINS: f64 = 0.4;
+
+/// The flows of a run that arrive at a rate, summed while rows are written.
+pub struct Steady<'a> {
+    plan: &'a Plan,
+    /// When judging starts and ends; `None` if no flow arrives at a rate.
+    span: Option<(Time, Time)>,
+    /// Whether no event changes links within the span.
+    undisturbed: bool,
+    offered: f64,
+    remaining: f64,
+    /// Byte-seconds of backlog in each part, over the length of a part.
+    backlog: [f64; PARTS],
+    /// The same by receiving host: in the second and third part, and in the last two.
+    at_hosts: Vec<[f64; 2]>,
+    longest: Duration,
+}
+
+impl<'a> Steady<'a> {
+    /// Nothing has been seen of the flows of `plan`.
+    pub fn new(plan: &'a Plan) -> Self {
+        let arriving = || plan.traffic.flows.iter().filter(|flow| plan.traffic.arriving.has(flow.id));
+        let (first, last) = (arriving().next(), arriving().next_back());
+        let (from, to) = plan.measure.window;
+        let span = first.zip(last).map(|(first, last)| (first.start.max(from), last.start.min(to)));
+        let span = span.filter(|(from, to)| from < to);
+        let (span, undisturbed) = span.map_or((None, true), |span| {
+            let (span, undisturbed) = after_events(plan, span);
+            (Some(span), undisturbed)
+        });
+        Self {
+            plan,
+            span,
+            undisturbed,
+            offered: 0.0,
+            remaining: 0.0,
+            backlog: [0.0; PARTS],
+            at_hosts: vec![[0.0; 2]; if span.is_some() { plan.fabric.host_count() } else { 0 }],
+            longest: Duration::ZERO,
+        }
+    }
+
+    /// Adds a flow.
+    pub fn add(&mut self, row: &FlowRow<'_>) {
+        let Some((from, to)) = self.span else { return };
+        let flow = &row.flow;
+        if !self.plan.traffic.arriving.has(flow.id) || flow.start > to {
+            return;
+        }
+        // Datagrams that are lost do not wait: what is left of such a flow is gone when its source ends.
+        let lost = matches!(self.plan.transport.protocol, Protocol::Udp(_));
+        let end = row.end.or_else(|| lost.then_some(flow.start + row.ideal?));
+        let of = Waiting { bytes: flow.bytes as f64, start: seconds(flow.start), end: end.map(seconds) };
+        self.offered += of.bytes;
+        self.remaining += of.at(seconds(to));
+        self.longest = self.longest.max(row.ideal.unwrap_or(Duration::ZERO));
+        let (from, length) = (seconds(from), (seconds(to) - seconds(from)) / PARTS as f64);
+        for part in 0..PARTS {
+            let begins = from + length * part as f64;
+            let mean = of.between(begins, begins + length) / length;
+            self.backlog[part] += mean;
+            if part > 0 {
+                self.at_hosts[flow.dst.index()][(part - 1) / 2] += mean / 2.0;
+            }
+        }
+    }
+
+    /// The judgement, for `summary.json`.
+    pub fn json(&self, controller: Option<&ControllerReport>) -> Value {
+        let beyond: Vec<String> = self.beyond_tables(controller).into_iter().collect();
+        let Some((from, to)) = self.span else {
+            let state = if beyond.is_empty() { "static" } else { "out-of-range" };
+            return json!({ "state": state, "reasons": beyond });
+        };
+        let arrived = if self.offered > 0.0 { 1.0 - self.remaining / self.offered } else { 1.0 };
+        let overloads = self.plan.overloads.iter().map(ToString::to_string).collect();
+        let judged = [
+            ("out-of-range", beyond),
+            ("overloaded", overloads),
+            ("too-short", self.short(arrived, to.saturating_since(from)).into_iter().collect()),
+            ("growing", self.grows(arrived).into_iter().collect::<Vec<String>>()),
+        ];
+        let (state, reasons) =
+            judged.into_iter().find(|(_, reasons)| !reasons.is_empty()).unwrap_or(("steady", Vec::new()));
+        json!({
+            "state": state,
+            "reasons": reasons,
+            "from_ps": from.ps(),
+            "to_ps": to.ps(),
+            "offered_bytes": self.offered,
+            "arrived_share": arrived,
+            "backlog_bytes": self.backlog.map(f64::round),
+            "longest_ideal_ps": self.longest.ps(),
+        })
+    }
+
+    /// Why the run is too short for its largest flow.
+    fn short(&self, arrived: f64, span: Duration) -> Option<String> {
+        let needed = self.longest * LONGEST;
+        (span < needed && arrived < ARRIVED).then(|| {
+            format!(
+                "the run is too short: flows arrive during {}, less than {LONGEST} times the {} that the largest takes \
+                 alone, and {} of the offered bytes have arrived by then; set run.duration to {} or more, or limit \
+                 sizes by traffic.truncate or traffic.clamp",
+                about(span),
+                about(self.longest),
+                percent(arrived),
+                about(needed)
+            )
+        })
+    }
+
+    /// How the backlog grows, if that is more than chance.
+    fn grows(&self, arrived: f64) -> Option<String> {
+        let [_, _, third, fourth, last] = self.backlog;
+        let late = f64::midpoint(fourth, last);
+        let grows = late > third * STILL && late > MATTERS * self.offered;
+        (self.undisturbed && grows && self.errors() >= ERRORS).then(|| {
+            format!(
+                "the backlog grows: from {} in the second fifth of the arrivals to {} in the last, with {} of the offered \
+                 bytes arrived at their end: more is offered than the fabric carries under this scheme, or run.duration is too \
+                 short for this load",
+                percent(self.backlog[1] / self.offered),
+                percent(last / self.offered),
+                percent(arrived)
+            )
+        })
+    }
+
+    /// By how many standard errors the backlog grew from the second and third part to the last two.
+    fn errors(&self) -> f64 {
+        let growth: Vec<f64> = self
+            .at_hosts
+            .iter()
+            .filter(|host| **host != [0.0; 2])
+            .map(|[early, late]| late - early)
+            .collect();
+        let (count, sum) = (growth.len() as f64, growth.iter().sum::<f64>());
+        let error = if growth.len() >= HOSTS {
+            let mean = sum / count;
+            let squares: f64 = growth.iter().map(|growth| (growth - mean).powi(2)).sum();
+            (squares / (count - 1.0) * count).sqrt()
+        } else {
+            self.arrivals_error()
+        };
+        if error > 0.0 { sum / error } else { 0.0 }
+    }
+
+    /// The standard deviation of the bytes that arrive between the middles of both halves: flows that start together count
+    /// as one.
+    fn arrivals_error(&self) -> f64 {
+        let Some((from, to)) = self.span else { return 0.0 };
+        let at =
+            |share: f64| from + Duration::from_ps((to.saturating_since(from).ps() as f64 * share) as u64);
+        let (begins, ends) = (at(0.4), at(0.8));
+        let flows = self.plan.traffic.flows.iter();
+        let within: Vec<_> = flows
+            .filter(|flow| {
+                flow.start > begins && flow.start <= ends && self.plan.traffic.arriving.has(flow.id)
+            })
+            .collect();
+        let bytes = within.chunk_by(|a, b| a.start == b.start);
+        let bytes = bytes.map(|flows| flows.iter().map(|flow| flow.bytes as f64).sum::<f64>());
+        bytes.map(|bytes| bytes * bytes).sum::<f64>().sqrt()
+    }
+
+    /// Why the tables of switches are out of their range: rules that are asked for faster than a switch installs them.
+    fn beyond_tables(&self, controller: Option<&ControllerReport>) -> Option<String> {
+        let busiest = controller?.busiest.as_ref()?;
+        let (from, to) = self.span?;
+        let span = to.saturating_since(from);
+        let took = busiest.latency * busiest.rules;
+        (took > span).then(|| {
+            let per_second = |count: f64| format!("{:.0}", count / span.as_secs_f64());
+            format!(
+                "the controller sent `{}` {} rules for the flows of {}, {} a second, and a switch installs {:.0} a second: {:.1} \
+                 times as many as it can, so connections wait for the rules of earlier ones",
+                self.plan.fabric.node(busiest.switch).name,
+                busiest.rules,
+                about(span),
+                per_second(busiest.rules as f64),
+                1.0 / busiest.latency.as_secs_f64(),
+                took.as_secs_f64() / span.as_secs_f64()
+            )
+        })
+    }
+}
+
+/// The span from the last event on, and whether enough of it remains to judge growth; else the whole span.
+fn after_events(plan: &Plan, (from, to): (Time, Time)) -> ((Time, Time), bool) {
+    let within = plan.events.iter().rfind(|event| event.at > Time::ZERO && event.at < to);
+    let Some(event) = within.filter(|event| event.at > from) else { return ((from, to), true) };
+    let (left, all) = (to.saturating_since(event.at), to.saturating_since(from));
+    match left.as_secs_f64() >= REMAINS * all.as_secs_f64() {
+        true => ((event.at, to), true),
+        false => ((from, to), false),
+    }
+}
+
+/// A flow whose bytes arrive evenly from its start to its end; without an end, none arrive.
+struct Waiting {
+    bytes: f64,
+    start: f64,
+    end: Option<f64>,
+}
+
+impl Waiting {
+    /// Bytes that have not arrived at a time after the start.
+    fn at(&self, time: f64) -> f64 {
+        match self.end {
+            None => self.bytes,
+            Some(end) if end <= time => 0.0,
+            Some(end) => self.bytes * (end - time) / (end - self.start),
+        }
+    }
+
+    /// The integral of these from one time to another.
+    fn between(&self, from: f64, to: f64) -> f64 {
+        let (from, to) = (from.max(self.start), self.end.map_or(to, |end| to.min(end)));
+        if from >= to {
+            return 0.0;
+        }
+        f64::midpoint(self.at(from), self.at(to)) * (to - from)
+    }
+}
+
+fn seconds(time: Time) -> f64 {
+    time.saturating_since(Time::ZERO).as_secs_f64()
+}
+
+/// The duration with three digits.
+fn about(duration: Duration) -> Duration {
+    let digits = duration.ps().checked_ilog10().unwrap_or_default().saturating_sub(2);
+    let unit = 10_u64.pow(digits);
+    Duration::from_ps(duration.ps().div_ceil(unit) * unit)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_falls_evenly_from_start_to_end() {
+        let flow = Waiting { bytes: 100.0, start: 1.0, end: Some(3.0) };
+        for (from, to, expected) in [(0.0, 1.0, 0.0), (0.0, 2.0, 75.0), (2.0, 9.0, 25.0), (1.0, 3.0, 100.0)] {
+            assert!((flow.between(from, to) - expected).abs() < 1e-9, "{from} to {to}");
+        }
+        let endless = Waiting { end: None, ..flow };
+        assert!((endless.between(0.0, 4.0) - 300.0).abs() < 1e-9);
+    }
+}

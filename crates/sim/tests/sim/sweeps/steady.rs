@@ -1,0 +1,124 @@
+//! Whether a run was in a steady state: scenarios with their truth.
+
+use serde_json::{Value, json};
+use weft_sim::sweep::Event;
+
+use crate::common::directory::{Scratch, json_in};
+use crate::common::parsed;
+use crate::sweeps::sweep::run;
+
+/// 4 leaves of 4 hosts, 4 spines, all links 1 Gbps: a leaf's uplinks carry what its hosts do.
+const FABRIC: &str = "name = \"steady\"\n[fabric]\nkind = \"spine-leaf\"\nspines = 4\nleaves = 4\nhosts_per_leaf = 4\n\
+    rate = \"1 Gbps\"\ndelay = \"1 us\"\nqueue = \"200 packets\"\necn_threshold = \"20 packets\"\n\
+    [transport]\nprofile = \"dctcp\"\n";
+const SLOW: &str = "[[event]]\nat = \"0 s\"\nchange = \"l0-s1\"\nrate = 0.1\n";
+
+fn load(sizes: &str, load: f64) -> String {
+    format!("sizes = {sizes}\nload = {load}\nload_of = \"host-links\"\n")
+}
+
+fn small(share: f64) -> String {
+    load("{ fixed = \"20 kB\" }", share)
+}
+
+fn steady(traffic: &str, scheme: &str, duration: &str, rest: &str) -> Value {
+    let text = format!(
+        "{FABRIC}[traffic]\n{traffic}[scheme]\nname = \"{scheme}\"\n[run]\nduration = \"{duration}\"\nlimit = \"20 s\"\n{rest}"
+    );
+    let scenario = parsed(&text);
+    let scratch = Scratch::new("steady");
+    run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
+    json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"))["steady"].clone()
+}
+
+#[test]
+fn each_scenario_is_judged_as_it_is() {
+    let elephants = load("{ points = [[\"10 kB\", 0.9], [\"2 MB\", 1]] }", 0.5);
+    let incast = "sizes = { fixed = \"20 kB\" }\nload = 0.1\nload_of = \"host-links\"\n\
+        pairs = { incast = { fan_in = 8, receiver = \"h0\" } }\n";
+    let at_once = "sizes = { fixed = \"200 kB\" }\npairs = \"permutation\"\narrivals = \"at-once\"\n";
+    let listed = "flow_list = [{ src = \"h0\", dst = \"h15\", bytes = \"1 MB\", start = \"0 s\" }]\n";
+    let ring = "collective = \"ring-all-reduce\"\nbytes = \"200 kB\"\n";
+    let failed = "[[event]]\nat = \"10 ms\"\nfail = \"l0-s1\"\n[[event]]\nat = \"14 ms\"\nheal = \"l0-s1\"\n";
+    let warm = "[measure]\nwindow = [\"10 ms\", \"20 ms\"]\n";
+    for (what, traffic, scheme, duration, rest, state) in [
+        ("small flows, short run", &*small(0.4), "ecmp", "10 ms", "", "steady"),
+        ("few flows", &small(0.05), "ecmp", "5 ms", "", "steady"),
+        ("a window after a warm-up", &small(0.5), "spray", "30 ms", warm, "steady"),
+        ("more than hosts carry", &small(1.1), "conga", "10 ms", "", "overloaded"),
+        ("a slow uplink, even split", &small(0.5), "ecmp", "10 ms", SLOW, "overloaded"),
+        ("a slow uplink, every packet drawn", &small(0.5), "spray", "10 ms", SLOW, "overloaded"),
+        ("a slow uplink, weighted", &small(0.4), "wcmp", "20 ms", SLOW, "steady"),
+        ("a slow uplink, congestion seen", &small(0.4), "conga", "20 ms", SLOW, "steady"),
+        ("one path for all", &small(0.5), "single_path", "10 ms", "", "overloaded"),
+        ("flows longer than the run", &elephants, "ecmp", "10 ms", "", "too-short"),
+        ("a failure that ends", &small(0.4), "ecmp", "30 ms", failed, "steady"),
+        ("bursts that a host cannot take", incast, "ecmp", "10 ms", "", "overloaded"),
+        ("a permutation at once", at_once, "ecmp", "10 ms", "", "static"),
+        ("one flow", listed, "ecmp", "10 ms", "", "static"),
+        ("a collective", ring, "ecmp", "10 ms", "", "static"),
+    ] {
+        let found = steady(traffic, scheme, duration, rest);
+        assert_eq!(found["state"], state, "{what}: {found}");
+        let is_good = ["steady", "static"].contains(&state);
+        assert_eq!(found["reasons"].as_array().unwrap().is_empty(), is_good, "{what}: {found}");
+    }
+}
+
+/// No split is known of a scheme that reacts; 93 % of the load and acknowledgements are more than its links carry.
+#[test]
+fn backlog_that_grows_is_found_without_knowing_the_split() {
+    let found = steady(&small(0.93), "conga", "60 ms", "");
+    assert_eq!(found["state"], "growing", "{found}");
+    let backlog: Vec<f64> =
+        found["backlog_bytes"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+    assert!(backlog.len() == 5 && backlog.is_sorted(), "{found}");
+    assert!(found["arrived_share"].as_f64().unwrap() < 0.9, "{found}");
+}
+
+#[test]
+fn figures_are_those_of_the_flows_that_arrive_at_a_rate() {
+    // Of two groups, the listed flow, which lasts to the end, does not count.
+    let list =
+        "[[traffic]]\nflow_list = [{ src = \"h0\", dst = \"h15\", bytes = \"10 MB\", start = \"0 s\" }]\n";
+    let text = format!(
+        "{FABRIC}[scheme]\nname = \"ecmp\"\n[run]\nduration = \"10 ms\"\n[[traffic]]\n{}{list}",
+        small(0.3)
+    );
+    let scenario = parsed(&text);
+    let scratch = Scratch::new("steady-mixed");
+    run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
+    let summary = json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"));
+    let found = &summary["steady"];
+    assert_eq!(found["state"], "steady", "{found}");
+    let offered = found["offered_bytes"].as_f64().unwrap();
+    assert!(
+        offered > 0.0 && offered <= summary["traffic"]["groups"][0]["bytes"].as_f64().unwrap(),
+        "{found}"
+    );
+    assert!(found["longest_ideal_ps"].as_u64().unwrap() < 1_000_000_000, "{found}");
+}
+
+#[test]
+fn more_rules_than_a_switch_installs_are_out_of_range() {
+    let mptcp = "[transport]\nprofile = \"dctcp\"\nmptcp = \"ndiffports\"\nsubflows = 4\n";
+    let text = |latency: &str, traffic: &str| {
+        let fabric = FABRIC.split("[transport]").next().unwrap();
+        format!(
+            "{fabric}{mptcp}[traffic]\n{traffic}[scheme]\nname = \"smoc\"\nrule_latency = \"{latency}\"\n[run]\nduration = \"10 ms\"\n"
+        )
+    };
+    let of = |latency: &str, traffic: &str| {
+        let scenario = parsed(&text(latency, traffic));
+        let scratch = Scratch::new("steady-rules");
+        run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
+        json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"))["steady"].clone()
+    };
+    let found = of("150 us", &small(0.2));
+    assert_eq!(found["state"], "out-of-range", "{found}");
+    let reason = found["reasons"][0].as_str().unwrap();
+    assert!(reason.contains("a switch installs 6667 a second"), "{reason}");
+    assert_ne!(of("100 ns", &small(0.2))["state"], "out-of-range");
+    let at_once = "sizes = { fixed = \"200 kB\" }\npairs = \"permutation\"\narrivals = \"at-once\"\n";
+    assert_eq!(of("150 us", at_once), json!({ "state": "static", "reasons": [] }));
+}

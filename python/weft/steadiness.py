@@ -1,0 +1,132 @@
+"""Whether runs were in a steady state: what ``summary.json`` says of it, for tables, figures and verdicts.
+
+The judgement itself is made when a run ends (`crates/sim/src/steady.rs`). Here, a group of runs is marked if at least one
+of its runs is: a mean over a run without a steady state depends on how long that run was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from .labels import plural, short_key, show
+from .results import cell
+
+if TYPE_CHECKING:
+    from .results import Results, Run
+    from .summary import Summary
+
+LABELS = {"overloaded": "unstable", "growing": "unstable", "too-short": "too short", "out-of-range": "out of range"}
+"""What stands in the place of a mean, by state; runs in any other state, or of an earlier version, are not marked."""
+NAMED = 5
+"""Maximum number of marked groups that are named."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Why the means of a group of runs say nothing."""
+
+    label: str
+    """What stands in the place of a mean."""
+    runs: int
+    """Runs that are marked."""
+    of: int
+    """Runs of the group."""
+    reason: str
+    """The reason for the first of them."""
+
+    @property
+    def text(self) -> str:
+        """Such as ``unstable in 1 of 5 runs: offered load on ...``."""
+        how_many = "" if self.of == 1 else f" in {self.runs} of {plural(self.of, 'run')}"
+        return f"{self.label}{how_many}: {self.reason}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {"label": self.label, "runs": self.runs, "of": self.of, "reason": self.reason}
+
+
+def label_of(summary: Mapping[str, Any]) -> str | None:
+    """The label of a run that is marked, from its ``summary.json``."""
+    return LABELS.get((summary.get("steady") or {}).get("state", ""))
+
+
+def mark_of(summaries: Iterable[Mapping[str, Any]]) -> Mark | None:
+    """The mark of a group of runs; None if all of them count."""
+    every = list(summaries)
+    found = [(label, summary["steady"]) for summary in every if (label := label_of(summary)) is not None]
+    if not found:
+        return None
+    label, first = found[0]
+    reasons = first.get("reasons") or [""]
+    return Mark(label, len(found), len(every), "; ".join(str(reason) for reason in reasons))
+
+
+def marked(results: Results) -> set[str]:
+    """The ids of the finished runs that are marked."""
+    return {run for run, head in results.aggregates.heads().items() if label_of(head) is not None}
+
+
+def applied(results: Results, summary: Summary) -> Summary:
+    """The summary with marks, and without differences of or from marked groups."""
+    heads = results.aggregates.heads()
+    if not any(label_of(head) is not None for head in heads.values()):
+        return summary
+    keys = [key for key in summary.by if key != "class"]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for run in results.finished:
+        groups.setdefault(tuple(show(_value(run, key)) for key in keys), []).append(run.id)
+    marks = {values: mark_of(heads[run] for run in runs) for values, runs in groups.items()}
+
+    def of(group: Mapping[str, Any]) -> Mark | None:
+        return marks.get(tuple(show(group[key]) for key in keys))
+
+    rows = []
+    for row in summary.rows:
+        mark = of(row.group)
+        other = of({**row.group, "scheme": summary.baseline}) if summary.baseline and "scheme" in keys else None
+        if mark or other:
+            row = replace(row, mark=mark, differences=dict.fromkeys(row.differences))
+        rows.append(row)
+    return replace(summary, rows=rows)
+
+
+def _value(run: Run, key: str) -> Any:
+    own = {"scheme": run.scheme, "point": run.point}
+    return own[key] if key in own else cell(run.overrides.get(key))
+
+
+def notes(summary: Summary) -> list[str]:
+    """One line for each marked group: its values and the reason; groups that differ in their class only are one."""
+    found: dict[str, str] = {}
+    for row in summary.rows:
+        if row.mark is not None:
+            keys = [key for key in summary.by if key != "class"]
+            values = [
+                show(row.group[key]) if key in ("scheme", "point") else f"{short_key(key, keys)} {show(row.group[key])}"
+                for key in sorted(keys, key=lambda key: key != "scheme")
+            ]
+            found.setdefault(", ".join(value for value in values if value), row.mark.text)
+    lines = [f"{group + ': ' if group else ''}{text}" for group, text in found.items()]
+    more = len(lines) - NAMED
+    return [*lines[:NAMED], f"and {more} more without a steady state"] if more > 0 else lines
+
+
+def remark(parts: Mapping[str, Results]) -> str:
+    """Which runs of a study are marked, with the first reason; empty if none is."""
+    heads = [head for part in parts.values() for head in part.aggregates.heads().values()]
+    mark = mark_of(heads)
+    return (
+        ""
+        if mark is None
+        else f"{mark.runs} of {plural(mark.of, 'run')} not in range, the first {mark.label}: {mark.reason}"
+    )
+
+
+def without(parts: Mapping[str, Results], runs: Mapping[str, Sequence[str] | set[str]]) -> dict[str, Results]:
+    """The parts of a study without these runs of each; parts without any run left are left out."""
+    kept = {
+        name: part.only([run.id for run in part.finished if run.id not in runs[name]]) for name, part in parts.items()
+    }
+    return {name: part for name, part in kept.items() if part.finished}

@@ -1,0 +1,150 @@
+"""Runs that were not in a steady state: no mean, no difference and no verdict from them."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sample
+from rich.console import Console
+from weft import figures, steadiness
+from weft.cli.comparison import show_summary
+from weft.content import Content
+from weft.difference import Difference
+from weft.extracts import intervals
+from weft.reporting import tables
+from weft.results import Results
+from weft.studies.base import Outcome, Size, Study, StudyRow, Verdict
+from weft.summary import Summary, summarise
+
+REASON = "the backlog grows: from 10 % to 50 %"
+
+
+def results(tmp_path: Path, marks: dict[tuple[str, float, int], str]) -> Results:
+    """Sample results in which some runs have a state; the others are of a version without it."""
+    path = sample.write_results(tmp_path / "out")
+    for run in Results(path).runs:
+        state = marks.get((run.scheme, run.overrides["traffic.load"], run.seed))
+        file = run.path / "summary.json"
+        if state is not None and file.is_file():
+            summary = json.loads(file.read_text())
+            summary["steady"] = {"state": state, "reasons": [] if state == "steady" else [REASON]}
+            file.write_text(json.dumps(summary))
+    return Results(path)
+
+
+def printed(summary: Summary, width: int = 200) -> str:
+    out = StringIO()
+    show_summary(Console(file=out, width=width), summary)
+    return out.getvalue()
+
+
+def rows(summary: Summary, scheme: str, load: float) -> list[Any]:
+    return [row for row in summary.rows if (row.group["scheme"], row.group["traffic.load"]) == (scheme, load)]
+
+
+def test_results_of_an_earlier_version_and_steady_ones_are_not_marked(tmp_path: Path) -> None:
+    found = results(tmp_path, {("ecmp", 0.2, seed): state for seed, state in ((1, "steady"), (2, "static"))})
+    summary = summarise(found, baseline="ecmp")
+    assert all(row.mark is None for row in summary.rows)
+    assert steadiness.notes(summary) == []
+    assert any(isinstance(one, Difference) for row in rows(summary, "spray", 0.2) for one in row.differences.values())
+
+
+@pytest.mark.parametrize(
+    ("state", "label"),
+    [("overloaded", "unstable"), ("growing", "unstable"), ("too-short", "too short"), ("out-of-range", "out of range")],
+)
+def test_a_marked_point_has_no_mean_and_no_difference(tmp_path: Path, state: str, label: str) -> None:
+    found = results(tmp_path, {("spray", 0.4, seed): state for seed in (1, 2, 3)})
+    summary = summarise(found, baseline="ecmp")
+    for row in rows(summary, "spray", 0.4):
+        assert row.mark is not None
+        assert row.mark.label == label
+        assert not any(row.differences.values())
+    assert all(row.mark is None for load in (0.2, 0.4) for row in rows(summary, "ecmp", load))
+    assert any(any(row.differences.values()) for row in rows(summary, "spray", 0.2))
+    text = printed(summary)
+    assert label in text
+    assert f"spray, load 0.4: {label} in 3 of 3 runs: {REASON}" in text.replace("\n", " ")
+    shown = intervals(summary).filter(scheme="spray")
+    assert set(shown["traffic.load"].to_list()) == {0.2}
+    plain = summary.as_dict()["rows"]
+    assert {row["mark"]["label"] for row in plain if row["mark"]} == {label}
+    assert set(summary.frame()["mark"].to_list()) == {None, label}
+
+
+def test_a_marked_baseline_leaves_no_difference(tmp_path: Path) -> None:
+    found = results(tmp_path, {("ecmp", 0.4, 1): "overloaded"})
+    summary = summarise(found, baseline="ecmp")
+    assert not any(any(row.differences.values()) for row in rows(summary, "spray", 0.4))
+    assert all(row.mark is None for row in rows(summary, "spray", 0.4))
+    assert any(any(row.differences.values()) for row in rows(summary, "spray", 0.2))
+
+
+def test_one_seed_of_several_is_said(tmp_path: Path) -> None:
+    found = results(tmp_path, {("spray", 0.2, 2): "growing", ("spray", 0.2, 1): "steady"})
+    [line] = steadiness.notes(summarise(found))
+    assert line == f"spray, load 0.2: unstable in 1 of 3 runs: {REASON}"
+
+
+def test_grouping_without_a_key_marks_what_contains_a_marked_run(tmp_path: Path) -> None:
+    found = results(tmp_path, {("spray", 0.2, 2): "growing"})
+    summary = summarise(found, by=["scheme"])
+    marks = {row.group["scheme"]: row.mark for row in summary.rows}
+    assert marks["spray"] is not None
+    assert (marks["spray"].runs, marks["spray"].of) == (1, 6)
+    assert marks["ecmp"] is None
+
+
+def test_the_reports_table_has_the_label_and_the_reason(tmp_path: Path) -> None:
+    found = results(tmp_path, {("spray", 0.4, seed): "too-short" for seed in (1, 2, 3)})
+    page = tables.comparison(Content(found, "ecmp"))
+    assert f'title="too short in 3 of 3 runs: {REASON}"' in page
+    assert page.count('<small class="bad">too short</small>') > 0
+
+
+def test_figures_say_which_points_they_leave_out(tmp_path: Path) -> None:
+    found = results(tmp_path, {("spray", 0.4, seed): "too-short" for seed in (1, 2, 3)})
+    [file] = figures.write(found, tmp_path, ["svg"], only=["slowdown"])
+    texts = file.read_text()
+    assert "Not shown:" in texts
+    assert "spray, load 0.4: too short in 3 of 3 runs" in texts
+
+
+class Sample(Study):
+    """A study with a claim from the first load and one from the second."""
+
+    name = "sample"
+    summary = chosen = ""
+
+    def parts(self, size: Size) -> list[Any]:
+        return []
+
+    def judge(self, results: dict[str, Results]) -> Outcome:
+        rows = []
+        for load in (0.2, 0.4):
+            runs = [run.seed for run in results["one"].finished if run.overrides["traffic.load"] == load]
+            rows.append(StudyRow(f"S{load}", "", Verdict.held, float(len(runs)), None, None, "", ""))
+        return Outcome(rows, [])
+
+    def draw(self, results: dict[str, Results], out: Path, formats: Any) -> list[Path]:
+        return []
+
+
+def test_a_study_gives_no_verdict_from_marked_runs(tmp_path: Path) -> None:
+    found = results(tmp_path, {("spray", 0.4, seed): "overloaded" for seed in (1, 2, 3)})
+    outcome = Sample().judged({"one": found})
+    assert [row.verdict for row in outcome.rows] == [Verdict.held, Verdict.not_measured]
+    assert outcome.rows[1].note.startswith("not in range: 3 of 18 runs not in range, the first unstable")
+    assert outcome.rows[1].measured is not None
+    assert len(outcome.remarks) == 1
+
+
+def test_a_study_of_steady_runs_keeps_its_verdicts(tmp_path: Path) -> None:
+    outcome = Sample().judged({"one": results(tmp_path, {})})
+    assert [row.verdict for row in outcome.rows] == [Verdict.held] * 2
+    assert outcome.remarks == []
