@@ -55,8 +55,10 @@ fn rounds_on_open_connections_take_their_closed_form_time_without_handshake_and_
             assert!(others.iter().all(|message| message.ideal == others[0].ideal));
             assert!(messages.iter().all(|message| message.flow.sport == first.flow.sport));
             let sent: u64 = messages.iter().map(|message| message.packets_sent).sum();
-            let framing = plan.transport.protocol.framing();
-            assert_eq!(sent, 3 * STEPS * framing.packets(first.flow.bytes).0, "{transport}");
+            let packets = 3 * STEPS * plan.transport.protocol.framing().packets(first.flow.bytes).0;
+            // Multipath TCP cuts data between its subflows.
+            let slack = if transport == MULTIPATH { packets / 20 } else { 0 };
+            assert!((packets..=packets + slack).contains(&sent), "{transport}: {sent}, not {packets}");
             assert!(messages.iter().all(|message| message.path == first.path && !first.path.is_empty()));
             assert!(others.iter().all(|message| message.end.unwrap() - message.flow.start >= message.ideal));
         }
@@ -114,9 +116,10 @@ fn messages_that_lose_packets_end_in_order_and_say_the_same_with_any_number_of_t
                     sent[1] += framing.packets(message.flow.bytes).0;
                 }
             }
-            // TCP may send the end of one message and the start of the next in one segment.
-            let least = if plan.transport.protocol.tcp().is_some() { sent[1] * 9 / 10 } else { sent[1] };
-            assert!((least..=sent[1]).contains(&sent[0]), "{name}: {sent:?}");
+            // TCP may send the end of one message and the start of the next in one segment, and Multipath TCP cuts data
+            // between its subflows.
+            let slack = if plan.transport.protocol.tcp().is_some() { sent[1] / 10 } else { 0 };
+            assert!(sent[0].abs_diff(sent[1]) <= slack, "{name}: {sent:?}");
         }
     }
 }
@@ -140,9 +143,9 @@ fn a_run_that_ends_early_records_each_message_that_has_started_once() {
 fn connections_that_nobody_can_use_end_their_messages() {
     // The only link of a host fails for good: TCP gives up, and what waits for its messages never starts.
     let traffic = persistent("\"pipeline\"\nranks = 3\nbytes = \"3 MB\"\nchunks = 3");
-    let change = "limit = \"400 s\"\n[[event]]\nat = \"200 us\"\nfail = \"h1-l0\"";
+    let change = "limit = \"10 s\"\n[[event]]\nat = \"200 us\"\nfail = \"h1-l0\"\n[measure]\ninterval = \"100 ms\"";
     let hosts = "profile = \"linux\"\ndata_retries = 3";
-    let (report, kept) = run_with_threads(&leaf_spine("queue = \"1 MB\"", &traffic, hosts, change));
+    let (report, kept) = run(&leaf_spine("queue = \"1 MB\"", &traffic, hosts, change), 1);
     assert_eq!(report.flows_started as usize, kept.flows.len());
     assert_eq!(report.flows_finished, 0, "{:?}", report.flows_started);
     assert!(kept.flows.iter().all(|record| record.timeouts > 0 || record.packets_sent > 0));
