@@ -16,7 +16,15 @@ FIRST = 9.0
 def world(seeds=3, **changes):
     """Data in which every claim holds: 1.2 times the bound for UEC and 2 for others, half as much above 1 with paths."""
     rows = [
-        {"way": name, "state": state, "collective": collective, "seed": seed, "round": number, "ms": 1.0, "ratio": ratio}
+        {
+            "way": name,
+            "state": state,
+            "collective": collective,
+            "seed": seed,
+            "round": number,
+            "ms": 1.0,
+            "ratio": ratio,
+        }
         for name, way in setups.WAYS.items()
         for state in setups.STATES
         for collective in setups.COLLECTIVES

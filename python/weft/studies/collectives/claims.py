@@ -22,7 +22,7 @@ SECOND = "uec"
 
 
 def judge(table: pl.DataFrame) -> list[StudyRow]:
-    """The rows of the paths for each kind of hosts that can spray, and that of the hosts, for each collective and fabric."""
+    """For each collective and fabric, the rows of the paths for each kind of hosts that can spray, and that of the hosts."""
     rows = []
     for collective in COLLECTIVES:
         for state in STATES:

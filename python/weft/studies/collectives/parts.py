@@ -1,8 +1,8 @@
 """What of a way's time comes from paths and what from hosts, as a table: a row for each way, fabric and collective.
 
-The part of the paths is the time of a way relative to that of the same hosts with one path per connection. The part of the
-hosts is the time of these, with one path, relative to DCTCP with one path. Both are paired by seed. A way's value of a seed
-is its mean over the rounds on open connections.
+The part of the paths is the time of a way relative to that of the same hosts with one path per connection. The part of
+the hosts is the time of these, with one path, relative to DCTCP with one path. Both are paired by seed. A way's value of
+a seed is its mean over the rounds on open connections.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ against the same hosts with one path, and of these against DCTCP with one path."
 
 
 def by_seed(table: pl.DataFrame, collective: str, state: str) -> dict[str, pl.DataFrame]:
-    """For each way whose rounds all ended: its seeds, and the mean ratio of each over the rounds on open connections."""
+    """For each way whose rounds all ended: its seeds, and each one's mean ratio over the rounds on open connections."""
     part = table.filter((pl.col("collective") == collective) & (pl.col("state") == state) & (pl.col("round") > 1))
     found = {}
     for way in WAYS:
