@@ -14,7 +14,7 @@ FIRST = 9.0
 
 
 def world(seeds=3, **changes):
-    """Data in which every claim holds: 1.2 times the bound for UEC and 2 for others, half as much above 1 with paths."""
+    """Data in which every claim holds: 1.2 times the bound for UEC, 2 for others, half as much above 1 with paths."""
     rows = [
         {
             "way": name,

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sample
 from rich.console import Console
+
+import sample
 from weft import figures, steadiness
 from weft.cli.comparison import show_summary
 from weft.content import Content
@@ -122,9 +123,11 @@ class Sample(Study):
     summary = chosen = ""
 
     def parts(self, size: Size) -> list[Any]:
+        """Nothing to run."""
         return []
 
     def judge(self, results: dict[str, Results]) -> Outcome:
+        """A claim for each load that holds if there are results."""
         rows = []
         for load in (0.2, 0.4):
             runs = [run.seed for run in results["one"].finished if run.overrides["traffic.load"] == load]
@@ -132,6 +135,7 @@ class Sample(Study):
         return Outcome(rows, [])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Any) -> list[Path]:
+        """Nothing to draw."""
         return []
 
 

@@ -22,7 +22,7 @@ SECOND = "uec"
 
 
 def judge(table: pl.DataFrame) -> list[StudyRow]:
-    """For each collective and fabric, the rows of the paths for each kind of hosts that can spray, and that of the hosts."""
+    """For each collective and fabric, the rows of paths, by kind of hosts that can spray, and that of the hosts."""
     rows = []
     for collective in COLLECTIVES:
         for state in STATES:

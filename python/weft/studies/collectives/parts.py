@@ -1,8 +1,8 @@
 """What of a way's time comes from paths and what from hosts, as a table: a row for each way, fabric and collective.
 
 The part of the paths is the time of a way relative to that of the same hosts with one path per connection. The part of
-the hosts is the time of these, with one path, relative to DCTCP with one path. Both are paired by seed. A way's value of
-a seed is its mean over the rounds on open connections.
+the hosts is the time of these, with one path, relative to DCTCP with one path. Both are paired by seed. A way's value
+of a seed is its mean over the rounds on open connections.
 """
 
 from __future__ import annotations
