@@ -143,7 +143,8 @@ fn a_run_that_ends_early_records_each_message_that_has_started_once() {
 fn connections_that_nobody_can_use_end_their_messages() {
     // The only link of a host fails for good: TCP gives up, and what waits for its messages never starts.
     let traffic = persistent("\"pipeline\"\nranks = 3\nbytes = \"3 MB\"\nchunks = 3");
-    let change = "limit = \"10 s\"\n[[event]]\nat = \"200 us\"\nfail = \"h1-l0\"\n[measure]\ninterval = \"100 ms\"";
+    let change =
+        "limit = \"10 s\"\n[[event]]\nat = \"200 us\"\nfail = \"h1-l0\"\n[measure]\ninterval = \"100 ms\"";
     let hosts = "profile = \"linux\"\ndata_retries = 3";
     let (report, kept) = run(&leaf_spine("queue = \"1 MB\"", &traffic, hosts, change), 1);
     assert_eq!(report.flows_started as usize, kept.flows.len());
