@@ -1,7 +1,7 @@
 """Whether runs were in a steady state: what ``summary.json`` says of it, for tables, figures and verdicts.
 
-The judgement itself is made when a run ends (`crates/sim/src/steady.rs`). Here, a group of runs is marked if at least
-one of its runs is: a mean over a run without a steady state depends on how long that run was.
+The judgement itself is made when a run ends (`crates/sim/src/results/steady.rs`). Here, a group of runs is marked if at
+least one of its runs is: a mean over a run without a steady state depends on how long that run was.
 """
 
 from __future__ import annotations

@@ -123,11 +123,11 @@ class Sample(Study):
     summary = chosen = ""
 
     def parts(self, size: Size) -> list[Any]:
-        """Nothing to run."""
+        """No runs."""
         return []
 
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """A claim for each load that holds if there are results."""
+        """One claim for each load."""
         rows = []
         for load in (0.2, 0.4):
             runs = [run.seed for run in results["one"].finished if run.overrides["traffic.load"] == load]
@@ -135,7 +135,7 @@ class Sample(Study):
         return Outcome(rows, [])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Any) -> list[Path]:
-        """Nothing to draw."""
+        """Nothing."""
         return []
 
 

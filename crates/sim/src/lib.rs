@@ -58,7 +58,6 @@ mod shared_buffer;
 mod shown;
 #[cfg(feature = "schemes")]
 pub mod single;
-mod steady;
 #[cfg(feature = "schemes")]
 pub mod sweep;
 mod switches;

@@ -11,10 +11,10 @@ use weft_units::{Duration, Time};
 
 use super::columns::{Cell, Column, Table};
 use super::row::FlowRow;
+use super::steady::Steady;
 use super::summary::Summary;
 use super::temporary::{Temporary, temporary_of};
 use crate::record::{FlowRecord, Metric, Recorder, Sample};
-use crate::steady::Steady;
 
 /// Why a result could not be written.
 #[derive(Debug, Error)]

@@ -7,6 +7,7 @@ mod directory;
 mod jobs;
 mod quantile;
 mod row;
+mod steady;
 mod summary;
 mod temporary;
 
@@ -15,6 +16,7 @@ pub use directory::{FILES, ResultError, ResultWriter};
 pub(crate) use jobs::jobs_json;
 pub(crate) use quantile::quantile;
 pub use row::FlowRow;
+pub use steady::Steady;
 pub use summary::Summary;
 pub use temporary::is_temporary;
 #[cfg(feature = "schemes")]

@@ -9,8 +9,8 @@ use weft_scenario::Plan;
 use weft_transport::Protocol;
 use weft_units::{Duration, Time};
 
+use super::row::FlowRow;
 use crate::record::ControllerReport;
-use crate::results::FlowRow;
 
 /// Parts of the judged time.
 const PARTS: usize = 5;
