@@ -10,11 +10,10 @@ use weft_control::{
     SwitchPort, Transaction,
 };
 use weft_fabric::Fabric;
-use weft_switching::smoc::{address, port_id, port_no, switch_id};
+use weft_switching::smoc::{address, port_id, port_no, switch_id, switch_node};
 use weft_switching::{Central, Header, Kind, Mac, Timing};
 use weft_units::{Duration, LinkId, NodeId, PortId, Time};
 
-use crate::effects::node_of;
 use crate::journal::Reported;
 use crate::packet::Parcel;
 use crate::record::{Busiest, ControllerReport};
@@ -162,7 +161,7 @@ impl ControlPlane {
     fn busiest(&self) -> Option<Busiest> {
         let most = self.installed.iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
         most.map(|(switch, rules)| Busiest {
-            switch: node_of(*switch),
+            switch: switch_node(*switch),
             rules: *rules,
             latency: self.timing.rule_latency,
         })

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use weft_units::{LinkId, NodeId, Time};
 
-use crate::pfc::moving_xon;
-use crate::shared_buffer::Buffer;
+use crate::shared_buffer::{Buffer, moving_xon};
 
 /// A queue: the link in front of which it is, and its number.
 pub type Queue = (LinkId, u8);

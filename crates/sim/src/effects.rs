@@ -1,6 +1,7 @@
 //! Carries out at switches and hosts what the central controller decides.
 
 use weft_control::{FlowCount, SwitchId};
+use weft_switching::smoc::switch_node;
 use weft_switching::{DropReason, Switch};
 use weft_units::{NodeId, PortId};
 
@@ -11,17 +12,12 @@ use crate::packet::Bound;
 use crate::partition::Partition;
 use crate::trace::Tracer;
 
-/// The switch with this controller ID.
-pub(crate) const fn node_of(switch: SwitchId) -> NodeId {
-    NodeId(switch.0 as u32 - 1)
-}
-
 /// The flows of a switch's hosts since the controller last asked for them.
 pub fn flow_counts<S: Switch, H: Hosts>(switch: SwitchId, floor: &Floor<'_, S, H>) -> Vec<FlowCount> {
     let mut counts = Vec::new();
-    let mut part = floor.part_of(node_of(switch));
+    let mut part = floor.part_of(switch_node(switch));
     let Partition { net, switches, .. } = &mut *part;
-    if let Some(number) = switches.number_of(node_of(switch)) {
+    if let Some(number) = switches.number_of(switch_node(switch)) {
         switches.change(number, net, |scheme| counts = scheme.flow_counts());
     }
     counts
@@ -31,9 +27,9 @@ pub fn flow_counts<S: Switch, H: Hosts>(switch: SwitchId, floor: &Floor<'_, S, H
 pub fn carry_out<S: Switch, H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'_, S, H>, tracer: &mut T) {
     let (switch, ports, frame) = match effect {
         Effect::Rule(switch, change) => {
-            let mut part = floor.part_of(node_of(switch));
+            let mut part = floor.part_of(switch_node(switch));
             let Partition { net, switches, .. } = &mut *part;
-            if let Some(number) = switches.number_of(node_of(switch)) {
+            if let Some(number) = switches.number_of(switch_node(switch)) {
                 let now = net.now;
                 switches.change(number, net, |scheme| scheme.apply(now, &change));
             }
@@ -51,7 +47,7 @@ pub fn carry_out<S: Switch, H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'
         Effect::Receive(switch, in_port, frame) => (switch, Err(in_port), frame),
         Effect::Send(switch, ports, frame) => (switch, Ok(ports), frame),
     };
-    let node = node_of(switch);
+    let node = switch_node(switch);
     let mut part = floor.part_of(node);
     let Partition { net, switches, .. } = &mut *part;
     let Some(number) = switches.number_of(node) else { return };

@@ -9,17 +9,10 @@ use weft_switching::{Header, Mac};
 use weft_units::{LinkId, NodeId};
 
 use crate::deadlock::{Pause, Xon};
-use crate::shared_buffer::Buffer;
+use crate::shared_buffer::{Buffer, moving_xon};
 
 /// The group address of flow control (IEEE 802.3, 31B).
 const FLOW_CONTROL: Mac = Mac([0x01, 0x80, 0xc2, 0x00, 0x00, 0x01]);
-/// Two full frames: how far below a moving threshold a queue goes on.
-const HYSTERESIS: u64 = 2 * 1_538;
-
-/// The bytes at which a queue goes on while a buffer's threshold is this.
-pub const fn moving_xon(threshold: u64) -> u64 {
-    threshold.saturating_sub(HYSTERESIS)
-}
 
 /// One link into a switch.
 #[derive(Clone, Debug)]

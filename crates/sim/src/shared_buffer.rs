@@ -4,6 +4,14 @@
 use weft_fabric::Fabric;
 use weft_units::NodeId;
 
+/// Two full frames: how far below a moving threshold a queue goes on.
+const HYSTERESIS: u64 = 2 * 1_538;
+
+/// The bytes at which a queue goes on while a buffer's threshold is this.
+pub const fn moving_xon(threshold: u64) -> u64 {
+    threshold.saturating_sub(HYSTERESIS)
+}
+
 /// The buffer of one switch.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {

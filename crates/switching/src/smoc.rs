@@ -131,6 +131,11 @@ pub const fn switch_id(node: NodeId) -> SwitchId {
     SwitchId(node.0 as u64 + 1)
 }
 
+/// The switch with this controller ID.
+pub const fn switch_node(switch: SwitchId) -> NodeId {
+    NodeId(switch.0 as u32 - 1)
+}
+
 /// The controller's number of a port.
 pub const fn port_no(port: PortId) -> PortNo {
     PortNo(port.0 as u32 + 1)

@@ -1,6 +1,7 @@
 //! The time that a flow would take alone on the idle fabric: the denominator of slowdown.
 
 mod multipath;
+mod segments;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,9 +9,10 @@ use std::sync::Arc;
 use weft_fabric::{EqualCost, Fabric, Link};
 use weft_traffic::Flow;
 use weft_transport::{Config, Framing, Mptcp, Protocol};
-use weft_units::{Bytes, Duration, LinkId, Rate};
+use weft_units::{Bytes, Duration, LinkId};
 
 use multipath::Multipath;
+use segments::{Segments, way};
 
 /// Ideal completion times on a fabric: the same for every shortest-path scheme, and a lower bound for
 /// all of them.
@@ -123,65 +125,10 @@ fn no_faster(link: &Link, other: &Link) -> bool {
     link.rate <= other.rate && link.overhead == other.overhead
 }
 
-/// The time to send a packet over a link.
-fn tx(link: &Link, ip_bytes: u64) -> Duration {
-    link.rate.tx_time(Bytes(wire(link, ip_bytes)))
-}
-
-fn wire(link: &Link, ip_bytes: u64) -> u64 {
-    u64::from(link.overhead.wire_bytes(ip_bytes as u32))
-}
-
-/// Minimum delay plus minimum transmission time of a packet over the links.
-fn way<'a>(links: impl Iterator<Item = &'a Link> + Clone, ip_bytes: u64) -> Duration {
-    let delay = links.clone().map(|link| link.delay).min();
-    delay.unwrap_or(Duration::ZERO) + least_tx(links, ip_bytes)
-}
-
-fn least_tx<'a>(links: impl Iterator<Item = &'a Link>, ip_bytes: u64) -> Duration {
-    links.map(|link| tx(link, ip_bytes)).min().unwrap_or(Duration::ZERO)
-}
-
-/// The segments of a flow; sizes are those of the IP packets in bytes.
-struct Segments {
-    /// Size of a full segment.
-    full: u64,
-    /// Number of full segments before the last.
-    before_last: u64,
-    /// Size of the last.
-    last: u64,
-}
-
-impl Segments {
-    /// Those of a flow of `bytes`.
-    fn of(framing: &Framing, bytes: u64) -> Self {
-        let (packets, rest) = framing.packets(bytes);
-        let last = u64::from(framing.headers) + u64::from(rest);
-        Self { full: framing.full_packet().into(), before_last: packets - 1, last }
-    }
-
-    /// The sum of the sizes of all segments as `of` gives them.
-    fn bytes(&self, of: impl Fn(u64) -> u64) -> u64 {
-        of(self.full).saturating_mul(self.before_last).saturating_add(of(self.last))
-    }
-
-    /// The time that the links of a hop take for all segments, less the time for the last.
-    fn waiting<'a>(&self, mut links: impl Iterator<Item = &'a Link> + Clone) -> Duration {
-        let several = links.clone();
-        match (links.next(), links.next()) {
-            (Some(link), None) => tx(link, self.full) * self.before_last,
-            _ => {
-                let rate = several.clone().map(|link| link.rate.bps()).fold(0, u64::saturating_add);
-                let of = |ip_bytes| several.clone().map(|link| wire(link, ip_bytes)).min().unwrap_or(0);
-                let all = Rate::from_bps(rate).tx_time(Bytes(self.bytes(of)));
-                all.saturating_sub(least_tx(several, self.last))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use weft_units::Rate;
+
     use super::*;
     use weft_fabric::{FabricBuilder, LinkSpec, build};
     use weft_units::{FlowId, HostId, Time};

@@ -10,7 +10,7 @@ use weft_transport::mptcp::Addresses;
 use weft_transport::{Config, Framing, Mptcp};
 use weft_units::{Bytes, Duration, HostId, LinkId, NodeId};
 
-use super::{Segments, tx, wire};
+use super::segments::{Segments, tx, wire};
 
 /// The links of a fabric that are up, and the subflows that connections open.
 pub(super) struct Multipath<'a> {
