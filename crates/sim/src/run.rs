@@ -101,7 +101,7 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
         window: plan.measure.window,
         probe: Probe::new(Some(plan.measure.interval), links, fabric.switch_count() <= MAX_SAMPLED_SWITCHES),
         faults,
-        reaction: if plan.descriptor.is_routed() { plan.reaction } else { Duration::ZERO },
+        reaction: if plan.descriptor.is_routed(&plan.scheme) { plan.reaction } else { Duration::ZERO },
         threads: 1,
     }
 }

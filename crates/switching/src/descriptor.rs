@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 use weft_fabric::Fabric;
 
+use crate::default_forwarding;
 use crate::param::ParamInfo;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::split::Split;
@@ -157,10 +158,11 @@ impl Descriptor {
         }
     }
 
-    /// Whether its switches follow computed routes, so that a change of a link has effect after the control plane's
-    /// reaction time. Exploring schemes, and schemes that leave all paths to a central controller, find out themselves.
-    pub fn is_routed(&self) -> bool {
+    /// Whether its switches follow computed routes under `spec`, so that a change of a link has effect after the control
+    /// plane's reaction time. Exploring schemes, unless their default forwarding is computed, and schemes that leave all
+    /// paths to a central controller find out themselves.
+    pub fn is_routed(&self, spec: &SchemeSpec) -> bool {
         let is_placed = self.needs.contains(&Need::Controller) && self.next_hops.is_none();
-        self.explores.is_none() && !is_placed
+        (self.explores.is_none() || default_forwarding::is_computed(spec)) && !is_placed
     }
 }

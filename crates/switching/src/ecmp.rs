@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
-use weft_units::{NodeId, PortId};
+use weft_units::{HostId, NodeId, PortId};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops};
@@ -67,6 +67,13 @@ pub const fn hash_id(seed: u64, node: NodeId) -> u64 {
 pub struct EcmpSwitch {
     next_hops: NextHops,
     key: u64,
+}
+
+impl EcmpSwitch {
+    /// One of the next hops to `host`, the same for all flows.
+    pub(crate) fn first_hop(&self, host: HostId) -> Option<PortId> {
+        self.next_hops.choose(host, 0)
+    }
 }
 
 impl Switch for EcmpSwitch {

@@ -196,10 +196,12 @@ pub const PARAMS: [ParamInfo; 22] = [
     ),
 ];
 
-/// Builds the switches of an exploring scheme with `make`, from the settings, the roles of the ports and a secret.
+/// Builds the switches of an exploring scheme with `make`, from the settings, the roles of the ports, a secret and
+/// the node.
 pub(crate) struct Exploring<F> {
     config: Exploration,
-    arp_cache: Duration,
+    /// `None` if switches have a route to every host, so that hosts need no ARP.
+    arp_cache: Option<Duration>,
     seed: u64,
     make: F,
 }
@@ -208,20 +210,21 @@ impl<F> Exploring<F> {
     /// With the parameters of `spec`; `seed` is that of the run.
     pub(crate) fn new(seed: u64, spec: &SchemeSpec, make: F) -> Self {
         let (config, arp_cache) = Exploration::from_spec(spec);
+        let arp_cache = (spec.word("over") != Some("ecmp")).then_some(arp_cache);
         Self { config, arp_cache, seed, make }
     }
 }
 
-impl<S: Switch, F: Fn(&Exploration, Vec<Way>, u64) -> S> Blueprint for Exploring<F> {
+impl<S: Switch, F: Fn(&Exploration, Vec<Way>, u64, NodeId) -> S> Blueprint for Exploring<F> {
     type Switch = S;
 
     fn switch(&self, fabric: &Fabric, node: NodeId) -> S {
         let secret = mix64(self.seed ^ mix64(u64::from(node.0) + 1));
-        (self.make)(&self.config, ways(fabric, node), secret)
+        (self.make)(&self.config, ways(fabric, node), secret, node)
     }
 
     fn arp_cache(&self) -> Option<Duration> {
-        Some(self.arp_cache)
+        self.arp_cache
     }
 
     fn learnt(&self, fabric: &Fabric, host: NodeId, random: u64) -> Option<Vec<Option<PortId>>> {

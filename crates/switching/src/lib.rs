@@ -22,6 +22,7 @@ mod capacities;
 mod components;
 pub mod conga;
 pub mod conweave;
+pub mod default_forwarding;
 mod derived;
 mod descriptor;
 pub mod drill;

@@ -64,6 +64,17 @@ impl ParamInfo {
     }
 }
 
+/// Two lists of parameters, one after the other; `N` is the length of both together.
+pub(crate) const fn joined<const N: usize>(first: &[ParamInfo], then: &[ParamInfo]) -> [ParamInfo; N] {
+    let mut all = [first[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < first.len() { first[at] } else { then[at - first.len()] };
+        at += 1;
+    }
+    all
+}
+
 /// A parameter's value, checked against its [`ParamKind`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -105,7 +105,7 @@ impl TcpPathSwitch {
 
     /// Whether a flow's other end is on another switch, and no search for it is in progress.
     fn may_recover(&self, key: FlowKey, now: Time) -> bool {
-        self.base.attached(key.peer.station(), now).is_none() && self.paths.class(&key, now) != Some(LOCKED)
+        self.attached(key.peer.station(), now).is_none() && self.paths.class(&key, now) != Some(LOCKED)
     }
 
     fn look_for_path<C: Context>(&mut self, ctx: &mut C, key: FlowKey, port: PortId, out: &mut Actions) {

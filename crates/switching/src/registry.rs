@@ -7,6 +7,7 @@ use weft_fabric::Fabric;
 
 use crate::arp_path::ArpPathSwitch;
 use crate::blueprint::Blueprint;
+use crate::default_forwarding::Over;
 use crate::descriptor::{Descriptor, Explores};
 use crate::exploration::Exploring;
 use crate::host::over::over;
@@ -117,7 +118,10 @@ pub fn visit_scheme<V: SchemeVisitor>(
     let routes = Arc::clone(routes);
     Ok(match spec.name.as_str() {
         "adaptive" => visitor.visit(adaptive::Adaptive::new(routes, spec)),
-        "arp_path" => visitor.visit(Exploring::new(seed, spec, ArpPathSwitch::new)),
+        "arp_path" => {
+            let make = |config: &_, ways, secret, _| ArpPathSwitch::new(config, ways, secret);
+            visitor.visit(Exploring::new(seed, spec, make))
+        }
         "conga" => visitor.visit(conga::Conga::new(fabric, routes, seed, spec)?),
         "conweave" => visitor.visit(conweave::ConWeave::new(fabric, routes, seed, spec)?),
         "drill" => visitor.visit(drill::Drill::new(routes, seed, spec)),
@@ -131,10 +135,18 @@ pub fn visit_scheme<V: SchemeVisitor>(
         "spanning_tree" => visitor.visit(spanning_tree::SpanningTreeScheme::new(routes, spec)),
         "spray" => visitor.visit(spray::Spray::new(routes)),
         "tag_forward" => visitor.visit(tag_forward::TagForward::new(fabric, seed, spec)?),
-        "tcp_path" => visitor.visit(Exploring::new(seed, spec, TcpPathSwitch::new)),
+        "tcp_path" => {
+            let over = Over::new(routes, seed, spec);
+            let make = |config: &_, ways, secret, node| {
+                TcpPathSwitch::new(config, ways, secret).over(over.at(fabric, node))
+            };
+            visitor.visit(Exploring::new(seed, spec, make))
+        }
         "tfe" => {
-            let by = Classifier::from_spec(spec);
-            let make = |config: &_, ways, secret| TfeSwitch::new(config, ways, by.clone(), secret);
+            let (by, over) = (Classifier::from_spec(spec), Over::new(routes, seed, spec));
+            let make = |config: &_, ways, secret, node| {
+                TfeSwitch::new(config, ways, by.clone(), secret).over(over.at(fabric, node))
+            };
             visitor.visit(Exploring::new(seed, spec, make))
         }
         "wcmp" => visitor.visit(wcmp::Wcmp::new(routes, seed, spec)),

@@ -93,7 +93,8 @@ pub struct SpanningTreeSwitch {
 }
 
 impl SpanningTreeSwitch {
-    fn learn(&mut self, source: Mac, ingress: PortId, now: Time) {
+    /// A frame from `source` arrived on `ingress`.
+    pub(crate) fn learn(&mut self, source: Mac, ingress: PortId, now: Time) {
         if source.is_group() {
             return;
         }
@@ -104,33 +105,50 @@ impl SpanningTreeSwitch {
             self.learnt.insert(source, entry);
         }
     }
-}
 
-impl Switch for SpanningTreeSwitch {
-    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+    /// The port of `station`, if it is known at `now`.
+    pub(crate) fn port_of(&self, station: Mac, now: Time) -> Option<PortId> {
+        self.learnt.get(&station).filter(|(_, expiry)| *expiry > now).map(|(port, _)| *port)
+    }
+
+    /// Learns the source of a frame and forwards it; returns whether it was forwarded.
+    pub(crate) fn forward<C: Context>(
+        &mut self,
+        ctx: &mut C,
+        ingress: PortId,
+        header: &Header,
+        out: &mut Actions,
+    ) -> bool {
+        let now = ctx.now();
         if !self.ports.contains(&ingress) {
-            return out.drop(DropReason::NoRoute);
+            out.drop(DropReason::NoRoute);
+            return false;
         }
-        self.learn(header.src, ingress, ctx.now());
-        match self.learnt.get(&header.dst) {
-            Some((port, expiry)) if *expiry > ctx.now() => {
-                if *port == ingress {
-                    out.drop(DropReason::SamePort);
-                } else {
-                    out.send(*port);
-                }
+        self.learn(header.src, ingress, now);
+        let mut sent = false;
+        match self.port_of(header.dst, now) {
+            Some(port) if port == ingress => {}
+            Some(port) => {
+                out.send(port);
+                sent = true;
             }
-            _ => {
-                let mut sent = false;
+            None => {
                 for &port in self.ports.iter().filter(|port| **port != ingress) {
                     out.send(port);
                     sent = true;
                 }
-                if !sent {
-                    out.drop(DropReason::SamePort);
-                }
             }
         }
+        if !sent {
+            out.drop(DropReason::SamePort);
+        }
+        sent
+    }
+}
+
+impl Switch for SpanningTreeSwitch {
+    fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
+        self.forward(ctx, ingress, header, out);
     }
 
     fn knows(&mut self, station: Mac, port: PortId, now: Time) {

@@ -4,21 +4,28 @@
 //! of the first copy; the destination's edge unwraps it. The SYN+ACK returns as a Path Reply over the locks,
 //! confirms them and creates the entries of the other direction, so that both use one path (Alvarez-Horcajo
 //! et al., "Improving multipath routing of TCP flows by network exploration", IEEE Access 2019, section III).
-//! Everything else, including flows without an entry, uses the default forwarding: ARP-Path.
+//! Everything else, including flows without an entry, uses the default forwarding
+//! ([`crate::default_forwarding`]): ARP-Path unless the scenario names another.
 //! [`crate::recovery`] handles broken paths.
+
+use std::sync::Arc;
 
 use weft_units::{Duration, PortId, Time};
 
 use crate::arp_path::ArpPathSwitch;
+use crate::default_forwarding::{DefaultForwarding, OVER};
 use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::{self, Exploration, OnMiss, PARAMS, WhileBroken};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
+use crate::param::{ParamInfo, joined};
 use crate::path_table::{
     CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
 };
 use crate::rate_limit::RateLimit;
-use crate::{Actions, Context, DropReason, Kept, KeptPort, Mac, Rewrite, Switch, TableEntries};
+use crate::{Actions, Context, DropReason, Forwarding, Kept, KeptPort, Mac, Rewrite, Switch, TableEntries};
+
+const ALL_PARAMS: [ParamInfo; 1 + PARAMS.len()] = joined(&[OVER], &PARAMS);
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -27,7 +34,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "the first copy of a SYN",
     source: "Alvarez-Horcajo et al.",
-    params: &PARAMS,
+    params: &ALL_PARAMS,
     needs: &[Need::NewSwitch],
     explores: Some(Explores::Connections),
     linux_mode: Some("tcp-path"),
@@ -39,6 +46,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
 pub struct TcpPathSwitch {
     pub(crate) base: ArpPathSwitch,
     pub(crate) paths: PathTable,
+    pub(crate) over: DefaultForwarding,
     limits: Vec<RateLimit>,
 }
 
@@ -48,6 +56,7 @@ impl TcpPathSwitch {
         Self {
             limits: vec![RateLimit::new(config.rate, config.burst); ways.len()],
             paths: path_table(config, secret),
+            over: DefaultForwarding::default(),
             base: ArpPathSwitch::new(config, ways, secret),
         }
     }
@@ -57,7 +66,7 @@ impl TcpPathSwitch {
         self.limits.get_mut(port.index()).is_some_and(|limit| limit.take(now))
     }
 
-    /// The default forwarding.
+    /// The roles of ports, remembered floods, and the tables of ARP-Path.
     pub const fn base(&self) -> &ArpPathSwitch {
         &self.base
     }
@@ -74,8 +83,8 @@ impl TcpPathSwitch {
         let key = FlowKey::to_source(header);
         // No exploration for a station on this switch. A frame to an unknown station is flooded unwrapped: it
         // reaches the station even if its own switch has forgotten it.
-        if self.base.attached(header.dst, now).is_some() || self.base.is_to_be_flooded(header.dst, now) {
-            self.base.forward(ctx, ingress, header, out);
+        if self.attached(header.dst, now).is_some() || self.is_to_be_flooded(header.dst, now) {
+            self.forward(ctx, ingress, header, out);
             return;
         }
         let known = self.paths.get(&key, now).copied();
@@ -91,7 +100,7 @@ impl TcpPathSwitch {
                 if let Some(entry) = self.paths.refresh(&key, now) {
                     entry.explored = false;
                 }
-                self.base.forward(ctx, ingress, header, out);
+                self.forward(ctx, ingress, header, out);
                 return;
             }
             _ => {}
@@ -100,7 +109,7 @@ impl TcpPathSwitch {
         if !self.may_explore(ingress, now)
             || self.base.floods.note_own(&self.base.ports, &request, now).is_err()
         {
-            self.base.forward(ctx, ingress, header, out);
+            self.forward(ctx, ingress, header, out);
             return;
         }
         self.lock(key, ingress, id, now);
@@ -122,7 +131,7 @@ impl TcpPathSwitch {
             return out.drop(reason);
         }
         self.lock(key, ingress, id, now);
-        let Some(port) = self.base.attached(header.dst, now) else {
+        let Some(port) = self.attached(header.dst, now) else {
             return self.base.pass_on(ctx, ingress, out);
         };
         self.base.hear_from_afar(ingress, header.src, now);
@@ -163,7 +172,7 @@ impl TcpPathSwitch {
                 out.send(entry.port);
             }
             _ => {
-                self.base.forward(ctx, ingress, header, out);
+                self.forward(ctx, ingress, header, out);
             }
         }
     }
@@ -197,7 +206,7 @@ impl TcpPathSwitch {
             // The path is gone or was replaced by another exploration: the wrapped frame is still forwarded.
             _ if wraps => {
                 out.rewrite(Rewrite::Unwrap);
-                self.base.forward(ctx, ingress, header, out);
+                self.forward(ctx, ingress, header, out);
             }
             _ => out.drop(DropReason::Stale),
         }
@@ -222,19 +231,19 @@ impl TcpPathSwitch {
             if self.base.config.while_broken == WhileBroken::Drop {
                 return out.drop(DropReason::LinkDown);
             }
-            self.base.forward(ctx, ingress, header, out);
+            self.forward(ctx, ingress, header, out);
             return;
         }
         if entry.port == ingress {
-            self.base.forward(ctx, ingress, header, out);
+            self.forward(ctx, ingress, header, out);
             return;
         }
         if self.base.has_moved_from(header.dst, entry.port, now) {
             self.break_path(ctx, key, out);
-            self.base.forward(ctx, ingress, header, out);
+            self.forward(ctx, ingress, header, out);
             return;
         }
-        if self.base.has_returned(ingress, entry.port, header, now) {
+        if self.has_returned(ingress, entry.port, header, now) {
             self.paths.remove(&key);
             return out.drop(DropReason::Returned);
         }
@@ -254,7 +263,7 @@ impl TcpPathSwitch {
         if self.base.config.on_miss == OnMiss::Recover && !fabric {
             self.recover_for_host(ctx, key.reversed(), ingress, out);
         }
-        let sent = self.base.forward(ctx, ingress, header, out);
+        let sent = self.forward(ctx, ingress, header, out);
         if fabric && !sent {
             // The entry was evicted here, and the default forwarding uses another path: stop the previous hop
             // from sending the flow here.
@@ -275,7 +284,7 @@ impl TcpPathSwitch {
         if header.src.is_group() {
             return self.base.on_marked(ctx, ingress, header, out);
         }
-        if !self.base.takes(ctx, ingress, header, out) {
+        if !self.takes(ctx, ingress, header, out) {
             return;
         }
         if !self.base.ports.is_fabric(ingress, now) {
@@ -301,7 +310,7 @@ impl TcpPathSwitch {
     ) {
         let of_flow = header.kind.is_control() && header.kind != Kind::Hello && header.is_about_flow();
         if !of_flow || header.src.is_group() {
-            return self.base.receive(ctx, ingress, header, out);
+            return self.receive_by_default(ctx, ingress, header, out);
         }
         if let Some(reason) = self.base.refuses(ingress, header, ctx.now()) {
             return out.drop(reason);
@@ -338,6 +347,10 @@ impl Switch for TcpPathSwitch {
         self.base.port_changed(ctx, port, up, out);
     }
 
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.reroute(routes);
+    }
+
     fn next_deadline(&self) -> Time {
         self.base.next_deadline()
     }
@@ -360,6 +373,7 @@ impl Switch for TcpPathSwitch {
 
     fn table_entries(&mut self, now: Time) -> TableEntries {
         self.paths.sweep(now);
-        TableEntries { flows: self.paths.len(), ..self.base.table_entries(now) }
+        let stations = self.station_entries(now);
+        TableEntries { flows: self.paths.len(), stations, ..TableEntries::default() }
     }
 }

@@ -4,18 +4,21 @@
 //! paper has the first): a flow starts on the default forwarding, and once it has carried enough bytes
 //! its source's edge moves it to the fastest path.
 
+use std::sync::Arc;
+
 use weft_units::{Bytes, PortId, Time};
 
+use crate::default_forwarding::{DefaultForwarding, OVER};
 use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::{self, Exploration, PARAMS};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
-use crate::param::ParamInfo;
+use crate::param::{ParamInfo, joined};
 use crate::path_table::FlowKey;
 use crate::soft_table::SoftTable;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
-use crate::{Actions, Context, Kept, Mac, Switch, TableEntries};
+use crate::{Actions, Context, Forwarding, Kept, Mac, Switch, TableEntries};
 
 /// How elephants are recognised.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +45,8 @@ impl Classifier {
     }
 }
 
-const OWN_PARAMS: [ParamInfo; 5] = [
+const OWN_PARAMS: [ParamInfo; 6] = [
+    OVER,
     ParamInfo::choice(
         "classifier",
         &["ports", "dscp", "auto"],
@@ -55,20 +59,12 @@ const OWN_PARAMS: [ParamInfo; 5] = [
     ParamInfo::bytes("elephant_bytes", "1 MB", "bytes a flow has carried when `auto` moves it"),
 ];
 
-const ALL_PARAMS: [ParamInfo; OWN_PARAMS.len() + PARAMS.len()] = {
-    let mut all = [OWN_PARAMS[0]; OWN_PARAMS.len() + PARAMS.len()];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = if at < OWN_PARAMS.len() { OWN_PARAMS[at] } else { PARAMS[at - OWN_PARAMS.len()] };
-        at += 1;
-    }
-    all
-};
+const ALL_PARAMS: [ParamInfo; OWN_PARAMS.len() + PARAMS.len()] = joined(&OWN_PARAMS, &PARAMS);
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "tfe",
-    summary: "TFE: TCP-Path for elephant flows, ARP-Path for the rest",
+    summary: "TFE: TCP-Path for elephant flows, default forwarding (ARP-Path) for the rest",
     decides: "switches",
     observes: "the first copy of an elephant's SYN",
     source: "Alvarez-Horcajo et al.",
@@ -139,6 +135,11 @@ impl TfeSwitch {
         }
     }
 
+    /// The same switch over another default forwarding.
+    pub fn over(self, over: DefaultForwarding) -> Self {
+        Self { paths: self.paths.over(over), ..self }
+    }
+
     /// Counts a segment from a host port, and moves its flow once it has carried enough.
     fn count<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, key) = (ctx.now(), FlowKey::to_source(header));
@@ -174,7 +175,7 @@ impl Switch for TfeSwitch {
         match (header.kind, &self.classifier) {
             (Kind::Tcp, _) if header.src.is_group() => self.paths.base.on_marked(ctx, ingress, header, out),
             (Kind::Tcp, Classifier::Auto(_)) => {
-                if self.paths.base.takes(ctx, ingress, header, out) {
+                if self.paths.takes(ctx, ingress, header, out) {
                     self.count(ctx, ingress, header, out);
                     self.paths.on_data(ctx, ingress, header, out);
                 }
@@ -184,7 +185,7 @@ impl Switch for TfeSwitch {
             {
                 self.paths.on_tcp(ctx, ingress, header, out);
             }
-            (Kind::Tcp, _) => self.paths.base.receive(ctx, ingress, header, out),
+            (Kind::Tcp, _) => self.paths.receive_by_default(ctx, ingress, header, out),
             _ => self.paths.on_other(ctx, ingress, header, out),
         }
     }
@@ -195,6 +196,10 @@ impl Switch for TfeSwitch {
 
     fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {
         self.paths.port_changed(ctx, port, up, out);
+    }
+
+    fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.paths.reroute(routes);
     }
 
     fn next_deadline(&self) -> Time {

@@ -50,6 +50,12 @@ def prepare(plan: Plan) -> Prepared:
             f"scheme `{plan.scheme}` cannot be emulated: the Linux switch supports {', '.join(SCHEMES)}",
             "`weft run` simulates it; or `--set 'scheme.name=\"tcp_path\"'`, or a sweep of supported schemes",
         )
+    over = plan.params.get("over", "arp_path")
+    if over != "arp_path":
+        raise EmulationError(
+            f"`scheme.over` is {over}, but the Linux switch forwards by ARP-Path what has no path of its own",
+            "`weft run` simulates it; or `--set 'scheme.over=\"arp_path\"'`",
+        )
     for host in plan.hosts:
         ports = len(plan.ports(host.name))
         if ports != 1:

@@ -366,6 +366,10 @@ def refused(weft, tmp_path, monkeypatch):
             "scheme `spanning_tree` cannot be emulated: the Linux switch supports arp_path",
         ),
         (
+            ("--set", 'scheme.name="tfe"', "--set", 'scheme.over="ecmp"'),
+            "`scheme.over` is ecmp, but the Linux switch forwards by ARP-Path what has no path of its own",
+        ),
+        (
             ("--set", 'fabric.delay="1 ms"'),
             "a path of this scenario has a delay of 4000 us, 325 % of a full frame's transmission time",
         ),

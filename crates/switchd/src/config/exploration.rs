@@ -1,8 +1,10 @@
 //! `[exploration]`: the parameters of the scheme, with the names, units and defaults of the simulator's registry,
 //! and table sizes and timers that a simulation does not set.
 
+use std::ops::Range;
+
 use weft_switching::exploration::Exploration;
-use weft_switching::{Descriptor, ParamKind, ParamValue, SchemeSpec, arp_path};
+use weft_switching::{Descriptor, ParamKind, ParamValue, SchemeSpec, arp_path, default_forwarding};
 use weft_units::Duration;
 
 use super::table::{Place, Table};
@@ -32,11 +34,16 @@ pub fn read(
             places.push((param.name, span));
         }
     }
+    if default_forwarding::is_computed(&spec) {
+        let (word, span) = (spec.word("over").unwrap_or_default(), place_of(&places, "over"));
+        let expected =
+            "the Linux switch has one default forwarding: expected \"arp_path\"; `weft run` simulates others";
+        table.problem(span, format!("`over` is \"{word}\""), expected);
+    }
     // The ARP cache timeout of simulated hosts does not apply to real ones.
     spec.params.insert("arp_cache".to_owned(), ParamValue::Duration(Duration::ZERO));
     if let Some(wrong) = (scheme.contradiction)(&spec) {
-        let span = places.into_iter().find(|(name, _)| *name == wrong.param).map_or(0..0, |(_, span)| span);
-        table.problem(span, wrong.message.replace("scheme.", ""), wrong.expected);
+        table.problem(place_of(&places, wrong.param), wrong.message.replace("scheme.", ""), wrong.expected);
     }
     spec.params.remove("arp_cache");
     let (mut config, _) = Exploration::from_spec(&spec);
@@ -66,6 +73,11 @@ pub fn read(
     (config.hello, config.hold) = (interval, hold);
     table.finish();
     (spec, config)
+}
+
+/// The position of the value given for `param`.
+fn place_of(places: &[(&str, Range<usize>)], param: &str) -> Range<usize> {
+    places.iter().find(|(name, _)| *name == param).map_or(0..0, |(_, span)| span.clone())
 }
 
 fn value(table: &Table<'_>, name: &'static str, kind: ParamKind) -> Option<Place<ParamValue>> {

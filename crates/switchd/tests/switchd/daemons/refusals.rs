@@ -43,6 +43,12 @@ const LINES: &[(&str, &str, &[&str])] = &[
     ("tcp-path", "[exploration]\nhops = 0", &[":4:8", "1 to 255"]),
     ("tcp-path", "[exploration]\nlock = \"20 s\"", &[":4:8", "longer than"]),
     ("tcp-path", "[exploration]\nexploration = \"valley-free\"", &["`tier` is not set", "tier = 1"]),
+    (
+        "tfe",
+        "[exploration]\nover = \"spanning_tree\"",
+        &[":4:8", "`over` is \"spanning_tree\"", "expected \"arp_path\"", "`weft run`"],
+    ),
+    ("tcp-path", "[exploration]\nover = \"ecmp\"", &["`over` is \"ecmp\""]),
     ("tcp-path", "[exploration]\nbroadcast_lock = \"0 s\"", &[":4:18", "`broadcast_lock` is 0", "above 0"]),
     ("tcp-path", "[exploration]\nrepair = \"0 s\"", &[":4:10", "`repair` is 0", "above 0"]),
     ("tcp-path", r#"fabric_ports = ["eth2"]"#, &["\"eth2\" is not a port", "did you mean `eth1`?"]),

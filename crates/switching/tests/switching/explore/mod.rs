@@ -5,6 +5,7 @@ mod corners;
 mod moves;
 mod net;
 mod one_switch;
+mod over;
 mod properties;
 mod recovery;
 mod routed;

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 use rand_core::RngCore;
 use weft_fabric::Fabric;
@@ -11,7 +12,8 @@ use weft_switching::exploration::{Exploration, ways};
 use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::{Classifier, TfeSwitch};
 use weft_switching::{
-    Action, Actions, DropReason, Header, Kind, Mac, Rewrite, Stream, Switch, TableEntries, pick, stream,
+    Action, Actions, DropReason, Forwarding, Header, Kind, Mac, Rewrite, Stream, Switch, TableEntries, pick,
+    stream,
 };
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
@@ -311,6 +313,11 @@ impl<S: Switch> Net<S> {
                 self.on_switch(node, |switch, ctx, out| switch.port_changed(ctx, port, up, out));
             }
         }
+    }
+
+    /// Notifies all switches of new routes.
+    pub fn reroute(&mut self, routes: &Arc<Forwarding>) {
+        self.switches.values_mut().for_each(|(switch, _)| switch.routes_changed(routes));
     }
 
     /// Entries for flows and stations on all switches, expired or not.
