@@ -33,6 +33,8 @@ pub(crate) struct Connection {
     pub flows: List,
     /// How many subflows are confirmed.
     pub confirmed: u32,
+    /// By the side that sends, the place in its path set after the one taken last.
+    pub next: [u32; 2],
     /// When it was opened.
     pub opened: Time,
 }
@@ -76,6 +78,7 @@ impl Connections {
             addresses,
             flows: List::default(),
             confirmed: 0,
+            next: [0; 2],
             opened: now,
         })
     }

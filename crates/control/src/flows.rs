@@ -24,8 +24,10 @@ pub(crate) mod by {
     pub const OPENER: usize = 3;
     /// Flows of the other station.
     pub const OTHER: usize = 4;
+    /// Flows whose reverse direction takes its path.
+    pub const BACK: usize = 5;
     /// The number of lists.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 6;
 }
 
 /// A flow's identity: stations and endpoints, the opener first. IPv4 addresses are stored IPv4-mapped.
@@ -139,8 +141,10 @@ impl State {
 pub(crate) struct Flow {
     pub key: Key,
     pub state: State,
-    /// The path that both directions take, [`NONE`] while it has none.
+    /// The path from the opener, and back unless there is another, [`NONE`] while it has none.
     pub path: u32,
+    /// The path towards the opener, if it is one of its own.
+    pub back: u32,
     /// Its connection, if it belongs to one.
     pub connection: u32,
     /// Its role in a connection when its rules were first requested: the rules keep their cookies.
@@ -152,6 +156,13 @@ pub(crate) struct Flow {
     /// When its rules were requested, or when it lost them.
     pub since: Time,
     links: [Link; by::COUNT],
+}
+
+impl Flow {
+    /// The path of a direction.
+    pub const fn path_of(&self, direction: usize) -> u32 {
+        if direction == 1 && self.back != NONE { self.back } else { self.path }
+    }
 }
 
 impl Linked for Flow {
@@ -198,6 +209,7 @@ impl Flows {
             key,
             state: State::default(),
             path: NONE,
+            back: NONE,
             connection: NONE,
             part: Part::Plain,
             port,
@@ -251,6 +263,6 @@ mod tests {
 
     #[test]
     fn a_flow_is_small() {
-        assert!(size_of::<Flow>() <= 120, "{} bytes", size_of::<Flow>());
+        assert!(size_of::<Flow>() <= 136, "{} bytes", size_of::<Flow>());
     }
 }

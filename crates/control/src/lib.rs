@@ -54,8 +54,8 @@ pub use packet::{Arp, Content, End, FlowCount, Join, Mptcp, Neighbour, Packet, T
 pub use rule::{Actions, EXACT, Match, Rule, RuleAction, RuleChange, priority};
 pub use rule_set::{Group, RuleSet, Shape};
 pub use settings::{
-    ArpMode, ExpectedCable, ExpectedEnd, ExpectedFabric, ExpectedSwitch, Kind, Limits, Settings,
-    SettingsError,
+    ArpMode, ExpectedCable, ExpectedEnd, ExpectedFabric, ExpectedSwitch, Kind, Limits, Pick, Reverse,
+    Settings, SettingsError,
 };
 pub use smoc::Smoc;
 pub use southbound::{Core, Southbound, SouthboundLimits, Stop, Trouble};

@@ -34,6 +34,8 @@ pub(crate) struct Path {
     pub installed: bool,
     /// Flows that use it.
     pub flows: List,
+    /// Flows that use it for their reverse direction alone.
+    pub backs: List,
     /// Routes that use it.
     pub routes: List,
     /// Whether the cache of path sets refers to it.
@@ -47,7 +49,7 @@ pub(crate) struct Path {
 impl Path {
     /// Whether any flow or route uses it.
     pub fn is_used(&self) -> bool {
-        !self.flows.is_empty() || !self.routes.is_empty()
+        !self.flows.is_empty() || !self.backs.is_empty() || !self.routes.is_empty()
     }
 
     /// Its direction seen from one of its end switches.

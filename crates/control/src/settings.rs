@@ -19,6 +19,10 @@ pub struct Settings {
     pub paths: usize,
     /// The order of a set's paths.
     pub order: Order,
+    /// The path of a subflow's reverse direction.
+    pub reverse: Reverse,
+    /// The path of its set that a subflow takes.
+    pub pick: Pick,
     /// Paths of a set (including the first) installed as soon as a connection is seen.
     pub proactive_paths: usize,
     /// Idle timeout in seconds for the rules of flows and stations.
@@ -54,6 +58,28 @@ pub enum Kind {
     Smoc,
     /// All traffic takes one spanning tree.
     SpanningTree,
+}
+
+/// The path of a subflow's reverse direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reverse {
+    /// The same path.
+    #[default]
+    Same,
+    /// One of a second set, from the receiver's switch to the sender's (Algorithm 2 of the paper).
+    Own,
+}
+
+/// The path of its set that a subflow takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pick {
+    /// The one that the fewest subflows of its connection take, the first of several.
+    #[default]
+    LeastUsed,
+    /// The next one in a cycle for each connection (`.next()` in Algorithm 2).
+    Next,
 }
 
 /// Who answers address requests.
@@ -134,6 +160,8 @@ impl Default for Settings {
             controller: Kind::default(),
             paths: 8,
             order: Order::default(),
+            reverse: Reverse::default(),
+            pick: Pick::default(),
             proactive_paths: 4,
             idle_timeout_s: 10,
             remember_s: 60.0,
@@ -339,6 +367,9 @@ mod tests {
                        "cables": [{"a": {"switch": "s1", "port": 3}, "b": {"switch": "s2", "port": null}}]}}"#;
         let settings = Settings::from_json(text).unwrap();
         assert_eq!((settings.controller, settings.paths, settings.limits.flows), (Kind::SpanningTree, 2, 9));
+        assert_eq!((settings.reverse, settings.pick), (Reverse::Same, Pick::LeastUsed));
+        let paper = Settings::from_json(r#"{"reverse": "own", "pick": "next"}"#).unwrap();
+        assert_eq!((paper.reverse, paper.pick), (Reverse::Own, Pick::Next));
         assert_eq!(settings.fabric.unwrap().cables[0].a.port, Some(3));
         for (text, message) in [
             ("{", "controller setting (top): EOF while parsing an object at line 1 column 1"),

@@ -39,6 +39,18 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
             "paper",
             "order of the set: fewest links shared with the first path, or with all earlier paths",
         ),
+        ParamInfo::choice(
+            "reverse",
+            &["same", "own"],
+            "same",
+            "path of a subflow's reverse direction: the same, or one of a second set (Algorithm 2 of the paper)",
+        ),
+        ParamInfo::choice(
+            "pick",
+            &["least-used", "next"],
+            "least-used",
+            "path of its set that a subflow takes: the one with the fewest subflows, or the next in a cycle, as in the paper",
+        ),
         ParamInfo::count(
             "proactive_paths",
             "4",
@@ -75,6 +87,12 @@ impl Smoc {
         }
         if spec.word("order") == Some("disjoint") {
             settings.order = weft_control::PathOrder::Disjoint;
+        }
+        if spec.word("reverse") == Some("own") {
+            settings.reverse = weft_control::Reverse::Own;
+        }
+        if spec.word("pick") == Some("next") {
+            settings.pick = weft_control::Pick::Next;
         }
         if let Some(paths) = spec.count("proactive_paths") {
             settings.proactive_paths = paths as usize;

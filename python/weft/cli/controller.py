@@ -22,6 +22,20 @@ class Forwarding(StrEnum):
     spanning_tree = "spanning-tree"
 
 
+class Reverse(StrEnum):
+    """The path of a subflow's reverse direction."""
+
+    same = "same"
+    own = "own"
+
+
+class Pick(StrEnum):
+    """The path of its set that a subflow takes."""
+
+    least_used = "least-used"
+    next = "next"
+
+
 class Role(StrEnum):
     """What a controller does while another one is connected."""
 
@@ -75,6 +89,12 @@ def controller(
         Order,
         typer.Option(help="Fewest links shared with the first path (paper) or with all earlier paths (disjoint)."),
     ] = Order.paper,
+    reverse: Annotated[
+        Reverse, typer.Option(help="A subflow's reverse direction takes the same path, or its own of a second set.")
+    ] = Reverse.same,
+    pick: Annotated[
+        Pick, typer.Option(help="A subflow takes the path with the fewest subflows, or the next in a cycle.")
+    ] = Pick.least_used,
     idle_timeout: Annotated[
         int,
         typer.Option(
@@ -125,6 +145,8 @@ def controller(
         paths=paths,
         proactive=proactive,
         order=order.value,
+        reverse=reverse.value,
+        pick=pick.value,
         idle_timeout_s=idle_timeout,
         role=role.value,
         fabric=None if fabric is None else Expected.read(fabric),

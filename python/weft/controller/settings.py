@@ -23,6 +23,8 @@ _log = logging.getLogger(__name__)
 
 FORWARDING = ("smoc", "spanning-tree")
 ORDERS = ("paper", "disjoint")
+REVERSES = ("same", "own")
+PICKS = ("least-used", "next")
 MASTER = "master"
 ROLES = (MASTER, "standby")
 _PROACTIVE = 4
@@ -41,6 +43,8 @@ class Settings:
         paths: Number of paths per set.
         proactive: Number of them installed as soon as a connection is seen; None for 4 (at most `paths`).
         order: One of `ORDERS`.
+        reverse: One of `REVERSES`: the path of a subflow's reverse direction.
+        pick: One of `PICKS`: the path of its set that a subflow takes.
         idle_timeout_s: Idle timeout of a flow's rules.
         fabric: The expected network.
         role: One of `ROLES`: `standby` waits until no other controller is active.
@@ -60,6 +64,8 @@ class Settings:
     paths: int = 8
     proactive: int | None = None
     order: str = "paper"
+    reverse: str = "same"
+    pick: str = "least-used"
     idle_timeout_s: int = 10
     fabric: Expected | None = None
     role: str = MASTER
@@ -91,6 +97,8 @@ class Settings:
                 "paths": self.paths,
                 "proactive_paths": min(_PROACTIVE, self.paths) if self.proactive is None else self.proactive,
                 "order": self.order,
+                "reverse": self.reverse,
+                "pick": self.pick,
                 "idle_timeout_s": self.idle_timeout_s,
                 # The shell's deadline comes first and identifies the switch; the core's is a backstop.
                 "install_deadline_s": self.install_deadline_s + 1,

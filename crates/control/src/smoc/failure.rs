@@ -80,6 +80,14 @@ impl Smoc {
             }
         }
         let Some(entry) = self.paths.slab.get(path) else { return };
+        let backs: Vec<u32> = entry.backs.iter(by::BACK, &self.flows.slab).collect();
+        for flow in backs {
+            self.unpath_back(now, flow);
+            self.put_back(now, flow, out);
+            self.net.counters.flows_moved += 1;
+            self.install_flow(now, flow, None, out);
+        }
+        let Some(entry) = self.paths.slab.get(path) else { return };
         let routes: Vec<u32> = entry.routes.iter(routes::by::PATH, &self.routes.slab).collect();
         for route in routes {
             let moved = self.move_route(now, route, out);

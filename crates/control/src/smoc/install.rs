@@ -8,6 +8,7 @@ use crate::flows::State;
 use crate::ids::{FrameRef, SwitchId, SwitchPort};
 use crate::network::{at_once, send_held};
 use crate::rule::RuleChange;
+use crate::settings::Reverse;
 use crate::slab::Handle;
 use crate::stations::Station;
 use crate::transactions::{Open, Purpose, Resumed};
@@ -157,13 +158,14 @@ impl Smoc {
         }
         entry.state.set(State::INSTALLING, true);
         entry.since = now;
-        let (stations, path, state) = (entry.key.stations, entry.path, entry.state);
+        let (stations, path, back, state) = (entry.key.stations, entry.path, entry.path_of(1), entry.state);
         let mends = frame.is_none() && !was.has(State::INSTALLING);
         if !self.paths.slab[path].cables.is_empty() {
             self.draft_station(&mut draft, stations[1]);
             self.draft_station(&mut draft, stations[0]);
         }
         self.draft_path(&mut draft, path);
+        self.draft_path(&mut draft, back);
         for direction in [1, 0] {
             if state.has(State::RULES[direction]) {
                 let (switch, rule) = self.flow_rule(flow, direction);
@@ -191,9 +193,13 @@ impl Smoc {
 
     /// Installs the next paths of a set in advance (section 5 of the paper).
     pub(super) fn prepare(&mut self, now: Time, port: u32, [from, to]: [u32; 2], out: &mut Vec<Command>) {
-        let set = self.set(from, to);
+        let count = self.net.settings.proactive_paths;
+        let mut paths: Vec<u32> = self.set(from, to).iter().copied().take(count).collect();
+        if self.net.settings.reverse == Reverse::Own {
+            paths.extend(self.set(to, from).iter().take(count));
+        }
         let mut draft = Draft::new(Purpose::Other).charged(port);
-        for &path in set.iter().take(self.net.settings.proactive_paths) {
+        for path in paths {
             if !self.is_usable(path) {
                 continue;
             }

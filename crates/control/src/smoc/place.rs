@@ -7,10 +7,11 @@ use smallvec::SmallVec;
 use super::Smoc;
 use crate::clock::Time;
 use crate::command::Command;
-use crate::connections::{INITIATOR, LISTENER};
+use crate::connections::INITIATOR;
 use crate::flows::{State, by};
 use crate::network::at_once;
 use crate::routes;
+use crate::settings::{Pick, Reverse};
 use crate::slab::NONE;
 
 impl Smoc {
@@ -38,21 +39,39 @@ impl Smoc {
         self.first_usable(from, to)
     }
 
-    /// The path for a flow: the path of its connection's set with the fewest subflows of the connection, the first of
-    /// several; for a flow without connection the shortest.
+    /// The path for a direction of a flow: one of its connection's set; for a flow without connection the shortest.
     ///
-    /// Sets lead from the initiator's side to the listener's, whichever side opens the subflow. Unconfirmed subflows
-    /// count only if they come from the same port: joins by others do not change the paths of the connection's own
-    /// hosts.
-    pub(super) fn choose(&mut self, flow: u32) -> Option<u32> {
+    /// Unconfirmed subflows count as users of a path only if they come from the same port: joins by others do not change
+    /// the paths of the connection's own hosts. With [`Pick::Next`], as in the paper, they do.
+    fn choose_for(&mut self, flow: u32, direction: usize) -> Option<u32> {
         let entry = &self.flows.slab[flow];
         if entry.connection == NONE {
             return self.shortest(entry.key.stations);
         }
-        let port = entry.port;
-        let set = self.set_of(flow);
-        let used = self.uses(flow, &set, Some(port));
-        self.least_used(&set, &used).map(|place| set[place])
+        let (connection, port) = (entry.connection, entry.port);
+        let set = self.set_of(flow, direction);
+        let place = match self.net.settings.pick {
+            Pick::LeastUsed => {
+                let used = self.uses(flow, direction, &set, Some(port));
+                self.least_used(&set, &used)
+            }
+            Pick::Next => self.next_in(connection, self.side_of(flow, direction), &set),
+        };
+        place.map(|place| set[place])
+    }
+
+    /// The path for a flow.
+    pub(super) fn choose(&mut self, flow: u32) -> Option<u32> {
+        self.choose_for(flow, 0)
+    }
+
+    /// The next usable place of a connection's cycle through a set.
+    fn next_in(&mut self, connection: u32, side: usize, set: &[u32]) -> Option<usize> {
+        let from = self.connections.slab[connection].next[side] as usize;
+        let mut cycle = (0..set.len()).map(|step| (from + step) % set.len());
+        let place = cycle.find(|&place| self.is_usable(set[place]))?;
+        self.connections.slab[connection].next[side] = place as u32 + 1;
+        Some(place)
     }
 
     /// The place in a set of the usable path with the fewest uses, the first of several.
@@ -61,26 +80,39 @@ impl Smoc {
         usable.min_by_key(|&place| used[place])
     }
 
-    /// The path set for a subflow of a connection.
-    fn set_of(&mut self, flow: u32) -> Arc<[u32]> {
+    /// The side of the connection whose set a direction of a subflow takes its path from: the sets lead from there to the
+    /// other side. If both directions share a path, that is the initiator's, whichever side opens the subflow.
+    fn side_of(&self, flow: u32, direction: usize) -> usize {
+        match self.net.settings.reverse {
+            Reverse::Same => INITIATOR,
+            Reverse::Own => direction ^ usize::from(self.flows.slab[flow].state.has(State::FROM_LISTENER)),
+        }
+    }
+
+    /// The path set for a direction of a connection's subflow.
+    fn set_of(&mut self, flow: u32, direction: usize) -> Arc<[u32]> {
         let entry = &self.flows.slab[flow];
         let mut switches = entry.key.stations.map(|station| self.net.stations.slab[station].switch);
         if entry.state.has(State::FROM_LISTENER) {
             switches.reverse();
         }
-        self.set(switches[INITIATOR], switches[LISTENER])
+        let side = self.side_of(flow, direction);
+        self.set(switches[side], switches[1 - side])
     }
 
-    /// How many subflows of the connection of `flow` other than itself take each path of a set: confirmed ones, and
-    /// others opened at `port`.
-    fn uses(&self, flow: u32, set: &[u32], port: Option<u32>) -> SmallVec<[u32; 8]> {
+    /// How many subflows of the connection of `flow` other than itself take each path of a set in the same direction:
+    /// confirmed ones, and others opened at `port`.
+    fn uses(&self, flow: u32, direction: usize, set: &[u32], port: Option<u32>) -> SmallVec<[u32; 8]> {
         let connection = self.flows.slab[flow].connection;
+        let side = self.side_of(flow, direction);
         let mut used: SmallVec<[u32; 8]> = SmallVec::from_elem(0, set.len());
         for other in self.connections.slab[connection].flows.iter(by::CONNECTION, &self.flows.slab) {
             let entry = &self.flows.slab[other];
             let counts = entry.state.has(State::CONFIRMED) || Some(entry.port) == port;
-            if other != flow && counts && entry.path != NONE {
-                let place = set.iter().position(|&path| path == entry.path);
+            let direction = usize::from(self.side_of(other, 0) != side);
+            let taken = entry.path_of(direction);
+            if other != flow && counts && taken != NONE {
+                let place = set.iter().position(|&path| path == taken);
                 place.into_iter().for_each(|place| used[place] += 1);
             }
         }
@@ -88,11 +120,14 @@ impl Smoc {
     }
 
     /// A less used path for a newly confirmed subflow, if there is one: before its confirmation, others may
-    /// have been assigned its path.
+    /// have been assigned its path. With [`Pick::Next`], subflows stay where they are.
     pub(super) fn better(&mut self, flow: u32) -> Option<u32> {
+        if self.net.settings.pick == Pick::Next {
+            return None;
+        }
         let path = self.flows.slab[flow].path;
-        let set = self.set_of(flow);
-        let used = self.uses(flow, &set, None);
+        let set = self.set_of(flow, 0);
+        let used = self.uses(flow, 0, &set, None);
         let mine = set.iter().position(|&other| other == path)?;
         let least = self.least_used(&set, &used)?;
         (used[least] < used[mine]).then(|| set[least])
@@ -121,14 +156,36 @@ impl Smoc {
         [switches[switches.len() - 1], switches[0]].map(|end| self.net.topology.switches[end as usize].label)
     }
 
-    /// Assigns a flow to a path; `false` if the path gets no labels.
+    /// Assigns a flow to a path, and its reverse direction to a path of its own if there are two sets; `false` if the path
+    /// gets no labels.
     pub(super) fn put_on(&mut self, now: Time, flow: u32, path: u32, out: &mut Vec<Command>) -> bool {
+        if !self.put_both_on(now, flow, path, out) {
+            return false;
+        }
+        self.put_back(now, flow, out);
+        true
+    }
+
+    /// Assigns both directions of a flow to a path; `false` if the path gets no labels.
+    pub(super) fn put_both_on(&mut self, now: Time, flow: u32, path: u32, out: &mut Vec<Command>) -> bool {
         if !self.label(now, path, out) {
             return false;
         }
         self.flows.slab[flow].path = path;
         self.paths.slab[path].flows.push(by::PATH, &mut self.flows.slab, flow);
         true
+    }
+
+    /// Assigns the reverse direction of a subflow to a path of the second set, if there is one that gets labels.
+    pub(super) fn put_back(&mut self, now: Time, flow: u32, out: &mut Vec<Command>) {
+        if self.net.settings.reverse == Reverse::Same || self.flows.slab[flow].connection == NONE {
+            return;
+        }
+        let Some(path) = self.choose_for(flow, 1) else { return };
+        if self.label(now, path, out) {
+            self.flows.slab[flow].back = path;
+            self.paths.slab[path].backs.push(by::BACK, &mut self.flows.slab, flow);
+        }
     }
 
     /// Assigns a route to a path; `false` if the path gets no labels.

@@ -30,11 +30,21 @@ impl Smoc {
         }
     }
 
-    /// Takes a flow off its path.
+    /// Takes a flow off its paths.
     pub(super) fn unpath(&mut self, now: Time, flow: u32) {
+        self.unpath_back(now, flow);
         let path = std::mem::replace(&mut self.flows.slab[flow].path, NONE);
         if path != NONE {
             self.paths.slab[path].flows.remove(by::PATH, &mut self.flows.slab, flow);
+            self.paths.unused(now, path);
+        }
+    }
+
+    /// Takes a flow off the path of its reverse direction, if it has one of its own.
+    pub(super) fn unpath_back(&mut self, now: Time, flow: u32) {
+        let path = std::mem::replace(&mut self.flows.slab[flow].back, NONE);
+        if path != NONE {
+            self.paths.slab[path].backs.remove(by::BACK, &mut self.flows.slab, flow);
             self.paths.unused(now, path);
         }
     }

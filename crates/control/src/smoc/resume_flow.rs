@@ -54,7 +54,8 @@ impl Smoc {
             None => (self.insert_found(now, key, rule)?, direction),
         };
         if self.flows.slab[flow].path == NONE {
-            if !self.put_on(now, flow, path, out) {
+            // With a second set, both directions now share the path of the rule that was read first.
+            if !self.put_both_on(now, flow, path, out) {
                 return None;
             }
             if self.flows.slab[flow].state.has(State::DORMANT) {

@@ -198,7 +198,8 @@ impl Smoc {
     pub(super) fn flow_rule(&self, flow: u32, direction: usize) -> (u32, Rule) {
         let entry = &self.flows.slab[flow];
         let from = &self.net.stations.slab[entry.key.stations[direction]];
-        let mut actions = self.departure(entry.path, from.switch, entry.key.stations[1 - direction]);
+        let mut actions =
+            self.departure(entry.path_of(direction), from.switch, entry.key.stations[1 - direction]);
         if entry.state.has(State::COPIES[direction]) {
             actions.insert(0, RuleAction::Controller { max_len: self.net.settings.copy_bytes });
         }

@@ -112,16 +112,15 @@ impl Smoc {
 
     fn subflow_json(&self, flow: u32) -> Value {
         let entry = &self.flows.slab[flow];
-        let mut switches: Vec<String> = Vec::new();
-        if entry.path != NONE {
-            let path = &self.paths.slab[entry.path];
+        let way = |direction: usize| {
+            let Some(path) = self.paths.slab.get(entry.path_of(direction)) else { return Vec::new() };
             let name = |&switch: &u32| self.net.expected.name(self.net.topology.switches[switch as usize].id);
-            switches = path.switches.iter().map(name).collect();
-            let opener = self.net.stations.slab[entry.key.stations[0]].switch;
-            if path.direction_from(opener) == 1 {
+            let mut switches: Vec<String> = path.switches.iter().map(name).collect();
+            if path.direction_from(self.net.stations.slab[entry.key.stations[direction]].switch) == 1 {
                 switches.reverse();
             }
-        }
+            switches
+        };
         let state = if entry.state.has(State::INSTALLING) {
             "installing"
         } else if entry.state.has(State::DORMANT) {
@@ -129,14 +128,18 @@ impl Smoc {
         } else {
             "active"
         };
-        json!({
+        let mut shown = json!({
             "source": entry.key.end(0).to_string(),
             "destination": entry.key.end(1).to_string(),
             "kind": if entry.state.has(State::JOIN) { "join" } else { "initial" },
             "state": state,
             "confirmed": entry.state.has(State::CONFIRMED),
             "path": (entry.path != NONE).then_some(entry.path),
-            "switches": switches,
-        })
+            "switches": way(0),
+        });
+        if entry.back != NONE {
+            shown["switches_back"] = json!(way(1));
+        }
+        shown
     }
 }

@@ -16,6 +16,7 @@ mod overlap;
 mod plain;
 mod properties;
 mod resume;
+mod second_set;
 mod shares;
 mod southbound;
 mod tag_forward;

@@ -109,19 +109,25 @@ impl<C: Controller> Net<C> {
         self.shake(connection, [0, 1, 2])
     }
 
-    /// Performs the handshake of a join opened by `side` of the connection. Returns the path of its SYN.
+    /// Performs the handshake of a join opened by `side` of the connection. Returns the path of both directions.
     pub fn join(&mut self, connection: &Connection, flow: Flow, side: usize) -> Vec<u64> {
+        let [way, mut back] = self.join_ways(connection, flow, side);
+        back.reverse();
+        assert_eq!(back, way, "both directions take the same path");
+        way
+    }
+
+    /// The same for directions that may take different paths: returns those of its SYN and of the answer.
+    pub fn join_ways(&mut self, connection: &Connection, flow: Flow, side: usize) -> [Vec<u64>; 2] {
         let nonces = [u32::from(flow.ports[0]), 77];
         let token = connection.token(1 - side);
         let way = self.say_on(flow, 0, SYN, Some(Mptcp::Join(Join::Syn { token, nonce: nonces[0] })));
         let back = connection.hmac(1 - side, [nonces[1], nonces[0]]);
         let hmac = u64::from_be_bytes(back[..8].try_into().unwrap());
         let reply = Join::SynAck { hmac, nonce: nonces[1] };
-        let mut there = self.say_on(flow, 1, SYN_ACK, Some(Mptcp::Join(reply)));
-        there.reverse();
-        assert_eq!(there, way, "both directions take the same path");
+        let answer = self.say_on(flow, 1, SYN_ACK, Some(Mptcp::Join(reply)));
         let hmac = connection.hmac(side, nonces);
         self.say(flow, 0, ACK, Some(Mptcp::Join(Join::Ack { hmac })));
-        way
+        [way, answer]
     }
 }
