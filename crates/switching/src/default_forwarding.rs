@@ -88,6 +88,18 @@ impl TcpPathSwitch {
         self
     }
 
+    /// From earlier traffic, the switch knows that `station` is behind `port`. A tree knows only its own hosts: the port
+    /// is that of a shortest path, and the first frame to another station is flooded on the tree.
+    pub(crate) fn default_knows(&mut self, station: Mac, port: PortId, now: Time) {
+        match &mut self.over {
+            DefaultForwarding::ArpPath => self.base.knows(station, port, now),
+            DefaultForwarding::SpanningTree(tree) if self.base.ports.is_host(port, now) => {
+                tree.learn(station, port, now);
+            }
+            _ => {}
+        }
+    }
+
     /// The port of `station`, if it is a host port of this switch.
     #[inline]
     pub(crate) fn attached(&self, station: Mac, now: Time) -> Option<PortId> {

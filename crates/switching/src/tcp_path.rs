@@ -340,7 +340,7 @@ impl Switch for TcpPathSwitch {
     }
 
     fn knows(&mut self, station: Mac, port: PortId, now: Time) {
-        self.base.knows(station, port, now);
+        self.default_knows(station, port, now);
     }
 
     fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {
