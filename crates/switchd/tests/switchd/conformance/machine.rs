@@ -30,8 +30,8 @@ impl Context for Ctx<'_> {
 
 /// The state machine of a mode.
 pub enum Machine {
-    Arp(ArpPathSwitch),
-    Tcp(TcpPathSwitch),
+    Arp(Box<ArpPathSwitch>),
+    Tcp(Box<TcpPathSwitch>),
     Tfe(Box<TfeSwitch>),
     Routed(Box<Routed>),
 }
@@ -40,8 +40,8 @@ impl Machine {
     pub fn new(setting: &Setting) -> Self {
         let (config, ways) = (&setting.config, setting.ways.clone());
         match setting.mode {
-            Mode::ArpPath => Self::Arp(ArpPathSwitch::new(config, ways, 1)),
-            Mode::TcpPath => Self::Tcp(TcpPathSwitch::new(config, ways, 1)),
+            Mode::ArpPath => Self::Arp(Box::new(ArpPathSwitch::new(config, ways, 1))),
+            Mode::TcpPath => Self::Tcp(Box::new(TcpPathSwitch::new(config, ways, 1))),
             Mode::Tfe => {
                 let classifier = setting.classifier.clone();
                 Self::Tfe(Box::new(TfeSwitch::new(config, ways, classifier, 1)))
