@@ -175,8 +175,9 @@ def test_the_study_runs_and_draws(tmp_path, monkeypatch):
     assert "per leaf" in t6.note
     assert t6.measured is None or t6.measured > 0
     assert t5.measured is None or 0 <= t5.measured <= 100
-    assert len(outcome.remarks) == 1
+    # Runs of 50 ms are too short, and the study says so.
     assert "would take about" in outcome.remarks[0]
+    assert "not in range" in " ".join(outcome.remarks[1:]) or "arrived" in " ".join(outcome.remarks[1:])
     files = TcpPath().plot(tmp_path / "study", None, ("png",))
     assert [file.stem for file in files] == [f"figure-{n}" for n in (7, 8, 9, 10, 11, 12, 14, 15, 16, 17)]
     assert all(file.stat().st_size > 5_000 for file in files)

@@ -353,6 +353,7 @@ impl FabricBuilder {
             by_name,
             buffer: None,
             host_queue: None,
+            host_ports: Vec::new(),
             notes,
         })
     }

@@ -3,7 +3,7 @@
 use weft_units::{HostId, LinkId, NodeId, PortId};
 
 use crate::nearest::nearest;
-use crate::{FabricBuilder, FabricError, Limit, Link, Node, SharedBuffer};
+use crate::{FabricBuilder, FabricError, Limit, Link, Node, QueueSpec, SharedBuffer};
 
 /// How a fabric was built, if it has not been changed since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +43,8 @@ pub struct Fabric {
     pub(crate) buffer: Option<SharedBuffer>,
     /// The limit at which hosts make their connections wait, if their interfaces do not drop.
     pub(crate) host_queue: Option<Limit>,
+    /// What that queue has replaced.
+    pub(crate) host_ports: Vec<(LinkId, QueueSpec)>,
     pub(crate) notes: Vec<String>,
 }
 

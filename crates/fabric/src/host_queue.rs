@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use weft_units::QuantityError;
+use weft_units::{LinkId, QuantityError};
 
 use crate::{Fabric, Limit};
 
@@ -66,7 +66,11 @@ impl Fabric {
             HostQueue::Waits(limit) => Some(limit),
         };
         let nodes = &self.nodes;
-        for link in self.links.iter_mut().filter(|link| nodes[link.from.index()].is_host()) {
+        for (id, link) in (0..).map(LinkId).zip(&mut self.links) {
+            if !nodes[link.from.index()].is_host() {
+                continue;
+            }
+            self.host_ports.push((id, link.queue.clone()));
             let own = &mut link.queue;
             (own.ecn_threshold, own.red, own.trim, own.trim_queue) = (None, None, false, None);
             // With flow control it is the space at the other end of the link, from which thresholds derive.
@@ -75,6 +79,16 @@ impl Fabric {
             }
         }
         self
+    }
+
+    /// The same fabric without a host queue: as a file describes it.
+    pub fn without_host_queue(&self) -> Self {
+        let mut fabric = self.clone();
+        for (id, queue) in std::mem::take(&mut fabric.host_ports) {
+            fabric.links[id.index()].queue = queue;
+        }
+        fabric.host_queue = None;
+        fabric
     }
 
     /// The limit at which hosts make their connections wait; `None` if their interfaces drop and mark as ports of switches do.
@@ -110,8 +124,10 @@ mod tests {
         let spec = LinkSpec::new(Rate::from_gbps(1), Duration::from_us(1)).with_queue(queue.clone());
         let fabric = build::ring(3, 1, &spec, &spec).unwrap();
         assert_eq!(fabric.clone().with_host_queue(HostQueue::AsSwitches).links(), fabric.links());
+        let links = fabric.links().to_vec();
         let waits = fabric.with_host_queue(HostQueue::Waits(Limit::Packets(50)));
         assert_eq!(waits.host_queue(), Some(Limit::Packets(50)));
+        assert_eq!(waits.without_host_queue().links(), links);
         for link in waits.links() {
             let own = QueueSpec::fifo(Limit::Unlimited);
             assert_eq!(link.queue, if waits.node(link.from).is_host() { own } else { queue.clone() });

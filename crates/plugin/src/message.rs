@@ -212,6 +212,7 @@ mod tests {
                 linux_mode: None,
                 contradiction: Descriptor::PLAIN.contradiction,
                 misfit: None,
+                split: Descriptor::PLAIN.split,
                 ..*scheme
             };
             assert_eq!(format!("{:?}", there.leak()), format!("{here:?}"), "{}", scheme.name);

@@ -17,6 +17,8 @@ use crate::Fabric;
 /// # Errors
 /// An unknown extension, or a name that the format cannot represent.
 pub fn file(path: &str, fabric: &Fabric) -> Result<String, String> {
+    // A scenario says how hosts queue, not the file of its fabric.
+    let fabric = &fabric.without_host_queue();
     match path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
         Some("toml") => Ok(toml(fabric)),
         Some("graphml" | "xml") => graphml(fabric),
