@@ -95,11 +95,12 @@ def test_every_flow_has_its_path_and_what_it_waited_for(results):
     seen = flows.filter(pl.col("path").is_not_null())
     assert len(seen) > 0.9 * len(flows)
     hops = seen["path"].cast(pl.String).str.split(" ").list.len()
-    # With a link down, three switches or, via another leaf, five.
+    # Three switches or, if a race of an exploration goes via another leaf, five.
     assert set(hops) <= {3, 5}
-    before = (seen["end_ps"] < 15_000_000_000).fill_null(value=False)
-    assert before.sum() > 50
-    assert (hops.filter(before) == 3).all(), "no link is down yet"
+    shortest = hops.filter(seen["scheme"] == "ecmp")
+    assert len(shortest) > 50
+    assert (shortest == 3).all(), "the other spine is up"
+    assert (hops == 3).mean() > 0.5
     asked = flows.group_by("scheme").agg(pl.col("resolution_ps").max()).rows_by_key("scheme", unique=True)
     assert asked["ecmp"] == (0,)
     assert asked["tcp_path"][0] > 0

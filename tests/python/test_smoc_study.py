@@ -418,7 +418,7 @@ def test_a_run_has_the_columns_and_keys_of_any_other(jail, tmp_path, engine_resu
     for file in ("flows.parquet", "series.parquet"):
         assert pl.read_parquet_schema(own.path / file) == pl.read_parquet_schema(other.path / file), file
     there, wanted = results.summaries()[0], engine_results.summaries()[0]
-    # Only simulations know the schemes' choices and costs, and when all flows arrive; a study's setup replaces the scenario.
+    # Only simulations know the schemes' choices and costs, and all arrivals; a study's setup replaces the scenario.
     assert set(wanted) - set(there) == {"path_evenness", "steady"}
     assert set(there) - set(wanted) == {"setup", "emulated"}
     assert set(there["classes"]["transfer"]) == set(next(iter(wanted["classes"].values())))
