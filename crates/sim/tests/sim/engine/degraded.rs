@@ -239,7 +239,8 @@ fn a_flap_shorter_than_the_reaction_leaves_routes_as_they_are() {
         .fold(Trial::linux(&fabric, "ecmp").limit(MS(60)).reacts_after(MS(10)), |trial, number| {
             trial.flow(number % 2, 2 + number % 2, 1 << 30, US(u64::from(number)))
         });
-    let trial = trial.fail(MS(20), "l0-s0").heal(MS(21), "l0-s0");
+    // Long enough for a tail probe over the other spine.
+    let trial = trial.fail(MS(20), "l0-s0").heal(MS(28), "l0-s0");
     let moves = |outcome: &Outcome| outcome.flows.iter().map(|flow| flow.moves).sum::<u32>();
     let slow = trial.clone().run();
     let prompt = trial.reacts_after(US(1)).run();

@@ -21,6 +21,7 @@ hosts_per_leaf = 2
 rate = "1 Gbps"
 delay = "1 us"
 queue = "30 packets"
+host_queue = "as-switches"
 
 [traffic]
 flow_list = [
