@@ -130,7 +130,7 @@ style: $(VENV)/.dev project | system ## formatting, Python lints, dependency dir
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
 
-project: | system ## licences of crates, GitHub's workflows, Dockerfile, citation
+project: | $(VENV)/bin/maturin ## licences of crates, GitHub's workflows, Dockerfile, citation
 	@sh scripts/lint-project.sh $(VENV)/tools
 
 format: $(VENV)/.dev ## format all sources

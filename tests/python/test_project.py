@@ -51,6 +51,21 @@ def test_every_scenario_is_in_the_package():
     assert [path for path in (package / "scenarios").rglob("*") if not path.exists()] == []
 
 
+def test_every_target_makes_the_virtual_environment_before_it_writes_there(tmp_path):
+    """Two targets run at the same time under `make test`: one that writes there first makes `python3 -m venv` fail."""
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.M))
+    venv = str(tmp_path / "venv")
+    users = set()
+    for target in sorted(targets):
+        dry = ["make", "--dry-run", "--no-print-directory", f"VENV={venv}", target]
+        printed = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        naming = [line for line in printed.splitlines() if venv in line and not line.startswith("make ")]
+        if naming:
+            users.add(target)
+            assert naming[0] == f"python3 -m venv {venv}", target
+    assert users > {"project", "style", "build", "test"}
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 @pytest.mark.parametrize("unit", ["weft-controller", "weft-tag-forward"])
 def test_the_units_are_ones_that_systemd_takes_and_give_up_privileges(unit, tmp_path):
