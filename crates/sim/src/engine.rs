@@ -35,17 +35,15 @@ pub fn run<B: Blueprint, R: Recorder>(
     progress: &Progress,
     recorder: &mut R,
 ) -> RunReport {
-    let queue = HostQueue::new(setup.fabric, &setup.transport.framing());
     match plain_tcp(setup.transport) {
         Some(config) => {
-            let hosts = |_: &mut dyn Iterator<Item = &Flow>| {
-                Tcp::<OnePath>::new(config, queue.clone(), &(), &NoPaths)
-            };
+            let hosts =
+                |queue, _: &mut dyn Iterator<Item = &Flow>| Tcp::<OnePath>::new(config, queue, &(), &NoPaths);
             run_hosts(setup, routes, blueprint, hosts, progress, recorder)
         }
         None => {
             let protocol = setup.transport;
-            let hosts = |flows: &mut dyn Iterator<Item = &Flow>| Any::new(protocol, queue.clone(), flows);
+            let hosts = |queue, flows: &mut dyn Iterator<Item = &Flow>| Any::new(protocol, queue, flows);
             run_hosts(setup, routes, blueprint, hosts, progress, recorder)
         }
     }
@@ -71,8 +69,7 @@ pub fn run_selecting<P: PathSelector, B: Blueprint + Sync, R: Recorder>(
         return run(setup, routes, blueprint, progress, recorder);
     };
     let finder = DistinctPaths::new(setup.fabric, blueprint);
-    let queue = HostQueue::new(setup.fabric, &setup.transport.framing());
-    let hosts = |_: &mut dyn Iterator<Item = &Flow>| Tcp::<P>::new(config, queue.clone(), scheme, &finder);
+    let hosts = |queue, _: &mut dyn Iterator<Item = &Flow>| Tcp::<P>::new(config, queue, scheme, &finder);
     run_hosts(setup, routes, blueprint, hosts, progress, recorder)
 }
 
@@ -80,8 +77,8 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     setup: Setup<'_>,
     routes: Arc<Forwarding>,
     blueprint: &B,
-    // Those of a partition, from the flows that they send.
-    hosts: impl Fn(&mut dyn Iterator<Item = &Flow>) -> H,
+    // Those of a partition, from the queues of their interfaces and the flows that they send.
+    hosts: impl Fn(HostQueue, &mut dyn Iterator<Item = &Flow>) -> H,
     progress: &Progress,
     recorder: &mut R,
 ) -> RunReport {
@@ -120,7 +117,8 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     };
     let floor = Floor::new(fabric, world, division, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
-        let hosts = hosts(&mut world.flows.iter().filter(is_own));
+        let queue = HostQueue::new(fabric, &world.framing);
+        let hosts = hosts(queue, &mut world.flows.iter().filter(is_own));
         Partition::new((fabric, seed), (division, part), blueprint, &routes, hosts, world)
     });
     let helpers = setup.threads.clamp(1, floor.count()) - 1;

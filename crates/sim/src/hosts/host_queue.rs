@@ -15,7 +15,6 @@ use crate::network::Network;
 use crate::timer::Timer;
 
 /// The queues of the interfaces of a partition's hosts.
-#[derive(Clone)]
 pub struct HostQueue {
     /// Bytes on the wire that an interface may hold, if they are limited. A packet counts as a full one.
     limit: Option<u64>,
@@ -23,10 +22,12 @@ pub struct HostQueue {
     packet: u64,
     /// By link, where a source has waited.
     lines: HashMap<u32, Line>,
+    /// Sources in all lines: while there are none, no line is looked up.
+    waiting: usize,
 }
 
 /// The sources that wait for an interface.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Line {
     places: VecDeque<u32>,
     /// When they are called next, if they are.
@@ -42,7 +43,7 @@ impl HostQueue {
             Some(Limit::Bytes(bytes)) => Some(bytes.max(packet)),
             Some(Limit::Unlimited) | None => None,
         };
-        Self { limit, packet, lines: HashMap::new() }
+        Self { limit, packet, lines: HashMap::new(), waiting: 0 }
     }
 
     /// Whether sources may have to wait.
@@ -51,24 +52,33 @@ impl HostQueue {
         self.limit.is_some()
     }
 
+    /// Whether a source waits for an interface.
+    #[inline(always)]
+    pub fn has_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+
     /// Whether the interface on link `nic` has space for a full packet.
-    pub fn has_space(&self, nic: u32, net: &Network<'_>) -> bool {
+    fn has_space(&self, nic: u32, net: &Network<'_>) -> bool {
         self.limit.is_none_or(|limit| net.backlog(nic).0 + self.packet <= limit)
     }
 
     /// Whether a source that is not in line may send: there is space, and nobody waits for it.
     pub fn is_free(&self, nic: u32, net: &Network<'_>) -> bool {
-        self.lines.get(&nic).is_none_or(|line| line.places.is_empty()) && self.has_space(nic, net)
+        let has_line = || self.lines.get(&nic).is_some_and(|line| !line.places.is_empty());
+        !(self.has_waiting() && has_line()) && self.has_space(nic, net)
     }
 
     /// The source at `place` waits for link `nic`.
     pub fn enter(&mut self, nic: u32, place: u32) {
         self.lines.entry(nic).or_default().places.push_back(place);
+        self.waiting += 1;
     }
 
     /// The source at `place` is gone.
     pub fn leave(&mut self, place: u32) {
         self.lines.values_mut().for_each(|line| line.places.retain(|waiting| *waiting != place));
+        self.waiting = self.lines.values().map(|line| line.places.len()).sum();
     }
 
     /// The source whose turn it is, if there is space.
@@ -76,7 +86,9 @@ impl HostQueue {
         if !self.has_space(nic, net) {
             return None;
         }
-        self.lines.get_mut(&nic)?.places.pop_front()
+        let place = self.lines.get_mut(&nic)?.places.pop_front()?;
+        self.waiting -= 1;
+        Some(place)
     }
 
     /// Calls those in line when half of the queue is free, if they are not called already.

@@ -223,7 +223,7 @@ impl Multipath {
         tracer: &mut T,
     ) {
         self.send(place, false, net, nics, world, tracer);
-        if self.queue.is_limited()
+        if self.queue.has_waiting()
             && let Some(side) = &self.sides[place as usize]
         {
             let used: BTreeSet<u32> = side.subflows.iter().map(|subflow| subflow.nic).collect();

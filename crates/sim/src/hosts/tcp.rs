@@ -358,7 +358,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
     #[inline]
     fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
         self.send(place, false, net, world, tracer);
-        if self.queue.is_limited() {
+        if self.queue.has_waiting() {
             self.serve(self.sides[place as usize].nic, net, world, tracer);
         }
     }

@@ -73,7 +73,7 @@ impl Udp {
     /// Sends what is due.
     fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
         if let Some(nic) = self.send(place, false, net, world, tracer)
-            && self.queue.is_limited()
+            && self.queue.has_waiting()
         {
             self.serve(nic, net, world, tracer);
         }
