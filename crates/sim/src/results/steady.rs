@@ -128,7 +128,7 @@ impl<'a> Steady<'a> {
         let needed = self.longest * LONGEST;
         (span < needed && arrived < ARRIVED).then(|| {
             format!(
-                "the run is too short: flows arrive during {}, less than {LONGEST} times the {} that the largest takes \
+                "flows arrive during {}, less than {LONGEST} times the {} that the largest takes \
                  alone, and {} of the offered bytes have arrived by then; set run.duration to {} or more, or limit \
                  sizes by traffic.truncate or traffic.clamp",
                 about(span),
