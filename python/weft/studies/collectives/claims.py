@@ -10,7 +10,7 @@ import polars as pl
 
 from ..base import StudyRow
 from ..rows import beside, not_measured, row
-from .parts import against, by_seed, ratios
+from .parts import against, by_seed, ratios, timeouts
 from .setups import COLLECTIVES, KINDS, REFERENCE, SPRAYS, STATES, WAYS, one_path
 
 PATHS = "{kind}: {collective} takes less time sprayed than on one path, {state}"
@@ -22,7 +22,7 @@ SECOND = "uec"
 
 
 def judge(table: pl.DataFrame) -> list[StudyRow]:
-    """For each collective and fabric, the rows of paths, by kind of hosts that can spray, and that of the hosts."""
+    """Rows of the paths for each kind of hosts that can spray, and one of the hosts, by collective and fabric."""
     rows = []
     for collective in COLLECTIVES:
         for state in STATES:
@@ -37,16 +37,20 @@ def judge(table: pl.DataFrame) -> list[StudyRow]:
 
 
 def remarks(table: pl.DataFrame) -> list[str]:
-    """Times over the bound of all ways, and which did not finish, for each collective and fabric."""
+    """Times over the bound of all ways, and which did not finish or had timeouts, by collective and fabric."""
     found = ["the intervals are not corrected for the number of rows"]
     for collective in COLLECTIVES:
         for state in STATES:
             times = ratios(table, collective, state)
             said = ", ".join(f"{WAYS[way].title} {value.mean:.2f}" for way, value in times.items())
             missing = [WAYS[way].title for way in WAYS if way not in times]
+            late = timeouts(table, collective, state)
             found.append(f"{collective}, {TITLES[state]}, times the bound: {said or 'none'}")
             if missing:
                 found.append(f"{collective}, {TITLES[state]}, not finished: {', '.join(missing)}")
+            if late:
+                said = ", ".join(f"{WAYS[way].title} {share:.2f}" for way, share in late.items())
+                found.append(f"{collective}, {TITLES[state]}, share of runs with timeouts: {said}")
     return found
 
 

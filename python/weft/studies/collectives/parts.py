@@ -1,8 +1,8 @@
 """What of a way's time comes from paths and what from hosts, as a table: a row for each way, fabric and collective.
 
 The part of the paths is the time of a way relative to that of the same hosts with one path per connection. The part of
-the hosts is the time of these, with one path, relative to DCTCP with one path. Both are paired by seed. A way's value
-of a seed is its mean over the rounds on open connections.
+the hosts is the time of these, with one path, relative to DCTCP with one path. Both are paired by seed. The value of a
+seed is the mean over the rounds after the warm-up.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from ...statistics import Estimate, estimate
-from .setups import COLLECTIVES, REFERENCE, STATES, WAYS, one_path
+from .setups import COLLECTIVES, REFERENCE, STATES, WARM_UP, WAYS, one_path
 
 SCHEMA: dict[str, Any] = {
     "way": pl.String,
@@ -30,8 +30,8 @@ against the same hosts with one path, and of these against DCTCP with one path."
 
 
 def by_seed(table: pl.DataFrame, collective: str, state: str) -> dict[str, pl.DataFrame]:
-    """For each way whose rounds all ended: its seeds, and each one's mean ratio over the rounds on open connections."""
-    part = table.filter((pl.col("collective") == collective) & (pl.col("state") == state) & (pl.col("round") > 1))
+    """For each way whose rounds all ended: its seeds, and the mean ratio of each after the warm-up."""
+    part = table.filter((pl.col("collective") == collective) & (pl.col("state") == state) & (pl.col("round") > WARM_UP))
     found = {}
     for way in WAYS:
         rows = part.filter(pl.col("way") == way)
@@ -45,6 +45,14 @@ def ratios(table: pl.DataFrame, collective: str, state: str) -> dict[str, Estima
     each = by_seed(table, collective, state).items()
     found = {way: value for way, seeds in each if (value := estimate(seeds["ratio"])) is not None}
     return dict(sorted(found.items(), key=lambda one: one[1].mean))
+
+
+def timeouts(table: pl.DataFrame, collective: str, state: str) -> dict[str, float]:
+    """The share of runs with timeouts, of the ways that have some."""
+    part = table.filter((pl.col("collective") == collective) & (pl.col("state") == state) & (pl.col("round") == 1))
+    shares = part.group_by("way").agg((pl.col("timeouts") > 0).mean().alias("share"))
+    found = dict(shares.iter_rows())
+    return {way: found[way] for way in WAYS if found.get(way, 0) > 0}
 
 
 def against(found: dict[str, pl.DataFrame], one: str, other: str) -> Estimate | None:
