@@ -59,18 +59,20 @@ fn rounds_on_open_connections_take_their_closed_form_time_without_handshake_and_
             // Multipath TCP cuts data between its subflows.
             let slack = if transport == MULTIPATH { packets / 20 } else { 0 };
             assert!((packets..=packets + slack).contains(&sent), "{transport}: {sent}, not {packets}");
-            let paths: Vec<_> = messages.iter().map(|message| &message.path).collect();
-            // The path is that of the first subflow, which some messages of Multipath TCP do without.
-            let without = |path: &Vec<_>| transport == MULTIPATH && path.is_empty();
-            assert!(!first.path.is_empty());
-            assert!(paths.iter().all(|path| **path == first.path || without(path)), "{transport}: {paths:?}");
+            // The path is that of the first subflow, which may carry none of a message.
+            let followed = |message: &&&FlowRecord| transport != MULTIPATH || !message.path.is_empty();
+            assert!(!first.path.is_empty(), "{transport}");
+            assert!(
+                messages.iter().filter(followed).all(|message| message.path == first.path),
+                "{transport}"
+            );
             assert!(others.iter().all(|message| message.end.unwrap() - message.flow.start >= message.ideal));
         }
     }
 }
 
 #[test]
-fn a_connection_of_its_own_for_each_message_costs_tcp_a_handshake_in_every_step() {
+fn a_connection_of_its_own_for_each_message_costs_tcp_a_handshake_and_slow_start_in_every_step() {
     let took = |connections: &str| {
         let traffic = format!(
             "collective = \"ring-all-reduce\"\nranks = 4\nbytes = \"1158400 B\"\nrepeats = 2\n\
@@ -82,8 +84,8 @@ fn a_connection_of_its_own_for_each_message_costs_tcp_a_handshake_in_every_step(
         job.end.unwrap() - job.start.unwrap()
     };
     let (alone, open) = (took("per-message"), took("persistent"));
-    // Six steps, each with a round trip of at least 4 us. The initial window outlasts one, so slow start costs nothing.
-    assert!(alone > open + Duration::from_us(6 * 4), "{alone} and {open}");
+    // Six steps, each with a round trip of at least 4 us for the handshake and two or more of slow start.
+    assert!(alone > open + Duration::from_us(6 * 4 * 3), "{alone} and {open}");
 }
 
 #[test]
