@@ -15,7 +15,17 @@ from weft import _weft
 from weft.emulation import capacity
 from weft.results import Results
 from weft.studies import Verdict
-from weft.studies.tag_and_forward import claims, fabric, figures, flows, measurements, result, study, watching
+from weft.studies.tag_and_forward import (
+    claims,
+    external,
+    fabric,
+    figures,
+    flows,
+    measurements,
+    result,
+    study,
+    watching,
+)
 from weft.studies.tag_and_forward.measurements import Measurements, Round, carried
 from weft.studies.tag_and_forward.setup import (
     ECHO_SIZES,
@@ -285,6 +295,17 @@ def test_rounds_become_runs_that_claims_and_figures_are_made_of(part_of_fakes, t
     again = part.carry_out(out, None, None)
     assert not log
     assert len(again.finished) == part.runs()
+
+
+def test_external_traffic_and_queues_are_simulated(tmp_path):
+    assert (external.FABRICS / fabric.FILE).read_text() == fabric.fabric()
+    results = {part.name: part.carry_out(tmp_path / part.name, 1, None) for part in external.parts()}
+    gates, queues = external.judge(results)
+    assert (gates.verdict, gates.measured) == (Verdict.held, 100.0)
+    assert "256 flows, 4 links for each frame, 0 frames lost" in gates.note
+    assert queues.verdict == Verdict.held
+    assert queues.measured == pytest.approx(25.0, abs=0.5)
+    assert [row.verdict for row in external.judge({})] == [Verdict.not_measured] * 2
 
 
 def test_a_round_draws_servers_of_different_pods_and_the_same_again(part_of_fakes):

@@ -58,6 +58,8 @@ pub struct Ports {
     ingress: Vec<Option<Ingress>>,
     /// The link over which a packet came, by packet; empty without flow control.
     came_over: Vec<u32>,
+    /// The queue that a switch has chosen for the packet being sent, numbered like a tag's QID; 0 if the port chooses.
+    pub chosen_queue: u8,
 }
 
 /// Whether the port of a link is served.
@@ -98,6 +100,7 @@ impl Ports {
             buffers,
             ingress: if uses_pfc { links.iter().map(account).collect() } else { Vec::new() },
             came_over: Vec::new(),
+            chosen_queue: 0,
         }
     }
 
@@ -212,7 +215,7 @@ impl Ports {
     ) -> Joined {
         let mut joined = Joined::default();
         let header = packets.get(packet).header;
-        let (class, wire_bytes) = (port.class_of(&header), wire(&header));
+        let (class, wire_bytes) = (port.class_for(&header, self.chosen_queue), wire(&header));
         if let Some(charge) = self.admit(port, class, packet, (&header, wire_bytes)) {
             joined.marked = port.marks_joining(class) && mark(&mut packets.get_mut(packet).header);
             joined.charged[0] = self.enter(port, class, Waiting { packet, wire_bytes, charge });

@@ -81,6 +81,14 @@ impl ServedPort {
         class_of(header.traffic_class, self.queues.count())
     }
 
+    /// The queue of a packet for which its switch has chosen queue `chosen`, or has left the choice to the port with 0.
+    pub fn class_for(&self, header: &Header, chosen: u8) -> usize {
+        match chosen {
+            0 => self.class_of(header),
+            chosen => usize::from(chosen).min(self.queues.count() - 1),
+        }
+    }
+
     /// Whether a packet fits the limit of a queue.
     pub fn fits(&self, class: usize, wire_bytes: u32) -> bool {
         let (bytes, packets) = self.queues.of(class);

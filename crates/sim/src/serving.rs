@@ -13,7 +13,8 @@ impl Network<'_> {
     /// A packet reaches a served port. Returns the packet for which there is no space, if any.
     pub fn send_served(&mut self, link: u32, packet: PacketId) -> Option<PacketId> {
         let port = self.ports.get(link)?;
-        let is_paused = port.paused() >> port.class_of(&self.packets.get(packet).header) & 1 == 1;
+        let class = port.class_for(&self.packets.get(packet).header, self.ports.chosen_queue);
+        let is_paused = port.paused() >> class & 1 == 1;
         if !port.line_busy && !is_paused {
             let wire_bytes = self.links.wire_bytes(link, self.packets.get(packet).header.ip_bytes);
             self.put_on_line(link, packet, wire_bytes);

@@ -229,7 +229,9 @@ impl<S: Switch> Switches<S> {
                     }
                     // Copies leave 1 ps apart: in an idle fabric their order decides which one wins.
                     net.now = now + Duration::from_ps(place as u64);
+                    net.ports.chosen_queue = actions.queued();
                     net.send(first_link + u32::from(port.0), this, tracer);
+                    net.ports.chosen_queue = 0;
                 }
                 Action::Hold(slot) | Action::HoldAside(slot) => {
                     let this = one_of(packet, place + 1 == count, now, net, tracer);

@@ -76,6 +76,8 @@ pub struct Provisioner {
     /// By host, its place.
     place_of: Vec<Option<usize>>,
     sources: Vec<Source>,
+    /// The QID of frames from and to hosts outside.
+    external_queue: u8,
     /// By link.
     is_up: Vec<bool>,
     /// One shared copy of each list of paths.
@@ -161,10 +163,26 @@ impl Provisioner {
         let owners =
             owned.flat_map(|(host, addresses)| addresses.iter().map(move |address| (*address, host)));
         let (owners, known) = (owners.collect(), HashMap::new());
-        let mut provisioner =
-            Self { plan, addresses, owners, lower, upper, places, place_of, sources, is_up, known };
+        let mut provisioner = Self {
+            plan,
+            addresses,
+            owners,
+            lower,
+            upper,
+            places,
+            place_of,
+            sources,
+            external_queue: 0,
+            is_up,
+            known,
+        };
         provisioner.renew(|_, _| true);
         provisioner
+    }
+
+    /// The same rules with this QID, 0 to 7, for frames from and to hosts outside.
+    pub fn with_external_queue(self, external_queue: u8) -> Self {
+        Self { external_queue, ..self }
     }
 
     /// The gates.
@@ -231,7 +249,10 @@ impl Provisioner {
             source.told[place].as_ref()?;
             FlowTarget::Group(GroupId(place as u32))
         };
-        Some(FlowAction { queue: 0, down, to })
+        let is_external =
+            matches!(source.at, At::Core { .. }) || matches!(self.places[place], Place::External(_));
+        let queue = if is_external { self.external_queue } else { 0 };
+        Some(FlowAction { queue, down, to })
     }
 
     /// One direction of a link has failed or recovered: returns the changes for switches. A link with one direction down

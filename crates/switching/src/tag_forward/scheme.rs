@@ -37,6 +37,12 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
             "narrow",
             "tag format: the paper's, for fat-trees up to k = 24, or Weft's own for larger ones",
         ),
+        ParamInfo::choice(
+            "qid",
+            &["none", "external"],
+            "none",
+            "packets with a QID, 1, which names the egress queue at every gate: none, or those from and to external hosts",
+        ),
         Timing::CONTROL_DELAY,
         Timing::INSTALL_DELAY,
         Timing::RULE_LATENCY,
@@ -55,6 +61,8 @@ pub struct TagForward<'a> {
     plan: GatePlan,
     limits: Limits,
     choice: Option<String>,
+    /// The QID of external traffic.
+    external_queue: u8,
     seed: u64,
     timing: Timing,
 }
@@ -93,7 +101,8 @@ impl<'a> TagForward<'a> {
             ..most
         };
         let choice = spec.word("choice").map(str::to_owned);
-        Ok(Self { fabric, plan, limits, choice, seed, timing: Timing::from_spec(spec) })
+        let external_queue = u8::from(spec.word("qid") == Some("external"));
+        Ok(Self { fabric, plan, limits, choice, external_queue, seed, timing: Timing::from_spec(spec) })
     }
 
     fn choice(&self, node: NodeId) -> PathChoice {
@@ -116,6 +125,7 @@ impl Blueprint for TagForward<'_> {
 
     fn central(&self) -> Option<Central> {
         let provisioner = Provisioner::new(self.fabric, self.plan.clone(), |host| vec![address(host)]);
+        let provisioner = provisioner.with_external_queue(self.external_queue);
         let controller = Provisioning::new(self.fabric, provisioner);
         Some(Central { controller: Box::new(controller), timing: self.timing })
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...statistics import estimate
 from ..base import Outcome, Part, Size, Study, saturation
 from ..rows import spelled
-from . import claims
+from . import claims, external
 from .measurements import Measurements
 from .setup import FEW_CLASS, FLOW_TABLE, LABELS, LOAD_SIZES, OVS, PACKETS, PEERS, RULES, SEGMENTS, Extent
 from .table import Measured, gather, of_peer
@@ -27,7 +27,7 @@ EXTENTS = {
 
 
 class TagAndForward(Study):
-    """G1 to G5."""
+    """G1 to G7."""
 
     name = "tag-and-forward"
     summary = (
@@ -40,13 +40,13 @@ class TagAndForward(Study):
     )
 
     def parts(self, size: Size) -> Sequence[Part]:
-        """One: building the peers takes longer than measuring them."""
-        return [Measurements(NAME, EXTENTS[size])]
+        """One for all measurements: building the peers takes longer than measuring them. Two are simulated."""
+        return [Measurements(NAME, EXTENTS[size]), *external.parts()]
 
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """G1 to G5; then the datapath and further measurements."""
+        """G1 to G7; then the datapath and further measurements."""
         runs = gather(results[NAME])
-        return Outcome(claims.judge(runs), [*remarks(runs), *saturation(runs)])
+        return Outcome([*claims.judge(runs), *external.judge(results)], [*remarks(runs), *saturation(runs)])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Round trips and packets per second by packet size, and the time to set gates."""

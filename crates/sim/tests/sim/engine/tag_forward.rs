@@ -1,8 +1,8 @@
 //! Tag-and-Forward in the engine: tags on links between switches, paths, and link failures.
 
-use weft_fabric::{Fabric, LinkSpec, build};
+use weft_fabric::{ClassSpec, Fabric, Limit, LinkSpec, QueueSpec, Scheduler, build};
 use weft_switching::{DropReason, ParamValue, SchemeSpec};
-use weft_units::{Duration, LinkId};
+use weft_units::{Duration, LinkId, Rate};
 
 use crate::common::{MS, Outcome, Trial, US, gigabit, link, profile, scheme, scheme_with, word};
 
@@ -125,6 +125,25 @@ fn an_edge_leaves_its_own_dead_uplink_without_waiting_for_the_controller() {
     // half of the flows continue, all over the second uplink.
     let second = run.packets(link(&fabric, "e0-a1"));
     assert!(second > 15_000, "{second} packets");
+}
+
+#[test]
+fn external_traffic_with_a_qid_has_the_share_of_its_queue_at_the_servers_gate() {
+    let classes = [1, 1, 3].map(|weight| ClassSpec { weight }).into();
+    let queue = QueueSpec { classes, scheduler: Scheduler::Drr, ..QueueSpec::fifo(Limit::Packets(100)) };
+    let link = LinkSpec { queue, ..gigabit(US(5)) };
+    let fabric = build::fat_tree_with_routers(4, 1, &link, &link, &link).unwrap();
+    let udp = weft_transport::udp::Config { rate: Rate::from_bps(900_000_000), ..Default::default() };
+    // A server of another pod and a router each send 900 Mbps to server 0; DSCP 0 waits in the last queue.
+    let share = |qid: &str| {
+        let trial = Trial::new(&fabric, scheme_with("tag_forward", "qid", word(qid)), udp.clone());
+        let run = trial.flow(15, 0, 50_000_000, Duration::ZERO).flow(16, 0, 50_000_000, Duration::ZERO).run();
+        let arrived = [0, 1].map(|flow| run.flows[flow].packets_sent - run.flows[flow].drops);
+        arrived[1] as f64 / (arrived[0] + arrived[1]) as f64
+    };
+    let (shaped, plain) = (share("external"), share("none"));
+    assert!((0.23..0.27).contains(&shaped), "{shaped}");
+    assert!(!(0.2..0.3).contains(&plain), "{plain}");
 }
 
 #[test]
