@@ -1,9 +1,9 @@
 """TCP-Path and TFE compared with ECMP, after Alvarez-Horcajo et al. (IEEE Access 2019).
 
 The paper is "Improving multipath routing of TCP flows by network exploration". `scenarios` has the setup of its
-section V-B, `table` collects the data for the claims, `measures` reads it, `claims` has the rows T1 to T10,
-`performance` and `scalability` their decision rules, `equations` the paper's equations and Table 2, `figures` its
-figures 7 to 12 and 14 to 17.
+section V-B, `table` collects the data for the claims, `measures` reads it, `claims` has the rows T0 to T11,
+`performance` and `scalability` their decision rules, `recovery` failures of links, `failures` their rule, `equations`
+the paper's equations and Table 2, `figures` its figures 6 to 17.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class TcpPath(Study):
     chosen = scenarios.CHOSEN
 
     def parts(self, size: Size) -> Sequence[Part]:
-        """One scenario for each distribution and setup, and one for each mesh size."""
+        """One scenario for each distribution and setup, each failing link and each mesh size."""
         return scenarios.parts(size)
 
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """T1 to T10, and an estimate of the time for the paper's whole evaluation on this machine."""
+        """T0 to T11, and an estimate of the time for the paper's whole evaluation on this machine."""
         from . import claims, cost
         from .table import gather
 
@@ -41,7 +41,7 @@ class TcpPath(Study):
         return Outcome(claims.judge(tables), cost.estimate(tables))
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
-        """Figures 7 to 12 and 14 to 17."""
+        """Figures 6 to 17, and recovery by hops."""
         from . import figures
         from .table import gather
 

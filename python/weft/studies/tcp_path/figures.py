@@ -1,4 +1,4 @@
-"""The paper's figures 7 to 12 and 14 to 17 from our data: one column of panels per distribution."""
+"""The paper's figures 6 to 17 from our data, one column of panels per distribution, and one of recovery."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from ... import quantity
 from ...figures.style import intervals, label_with, legend, panels, save
 from ...palette import styles
 from ...statistics import Estimate, estimate
-from . import equations, measures
+from . import equations, measures, recovery
 from .scenarios import DISTRIBUTIONS, LOADS, MAIN, PAPER_SCHEMES, SCHEMES
 from .table import Tables
 
 CLASSES = ("elephant", "rabbit", "mouse")
+TCPS = {"ns-3": "10mbps", "Linux": "10mbps-linux"}
+"""The parts with each TCP at 10 Mbps."""
 RATES = {"10mbps": ("10 Mbps", 1e7), "100mbps": ("100 Mbps", 1e8), MAIN: ("1 Gbps", 1e9)}
 
 Value = Callable[[str, str, str, float], "Estimate | None"]
@@ -32,19 +36,94 @@ def draw(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
 
     rivals = [scheme for scheme in SCHEMES if scheme != "ecmp"]
     throughput, share = quantity.FORMATS["bps"], quantity.FORMATS["share"]
-    files = _bars(7, SCHEMES, mean("throughput_bps"), "mean throughput", throughput, out, formats, LOADS[:3])
+    files = _sizes(tables, out, formats)
+    files += _bars(7, SCHEMES, mean("throughput_bps"), "mean throughput", throughput, out, formats, LOADS[:3])
     files += _bars(8, rivals, gain("throughput_bps"), "throughput relative to ECMP", share, out, formats)
     files += _bars(9, SCHEMES, mean("fct_s"), "mean FCT", quantity.FORMATS["s"], out, formats, LOADS[:3])
     files += _bars(10, rivals, gain("fct_s"), "FCT relative to ECMP", share, out, formats)
     files += _over_time(11, tables, MAIN, out, formats)
     files += _over_time(12, tables, "10mbps", out, formats)
+    files += _both_tcps(tables, out, formats)
     files += _rates(tables, out, formats)
     layered = mean("throughput_bps", "three-layer")
     files += _bars(15, PAPER_SCHEMES, layered, "mean throughput", throughput, out, formats)
     files += _of_runs(16, tables, "flow_entries", "flow entries per switch", out, formats)
+    files += _recovery(tables, out, formats)
     return files + _of_runs(
         17, tables, "exploration_ratio", "exploration-to-data ratio at a leaf", out, formats, _equation
     )
+
+
+def _sizes(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
+    """Figure 6: the sizes of generated flows with the classes' borders, and each class's share of flows and bytes."""
+    with panels(2, width=3.3, height=2.4) as (sheet, axes):
+        left, right = axes[0]
+        shades = styles(DISTRIBUTIONS)
+        for at, (sizes, style) in enumerate(shades.items()):
+            rows = {row["class"]: row for row in tables.sizes.filter(pl.col("sizes") == sizes).iter_rows(named=True)}
+            known = [rows[klass] for klass in reversed(CLASSES) if klass in rows]
+            totals = {key: sum(row[key] for row in known) or 1 for key in ("flows", "bytes")}
+            x, y, below = [], [], 0.0
+            for row in known:
+                share = row["flows"] / totals["flows"]
+                x += row["points"]
+                y += [below + share * at / (len(row["points"]) - 1) for at in range(len(row["points"]))]
+                below += share
+            left.plot(x, y, color=style.color, label=sizes)
+            for k, key in enumerate(("flows", "bytes")):
+                bottom = 0.0
+                for klass, hatch in zip(CLASSES, ("", "///", "..."), strict=True):
+                    share = rows[klass][key] / totals[key] if klass in rows else 0.0
+                    bar = right.bar(2.5 * k + at, share, 0.9, bottom, color=style.color, hatch=hatch, edgecolor="white")
+                    right.bar_label(
+                        bar, [klass if share > 0.04 else ""], label_type="center", color="white", fontsize=6
+                    )
+                    bottom += share
+        for border in (10e3, 10e6):
+            left.axvline(border, color="#66727e", linestyle="--", linewidth=0.7)
+        left.set_xscale("log")
+        label_with(left.xaxis, quantity.FORMATS["bytes"])
+        left.set_xlabel("flow size")
+        left.set_ylabel("share of flows, at most this size")
+        right.set_xticks([0.5, 3.0], ["flows", "bytes"])
+        right.set_ylabel("share by class")
+        right.grid(axis="x", visible=False)
+        legend(sheet, left)
+        return save(sheet, out / "figure-6", formats)
+
+
+def _both_tcps(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
+    """Figure 13: mean throughput at 10 Mbps with ns-3's and with Linux's TCP, both simulated."""
+    names = [f"{scheme}, {tcp}" for scheme in PAPER_SCHEMES for tcp in TCPS]
+
+    def bars(ax: Any, sizes: str, klass: str) -> None:
+        def value(name: str, load: float) -> Estimate | None:
+            scheme, tcp = name.split(", ")
+            found = measures.values(tables, TCPS[tcp], sizes, scheme, load, klass, "throughput_bps")
+            return estimate(found.values())
+
+        _group(ax, names, LOADS[:3], value)
+        label_with(ax.yaxis, quantity.FORMATS["bps"])
+
+    return _grid(13, "mean throughput", bars, out, formats, across="offered load", more=", 10 Mbps")
+
+
+def _recovery(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
+    """Frames lost to a failed link, and the time until the last of them, by hops between the failure and the source."""
+    with panels(2, width=3.3, height=2.4) as (sheet, axes):
+        for ax, column, label in zip(
+            axes[0], ("losing_s", "lost"), ("last frame lost after", "frames lost"), strict=True
+        ):
+            for scheme, style in styles(recovery.SCHEMES).items():
+                found = recovery.of_scheme(tables.recovery, scheme, column)
+                ax.plot(list(found), list(found.values()), color=style.color, marker=style.marker, label=scheme)
+            ax.set_yscale("log")
+            ax.set_xlabel("hops from the source's edge")
+            ax.set_ylabel(label)
+        label_with(axes[0][0].yaxis, quantity.FORMATS["s"])
+        label_with(axes[0][1].yaxis, lambda value: f"{value:g}")
+        legend(sheet, axes[0][0])
+        return save(sheet, out / "recovery", formats)
 
 
 def _grid(

@@ -8,7 +8,7 @@ import polars as pl
 
 from ...statistics import Estimate, estimate
 from .measures import Finding, beside, change, each, improvement, percent, pooled, settled, unfinished, values
-from .scenarios import COLD, DISTRIBUTIONS, MAIN, PAPER_SCHEMES, VARIANTS
+from .scenarios import COLD, DISTRIBUTIONS, MAIN, OVER, PAPER_SCHEMES, VARIANTS
 from .table import Tables
 
 ABOUT_50 = (0.35, 0.65)
@@ -23,6 +23,12 @@ OVER_60 = -0.6
 """Required change of mice's completion times (T3)."""
 CLOSE = 0.1
 """TFE is close to TCP-Path if its elephants' throughput is at most this share below (T4)."""
+ABOUT_5 = (0.04, 0.06)
+"""Range for "about 5 %" of flows (T0)."""
+MOST_BYTES = (0.5, 0.95)
+"""Range of elephants' share of all bytes (T0)."""
+AGREES = 0.15
+"""Relative difference within which results are "fairly similar" (T9c)."""
 SAME = 0.15
 """Improvements (as shares of ECMP) that differ by less than this "give the same picture" (T7, T8)."""
 
@@ -147,6 +153,77 @@ def _beyond(tables: Tables) -> list[str]:
             + ", ".join(f"{s} {m:.1f} and {o:.1f}" for s, m, o in means.iter_rows())
         )
     return notes
+
+
+def over(tables: Tables) -> Finding | None:
+    """T4b holds if elephants gain from TFE over ECMP and over a spanning tree alike: whole intervals above zero.
+
+    Each is compared with its default forwarding alone, at the load of `OVER`.
+    """
+
+    def gain(scheme: str, klass: str) -> Estimate | None:
+        return improvement(tables, f"over-{scheme}", "web-search", OVER[scheme], klass, scheme="tfe", baseline=scheme)
+
+    found = {scheme: gain(scheme, "elephant") for scheme in OVER}
+    if any(one is None or one.low is None for one in found.values()):
+        return None
+    notes = [
+        f"over {scheme}, {100 * load:.0f} % load, compared with it alone: "
+        + ", ".join(f"{klass} {percent(gain(scheme, klass))}" for klass in ("elephant", "rabbit", "mouse"))
+        for scheme, load in OVER.items()
+    ]
+    holds = all(one is not None and one.low is not None and one.low > 0 for one in found.values())
+    value = found["ecmp"]
+    return Finding(value.scaled(100) if value else None, holds, "; ".join(notes))
+
+
+def both_tcps(tables: Tables) -> Finding | None:
+    """T9c holds if with Linux's TCP elephants and rabbits are within `AGREES` of ns-3's under all schemes, mice faster.
+
+    Both are simulated at 10 Mbps and 40 % load; what is compared is mean throughput.
+    """
+    ratios = {}
+    for klass in ("elephant", "rabbit", "mouse"):
+        for scheme in PAPER_SCHEMES:
+            each = [
+                estimate(
+                    change(
+                        values(tables, "10mbps-linux", sizes, scheme, 0.4, klass, "throughput_bps"),
+                        values(tables, "10mbps", sizes, scheme, 0.4, klass, "throughput_bps"),
+                    ).values()
+                )
+                for sizes in DISTRIBUTIONS
+            ]
+            ratios[klass, scheme] = pooled(each)
+    if any(one is None for one in ratios.values()):
+        return None
+    known = {key: one for key, one in ratios.items() if one is not None}
+    holds = all(one.mean > 0 if klass == "mouse" else abs(one.mean) <= AGREES for (klass, _), one in known.items())
+    notes = [
+        f"{klass}: " + ", ".join(f"{scheme} {percent(known[klass, scheme])}" for scheme in PAPER_SCHEMES)
+        for klass in ("elephant", "rabbit", "mouse")
+    ]
+    worst = max((one for (klass, _), one in known.items() if klass != "mouse"), key=lambda one: abs(one.mean))
+    return Finding(worst.scaled(100), holds, "; ".join(notes))
+
+
+def shares(tables: Tables) -> Finding | None:
+    """T0 holds if `ABOUT_5` of each distribution's generated flows are elephants, with `MOST_BYTES` of the bytes."""
+    found: dict[str, tuple[float, float]] = {}
+    notes = []
+    for (sizes,), rows in tables.sizes.group_by("sizes", maintain_order=True):
+        flows, data = rows["flows"].sum(), rows["bytes"].sum()
+        by_class = {k: (f / flows, b / data) for k, f, b in rows.select("class", "flows", "bytes").iter_rows()}
+        found[str(sizes)] = by_class.get("elephant", (0.0, 0.0))
+        shown = ", ".join(f"{k} {100 * f:.1f} % of flows, {100 * b:.1f} % of bytes" for k, (f, b) in by_class.items())
+        notes.append(f"{sizes}: {shown}")
+    if len(found) < len(DISTRIBUTIONS):
+        return None
+    holds = all(
+        ABOUT_5[0] <= flows <= ABOUT_5[1] and MOST_BYTES[0] <= data <= MOST_BYTES[1] for flows, data in found.values()
+    )
+    mean = sum(flows for flows, _ in found.values()) / len(found)
+    return Finding(Estimate(100 * mean, None, None, 1), holds, "; ".join(notes))
 
 
 def _same(tables: Tables, parts: Mapping[str, str]) -> tuple[Estimate, bool, list[str]] | None:

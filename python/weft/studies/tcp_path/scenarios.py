@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from ...scenario import Scenario
 from ..base import Simulated, Size
+from . import recovery
 
 CHOSEN = (
     "Where the paper gives no details: delays of 1 us per link; queues of 100 packets and TCP as in ns-3.26 "
@@ -125,6 +126,10 @@ EXTENTS = {
 }
 """The paper: 10 runs of 1800 s; scaled to 1 Gbps, 180 s at 100 Mbps and 18 s at 10 Mbps."""
 
+OVER = {"ecmp": 0.4, "spanning_tree": 0.1}
+"""Default forwardings under TFE other than ARP-Path, and the load at which each is compared with TFE over it: at 10 %,
+the tree's only spine has 40 % to carry."""
+
 VARIANTS = {
     "queue-1000": {"queue": "1000 packets"},
     "full-exploration": {"scheme_keys": ('exploration = "full"', _CLOSING)},
@@ -155,6 +160,8 @@ def _setups(extent: Extent) -> Iterator[Setup]:
         yield replace(other, what=COLD, loads=(0.4,), warm=False, scheme_keys=(*_KEYS, _NO_CACHE))
         # Only 1800 s show whether 800 s of warm-up are needed.
         yield replace(other, what="10mbps", mbps=10, seconds=18.0)
+        # The other TCP of figure 13, and of the emulation.
+        yield replace(other, what="10mbps-linux", mbps=10, profile="linux", seconds=min(other.seconds, 18.0))
         yield replace(other, what="three-layer", mbps=10, seconds=min(other.seconds, 18.0), three_layer=True)
         yield replace(other, what="linux", profile="linux", loads=(*extent.other_loads, 0.6))
         yield replace(other, what="published", published=True, loads=(*extent.other_loads, 0.6))
@@ -167,6 +174,9 @@ def _setups(extent: Extent) -> Iterator[Setup]:
             sweep=(f'"scheme.refresh_after" = ["0 s", "{REFRESH}"]',),
         )
     web = replace(other, sizes="web-search", loads=(0.4,), schemes=("ecmp", "tcp_path"))
+    for scheme, load in OVER.items():
+        keys = (*web.scheme_keys, f'over = "{scheme}"')
+        yield replace(web, what=f"over-{scheme}", schemes=(scheme, "tfe"), loads=(load,), scheme_keys=keys)
     for what, change in VARIANTS.items():
         yield replace(web, what=what, **change)  # type: ignore[arg-type]
 
@@ -175,6 +185,7 @@ def parts(size: Size) -> list[Simulated]:
     """The scenarios of a size."""
     flows = [Simulated(setup.name, Scenario.from_text(text(setup), f"{setup.name}.toml")) for setup in setups(size)]
     meshes = EXTENTS[size].meshes
+    flows += recovery.parts(PAPER_RULES)
     return flows + [Simulated(mesh_name(n), Scenario.from_text(mesh(n), f"mesh-{n}.toml")) for n in meshes]
 
 

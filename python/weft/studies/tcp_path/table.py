@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ...paths import flood_ratio, into_leaves, mean_entries, mean_exploration
-from .scenarios import MESH_FLOWS
+from . import recovery
+from .scenarios import MAIN, MESH_FLOWS
 
 if TYPE_CHECKING:
     from ...results import Results, Run
@@ -58,6 +59,18 @@ MESHES = {
 """Copies of a request that a leaf has to process, their length on the wire, and duration of an exploration."""
 
 
+SIZES: dict[str, Any] = {
+    "sizes": pl.String,
+    "class": pl.String,
+    "flows": pl.Int64,
+    "bytes": pl.Int64,
+    "points": pl.List(pl.Int64),
+}
+"""Generated flows of the main part by class: their number, their bytes, and quantiles of their sizes."""
+POINTS = 40
+"""Quantiles of a class."""
+
+
 @dataclass(frozen=True)
 class Tables:
     """All tables of the study."""
@@ -66,19 +79,26 @@ class Tables:
     runs: pl.DataFrame
     time: pl.DataFrame
     meshes: pl.DataFrame
+    sizes: pl.DataFrame
+    recovery: pl.DataFrame
 
 
 def gather(results: dict[str, Results]) -> Tables:
     """The tables of the results of the study's parts, by part name."""
-    classes, runs, time, meshes = [], [], [], []
+    classes, runs, time, meshes, made, failed = [], [], [], [], [], []
     for name, part in results.items():
         if name.startswith("explorations_"):
             meshes += [_mesh(run, summary) for run, summary in zip(part.finished, part.summaries(), strict=True)]
+            continue
+        if name.startswith(recovery.PREFIX):
+            failed += recovery.rows(name, part)
             continue
         sizes, _, what = name.partition("_")
         keyed = _runs(part, what, sizes)
         classes.append(_classes(part, keyed))
         time.append(_time(part, keyed))
+        if what == MAIN:
+            made.append(_sizes(part, keyed))
         costs = _costs(part)
         for run, summary in zip(part.finished, part.summaries(), strict=True):
             runs.append(keyed[run.id] | _sums(run, summary) | {"seconds_per_second": costs.get(run.id)})
@@ -87,6 +107,8 @@ def gather(results: dict[str, Results]) -> Tables:
         pl.DataFrame(runs, schema=RUNS),
         pl.concat(time) if time else pl.DataFrame(schema=TIME),
         pl.DataFrame(meshes, schema=MESHES),
+        pl.concat(made) if made else pl.DataFrame(schema=SIZES),
+        pl.DataFrame(failed, schema=recovery.SCHEMA),
     )
 
 
@@ -149,6 +171,25 @@ def _time(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
         elephants.with_columns((pl.col("start_ps") / 1e12).alias("start_s"))
         .sort(*KEYS, "start_s")
         .select(pl.col(name).cast(dtype) for name, dtype in TIME.items())
+        .collect()
+    )
+
+
+def _sizes(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
+    """All flows of one scheme, at all loads and seeds: the others have the same."""
+    quantiles = [pl.col("bytes").quantile(at / (POINTS - 1), "nearest").cast(pl.Int64) for at in range(POINTS)]
+    return (
+        _flows(part, keyed, measured=False)
+        .filter(pl.col("scheme") == next(iter(keyed.values()))["scheme"])
+        .group_by("sizes", "class")
+        .agg(
+            pl.len().cast(pl.Int64).alias("flows"),
+            pl.col("bytes").sum().cast(pl.Int64).alias("total"),
+            pl.concat_list(quantiles).first().alias("points"),
+        )
+        .rename({"total": "bytes"})
+        .sort("sizes", "class")
+        .select(pl.col(name).cast(dtype) for name, dtype in SIZES.items())
         .collect()
     )
 
