@@ -78,6 +78,7 @@ fail = "s{hops}-s{hops + 1}"
 
 [run]
 limit = "20 s"
+warm = true
 
 [measure]
 baseline = "ecmp"
