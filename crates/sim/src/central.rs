@@ -403,11 +403,6 @@ impl ControlPlane {
     }
 }
 
-/// The switch with this controller ID.
-pub const fn node_of(switch: SwitchId) -> NodeId {
-    NodeId(switch.0 as u32 - 1)
-}
-
 /// Every link between switches, once per direction.
 fn cables(fabric: &Fabric, is_up: impl Fn(LinkId) -> bool) -> impl Iterator<Item = (SwitchPort, SwitchPort)> {
     let ids = (0..fabric.links().len() as u32).map(LinkId).filter(move |link| is_up(*link));

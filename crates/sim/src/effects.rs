@@ -5,7 +5,7 @@ use weft_switching::smoc::switch_node;
 use weft_switching::{DropReason, Switch};
 use weft_units::{NodeId, PortId};
 
-use crate::central::{Effect, Outgoing, node_of};
+use crate::central::{Effect, Outgoing};
 use crate::floor::Floor;
 use crate::hosts::Hosts;
 use crate::packet::Bound;
