@@ -147,7 +147,7 @@ class Aggregates:
         if not stamps:
             raise ResultsError(f"{self._results.path} has no finished run yet: repeat `weft run` to resume it")
         file = Kept(self._results.path / FOLDER / name, reduction.VERSION)
-        there, tables = file.load()
+        there, tables = file.load() if self._results.keeps else ({}, {})
         missing = [entry for entry, stamp in stamps.items() if there.get(entry) != stamp]
         if missing:
             # Entries of which nothing is known here belong to runs that this part of the results leaves out.
@@ -163,7 +163,7 @@ class Aggregates:
                     self._results.watch(f"Reading {name}", done, total)
             finally:
                 tables = joined(parts)
-                if done >= WORTH:
+                if done >= WORTH and self._results.keeps:
                     file.save(valid, tables)
         return {key: _in_order(table, list(stamps)) for key, table in tables.items()}
 

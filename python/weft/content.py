@@ -27,6 +27,7 @@ class Content:
     def __init__(self, results: Results, baseline: str | None) -> None:
         if not results.finished:
             raise ResultsError(f"{results.path} has no finished run yet: repeat `weft run` to resume it")
+        results = results.comparing(baseline)
         self.results = results
         if baseline is None and results.baseline is None and len(results.schemes) > 1:
             baseline = "ecmp" if "ecmp" in results.schemes else results.schemes[0]

@@ -6,12 +6,13 @@ Means over seeds with their 95 % intervals, from ``summary.json`` and the sample
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from .difference import LEFT_OUT, SIGNIFICANT, Difference, corrected, difference
 from .kept import ENTRY
 from .reduction import TABLE_SIZES, table_sizes
 from .statistics import Estimate, estimate
@@ -43,6 +44,8 @@ class Row:
     event: str
     estimates: dict[str, Estimate | None]
     collective: str = ""
+    differences: dict[str, Difference | None] = field(default_factory=dict)
+    """Of collectives, how each column differs from the baseline's in the same seeds; empty without a baseline."""
 
 
 _SIZES = "table_sizes"
@@ -176,8 +179,15 @@ COLLECTIVE_COLUMNS = (
     Column("longest_completion_s", "Max completion time", "s", _completion(max, "completion_ps", 1e-12)),
     Column("bound_s", "Lower bound", "s", _completion(max, "bound_ps", 1e-12)),
     Column("bound_ratio", "Times the bound", "ratio", _completion(fmean, "ratio", 1.0)),
+    Column("unfinished", "Unfinished rounds per run", "count", lambda _, group: float(_unfinished(group))),
 )
 """Rounds of a collective, or a trace whose flows wait for each other."""
+COMPARED_COLUMNS = ("completion_s", "longest_completion_s", "bound_ratio")
+"""Those of which lower is better; differences from the baseline are taken of them."""
+
+
+def _unfinished(collective: Json) -> int:
+    return sum(job["completion_ps"] is None for job in collective["rounds"])
 
 
 def choices(results: Results) -> list[Row]:
@@ -201,8 +211,13 @@ def events(results: Results) -> list[Row]:
     return sorted(rows, key=lambda row: (points[row.point], order[row.event]))
 
 
-def collectives(results: Results) -> list[Row]:
-    """Completion of each collective, by point, collective and scheme; empty without collectives."""
+def collectives(results: Results, baseline: str | None = None) -> list[Row]:
+    """Completion of each collective, by point, collective and scheme; empty without collectives.
+
+    Args:
+        results: The results.
+        baseline: A label of `Results.schemes` to compare with, seed by seed.
+    """
 
     def parts(head: Json) -> dict[str, Json]:
         groups: dict[int, list[Json]] = {}
@@ -212,11 +227,55 @@ def collectives(results: Results) -> list[Row]:
 
     by_run = {run: parts(head) for run, head in results.aggregates.heads().items()}
     rows = _rows(results, COLLECTIVE_COLUMNS, lambda run: by_run[run.id])
+    if baseline is not None:
+        rows = _compared(results, rows, by_run, baseline)
     several = len({row.event for row in rows}) > 1
     points = {name: at for at, name in enumerate(results.points)}
     rows.sort(key=lambda row: (points[row.point], int(row.event.split(".")[0])))
     name = "{1}" if not several else "{0}"
     return [replace(row, event="", collective=name.format(row.event, row.event.split(". ", 1)[1])) for row in rows]
+
+
+def _compared(
+    results: Results, rows: Sequence[Row], parts: Mapping[str, Mapping[str, Json]], baseline: str
+) -> list[Row]:
+    """The rows with their differences from the baseline, over the seeds in which both finished all rounds."""
+    columns = [column for column in COLLECTIVE_COLUMNS if column.key in COMPARED_COLUMNS]
+    found: dict[tuple[str, str, str], dict[int, tuple[Run, Json]]] = {}
+    for run in results.finished:
+        for name, part in parts[run.id].items():
+            found.setdefault((run.point, run.scheme, name), {})[run.seed] = run, part
+
+    def of(row: Row) -> dict[str, Difference | None]:
+        own, other = (found.get((row.point, name, row.event), {}) for name in (row.scheme, baseline))
+        shared = own.keys() & other.keys()
+        if row.scheme == baseline or not shared:
+            return {}
+        left_out = (
+            sum(_unfinished(own[seed][1]) for seed in shared),
+            sum(_unfinished(other[seed][1]) for seed in shared),
+        )
+
+        def values(side: Mapping[int, tuple[Run, Json]], column: Column) -> dict[int, float | None]:
+            return {seed: column.value(*side[seed]) for seed in shared}
+
+        return {c.key: difference(values(own, c), values(other, c), left_out) for c in columns}
+
+    compared = [replace(row, differences=of(row)) for row in rows]
+    for point in results.points:
+        corrected(row.differences for row in compared if row.point == point)
+    return compared
+
+
+def note(rows: Sequence[Row], baseline: str | None) -> str:
+    """What is below a table of `collectives`; empty without differences."""
+    found = [one for row in rows for one in row.differences.values() if one]
+    if not found:
+        return ""
+    text = f"Signed: difference from {baseline}, same seed. {SIGNIFICANT}: significant at 5 % after Holm's correction."
+    if any(any(one.unfinished) for one in found):
+        text += f" {LEFT_OUT}: seeds in which one side left rounds unfinished are left out."
+    return text
 
 
 def _label(event: Json) -> str:
@@ -252,5 +311,14 @@ def as_dict(rows: Sequence[Row]) -> list[dict[str, Any]]:
         {"point": row.point, "scheme": row.scheme}
         | {key: name for key in ("event", "collective") if (name := getattr(row, key))}
         | {"metrics": {key: one.as_dict() if one else None for key, one in row.estimates.items()}}
+        | ({"differences": {key: _change(one) for key, one in row.differences.items()}} if row.differences else {})
         for row in rows
     ]
+
+
+def _change(one: Difference | None) -> dict[str, Any] | None:
+    """A difference as plain data."""
+    if one is None:
+        return None
+    ratio = None if one.ratio is None else one.ratio.as_dict()
+    return {"difference": one.absolute.as_dict(), "ratio": ratio, "p": one.p, "p_adjusted": one.adjusted}

@@ -20,7 +20,7 @@ from .aggregates import Aggregates, Watch
 from .errors import ResultsError
 from .labels import column, short_key, show
 from .rows import DERIVED, FLOWS, SERIES, SUMMARY
-from .variants import SCHEME_KEY, compared_key, dimensions, scheme_label
+from .variants import SCHEME_KEY, VARIANT_KEY, compared_key, dimensions, label_of, scheme_label
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -82,10 +82,14 @@ class Results:
         ResultsError: It is not a result directory, or a file in it cannot be read.
     """
 
+    keeps = True
+    """Whether numbers of large results are kept in the directory."""
+
     def __init__(self, directory: str | Path) -> None:
         self.path = Path(directory)
         self.watch: Watch = _ignore
         """Called while large results are read; see `weft.aggregates.Watch`."""
+        self._asked: str | None = None
         index = self.path / "sweep.json"
         if not index.is_file():
             what = "is not a result directory (no sweep.json)" if self.path.exists() else "does not exist"
@@ -113,12 +117,32 @@ class Results:
         return str(self._index.get("version", "unknown"))
 
     @property
+    def fingerprint(self) -> str:
+        """The same in all results of a scenario and version, whatever their seeds and baseline."""
+        return json.dumps([self._index.get(key) for key in ("scenario_sha", "version", "inputs", "emulated")])
+
+    @property
     def baseline(self) -> str | None:
-        """The scheme the scenario names as its baseline, if any; where a key is compared, with its first value."""
+        """The label that the scenario names as its baseline, if any.
+
+        Where a key is compared and the scenario names only the scheme, it is that with the key's first value.
+        """
         value = self._index.get("baseline")
         if value is None:
             return None
-        return str(value) if self.compared is None or not self.schemes else self.schemes[0]
+        if self.compared is None or not self.schemes:
+            return str(value)
+        return label_of(str(value), self.schemes, self.compared) or self.schemes[0]
+
+    def comparing(self, baseline: str | None) -> Results:
+        """The same results; if `baseline` is a value of a swept key that is not compared, with that key compared."""
+        if baseline is None or label_of(baseline, self.schemes, self.compared) is not None:
+            return self
+        found = copy(self)
+        found._asked = baseline
+        for name in ("runs", "finished", "keys", "compared", "aggregates", "schemes", "points"):
+            found.__dict__.pop(name, None)
+        return found
 
     @property
     def has_scenario(self) -> bool:
@@ -203,7 +227,8 @@ class Results:
     @cached_property
     def compared(self) -> str | None:
         """The key that is compared in the schemes' place, if any; see `weft.variants.compared_key`."""
-        return compared_key([entry.get("overrides") or {} for entry in self._index["runs"]])
+        asked = self._asked if self._asked is not None else self._index.get("baseline")
+        return compared_key([entry.get("overrides") or {} for entry in self._index["runs"]], asked)
 
     def summaries(self, runs: Sequence[Run] | None = None) -> list[dict[str, Any]]:
         """The `summary.json` of each finished run (or of the given ones)."""
@@ -321,7 +346,7 @@ class Results:
 
     def _default_scheme(self, entries: list[dict[str, Any]]) -> str:
         """The scheme of runs whose overrides do not name one: the same for all, so one summary is enough."""
-        if all(SCHEME_KEY in (entry.get("overrides") or {}) for entry in entries):
+        if all((entry.get("overrides") or {}).keys() & {SCHEME_KEY, VARIANT_KEY} for entry in entries):
             return ""
         for entry in entries:
             path = self.path / str(entry.get("path", f"runs/{entry['id']}")) / SUMMARY

@@ -253,6 +253,7 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
         ResultsError: The scheme or column does not exist, `by` leaves out the scheme of a given baseline, or no run has
             finished.
     """
+    results = results.comparing(baseline)
     given, named = baseline, baseline if baseline is not None else results.baseline
     baseline = None if named is None else label_of(named, results.schemes, results.compared)
     if named is not None and baseline is None:

@@ -116,7 +116,11 @@ impl Problems {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.borrow().is_empty()
+        self.len() == 0
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.borrow().len()
     }
 
     /// `value` if there is no problem, else all problems in order of position.

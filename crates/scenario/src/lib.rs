@@ -25,6 +25,7 @@ mod settings;
 mod source;
 mod sweep;
 mod tree;
+mod variant;
 mod warnings;
 
 pub use change::{Cables, Change, Event, LinkChange, NewRate};

@@ -20,6 +20,7 @@ use crate::settings::{Settings, root};
 use crate::source::{Sources, Span};
 use crate::sweep::{self, Combination};
 use crate::tree::{self, Node, Table, Value};
+use crate::variant::{self, VARIANT, Variant};
 use crate::warnings;
 
 /// Maximum number of runs of a scenario.
@@ -35,8 +36,10 @@ pub struct Scenario {
     name: String,
     description: String,
     baseline: Option<String>,
-    /// The file with `--set` changes, without `[sweep]`.
+    /// The file with `--set` changes, without `[sweep]` and `[variant]`.
     table: Table,
+    variants: Vec<Variant>,
+    fingerprint: String,
     combinations: Vec<Combination>,
     points: Vec<Point>,
     /// The schemes that it may name.
@@ -82,7 +85,7 @@ impl Scenario {
             return Err(Diagnostics { errors: Vec::new() });
         }
         let stem = file.rsplit(['/', '\\']).next().unwrap_or(file).trim_end_matches(".toml");
-        let of_results = sets.iter().filter(|set| !sets_seeds(set)).cloned().collect();
+        let of_results = sets.iter().filter(|set| !is_of_view(set)).cloned().collect();
         let mut scenario = Self::expand(table, sources.clone(), (of_results, schemes), stem, &problems);
         scenario.given = sets.to_vec();
         problems.finish(scenario, &sources)
@@ -108,7 +111,7 @@ impl Scenario {
         &self.description
     }
 
-    /// The `--set` changes, except seeds.
+    /// The `--set` changes, except seeds and the baseline.
     pub fn sets(&self) -> &[String] {
         &self.sets
     }
@@ -123,15 +126,10 @@ impl Scenario {
         self.baseline.as_deref()
     }
 
-    /// SHA-256 of the text and the `--set` changes except seeds, in hexadecimal: two scenarios with the same
-    /// fingerprint and the same [files](Self::files) have the same results.
-    pub fn fingerprint(&self) -> String {
-        let mut hash = Sha256::new();
-        hash.update(self.text());
-        for set in &self.sets {
-            hash.update(format!("\n--set {set}"));
-        }
-        hex(&hash.finalize())
+    /// SHA-256 of all keys except seeds and the baseline, in hexadecimal: two scenarios with the same fingerprint
+    /// and the same [files](Self::files) have the same results.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
     }
 
     /// The differences from an earlier `text` with earlier `sets`: each key with its values, as in
@@ -141,6 +139,7 @@ impl Scenario {
             let mut values = BTreeMap::new();
             let table = read(text, "", sets, &mut Sources::default(), &Problems::default());
             table.flatten("", &mut values);
+            values.retain(|key, _| !OF_VIEW.contains(&key.as_str()));
             values
         };
         let (before, now) = (values(text, sets), values(self.text(), &self.sets));
@@ -248,7 +247,8 @@ impl Scenario {
         stem: &str,
         problems: &Problems,
     ) -> Self {
-        let sweep = table.remove("sweep");
+        let fingerprint = fingerprint(&table);
+        let (sweep, variants) = (table.remove("sweep"), table.remove(VARIANT));
         let root = root(&table, problems);
         let text = |key: &str| match root.node(key).map(|node| &node.value) {
             Some(Value::Text(text)) => text.clone(),
@@ -258,7 +258,7 @@ impl Scenario {
         if name.trim().is_empty() {
             stem.clone_into(&mut name);
         }
-        let axes = match sweep.as_ref().map(|entry| (entry, &entry.node.value)) {
+        let mut axes = match sweep.as_ref().map(|entry| (entry, &entry.node.value)) {
             None => Vec::new(),
             Some((entry, Value::Table(table))) => {
                 sweep::decode(&Section { path: "sweep".into(), table, span: entry.span, problems })
@@ -269,18 +269,47 @@ impl Scenario {
                 Vec::new()
             }
         };
-        let schemes = schemes_of(&table, &axes, &available);
+        let of_sweep = problems.len();
+        let variants = match variants.as_ref().map(|entry| (entry, &entry.node.value)) {
+            None if axes.iter().any(|axis| axis.key == VARIANT) => {
+                let span =
+                    axes.iter().find(|axis| axis.key == VARIANT).map_or_else(Span::default, |axis| axis.span);
+                root.problem(
+                    span,
+                    "the scenario has no variants",
+                    "expected sections such as [variant.roce]",
+                );
+                Vec::new()
+            }
+            None => Vec::new(),
+            Some((entry, Value::Table(of))) => {
+                let section = Section { path: VARIANT.into(), table: of, span: entry.span, problems };
+                let found = variant::decode(&section, &table, &axes);
+                variant::add_axis(&section, &found, &mut axes);
+                found
+            }
+            Some((entry, _)) => {
+                let message = format!("`variant` is {}, not a table", entry.node.describe());
+                root.problem(entry.node.span, message, "expected sections such as [variant.roce]");
+                Vec::new()
+            }
+        };
+        // Bad variants are no reason to leave out the problems of the others.
+        let of_variants = problems.len() - of_sweep;
+        let schemes = schemes_of(&table, &axes, &variants, &available);
         let fallback = schemes.first().map_or("run", |scheme| scheme.name);
         let combinations = sweep::combinations(&axes, problems, fallback);
-        let sweep_is_good = problems.is_empty();
+        let sweep_is_good = problems.len() == of_variants;
         let seeds = root.section("run").map_or_else(|| vec![1], |run| Run::decode_seeds(&run));
         let baseline = root.section("measure").and_then(|measure| measure.get::<String>("baseline"));
         if let Some(baseline) = &baseline {
-            let names = || schemes.iter().map(|scheme| scheme.name);
-            if !names().any(|name| name == baseline.value) {
+            let names = baselines(&axes, &schemes);
+            if !names.contains(&baseline.value) {
+                let kind = if variants.is_empty() { "schemes" } else { "variants" };
                 let message =
-                    format!("the baseline `{}` is not one of this scenario's schemes", baseline.value);
-                root.problem(baseline.span, message, suggest(&baseline.value, names().collect::<Vec<_>>()));
+                    format!("the baseline `{}` is not one of this scenario's {kind}", baseline.value);
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                root.problem(baseline.span, message, suggest(&baseline.value, names));
             }
         }
         if combinations.len().saturating_mul(seeds.len()) > MAX_RUNS {
@@ -296,6 +325,8 @@ impl Scenario {
             description,
             baseline: baseline.map(|baseline| baseline.value),
             table: Table::default(),
+            variants,
+            fingerprint,
             combinations,
             points: Vec::new(),
             available,
@@ -320,15 +351,33 @@ impl Scenario {
     /// The settings at a point of the sweep.
     fn settings(&self, combination: &Combination, problems: &Problems) -> Option<Settings> {
         let mut table = self.table.clone();
-        for (key, span, node) in &combination.values {
+        let values = self.values(combination);
+        let mut is_set = true;
+        for (key, span, node) in &values {
             if let Err(problem) = path::set(&mut table, key, *span, node) {
                 problems.add(problem);
-                return None;
+                is_set = false;
             }
         }
+        if !is_set {
+            return None;
+        }
         let mut settings = Settings::decode(&table, &self.available, &self.schemes, problems)?;
-        settings.swept = combination.values.iter().map(|(key, _, _)| key.clone()).collect();
+        settings.swept = values.iter().map(|(key, _, _)| key.clone()).collect();
         Some(settings)
+    }
+
+    /// The keys that a point sets: those of its variant, then the swept ones.
+    fn values<'a>(&'a self, combination: &'a Combination) -> Vec<&'a (String, Span, Node)> {
+        let (chosen, swept): (Vec<_>, Vec<_>) =
+            combination.values.iter().partition(|(key, _, _)| key == VARIANT);
+        let of = |(_, _, node): &(String, Span, Node)| {
+            self.variants
+                .iter()
+                .find(|variant| matches!(&node.value, Value::Text(name) if *name == variant.name))
+        };
+        let variant = chosen.into_iter().find_map(of);
+        variant.into_iter().flat_map(|variant| &variant.values).chain(swept).collect()
     }
 
     fn resolve(&self, point: &Point, loader: Loader<'_>, problems: &Problems) -> Option<Plan> {
@@ -399,13 +448,32 @@ impl Scenario {
     }
 }
 
-/// Whether `set`, from the command line, sets the seeds, which changes no result of a run.
-fn sets_seeds(set: &str) -> bool {
-    set.split_once('=').is_some_and(|(key, _)| key.trim() == "run.seeds")
+/// Keys that change no result of a run: which seeds there are, and how results are compared.
+const OF_VIEW: [&str; 2] = ["run.seeds", "measure.baseline"];
+
+/// Whether `set`, from the command line, changes no result of a run.
+fn is_of_view(set: &str) -> bool {
+    set.split_once('=').is_some_and(|(key, _)| OF_VIEW.contains(&key.trim()))
 }
 
-/// The schemes that a scenario runs: its own, or those of its sweep.
-fn schemes_of(table: &Table, axes: &[sweep::Axis], available: &Schemes) -> Vec<&'static Descriptor> {
+/// SHA-256 of all keys that results depend on.
+fn fingerprint(table: &Table) -> String {
+    let mut values = BTreeMap::new();
+    table.flatten("", &mut values);
+    let mut hash = Sha256::new();
+    for (key, value) in values.iter().filter(|(key, _)| !OF_VIEW.contains(&key.as_str())) {
+        hash.update(format!("{key}={value}\n"));
+    }
+    hex(&hash.finalize())
+}
+
+/// The schemes that a scenario runs: its own, those of its variants, or those of its sweep.
+fn schemes_of(
+    table: &Table,
+    axes: &[sweep::Axis],
+    variants: &[Variant],
+    available: &Schemes,
+) -> Vec<&'static Descriptor> {
     let name = |node: &Node| match &node.value {
         Value::Text(name) => available.get(name),
         Value::Table(table) => match table.get("name").map(|node| &node.value) {
@@ -414,10 +482,43 @@ fn schemes_of(table: &Table, axes: &[sweep::Axis], available: &Schemes) -> Vec<&
         },
         _ => None,
     };
-    match axes.iter().find(|axis| axis.key == "scheme.name" || axis.key == "scheme") {
-        Some(axis) => axis.values.iter().filter_map(name).collect(),
-        None => table.get("scheme").and_then(name).into_iter().collect(),
+    let is_scheme = |key: &str| key == "scheme.name" || key == "scheme";
+    if let Some(axis) = axes.iter().find(|axis| is_scheme(&axis.key)) {
+        return axis.values.iter().filter_map(name).collect();
     }
+    let own = table.get("scheme").and_then(name);
+    let of = |variant: &Variant| {
+        let set = variant.values.iter().find(|(key, _, _)| is_scheme(key));
+        set.map_or(own, |(_, _, node)| name(node))
+    };
+    let mut found: Vec<&'static Descriptor> = Vec::new();
+    let each = if variants.is_empty() { vec![own] } else { variants.iter().map(of).collect() };
+    for scheme in each.into_iter().flatten() {
+        if !found.iter().any(|other| other.name == scheme.name) {
+            found.push(scheme);
+        }
+    }
+    found
+}
+
+/// What a baseline can be: a variant, with its scheme if schemes are swept too; else a scheme or, if only other
+/// keys are swept, one of their values.
+fn baselines(axes: &[sweep::Axis], schemes: &[&Descriptor]) -> Vec<String> {
+    let mut own: Vec<String> = schemes.iter().map(|scheme| scheme.name.to_owned()).collect();
+    let sweeps_schemes = axes.iter().any(|axis| axis.key == "scheme.name" || axis.key == "scheme");
+    let Some(variants) = axes.iter().find(|axis| axis.key == VARIANT) else {
+        if !sweeps_schemes {
+            own.extend(axes.iter().flat_map(|axis| axis.values.iter().map(Node::short)));
+        }
+        return own;
+    };
+    let variants = || variants.values.iter().map(Node::short);
+    if sweeps_schemes {
+        return variants()
+            .flat_map(|variant| own.iter().map(move |name| format!("{variant} {name}")))
+            .collect();
+    }
+    variants().collect()
 }
 
 /// Reads the text of a file and applies `--set` changes; errors go to `problems`.
@@ -450,6 +551,13 @@ fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Pro
     let start = key.len() - key.trim_start().len();
     let key = key.trim();
     let span = Span::new(source, start..start + key.len());
+    // `--set variant=uec` runs this variant alone.
+    let (key, node) = match &node.value {
+        Value::Text(_) if key == VARIANT => {
+            ("sweep.variant", Node { span: node.span, value: Value::List(vec![node]) })
+        }
+        _ => (key, node),
+    };
     if let Some(Value::Table(sweep)) =
         table.0.iter_mut().find(|entry| entry.key == "sweep").map(|e| &mut e.node.value)
     {

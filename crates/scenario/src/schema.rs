@@ -37,6 +37,7 @@ pub fn schema(schemes: &Schemes) -> Schema {
             "event".to_owned(),
             described(json!({ "type": "array", "items": object(event::KEYS, &["at"]) }), "failures, recoveries and changes of links and nodes"),
         ),
+        ("variant".to_owned(), variant_schema()),
         (
             "sweep".to_owned(),
             json!({
@@ -54,6 +55,19 @@ pub fn schema(schemes: &Schemes) -> Schema {
         "additionalProperties": false,
     });
     Schema::try_from(schema).unwrap_or_default()
+}
+
+/// Sections of a variant have any keys of the scenario's sections: the reader checks them with the rest.
+fn variant_schema() -> Json {
+    let sections = ["fabric", "scheme", "transport", "run", "measure"];
+    let mut properties: Map<String, Json> =
+        sections.iter().map(|name| ((*name).to_owned(), json!({ "type": "object" }))).collect();
+    for name in ["traffic", "event"] {
+        properties.insert(name.to_owned(), json!({ "type": ["object", "array"] }));
+    }
+    let variant = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    let doc = "named sets of keys that are compared, such as [variant.uec] with transport.protocol = \"uec\"";
+    described(json!({ "type": "object", "additionalProperties": variant }), doc)
 }
 
 fn fabric_schema() -> Json {

@@ -24,7 +24,7 @@ pub(crate) const TOP_KEYS: &[Key] = &[
 
 /// The sections.
 pub(crate) const SECTIONS: &[&str] =
-    &["fabric", "traffic", "scheme", "transport", "run", "measure", "event", "sweep"];
+    &["fabric", "traffic", "scheme", "transport", "run", "measure", "event", "sweep", "variant"];
 
 /// A scenario at one point of its sweep.
 #[derive(Clone, Debug)]

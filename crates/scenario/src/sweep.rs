@@ -4,6 +4,7 @@ use crate::diagnostic::Problems;
 use crate::section::Section;
 use crate::source::Span;
 use crate::tree::{Node, Table, Value};
+use crate::variant::VARIANT;
 
 /// Maximum number of points of a sweep, before seeds.
 const MAX_POINTS: usize = 100_000;
@@ -33,7 +34,9 @@ pub(crate) fn decode(section: &Section<'_>) -> Vec<Axis> {
             let label = "expected at least one value, such as [0.2, 0.4]";
             section.problem(axis.span, format!("the sweep over `{}` has no values", axis.key), label);
         }
-        if ["sweep", "run.seeds", "name"].contains(&axis.key.as_str()) || axis.key.starts_with("sweep.") {
+        if ["sweep", "run.seeds", "name"].contains(&axis.key.as_str())
+            || ["sweep.", "variant."].iter().any(|section| axis.key.starts_with(section))
+        {
             let label = match axis.key.as_str() {
                 "run.seeds" => "every point already runs with all seeds: list them in [run]",
                 _ => "expected a key of another section, such as `traffic.load`",
@@ -105,13 +108,13 @@ pub(crate) fn combinations(axes: &[Axis], problems: &Problems, fallback: &str) -
     all
 }
 
-/// The name of each key in labels: none for the scheme, else its last part, or all of it if two keys have the
-/// same last part.
+/// The name of each key in labels: none for the scheme and the variant, else its last part, or all of it if two keys have
+/// the same last part.
 fn short_names(axes: &[Axis]) -> Vec<String> {
     let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
     axes.iter()
         .map(|axis| match axis.key.as_str() {
-            "scheme.name" | "scheme" => String::new(),
+            "scheme.name" | "scheme" | VARIANT => String::new(),
             key if axes.iter().filter(|other| last(&other.key) == last(key)).count() > 1 => key.to_owned(),
             key => last(key),
         })

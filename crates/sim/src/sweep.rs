@@ -376,7 +376,7 @@ fn request(scenario: &Scenario, options: &Options<'_>, capture: &Capture<'_>) ->
         targets: capture.targets.to_vec(),
         directory,
         limit: capture.limit,
-        scenario: sha256([scenario.fingerprint(), inputs.concat()].concat().as_bytes()),
+        scenario: sha256([scenario.fingerprint(), &inputs.concat()].concat().as_bytes()),
     })
 }
 
@@ -567,12 +567,18 @@ fn prepare(scenario: &Scenario, inputs: &Inputs, directory: &Path, origin: Origi
         remove_unfinished(&directory.join("runs"))?;
         let known = found["runs"].as_array().cloned().unwrap_or_default();
         let ids: HashSet<&str> = known.iter().filter_map(|run| run["id"].as_str()).collect();
+        let baseline = json!(scenario.baseline());
         if scenario.points().iter().all(|point| ids.contains(point.id.as_str())) {
-            return Ok(());
+            if found["baseline"] == baseline {
+                return Ok(());
+            }
+            found["baseline"] = baseline;
+            return replace(&list, &found);
         }
         let ids: HashSet<&str> = scenario.points().iter().map(|point| point.id.as_str()).collect();
         runs.extend(known.into_iter().filter(|run| run["id"].as_str().is_some_and(|id| !ids.contains(id))));
         found["runs"] = json!(runs);
+        found["baseline"] = baseline;
         return replace(&list, &found);
     }
     refuse_occupied(directory)?;

@@ -53,6 +53,15 @@ def show_paths(console: Console, title: str, rows: Sequence[paths.Row], columns:
     _print_parts(console, title, in_parts(console, paths.telling(rows, columns), partial(_paths_table, rows)))
 
 
+def show_collectives(console: Console, rows: Sequence[paths.Row], baseline: str | None) -> None:
+    """Print the completion of collectives, if there are any."""
+    if rows:
+        show_paths(console, "Collectives", rows, paths.COLLECTIVE_COLUMNS)
+        if text := paths.note(rows, baseline):
+            console.print(Text(text, style="dim"))
+            console.print()
+
+
 def _print_parts(console: Console, title: str, tables: Sequence[Table]) -> None:
     """Print tables, the first one with a title unless it is empty."""
     for table in tables[:1]:
@@ -75,9 +84,17 @@ def _paths_table(rows: Sequence[paths.Row], columns: Sequence[paths.Column]) -> 
         lead = tuple(getattr(row, key) for key in leads)
         names = [Text(visible(value) if lead != previous else "", style="bold") for value in lead]
         previous = lead
-        cells = [_value(row.estimates[column.key], column.kind) for column in columns]
+        cells = [_with_difference(row, column) for column in columns]
         table.add_row(*names, Text(visible(row.scheme), style=colors[row.scheme].color), *cells)
     return table
+
+
+def _with_difference(row: paths.Row, column: paths.Column) -> Text:
+    text = _value(row.estimates[column.key], column.kind)
+    found = row.differences.get(column.key)
+    if found is not None:
+        text.append(f"\n{found.text(column.kind)}", style=_COLOURS[found.verdict(-1)])
+    return text
 
 
 def _empty() -> Table:

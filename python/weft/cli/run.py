@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from ..cluster.errors import ClusterError
 from ..codes import INTERRUPTED
-from ..errors import OutputError, ResultsError, ScenarioError
+from ..errors import OutputError, ResultsError
 from ..labels import plural
 from ..scenario import Capture, Outcome, Scenario
 from . import plugin, shell
@@ -134,11 +134,6 @@ def run(
             raise shell.fail(f"{error}{_kept(folder)}", completed(again), shell.FAILED) from None
         except OutputError as error:
             raise _explained(error, folder) from None
-        except ScenarioError as error:
-            if baseline is None or not _finished(folder):
-                raise
-            compare = shell.typed("summary", folder, "--baseline", baseline)
-            raise shell.fail(str(error), f"{compare}, if only the baseline is new") from None
     if tracker.one_thread is not None:
         shell.warn(f"ran on one thread: {tracker.one_thread}")
     _report_captures(outcome)
@@ -194,38 +189,48 @@ def read(path: Path) -> Scenario:
 
 
 def _compared(plan: Scenario, baseline: str) -> Scenario:
-    """The scenario with this baseline; an error if none of its runs uses that scheme.
+    """The scenario with this baseline; an error if none of its runs has it.
 
-    A baseline with a parameter value affects the table only: the scenario's baseline is a scheme name.
+    A baseline with a parameter value affects the table only: the scenario's is the name of a scheme or variant, or the
+    value of a swept key.
     """
-    from ..variants import compared_key, label_of, scheme_label
+    from ..variants import VARIANT_KEY, compared_key, label_of, scheme_label
 
-    name, _, parameters = baseline.partition(" ")
     points = [point.overrides for point in plan.points()]
-    if (key := compared_key(points)) is not None:
-        schemes = list(dict.fromkeys(scheme_label(point, name if parameters else "scheme", key) for point in points))
-        if label_of(baseline, schemes, key) is None:
-            values = ", ".join(label.partition("=")[2] for label in schemes)
-            raise shell.fail(f"no value `{baseline}` of {key} in this scenario", f"one of {values}")
-        if baseline in schemes:
-            plan.with_sets([f"measure.baseline={json.dumps(name)}"]).points()
+    key = compared_key(points, baseline)
+    default = baseline.partition(" ")[0] if key is None or "=" in baseline.partition(" ")[2] else "scheme"
+    labels = list(dict.fromkeys(scheme_label(point, default, key) for point in points))
+    found = label_of(baseline, labels, key)
+    if found is None and key is not None:
+        values = ", ".join(label.partition("=")[2] for label in labels)
+        raise shell.fail(f"no value `{baseline}` of {key} in this scenario", f"one of {values}")
+    if found is None:
+        kind = "variant" if any(VARIANT_KEY in point for point in points) else "scheme"
+        raise shell.fail(f"no {kind} `{baseline}` in this scenario", f"one of {', '.join(labels)}")
+    if key is not None and default != "scheme":
+        plan.with_sets([f"measure.baseline={json.dumps(default)}"]).points()
+    name = found.partition("=")[2] if key is not None else found
+    if key is None and "=" in name:
+        # The name alone is checked; the parameter's value is that of some run.
+        plan.with_sets([f"measure.baseline={json.dumps(name.partition(' ')[0])}"]).points()
         return plan
     named = plan.with_sets([f"measure.baseline={json.dumps(name)}"])
-    schemes = list(dict.fromkeys(scheme_label(point.overrides, name) for point in named.points()))
-    if baseline not in schemes:
-        raise shell.fail(f"no scheme `{baseline}` in this scenario", f"one of {', '.join(schemes)}")
-    return plan if parameters or plan.baseline == name else named
+    named.points()
+    return plan if plan.baseline == name else named
 
 
 def _show_table(folder: Path, baseline: str | None) -> list[str]:
     """Print the comparison; return the schemes that could serve as baseline, none if there is one already."""
+    from .. import paths
     from ..results import Results
     from ..summary import summarise
-    from .comparison import show_summary
+    from .comparison import show_collectives, show_summary
 
     results = Results(folder)
     with reading(shell.err) as results.watch:
         summary = summarise(results, baseline=baseline)
+        collectives = paths.collectives(results.comparing(baseline), summary.baseline)
+    show_collectives(shell.out, collectives, summary.baseline)
     show_summary(shell.out, summary)
     return [] if summary.baseline else results.schemes
 

@@ -21,7 +21,9 @@ Baseline = Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to 
 
 @shell.guarded
 def summary(
-    directory: ResultDir,
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Result directories written by `weft run`.")
+    ],
     baseline: Baseline = None,
     by: Annotated[
         str | None,
@@ -33,38 +35,39 @@ def summary(
 ) -> None:
     """Compare schemes: means over seeds, 95 % confidence intervals, paired differences.
 
-    Only flows that started in the measurement window count.
+    Only flows that started in the measurement window count. Several directories are compared with the first one, each
+    as one more scheme; those of the same scenario are merged.
 
     [bold]Examples[/bold]
 
       weft summary results/quickstart --baseline ecmp
+      weft summary results/before results/after
       weft summary results/quickstart --by class,scheme
       weft summary results/quickstart --json | jq '.rows[0]'
     """
     from .. import paths
-    from ..results import Results
+    from ..side_by_side import opened
     from ..summary import summarise
-    from .comparison import show_paths, show_summary
+    from .comparison import show_collectives, show_paths, show_summary
 
     columns = [name.strip() for name in by.split(",") if name.strip()] if by else None
-    results = Results(directory)
+    results = opened(directories)
     with reading(shell.err) as results.watch:
         table = summarise(results, by=columns, baseline=baseline)
         choices, events = paths.choices(results), paths.events(results)
-        collectives = paths.collectives(results)
+        collectives = paths.collectives(results.comparing(baseline), table.baseline)
     if as_json:
         whole = table.as_dict() | {"paths": paths.as_dict(choices), "events": paths.as_dict(events)}
         if collectives:
             whole["collectives"] = paths.as_dict(collectives)
         shell.print_json(whole, indent=2)
         return
+    show_collectives(shell.out, collectives, table.baseline)
     show_summary(shell.out, table)
     if choices:
         show_paths(shell.out, "Path selection and its overhead", choices, paths.COLUMNS)
     if events:
         show_paths(shell.out, "Impact of events", events, paths.EVENT_COLUMNS)
-    if collectives:
-        show_paths(shell.out, "Collectives", collectives, paths.COLLECTIVE_COLUMNS)
     missing = len(results.runs) - len(results.finished)
     if missing:
         have = "has" if missing == 1 else "have"

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import extracts
+from .. import extracts, paths
 from ..content import Content
 from ..errors import OutputError
 
@@ -24,6 +24,7 @@ _METRICS = {
     "throughput": "mean_throughput_bps",
     "out-of-order": "out_of_order_share",
 }
+_COLLECTIVES = {"collective-time": "completion_s", "collective-ratio": "bound_ratio"}
 _Draw = Callable[[Path, Sequence[str]], list[Path]]
 
 
@@ -88,6 +89,9 @@ def _figures(results: Results) -> Iterator[_Figure]:
 
     content = Content(results, None)
     known = set(content.intervals()["metric"])
+    if rows := paths.collectives(results):
+        for name, key in _COLLECTIVES.items():
+            yield _Figure(name, "", partial(comparison.collectives, content, rows, key))
     for name, metric in _METRICS.items():
         if metric in known:
             yield _Figure(name, "", partial(comparison.by_class, content, metric))

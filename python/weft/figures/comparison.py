@@ -11,7 +11,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.ticker import MaxNLocator
 
-from .. import extracts, quantity
+from .. import extracts, paths, quantity
 from ..content import CROWDED, Content
 from ..labels import visible
 from ..palette import UTILISATION, Style, styles
@@ -49,6 +49,27 @@ def by_class(content: Content, metric: str, path: Path, formats: Sequence[str]) 
         if left_out := notes(content.summary):
             short = [textwrap.shorten(visible(line), 110, placeholder=" ...") for line in left_out]
             figure.supxlabel("\n".join(["Not shown:", *short]), fontsize=5, ha="center")
+        legend(figure, axes[0][0])
+        return save(figure, path, formats)
+
+
+def collectives(
+    content: Content, rows: Sequence[paths.Row], key: str, path: Path, formats: Sequence[str]
+) -> list[Path]:
+    """Completion of collectives, or its ratio to the bound, with intervals: one panel per collective."""
+    column = next(one for one in paths.COLLECTIVE_COLUMNS if one.key == key)
+    names = list(dict.fromkeys(row.collective for row in rows))
+    kinds = dict.fromkeys(("mean", "low", "high"), pl.Float64)
+    with panels(len(names), 1) as (figure, axes):
+        for ax, name in zip(axes[0], names, strict=True):
+            known = [(row, one) for row in rows if row.collective == name and (one := row.estimates[key]) is not None]
+            values = [(row.point, row.scheme, one.mean, one.low, one.high) for row, one in known]
+            frame = pl.DataFrame(values, {"point": pl.String, "scheme": pl.String, **kinds}, orient="row")
+            _bars(ax, frame, content.schemes, content.points)
+            ax.set_title(visible(name))
+            ax.set_ylim(bottom=0)
+            label_with(ax.yaxis, quantity.FORMATS[column.kind])
+        axes[0][0].set_ylabel(column.title)
         legend(figure, axes[0][0])
         return save(figure, path, formats)
 

@@ -100,6 +100,7 @@ def render(
 def _sections(content: Content, found: dict[str, Any], *, comparable: bool) -> list[str]:
     """The sections in reading order."""
     return [
+        sections.collectives(content),
         sections.fabric(content),
         sections.completion(content),
         sections.throughput(content),

@@ -269,7 +269,7 @@ def table(content: Content) -> str:
 
 
 def paths_chosen(content: Content) -> str:
-    """Path selection of exploring schemes, the impact of events, collectives; empty if there is none of them."""
+    """Path selection of exploring schemes and the impact of events; empty if there is none of them."""
     choices, events = paths.choices(content.results), paths.events(content.results)
     blocks = ""
     if choices:
@@ -291,16 +291,22 @@ def paths_chosen(content: Content) -> str:
             f'<div class="scroll">{tables.paths(events, paths.EVENT_COLUMNS, "events")}</div>',
             ident="events-section",
         )
-    if collectives := paths.collectives(content.results):
-        blocks += section(
-            "Collectives",
-            "From the first start of a round to the last byte received, averaged over the rounds of a run and over the "
-            "seeds. The lower bound is that of the hosts' links alone: the longest chain of flows or the busiest host. "
-            f"{_plus_minus(content)}",
-            f'<div class="scroll">{tables.paths(collectives, paths.COLLECTIVE_COLUMNS, "collectives")}</div>',
-            ident="collectives-section",
-        )
     return blocks
+
+
+def collectives(content: Content) -> str:
+    """Completion of collectives; empty without any."""
+    rows = paths.collectives(content.results, content.summary.baseline)
+    if not rows:
+        return ""
+    return section(
+        "Collectives",
+        "From the first start of a round to the last byte received, averaged over the rounds of a run and over the "
+        "seeds. The lower bound is that of the hosts' links alone: the longest chain of flows or the busiest host. "
+        f"{_plus_minus(content)} {escape(paths.note(rows, content.summary.baseline))}",
+        f'<div class="scroll">{tables.paths(rows, paths.COLLECTIVE_COLUMNS, "collectives")}</div>',
+        ident="collectives-section",
+    )
 
 
 def setup(content: Content) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..paths import Column
     from ..paths import Row as PathRow
     from ..statistics import Estimate
-    from ..summary import Metric, Row, Summary
+    from ..summary import Row, Summary
 
 
 def tsv(summary: Summary) -> str:
@@ -81,7 +81,9 @@ def paths(rows: Sequence[PathRow], columns: Sequence[Column], ident: str) -> str
         body.append(
             cells
             + "".join(
-                f'<td class="n"{_raw(row.estimates[c.key])}>{_estimate(row.estimates[c.key], c.kind)}</td>'
+                f'<td class="n"{_raw(row.estimates[c.key])}>{_estimate(row.estimates[c.key], c.kind)}'
+                + (_difference(one, c.kind, -1) if (one := row.differences.get(c.key)) else "")
+                + "</td>"
                 for c in shown
             )
         )
@@ -113,7 +115,7 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
         text = f'<td class="n"{_raw(value)}>' + _estimate(value, metric.kind, FEW if row.few(metric) else "")
         found = row.differences.get(metric.key)
         if found is not None:
-            text += _difference(found, metric)
+            text += _difference(found, metric.kind, metric.better)
         cells.append(text + "</td>")
     return "".join(cells)
 
@@ -130,10 +132,10 @@ def _estimate(value: Estimate | None, kind: str, sign: str = "") -> str:
     return f"<b>{number}{sign}</b>" + (f"<small>{half}</small>" if half else "")
 
 
-def _difference(found: Difference, metric: Metric) -> str:
-    kind, interval = found.verdict(metric.better), found.interval(metric.kind)
+def _difference(found: Difference, quantities: str, better: int) -> str:
+    kind, interval = found.verdict(better), found.interval(quantities)
     title = f' title="95 % interval: {interval}"' if interval else ""
-    return f'<small class="{f"diff {kind}".strip()}"{title}>{found.text(metric.kind)}</small>'
+    return f'<small class="{f"diff {kind}".strip()}"{title}>{found.text(quantities)}</small>'
 
 
 def properties(rows: Iterable[tuple[str, Sequence[str]]], heads: Sequence[str] = ()) -> str:

@@ -452,10 +452,10 @@ fn what_makes_another_scenario_of_one_is_listed_by_key() {
         Scenario::parse_with(text, "text", &sets).unwrap()
     };
     let since = |scenario: &Scenario, sets: &[String]| scenario.changes_since(before, sets);
-    assert_eq!(since(&now(before, &["measure.baseline=ecmp"]), &[]), ["measure.baseline (none -> ecmp)"]);
+    assert_eq!(since(&now(before, &["measure.baseline=ecmp"]), &[]), [""; 0], "it changes no result");
     assert_eq!(
-        since(&now(before, &[]), &["measure.baseline=ecmp".into()]),
-        ["measure.baseline (ecmp -> none)"]
+        since(&now(before, &[]), &["measure.interval=1 ms".into()]),
+        ["measure.interval (1 ms -> none)"]
     );
     assert_eq!(since(&now(before, &["traffic.b.load=0.3"]), &[]), ["traffic.1.load (0.1 -> 0.3)"]);
     assert_eq!(
@@ -480,4 +480,68 @@ fn a_comparison_in_which_only_some_schemes_resolve_addresses_is_a_warning() {
     for start in ["run.warm=true", "run.warm=false"] {
         assert!(!warned("\"ecmp\", \"tcp_path\"", &[start]), "{start}");
     }
+}
+
+const VARIANTS: &str = "[variant.tcp]\ntransport.profile = \"linux\"\n\
+    [variant.uec]\ntransport.protocol = \"uec\"\nscheme = { name = \"spray\" }\nfabric.rate = \"2 Gbps\"\n";
+
+#[test]
+fn a_variant_sets_keys_of_several_sections() {
+    let scenario = scenario(VARIANTS, &[]);
+    assert_eq!(labels(&scenario), ["tcp", "uec"]);
+    let names = |at: usize| {
+        let plan = scenario.plan(&scenario.points()[at], &no_files).unwrap();
+        (plan.descriptor.name, plan.transport.protocol.name(), plan.fabric.links()[0].rate.bps())
+    };
+    assert_eq!((names(0), names(1)), (("ecmp", "tcp", 1_000_000_000), ("spray", "uec", 2_000_000_000)));
+    let point = &scenario.points()[1];
+    assert!(point.id.starts_with("uec-seed1-"), "{}", point.id);
+    assert_eq!(serde_json::json!(point.overrides), serde_json::json!({"variant": "uec"}));
+    assert_eq!(scenario.schemes().iter().map(|scheme| scheme.name).collect::<Vec<_>>(), ["ecmp", "spray"]);
+}
+
+#[test]
+fn variants_are_combined_with_the_sweep_and_chosen() {
+    let sweep = format!("{VARIANTS}[sweep]\n\"traffic.load\" = [0.2, 0.4]\n");
+    for (sets, expected) in [
+        (&[][..], vec!["tcp, load=0.2", "tcp, load=0.4", "uec, load=0.2", "uec, load=0.4"]),
+        (&["traffic.load=0.3"], vec!["tcp", "uec"]),
+        (&["variant=uec"], vec!["uec, load=0.2", "uec, load=0.4"]),
+        (&["variant=uec", "traffic.load=0.3"], vec!["uec"]),
+        (&["sweep.variant=[\"uec\", \"tcp\"]", "traffic.load=0.3"], vec!["uec", "tcp"]),
+    ] {
+        assert_eq!(labels(&scenario(&sweep, sets)), expected, "{sets:?}");
+    }
+    let set = scenario(VARIANTS, &["variant.uec.scheme.name=ecmp", "variant.uec.fabric.rate=4 Gbps"]);
+    let plan = set.plan(&set.points()[1], &no_files).unwrap();
+    assert_eq!((plan.descriptor.name, plan.fabric.links()[0].rate.bps()), ("ecmp", 4_000_000_000));
+    let schemes = "[variant.a]\nfabric.rate = \"1 Gbps\"\n[variant.b]\nfabric.rate = \"2 Gbps\"\n\
+        [sweep]\nscheme.name = [\"ecmp\", \"spray\"]\n[measure]\nbaseline = \"b ecmp\"\n";
+    assert_eq!(labels(&scenario(schemes, &[])), ["a, ecmp", "a, spray", "b, ecmp", "b, spray"]);
+}
+
+#[test]
+fn a_variant_sets_a_group_of_flows_by_class_and_replaces_tables() {
+    let text = "[[traffic]]\nclass = \"a\"\nsizes = { fixed = \"1 kB\" }\nflows = 1\n[[traffic]]\nclass = \"b\"\n\
+        sizes = \"web-search\"\nflows = 2\n[fabric]\nkind = \"ring\"\nswitches = 3\nhosts_per_switch = 2\n\
+        [scheme]\nname = \"ecmp\"\n[variant.x]\ntraffic.a.sizes = { uniform = [\"2 kB\", \"3 kB\"] }\ntraffic.b.flows = 7\n";
+    let scenario = Scenario::parse(text, "x").unwrap();
+    let plan = scenario.plan(&scenario.points()[0], &no_files).unwrap();
+    assert_eq!(plan.traffic.flows.len(), 8);
+}
+
+#[test]
+fn the_baseline_and_comments_make_no_other_experiment() {
+    let plain = scenario("", &[]);
+    for (more, sets) in [
+        ("", &["measure.baseline=ecmp"][..]),
+        ("# a comment\n", &[]),
+        ("[measure]\nbaseline = \"ecmp\"\n", &[]),
+        ("\n[measure]\n\n", &[]),
+    ] {
+        let other = scenario(more, sets);
+        assert_eq!(plain.fingerprint(), other.fingerprint(), "{more} {sets:?}");
+        assert_eq!(plain.points()[0].id, other.points()[0].id, "{more} {sets:?}");
+    }
+    assert_ne!(plain.fingerprint(), scenario("[measure]\ninterval = \"1 ms\"\n", &[]).fingerprint());
 }

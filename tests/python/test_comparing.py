@@ -1,0 +1,211 @@
+"""What is compared: variants, values of a swept key, directories; and that looking never makes another experiment."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import sample
+from tiny import TINY
+from weft import Results, paths
+from weft.results import Results as Directory
+from weft.summary import summarise
+from weft.variants import compared_key, label_of, scheme_label
+
+PLAIN = TINY.partition("[sweep]")[0]
+PROFILES = PLAIN + '[sweep]\n"transport.profile" = ["linux", "ns3-3.37"]\n'
+VARIANTS = (
+    PLAIN.replace('name = "tiny"', 'name = "variants"')
+    + '[variant.tcp]\ntransport.profile = "linux"\n[variant.uec]\ntransport.protocol = "uec"\nscheme.name = "spray"\n'
+)
+REDUCE = (
+    PLAIN.replace('sizes = { fixed = "30 kB" }\nload = 0.3', 'collective = "ring-all-reduce"\nbytes = "40 kB"')
+    + '[sweep]\n"scheme.name" = ["ecmp", "spray"]\n'
+)
+
+
+def told(result):
+    return " ".join((result.stdout + result.stderr).split())
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text, name="mine.toml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("points", "baseline", "key"),
+    [
+        ([{"transport.profile": "linux"}, {"transport.profile": "dctcp"}], None, "transport.profile"),
+        ([{"traffic.load": 0.2}, {"traffic.load": 0.4}], None, None),
+        ([{"traffic.load": 0.2}, {"traffic.load": 0.4}], "0.2", "traffic.load"),
+        ([{"traffic.load": 0.2}, {"traffic.load": 0.4}], "ecmp load=0.4", "traffic.load"),
+        ([{"traffic.load": 0.2}, {"traffic.load": 0.4}], "0.3", None),
+        ([{"fabric.queue": "9 kB"}, {"fabric.queue": "99 kB"}], None, "fabric.queue"),
+        ([{"transport.profile": p, "traffic.load": q} for p in "ab" for q in (1, 2)], "load=2", "traffic.load"),
+        ([{"variant": "a", "traffic.load": 1}, {"variant": "b", "traffic.load": 2}], None, None),
+    ],
+)
+def test_the_key_that_is_compared(points, baseline, key):
+    assert compared_key(points, baseline) == key
+
+
+def test_variants_are_labels_with_the_scheme_only_where_schemes_are_swept():
+    assert scheme_label({"variant": "uec", "traffic.load": 0.2}, "ecmp") == "uec"
+    assert scheme_label({"variant": "uec", "scheme.name": "spray"}, "") == "uec spray"
+    assert label_of("load=0.2", ["ecmp load=0.2", "ecmp load=0.4"], "traffic.load") == "ecmp load=0.2"
+
+
+@pytest.mark.parametrize("baseline", ["ns3-3.37", "profile=ns3-3.37", "ecmp profile=ns3-3.37"])
+def test_a_sweep_over_one_key_is_compared_like_schemes(weft, written, tmp_path, baseline):
+    out = tmp_path / "r"
+    done = weft("run", written(PROFILES), "-o", out, "--baseline", baseline)
+    assert done.exit_code == 0, done.stderr
+    assert "difference from ecmp profile=ns3-3.37, same flows" in told(done)
+    assert "difference from ecmp profile=ns3-3.37" in told(weft("summary", out))
+    assert "difference from ecmp profile=linux" in told(weft("summary", out, "--baseline", "linux"))
+    assert weft("report", out, "--baseline", "linux").exit_code == 0
+    page = (out / "report.html").read_text()
+    assert "difference from <b>ecmp profile=linux</b>" in page
+    assert "2 values of profile" in page
+    assert weft("plot", out, "--format", "svg", "--only", "fct-mean").exit_code == 0
+
+
+def test_looking_with_another_baseline_is_no_other_experiment(weft, written, tmp_path):
+    out, file = tmp_path / "r", written(PROFILES)
+    assert weft("run", file, "-o", out).exit_code == 0
+    before = {run.id: (run.path / "summary.json").stat().st_mtime_ns for run in Results(out).runs}
+    for baseline in ("linux", "ns3-3.37"):
+        again = weft("run", file, "-o", out, "--baseline", baseline)
+        assert again.exit_code == 0, again.stderr
+        assert f"difference from ecmp profile={baseline}" in told(again)
+    file.write_text(f'# a comment\n{PROFILES}[measure]\nbaseline = "linux"\n')
+    assert weft("run", file, "-o", out).exit_code == 0
+    assert Results(out).baseline == "ecmp profile=linux"
+    assert {run.id: (run.path / "summary.json").stat().st_mtime_ns for run in Results(out).runs} == before
+    refused = weft("run", file, "-o", out, "--set", "traffic.load=0.2")
+    assert refused.exit_code != 0
+    assert "traffic.load (0.3 -> 0.2)" in told(refused)
+
+
+def test_a_numeric_key_is_compared_where_a_value_is_the_baseline(weft, tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"traffic.load": [0.2, 0.4]}, seeds=2, flows=60, samples=4)
+    assert Results(directory).compared is None
+    assert "Signed" not in weft("summary", directory).stdout
+    text = told(weft("summary", directory, "--baseline", "0.2"))
+    assert "difference from ecmp load=0.2, same seed" in text
+    assert weft("report", directory, "--baseline", "load=0.4").exit_code == 0
+    refused = weft("summary", directory, "--baseline", "0.3")
+    assert refused.exit_code != 0
+
+
+def test_variants_are_compared_like_schemes(weft, written, tmp_path):
+    out, file = tmp_path / "r", written(VARIANTS)
+    listed = weft("check", file).stdout
+    assert "tcp  (2 seeds)" in listed and "uec  (2 seeds)" in listed
+    done = weft("run", file, "-o", out, "--baseline", "tcp")
+    assert done.exit_code == 0, done.stderr
+    assert "difference from tcp, same flows" in told(done)
+    found = Results(out)
+    assert found.schemes == ["tcp", "uec"]
+    assert {run.overrides["variant"] for run in found.runs} == {"tcp", "uec"}
+    assert [head["scheme"]["name"] for head in found.summaries()] == ["ecmp", "ecmp", "spray", "spray"]
+    assert summarise(found).baseline == "tcp"
+    assert weft("report", out).exit_code == 0
+    assert weft("query", out, "select distinct scheme from runs order by 1").exit_code == 0
+    refused = weft("run", file, "-o", out, "--baseline", "rose")
+    assert "no variant `rose` in this scenario" in told(refused)
+    one = weft("run", file, "-o", tmp_path / "one", "--set", "variant=uec")
+    assert one.exit_code == 0, one.stderr
+    assert Results(tmp_path / "one").schemes == ["uec"]
+
+
+def test_collectives_come_first_with_paired_differences(weft, written, tmp_path):
+    out = tmp_path / "r"
+    done = weft("run", written(REDUCE), "-o", out, "--baseline", "ecmp")
+    assert done.exit_code == 0, done.stderr
+    for text in (done.stdout, weft("summary", out).stdout):
+        assert text.index("Times the bound") < text.index("Mean FCT")
+        assert "Signed: difference from ecmp, same seed" in " ".join(text.split())
+    rows = {row.scheme: row for row in paths.collectives(Results(out), "ecmp")}
+    assert rows["ecmp"].differences == {}
+    values = {
+        scheme: [head["collectives"][0]["completion_ps"] / 1e12 for head in heads]
+        for scheme, heads in {
+            name: [Results(out).summary_of(run) for run in Results(out).runs if run.scheme == name] for name in rows
+        }.items()
+    }
+    mean = sum(a - b for a, b in zip(values["spray"], values["ecmp"], strict=True)) / 2
+    assert rows["spray"].differences["completion_s"].absolute.mean == pytest.approx(mean)
+    printed = json.loads(weft("summary", out, "--json").stdout)["collectives"]
+    assert [set(row.get("differences", ())) for row in printed] == [set(), set(paths.COMPARED_COLUMNS)]
+    assert weft("report", out).exit_code == 0
+    page = (out / "report.html").read_text()
+    assert page.index('id="collectives-section"') < page.index('id="completion-section"')
+    assert weft("plot", out, "--format", "svg", "--only", "collective-ratio").exit_code == 0
+
+
+def test_a_round_that_does_not_finish_is_left_out_on_both_sides(tmp_path):
+    directory = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp", "spray"]}, seeds=3, flows=40, samples=2)
+    for at, run in enumerate(Results(directory).runs):
+        ends = None if (run.scheme, run.seed) == ("spray", 2) else 10**12 * (10 if run.seed == 2 else 1) + at
+        job = {"group": 0, "class": "x", "kind": "x", "completion_ps": ends, "bound_ps": 10**11}
+        job["ratio"] = None if ends is None else ends / 10**11
+        file = run.path / "summary.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"collectives": [job]}))
+    rows = {row.scheme: row for row in paths.collectives(Results(directory), "ecmp")}
+    found = rows["spray"].differences["completion_s"]
+    assert found.absolute.n == 2
+    assert found.unfinished == (1, 0)
+    assert abs(found.change.mean) < 1e-6
+    assert rows["spray"].estimates["unfinished"].mean == pytest.approx(1 / 3)
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Two directories with the same flows, as of two versions of a scenario."""
+    for name, scheme in (("before", "ecmp"), ("after", "spray")):
+        directory = sample.write_results(tmp_path / name, {"scheme.name": [scheme]}, seeds=3, flows=60, samples=4)
+        index = json.loads((directory / "sweep.json").read_text())
+        (directory / "sweep.json").write_text(json.dumps(index | {"scenario_sha": name}))
+    return tmp_path / "before", tmp_path / "after"
+
+
+def test_directories_are_compared_side_by_side(weft, two):
+    text = told(weft("summary", *two))
+    assert "difference from before, same flows" in text
+    table = json.loads(weft("summary", *two, "--json", "--baseline", "after").stdout)
+    assert table["baseline"] == "after" and table["same_flows"]
+    assert {row["scheme"] for row in table["rows"]} == {"before", "after"}
+    together = sample.write_results(
+        two[0].parent / "both", {"scheme.name": ["ecmp", "spray"]}, seeds=3, flows=60, samples=4, baseline="ecmp"
+    )
+    wanted = {row.group["class"]: row for row in summarise(Directory(together)).rows if row.differences}
+    for row in json.loads(weft("summary", *two, "--json").stdout)["rows"]:
+        if row["scheme"] == "after":
+            one = wanted[row["class"]].differences["mean_fct_s"]
+            assert row["metrics"]["mean_fct_s"]["difference"]["mean"] == pytest.approx(one.absolute.mean)
+
+
+def test_directories_with_other_flows_say_so(weft, two):
+    other = sample.write_results(two[0].parent / "other", {"scheme.name": ["ecmp"]}, seeds=3, flows=50, samples=4)
+    assert "difference from before, same seed" in told(weft("summary", two[0], other))
+
+
+def test_directories_of_one_scenario_are_merged(weft, tmp_path):
+    for name in ("a", "b"):
+        sample.write_results(tmp_path / name, seeds=2, flows=60, samples=4)
+    index = json.loads((tmp_path / "b/sweep.json").read_text())
+    for run in index["runs"]:
+        run["id"], run["seed"] = f"b{run['id']}", run["seed"] + 10
+    (tmp_path / "b/sweep.json").write_text(json.dumps(index))
+    table = json.loads(weft("summary", tmp_path / "a", tmp_path / "b", "--json").stdout)
+    assert {row["scheme"] for row in table["rows"]} == {"single_path", "ecmp", "spray"}
+    assert all(row["seeds"] == [1, 2, 11, 12] for row in table["rows"])
+    assert "given twice" in told(weft("summary", tmp_path / "a", tmp_path / "a"))
