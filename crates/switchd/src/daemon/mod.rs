@@ -317,7 +317,6 @@ async fn work(shared: &Shared, links: &Links, saved: &mut Saved, task: Task) {
             }
         }
         Task::Broken(number) => background::broken(shared, number),
-        Task::Removed(found) => shared.lock().attach_again(&found),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::attach::{Undo, detach};
 use crate::clock;
 use crate::config::{Config, Route};
 use crate::error::PlaneError;
-use crate::held::{Found, Held};
+use crate::held::Held;
 use crate::layout::{self, NEVER};
 use crate::pins::{Hook, Pins};
 use crate::plane::Plane;
@@ -79,8 +79,6 @@ pub enum Task {
     Broken(u16),
     /// List all interfaces again.
     LookAgain,
-    /// Pins were removed or programs detached by someone else.
-    Removed(Found),
 }
 
 impl Switch {

@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::Shared;
-use super::switch::{Switch, Task};
+use super::switch::Switch;
 use crate::filters;
 use crate::held::Found;
 use crate::pins::{Hook, Pins};
@@ -54,7 +54,8 @@ pub fn watch(shared: &Shared) {
                 found.detached = missing_filters(&pins);
             }
             if found != Found::default() {
-                shared.hand(vec![Task::Removed(found)]);
+                // Before the next check, which would find the same again.
+                shared.lock().attach_again(&found);
             }
         }
     });
