@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -81,6 +82,20 @@ def end(network: Network, client: socket.socket, server: socket.socket) -> None:
         network.settle()
 
 
+def joined(network: Network, count: int, limit: float = 20.0) -> None:
+    """Forward frames until so many joins are confirmed: the kernel makes them in a work queue, which may come late."""
+
+    def confirms(seen: Seen) -> bool:
+        segment = Segment.read(seen.frame)
+        return not segment.flags & SYN and segment.option("mp_join") is not None
+
+    last = time.monotonic() + limit
+    while sum(map(confirms, network.seen)) < count:
+        if time.monotonic() > last:
+            raise RuntimeError(f"fewer than {count} joins within {limit} s")
+        network.settle()
+
+
 def alias(network: Network, host: str, last: int, *words: str, family: int = socket.AF_INET) -> None:
     """Add an address to a host's first interface, as a Multipath TCP endpoint."""
     other = "server" if host == "client" else "client"
@@ -141,6 +156,7 @@ def three_joins(network: Network) -> None:
         alias(network, "client", last, "subflow")
     client, server = opened(network)
     talk(network, client, server)
+    joined(network, 3)
     end(network, client, server)
 
 
@@ -156,6 +172,7 @@ def joins_by_the_server(network: Network) -> None:
     client, server = opened(network)
     talk(network, client, server)
     talk(network, client, server)
+    joined(network, 2)
 
 
 @scene(
@@ -348,12 +365,13 @@ def ports_again(network: Network) -> None:
     """The same addresses and ports twice."""
     alias(network, "client", 11, "subflow")
     listener = network.listen("server", PORT)
-    for _ in range(2):
+    for joins in (1, 2):
         client = network.connect("client", (address("server", 0), PORT), port=40000)
         network.settle()
         server, _ = listener.accept()
         network.sockets.append(server)
         talk(network, client, server)
+        joined(network, joins)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         client.close()
         network.settle()
