@@ -110,6 +110,19 @@ impl ClassQueue {
         Some(waiting)
     }
 
+    /// The last packet of a queue.
+    pub fn last(&self, class: usize) -> Option<&Waiting> {
+        self.classes[class].packets.back()
+    }
+
+    /// Removes the last packet of a queue.
+    pub fn take_last(&mut self, class: usize) -> Option<Waiting> {
+        let queue = &mut self.classes[class];
+        let waiting = queue.packets.pop_back()?;
+        queue.bytes -= u64::from(waiting.wire_bytes);
+        Some(waiting)
+    }
+
     /// The queue that sends next, unless it is one of the `paused` ones, one bit each.
     pub fn next(&mut self, paused: u8) -> Option<usize> {
         let sends = |class: usize, queue: &Class| paused >> class & 1 == 0 && !queue.packets.is_empty();

@@ -225,21 +225,21 @@ impl Ports {
             return Joined { lost: Some(packet), ..joined };
         }
         let mut cut = packet;
-        let head = port.queues.first(class).copied();
-        let head = head
-            .filter(|head| head.wire_bytes >= wire_bytes && is_trimmable(&packets.get(head.packet).header));
-        if let Some(head) = head
-            && port.trims_head()
+        let last = port.queues.last(class).copied();
+        let last = last
+            .filter(|last| last.wire_bytes >= wire_bytes && is_trimmable(&packets.get(last.packet).header));
+        if let Some(last) = last
+            && port.trims_last()
         {
-            port.queues.take_first(class);
-            joined.charged[1] = self.release(port, &head);
+            port.queues.take_last(class);
+            joined.charged[1] = self.release(port, &last);
             match self.admit(port, class, packet, (&header, wire_bytes)) {
                 Some(charge) => {
                     joined.charged[0] = self.enter(port, class, Waiting { packet, wire_bytes, charge });
-                    cut = head.packet;
+                    cut = last.packet;
                 }
                 // Only another limit than that of the queue can be in the way: both are cut, one is lost.
-                None => joined.lost = Some(head.packet),
+                None => joined.lost = Some(last.packet),
             }
         }
         port.count_trimmed();

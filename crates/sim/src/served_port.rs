@@ -118,13 +118,13 @@ impl ServedPort {
         marking.is_some_and(|marking| marking.marks(bytes, packets))
     }
 
-    /// Whether a packet for which there is no space may be cut. Then either it or the first one of its queue is.
+    /// Whether a packet for which there is no space may be cut. Then either it or the last one of its queue is.
     pub fn trims(&self, header: &Header) -> bool {
         self.trims.is_some() && is_trimmable(header)
     }
 
-    /// Whether the packet at the head of a full queue is cut instead of the arriving one: with equal chance.
-    pub fn trims_head(&mut self) -> bool {
+    /// Whether the last packet of a full queue is cut instead of the arriving one: with equal chance.
+    pub fn trims_last(&mut self) -> bool {
         self.trims.as_mut().is_some_and(|random| random.next_u32() & 1 == 1)
     }
 

@@ -35,12 +35,13 @@ fn what_finds_no_space_arrives_without_its_payload_and_first() {
         for arrived in [0, 8, 9].map(|place| &bare.arrived[place]) {
             assert_eq!((arrived.header.is_trimmed(), arrived.header.payload), (false, 1_210));
         }
+        assert_eq!(bare.arrived[8].tag, 1, "the packet at the head of the queue is never cut");
         whole += u32::from(bare.arrived[9].tag == 9);
     }
     // Four standard deviations.
     assert!(
         (72..=128).contains(&whole),
-        "the last packet is cut, or the first one in its place: {whole} of 200"
+        "the arriving packet is cut, or the last one that waits: {whole} of 200"
     );
 }
 

@@ -128,7 +128,7 @@ def _setups(seeds: int) -> Iterator[Setup]:
         yield Setup(
             f"elephants-{pattern}", _ELEPHANTS, traffic, hedera, "linux", 16.0, seeds, limit=16.0, window=window
         )
-    traffic = 'sizes = { fixed = "40 MB" }\narrivals = "at-once"\njitter = "1 ms"\nflows = 1280\npairs = "permutation"'
+    traffic = 'sizes = { fixed = "10 MB" }\narrivals = "at-once"\njitter = "1 ms"\nflows = 1280\npairs = "permutation"'
     yield from _both(Setup("striped", _STRIPED, traffic, known(("ecmp", "wcmp")), "linux", 0.01, seeds, limit=8.0))
     rivals = known(("hermes", *HERMES_RIVALS))
     if rivals[0] == "hermes":
