@@ -116,9 +116,14 @@ impl<'a> Book<'a> {
     ) -> Option<Consequence> {
         match news {
             News::Opened(strand, tuple) => {
-                if let Some(last) = self.connections.last(strand.flow) {
-                    self.latest.insert(last, strand.flow);
-                }
+                let strand = if strand.subflow == 0 {
+                    if let Some(last) = self.connections.last(strand.flow) {
+                        self.latest.insert(last, strand.flow);
+                    }
+                    strand
+                } else {
+                    self.current(strand)
+                };
                 self.active.entry(strand.flow).or_default().seen(strand.subflow).tuple = Some(tuple);
                 self.tuples.insert(tuple, strand);
             }

@@ -497,6 +497,16 @@ impl<'a> Network<'a> {
         self.links.backlog(link, self.now) + Bytes(self.waiting_beside(link).map_or(0, |(bytes, _)| bytes))
     }
 
+    /// Bytes of a traffic class that have not left the port of `link` yet, and those of the packet that is leaving.
+    pub fn backlog_of(&self, link: u32, class: usize) -> u64 {
+        self.links.backlog(link, self.now).0 + self.ports.get(link).map_or(0, |port| port.queues.of(class).0)
+    }
+
+    /// The traffic class of packets with this header at the port of `link`.
+    pub fn class_at(&self, link: u32, header: &Header) -> usize {
+        self.ports.get(link).map_or(0, |port| port.class_of(header))
+    }
+
     /// Bytes and packets waiting at link `id`.
     pub fn waiting(&self, id: LinkId) -> (Bytes, u32) {
         let link = self.numbers[id.index()];

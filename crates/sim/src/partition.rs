@@ -271,8 +271,8 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
                 self.late.push(flow);
                 self.begin(flow, world, tracer);
             }
-            Timer::Space(link) => {
-                self.hosts.has_space(link, &mut self.net, &self.routes, world, tracer);
+            Timer::Space(line) => {
+                self.hosts.has_space(line, &mut self.net, &self.routes, world, tracer);
                 if !self.net.reached.is_empty() {
                     self.go_on(world);
                 }
@@ -475,7 +475,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         self.routes = Routes(Arc::clone(routes));
         self.switches.for_each(|scheme| scheme.routes_changed(routes));
         self.net.links.forget_decisions();
-        self.hosts.repick(&self.net, &self.routes, world);
+        self.hosts.repick(&mut self.net, &self.routes, world);
     }
 
     /// The flows that have started.

@@ -11,7 +11,7 @@ pub enum Timer {
     Ask(u32),
     /// A flow that waited for others starts.
     Begin(u32),
-    /// The interface on a link of a host has space again.
+    /// An interface of a host has space again for the sources in this line.
     Space(u32),
     /// The next flow starts.
     Start,
@@ -33,7 +33,7 @@ impl From<Timer> for u32 {
             Timer::Switch(number) => SWITCH | number,
             Timer::Ask(flow) => ASK | flow,
             Timer::Begin(flow) => BEGIN | flow,
-            Timer::Space(link) => SPACE | link,
+            Timer::Space(line) => SPACE | line,
             Timer::Start => 0,
             Timer::Notice => 1,
         }

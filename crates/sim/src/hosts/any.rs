@@ -86,13 +86,13 @@ impl Hosts for Any {
 
     fn has_space<T: Tracer>(
         &mut self,
-        nic: u32,
+        line: u32,
         net: &mut Network<'_>,
         nics: &impl Nics,
         world: &World<'_>,
         tracer: &mut T,
     ) {
-        each!(self, hosts => hosts.has_space(nic, net, nics, world, tracer));
+        each!(self, hosts => hosts.has_space(line, net, nics, world, tracer));
     }
 
     fn timer<T: Tracer>(
@@ -155,7 +155,7 @@ impl Hosts for Any {
         each!(self, hosts => hosts.delivered(flow, world))
     }
 
-    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
         each!(self, hosts => hosts.repick(net, nics, world));
     }
 

@@ -7,6 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use weft_fabric::{Fabric, Limit, Overhead};
+use weft_switching::Header;
 use weft_transport::Framing;
 use weft_units::Time;
 
@@ -16,19 +17,23 @@ use crate::timer::Timer;
 
 /// The queues of the interfaces of a partition's hosts.
 pub struct HostQueue {
-    /// Bytes on the wire that an interface may hold, if they are limited. A packet counts as a full one.
+    /// Bytes on the wire that an interface may hold of a traffic class, if they are limited. A packet counts as a full one.
     limit: Option<u64>,
     /// Bytes of a full packet on an Ethernet link.
     packet: u64,
-    /// By link, where a source has waited.
-    lines: HashMap<u32, Line>,
-    /// Sources in all lines: while there are none, no line is looked up.
+    /// The lines by link and traffic class.
+    numbers: HashMap<(u32, usize), u32>,
+    lines: Vec<Line>,
+    /// Lines that sources entered since sources were called last.
+    entered: Vec<u32>,
+    /// Sources in all lines.
     waiting: usize,
 }
 
-/// The sources that wait for an interface.
-#[derive(Default)]
+/// The sources that wait for an interface to take packets of a traffic class.
 struct Line {
+    nic: u32,
+    class: usize,
     places: VecDeque<u32>,
     /// When they are called next, if they are.
     called_at: Option<Time>,
@@ -43,7 +48,7 @@ impl HostQueue {
             Some(Limit::Bytes(bytes)) => Some(bytes.max(packet)),
             Some(Limit::Unlimited) | None => None,
         };
-        Self { limit, packet, lines: HashMap::new(), waiting: 0 }
+        Self { limit, packet, numbers: HashMap::new(), lines: Vec::new(), entered: Vec::new(), waiting: 0 }
     }
 
     /// Whether sources may have to wait.
@@ -58,48 +63,74 @@ impl HostQueue {
         self.waiting > 0
     }
 
-    /// Whether the interface on link `nic` has space for a full packet.
-    fn has_space(&self, nic: u32, net: &Network<'_>) -> bool {
-        self.limit.is_none_or(|limit| net.backlog(nic).0 + self.packet <= limit)
+    /// The number of the line for packets with this header on link `nic`; 0 without a limit.
+    pub fn line(&mut self, nic: u32, header: &Header, net: &Network<'_>) -> u32 {
+        if self.limit.is_none() {
+            return 0;
+        }
+        let class = net.class_at(nic, header);
+        let next = self.lines.len() as u32;
+        let number = *self.numbers.entry((nic, class)).or_insert(next);
+        if number == next {
+            self.lines.push(Line { nic, class, places: VecDeque::new(), called_at: None });
+        }
+        number
     }
 
-    /// Whether a source that is not in line may send: there is space, and nobody waits for it.
-    pub fn is_free(&self, nic: u32, net: &Network<'_>) -> bool {
-        let has_line = || self.lines.get(&nic).is_some_and(|line| !line.places.is_empty());
-        !(self.has_waiting() && has_line()) && self.has_space(nic, net)
+    /// Whether there is space for a full packet.
+    fn has_space(&self, line: &Line, net: &Network<'_>) -> bool {
+        self.limit.is_none_or(|limit| net.backlog_of(line.nic, line.class) + self.packet <= limit)
     }
 
-    /// The source at `place` waits for link `nic`.
-    pub fn enter(&mut self, nic: u32, place: u32) {
-        self.lines.entry(nic).or_default().places.push_back(place);
+    /// Whether a source that is not in this line may send: there is space, and nobody waits for it.
+    pub fn is_free(&self, line: u32, net: &Network<'_>) -> bool {
+        let line = &self.lines[line as usize];
+        line.places.is_empty() && self.has_space(line, net)
+    }
+
+    /// The source at `place` waits in this line. Whoever sends calls [`Self::call`] afterwards.
+    pub fn enter(&mut self, line: u32, place: u32) {
+        self.lines[line as usize].places.push_back(place);
+        self.entered.push(line);
         self.waiting += 1;
     }
 
-    /// The source at `place` is gone.
-    pub fn leave(&mut self, place: u32) {
-        self.lines.values_mut().for_each(|line| line.places.retain(|waiting| *waiting != place));
-        self.waiting = self.lines.values().map(|line| line.places.len()).sum();
+    /// The source at `place` is gone from this line.
+    pub fn leave(&mut self, line: u32, place: u32) {
+        let places = &mut self.lines[line as usize].places;
+        let before = places.len();
+        places.retain(|waiting| *waiting != place);
+        self.waiting -= before - places.len();
     }
 
     /// The source whose turn it is, if there is space.
-    pub fn next(&mut self, nic: u32, net: &Network<'_>) -> Option<u32> {
-        if !self.has_space(nic, net) {
+    pub fn next(&mut self, line: u32, net: &Network<'_>) -> Option<u32> {
+        if !self.has_space(&self.lines[line as usize], net) {
             return None;
         }
-        let place = self.lines.get_mut(&nic)?.places.pop_front()?;
+        let place = self.lines[line as usize].places.pop_front()?;
         self.waiting -= 1;
         Some(place)
     }
 
-    /// Calls those in line when half of the queue is free, if they are not called already.
-    pub fn call(&mut self, nic: u32, net: &mut Network<'_>) {
-        let (Some(limit), Some(line)) = (self.limit, self.lines.get_mut(&nic)) else { return };
+    /// Calls the sources of this line, and of the lines entered since the last call, when half of their queue is free and
+    /// a packet fits, if they are not called already.
+    pub fn call(&mut self, line: u32, net: &mut Network<'_>) {
+        self.call_one(line, net);
+        while let Some(line) = self.entered.pop() {
+            self.call_one(line, net);
+        }
+    }
+
+    fn call_one(&mut self, number: u32, net: &mut Network<'_>) {
+        let (Some(limit), Some(line)) = (self.limit, self.lines.get_mut(number as usize)) else { return };
         if line.places.is_empty() || line.called_at.is_some_and(|at| at > net.now) {
             return;
         }
-        let excess = net.backlog(nic).0.saturating_sub(limit / 2).max(1);
-        let at = net.now + net.links.tx_time(nic, excess);
+        let left = (limit / 2).min(limit - self.packet);
+        let excess = net.backlog_of(line.nic, line.class).saturating_sub(left).max(1);
+        let at = net.now + net.links.tx_time(line.nic, excess);
         line.called_at = Some(at);
-        net.queue.schedule(Timer::Space(nic).into(), at, Order::Scheduled);
+        net.queue.schedule(Timer::Space(number).into(), at, Order::Scheduled);
     }
 }

@@ -34,6 +34,8 @@ struct Subflow {
     template: Header,
     /// The link on which it sends.
     nic: u32,
+    /// The number of the line for that link.
+    line: u32,
     /// The numbers of its addresses at this side and at the other, if hosts use several.
     addresses: Option<[u8; 2]>,
     following: Following,
@@ -49,8 +51,8 @@ struct Side {
     /// By this side's number.
     subflows: Vec<Subflow>,
     alarms: Alarms,
-    /// Whether it waits in line for an interface.
-    in_line: bool,
+    /// The lines in which it waits.
+    lines: Vec<u32>,
     /// The bytes received, or at the source acknowledged, of which it tells; [`u64::MAX`]: of none.
     awaits: u64,
     is_over: bool,
@@ -114,14 +116,14 @@ impl Multipath {
     ) -> u32 {
         let planned = &world.flows[flow as usize];
         let addresses = self.is_fullmesh().then_some([0, 0]);
-        let first = Subflow::new(0, (planned, side), addresses, net, nics);
+        let first = Subflow::new(0, (planned, side), addresses, &mut self.queue, net, nics);
         let side = Side {
             flow,
             side,
             connection,
             subflows: vec![first],
             alarms: Alarms::default(),
-            in_line: false,
+            lines: Vec::new(),
             awaits: match side == 1 || world.waiting.awaits(flow, Point::Acknowledged) {
                 true => planned.bytes,
                 false => NONE,
@@ -222,27 +224,26 @@ impl Multipath {
         world: &World<'_>,
         tracer: &mut T,
     ) {
-        self.send(place, false, net, nics, world, tracer);
+        self.send(place, None, net, nics, world, tracer);
         if self.queue.has_waiting()
             && let Some(side) = &self.sides[place as usize]
         {
-            let used: BTreeSet<u32> = side.subflows.iter().map(|subflow| subflow.nic).collect();
-            used.into_iter().for_each(|nic| self.has_space(nic, net, nics, world, tracer));
+            let used: BTreeSet<u32> = side.subflows.iter().map(|subflow| subflow.line).collect();
+            used.into_iter().for_each(|line| self.has_space(line, net, nics, world, tracer));
         }
     }
 
-    /// Sends the pending segments of the side at `place`, or one of them if it is its turn.
+    /// Sends the pending segments of the side at `place`, or if it is its turn in a line, one of them on that link first.
     fn send<T: Tracer>(
         &mut self,
         place: u32,
-        is_its_turn: bool,
+        mut turn: Option<u32>,
         net: &mut Network<'_>,
         nics: &impl Nics,
         world: &World<'_>,
         tracer: &mut T,
     ) {
         let now = net.now;
-        let mut has_turn = is_its_turn;
         while let Some(side) = &mut self.sides[place as usize] {
             let flow = &world.flows[side.flow as usize];
             let node = node_of(net, [flow.src, flow.dst][side.side]);
@@ -269,21 +270,17 @@ impl Multipath {
                 }
             }
             let mut options = Options::None;
-            // A SYN does not wait.
+            // The first SYN does not wait.
             let waits = self.queue.is_limited() && side.side == 0 && now > side.opened;
-            if waits && !side.in_line && !has_turn {
-                let nics = side.subflows.iter().map(|subflow| subflow.nic);
-                let least = nics.min_by_key(|nic| net.backlog(*nic)).unwrap_or(0);
-                if !self.queue.is_free(least, net) {
-                    side.in_line = true;
-                    self.queue.enter(least, place);
-                }
-            }
-            if !(waits && side.in_line)
-                && let Some(number) =
-                    connection.poll_transmit(&self.config, now, &mut self.segment, &mut options)
+            let mut line = Line { place, subflows: &side.subflows, joined: &mut side.lines };
+            let blocked = if waits { line.blocked(turn, &self.queue, net) } else { 0 };
+            connection.block(blocked);
+            if u64::from(blocked) == (1 << side.subflows.len()) - 1 {
+                line.join(blocked, &mut self.queue);
+            } else if let Some(number) =
+                connection.poll_transmit(&self.config, now, &mut self.segment, &mut options)
             {
-                has_turn = false;
+                turn = None;
                 let at = if number < side.subflows.len() { number } else { 0 };
                 let subflow = &mut side.subflows[at];
                 let owner = owner(side.flow, subflow.name, 1 - side.side);
@@ -292,6 +289,15 @@ impl Multipath {
                     connection.leaves_at(number, now, net.departure(subflow.nic), self.segment.len);
                 }
                 continue;
+            } else if connection.waiting() != 0 {
+                if turn.take().is_some() {
+                    // It had nothing for that link.
+                    connection.block(line.blocked(None, &self.queue, net));
+                    if connection.may_send() {
+                        continue;
+                    }
+                }
+                line.join(connection.waiting(), &mut self.queue);
             }
             let random = drawn(flow, 3 + side.subflows.len() as u64);
             if side.side == 0
@@ -302,7 +308,8 @@ impl Multipath {
                 let sport = self.port(flow, new.subflow).unwrap_or(flow.sport);
                 let addresses = self.is_fullmesh().then_some([new.local, new.remote]);
                 let flow = Flow { sport, ..*flow };
-                let added = Subflow::new(new.subflow as u8, (&flow, 0), addresses, net, nics);
+                let added =
+                    Subflow::new(new.subflow as u8, (&flow, 0), addresses, &mut self.queue, net, nics);
                 let Some(side) = &mut self.sides[place as usize] else { return };
                 side.subflows.push(added);
                 let tuple = [(flow.src, sport), (flow.dst, flow.dport)];
@@ -310,13 +317,13 @@ impl Multipath {
                 net.tell(node, News::Opened(strand, tuple));
                 continue;
             }
-            let (mut timeout, mut held) = (connection.next_timeout(), connection.held_until());
-            if side.in_line {
-                // It is called when it is its turn. A timeout that has passed acts when it sends.
-                held = Time::MAX;
-                timeout = if timeout > now { timeout } else { Time::MAX };
-            }
-            side.alarms.arm(place, timeout, held, &mut net.queue);
+            // In line, it is called when it is its turn. A timeout that has passed acts when it sends.
+            let timeout = if side.lines.is_empty() {
+                connection.next_timeout()
+            } else {
+                connection.next_timeout_after(now)
+            };
+            side.alarms.arm(place, timeout, connection.held_until(), &mut net.queue);
             if !side.is_over && (side.connection.is_closed() || side.connection.is_aborted()) {
                 side.is_over = true;
                 let aborted = side.connection.is_aborted();
@@ -334,6 +341,36 @@ impl Multipath {
     }
 }
 
+/// The lines of a side's subflows.
+struct Line<'a> {
+    place: u32,
+    subflows: &'a [Subflow],
+    /// Those in which the side waits.
+    joined: &'a mut Vec<u32>,
+}
+
+impl Line<'_> {
+    /// The subflows that may not send, one bit each; in a `turn` in a line, all that use others.
+    fn blocked(&self, turn: Option<u32>, queue: &HostQueue, net: &Network<'_>) -> u32 {
+        let is_blocked = |line: u32| match turn {
+            Some(turn) => line != turn,
+            None => self.joined.contains(&line) || !queue.is_free(line, net),
+        };
+        let bits = self.subflows.iter().zip(0..);
+        bits.map(|(subflow, bit)| u32::from(is_blocked(subflow.line)) << bit).sum()
+    }
+
+    /// Waits in the lines of these subflows.
+    fn join(&mut self, subflows: u32, queue: &mut HostQueue) {
+        for (subflow, bit) in self.subflows.iter().zip(0..) {
+            if subflows >> bit & 1 == 1 && !self.joined.contains(&subflow.line) {
+                self.joined.push(subflow.line);
+                queue.enter(subflow.line, self.place);
+            }
+        }
+    }
+}
+
 /// The owner of the packets for one side of a subflow.
 fn owner(flow: FlowNumber, name: u8, side: usize) -> u32 {
     flow << Multipath::STRAND_BITS | u32::from(name) << 1 | side as u32
@@ -345,13 +382,17 @@ impl Subflow {
         name: u8,
         (flow, side): (&Flow, usize),
         addresses: Option<[u8; 2]>,
+        queue: &mut HostQueue,
         net: &Network<'_>,
         nics: &impl Nics,
     ) -> Self {
+        let template = template(flow, side);
+        let nic = nics.nic(net, flow, side, addresses.map(|both| both[side]));
         Self {
             name,
-            template: template(flow, side),
-            nic: nics.nic(net, flow, side, addresses.map(|both| both[side])),
+            template,
+            nic,
+            line: queue.line(nic, &template, net),
             addresses,
             following: Following::new(side == 0),
             last: Last::default(),
@@ -424,7 +465,7 @@ impl Hosts for Multipath {
             let accepted = side.connection.accept(&self.config, address, random);
             let addresses = (self.config.plain().mptcp == Mptcp::Fullmesh).then_some([0, address]);
             let joined = Flow { sport: header.sport, ..*flow };
-            let subflow = Subflow::new(strand.subflow, (&joined, 1), addresses, net, nics);
+            let subflow = Subflow::new(strand.subflow, (&joined, 1), addresses, &mut self.queue, net, nics);
             match accepted {
                 Some(number) if number < side.subflows.len() => side.subflows[number] = subflow,
                 Some(_) => side.subflows.push(subflow),
@@ -449,19 +490,19 @@ impl Hosts for Multipath {
     /// Sides that wait in line send a packet each, as long as there is space.
     fn has_space<T: Tracer>(
         &mut self,
-        nic: u32,
+        line: u32,
         net: &mut Network<'_>,
         nics: &impl Nics,
         world: &World<'_>,
         tracer: &mut T,
     ) {
-        while let Some(place) = self.queue.next(nic, net) {
+        while let Some(place) = self.queue.next(line, net) {
             if let Some(side) = &mut self.sides[place as usize] {
-                side.in_line = false;
-                self.send(place, true, net, nics, world, tracer);
+                side.lines.retain(|joined| *joined != line);
+                self.send(place, Some(line), net, nics, world, tracer);
             }
         }
-        self.queue.call(nic, net);
+        self.queue.call(line, net);
     }
 
     fn timer<T: Tracer>(
@@ -510,9 +551,7 @@ impl Hosts for Multipath {
         let Place::At(place) = place else { return shared };
         let this = self.sides[place as usize].take()?;
         self.vacancies.leave(place, self.sides.len(), &mut net.queue);
-        if this.in_line {
-            self.queue.leave(place);
-        }
+        this.lines.iter().for_each(|line| self.queue.leave(*line, place));
         if side == 0 {
             for subflow in &this.subflows {
                 let (planned, header) = (&world.flows[flow as usize], &subflow.template);
@@ -536,7 +575,7 @@ impl Hosts for Multipath {
         }
     }
 
-    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
         for side in self.sides.iter_mut().flatten() {
             let flow = &world.flows[side.flow as usize];
             for subflow in &mut side.subflows {
@@ -544,6 +583,7 @@ impl Hosts for Multipath {
                 let flow = Flow { sport, ..*flow };
                 let address = subflow.addresses.map(|both| both[side.side]);
                 subflow.nic = nics.nic(net, &flow, side.side, address);
+                subflow.line = self.queue.line(subflow.nic, &subflow.template, net);
             }
         }
     }

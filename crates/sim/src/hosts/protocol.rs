@@ -92,10 +92,10 @@ pub trait Hosts: Send {
         tracer: &mut T,
     ) -> bool;
 
-    /// The interface on link `nic` has space for sources that wait in line.
+    /// There is space for the sources in this line for an interface.
     fn has_space<T: Tracer>(
         &mut self,
-        _nic: u32,
+        _line: u32,
         _net: &mut Network<'_>,
         _nics: &impl Nics,
         _world: &World<'_>,
@@ -143,7 +143,7 @@ pub trait Hosts: Send {
     fn resumed<T: Tracer>(
         &mut self,
         _host: HostId,
-        _nic: u32,
+        _line: u32,
         _net: &mut Network<'_>,
         _nics: &impl Nics,
         _world: &World<'_>,
@@ -167,7 +167,7 @@ pub trait Hosts: Send {
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64>;
 
     /// Links have changed: hosts pick the links on which they send again.
-    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>);
+    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>);
 
     /// Bytes of memory held.
     fn memory(&self) -> usize;

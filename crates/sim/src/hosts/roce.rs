@@ -491,7 +491,7 @@ impl Hosts for Roce {
         Some(bytes.min(world.flows[flow as usize].bytes))
     }
 
-    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
         for end in self.ends.all() {
             let nic = nics.nic(net, &world.flows[end.whose.flow as usize], end.whose.side, None);
             match &mut end.state {

@@ -41,7 +41,9 @@ struct Side<P> {
     shared: u32,
     /// The link on which it sends.
     nic: u32,
-    /// Whether it waits in line for the interface.
+    /// The number of the line for it.
+    line: u32,
+    /// Whether it waits in that line.
     in_line: bool,
     /// The owner of the packets that it receives: twice the flow's number, plus one at the destination.
     end: u32,
@@ -207,14 +209,16 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             random: mix64(end.into()),
             rate: net.fabric.link(net.id(nic)).rate,
         };
+        let template = template(flow, end as usize & 1);
         let side = Side {
             endpoint,
             alarms: Alarms::default(),
-            template: template(flow, end as usize & 1),
+            template,
             path: P::open(self.scheme, opening),
             shared: self.place_of_shared(hosts, nic, net, nics),
             paths,
             nic,
+            line: self.queue.line(nic, &template, net),
             in_line: false,
             end,
             following: Following::new(end & 1 == 0),
@@ -359,18 +363,18 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
     fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
         self.send(place, false, net, world, tracer);
         if self.queue.has_waiting() {
-            self.serve(self.sides[place as usize].nic, net, world, tracer);
+            self.serve(self.sides[place as usize].line, net, world, tracer);
         }
     }
 
-    /// Lets sources that wait in line for the interface on link `nic` send a packet each, as long as there is space.
+    /// Lets the sources in this line send a packet each, as long as there is space.
     #[inline(never)]
-    fn serve<T: Tracer>(&mut self, nic: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        while let Some(place) = self.queue.next(nic, net) {
+    fn serve<T: Tracer>(&mut self, line: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        while let Some(place) = self.queue.next(line, net) {
             self.sides[place as usize].in_line = false;
             self.send(place, true, net, world, tracer);
         }
-        self.queue.call(nic, net);
+        self.queue.call(line, net);
     }
 
     /// Sends the pending segments of the end at `place`, or one of them if it is its turn.
@@ -386,7 +390,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         let now = net.now;
         let small_queues = self.config.small_queues;
         let side = &mut self.sides[place as usize];
-        // A SYN does not wait.
+        // The first SYN does not wait.
         let waits = self.queue.is_limited() && side.end & 1 == 0 && now > side.opened;
         let mut has_turn = is_its_turn;
         if side.endpoint.delivered() >= side.awaits || side.endpoint.acked() >= side.awaits_acknowledged {
@@ -400,9 +404,9 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         }
         loop {
             if waits {
-                if !side.in_line && !has_turn && !self.queue.is_free(side.nic, net) {
+                if !side.in_line && !has_turn && !self.queue.is_free(side.line, net) {
                     side.in_line = true;
-                    self.queue.enter(side.nic, place);
+                    self.queue.enter(side.line, place);
                 }
                 if side.in_line {
                     break;
@@ -521,13 +525,13 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
 
     fn has_space<T: Tracer>(
         &mut self,
-        nic: u32,
+        line: u32,
         net: &mut Network<'_>,
         _nics: &impl Nics,
         world: &World<'_>,
         tracer: &mut T,
     ) {
-        self.serve(nic, net, world, tracer);
+        self.serve(line, net, world, tracer);
     }
 
     fn timer<T: Tracer>(
@@ -580,7 +584,7 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         let this = &mut self.sides[place as usize];
         this.alarms = Alarms::default();
         if std::mem::take(&mut this.in_line) {
-            self.queue.leave(place);
+            self.queue.leave(this.line, place);
         }
         if last.is_some() {
             return shared;
@@ -598,7 +602,7 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         }
     }
 
-    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
         self.paths.clear();
         // Classes of destinations may have new numbers: those of the ends that are there are entered again.
         self.shared_by.clear();
@@ -621,7 +625,13 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
             }
             let shared = self.place_of_shared(hosts, nic, net, nics);
             let side = &mut self.sides[place];
-            (side.nic, side.shared) = (nic, shared);
+            let line = self.queue.line(nic, &side.template, net);
+            if side.in_line {
+                self.queue.leave(side.line, place as u32);
+                self.queue.enter(line, place as u32);
+                self.queue.call(line, net);
+            }
+            (side.nic, side.line, side.shared) = (nic, line, shared);
             if is_new {
                 side.path.renew(Arc::clone(&paths));
                 side.paths = paths;

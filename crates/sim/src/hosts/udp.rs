@@ -34,9 +34,11 @@ struct Sending {
     random: Stream,
     template: Header,
     nic: u32,
+    /// The number of the line for that link.
+    line: u32,
     following: Following,
     alarms: Alarms,
-    /// Whether it waits in line for the interface.
+    /// Whether it waits in that line.
     in_line: bool,
     /// When the flow ends, if it has not by then; [`Time::MAX`] until all is sent.
     ends_at: Time,
@@ -72,22 +74,22 @@ impl Udp {
 
     /// Sends what is due.
     fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        if let Some(nic) = self.send(place, false, net, world, tracer)
+        if let Some(line) = self.send(place, false, net, world, tracer)
             && self.queue.has_waiting()
         {
-            self.serve(nic, net, world, tracer);
+            self.serve(line, net, world, tracer);
         }
     }
 
-    /// Lets sources that wait in line for the interface on link `nic` send a datagram each, as long as there is space.
-    fn serve<T: Tracer>(&mut self, nic: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        while let Some(place) = self.queue.next(nic, net) {
+    /// Lets the sources in this line send a datagram each, as long as there is space.
+    fn serve<T: Tracer>(&mut self, line: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+        while let Some(place) = self.queue.next(line, net) {
             self.send(place, true, net, world, tracer);
         }
-        self.queue.call(nic, net);
+        self.queue.call(line, net);
     }
 
-    /// Sends what is due at the source at `place`, or one datagram if it is its turn; returns its link.
+    /// Sends what is due at the source at `place`, or one datagram if it is its turn; returns the number of its line.
     fn send<T: Tracer>(
         &mut self,
         place: u32,
@@ -103,12 +105,12 @@ impl Udp {
         this.in_line &= !is_its_turn;
         let owner = whose.flow << <Self as Hosts>::STRAND_BITS | 1;
         while this.source.next_at().is_some_and(|at| at <= now) {
-            if self.queue.is_limited() && !has_turn && !this.in_line && !self.queue.is_free(this.nic, net) {
+            if self.queue.is_limited() && !has_turn && !this.in_line && !self.queue.is_free(this.line, net) {
                 this.in_line = true;
-                self.queue.enter(this.nic, place);
+                self.queue.enter(this.line, place);
             }
             if this.in_line {
-                return Some(this.nic);
+                return Some(this.line);
             }
             has_turn = false;
             let random = &mut this.random;
@@ -128,7 +130,7 @@ impl Udp {
         }
         let next = this.source.next_at().unwrap_or(this.ends_at);
         this.alarms.arm(place, next, Time::MAX, &mut net.queue);
-        Some(this.nic)
+        Some(this.line)
     }
 }
 
@@ -146,11 +148,14 @@ impl Hosts for Udp {
         let flow = &world.flows[number as usize];
         let mut random = stream(world.seed, "udp", number.into());
         let source = Source::new(&self.config, flow.bytes, net.now, &mut || uniform(&mut random));
+        let template = Header { kind: Kind::Other, ..template(flow, 0) };
+        let nic = nics.nic(net, flow, 0, None);
         let side = Side::Source(Box::new(Sending {
             source,
             random,
-            template: Header { kind: Kind::Other, ..template(flow, 0) },
-            nic: nics.nic(net, flow, 0, None),
+            template,
+            nic,
+            line: self.queue.line(nic, &template, net),
             following: Following::new(true),
             alarms: Alarms::default(),
             in_line: false,
@@ -199,13 +204,13 @@ impl Hosts for Udp {
 
     fn has_space<T: Tracer>(
         &mut self,
-        nic: u32,
+        line: u32,
         net: &mut Network<'_>,
         _nics: &impl Nics,
         world: &World<'_>,
         tracer: &mut T,
     ) {
-        self.serve(nic, net, world, tracer);
+        self.serve(line, net, world, tracer);
     }
 
     fn timer<T: Tracer>(
@@ -258,10 +263,19 @@ impl Hosts for Udp {
         }
     }
 
-    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
         for end in self.ends.all() {
             if let Side::Source(this) = &mut end.state {
                 this.nic = nics.nic(net, &world.flows[end.whose.flow as usize], 0, None);
+                let line = self.queue.line(this.nic, &this.template, net);
+                if this.in_line
+                    && let Place::At(place) = world.places.get(end.whose.flow, 0)
+                {
+                    self.queue.leave(this.line, place);
+                    self.queue.enter(line, place);
+                    self.queue.call(line, net);
+                }
+                this.line = line;
             }
         }
     }

@@ -25,9 +25,14 @@ fn leaf_spine(more: &str, traffic: &str, transport: &str, rest: &str) -> Plan {
         "[fabric]\nkind = \"spine-leaf\"\nspines = 2\nleaves = 2\nhosts_per_leaf = 4\nrate = \"10 Gbps\"\ndelay = \"1 us\"\n{more}\n[traffic]\n{arrivals}\n{traffic}\n[scheme]\nname = \"ecmp\"\n\
          [transport]\n{transport}\n[run]\nduration = \"10 ms\"\n{rest}\n"
     );
-    let scenario = Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    planned(&text, "")
+}
+
+/// The plan of a scenario whose fabric file, if it names one, has the text `fabric`.
+fn planned(text: &str, fabric: &str) -> Plan {
+    let scenario = Scenario::parse(text, "test.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
     let point = scenario.points().first().expect("a scenario has a point");
-    let plan = scenario.plan(point, &|_| Ok(Vec::new()));
+    let plan = scenario.plan(point, &|_| Ok(fabric.as_bytes().to_vec()));
     plan.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 

@@ -54,6 +54,8 @@ pub struct Connection {
     pub(super) due: bool,
     /// Bit mask of subflows that may have something to send.
     pub(super) ready: u32,
+    /// Subflows that may not send now, one bit each.
+    pub(super) blocked: u32,
     pub(super) keys: Keys,
     pub(super) subflows: Vec<Subflow>,
     /// When the wait for a data acknowledgment times out; [`Time::MAX`]: no data is outstanding.
@@ -78,6 +80,7 @@ impl Connection {
             finishing: false,
             due: false,
             ready: 0,
+            blocked: 0,
             keys: Keys::new(cfg, key),
             subflows: Vec::new(),
             stalled_at: Time::MAX,
@@ -197,9 +200,33 @@ impl Connection {
     }
 
     /// When data held for an interface may be sent: call [`Self::poll_transmit`] again then. [`Time::MAX`]: none is
-    /// held.
+    /// held. Subflows that are [blocked](Self::block) do not count.
     pub fn held_until(&self) -> Time {
-        self.subflows().map(Endpoint::held_until).min().unwrap_or(Time::MAX)
+        let all = self.subflows().enumerate();
+        let free = all.filter(|(number, _)| self.blocked >> number & 1 == 0);
+        free.map(|(_, endpoint)| endpoint.held_until()).min().unwrap_or(Time::MAX)
+    }
+
+    /// The first timeout after `now`, where those that have passed act with the next segment. See
+    /// [`Self::next_timeout`].
+    pub fn next_timeout_after(&self, now: Time) -> Time {
+        let all = self.deadlines.iter().copied().chain([self.outgoing.fin_timer, self.stalled_at]);
+        all.filter(|at| *at > now).min().unwrap_or(Time::MAX)
+    }
+
+    /// Of these subflows, one bit each, [`Self::poll_transmit`] returns no segments until the next call.
+    pub fn block(&mut self, subflows: u32) {
+        self.blocked = subflows;
+    }
+
+    /// Whether a subflow that is not blocked may have segments to send.
+    pub fn may_send(&self) -> bool {
+        self.ready & !self.blocked != 0
+    }
+
+    /// The blocked subflows that may have segments to send, one bit each.
+    pub fn waiting(&self) -> u32 {
+        self.ready & self.blocked
     }
 
     /// Bytes received in order and delivered to the application.

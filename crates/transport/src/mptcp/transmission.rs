@@ -34,8 +34,10 @@ impl Connection {
                 self.due = false;
                 self.schedule(cfg, now);
             }
-            while self.ready != 0 {
-                let number = self.ready.trailing_zeros() as usize;
+            while let free = self.ready & !self.blocked
+                && free != 0
+            {
+                let number = free.trailing_zeros() as usize;
                 let plain = self.mode == Mode::Plain;
                 let endpoint = &mut self.subflows[number].endpoint;
                 let tcp: &config::Config = if plain { &cfg.plain } else { &cfg.subflow };
@@ -44,9 +46,9 @@ impl Connection {
                     return Some(number);
                 }
                 self.deadlines[number] = self.subflows[number].endpoint.next_timeout();
-                self.ready &= self.ready - 1;
+                self.ready &= !(1 << number);
             }
-            if !self.wants_data_fin() {
+            if !self.wants_data_fin() || !self.may_send() {
                 return None;
             }
         }

@@ -433,7 +433,7 @@ impl Hosts for Uec {
         Some((packets * u64::from(self.config.mtu)).min(world.flows[flow as usize].bytes))
     }
 
-    fn repick(&mut self, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
         for end in self.ends.all() {
             let flow = &world.flows[end.whose.flow as usize];
             let nic = nics.nic(net, flow, end.whose.side, None);
