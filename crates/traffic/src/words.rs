@@ -17,12 +17,18 @@ pub(crate) fn there_are(count: u64, noun: &str) -> String {
     format!("there {verb} {}", plural(count, noun))
 }
 
-/// A word of a file as a message repeats it: the start of a long one.
+/// A word of a file as a message repeats it: the start of a long one, with escapes for control characters and for spaces
+/// other than ` `, which a reader of the message cannot see.
 pub(crate) fn short(word: &str) -> String {
-    match word.char_indices().nth(MOST) {
-        None => word.to_owned(),
-        Some((end, _)) => format!("{}...", &word[..end]),
+    let spell = |c: char| match c != ' ' && (c.is_control() || c.is_whitespace()) {
+        true => c.escape_unicode().to_string(),
+        false => c.to_string(),
+    };
+    let mut text: String = word.chars().take(MOST).map(spell).collect();
+    if word.chars().nth(MOST).is_some() {
+        text.push_str("...");
     }
+    text
 }
 
 #[cfg(test)]
@@ -35,5 +41,6 @@ mod tests {
         assert_eq!([1, 2].map(|count| there_are(count, "flow")), ["there is 1 flow", "there are 2 flows"]);
         assert_eq!(short(&"é".repeat(40)), "é".repeat(40));
         assert_eq!(short(&"é".repeat(41)), format!("{}...", "é".repeat(40)));
+        assert_eq!(short("a\u{a0}\t b"), "a\\u{a0}\\u{9} b", "characters that nobody sees");
     }
 }

@@ -38,8 +38,8 @@ impl<'a> Words<'a> {
         word.as_ptr() as usize - self.text.as_ptr() as usize
     }
 
-    fn error(&self, why: String, word: &str) -> ReadError {
-        ReadError::from(Why::Syntax(why)).at(self.text, self.byte(word))
+    fn error(&self, why: &str, word: &str) -> ReadError {
+        ReadError::from(Why::Syntax(visible(why))).at(self.text, self.byte(word))
     }
 
     /// The next words, or how many are left if they are too few.
@@ -47,6 +47,15 @@ impl<'a> Words<'a> {
         let found: Vec<&str> = self.rest.by_ref().take(N).collect();
         <[&str; N]>::try_from(found).map_err(|found| found.len())
     }
+}
+
+/// The text with escapes for control characters and for spaces other than ` `, which a reader of a message cannot see.
+fn visible(text: &str) -> String {
+    let spell = |c: char| match c != ' ' && (c.is_control() || c.is_whitespace()) {
+        true => c.escape_unicode().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(spell).collect()
 }
 
 /// Reads a topology. Node `n` is named `hn` if it is a host, `sn` if it is a switch. `defaults` give the queue.
@@ -72,7 +81,7 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
             at_start(Why::Syntax(format!("the file ends after {} of {switches} switches", found.len())))
         })?;
         if !found.insert(node(&words, word, nodes)?) {
-            return Err(words.error(format!("switch {word} is listed twice"), word));
+            return Err(words.error(&format!("switch {word} is listed twice"), word));
         }
     }
     let named = |node: u64| if found.contains(&node) { format!("s{node}") } else { format!("h{node}") };
@@ -115,23 +124,24 @@ fn read<'a>(text: &'a str, name: &str, defaults: &LinkSpec) -> Result<FileGraph<
 fn head(words: &mut Words<'_>) -> Result<[u64; 3], ReadError> {
     let line: Vec<&str> =
         first_lines(words.text).next().unwrap_or_default().split_ascii_whitespace().collect();
+    let first = line.first().copied().unwrap_or(words.text);
     let are_numbers = |words: &[&str]| words.iter().all(|word| word.parse::<u64>().is_ok());
     // Nodes, GPUs of a server, NVSwitches, switches, links, kind of GPU.
     if line.len() == 6 && are_numbers(&line[..5]) && !are_numbers(&line[5..]) {
-        return Err(words.error("topologies of SimAI, with GPUs, are not supported".into(), line[0]));
+        return Err(words.error("topologies of SimAI, with GPUs, are not supported", first));
     }
     let numbers: Result<[&str; 3], usize> = words.take();
     let numbers = numbers.ok().and_then(|[nodes, switches, links]| {
         Some([nodes.parse().ok()?, switches.parse().ok()?, links.parse().ok()?])
     });
     numbers.ok_or_else(|| {
-        words.error(format!("`{}` is not three numbers: nodes, switches, links", line.join(" ")), line[0])
+        words.error(&format!("`{}` is not three numbers: nodes, switches, links", line.join(" ")), first)
     })
 }
 
-/// The lines that are not empty.
+/// The lines with words.
 fn first_lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(str::trim).filter(|line| !line.is_empty())
+    text.lines().map(str::trim_ascii).filter(|line| !line.is_empty())
 }
 
 /// How the first three lines differ from the usual ones, if they do: the likely reason of an error further down.
@@ -154,7 +164,8 @@ fn lines_differ(text: &str) -> Option<String> {
 /// The number of a node.
 fn node(words: &Words<'_>, word: &str, nodes: u64) -> Result<u64, ReadError> {
     let known = word.parse().ok().filter(|node| *node < nodes);
-    known.ok_or_else(|| words.error(format!("`{word}` is not a node; expected a number below {nodes}"), word))
+    known
+        .ok_or_else(|| words.error(&format!("`{word}` is not a node; expected a number below {nodes}"), word))
 }
 
 /// The ends of a link and its properties.
@@ -167,11 +178,11 @@ fn link(
     let ends = [node(words, from, nodes)?, node(words, to, nodes)?];
     // ns-3 writes bits as `bps` or `b/s`.
     let plain = rate.strip_suffix("b/s").map_or_else(|| rate.to_owned(), |number| format!("{number}bps"));
-    let parsed: Rate = plain.parse().map_err(|error| words.error(format!("{error}"), rate))?;
-    let long: Duration = delay.parse().map_err(|error| words.error(format!("{error}"), delay))?;
+    let parsed: Rate = plain.parse().map_err(|error| words.error(&format!("{error}"), rate))?;
+    let long: Duration = delay.parse().map_err(|error| words.error(&format!("{error}"), delay))?;
     if errors.parse::<f64>() != Ok(0.0) {
         let why = format!("the error rate is `{errors}`; expected 0: use an `[[event]]` with `loss`");
-        return Err(words.error(why, errors));
+        return Err(words.error(&why, errors));
     }
     Ok((ends, LinkSpec { rate: parsed, delay: long, ..defaults.clone() }))
 }

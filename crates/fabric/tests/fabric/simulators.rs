@@ -230,6 +230,13 @@ fn errors_of_conweave_topologies_are_refused_at_their_line() {
             "line 3, column 5: `100Gbps` is not a node; expected a number below 5 (the first line has 2 of the 3 numbers)",
         ),
         ("5 2 4", "5 two 4", "line 1, column 1: `5 two 4` is not three numbers: nodes, switches, links"),
+        (
+            "5 2 4",
+            "\u{a0}5 2 4",
+            "line 1, column 1: `\\u{a0}5 2 4` is not three numbers: nodes, switches, links",
+        ),
+        (CONWEAVE, "\u{a0}", "line 1, column 1: `\\u{a0}` is not three numbers: nodes, switches, links"),
+        (CONWEAVE, "\n\u{b}", "line 2, column 1: `\\u{b}` is not three numbers: nodes, switches, links"),
         ("5 2 4", "18 8 1 9 20 A100", "topologies of SimAI, with GPUs, are not supported"),
         (
             "5 2 4",
@@ -251,6 +258,7 @@ fn errors_of_conweave_topologies_are_refused_at_their_line() {
             "line 3, column 3: switch 3 is listed twice (the second line lists 2 switches",
         ),
         ("3 4 ", "3 7", "line 2, column 3: `7` is not a node; expected a number below 5"),
+        ("3 4 ", "3\u{a0}4", "line 2, column 1: `3\\u{a0}4` is not a node; expected a number below 5"),
         ("3 4 ", "3 3", "switch 3 is listed twice"),
         ("0 3 100Gbps", "0 100Gbps", "line 3, column 3: `100Gbps` is not a node; expected a number below 5"),
         ("1000ns 0\n1", "1000ns\n1", "the first link has 4 of 5 words: two nodes, rate, delay, error rate"),
@@ -272,7 +280,7 @@ proptest! {
     #[test]
     fn no_text_makes_these_readers_panic(
         topo in "(Nodes [0-9]{1,3}\n|Tiers [23]\n|Podsize [0-9]{1,2}\n|Tier [0-3]\n|Radix_(Up|Down) [0-9]\n|Bundle [0-9]\n){0,14}",
-        text in "[0-9]{1,2} [0-9] [0-9]{1,2}\n([0-9] ){0,4}\n([0-9] [0-9] 1[GM]bps 1ns 0\n){0,6}",
+        text in "([ \n\u{a0}\u{b}]{0,2}[0-9]{1,2} [0-9] [0-9]{1,2})?[ \n\u{a0}\u{b}]{1,2}([0-9] ){0,4}\n([0-9] [0-9] 1[GM]bps 1ns 0\n){0,6}",
     ) {
         let _ = parse("x.topo", &topo);
         let _ = parse("x.txt", &text);

@@ -26,7 +26,7 @@ pub fn read_conweave(bytes: &[u8], find: FindHost<'_>) -> Result<Read<Vec<Listed
     let text = |line| {
         let not_text =
             |_| "this is not UTF-8 text; expected a number of flows and one line per flow".to_owned();
-        std::str::from_utf8(line).map(str::trim).map_err(not_text)
+        std::str::from_utf8(line).map(str::trim_ascii).map_err(not_text)
     };
     let Some((first, number)) = lines.next() else {
         let why = "the file is empty; expected the number of flows and one line per flow".to_owned();
@@ -136,6 +136,9 @@ mod tests {
     fn a_bad_line_is_refused_with_its_number() {
         for (text, message) in [
             ("\n", "the file is empty; expected the number of flows and one line per flow"),
+            ("\u{a0}\n", "line 1: `\\u{a0}` is not a number of flows"),
+            ("\u{b}1\n0 1 3 5 0\n", "line 1: `\\u{b}1` is not a number of flows"),
+            ("1\n0\u{a0}1 3 5 0 0\n", "line 2: src: `0\\u{a0}1` is not the number of a node"),
             ("0 1 3 5 0\n", "line 1: `0 1 3 5 0` is not a number of flows"),
             ("2\n0 1 3 5 0\n", "line 1: there is 1 flow; this line says 2"),
             (
@@ -172,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic(text in "([0-9]{1,2}\n)?([0-9. \n-]{0,60})") {
+        fn no_bytes_make_it_panic(text in "([0-9\u{a0}\u{b}]{1,2}\n)?([0-9. \n\u{a0}\u{b}-]{0,60})") {
             let _ = read_conweave(text.as_bytes(), &find);
         }
     }
