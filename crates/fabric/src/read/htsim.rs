@@ -98,7 +98,8 @@ impl<'a> Text<'a> {
                     let value = value.filter(|value| *value <= MOST);
                     let value = value.ok_or_else(|| read.error(why(), byte))?;
                     if words.next().is_some() {
-                        read.notes.add(format!("line {number}: what follows the number has no effect"));
+                        let what = "what follows the number has no effect";
+                        read.notes.add_line("number", number, || what.to_owned());
                     }
                     read.line(key, value, tier, byte)?
                 };
@@ -114,7 +115,7 @@ impl<'a> Text<'a> {
         if known().any(|known| known.eq_ignore_ascii_case(key)) || misspelt(key, known()).is_some() {
             return false;
         }
-        self.notes.add(format!("line {line}: `{key}` has no effect before the first `Tier`"));
+        self.notes.add_line("key", line, || format!("`{key}` has no effect before the first `Tier`"));
         true
     }
 

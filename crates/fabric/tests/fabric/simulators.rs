@@ -162,12 +162,23 @@ fn what_htsim_skips_has_no_effect_and_is_noted() {
     let ours = build::spine_leaf(2, 4, 8, &rated(100), &rated(100)).unwrap();
     assert_eq!((read.nodes(), links(&read)), (ours.nodes(), links(&ours)));
     let notes = [
-        "x.topo: line 2: `Author` has no effect before the first `Tier`",
-        "x.topo: line 3: `Radix_Up` has no effect before the first `Tier`",
+        "x.topo: line 2: `Author` has no effect before the first `Tier` (and 1 more line like it)",
         "x.topo: line 4: what follows the number has no effect",
         "x.topo: `Tier 2` has no effect: `Tiers` is 2",
         "x.topo: `Radix_Up` of tier 1 has no effect: the top tier has no uplinks",
         "x.topo: `Queue_Up` of tier 1 has no effect: the top tier has no uplinks",
+    ];
+    assert_eq!(read.notes(), notes);
+}
+
+#[test]
+fn lines_without_effect_are_noted_once_with_their_number() {
+    let text =
+        topo("Nodes 16; Tiers 3; Podsize 4 hosts", FAT_TREE).replace("Radix_Down 2", "Radix_Down 2 ports");
+    let read = parse("x.topo", &format!("{}{text}", "Author somebody\n".repeat(5_000))).unwrap();
+    let notes = [
+        "x.topo: line 1: `Author` has no effect before the first `Tier` (and 4999 more lines like it)",
+        "x.topo: line 5004: what follows the number has no effect (and 2 more lines like it)",
     ];
     assert_eq!(read.notes(), notes);
 }
