@@ -88,10 +88,8 @@ fn failures_and_changes_count_from_when_they_happen() {
     assert_eq!(under("conga", &heavy, &five), ["the uplinks of `l0` 127"]);
     let later: String = (0..5).map(|spine| fails("200 us", &format!("l0-s{spine}"))).collect();
     let plan = plan(&format!("{LEAVES}{heavy}[scheme]\nname = \"conga\"\n{later}"));
-    assert!(
-        plan.overloads[0].to_string().contains("from 200.000us on")
-            || plan.overloads[0].since.ps() == 200_000_000
-    );
+    assert_eq!(plan.overloads[0].since.ps(), 200_000_000);
+    assert!(plan.overloads[0].to_string().contains(", from 200 us on:"), "{}", plan.overloads[0]);
     let healed = format!("{later}{}", later.replace("fail", "heal").replace("200 us", "400 us"));
     assert!(under("conga", &heavy, &healed).is_empty(), "an outage that ends is no lasting overload");
     let last: String = (0..5).map(|spine| fails("950 us", &format!("l0-s{spine}"))).collect();
@@ -119,4 +117,17 @@ fn each_scheme_of_a_sweep_is_warned_of_by_its_own_split() {
     let warnings = scenario.check(&|_| Err("no file".to_owned())).unwrap();
     let of = |scheme: &str| warnings.iter().filter(|text| text.starts_with(&format!("{scheme}: "))).count();
     assert_eq!(["conga", "ecmp", "wcmp", "spray"].map(of), [0, 1, 0, 1], "{warnings:?}");
+}
+
+#[test]
+fn warnings_are_in_the_order_of_the_points_and_each_is_there_once() {
+    let text = format!(
+        "{LEAVES}{FLOWS}[scheme]\nname = \"ecmp\"\n{SLOW}[run]\nduration = \"1 ms\"\n\
+         [sweep]\n\"scheme.name\" = [\"ecmp\", \"spray\"]\n\"traffic.load\" = [0.7, 0.8, 0.9]\n"
+    );
+    let scenario = Scenario::parse(&text, "sweep.toml").unwrap();
+    let warnings = scenario.check(&|_| Err("no file".to_owned())).unwrap();
+    let labels: Vec<&str> = warnings.iter().filter_map(|text| text.split(": ").next()).collect();
+    let expected: Vec<&str> = scenario.points().iter().map(|point| point.label.as_str()).collect();
+    assert_eq!(labels, expected, "{warnings:?}");
 }
