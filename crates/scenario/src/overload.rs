@@ -176,7 +176,7 @@ impl Loads<'_> {
             Overload { at, offered_bps: bps * wire, capacity_bps, since, more, under }
         };
         let over: Vec<Overload> = groups
-            .filter(|(_, _, bps)| *bps > 0.0)
+            .filter(|(_, ids, bps)| !ids.is_empty() && *bps > 0.0)
             .map(overload)
             .filter(|found| found.offered_bps > found.capacity_bps * FULL)
             .collect();
@@ -223,13 +223,13 @@ impl Loads<'_> {
         self.worst(groups)
     }
 
-    /// One host and the switch of each rack, in order; none if some host is attached to several switches.
+    /// One host and the switch of each rack, in order; none if some host is attached to several switches or to a host.
     fn racks(&self) -> Option<Vec<(HostId, NodeId)>> {
         let fabric = self.links.fabric;
         let attached = |host: HostId| {
             let mut nodes = fabric.ports(fabric.host_node(host)).iter().map(|link| fabric.link(*link).to);
             let first = nodes.next()?;
-            nodes.all(|node| node == first).then_some(first)
+            (!fabric.node(first).is_host() && nodes.all(|node| node == first)).then_some(first)
         };
         let hosts = (0..fabric.host_count() as u32).map(HostId);
         let switches: Vec<NodeId> = hosts.map(attached).collect::<Option<_>>()?;

@@ -98,6 +98,18 @@ fn failures_and_changes_count_from_when_they_happen() {
 }
 
 #[test]
+fn hosts_on_one_link_have_no_uplinks() {
+    let text = "[fabric]\nfile = \"pair.txt\"\n[traffic]\nsizes = { fixed = \"10 kB\" }\nload = 0.2\n\
+        load_of = \"host-links\"\n[scheme]\nname = \"ecmp\"\n[run]\nduration = \"1 ms\"\n";
+    for (load, expected) in [("0.2", None), ("0.97", Some("the links of `h0`"))] {
+        let scenario = Scenario::parse(&text.replace("0.2", load), "pair.toml").unwrap();
+        let plan =
+            scenario.plan(&scenario.points()[0], &|_| Ok(b"2 0 1\n0 1 10Gbps 1us 0\n".to_vec())).unwrap();
+        assert_eq!(plan.overloads.first().map(|found| found.at.as_str()), expected);
+    }
+}
+
+#[test]
 fn flows_that_all_start_at_once_overload_nothing() {
     let at_once =
         "[traffic]\nsizes = { fixed = \"10 MB\" }\npairs = \"permutation\"\narrivals = \"at-once\"\n";
