@@ -1,6 +1,7 @@
-//! [`Overload`]: a link to which more is offered than it carries, known before a run from traffic, routes and the scheme's
-//! split.
+//! [`Overload`]: a link to which more is offered than it carries, known before a run from traffic, routes and the
+//! scheme's split.
 
+use std::cmp::Reverse;
 use std::fmt::{self, Display, Formatter};
 
 use weft_fabric::{Fabric, Link};
@@ -16,12 +17,12 @@ use crate::settings::Settings;
 
 /// An offered load above this fraction of a rate is an overload.
 const FULL: f64 = 1.0 + 1e-9;
-/// State that lasts for less than this share of the arrivals makes no overload.
+/// A state of the links that lasts for less than this share of the measurement window makes no overload.
 const LASTING: f64 = 0.1;
 /// Racks times links from which on the load of single links is not computed.
 const MOST_WORK: usize = 20_000_000;
 
-/// More is offered than the links carry, for as long as flows arrive.
+/// More is offered than the links carry.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Overload {
     /// The links, such as `link l0->s3`.
@@ -32,6 +33,8 @@ pub struct Overload {
     pub capacity_bps: f64,
     /// From when on; zero from the start.
     pub since: Time,
+    /// Until when; `None` for as long as measured flows arrive.
+    pub until: Option<Time>,
     /// Links of the same kind that are overloaded, too.
     more: usize,
     /// By which split of traffic, if that matters.
@@ -40,7 +43,7 @@ pub struct Overload {
 
 impl Display for Overload {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Self { at, offered_bps, capacity_bps, since, more, under } = self;
+        let Self { at, offered_bps, capacity_bps, since, until, more, under } = self;
         write!(out, "offered load on {at}")?;
         if *more > 0 {
             write!(out, " (and {more} more like it)")?;
@@ -55,6 +58,12 @@ impl Display for Overload {
             write!(out, " is {} % of {its} capacity ({capacity}), headers included", round(share))?;
         } else {
             write!(out, " is more than {its} capacity ({capacity})")?;
+        }
+        if let Some(until) = until {
+            return write!(
+                out,
+                ", from {since} to {until}: overloaded during this time, so results depend on its length"
+            );
         }
         if *since > Time::ZERO {
             write!(out, ", from {since} on")?;
@@ -95,7 +104,38 @@ pub(crate) fn by_split(ground: &Ground, settings: &Settings) -> Vec<Overload> {
     over_time(fabric, events, offers, settings, of)
 }
 
-/// The overloads of the fabric from the start; if there are none, those from the last event on.
+/// A time between two changes of links.
+struct Stretch {
+    /// The events before it.
+    events: usize,
+    since: Time,
+    until: Time,
+}
+
+impl Stretch {
+    /// How much of it is in a window.
+    fn within(&self, (from, to): (Time, Time)) -> Duration {
+        self.until.min(to).saturating_since(self.since.max(from))
+    }
+
+    /// The times between changes of links, in order. Events that change no link's state or rate have no effect on
+    /// loads.
+    fn all(fabric: &Fabric, events: &[Event]) -> Vec<Self> {
+        let mut state = LinkStates::of(fabric);
+        let (mut all, mut since) = (Vec::new(), Time::ZERO);
+        for (events, event) in events.iter().enumerate() {
+            let differs = state.apply(&event.change) && event.change.is_visible();
+            if differs && event.at > since {
+                all.push(Self { events, since, until: event.at });
+                since = event.at;
+            }
+        }
+        all.push(Self { events: events.len(), since, until: Time::MAX });
+        all
+    }
+}
+
+/// The overloads of the longest time between two changes of links that has any. It lasts within the measurement window.
 fn over_time(
     fabric: &Fabric,
     events: &[Event],
@@ -106,19 +146,21 @@ fn over_time(
     if offers.is_empty() {
         return Vec::new();
     }
-    let end = Time::ZERO + settings.run.duration;
-    let lasting = Duration::from_ps((settings.run.duration.ps() as f64 * LASTING) as u64);
-    let first = events.partition_point(|event| event.at == Time::ZERO);
-    let last = events.partition_point(|event| event.at < end);
-    let found = of(&Links::after(fabric, &events[..first]));
-    let Some(event) = events[first..last].last().filter(|event| event.at + lasting <= end) else {
-        return found;
-    };
-    if !found.is_empty() {
-        return found;
+    let (from, to) = settings.measure.window;
+    let window = (from, to.min(Time::ZERO + settings.run.duration));
+    let span = window.1.saturating_since(window.0);
+    let lasting = Duration::from_ps((span.ps() as f64 * LASTING).ceil() as u64);
+    let mut lasts: Vec<Stretch> =
+        Stretch::all(fabric, events).into_iter().filter(|one| one.within(window) >= lasting).collect();
+    lasts.sort_by_key(|one| Reverse(one.within(window)));
+    for Stretch { events: before, since, until } in lasts {
+        let found = of(&Links::after(fabric, &events[..before]));
+        if !found.is_empty() {
+            let until = (until < window.1).then_some(until);
+            return found.into_iter().map(|overload| Overload { since, until, ..overload }).collect();
+        }
     }
-    let later = of(&Links::after(fabric, &events[..last])).into_iter();
-    later.map(|overload| Overload { since: event.at, ..overload }).collect()
+    Vec::new()
 }
 
 /// The links after some events.
@@ -172,8 +214,8 @@ impl Loads<'_> {
         let overload = |(at, ids, bps): (String, Vec<LinkId>, f64)| {
             let wire = ids.first().map_or(1.0, |id| self.wire(self.links.fabric.link(*id)));
             let capacity_bps: f64 = ids.iter().map(|id| self.links.capacity(*id)).sum();
-            let (since, more, under) = (Time::ZERO, 0, None);
-            Overload { at, offered_bps: bps * wire, capacity_bps, since, more, under }
+            let (since, until, more, under) = (Time::ZERO, None, 0, None);
+            Overload { at, offered_bps: bps * wire, capacity_bps, since, until, more, under }
         };
         let over: Vec<Overload> = groups
             .filter(|(_, ids, bps)| !ids.is_empty() && *bps > 0.0)

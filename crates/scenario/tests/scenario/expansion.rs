@@ -307,7 +307,8 @@ fn events_are_found_in_the_fabric_and_a_cut_is_a_warning() {
     let (fail, heal) = events.split_at(events.rfind("[[event]]").unwrap());
     let both = scenario(&format!("{fail}[[event]]\nat = \"20 ms\"\nfail = \"e0-a1\"\n{heal}"), &[]);
     let warnings = both.check(&no_files).unwrap();
-    assert!(warnings[0].contains("from 20 ms on there is no path between `h0` and `h2`"), "{warnings:?}");
+    assert!(warnings[0].contains("the uplinks of `e0`"), "{warnings:?}");
+    assert!(warnings[1].contains("from 20 ms on there is no path between `h0` and `h2`"), "{warnings:?}");
 }
 
 #[test]

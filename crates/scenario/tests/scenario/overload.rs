@@ -90,11 +90,60 @@ fn failures_and_changes_count_from_when_they_happen() {
     let plan = plan(&format!("{LEAVES}{heavy}[scheme]\nname = \"conga\"\n{later}"));
     assert_eq!(plan.overloads[0].since.ps(), 200_000_000);
     assert!(plan.overloads[0].to_string().contains(", from 200 us on:"), "{}", plan.overloads[0]);
-    let healed = format!("{later}{}", later.replace("fail", "heal").replace("200 us", "400 us"));
-    assert!(under("conga", &heavy, &healed).is_empty(), "an outage that ends is no lasting overload");
+    let healed = format!("{later}{}", later.replace("fail", "heal").replace("200 us", "290 us"));
+    assert!(under("conga", &heavy, &healed).is_empty(), "an outage of 9 % of the run is no lasting overload");
     let last: String = (0..5).map(|spine| fails("950 us", &format!("l0-s{spine}"))).collect();
     assert!(under("conga", &heavy, &last).is_empty(), "nor is one as short as the last twentieth");
     assert!(under("ecmp", &heavy, &fails("200 us", "l0-s0")).is_empty(), "seven uplinks carry it");
+}
+
+/// An event for each of five of the eight uplinks of `l0`; the other three do not carry its load.
+fn five(at: &str, what: &str) -> String {
+    (0..5).map(|spine| format!("[[event]]\nat = \"{at}\"\n{what} = \"l0-s{spine}\"\n")).collect()
+}
+
+fn outage(fails: &str, heals: &str) -> String {
+    five(fails, "fail") + &five(heals, "heal")
+}
+
+/// The overloads of a heavy load under `conga`, as text.
+fn texts(rest: &str) -> Vec<String> {
+    let heavy = FLOWS.replace("0.8", "0.9").replace("100 kB", "1 MB");
+    let plan = plan(&format!("{LEAVES}{heavy}[scheme]\nname = \"conga\"\n{rest}"));
+    plan.overloads.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn an_outage_that_ends_counts_if_it_lasts() {
+    for (fails, heals) in [("200 us", "950 us"), ("200 us", "400 us"), ("0 s", "300 us")] {
+        let found = texts(&outage(fails, heals));
+        let during = format!(
+            ", from {fails} to {heals}: overloaded during this time, so results depend on its length"
+        );
+        assert!(found.len() == 1 && found[0].contains(&during), "{found:?}");
+    }
+    // Events that do not change what links carry do not divide it.
+    let idle = "[[event]]\nat = \"250 us\"\nchange = \"l1-s0\"\nloss = 0.1\n\
+        [[event]]\nat = \"260 us\"\nheal = \"l2-s0\"\n";
+    assert_eq!(texts(&(five("200 us", "fail") + idle + &five("320 us", "heal"))).len(), 1);
+    let flap = "[[event]]\nflap = [\"l0-s0\", \"l0-s1\", \"l0-s2\", \"l0-s3\", \"l0-s4\"]\nat = \"100 us\"\n\
+        down = \"250 us\"\nup = \"50 us\"\ntimes = 3\n";
+    let found = texts(flap);
+    assert!(found.len() == 1 && found[0].contains(", from 100 us to 350 us: "), "{found:?}");
+}
+
+#[test]
+fn outages_outside_the_measurement_window_do_not_count() {
+    let window = "[measure]\nwindow = [\"500 us\", \"900 us\"]\n";
+    let of = |fails, heals| texts(&format!("{}{window}", outage(fails, heals)));
+    assert!(of("0 s", "50 us").is_empty(), "healed before it");
+    assert!(of("0 s", "530 us").is_empty(), "healed soon after its start");
+    assert!(of("920 us", "950 us").is_empty(), "after its end");
+    assert!(of("880 us", "990 us").is_empty(), "shortly before its end");
+    let found = of("100 us", "600 us");
+    assert!(found.len() == 1 && found[0].contains(", from 100 us to 600 us: "), "{found:?}");
+    let found = of("600 us", "950 us");
+    assert!(found.len() == 1 && found[0].contains(", from 600 us on: "), "{found:?}");
 }
 
 #[test]
