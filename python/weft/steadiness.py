@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from .summary import Summary
 
 LABELS = {"overloaded": "unstable", "growing": "unstable", "too-short": "too short", "out-of-range": "out of range"}
-"""What stands in the place of a mean, by state; runs in any other state, or of an earlier version, are not marked."""
+"""What stands in the place of a mean, by state.
+
+Runs that are ``steady``, ``static`` or ``not-judged``, and those of an earlier version, are not marked.
+"""
 NAMED = 5
 """Maximum number of marked groups that are named."""
 

@@ -48,7 +48,8 @@ def rows(summary: Summary, scheme: str, load: float) -> list[Any]:
 
 
 def test_results_of_an_earlier_version_and_steady_ones_are_not_marked(tmp_path: Path) -> None:
-    found = results(tmp_path, {("ecmp", 0.2, seed): state for seed, state in ((1, "steady"), (2, "static"))})
+    states = {1: "steady", 2: "static", 3: "not-judged"}
+    found = results(tmp_path, {("ecmp", 0.2, seed): state for seed, state in states.items()})
     summary = summarise(found, baseline="ecmp")
     assert all(row.mark is None for row in summary.rows)
     assert steadiness.notes(summary) == []

@@ -24,7 +24,8 @@ const MATTERS: f64 = 0.05;
 const STILL: f64 = 1.12;
 /// Standard errors by which growth must exceed zero.
 const ERRORS: f64 = 3.0;
-/// Hosts from which on the spread of their growth is the error; with fewer, it is that of the arrivals.
+/// Minimum number of receiving hosts to take the error of the growth from its spread over hosts; with fewer, it is taken
+/// from the arrivals.
 const HOSTS: usize = 8;
 /// If events leave less than this share of the time, growth is not judged.
 const REMAINS: f64 = 0.4;
@@ -34,13 +35,15 @@ pub struct Steady<'a> {
     plan: &'a Plan,
     /// When judging starts and ends; `None` if no flow arrives at a rate.
     span: Option<(Time, Time)>,
-    /// Whether no event changes links within the span.
-    undisturbed: bool,
+    /// The last event, if it leaves too little of the span to judge growth.
+    late: Option<Time>,
+    /// The first and the last start of all flows, whether they arrive at a rate or not.
+    starts: Option<(Time, Time)>,
     offered: f64,
     remaining: f64,
     /// Byte-seconds of backlog in each part, over the length of a part.
     backlog: [f64; PARTS],
-    /// The same by receiving host: in the second and third part, and in the last two.
+    /// Backlog by receiving host: in the second and third part, and in the last two.
     at_hosts: Vec<[f64; 2]>,
     longest: Duration,
 }
@@ -53,14 +56,15 @@ impl<'a> Steady<'a> {
         let (from, to) = plan.measure.window;
         let span = first.zip(last).map(|(first, last)| (first.start.max(from), last.start.min(to)));
         let span = span.filter(|(from, to)| from < to);
-        let (span, undisturbed) = span.map_or((None, true), |span| {
-            let (span, undisturbed) = after_events(plan, span);
-            (Some(span), undisturbed)
+        let (span, late) = span.map_or((None, None), |span| {
+            let (span, late) = after_events(plan.events.iter().map(|event| event.at), span);
+            (Some(span), late)
         });
         Self {
             plan,
             span,
-            undisturbed,
+            late,
+            starts: None,
             offered: 0.0,
             remaining: 0.0,
             backlog: [0.0; PARTS],
@@ -71,8 +75,10 @@ impl<'a> Steady<'a> {
 
     /// Adds a flow.
     pub fn add(&mut self, row: &FlowRow<'_>) {
-        let Some((from, to)) = self.span else { return };
         let flow = &row.flow;
+        let (first, last) = self.starts.unwrap_or((flow.start, flow.start));
+        self.starts = Some((first.min(flow.start), last.max(flow.start)));
+        let Some((from, to)) = self.span else { return };
         if !self.plan.traffic.arriving.has(flow.id) || flow.start > to {
             return;
         }
@@ -108,6 +114,7 @@ impl<'a> Steady<'a> {
             ("overloaded", overloads),
             ("too-short", self.short(arrived, to.saturating_since(from)).into_iter().collect()),
             ("growing", self.grows(arrived).into_iter().collect::<Vec<String>>()),
+            ("not-judged", self.unjudged().into_iter().collect()),
         ];
         let (state, reasons) =
             judged.into_iter().find(|(_, reasons)| !reasons.is_empty()).unwrap_or(("steady", Vec::new()));
@@ -144,7 +151,7 @@ impl<'a> Steady<'a> {
         let [_, _, third, fourth, last] = self.backlog;
         let late = f64::midpoint(fourth, last);
         let grows = late > third * STILL && late > MATTERS * self.offered;
-        (self.undisturbed && grows && self.errors() >= ERRORS).then(|| {
+        (self.late.is_none() && grows && self.errors() >= ERRORS).then(|| {
             format!(
                 "the backlog grows: from {} in the second fifth of the arrivals to {} in the last, with {} of the offered \
                  bytes arrived at their end: more is offered than the fabric carries under this scheme, or run.duration is too \
@@ -154,6 +161,17 @@ impl<'a> Steady<'a> {
                 percent(arrived)
             )
         })
+    }
+
+    /// Why growth was not judged.
+    fn unjudged(&self) -> Option<String> {
+        let (late, (from, to)) = (self.late?, self.span?);
+        let left = to.saturating_since(late).as_secs_f64() / to.saturating_since(from).as_secs_f64();
+        Some(format!(
+            "only {} of the judged time is left after the event at {late}; judging whether the backlog grows needs {}",
+            percent(left),
+            percent(REMAINS)
+        ))
     }
 
     /// By how many standard errors the backlog grew from the second and third part to the last two.
@@ -193,16 +211,17 @@ impl<'a> Steady<'a> {
         bytes.map(|bytes| bytes * bytes).sum::<f64>().sqrt()
     }
 
-    /// Why the tables of switches are out of their range: rules that are asked for faster than a switch installs them.
+    /// Why the tables of switches are out of their range: rules that are asked for faster than a switch installs them. If
+    /// all flows start at once, there is no rate to judge.
     fn beyond_tables(&self, controller: Option<&ControllerReport>) -> Option<String> {
         let busiest = controller?.busiest.as_ref()?;
-        let (from, to) = self.span?;
-        let span = to.saturating_since(from);
+        let (first, last) = self.starts.filter(|(first, last)| first < last)?;
+        let span = last.saturating_since(first);
         let took = busiest.latency * busiest.rules;
         (took > span).then(|| {
             let per_second = |count: f64| format!("{:.0}", count / span.as_secs_f64());
             format!(
-                "the controller sent `{}` {} rules for the flows of {}, {} a second, and a switch installs {:.0} a second: {:.1} \
+                "the controller sent `{}` {} rules for the flows that start within {}, {} a second, and a switch installs {:.0} a second: {:.1} \
                  times as many as it can, so connections wait for the rules of earlier ones",
                 self.plan.fabric.node(busiest.switch).name,
                 busiest.rules,
@@ -215,14 +234,18 @@ impl<'a> Steady<'a> {
     }
 }
 
-/// The span from the last event on, and whether enough of it remains to judge growth; else the whole span.
-fn after_events(plan: &Plan, (from, to): (Time, Time)) -> ((Time, Time), bool) {
-    let within = plan.events.iter().rfind(|event| event.at > Time::ZERO && event.at < to);
-    let Some(event) = within.filter(|event| event.at > from) else { return ((from, to), true) };
-    let (left, all) = (to.saturating_since(event.at), to.saturating_since(from));
+/// The span from the last of these events on, if enough of it remains to judge growth; otherwise the whole span and that
+/// event.
+fn after_events(
+    events: impl DoubleEndedIterator<Item = Time>,
+    (from, to): (Time, Time),
+) -> ((Time, Time), Option<Time>) {
+    let mut within = events.filter(|at| *at > Time::ZERO && *at > from && *at < to);
+    let Some(last) = within.next_back() else { return ((from, to), None) };
+    let (left, all) = (to.saturating_since(last), to.saturating_since(from));
     match left.as_secs_f64() >= REMAINS * all.as_secs_f64() {
-        true => ((event.at, to), true),
-        false => ((from, to), false),
+        true => ((last, to), None),
+        false => ((from, to), Some(last)),
     }
 }
 
@@ -261,7 +284,7 @@ fn seconds(time: Time) -> f64 {
 fn about(duration: Duration) -> Duration {
     let digits = duration.ps().checked_ilog10().unwrap_or_default().saturating_sub(2);
     let unit = 10_u64.pow(digits);
-    Duration::from_ps(duration.ps().div_ceil(unit) * unit)
+    Duration::from_ps(duration.ps().div_ceil(unit).saturating_mul(unit))
 }
 
 fn percent(share: f64) -> String {
@@ -271,6 +294,26 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_span_starts_at_the_last_event_that_leaves_enough_of_it() {
+        let (at, span) = (Time::from_ps, (Time::from_ps(100), Time::from_ps(200)));
+        for (events, expected) in [
+            (vec![], (span, None)),
+            (vec![0, 50, 100, 200, 250], (span, None)),
+            (vec![120, 150], ((at(150), span.1), None)),
+            (vec![120, 195], (span, Some(at(195)))),
+            (vec![195, 220], (span, Some(at(195)))),
+        ] {
+            assert_eq!(after_events(events.iter().map(|event| at(*event)), span), expected, "{events:?}");
+        }
+    }
+
+    #[test]
+    fn durations_are_given_with_three_digits_up_to_the_longest() {
+        let ps = [0, 7, 1_234, 999_999, u64::MAX].map(|ps| about(Duration::from_ps(ps)).ps());
+        assert_eq!(ps, [0, 7, 1_240, 1_000_000, u64::MAX]);
+    }
 
     #[test]
     fn what_waits_falls_evenly_from_start_to_end() {

@@ -40,6 +40,15 @@ fn each_scenario_is_judged_as_it_is() {
     let listed = "flow_list = [{ src = \"h0\", dst = \"h15\", bytes = \"1 MB\", start = \"0 s\" }]\n";
     let ring = "collective = \"ring-all-reduce\"\nbytes = \"200 kB\"\n";
     let failed = "[[event]]\nat = \"10 ms\"\nfail = \"l0-s1\"\n[[event]]\nat = \"14 ms\"\nheal = \"l0-s1\"\n";
+    // One of four uplinks is left, which does not carry a load of 0.4.
+    let three = |at: &str, what: &str| -> String {
+        (0..3).map(|spine| format!("[[event]]\nat = \"{at}\"\n{what} = \"l0-s{spine}\"\n")).collect()
+    };
+    let window = "[measure]\nwindow = [\"5 ms\", \"8 ms\"]\n";
+    let most = three("2 ms", "fail") + &three("9.5 ms", "heal");
+    let early = three("0 s", "fail") + &three("500 us", "heal") + window;
+    let after = three("8.5 ms", "fail") + window;
+    let late = "[[event]]\nat = \"9 ms\"\nfail = \"l0-s1\"\n[[event]]\nat = \"9.5 ms\"\nheal = \"l0-s1\"\n";
     let warm = "[measure]\nwindow = [\"10 ms\", \"20 ms\"]\n";
     for (what, traffic, scheme, duration, rest, state) in [
         ("small flows, short run", &*small(0.4), "ecmp", "10 ms", "", "steady"),
@@ -53,6 +62,10 @@ fn each_scenario_is_judged_as_it_is() {
         ("one path for all", &small(0.5), "single_path", "10 ms", "", "overloaded"),
         ("flows longer than the run", &elephants, "ecmp", "10 ms", "", "too-short"),
         ("a failure that ends", &small(0.4), "ecmp", "30 ms", failed, "steady"),
+        ("an outage that ends late", &small(0.4), "ecmp", "10 ms", &most, "overloaded"),
+        ("an event too late to judge growth", &small(0.2), "ecmp", "10 ms", late, "not-judged"),
+        ("an outage before the window", &small(0.4), "ecmp", "10 ms", &early, "steady"),
+        ("an outage after the window", &small(0.4), "ecmp", "10 ms", &after, "steady"),
         ("bursts that a host cannot take", incast, "ecmp", "10 ms", "", "overloaded"),
         ("a permutation at once", at_once, "ecmp", "10 ms", "", "static"),
         ("one flow", listed, "ecmp", "10 ms", "", "static"),
@@ -120,5 +133,12 @@ fn more_rules_than_a_switch_installs_are_out_of_range() {
     assert!(reason.contains("a switch installs 6667 a second"), "{reason}");
     assert_ne!(of("100 ns", &small(0.2))["state"], "out-of-range");
     let at_once = "sizes = { fixed = \"200 kB\" }\npairs = \"permutation\"\narrivals = \"at-once\"\n";
+    let listed: String = (0..8)
+        .map(|at| {
+            format!("{{ src = \"h{at}\", dst = \"h{}\", bytes = \"9 kB\", start = \"{at} us\" }}, ", 15 - at)
+        })
+        .collect();
+    let found = of("150 us", &format!("flow_list = [{listed}]\n"));
+    assert_eq!(found["state"], "out-of-range", "flows that do not arrive at a rate: {found}");
     assert_eq!(of("150 us", at_once), json!({ "state": "static", "reasons": [] }));
 }
