@@ -407,6 +407,10 @@ impl Scenario {
         let mut settings = self.settings(self.combinations.get(point.combination)?, problems)?;
         let fabric = settings.fabric.build(loader, problems)?;
         settings.transport.settle(&fabric);
+        if let Some(problem) = settings.transport.early(settings.rto_at) {
+            problems.add(problem);
+            return None;
+        }
         if let Some(problem) =
             scheme::misfit(settings.descriptor, &settings.scheme, &settings.scheme_at, &fabric)
         {

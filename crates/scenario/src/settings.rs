@@ -38,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) transport: Transport,
     /// The keys of [transport] that are set at this point.
     pub(crate) transport_keys: Vec<String>,
+    /// The position of `transport.rto`, or of the section if the key is missing.
+    pub(crate) rto_at: Span,
     /// The swept keys.
     pub(crate) swept: Vec<String>,
     pub(crate) run: Run,
@@ -89,6 +91,8 @@ impl Settings {
         let transport = Transport::decode(section.as_ref());
         let keys = section.iter().flat_map(|section| &section.table.0).map(|entry| entry.key.clone());
         let transport_keys = keys.collect();
+        let rto_at =
+            section.as_ref().map_or_else(Span::default, |section| scheme::At::of(section).key("rto"));
         let run = match root.section("run") {
             Some(section) => Run::decode(&section),
             None => Run::decode(&Section { path: "run".into(), table: &Table::default(), ..root.clone() }),
@@ -112,6 +116,7 @@ impl Settings {
             scheme_at,
             transport,
             transport_keys,
+            rto_at,
             swept: Vec::new(),
             run: run?,
             measure: measure?,

@@ -94,6 +94,16 @@ impl Transport {
         }
     }
 
+    /// The problem with `rto` at `position` if the fabric's round-trip time is not shorter.
+    pub(crate) fn early(&self, position: Span) -> Option<Problem> {
+        let Protocol::Uec(config) = &self.protocol else { return None };
+        let (rto, longest) = (config.rto(), config.base_rtt.filter(|longest| *longest >= config.rto())?);
+        let message =
+            format!("`transport.rto` is {rto}, and the longest path has a round-trip time of {longest}");
+        let label = format!("expected more than {longest}, or no `rto`: every packet would be sent again");
+        Some(Problem::at(position, message).label(label))
+    }
+
     /// The problem if the hosts' protocol is not one for which `scheme` at `position` chooses paths.
     pub(crate) fn misfit(&self, scheme: &Descriptor, position: Span) -> Option<Problem> {
         if !scheme.is_at_hosts || self.protocol.tcp().is_some() {
@@ -159,7 +169,7 @@ impl Transport {
         Some(Problem::at(position, message).label("lower `bytes` or `repeats`, or remove `connections`"))
     }
 
-    /// The same with the settings that applications choose on connections that stay open: without Nagle's algorithm.
+    /// A copy with what applications set on connections that stay open: they disable Nagle's algorithm.
     pub(crate) fn with_connections(&self, traffic: &Traffic) -> Self {
         let mut this = self.clone();
         if let Protocol::Tcp(config) = &mut this.protocol {

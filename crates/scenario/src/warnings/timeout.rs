@@ -15,12 +15,12 @@ pub(super) fn early(fabric: &Fabric, protocol: &Protocol) -> Option<String> {
     let in_us = |time: Duration| Duration::from_us(time.ps().div_ceil(1_000_000));
     let (wait, empty) = (in_us(wait), in_us(longest(fabric, packet, uec::Config::ANSWER.into())));
     let needed = empty + wait;
-    (config.rto < needed).then(|| {
+    (config.rto() < needed).then(|| {
         format!(
             "transport.rto is {}, but a packet may take {needed} to its acknowledgement, {empty} over the longest path and \
              {wait} in a full queue: packets that only wait are sent again, which fills queues further. Set rto above \
              {needed}, or a shorter fabric.queue",
-            config.rto
+            config.rto()
         )
     })
 }

@@ -408,12 +408,31 @@ fn a_timeout_that_queues_outlast_is_a_warning() {
     };
     // Six links of 1 us and 4198 B at 1 Gbps, and back with 84 B; a queue of 100 kB takes 800 us.
     let warnings = of(&["fabric.queue=100 kB"]);
-    let parts = ["transport.rto is 100 us", "may take 1.018 ms", "218 us over", "800 us in a full queue"];
+    let parts = ["transport.rto is 435", "may take 1.018 ms", "218 us over", "800 us in a full queue"];
     assert!(warnings.len() == 1 && parts.iter().all(|part| warnings[0].contains(part)), "{warnings:?}");
     assert_eq!(of(&["fabric.queue=100 kB", "transport.rto=1.1 ms"]), [""; 0]);
     assert_eq!(of(&["fabric.queue=136 kB", "fabric.rate=100 Gbps"]), [""; 0]);
     let shared = ["fabric.rate=100 Gbps", "fabric.queue=50 MB", "fabric.buffer=1 MB"];
     assert_eq!(of(&shared), [""; 0], "half of a shared buffer");
+}
+
+#[test]
+fn a_timeout_that_the_longest_path_outlasts_is_an_error() {
+    let of = |sets: &[&str]| {
+        let uec = ["transport.protocol=uec", "fabric.delay=30 us", "fabric.rate=100 Gbps"];
+        let one = scenario("", &[&uec[..], sets].concat());
+        one.plan(&one.points()[0], &no_files).map(|plan| plan.transport.protocol)
+    };
+    // Six links of 30 us each way.
+    let Ok(Protocol::Uec(config)) = of(&[]) else { panic!("no plan") };
+    assert_eq!(
+        (config.base_rtt, config.rto),
+        (Some(Duration::from_ps(362_055_360)), Some(config.base_rtt.unwrap() * 2))
+    );
+    let error = of(&["transport.rto=100 us"]).unwrap_err().to_string();
+    let parts = ["`transport.rto` is 100 us", "round-trip time of 362.05536 us", "expected more than"];
+    assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    assert!(of(&["transport.rto=400 us"]).is_ok());
 }
 
 #[test]

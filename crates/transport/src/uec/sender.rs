@@ -244,7 +244,7 @@ impl Sender {
 
     /// When [`Sender::time_out`] is due; [`Time::MAX`] if no packet is in flight.
     pub fn deadline(&mut self, config: &Config) -> Time {
-        self.oldest().map_or(Time::MAX, |(at, _)| at + config.rto)
+        self.oldest().map_or(Time::MAX, |(at, _)| at + config.rto())
     }
 
     /// The oldest transmission in flight: its time, and the packet's number.
@@ -277,7 +277,7 @@ impl Sender {
     /// Packets that are overdue will be sent again.
     pub fn time_out(&mut self, config: &Config, now: Time) {
         while let Some((at, number)) = self.oldest() {
-            if at + config.rto > now {
+            if at + config.rto() > now {
                 return;
             }
             let bytes = u64::from(self.size(config, number));
