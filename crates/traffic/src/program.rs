@@ -223,8 +223,8 @@ impl Program {
     /// A lower bound of the time from the first start to the last byte received, with hosts that send and receive at
     /// the rates of their links and nothing else in the network: the longest chain of flows that wait for each other,
     /// or the host that has the most to send or to receive. Flows of a chain take the time for their bytes at the
-    /// slower of the two hosts' rates, and the delay of the two hosts' links; all links of a host count together. A step of [`StepKind::Each`] does not make
-    /// a chain longer. Without circles only.
+    /// slower of the two hosts' rates, and the delay of the two hosts' links; all links of a host count together. A step
+    /// of [`StepKind::Each`] does not make a chain longer. The program must have no circles.
     pub fn bound(&self, places: &Places) -> Duration {
         let flow_time = |flow: &ListedFlow| {
             let rate = places.rate(flow.src).min(places.rate_in(flow.dst));

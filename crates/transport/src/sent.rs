@@ -63,14 +63,15 @@ pub(crate) struct News {
     pub(crate) sacked: u32,
     /// A segment with a retransmission in flight, not reported before, was acknowledged cumulatively.
     pub(crate) retransmitted: bool,
-    /// An original that was never retransmitted was delivered: lowest such sequence number.
+    /// The lowest sequence number of the originals delivered that were never retransmitted.
     pub(crate) lowest_original: Option<u32>,
-    /// The same, highest end.
+    /// The highest end of the originals delivered that were never retransmitted.
     pub(crate) highest_original: Option<u32>,
     /// Send times of the first and the last of the segments acknowledged cumulatively, among those never retransmitted
     /// or reported before.
     acked: Option<(Tick, Tick)>,
-    /// The same of those reported.
+    /// Send times of the first and the last of the segments reported by SACK for the first time, among those never
+    /// retransmitted.
     reported: Option<(Tick, Tick)>,
     /// A segment that was ever retransmitted was acknowledged cumulatively.
     ambiguous: bool,

@@ -54,7 +54,7 @@ const QUANTITIES: [(&str, &str); 7] = [
     ("buffer", "queue"),
     ("queue", "queue"),
 ];
-/// The same, if they are a whole word of a name.
+/// Words of names by which other programs call an attribute of a link. As a part of a word they mean nothing.
 const WORDS: [(&str, &str); 6] = [
     ("rate", "rate"),
     ("bitrate", "rate"),

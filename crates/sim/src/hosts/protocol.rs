@@ -54,7 +54,8 @@ pub trait Nics {
 /// [`News::Acknowledged`](crate::journal::News::Acknowledged) at the source as soon as it knows so. Both ends tell once
 /// that they have closed or given up.
 ///
-/// The owner of a packet is the number of its flow (on a connection that several flows share, of its last flow), then [`Hosts::STRAND_BITS`] bits of the subflow and the side.
+/// The owner of a packet is the number of its flow (on a connection that several flows share, of its last flow), then
+/// [`Hosts::STRAND_BITS`] bits of the subflow and the side.
 pub trait Hosts: Send {
     /// Bits of a packet's owner below the flow's number.
     const STRAND_BITS: u32;

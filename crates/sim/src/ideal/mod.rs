@@ -64,7 +64,7 @@ impl Ideal {
         self.fct_of(&self.framing, fabric, routes, flow)
     }
 
-    /// The same of a flow on a connection that is open already: without a handshake.
+    /// The ideal completion time and hops of a flow on a connection that is already open: without a handshake.
     pub fn fct_on_open(&self, fabric: &Fabric, routes: &EqualCost, flow: &Flow) -> (Duration, u32) {
         self.fct_of(&Framing { round_trips: 0, ..self.framing }, fabric, routes, flow)
     }

@@ -159,7 +159,7 @@ pub(crate) enum Frto {
     Off,
     /// The next ACKs decide.
     Head,
-    /// The same, and new data goes before what is lost.
+    /// The next ACKs decide, and new data is sent before lost data.
     New,
 }
 
