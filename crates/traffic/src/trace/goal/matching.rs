@@ -4,9 +4,10 @@
 //! A receive from any rank or with any tag makes that depend on the time, except if only one message is left for it, if
 //! all are from one rank, which sends them in order, or if all receives that are left accept all messages that are left.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
-use super::order::Order;
+use super::order::{Before, Order};
 use super::{TraceError, at};
 use crate::dependencies::Node;
 
@@ -47,9 +48,17 @@ pub enum Match {
 /// Source and tag of a message.
 type Channel = (u32, u32);
 
+/// What a receive accepts: a source and a tag, or any.
+type Pattern = (Option<u32>, Option<u32>);
+
 impl Half {
-    fn accepts(&self, (src, tag): Channel) -> bool {
-        self.src.is_none_or(|own| own == src) && self.tag.is_none_or(|own| own == tag)
+    fn pattern(&self) -> Pattern {
+        (self.src, self.tag)
+    }
+
+    /// The patterns that accept this message.
+    fn patterns(&self) -> [Pattern; 4] {
+        [(None, None), (self.src, None), (None, self.tag), (self.src, self.tag)]
     }
 
     fn channel(&self) -> Option<Channel> {
@@ -75,12 +84,12 @@ pub fn matches(
     let places = orders.iter().filter_map(|(rank, order)| Some((*rank, order.places()?)));
     let places: BTreeMap<u32, Vec<usize>> = places.collect();
     let place = |rank: u32, half: &Half| places.get(&rank).map_or(half.operation, |of| of[half.operation]);
-    let mut matches = Vec::new();
+    let (mut matches, mut before) = (Vec::new(), BTreeMap::new());
     for (rank, Inbox { mut sends, mut receives }) in inboxes {
         sends.sort_by_key(|send| (send.src, place(send.src.unwrap_or_default(), send)));
         receives.sort_by_key(|receive| place(rank, receive));
         for (sends, receives) in groups(&sends, &receives) {
-            Group { rank, orders, sends: sends.into(), receives: receives.into() }.resolve(&mut matches)?;
+            Group { rank, sends, receives, taken: 0 }.resolve(orders, &mut before, &mut matches)?;
         }
     }
     Ok(matches)
@@ -89,34 +98,34 @@ pub fn matches(
 /// Messages and receives that can be for each other, apart from all that cannot.
 fn groups(sends: &[Half], receives: &[Half]) -> Vec<(Vec<Half>, Vec<Half>)> {
     let channels = sends.iter().chain(receives).filter_map(Half::channel);
-    let mut channels: BTreeMap<Channel, usize> = channels.map(|channel| (channel, 0)).collect();
+    let channels: BTreeSet<Channel> = channels.collect();
+    let channels: BTreeMap<Channel, usize> = channels.into_iter().zip(0..).collect();
+    let mut by_tag: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    channels.iter().for_each(|((_, tag), number)| by_tag.entry(*tag).or_default().push(*number));
     let mut parents: Vec<usize> = (0..channels.len()).collect();
-    channels.values_mut().zip(0..).for_each(|(number, at)| *number = at);
-    let root = |parents: &[usize], mut at: usize| {
-        while parents[at] != at {
-            at = parents[at];
-        }
-        at
-    };
     let open = receives.iter().filter(|receive| receive.channel().is_none());
-    let open: BTreeMap<_, &Half> = open.map(|receive| ((receive.src, receive.tag), receive)).collect();
-    let mut first_of: BTreeMap<(Option<u32>, Option<u32>), usize> = BTreeMap::new();
-    for (pattern, receive) in open {
-        let mut accepted = channels.iter().filter(|(channel, _)| receive.accepts(**channel));
-        let Some((_, first)) = accepted.next() else { continue };
+    let open: BTreeSet<Pattern> = open.map(Half::pattern).collect();
+    let mut first_of: BTreeMap<Pattern, usize> = BTreeMap::new();
+    for pattern in open {
+        let accepted: Vec<usize> = match pattern {
+            (Some(src), _) => channels.range((src, 0)..=(src, u32::MAX)).map(|(_, number)| *number).collect(),
+            (None, Some(tag)) => by_tag.get(&tag).cloned().unwrap_or_default(),
+            (None, None) => (0..channels.len()).collect(),
+        };
+        let Some((first, others)) = accepted.split_first() else { continue };
         first_of.insert(pattern, *first);
-        for (_, other) in accepted {
-            let (one, other) = (root(&parents, *first), root(&parents, *other));
+        for other in others {
+            let (one, other) = (root(&mut parents, *first), root(&mut parents, *other));
             parents[one.max(other)] = one.min(other);
         }
     }
     let mut groups: BTreeMap<Option<usize>, (Vec<Half>, Vec<Half>)> = BTreeMap::new();
-    let group = |half: &Half| {
+    let mut group = |half: &Half| {
         let number = match half.channel() {
             Some(channel) => channels.get(&channel),
-            None => first_of.get(&(half.src, half.tag)),
+            None => first_of.get(&half.pattern()),
         };
-        number.map(|number| root(&parents, *number))
+        number.map(|number| root(&mut parents, *number))
     };
     for send in sends {
         groups.entry(group(send)).or_default().0.push(*send);
@@ -127,57 +136,109 @@ fn groups(sends: &[Half], receives: &[Half]) -> Vec<(Vec<Half>, Vec<Half>)> {
     groups.into_values().collect()
 }
 
-/// Messages and receives that can be for each other, in the order in which they are sent, of each rank, and posted.
-struct Group<'a> {
-    rank: u32,
-    orders: &'a BTreeMap<u32, Order>,
-    sends: VecDeque<Half>,
-    receives: VecDeque<Half>,
+/// The first of the channels that are in one group with this one. The way there is half as long the next time.
+fn root(parents: &mut [usize], mut at: usize) -> usize {
+    while parents[at] != at {
+        parents[at] = parents[parents[at]];
+        at = parents[at];
+    }
+    at
 }
 
-impl Group<'_> {
-    fn resolve(mut self, matches: &mut Vec<Match>) -> Result<(), TraceError> {
+/// Messages and receives that can be for each other, in the order in which they are sent, of each rank, and posted.
+struct Group {
+    rank: u32,
+    sends: Vec<Half>,
+    receives: Vec<Half>,
+    /// How many of the receives have taken a message.
+    taken: usize,
+}
+
+/// The orders of ranks, prepared when a question about them comes up.
+type Prepared<'a> = BTreeMap<u32, Before<'a>>;
+
+/// The first two neighbours of the operations of a rank of which it depends on the time which starts first.
+fn unordered<'a>(
+    rank: u32,
+    operations: &[usize],
+    orders: &'a BTreeMap<u32, Order>,
+    before: &mut Prepared<'a>,
+) -> Option<(usize, usize)> {
+    let order = orders.get(&rank)?;
+    before.entry(rank).or_insert_with(|| Before::of(order)).unordered(operations)
+}
+
+impl Group {
+    fn resolve<'a>(
+        mut self,
+        orders: &'a BTreeMap<u32, Order>,
+        before: &mut Prepared<'a>,
+        matches: &mut Vec<Match>,
+    ) -> Result<(), TraceError> {
         let is_open = self.receives.iter().any(|receive| receive.channel().is_none());
         if is_open && self.sends.len() > 1 {
-            self.check_posting()?;
+            self.check_posting(orders, before)?;
         }
-        let sources: BTreeSet<Option<u32>> = self.sends.iter().map(|send| send.src).collect();
+        // The messages left that each receive accepts, by their index.
+        let mut left: BTreeMap<Pattern, BTreeSet<usize>> =
+            self.receives.iter().map(|receive| (receive.pattern(), BTreeSet::new())).collect();
+        let mut is_left = vec![true; self.sends.len()];
+        for (index, send) in self.sends.iter().enumerate() {
+            for pattern in send.patterns() {
+                if let Some(left) = left.get_mut(&pattern) {
+                    left.insert(index);
+                }
+            }
+        }
         let mut checked = BTreeSet::new();
-        while let Some(receive) = self.receives.pop_front() {
-            let accepts = |send: &Half| send.channel().is_some_and(|channel| receive.accepts(channel));
-            let Some(first) = self.sends.iter().position(accepts) else {
-                let why = format!("nobody sends this message {}", receive.spell(self.rank));
-                return Err(at(receive.line, why));
+        while let Some(receive) = self.receives.get(self.taken).copied() {
+            let accepted = &left[&receive.pattern()];
+            let Some(&first) = accepted.first() else {
+                return Err(self.unsent(&receive));
             };
-            let of_others = |send: &&Half| accepts(send) && send.src != self.sends[first].src;
-            let other = if receive.src.is_none() && sources.len() > 1 {
-                self.sends.iter().find(of_others).copied()
-            } else {
-                None
-            };
-            if let Some(other) = other {
-                self.receives.push_front(receive);
-                let first = self.sends[first];
-                return self.by_arrival(first, other, matches);
+            let src = self.sends[first].src;
+            // Messages are in the order of their sources.
+            let of_src = self.sends.partition_point(|send| send.src < src)
+                ..self.sends.partition_point(|send| send.src <= src);
+            if let Some(&other) = accepted.range((Bound::Included(of_src.end), Bound::Unbounded)).next() {
+                let pair = (self.sends[first], self.sends[other]);
+                self.sends = self.remaining(&is_left).copied().collect();
+                return self.by_arrival(pair, matches);
             }
-            let src = self.sends[first].src.unwrap_or_default();
             if receive.tag.is_none() && checked.insert(src) {
-                self.check_sending(src)?;
+                let sends: Vec<&Half> = of_src.filter(|at| is_left[*at]).map(|at| &self.sends[at]).collect();
+                self.check_sending(&sends, orders, before)?;
             }
-            if let Some(send) = self.sends.remove(first) {
-                self.fits(&send, &receive)?;
-                matches.push(Match::One(send, receive));
+            let send = self.sends[first];
+            is_left[first] = false;
+            for pattern in send.patterns() {
+                if let Some(left) = left.get_mut(&pattern) {
+                    left.remove(&first);
+                }
             }
+            self.taken += 1;
+            self.fits(&send, &receive)?;
+            matches.push(Match::One(send, receive));
         }
-        self.sends.front().map_or(Ok(()), |send| Err(self.unreceived(send)))
+        self.remaining(&is_left).next().map_or(Ok(()), |send| Err(self.unreceived(send)))
+    }
+
+    /// The messages that are left.
+    fn remaining(&self, is_left: &[bool]) -> impl Iterator<Item = &Half> {
+        self.sends.iter().zip(is_left).filter_map(|(send, is_left)| is_left.then_some(send))
     }
 
     /// All that is left matches in the order of arrival, if every receive accepts every message; otherwise it depends
     /// on the time whether the first receive takes `first` or `other`, and what is left for the others.
-    fn by_arrival(self, first: Half, other: Half, matches: &mut Vec<Match>) -> Result<(), TraceError> {
-        let channels: BTreeSet<Channel> = self.sends.iter().filter_map(Half::channel).collect();
-        let takes_all = |receive: &Half| channels.iter().all(|channel| receive.accepts(*channel));
-        if let Some(choosy) = self.receives.iter().find(|receive| !takes_all(receive)) {
+    fn by_arrival(self, (first, other): (Half, Half), matches: &mut Vec<Match>) -> Result<(), TraceError> {
+        let receives = &self.receives[self.taken..];
+        let sources: BTreeSet<Option<u32>> = self.sends.iter().map(|send| send.src).collect();
+        let tags: BTreeSet<Option<u32>> = self.sends.iter().map(|send| send.tag).collect();
+        let is_all = |all: &BTreeSet<Option<u32>>, own: Option<u32>| {
+            own.is_none() || (all.len() == 1 && all.contains(&own))
+        };
+        let takes_all = |receive: &Half| is_all(&sources, receive.src) && is_all(&tags, receive.tag);
+        if let Some(choosy) = receives.iter().find(|receive| !takes_all(receive)) {
             let why = format!(
                 "whether this receive takes the message of rank {} (line {}) or of rank {} (line {}) depends on the \
                  time, and the receive on line {} does not accept all that are left; give the source or the tag",
@@ -187,39 +248,38 @@ impl Group<'_> {
                 other.line,
                 choosy.line
             );
-            return Err(at(self.receives[0].line, why));
+            return Err(at(receives[0].line, why));
         }
-        match self.sends.len().cmp(&self.receives.len()) {
-            std::cmp::Ordering::Less => {
-                let receive = self.receives[self.sends.len()];
-                return Err(at(
-                    receive.line,
-                    format!("nobody sends this message {}", receive.spell(self.rank)),
-                ));
-            }
-            std::cmp::Ordering::Greater => return Err(self.unreceived(&self.sends[self.receives.len()])),
-            std::cmp::Ordering::Equal => {}
+        if let Some(receive) = receives.get(self.sends.len()) {
+            return Err(self.unsent(receive));
+        }
+        if let Some(send) = self.sends.get(receives.len()) {
+            return Err(self.unreceived(send));
         }
         let largest = self.sends.iter().max_by_key(|send| send.bytes);
-        let smallest = self.receives.iter().min_by_key(|receive| receive.bytes);
+        let smallest = receives.iter().min_by_key(|receive| receive.bytes);
         if let (Some(send), Some(receive)) = (largest, smallest) {
             self.fits(send, receive)?;
         }
-        matches.push(Match::Arrival(self.sends.into(), self.receives.into()));
+        let receives = receives.to_vec();
+        matches.push(Match::Arrival(self.sends, receives));
         Ok(())
     }
 
     /// Receives are posted in one order, whatever the time.
-    fn check_posting(&self) -> Result<(), TraceError> {
+    fn check_posting<'a>(
+        &self,
+        orders: &'a BTreeMap<u32, Order>,
+        before: &mut Prepared<'a>,
+    ) -> Result<(), TraceError> {
         let operations: Vec<usize> = self.receives.iter().map(|receive| receive.operation).collect();
-        let unordered = self.orders.get(&self.rank).and_then(|order| order.unordered(&operations));
         let line = |operation| {
             self.receives
                 .iter()
                 .find(|receive| receive.operation == operation)
                 .map_or(0, |receive| receive.line)
         };
-        unordered.map_or(Ok(()), |(one, other)| {
+        unordered(self.rank, &operations, orders, before).map_or(Ok(()), |(one, other)| {
             let why = format!(
                 "whether this receive or the one on line {} is posted first depends on the time, and both accept a \
                  message from any rank or with any tag; let one require the other",
@@ -229,17 +289,21 @@ impl Group<'_> {
         })
     }
 
-    /// A rank sends messages with different tags in one order, whatever the time.
-    fn check_sending(&self, src: u32) -> Result<(), TraceError> {
-        let sends: Vec<&Half> = self.sends.iter().filter(|send| send.src == Some(src)).collect();
+    /// A rank sends these messages, all that are left of it, in one order if their tags differ, whatever the time.
+    fn check_sending<'a>(
+        &self,
+        sends: &[&Half],
+        orders: &'a BTreeMap<u32, Order>,
+        before: &mut Prepared<'a>,
+    ) -> Result<(), TraceError> {
         if sends.iter().all(|send| send.tag == sends[0].tag) {
             return Ok(());
         }
         let operations: Vec<usize> = sends.iter().map(|send| send.operation).collect();
-        let unordered = self.orders.get(&src).and_then(|order| order.unordered(&operations));
         let line =
             |operation| sends.iter().find(|send| send.operation == operation).map_or(0, |send| send.line);
-        unordered.map_or(Ok(()), |(one, other)| {
+        let src = sends[0].src.unwrap_or_default();
+        unordered(src, &operations, orders, before).map_or(Ok(()), |(one, other)| {
             let why = format!(
                 "whether this message or the one on line {} is sent first depends on the time, and a receive of rank {} \
                  accepts any tag; let one require the other",
@@ -266,5 +330,9 @@ impl Group<'_> {
 
     fn unreceived(&self, send: &Half) -> TraceError {
         at(send.line, format!("nobody receives this message {}", send.spell(self.rank)))
+    }
+
+    fn unsent(&self, receive: &Half) -> TraceError {
+        at(receive.line, format!("nobody sends this message {}", receive.spell(self.rank)))
     }
 }

@@ -605,6 +605,34 @@ mod tests {
         assert_eq!(needs(text), ["f0 f1 Acknowledged", "s0 f1 Received", "s1 f0 Received"]);
     }
 
+    /// If the work grew with the square of the lines, these files would take minutes.
+    #[test]
+    fn the_work_on_a_file_grows_with_its_size() {
+        let (ranks, all) = (20_000, 1..=20_000);
+        let rank = |number: u32, block: String| format!("rank {number} {{ {block} }}\n");
+        let file = |zero: String, other: &dyn Fn(u32) -> String| -> String {
+            let others: String = all.clone().map(|number| rank(number, other(number))).collect();
+            format!("num_ranks {}\n{}{others}", ranks + 1, rank(0, zero))
+        };
+        let two = |to: &str| format!("send 1b to {to} tag 1\nsend 1b to {to} tag 2\n");
+        // A rank receives with any tag from each of the others.
+        let any = |number: u32| format!("recv 1b from {number} tag -1\n").repeat(2);
+        let many = file(all.clone().map(any).collect(), &|_| two("0"));
+        // A rank sends with two tags to each of the others.
+        let sent = file(all.clone().map(|number| two(&number.to_string())).collect(), &|_| any(0));
+        // One group, in which each receive takes the last of the messages.
+        let last = all.clone().rev().map(any).collect::<String>() + "recv 1b from -1 tag 3\n";
+        let group = file(last, &|number| two("0") + if number == 1 { "send 1b to 0 tag 3\n" } else { "" });
+        // Every receive accepts every message.
+        let arrival = file("recv 1b from -1 tag -1\n".repeat(2 * ranks), &|number| {
+            format!("send 1b to 0 tag {number}\n").repeat(2)
+        });
+        for (text, flows) in [(many, 2), (sent, 2), (group, 2), (arrival, 2)] {
+            let read = read_goal(text.as_bytes()).unwrap();
+            assert_eq!(read.flows.flows.len() / ranks, flows);
+        }
+    }
+
     #[test]
     fn processors_and_interfaces_are_ignored_and_named_once() {
         let ignored = |cpu: u32| {
