@@ -10,8 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+import sample
 import weft
 from chromium import opened
+from weft.results import Results
 from weft.studies import Size, Verdict
 from weft.studies.base import Simulated
 from weft.studies.load_balancing import LoadBalancing, claims, listing, measures, own, setups, standing, survey, table
@@ -293,9 +295,11 @@ def tiny(tmp_path_factory):
                         ("ecmp", "tcp_path"),
                     ),
                     (next(s for s in survey.setups(size) if s.name == "cut_web-search_dctcp"), ("ecmp", "drill")),
-                    (next(s for s in own.setups(size) if s.name == "testbed-mild"), ("ecmp", "conga")),
                 )
             ]
+            testbed = next(s for s in own.setups(size) if s.name == "testbed-mild")
+            changes = {"seconds": 0.002, "window": (0.001, 0.002), "loads": (0.7,), "seeds": 2}
+            few.append(replace(testbed, schemes=("ecmp", "conga"), **changes))
             return [Simulated(setup.name, setup.scenario()) for setup in few]
 
     out = tmp_path_factory.mktemp("load-balancing") / "study"
@@ -320,6 +324,26 @@ def test_a_run_gives_rows_tables_and_figures(tiny):
     assert "| `drill` |" in (out / "survey.md").read_text()
     files = study.plot(out, None, ["png"])
     assert [path.name for path in files] == ["slowdown-dctcp.png"]
+
+
+def test_flows_of_the_warm_up_do_not_count(tiny):
+    _, out, _ = tiny
+    part = Results(out / "testbed-mild")
+    flows = part.flows(measured=False)
+    assert set(flows["measured"]) == {False, True}
+    wanted = flows.filter("measured").group_by("scheme", "seed").agg(pl.col("fct_s").mean())
+    found = measures.gather({"testbed-mild": part}).select("scheme", "seed", "mean_fct_s")
+    assert {(s, n): v for s, n, v in found.iter_rows()} == pytest.approx({(s, n): v for s, n, v in wanted.iter_rows()})
+
+
+def test_elephants_that_start_before_the_window_count(tmp_path):
+    path = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp", "hedera"]}, 2)
+    for run in Results(path).finished:
+        file = run.path / "flows.parquet"
+        pl.read_parquet(file).with_columns(measured=pl.lit(value=False)).write_parquet(file)
+    found = measures.gather({"elephants-permutation": Results(path)})
+    assert len(found) == 4
+    assert found["bisection"].min() > 0
 
 
 def test_the_page_sorts_by_click_and_by_key(tiny, browser):

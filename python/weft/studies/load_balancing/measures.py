@@ -46,7 +46,9 @@ def gather(results: Mapping[str, Results]) -> pl.DataFrame:
 
 
 def _part(name: str, part: Results) -> pl.DataFrame:
-    optima = _optima(part) if name.startswith("elephants-") else {}
+    # Elephants start before the window in which their goodput is measured, and do not end.
+    elephants = name.startswith("elephants-")
+    optima = _optima(part) if elephants else {}
     rows = [
         {
             "run": run.id,
@@ -64,7 +66,7 @@ def _part(name: str, part: Results) -> pl.DataFrame:
     small, large = pl.col("class") == "mouse", pl.col("class") == "elephant"
     rate = pl.col("throughput_bps")
     flows = (
-        part.scan_flows(measured=False)
+        part.scan_flows(measured=not elephants)
         .group_by("run")
         .agg(
             pl.col("fct_s").mean().alias("mean_fct_s"),
