@@ -6,7 +6,7 @@ least one of its runs is: a mean over a run without a steady state depends on ho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -66,11 +66,6 @@ def mark_of(summaries: Iterable[Mapping[str, Any]]) -> Mark | None:
     return Mark(label, len(found), len(every), "; ".join(str(reason) for reason in reasons))
 
 
-def marked(results: Results) -> set[str]:
-    """The ids of the finished runs that are marked."""
-    return {run for run, head in results.aggregates.heads().items() if label_of(head) is not None}
-
-
 def applied(results: Results, summary: Summary) -> Summary:
     """The summary with marks, and without differences of or from marked groups."""
     heads = results.aggregates.heads()
@@ -118,18 +113,55 @@ def notes(summary: Summary) -> list[str]:
 
 def remark(parts: Mapping[str, Results]) -> str:
     """Which runs of a study are marked, with the first reason; empty if none is."""
-    heads = [head for part in parts.values() for head in part.aggregates.heads().values()]
+    heads = [head for part in parts.values() if part.finished for head in part.aggregates.heads().values()]
     mark = mark_of(heads)
-    return (
-        ""
-        if mark is None
-        else f"{mark.runs} of {plural(mark.of, 'run')} not in range, the first {mark.label}: {mark.reason}"
-    )
+    if mark is None:
+        return ""
+    how_many = f"{mark.runs} of {plural(mark.of, 'run')} were not in a steady state"
+    return f"{how_many}, the first {mark.label}: {mark.reason}"
 
 
-def without(parts: Mapping[str, Results], runs: Mapping[str, Sequence[str] | set[str]]) -> dict[str, Results]:
-    """The parts of a study without these runs of each; parts without any run left are left out."""
+@dataclass(frozen=True)
+class MarkedGroup:
+    """All runs of a scheme at a point of a study's part, at least one of which is marked."""
+
+    part: str
+    name: str
+    runs: frozenset[str]
+    mark: Mark
+
+    @property
+    def text(self) -> str:
+        """Such as ``2 of 3 runs were not in a steady state, in clos (ecmp, load 0.8) unstable: offered ...``."""
+        mark = self.mark
+        how_many = f"{mark.runs} of {plural(mark.of, 'run')} were not in a steady state"
+        return f"{how_many}, in {self.part} ({self.name}) {mark.label}: {mark.reason}"
+
+
+def groups(parts: Mapping[str, Results]) -> list[MarkedGroup]:
+    """The marked groups of a study's parts."""
+    found = []
+    for name, part in parts.items():
+        if not part.finished:
+            continue
+        heads = part.aggregates.heads()
+        runs: dict[tuple[str, str], list[str]] = {}
+        for run in part.finished:
+            runs.setdefault((run.scheme, run.point), []).append(run.id)
+        for values, own in runs.items():
+            mark = mark_of(heads[run] for run in own)
+            if mark is not None:
+                found.append(MarkedGroup(name, ", ".join(filter(None, values)), frozenset(own), mark))
+    return found
+
+
+def without(parts: Mapping[str, Results], groups: Iterable[MarkedGroup]) -> dict[str, Results]:
+    """The parts of a study without these groups; parts without any run left are left out."""
+    left_out: dict[str, set[str]] = {}
+    for group in groups:
+        left_out.setdefault(group.part, set()).update(group.runs)
     kept = {
-        name: part.only([run.id for run in part.finished if run.id not in runs[name]]) for name, part in parts.items()
+        name: part.only([run.id for run in part.finished if run.id not in left_out[name]]) if name in left_out else part
+        for name, part in parts.items()
     }
-    return {name: part for name, part in kept.items() if part.finished}
+    return {name: part for name, part in kept.items() if part.finished or name not in left_out}

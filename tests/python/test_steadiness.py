@@ -118,38 +118,68 @@ def test_figures_say_which_points_they_leave_out(tmp_path: Path) -> None:
 
 
 class Sample(Study):
-    """A study with a claim from the first load and one from the second."""
+    """A study with a claim from each load, one from the traffic, one from another part, and one that has a note."""
 
     name = "sample"
     summary = chosen = ""
+    of_traffic = ("traffic",)
 
     def parts(self, size: Size) -> list[Any]:
         """No runs."""
         return []
 
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """One claim for each load."""
-        rows = []
-        for load in (0.2, 0.4):
-            runs = [run.seed for run in results["one"].finished if run.overrides["traffic.load"] == load]
-            rows.append(StudyRow(f"S{load}", "", Verdict.held, float(len(runs)), None, None, "", ""))
-        return Outcome(rows, [])
+        """The number of runs of each kind."""
+
+        def row(ident: str, value: int, note: str = "") -> StudyRow:
+            return StudyRow(ident, "", Verdict.held, float(value), None, None, "", note)
+
+        one = results["one"].finished if "one" in results else []
+        of_load = {load: sum(run.overrides["traffic.load"] == load for run in one) for load in (0.2, 0.4)}
+        rows = [row(f"S{load}", runs) for load, runs in of_load.items()]
+        rows += [row("traffic", len(one)), row("note", of_load[0.2], f"beside: {of_load[0.4]} runs")]
+        return Outcome([*rows, row("other", len(results["other"].finished))], [])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Any) -> list[Path]:
         """Nothing."""
         return []
 
 
+def judged(tmp_path: Path, marks: dict[tuple[str, float, int], str]) -> dict[str, StudyRow]:
+    parts = {name: results(tmp_path / name, found) for name, found in (("one", marks), ("other", {}))}
+    return {row.id: row for row in Sample().judged(parts).rows}
+
+
 def test_a_study_gives_no_verdict_from_marked_runs(tmp_path: Path) -> None:
-    found = results(tmp_path, {("spray", 0.4, seed): "overloaded" for seed in (1, 2, 3)})
-    outcome = Sample().judged({"one": found})
-    assert [row.verdict for row in outcome.rows] == [Verdict.held, Verdict.not_measured]
-    assert outcome.rows[1].note.startswith("not in range: 3 of 18 runs not in range, the first unstable")
-    assert outcome.rows[1].measured is not None
-    assert len(outcome.remarks) == 1
+    rows = judged(tmp_path, {("spray", 0.4, seed): "overloaded" for seed in (1, 2, 3)})
+    assert {ident for ident, row in rows.items() if row.verdict == Verdict.not_measured} == {"S0.4"}
+    said = "no verdict: 3 of 3 runs were not in a steady state, in one (spray, load 0.4) unstable: "
+    assert rows["S0.4"].note == said + REASON
+    assert rows["S0.4"].measured is not None
+    # What is only in a note is that of the other runs.
+    assert rows["note"].note == "beside: 6 runs"
+
+
+def test_a_row_names_a_marked_group_that_matters_to_it(tmp_path: Path) -> None:
+    rows = judged(tmp_path, {("ecmp", 0.2, 1): "growing", ("spray", 0.4, 2): "too-short"})
+    assert "1 of 3 runs were not in a steady state, in one (ecmp, load 0.2) unstable" in rows["S0.2"].note
+    assert "1 of 3 runs were not in a steady state, in one (spray, load 0.4) too short" in rows["S0.4"].note
+
+
+def test_a_part_without_a_steady_run_decides_only_its_own_claims(tmp_path: Path) -> None:
+    every = {(s, load, seed): "too-short" for s in sample.SPEED for load in (0.2, 0.4) for seed in (1, 2, 3)}
+    rows = judged(tmp_path, every)
+    kept = {ident for ident, row in rows.items() if row.verdict == Verdict.held}
+    assert kept == {"traffic", "other"}
+
+
+def test_a_part_without_a_finished_run_is_no_marked_part(tmp_path: Path) -> None:
+    marks = {("spray", 0.4, 1): "overloaded"}
+    parts = {"one": results(tmp_path / "one", marks), "other": results(tmp_path / "other", {}).only([])}
+    rows = {row.id: row for row in Sample().judged(parts).rows}
+    assert rows["other"] == StudyRow("other", "", Verdict.held, 0.0, None, None, "", "")
+    assert rows["S0.4"].verdict == Verdict.not_measured
 
 
 def test_a_study_of_steady_runs_keeps_its_verdicts(tmp_path: Path) -> None:
-    outcome = Sample().judged({"one": results(tmp_path, {})})
-    assert [row.verdict for row in outcome.rows] == [Verdict.held] * 2
-    assert outcome.remarks == []
+    assert {row.verdict for row in judged(tmp_path, {}).values()} == {Verdict.held}

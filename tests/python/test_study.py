@@ -220,3 +220,11 @@ def test_a_study_that_has_not_ended_says_how_to_continue_it(tmp_path):
 def test_studies_have_names_that_differ():
     assert len({study.name for study in ALL}) == len(ALL)
     assert asdict(claims.judge(world())[0])["id"] == "P1"
+
+
+@pytest.mark.parametrize("study", ALL, ids=lambda study: study.name)
+def test_without_any_part_no_study_measures_anything(study):
+    rows = study.judge({}).rows
+    # Table 2 follows from equations alone.
+    assert rows
+    assert {row.id for row in rows if row.verdict != Verdict.not_measured} <= {"T6b"}

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
@@ -114,11 +116,14 @@ def _settled(row: StudyRow, alone: StudyRow, said: str) -> StudyRow:
     return row
 
 
-def _out_of_range(row: StudyRow, said: str) -> StudyRow:
+def _undecided(row: StudyRow, said: str) -> StudyRow:
     """A row without its verdict; its values stay."""
-    if row.verdict is Verdict.not_measured:
-        return row
-    return replace(row, verdict=Verdict.not_measured, note=_notes(f"not in range: {said}", row.note))
+    return replace(row, verdict=Verdict.not_measured, note=_notes(f"no verdict: {said}", row.note))
+
+
+def _finding(row: StudyRow) -> tuple[Verdict, float | None, float | None, float | None]:
+    """The verdict and the values of a row."""
+    return row.verdict, row.measured, row.low, row.high
 
 
 def _notes(*notes: str) -> str:
@@ -221,6 +226,8 @@ class Study(ABC):
     summary: ClassVar[str]
     chosen: ClassVar[str]
     """Choices of this study where the paper gives no details."""
+    of_traffic: ClassVar[Collection[str]] = ()
+    """Ids of claims about the generated traffic alone: they do not need runs in a steady state."""
     page: ClassVar[str] = ""
     """The file of the study's own page in its directory, written by `publish`; empty if it has none."""
 
@@ -230,7 +237,10 @@ class Study(ABC):
 
     @abstractmethod
     def judge(self, results: dict[str, Results]) -> Outcome:
-        """Check the claims against the results of the parts, given by part name."""
+        """Check the claims against the results of the parts, given by part name.
+
+        Any runs, and any parts, may be missing: claims that need them are "not measured".
+        """
 
     @abstractmethod
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
@@ -268,25 +278,35 @@ class Study(ABC):
     def judged(self, results: dict[str, Results]) -> Outcome:
         """The outcome of `judge` without verdicts from runs that were not in a steady state.
 
-        A claim depends on such runs if its row changes without them.
+        A claim depends on such runs if its verdict or its values change without their groups: all seeds of a scheme at
+        a point. If only the note changes, the one without these groups stands.
         """
-        from polars.exceptions import PolarsError
-
         from .. import steadiness
 
         outcome = self.judge(results)
-        runs = {name: steadiness.marked(part) for name, part in results.items() if part.finished}
-        if not any(runs.values()):
+        groups = steadiness.groups(results)
+        if not groups:
             return outcome
-        said = steadiness.remark(results)
-        try:
-            alone = self.judge(steadiness.without(results, runs)).rows
-        except (ResultsError, LookupError, ValueError, ZeroDivisionError, TypeError, PolarsError):
-            # Too little is left for a judgement: any claim may depend on what is missing.
-            alone = []
-        kept = {row.id: row for row in alone}
-        rows = [row if kept.get(row.id) == row else _out_of_range(row, said) for row in outcome.rows]
-        return replace(outcome, rows=rows, remarks=[*outcome.remarks, said])
+
+        @cache
+        def without(number: int) -> dict[str, StudyRow]:
+            return {row.id: row for row in self.judge(steadiness.without(results, groups[:number])).rows}
+
+        def judged(row: StudyRow) -> StudyRow:
+            def depends(number: int) -> bool:
+                other = without(number).get(row.id)
+                return other is None or _finding(other) != _finding(row)
+
+            if row.verdict is Verdict.not_measured or row.id in self.of_traffic:
+                return row
+            if not depends(len(groups)):
+                return without(len(groups))[row.id]
+            # The first group without which the row is another one.
+            matters = groups[bisect_left(range(1, len(groups) + 1), True, key=depends)]
+            return _undecided(row, matters.text)
+
+        rows = [judged(row) for row in outcome.rows]
+        return replace(outcome, rows=rows, remarks=[*outcome.remarks, steadiness.remark(results)])
 
     def publish(self, directory: Path, size: Size, outcome: Outcome, results: dict[str, Results]) -> list[Path]:
         """Write the study's own page and tables into its directory; returns the files, none by default."""

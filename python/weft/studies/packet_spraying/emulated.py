@@ -117,26 +117,27 @@ class PacketSprayingEmulated(Study):
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """The effect of spraying on short and long flows in each part, and agreement of simulation and emulation."""
-        simulated, emulated = results[SIMULATED], results[EMULATED]
-        found, runs = cells(pairs(simulated, emulated)), ran(emulated)
+        simulated, emulated = results.get(SIMULATED), results.get(EMULATED)
+        found = cells(pairs(simulated, emulated)) if simulated and emulated else []
+        runs = ran(emulated) if emulated else []
 
         def judge(chosen: Sequence[Ran]) -> list[StudyRow]:
             # A mean over the numbers of long flows needs all runs of a seed.
             partly = {run.seed for run in runs if run not in chosen}
             whole = [run.id for run in chosen if run.seed not in partly]
-            part = emulated.only(whole)
+            part = emulated.only(whole) if emulated and whole else None
             return [
-                *(_change(kind, EMULATED, part if whole else None) for kind in ("short", "long")),
-                _agreement(cells(pairs(simulated, part)) if whole else []),
+                *(_change(kind, EMULATED, part) for kind in ("short", "long")),
+                _agreement(cells(pairs(simulated, part)) if simulated and part else []),
             ]
 
         *changes, agree = settled(judge, runs)
         rows = [
             row
             for kind, real in zip(("short", "long"), changes, strict=True)
-            for row in (*(_change(kind, name, results[name]) for name in (PAPER, SIMULATED)), real)
+            for row in (*(_change(kind, name, results.get(name)) for name in (PAPER, SIMULATED)), real)
         ]
-        remarks = [_reordering(name, results[name]) for name in (PAPER, SIMULATED, EMULATED)]
+        remarks = [_reordering(name, results[name]) for name in (PAPER, SIMULATED, EMULATED) if name in results]
         return Outcome([*rows, agree], [*saturation(runs), *remarks, *(describe(cell) for cell in found)])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:

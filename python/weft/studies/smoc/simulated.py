@@ -97,7 +97,10 @@ class Smoc(Study):
         runs = gather([part for name, part in results.items() if name != SLOW])
         local = [run for run in runs if run.setup.topology in LOCAL]
         rows = [_setting(local, row) if row.id == "S4" else row for row in claims.judge(local)]
-        return Outcome([*rows, *claims.wide_area(runs)], [*remarks(local), *_slow(gather([results[SLOW]]))])
+        return Outcome(
+            [*rows, *claims.wide_area(runs)],
+            [*remarks(local), *_slow(gather([part for name, part in results.items() if name == SLOW]))],
+        )
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Throughput over time, and by number of subflows."""

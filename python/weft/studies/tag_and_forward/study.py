@@ -45,7 +45,7 @@ class TagAndForward(Study):
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """G1 to G7; then the datapath and further measurements."""
-        runs = gather(results[NAME])
+        runs = gather(results[NAME]) if NAME in results else []
         return Outcome([*claims.judge(runs), *external.judge(results)], [*remarks(runs), *saturation(runs)])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:

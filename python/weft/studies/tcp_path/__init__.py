@@ -27,6 +27,7 @@ class TcpPath(Study):
         "TCP-Path, TFE and ARP-Path compared with ECMP on 4-4-20 and a three-layer fabric, web search and data mining"
     )
     chosen = scenarios.CHOSEN
+    of_traffic = ("T0",)
 
     def parts(self, size: Size) -> Sequence[Part]:
         """One scenario for each distribution and setup, each failing link and each mesh size."""

@@ -28,7 +28,7 @@ def other_path(tables: Tables) -> Finding | None:
     holds = len(times) == recovery.LINKS and times == sorted(times)
     holds &= all(
         losing["tcp_path"].get(hops, 0.0) < losing["ecmp"].get(hops, 0.0)
-        and lost["tcp_path"][hops] < lost["ecmp"][hops]
+        and lost["tcp_path"].get(hops, lost["ecmp"][hops]) < lost["ecmp"][hops]
         for hops in lost["ecmp"]
     )
     slowest = Estimate(1e6 * max(times), None, None, 1) if times else None
