@@ -60,7 +60,8 @@ def world(seeds=6, schemes=SCHEMES, **changes):
             for scheme in schemes:
                 value = dict.fromkeys(measures.SCHEMA, 1.0) | effects(effect, part, scheme)
                 value = {key: v * (1 + effect["noise"] * rng.standard_normal()) for key, v in value.items()}
-                value |= {"part": part, "load": load, "scheme": scheme, "seed": seed, "unfinished": 0.0}
+                value |= {"part": part, "load": load, "scheme": scheme, "seed": seed}
+                value |= dict.fromkeys(measures.UNFINISHED.values(), 0.0)
                 rows.append(value)
     return Tables(surveyed(seeds), pl.DataFrame(rows, schema=measures.SCHEMA), {})
 
@@ -172,6 +173,34 @@ def test_drops_that_ecmp_does_not_have_are_no_verdict_on_plb():
     found = row(replace(tables, own=tables.own.with_columns(none)), "L7")
     assert (found.verdict, found.note.split("; ")[0]) == (Verdict.not_measured, "no drops under ECMP")
     assert found.measured == pytest.approx(-60, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("ident", "part", "scheme", "column"),
+    [
+        ("L1", "testbed-mild", "conga", "unfinished"),
+        ("L2", "testbed-large", "letflow", "unfinished"),
+        ("L3", "clos", "drill", "unfinished"),
+        ("L5", "clos-random", "presto", "large_unfinished"),
+        ("L6", "striped", "wcmp", "unfinished"),
+        ("L7", "clos-ecn", "plb", "small_unfinished"),
+        ("L8", "hermes-gray", "hermes", "unfinished"),
+    ],
+)
+def test_a_scheme_that_strands_flows_gets_no_verdict(ident, part, scheme, column):
+    tables = world()
+
+    def stranded(share):
+        where = (pl.col("part") == part) & (pl.col("scheme") == scheme)
+        changed = pl.when(where).then(share).otherwise(pl.col(column)).alias(column)
+        return row(replace(tables, own=tables.own.with_columns(changed)), ident)
+
+    assert stranded(0.0005).verdict == Verdict.held
+    found = stranded(0.03)
+    assert found.verdict == Verdict.not_measured
+    assert found.measured == stranded(0.0).measured
+    assert found.note.startswith(f"no verdict: means over finished flows are not comparable; unfinished flows, {part}")
+    assert f"{scheme} 3.0 %" in found.note.partition(";")[2]
 
 
 def test_one_seed_measures_nothing():
@@ -334,6 +363,17 @@ def test_flows_of_the_warm_up_do_not_count(tiny):
     wanted = flows.filter("measured").group_by("scheme", "seed").agg(pl.col("fct_s").mean())
     found = measures.gather({"testbed-mild": part}).select("scheme", "seed", "mean_fct_s")
     assert {(s, n): v for s, n, v in found.iter_rows()} == pytest.approx({(s, n): v for s, n, v in wanted.iter_rows()})
+
+
+def test_unfinished_flows_are_counted_by_size(tmp_path):
+    path = sample.write_results(tmp_path / "r", {"scheme.name": ["ecmp"]}, 1)
+    (run,) = Results(path).finished
+    flows = pl.read_parquet(run.path / "flows.parquet").with_columns(pl.col("class").cast(pl.String))
+    large = pl.col("class") == "elephant"
+    flows.with_columns(fct_ps=pl.when(~large).then("fct_ps"), measured=True).write_parquet(run.path / "flows.parquet")
+    [found] = measures.gather({"clos": Results(path)}).iter_rows(named=True)
+    assert found["large_unfinished"] == 1
+    assert found["small_unfinished"] < found["unfinished"] < 1
 
 
 def test_elephants_that_start_before_the_window_count(tmp_path):

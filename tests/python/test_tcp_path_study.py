@@ -179,6 +179,34 @@ def test_a_claim_that_the_data_contradict_does_not_hold(ident, changes):
     assert row(world(**changes), ident).verdict == Verdict.did_not_hold
 
 
+@pytest.mark.parametrize(
+    ("ident", "part", "scheme", "klass"),
+    [
+        ("T1", "gigabit", "tcp_path", "elephant"),
+        ("T2", "gigabit", "tcp_path", "rabbit"),
+        ("T3", "gigabit", "tcp_path", "mouse"),
+        ("T4", "gigabit", "tfe", "elephant"),
+        ("T4b", "over-ecmp", "tfe", "elephant"),
+        ("T7", "100mbps", "tcp_path", "elephant"),
+        ("T8", "three-layer", "tcp_path", "elephant"),
+        ("T9c", "10mbps-linux", "ecmp", "mouse"),
+    ],
+)
+def test_a_scheme_that_strands_flows_gets_no_verdict(ident, part, scheme, klass):
+    tables = world()
+    where = (pl.col("part") == part) & (pl.col("scheme") == scheme) & (pl.col("class") == klass)
+    stranded = tables.classes.with_columns(unfinished=pl.when(where).then(3).otherwise(0))
+    found = row(dataclasses.replace(tables, classes=stranded), ident)
+    assert row(tables, ident).verdict == Verdict.held
+    assert found.verdict == Verdict.not_measured
+    assert found.measured == row(tables, ident).measured
+    assert found.note.startswith("no verdict: means over finished flows are not comparable; unfinished flows, ")
+    assert f"{scheme} 3.0 %" in found.note
+    # The same share on both sides is no reason.
+    alike = tables.classes.with_columns(unfinished=pl.lit(3))
+    assert row(dataclasses.replace(tables, classes=alike), ident).verdict == Verdict.held
+
+
 def test_one_seed_measures_nothing():
     verdicts = {r.id: r.verdict for r in claims.judge(world(seeds=1))}
     assert {verdicts[ident] for ident in ("T1", "T2", "T3", "T4", "T4b", "T7", "T8")} == {Verdict.not_measured}

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ..statistics import Estimate
 from .base import StudyRow, Verdict
+
+UNEVEN = 0.001
+"""Largest difference of two shares of unfinished flows at which means over finished flows are compared.
+
+A scheme that leaves its slowest flows unfinished has a better mean over the others.
+"""
 
 
 def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:
@@ -14,7 +20,7 @@ def not_measured(ident: str, claim: str, unit: str, why: str) -> StudyRow:
     return StudyRow(ident, claim, Verdict.not_measured, None, None, None, unit, why)
 
 
-def beside(ident: str, claim: str, value: Estimate, unit: str, notes: Iterable[str]) -> StudyRow:
+def beside(ident: str, claim: str, value: Estimate | None, unit: str, notes: Iterable[str]) -> StudyRow:
     """A row without a verdict but with a value; the first note is the reason."""
     return replace(row(ident, claim, True, value, unit, notes), verdict=Verdict.not_measured)
 
@@ -24,6 +30,23 @@ def row(ident: str, claim: str, holds: bool, value: Estimate | None, unit: str, 
     verdict = Verdict.held if holds else Verdict.did_not_hold
     measured, low, high = (value.mean, value.low, value.high) if value else (None, None, None)
     return StudyRow(ident, claim, verdict, measured, low, high, unit, "; ".join(note for note in notes if note))
+
+
+def uneven(where: str, shares: Mapping[str, float | None]) -> str:
+    """The shares of unfinished flows of the sides of a comparison if they differ by more than `UNEVEN`; else empty."""
+    known = [share for share in shares.values() if share is not None]
+    if not known or max(known) - min(known) <= UNEVEN:
+        return ""
+    each = ", ".join(f"{side} {100 * share:.1f} %" for side, share in shares.items() if share is not None)
+    return f"unfinished flows, {where}: {each}"
+
+
+def decided(holds: bool, differ: Iterable[str], notes: Iterable[str]) -> tuple[bool | None, list[str]]:
+    """Whether a claim holds, and its notes: None, with the reason first, if any text of `uneven` is not empty."""
+    reasons = [one for one in differ if one]
+    if not reasons:
+        return holds, list(notes)
+    return None, [f"no verdict: means over finished flows are not comparable; {'; '.join(reasons)}", *notes]
 
 
 def spelled(found: Estimate, sign: str = "") -> str:

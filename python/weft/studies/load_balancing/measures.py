@@ -30,10 +30,22 @@ SCHEMA: dict[str, Any] = {
     "drops": pl.Float64,
     "bisection": pl.Float64,
     "unfinished": pl.Float64,
+    "small_unfinished": pl.Float64,
+    "large_unfinished": pl.Float64,
 }
 """Mean completion time; mean slowdowns of small and large flows; 99th percentile of small flows' completion times;
 variance of flows' throughputs over their squared mean; standard deviation over mean of the uplinks' use, averaged over
-leaves; dropped packets; goodput over the largest that the hosts' links allow; share of flows without an end."""
+leaves; dropped packets; goodput over the largest that the hosts' links allow; shares of unfinished flows, of all, small
+and large ones."""
+
+UNFINISHED = {
+    "mean_fct_s": "unfinished",
+    "small_mean": "small_unfinished",
+    "large_mean": "large_unfinished",
+    "small_p99_s": "small_unfinished",
+    "variation": "unfinished",
+}
+"""For each measure over finished flows, the share of unfinished flows that it leaves out."""
 
 SEGMENT, PACKET_ON_WIRE = 1448, 1538
 """Application bytes of a full packet, and its bytes on an Ethernet link."""
@@ -64,7 +76,7 @@ def _part(name: str, part: Results) -> pl.DataFrame:
     ]
     named = pl.DataFrame(rows, schema={"run": pl.String} | {k: v for k, v in SCHEMA.items() if k in rows[0]})
     small, large = pl.col("class") == "mouse", pl.col("class") == "elephant"
-    rate = pl.col("throughput_bps")
+    rate, unfinished = pl.col("throughput_bps"), pl.col("fct_ps").is_null()
     flows = (
         part.scan_flows(measured=not elephants)
         .group_by("run")
@@ -74,7 +86,9 @@ def _part(name: str, part: Results) -> pl.DataFrame:
             pl.col("slowdown").filter(large).mean().alias("large_mean"),
             pl.col("fct_s").filter(small).quantile(0.99, interpolation=QUANTILE).alias("small_p99_s"),
             (rate.var() / rate.mean() ** 2).alias("variation"),
-            pl.col("fct_ps").is_null().mean().alias("unfinished"),
+            unfinished.mean().alias("unfinished"),
+            unfinished.filter(small).mean().alias("small_unfinished"),
+            unfinished.filter(large).mean().alias("large_unfinished"),
         )
         .collect()
     )

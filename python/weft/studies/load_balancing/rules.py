@@ -5,13 +5,14 @@ Most of the papers say "up to": such a claim holds if the best case reaches `REA
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
 from ...statistics import Estimate, paired_ratio, relative_difference
-from ..rows import spelled
+from ..rows import decided, spelled, uneven
+from .measures import UNFINISHED
 from .own import HERMES_LOAD, HERMES_RIVALS, PATTERNS, SHORT_GAP, TESTBED_LOADS, WITH_DCTCP
 from .standing import standing
 
@@ -62,6 +63,25 @@ def ratio(
     return None if found is None or found.low is None else found
 
 
+Side = tuple[str, str]
+"""A part and a scheme."""
+
+
+def differ(tables: Tables, one: Side, other: Side, column: str = "mean_fct_s", load: float | None = None) -> str:
+    """The shares of unfinished flows of two sides whose values are compared, if they differ; else empty."""
+    shares = {}
+    for part, scheme in (one, other):
+        found = values(tables, part, scheme, UNFINISHED[column], load).values()
+        shares[scheme if one[0] == other[0] else f"{part} {scheme}"] = sum(found) / len(found) if found else None
+    where = ", ".join(dict.fromkeys((one[0], other[0]))) + ("" if load is None else f", {100 * load:.0f} % load")
+    return uneven(where, shares)
+
+
+def _finding(value: Estimate, holds: bool, unequal: Iterable[str], notes: Iterable[str]) -> Finding:
+    """The result for a claim, without a verdict if unfinished flows differ."""
+    return Finding(value, *decided(holds, unequal, notes))
+
+
 def _over_loads(tables: Tables, part: str, above: str, below: str, loads: tuple[float, ...]) -> dict[float, Estimate]:
     found = {load: ratio(tables, part, above, below, load=load) for load in loads}
     return {load: value for load, value in found.items() if value is not None}
@@ -80,12 +100,6 @@ def _with_dctcp(found: Mapping[float, Estimate]) -> str:
     return f"with DCTCP: {_listed(found)}" if found else ""
 
 
-def _unfinished(tables: Tables, part: str) -> str:
-    rows = tables.own.filter(pl.col("part") == part).group_by("scheme").agg(pl.col("unfinished").mean())
-    worst = [f"{scheme} {100 * share:.1f} %" for scheme, share in rows.sort("scheme").iter_rows() if share]
-    return f"flows without an end: {', '.join(worst)}" if worst else ""
-
-
 def conga(tables: Tables) -> Finding | None:
     """L1 holds if, at the best load, ECMP's mean FCT is at least 4 times CONGA's, the whole interval above 1."""
     found = _over_loads(tables, "testbed-mild", "ecmp", "conga", TESTBED_LOADS["mild"])
@@ -98,9 +112,10 @@ def conga(tables: Tables) -> Finding | None:
         "same: 2 leaves, 2 spines, 2:1, one of two parallel links failed; other: those links are one of 80 Gbps at half"
         " its rate, web-search sizes, `linux`",
         "ECMP's share exceeds the slow link from 50 % load on: the ratio grows with the length of a run",
-        _unfinished(tables, "testbed-mild"),
     ]
-    return Finding(best, best.mean >= REACHED * FIVE_TIMES and (best.low or 0) > 1, notes)
+    sides = ("testbed-mild", "ecmp"), ("testbed-mild", "conga")
+    unequal = [differ(tables, *sides, load=load) for load in found]
+    return _finding(best, best.mean >= REACHED * FIVE_TIMES and (best.low or 0) > 1, unequal, notes)
 
 
 def letflow(tables: Tables) -> Finding | None:
@@ -119,7 +134,12 @@ def letflow(tables: Tables) -> Finding | None:
             beside = _over_loads(tables, f"testbed-{kind}{WITH_DCTCP}", scheme, "conga", loads)
             notes += [f"{title}, {_with_dctcp(beside)}"] if beside else []
     notes.append("mild: a link at half its rate, as in L1; large: at a fifth")
-    return Finding(worst["mild"], worst["mild"].mean <= MILD and worst["large"].mean <= LARGE, notes)
+    unequal = [
+        differ(tables, (f"testbed-{kind}", "letflow"), (f"testbed-{kind}", "conga"), load=load)
+        for kind, each in found.items()
+        for load in each
+    ]
+    return _finding(worst["mild"], worst["mild"].mean <= MILD and worst["large"].mean <= LARGE, unequal, notes)
 
 
 def drill(tables: Tables) -> Finding | None:
@@ -139,7 +159,11 @@ def drill(tables: Tables) -> Finding | None:
         *(f"with DCTCP {rival}'s {times(value)}" for rival, value in beside.items() if value is not None),
         "80 % of the uplinks of an 8-8-8 fabric at 10 Gbps, `linux`, hosts without DRILL's reordering buffer",
     ]
-    return Finding(known["conga"], holds if len(known) == 2 else None, notes)
+    if len(known) < len(rivals):
+        return Finding(known["conga"], None, notes)
+    return _finding(
+        known["conga"], holds, [differ(tables, ("clos", rival), ("clos", "drill")) for rival in known], notes
+    )
 
 
 def hedera(tables: Tables) -> Finding | None:
@@ -179,7 +203,9 @@ def presto(tables: Tables) -> Finding | None:
         for scheme in ("presto", "ecmp")
     ]
     notes.append("slowdown over that on one switch; 8-8-8 at 10 Gbps, 60 % of the hosts' links, random pairs")
-    return Finding(max(own, key=lambda v: v.mean), all((v.high or 0) <= TRACKS for v in own), notes)
+    sides = ("clos-random", "presto"), ("single-switch", "ecmp")
+    unequal = [differ(tables, *sides, kind) for kind in ("small_mean", "large_mean")]
+    return _finding(max(own, key=lambda v: v.mean), all((v.high or 0) <= TRACKS for v in own), unequal, notes)
 
 
 def wcmp(tables: Tables) -> Finding | None:
@@ -192,7 +218,8 @@ def wcmp(tables: Tables) -> Finding | None:
         "leaves with uplinks of 80, 80, 20 and 20 Gbps, 20 hosts of 10 Gbps each, 16 flows of 40 MB per host, `linux`",
         *([f"with DCTCP {times(beside)}"] if beside is not None else []),
     ]
-    return Finding(found, found.mean >= REACHED * TWENTY_FIVE_TIMES and (found.low or 0) > 1, notes)
+    unequal = [differ(tables, ("striped", "ecmp"), ("striped", "wcmp"), "variation")]
+    return _finding(found, found.mean >= REACHED * TWENTY_FIVE_TIMES and (found.low or 0) > 1, unequal, notes)
 
 
 def plb(tables: Tables) -> Finding | None:
@@ -208,7 +235,10 @@ def plb(tables: Tables) -> Finding | None:
     notes.append(
         "8-8-8 at 10 Gbps, queues of 100 packets, 80 % of the uplinks, web search (the paper: Google's fabrics)"
     )
-    return Finding(known["imbalance"].scaled(100), holds if len(known) == len(PLB) else None, notes)
+    value = known["imbalance"].scaled(100)
+    if len(known) < len(PLB):
+        return Finding(value, None, notes)
+    return _finding(value, holds, [differ(tables, ("clos-ecn", "plb"), ("clos-ecn", "ecmp"), "small_p99_s")], notes)
 
 
 def _change(tables: Tables, column: str) -> Estimate | None:
@@ -237,7 +267,14 @@ def hermes(tables: Tables) -> Finding | None:
         each = [f"{rival} {spelled(gain)} %" for rival, gain in gains.items() if gain is not None]
         notes += [f"{title}, lower than {', '.join(each)}"] if each else []
     notes.append(f"8-8-16 at 10 Gbps, 2:1, {100 * HERMES_LOAD:.0f} % of the uplinks, web search, DCTCP")
-    return Finding(least.scaled(100), None if missing else holds, notes)
+    if missing:
+        return Finding(least.scaled(100), None, notes)
+    unequal = [
+        differ(tables, (part, "hermes"), (part, rival))
+        for part, gains in (("hermes-gray", gray), ("hermes-degraded", degraded))
+        for rival in gains
+    ]
+    return _finding(least.scaled(100), holds, unequal, notes)
 
 
 def _gain(tables: Tables, part: str, rival: str) -> Estimate | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..base import StudyRow
-from ..rows import not_measured, row
+from ..rows import beside, not_measured, row
 from .failures import other_path
 from .measures import Finding
 from .performance import both_tcps, elephants, mice, others, over, over_time, rates, shares, tfe, three_layer
@@ -27,6 +27,8 @@ def judge(tables: Tables) -> list[StudyRow]:
             rows.append(not_measured(ident, text, unit, "needs real hosts: weft reproduce tcp-path --emulated"))
         elif (found := rule(tables)) is None:
             rows.append(not_measured(ident, text, unit, "not enough runs: at least two seeds are needed"))
+        elif found.holds is None:
+            rows.append(beside(ident, text, found.value, unit, [found.note]))
         else:
             rows.append(row(ident, text, found.holds, found.value, unit, [found.note]))
     return rows

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from ...statistics import Estimate, estimate
+from ..rows import decided, uneven
 from .scenarios import DISTRIBUTIONS
 from .table import Tables
 
@@ -16,10 +17,13 @@ BySeed = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Finding:
-    """The result for a claim: the displayed value, whether the claim holds, and details."""
+    """The result for a claim: the displayed value, whether the claim holds, and details.
+
+    `holds` is None if the data do not suffice for a verdict; `note` begins with the reason.
+    """
 
     value: Estimate | None
-    holds: bool
+    holds: bool | None
     note: str
 
 
@@ -63,6 +67,36 @@ def improvement(
     """The relative change of a class's mean from the baseline to a scheme."""
     found = change(*(values(tables, part, sizes, s, load, klass, column) for s in (scheme, baseline)))
     return estimate(found.values())
+
+
+Side = tuple[str, str]
+"""A part and a scheme."""
+
+
+def differ(tables: Tables, one: Side, other: Side, sizes: str, load: float, klass: str) -> str:
+    """The shares of unfinished flows of two sides whose means are compared, if they differ; else empty."""
+    shares: dict[str, float | None] = {}
+    for part, scheme in (one, other):
+        rows = _of(tables.classes, part, sizes, scheme, load).filter(pl.col("class") == klass)
+        flows, unfinished = int(rows["flows"].sum()), int(rows["unfinished"].sum())
+        shares[scheme if one[0] == other[0] else f"{part} {scheme}"] = unfinished / flows if flows else None
+    where = ", ".join(dict.fromkeys((one[0], other[0])))
+    return uneven(f"{where}, {sizes}, {100 * load:.0f} % load, {klass}", shares)
+
+
+Case = tuple[str, str, float, str]
+"""A part, a distribution, a load and a class."""
+
+
+def unequal(tables: Tables, cases: Iterable[Case], scheme: str = "tcp_path", baseline: str = "ecmp") -> list[str]:
+    """`differ` for a scheme and a baseline in the same part."""
+    return [differ(tables, (part, scheme), (part, baseline), sizes, load, k) for part, sizes, load, k in cases]
+
+
+def concluded(value: Estimate | None, holds: bool, apart: Iterable[str], notes: Iterable[str]) -> Finding:
+    """The result for a claim, without a verdict if unfinished flows differ: if a text of `differ` is not empty."""
+    verdict, notes = decided(holds, apart, notes)
+    return Finding(value, verdict, "; ".join(notes))
 
 
 def pooled(each: Sequence[Estimate | None]) -> Estimate | None:

@@ -1,4 +1,7 @@
-"""Decision rules of the claims about throughput and completion times: T1 to T4, T7, T8 and T10."""
+"""Decision rules of the claims about flow sizes, throughput and completion times: T0 to T4b, T7, T8, T9c and T10.
+
+Means are over finished flows. If the shares of unfinished flows of two sides differ, there is no verdict.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,21 @@ from collections.abc import Mapping
 import polars as pl
 
 from ...statistics import Estimate, estimate
-from .measures import Finding, beside, change, each, improvement, percent, pooled, settled, unfinished, values
+from .measures import (
+    Finding,
+    beside,
+    change,
+    concluded,
+    differ,
+    each,
+    improvement,
+    percent,
+    pooled,
+    settled,
+    unequal,
+    unfinished,
+    values,
+)
 from .scenarios import COLD, DISTRIBUTIONS, MAIN, OVER, PAPER_SCHEMES, VARIANTS
 from .table import Tables
 
@@ -52,7 +69,8 @@ def elephants(tables: Tables) -> Finding | None:
     if any(variants.values()):
         spelled = ", ".join(f"{what} {percent(one)}" for what, one in variants.items() if one)
         notes.append(f"web search at 40 % with one thing changed: {spelled}")
-    return Finding(both.scaled(100), holds, "; ".join(notes))
+    cases = [(MAIN, s, load, "elephant") for s in DISTRIBUTIONS for load in (0.4, 0.6)]
+    return concluded(both.scaled(100), holds, unequal(tables, cases), notes)
 
 
 def others(tables: Tables) -> Finding | None:
@@ -72,7 +90,8 @@ def others(tables: Tables) -> Finding | None:
     for klass in ("rabbit", "mouse"):
         found = beside(tables, 0.4, klass, "throughput_bps", ("linux", "published"))
         notes += [f"{klass}, {note} (40 %)" for note in found]
-    return Finding(both.scaled(100), holds, "; ".join(notes))
+    cases = [(MAIN, sizes, load, klass) for sizes, klass in low for load in (0.1, 0.4)]
+    return concluded(both.scaled(100), holds, unequal(tables, cases), notes)
 
 
 def mice(tables: Tables) -> Finding | None:
@@ -100,7 +119,8 @@ def mice(tables: Tables) -> Finding | None:
         f"their median: {percent(median)}",
         *(f"{note} (mice, 40 %)" for note in beside(tables, 0.4, "mouse", "fct_s", ("linux", "published"))),
     ]
-    return Finding(value.scaled(100), holds, "; ".join(notes))
+    cases = [(MAIN, s, load, k) for load, k in at for s in DISTRIBUTIONS]
+    return concluded(value.scaled(100), holds, unequal(tables, cases), notes)
 
 
 def tfe(tables: Tables) -> Finding | None:
@@ -123,7 +143,8 @@ def tfe(tables: Tables) -> Finding | None:
         if any(found.values()):
             notes.append(f"{part}: {each(lambda s, found=found: percent(found[s]))}")  # type: ignore[misc]
     notes += _beyond(tables)
-    return Finding(web.scaled(100), holds, "; ".join(notes))
+    cases = [(MAIN, s, 0.4, "elephant") for s in DISTRIBUTIONS]
+    return concluded(web.scaled(100), holds, unequal(tables, cases, "tfe", "tcp_path"), notes)
 
 
 def _beyond(tables: Tables) -> list[str]:
@@ -174,7 +195,12 @@ def over(tables: Tables) -> Finding | None:
     ]
     holds = all(one is not None and one.low is not None and one.low > 0 for one in found.values())
     value = found["ecmp"]
-    return Finding(value.scaled(100) if value else None, holds, "; ".join(notes))
+    apart = [
+        one
+        for scheme, load in OVER.items()
+        for one in unequal(tables, [(f"over-{scheme}", "web-search", load, "elephant")], "tfe", scheme)
+    ]
+    return concluded(value.scaled(100) if value else None, holds, apart, notes)
 
 
 def both_tcps(tables: Tables) -> Finding | None:
@@ -204,7 +230,12 @@ def both_tcps(tables: Tables) -> Finding | None:
         for klass in ("elephant", "rabbit", "mouse")
     ]
     worst = max((one for (klass, _), one in known.items() if klass != "mouse"), key=lambda one: abs(one.mean))
-    return Finding(worst.scaled(100), holds, "; ".join(notes))
+    apart = [
+        differ(tables, ("10mbps-linux", scheme), ("10mbps", scheme), sizes, 0.4, klass)
+        for klass, scheme in known
+        for sizes in DISTRIBUTIONS
+    ]
+    return concluded(worst.scaled(100), holds, apart, notes)
 
 
 def shares(tables: Tables) -> Finding | None:
@@ -265,7 +296,9 @@ def rates(tables: Tables) -> Finding | None:
         for part, bps in ((MAIN, 1e9), ("100mbps", 1e8), ("10mbps", 1e7))
     }
     spelled = ", ".join(f"{part} {100 * one.mean:.0f} %" for part, one in share.items() if one)
-    return Finding(value, holds, "; ".join([*notes, f"TCP-Path's elephants as a share of the link: {spelled}"]))
+    notes = [*notes, f"TCP-Path's elephants as a share of the link: {spelled}"]
+    cases = [(part, s, 0.4, "elephant") for part in share for s in DISTRIBUTIONS]
+    return concluded(value, holds, unequal(tables, cases), notes)
 
 
 def three_layer(tables: Tables) -> Finding | None:
@@ -289,7 +322,9 @@ def three_layer(tables: Tables) -> Finding | None:
         f"three-layer: {each(lambda s: percent(layered[s]))}",
     ]
     holds = all(abs(difference) <= SAME for difference in differences)
-    return Finding(Estimate(mean, mean - half, mean + half, one.n).scaled(100), holds, "; ".join(notes))
+    cases = [(part, s, 0.4, "elephant") for part in ("10mbps", "three-layer") for s in DISTRIBUTIONS]
+    value = Estimate(mean, mean - half, mean + half, one.n).scaled(100)
+    return concluded(value, holds, unequal(tables, cases), notes)
 
 
 def over_time(tables: Tables) -> Finding | None:
