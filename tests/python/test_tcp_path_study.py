@@ -242,6 +242,14 @@ def test_the_sizes_have_the_papers_means():
     assert above == pytest.approx(0.047, abs=0.0005), "the share of elephants stated in the study"
 
 
+@pytest.mark.parametrize("size", list(Size))
+def test_both_tcps_have_the_same_flows(size):
+    by_name = {setup.name: setup for setup in scenarios.setups(size)}
+    for sizes in scenarios.DISTRIBUTIONS:
+        ns3, linux = by_name[f"{sizes}_10mbps"], by_name[f"{sizes}_10mbps-linux"]
+        assert dataclasses.replace(linux, what=ns3.what, profile=ns3.profile) == ns3
+
+
 def test_what_is_over_time_settles_when_the_fast_ones_are_over():
     time = world().time
     assert settled(time, "gigabit", "web-search", "ecmp") == 0
