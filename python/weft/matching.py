@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ from .metrics import OF_FINISHED
 from .shared_flows import SIDES, over_shared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from pathlib import Path
 
     from .results import Results
 
@@ -19,6 +21,9 @@ Group = tuple[Any, ...]
 """The values of the columns to group by."""
 Pair = tuple[Record, Record]
 """A run, and the baseline's run with the same seed at the same point."""
+
+_WAIT = re.compile(r"\bafter_(received|acknowledged)\b")
+"""The keys by which listed flows wait for others."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +36,11 @@ class Match:
 
 
 def same_flows_of(results: Results) -> bool:
-    """Whether all runs of a seed at a point have the same measured flows; true of all sweeps over schemes alone."""
-    found: dict[tuple[int, str], set[int]] = {}
+    """Whether all runs of a seed at a point have the same measured flows.
+
+    True of sweeps over schemes alone, unless flows that wait for others start after the window under some schemes.
+    """
+    found: dict[tuple[int, str], set[Hashable]] = {}
     identities = _identities(results)
     for run in results.finished:
         if run.id in identities:
@@ -40,9 +48,26 @@ def same_flows_of(results: Results) -> bool:
     return all(len(different) == 1 for different in found.values())
 
 
-def _identities(results: Results) -> dict[str, int]:
-    """By run, a number that tells its measured flows from others; none for a run without flows."""
-    return dict(results.aggregates.whole().select("run", "identity").iter_rows())
+def _identities(results: Results) -> dict[str, Hashable]:
+    """By run, what tells its measured flows from others; none for a run without flows.
+
+    If some of its flows wait for others, their starts depend on the scheme: then the settings of the traffic that the
+    sweep changes stand for the starts.
+    """
+    heads, runs = results.aggregates.heads(), {run.id: run for run in results.finished}
+    lists: dict[Path, bool] = {}
+    found: dict[str, Hashable] = {}
+    for ident, timed, untimed in results.aggregates.whole().select("run", "identity", "untimed").iter_rows():
+        run = runs[ident]
+        file = run.path.parent.parent / "scenario.toml"
+        if file not in lists:
+            lists[file] = (
+                file.is_file() and _WAIT.search(file.read_text(encoding="utf-8", errors="replace")) is not None
+            )
+        waits = lists[file] or bool(heads[ident].get("collectives"))
+        traffic = sorted((key, repr(value)) for key, value in run.overrides.items() if key.startswith("traffic"))
+        found[ident] = (untimed, *traffic) if waits else timed
+    return found
 
 
 def matched(results: Results, pairs: Mapping[Group, Sequence[Pair]], *, by_class: bool) -> dict[Group, list[Match]]:

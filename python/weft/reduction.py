@@ -15,9 +15,9 @@ import polars as pl
 
 from .kept import ENTRY, Tables
 from .metrics import METRICS
-from .shared_flows import IDENTITY, fingerprints
+from .shared_flows import IDENTITY, UNTIMED, fingerprints
 
-VERSION = "4"
+VERSION = "5"
 """To be changed with any definition here or in `weft.metrics`: kept tables of another version are not used."""
 PER_LINK = ("links", "nodes")
 """Keys of ``summary.json`` whose size grows with the fabric; not part of a head."""
@@ -37,14 +37,15 @@ OF_FLOWS = tuple(dict.fromkeys(["class", *IDENTITY, *(name for value in _OF_RUN 
 def of_flows(flows: pl.DataFrame) -> Tables:
     """The metrics of each run: a row for each class (`classes`), and one over all classes (`whole`).
 
-    `whole` also has `identity`, equal in runs with the same measured flows.
+    `whole` also has `identity`, equal in runs with the same measured flows, and `untimed`, whatever their starts.
 
     Args:
         flows: The measured flows of some runs, from `weft.rows.flow_rows`.
     """
     classes = flows.group_by(ENTRY, "class", maintain_order=True).agg(_OF_RUN)
     whole = flows.group_by(ENTRY, maintain_order=True).agg(_OF_RUN)
-    whole = whole.with_columns(fingerprints(flows).alias("identity"))
+    numbers = {"identity": fingerprints(flows, IDENTITY), "untimed": fingerprints(flows, UNTIMED)}
+    whole = whole.with_columns(values.alias(name) for name, values in numbers.items())
     return {"classes": _named(classes, "class"), "whole": _named(whole)}
 
 

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from .kept import Tables
     from .results import Results
 
-IDENTITY = ("flow", "src", "dst", "bytes", "start_ps")
+UNTIMED = ("flow", "src", "dst", "bytes")
 """The columns of a flow that are the same under every scheme."""
+IDENTITY = (*UNTIMED, "start_ps")
+"""These columns of a flow that waits for no other. One that waits starts at a time that depends on the scheme."""
 SIDES = ("own", "baseline")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _COLUMNS = tuple(dict.fromkeys(name for metric in OF_FINISHED for name in metric.aggregate.meta.root_names()))
@@ -34,10 +36,10 @@ Pair = tuple[str, str]
 """The ids of a run and of the baseline's run with the same seed at the same point."""
 
 
-def fingerprints(flows: pl.DataFrame) -> pl.Series:
-    """A number for each run, in the order of the rows: equal if the runs have the same flows (`IDENTITY`)."""
+def fingerprints(flows: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
+    """A number for each run, in the order of the rows: equal if these columns of all its flows are."""
     mixed: np.ndarray = np.zeros(len(flows), dtype=np.uint64)
-    for name in IDENTITY:
+    for name in columns:
         column = flows[name]
         own = column.to_numpy().astype(np.uint64) if column.dtype.is_integer() else _of_names(column)
         mixed = (mixed ^ own) * _MIX

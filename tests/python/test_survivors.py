@@ -13,6 +13,7 @@ from weft import Results, aggregates, extracts
 from weft.difference import LEFT_OUT, difference
 from weft.metrics import METRICS, OF_FINISHED
 from weft.reporting.findings import findings
+from weft.scenario import Scenario
 from weft.statistics import holm, p_value
 from weft.summary import summarise
 
@@ -166,6 +167,57 @@ def test_runs_with_other_flows_are_paired_by_seed_alone(twins):
     (row,) = (row for row in found.rows if row.differences and row.group["class"] == "elephant")
     assert row.differences["mean_fct_s"].change.mean < -0.05
     assert row.differences["mean_fct_s"].verdict(-1) == ""
+
+
+WAITING = """
+name = "flows that wait beside others that do not"
+[fabric]
+kind = "fat-tree"
+k = 4
+rate = "10 Gbps"
+delay = "1 us"
+{waiting}
+[[traffic]]
+class = "open"
+sizes = {{ fixed = "100 kB" }}
+flows = 40
+load = 0.2
+[scheme]
+name = "ecmp"
+[run]
+duration = "20 ms"
+seeds = 1
+[measure]
+baseline = "{baseline}"
+[sweep]
+{axis}
+"""
+RING = '[[traffic]]\ncollective = "ring-all-reduce"\nbytes = "400 kB"\n'
+CHAIN = """[[traffic]]
+flow_list = [
+    { id = "a", src = "h0", dst = "h15", bytes = "1 MB" },
+    { src = "h15", dst = "h0", bytes = "1 MB", after_received = ["a"] },
+]
+"""
+BY_SCHEME = '"scheme.name" = ["ecmp", "spray"]'
+
+
+@pytest.mark.parametrize(
+    ("waiting", "axis", "baseline", "same"),
+    [
+        (RING, BY_SCHEME, "ecmp", True),
+        (CHAIN, BY_SCHEME, "ecmp", True),
+        ("", BY_SCHEME, "ecmp", True),
+        (RING, '"traffic.open.load" = [0.2, 0.4]', "0.2", False),
+        ("", '"traffic.open.load" = [0.2, 0.4]', "0.2", False),
+    ],
+)
+def test_flows_that_wait_are_the_same_whenever_they_start(tmp_path, waiting, axis, baseline, same):
+    text = WAITING.format(waiting=waiting, axis=axis, baseline=baseline)
+    found = Scenario.from_text(text, "waiting.toml").run(tmp_path / "r", jobs=1)
+    starts = [pl.read_parquet(run.path / "flows.parquet").sort("flow")["start_ps"].to_list() for run in found.finished]
+    assert (starts[0] == starts[1]) == (same and not waiting)
+    assert summarise(found).same_flows == same
 
 
 def test_without_a_common_flow_there_is_no_difference(twins):
