@@ -17,8 +17,10 @@ import struct
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from .errors import EmulationError
 from .namespace import entered
 
 SETTINGS = {
@@ -32,6 +34,8 @@ LEAD_S = 0.002
 """Seconds before a flow at which an entry that is too old is deleted."""
 LEARNT_S = 0.5
 """Seconds after a flow's start at which its hosts are assumed to know each other."""
+ACQUAINT_S = 30.0
+"""Seconds in which hosts must know each other before a run that starts warm."""
 _DISCARD = 9
 """UDP port of the datagrams that make hosts known."""
 _AT_ONCE = 200
@@ -44,6 +48,8 @@ _NDA_DST = 1
 _NDA_LLADDR = 2
 _NUD_REACHABLE = 0x2
 _NTF_EXT_LEARNED = 0x10
+_ATF_COM = 0x2
+"""The flag of a complete entry in the kernel's table of addresses."""
 
 
 def permanent(flows: Sequence[Mapping[str, Any]], macs: Mapping[str, str], addresses: Mapping[str, str]) -> Any:
@@ -99,18 +105,49 @@ def acquaint(
 ) -> None:
     """Before a run that starts warm: the source of each flow sends its destination a datagram.
 
-    So the two hosts resolve each other's address, which they then keep, and the switches learn the way to both.
+    So the two hosts resolve each other's address, which they then keep, and the switches learn the way to both. On a
+    busy machine this takes longer: hosts that do not know each other yet send again.
+
+    Raises:
+        EmulationError: Hosts do not know each other after `ACQUAINT_S`.
     """
     pairs = sorted({(flow["src"], flow["dst"]) for flow in flows})
     for first in range(0, len(pairs), _AT_ONCE):
-        batch = pairs[first : first + _AT_ONCE]
-        for host, other in batch:
-            with entered(namespaces[host]), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
-                opened.sendto(b"", (addresses[other], _DISCARD))
-        time.sleep(LEARNT_S)
+        batch = missing = pairs[first : first + _AT_ONCE]
+        until = time.monotonic() + ACQUAINT_S
+        while missing:
+            for host, other in missing:
+                with entered(namespaces[host]), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+                    opened.sendto(b"", (addresses[other], _DISCARD))
+            time.sleep(LEARNT_S)
+            missing = _strangers(missing, namespaces, addresses)
+            if missing and time.monotonic() > until:
+                host, other = missing[0]
+                raise EmulationError(
+                    f"the run starts warm, but {len(missing)} pairs of hosts, such as {host} and {other}, "
+                    f"have not resolved each other's address in {ACQUAINT_S:g} s: "
+                    "is there a path between them, or is the machine busy?"
+                )
         for host, other in batch:
             for one, another in ((host, other), (other, host)):
                 memories.change(Change(0.0, True, one, another))
+
+
+def _strangers(
+    pairs: Sequence[tuple[str, str]], namespaces: Mapping[str, str], addresses: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """The pairs of which a host has no complete entry for the other."""
+    known = {host: _known(namespaces[host]) for host in {host for pair in pairs for host in pair}}
+    return [(a, b) for a, b in pairs if addresses[b] not in known[a] or addresses[a] not in known[b]]
+
+
+def _known(namespace: str) -> set[str]:
+    """The addresses with a complete entry in a namespace."""
+    with entered(namespace):
+        # The columns: IP address, HW type, flags, HW address, mask, device.
+        _, *lines = Path("/proc/thread-self/net/arp").read_text(encoding="ascii").splitlines()
+    entries = [line.split() for line in lines]
+    return {entry[0] for entry in entries if int(entry[2], 16) & _ATF_COM}
 
 
 class Memories:

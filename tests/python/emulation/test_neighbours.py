@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from plans import flow
 from weft.emulation import neighbours
+from weft.emulation.errors import EmulationError
 from weft.emulation.namespace import path_of
 
 FLOWS = [
@@ -92,6 +95,68 @@ def test_a_host_forgets_the_address_it_is_told_to_and_no_other(root):
         holder.kill()
         holder.wait()
         holder.stdout.close()
+
+
+@contextmanager
+def deaf_pair() -> Iterator[tuple[int, int]]:
+    """Two hosts on one link, of which the second answers no ARP request until it is told to: their processes."""
+    hosts = [
+        subprocess.Popen(
+            ["unshare", "--net", "sh", "-c", "echo ready; exec sleep 60"], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    try:
+        for host in hosts:
+            assert host.stdout is not None
+            assert host.stdout.readline() == "ready\n"
+        one, two = (host.pid for host in hosts)
+        within(one, f"ip link add eth0 type veth peer name eth0 netns {two}")
+        for number, pid in enumerate((one, two), 1):
+            mac = f"02:00:00:00:00:0{number}"
+            within(pid, f"ip link set eth0 address {mac} up; ip address add 10.0.0.{number}/8 dev eth0")
+        within(two, ARP_IGNORE.format(8))
+        yield one, two
+    finally:
+        for host in hosts:
+            host.kill()
+            host.wait()
+            assert host.stdout is not None
+            host.stdout.close()
+
+
+ARP_IGNORE = "echo {} > /proc/sys/net/ipv4/conf/eth0/arp_ignore"
+
+
+def within(process: int, command: str) -> None:
+    subprocess.run(["nsenter", f"--net={path_of(process)}", "sh", "-ec", command], check=True)
+
+
+def acquainted(one: int, two: int) -> None:
+    namespaces = {"h0": path_of(one), "h1": path_of(two)}
+    addresses = {"h0": "10.0.0.1", "h1": "10.0.0.2"}
+    macs = {"h0": "02:00:00:00:00:01", "h1": "02:00:00:00:00:02"}
+    memories = neighbours.Memories(namespaces, addresses, macs, dict.fromkeys(namespaces, "eth0"))
+    try:
+        neighbours.acquaint([flow(0, "h0", "h1", 0.0)], namespaces, addresses, memories)
+    finally:
+        memories.close()
+
+
+def test_a_warm_run_waits_until_its_hosts_know_each_other(root):
+    with deaf_pair() as (one, two):
+        late = threading.Timer(3 * neighbours.LEARNT_S, within, (two, ARP_IGNORE.format(0)))
+        late.start()
+        acquainted(one, two)
+        late.join()
+        assert (known_to(one), known_to(two)) == ({"10.0.0.2"}, {"10.0.0.1"})
+        assert all("extern_learn" in said_of(host) for host in (one, two))
+
+
+def test_a_warm_run_whose_hosts_cannot_know_each_other_does_not_start(root, monkeypatch):
+    monkeypatch.setattr(neighbours, "ACQUAINT_S", 1.0)
+    with deaf_pair() as (one, two), pytest.raises(EmulationError, match="such as h0 and h1, have not resolved"):
+        acquainted(one, two)
 
 
 SETUP = """
