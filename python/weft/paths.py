@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from .difference import LEFT_OUT, SIGNIFICANT, Difference, corrected, difference
+from .difference import LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
 from .kept import ENTRY
 from .reduction import TABLE_SIZES, table_sizes
 from .statistics import Estimate, estimate
@@ -272,7 +272,11 @@ def note(rows: Sequence[Row], baseline: str | None) -> str:
     found = [one for row in rows for one in row.differences.values() if one]
     if not found:
         return ""
-    text = f"Signed: difference from {baseline}, same seed. {SIGNIFICANT}: significant at 5 % after Holm's correction."
+    text = f"Signed: difference from {baseline}, same seed."
+    if any(one.vague for one in found):
+        text += f" {NOT_SIGNIFICANT}: the 95 % interval contains zero."
+    if any(one.adjusted is not None for one in found):
+        text += f" {SIGNIFICANT}: significant at 5 % after Holm's correction for all differences at a point."
     if any(any(one.unfinished) for one in found):
         text += f" {LEFT_OUT}: seeds in which one side left rounds unfinished are left out."
     return text

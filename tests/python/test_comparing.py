@@ -9,6 +9,7 @@ import pytest
 import sample
 from tiny import TINY
 from weft import Results, paths
+from weft.difference import NOT_SIGNIFICANT, SIGNIFICANT, corrected, difference
 from weft.results import Results as Directory
 from weft.summary import summarise
 from weft.variants import compared_key, label_of, scheme_label
@@ -149,6 +150,22 @@ def test_collectives_come_first_with_paired_differences(weft, written, tmp_path)
     page = (out / "report.html").read_text()
     assert page.index('id="collectives-section"') < page.index('id="completion-section"')
     assert weft("plot", out, "--format", "svg", "--only", "collective-ratio").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("spray", "signs"),
+    [
+        ({1: 2.0}, []),
+        ({1: 2.0, 2: 2.1}, [SIGNIFICANT]),
+        ({1: 0.9, 2: 1.1}, [NOT_SIGNIFICANT, SIGNIFICANT]),
+    ],
+)
+def test_the_note_of_collectives_explains_the_signs_that_can_stand_there(spray, signs):
+    found = {"completion_s": difference(spray, dict.fromkeys(spray, 1.0))}
+    corrected([found])
+    text = paths.note([paths.Row("", "spray", "", {}, differences=found)], "ecmp")
+    assert text.startswith("Signed: difference from ecmp, same seed.")
+    assert [sign for sign in (NOT_SIGNIFICANT, SIGNIFICANT) if f" {sign}: " in text] == signs
 
 
 def test_a_round_that_does_not_finish_is_left_out_on_both_sides(tmp_path):
