@@ -663,7 +663,7 @@ class GatePlan:
         """The names of all hosts, in the fabric's order."""
 
     def warnings(self) -> list[str]:
-        """What the fabric file says and the fabric does not hold."""
+        """Parts of the fabric file that Weft ignores."""
 
     def cables(self) -> list[tuple[str, int, str, int]]:
         """All links, each as node and port of both ends."""

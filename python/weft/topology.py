@@ -90,7 +90,7 @@ class Fabric:
     Attributes:
         links: Two for each full-duplex link, adjacent: first from its first end, then the reverse.
         measures: The engine's measures: counts by tier, path diversity, bisection, diameter.
-        warnings: What a fabric file says and the fabric does not hold.
+        warnings: Parts of the fabric file that Weft ignores.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""All schemes of Weft compared on one leaf-spine fabric, symmetric and not, and claims of the schemes' papers.
+"""All schemes of Weft compared on leaf-spines and a fat-tree, symmetric and not, and claims of the schemes' papers.
 
 `survey` has the scenarios of the survey, `own` those that claims need of their own, `setups` the schemes that run in
 them. `table` and `measures` collect the data. `claims` has the rows L1 to L9, `rules` their decision rules, `standing`
@@ -26,7 +26,7 @@ class LoadBalancing(Study):
 
     name = "load-balancing"
     summary = (
-        "all schemes on leaf-spines and fat-trees: symmetric, one uplink cut, a slow spine, a spine that loses packets"
+        "all schemes on leaf-spines and a fat-tree: symmetric, one uplink cut, a slow spine, a spine that loses packets"
     )
     chosen = (
         "Runs start warm and measure ten ideal times of the largest flow after a warm-up. Web search and Hadoop end "

@@ -16,7 +16,8 @@ PAPERS = ("tcp_path", "tfe", "arp_path", f"smoc{WITH_MPTCP}", "tag_forward")
 def standing(survey: pl.DataFrame) -> tuple[Estimate, list[str]] | None:
     """TCP-Path's mean slowdown above ECMP's in per cent on the symmetric fabric, and the places in each situation.
 
-    A scheme's slowdown in a situation is the mean over workloads, loads and seeds of the runs' mean slowdowns.
+    Both are compared with `WORKLOAD`, over loads and seeds. For its place in a situation, a scheme's slowdown is the
+    mean over workloads, loads and seeds of the runs' mean slowdowns.
     """
     found, cold = (
         paired_ratio(_by_seed(survey, situation, "tcp_path"), _by_seed(survey, situation, "ecmp"))
