@@ -6,15 +6,14 @@ least one of its runs is: a mean over a run without a steady state depends on ho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .labels import plural, short_key, show
-from .results import cell
+from .labels import column, plural, short_key, show
 
 if TYPE_CHECKING:
-    from .results import Results, Run
+    from .results import Results
     from .summary import Summary
 
 LABELS = {"overloaded": "unstable", "growing": "unstable", "too-short": "too short", "out-of-range": "out of range"}
@@ -66,33 +65,16 @@ def mark_of(summaries: Iterable[Mapping[str, Any]]) -> Mark | None:
     return Mark(label, len(found), len(every), "; ".join(str(reason) for reason in reasons))
 
 
-def applied(results: Results, summary: Summary) -> Summary:
-    """The summary with marks, and without differences of or from marked groups."""
+def marks(results: Results, keys: Sequence[str]) -> dict[tuple[Any, ...], Mark]:
+    """The marks of the groups of finished runs with the same values of these columns (no class), by their values."""
     heads = results.aggregates.heads()
-    if not any(label_of(head) is not None for head in heads.values()):
-        return summary
-    keys = [key for key in summary.by if key != "class"]
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for run in results.finished:
-        groups.setdefault(tuple(show(_value(run, key)) for key in keys), []).append(run.id)
-    marks = {values: mark_of(heads[run] for run in runs) for values, runs in groups.items()}
-
-    def of(group: Mapping[str, Any]) -> Mark | None:
-        return marks.get(tuple(show(group[key]) for key in keys))
-
-    rows = []
-    for row in summary.rows:
-        mark = of(row.group)
-        other = of({**row.group, "scheme": summary.baseline}) if summary.baseline and "scheme" in keys else None
-        if mark or other:
-            row = replace(row, mark=mark, differences=dict.fromkeys(row.differences))
-        rows.append(row)
-    return replace(summary, rows=rows)
-
-
-def _value(run: Run, key: str) -> Any:
-    own = {"scheme": run.scheme, "point": run.point}
-    return own[key] if key in own else cell(run.overrides.get(key))
+    # The values of the table of runs: Polars may turn a swept 1 into 1.0.
+    values = results.run_table().select(column(key) for key in keys).rows() if keys else [()] * len(results.finished)
+    groups: dict[tuple[Any, ...], list[str]] = {}
+    for run, group in zip(results.finished, values, strict=True):
+        groups.setdefault(group, []).append(run.id)
+    found = {group: mark_of(heads[run] for run in runs) for group, runs in groups.items()}
+    return {group: mark for group, mark in found.items() if mark is not None}
 
 
 def notes(summary: Summary) -> list[str]:

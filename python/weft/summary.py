@@ -55,17 +55,17 @@ class Row:
     finished: float
     estimates: dict[str, Estimate | None]
     differences: dict[str, Difference | None]
-    """How each metric differs from the baseline's; empty without a baseline, None where one side is marked."""
+    """How each metric differs from the baseline's; empty without a baseline or if one side is marked."""
     least: int = 0
     """Finished flows of the run with the fewest, of those with any."""
     shared: Shared | None = None
-    """The flows of the differences; None without a baseline."""
+    """The flows of the differences; None without differences."""
     mark: Mark | None = None
     """Why its means say nothing, if its runs were not in a steady state."""
 
     def few(self, metric: Metric) -> bool:
         """Whether a quantile is over so few flows that it lies between their two largest values."""
-        return self.estimates[metric.key] is not None and self.least < metric.least
+        return self.mark is None and self.estimates[metric.key] is not None and self.least < metric.least
 
     def per_run(self, count: float) -> float:
         """A count over all seeds as the mean per run."""
@@ -279,22 +279,30 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
         place = record["seed"], points[record["run"]]
         single.setdefault(tuple(record[key] for key in keys), {})[place] = record
     ordered = sorted(groups, key=lambda v: tuple(order[key](x) for key, x in zip(keys, v, strict=True)))
+    marks = steadiness.marks(results, [key for key in keys if key != "class"])
+
+    def mark(values: Group) -> Mark | None:
+        return marks.get(tuple(value for key, value in zip(keys, values, strict=True) if key != "class"))
+
     pairs: dict[Group, list[Pair]] = {}
     for values in ordered if baseline is not None else ():
         reference = tuple(baseline if k == "scheme" else v for k, v in zip(keys, values, strict=True))
-        if values != reference:
+        if values != reference and not (mark(values) or mark(reference)):
             others = single.get(reference, {})
             pairs[values] = [(own, others[at]) for at, own in single[values].items() if at in others]
     matches = matched(results, pairs, by_class="class" in keys)
     rows = [
-        _row(dict(zip(keys, values, strict=True)), groups[values], single[values].values(), matches.get(values))
+        replace(
+            _row(dict(zip(keys, values, strict=True)), groups[values], single[values].values(), matches.get(values)),
+            mark=mark(values),
+        )
         for values in ordered
     ]
     lead = [key for key in keys if key not in ("scheme", "class")]
     families: dict[tuple[Any, ...], list[dict[str, Difference | None]]] = {}
     for row in rows:
         families.setdefault(tuple(row.group[key] for key in lead), []).append(row.differences)
-    summary = Summary(
+    return Summary(
         by=keys,
         baseline=baseline,
         rows=rows,
@@ -303,7 +311,6 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
         family=max((corrected(family) for family in families.values()), default=0),
         without_flows=_without_flows(results, set(runs["run"])),
     )
-    return steadiness.applied(results, summary)
 
 
 def _row(
@@ -346,9 +353,8 @@ def _sweep_order(results: Results, keys: Sequence[str]) -> dict[str, Any]:
         "point": results.points,
         "class": ["mouse", "short", "rabbit", "elephant", "long"],
     }
-    for run in results.finished:
-        for key in results.keys:
-            listed.setdefault(key, []).append(run.overrides.get(key))
+    runs = results.run_table()
+    listed |= {key: runs[column(key)].to_list() for key in results.keys}
 
     def rank(key: str) -> Any:
         positions: dict[str, int] = {}

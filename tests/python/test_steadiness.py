@@ -16,7 +16,7 @@ from weft.cli.comparison import show_summary
 from weft.content import Content
 from weft.difference import Difference
 from weft.extracts import intervals
-from weft.reporting import tables
+from weft.reporting import sections, tables
 from weft.results import Results
 from weft.studies.base import Outcome, Size, Study, StudyRow, Verdict
 from weft.summary import Summary, summarise
@@ -24,9 +24,17 @@ from weft.summary import Summary, summarise
 REASON = "the backlog grows: from 10 % to 50 %"
 
 
-def results(tmp_path: Path, marks: dict[tuple[str, float, int], str]) -> Results:
+EVERY = {
+    (scheme, load, seed): "growing"
+    for scheme in ("single_path", "ecmp", "spray")
+    for load in (0.2, 0.4)
+    for seed in (1, 2, 3)
+}
+
+
+def results(tmp_path: Path, marks: dict[tuple[str, float, int], str], **made: Any) -> Results:
     """Sample results in which some runs have a state; the others are of a version without it."""
-    path = sample.write_results(tmp_path / "out")
+    path = sample.write_results(tmp_path / "out", **made)
     for run in Results(path).runs:
         state = marks.get((run.scheme, run.overrides["traffic.load"], run.seed))
         file = run.path / "summary.json"
@@ -100,6 +108,42 @@ def test_grouping_without_a_key_marks_what_contains_a_marked_run(tmp_path: Path)
     assert marks["spray"] is not None
     assert (marks["spray"].runs, marks["spray"].of) == (1, 6)
     assert marks["ecmp"] is None
+
+
+@pytest.mark.parametrize("loads", [[0.5, 1], [1, 0.5]])
+def test_marks_hold_where_a_key_has_whole_and_fractional_numbers(tmp_path: Path, loads: list[float]) -> None:
+    sweep: dict[str, list[Any]] = {"scheme.name": ["ecmp", "spray"], "traffic.load": loads}
+    found = results(tmp_path, {("spray", 1, seed): "overloaded" for seed in (1, 2, 3)}, sweep=sweep)
+    summary = summarise(found, baseline="ecmp")
+    assert list(dict.fromkeys(row.group["traffic.load"] for row in summary.rows)) == loads
+    marks = {(row.group["scheme"], row.group["traffic.load"]): row.mark is not None for row in summary.rows}
+    assert {place for place, marked in marks.items() if marked} == {("spray", 1)}
+    assert "unstable in 3 of 3 runs" in printed(summary)
+
+
+def test_differences_are_corrected_for_the_number_that_is_left(tmp_path: Path) -> None:
+    kept = {(scheme, load, seed) for scheme, load, seed in EVERY if scheme == "single_path" and load == 0.4}
+    kept |= {("ecmp", 0.4, seed) for seed in (1, 2, 3)}
+    summary = summarise(results(tmp_path, {run: "growing" for run in EVERY if run not in kept}), baseline="ecmp")
+    left = [one for row in summary.rows for one in row.differences.values() if one]
+    assert {row.group["scheme"] for row in summary.rows if row.differences} == {"single_path"}
+    assert summary.family == len([one for one in left if one.p is not None])
+    text = printed(summary)
+    assert "Signed: difference from ecmp" in text
+    assert f"(up to {summary.family})" in text
+
+
+def test_nothing_is_said_about_differences_and_quantiles_if_all_are_marked(tmp_path: Path) -> None:
+    found = results(tmp_path, EVERY, flows=60)
+    summary = summarise(found, baseline="ecmp")
+    assert summary.family == 0
+    assert not any(row.differences or row.shared for row in summary.rows)
+    assert summary.signs() == []
+    text = printed(summary)
+    assert "Signed" not in text
+    assert "‡" not in text
+    page = sections.table(Content(found, "ecmp"))
+    assert "Below: difference" not in page
 
 
 def test_the_reports_table_has_the_label_and_the_reason(tmp_path: Path) -> None:

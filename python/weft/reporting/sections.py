@@ -243,9 +243,9 @@ def table(content: Content) -> str:
     """The comparison as a table that can be copied."""
     baseline = content.summary.baseline
     note = (
-        f" Below: difference from <b>{escape(baseline)}</b> paired by seed, green if better, red if worse. Hover over "
-        "a difference for its interval."
-        if baseline
+        f" Below: difference from <b>{escape(str(baseline))}</b> paired by seed, green if better, red if worse. "
+        "Hover over a difference for its interval."
+        if any(row.differences for row in content.summary.rows)
         else ""
     )
     note += "".join(f" {escape(sentence)}" for sentence in content.summary.signs())
