@@ -29,8 +29,8 @@ class Metric:
 
     @property
     def least(self) -> int:
-        """Number of flows below which a quantile lies between the two largest values: 100 for the 99th percentile."""
-        return 1 if self.quantile is None else math.ceil(1 / (1 - self.quantile) - 1e-9)
+        """Number of flows below which a quantile lies between the two largest values: 101 for the 99th percentile."""
+        return 1 if self.quantile is None else math.ceil((2 - self.quantile) / (1 - self.quantile) - 1e-9)
 
 
 def _sum(column: str) -> pl.Expr:

@@ -92,15 +92,18 @@ class Summary:
         """What each sign after a number of the table means, one sentence each."""
         found = [one for row in self.rows for one in row.differences.values() if one]
         few = {metric.title: metric.least for row in self.rows for metric in METRICS if row.few(metric)}
+        counted = (
+            "only flows that finished under both count"
+            if self.same_flows
+            else "flows did not finish; each side's finished flows count, as flows may differ"
+        )
         each = {
             f"{NOT_SIGNIFICANT}: the 95 % interval contains zero.": any(one.vague for one in found),
             f"{SIGNIFICANT}: significant at 5 % after Holm's correction for all differences at a point (up to"
             f" {self.family}); without {SIGNIFICANT}, it may be chance.": self.family > 0,
-            f"{LEFT_OUT}: only flows that finished under both count; the side with more unfinished flows is never"
-            " called the better one. Unfinished: the scheme's/the baseline's.": any(
-                any(one.unfinished) for one in found
-            ),
-            f"{FEW}: of so few flows that it is close to their largest value (fewer finished in a run than"
+            f"{LEFT_OUT}: {counted}; the side with more unfinished flows is never called the better one. Unfinished:"
+            " the scheme's/the baseline's.": any(any(one.unfinished) for one in found),
+            f"{FEW}: of so few flows that it lies between their two largest values (fewer finished in a run than"
             f" {', '.join(f'{least} for {title}' for title, least in few.items())}).": bool(few),
         }
         return [text for text, shown in each.items() if shown]
