@@ -16,7 +16,18 @@ from chromium import opened
 from weft.results import Results
 from weft.studies import Size, Verdict
 from weft.studies.base import Simulated
-from weft.studies.load_balancing import LoadBalancing, claims, listing, measures, own, setups, standing, survey, table
+from weft.studies.load_balancing import (
+    LoadBalancing,
+    claims,
+    figures,
+    listing,
+    measures,
+    own,
+    setups,
+    standing,
+    survey,
+    table,
+)
 from weft.studies.load_balancing.rules import Tables
 
 SCHEMES = ("ecmp", "conga", "letflow", "drill", "presto", "wcmp", "plb", "hermes", "clove", "hedera", "tcp_path", "tfe")
@@ -226,6 +237,32 @@ def test_the_places_of_the_papers_schemes_are_by_slowdown():
     assert "fat-tree, of 4: tcp_path 4, tag_forward 3" in notes
 
 
+def test_marked_groups_have_no_numbers_and_no_places():
+    data = surveyed(3)
+    later = data.with_columns(pl.lit(0.8).alias("load"), pl.col("mean") * 2)
+    one = (pl.col("situation") == "fat-tree") & (pl.col("scheme") == "drill") & (pl.col("seed") == 1)
+    later = later.with_columns(pl.when(one).then(pl.lit("unstable")).alias("mark"))
+    data = pl.concat([data, later])
+    found = listing.aggregate(data).filter(pl.col("mark").is_not_null())
+    assert found.select("situation", "scheme", "load").rows() == [("fat-tree", "drill", 0.8)]
+    assert found.select(*table.MEASURES).null_count().row(0) == (1,) * len(table.MEASURES)
+    # Without its heaviest load, DRILL would be the best.
+    notes = "; ".join(standing.standing(data)[1])
+    assert "fat-tree, of 3: tcp_path 3, tag_forward 2 (best: ecmp, tag_forward, tcp_path)" in notes
+    assert "symmetric, 1:1, of 3: tcp_path 3 (best: drill, ecmp, tcp_path)" in notes
+    # The places are the same without the marked run, so that the row keeps its note.
+    assert standing.standing(data.filter(pl.col("mark").is_null())) == standing.standing(data)
+
+
+def test_the_figure_has_the_label_of_marked_schemes(tmp_path):
+    data = surveyed(3)
+    found = data.with_columns(pl.when(pl.col("scheme") == "drill").then(pl.lit("unstable")).alias("mark"))
+    [file] = figures.draw(found, tmp_path, ["svg"])
+    assert file.read_text().count("unstable") == 4
+    every = data.with_columns(pl.lit("too short").alias("mark"))
+    assert figures.draw(every, tmp_path, ["svg"])[0].read_text().count("too short") == 13
+
+
 def test_fair_shares_are_max_min():
     # Two flows share a destination; the third takes the rest of its source.
     assert measures.fair_shares([("a", "x"), ("b", "x"), ("b", "y")]) == pytest.approx([0.5, 0.5, 0.5])
@@ -312,18 +349,21 @@ def test_a_setup_keeps_its_events():
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """A study of three schemes in two situations, run."""
+    """A study of three schemes in two situations, run; with an uplink cut, runs are too short for their flows."""
 
     class Tiny(LoadBalancing):
         def parts(self, size):
+            symmetric = next(s for s in survey.setups(size) if s.name == "symmetric_web-search_dctcp")
+            small = replace(symmetric, traffic=symmetric.traffic.replace('truncate = "5 MB"', 'truncate = "50 kB"'))
             few = [
-                replace(setup, schemes=schemes, seconds=0.0003, window=None, loads=(0.4,), seeds=2)
-                for setup, schemes in (
+                replace(setup, schemes=schemes, seconds=seconds, window=None, loads=(0.4,), seeds=2)
+                for seconds, setup, schemes in (
+                    (0.001, small, ("ecmp", "tcp_path")),
                     (
-                        next(s for s in survey.setups(size) if s.name == "symmetric_web-search_dctcp"),
-                        ("ecmp", "tcp_path"),
+                        0.0003,
+                        next(s for s in survey.setups(size) if s.name == "cut_web-search_dctcp"),
+                        ("ecmp", "drill"),
                     ),
-                    (next(s for s in survey.setups(size) if s.name == "cut_web-search_dctcp"), ("ecmp", "drill")),
                 )
             ]
             testbed = next(s for s in own.setups(size) if s.name == "testbed-mild")
@@ -347,7 +387,13 @@ def test_a_run_gives_rows_tables_and_figures(tiny):
     assert by_scheme["tcp_path"]["entries"] > 0
     assert by_scheme["tcp_path"]["needs"] == "new-switch"
     assert min(row["small_mean"] for row in by_scheme.values()) >= 1
+    assert {row["mark"] for row in by_scheme.values()} == {None}
+    cut = frame.filter(pl.col("situation") == "cut")
+    assert set(cut["mark"]) == {"too short"}
+    assert cut.select(*table.MEASURES).null_count().row(0) == (2,) * len(table.MEASURES)
+    assert "| `drill` | too short | – |" in (out / "survey.md").read_text()
     data = json.loads((out / "survey.json").read_text())
+    assert [row["mark"] for row in data["rows"] if row["situation"] == "cut"] == ["too short"] * 2
     assert len(data["rows"]) == len(frame)
     assert {"situation": "symmetric", "scheme": "tag_forward"}.items() <= data["left_out"][0].items()
     assert "| `drill` |" in (out / "survey.md").read_text()
@@ -409,7 +455,9 @@ def test_the_page_sorts_by_click_and_by_key(tiny, browser):
     assert column(1) == ["ecmp", "tcp_path"]
     page.get_by_role("button", name="one uplink cut").first.click()
     assert sorted(column(1)) == ["drill", "ecmp"]
+    assert column(2) == ["too short"] * 2
     assert page.locator("#situations tbody tr").count() == 3
+    assert page.locator("#situations td", has_text="too short").count() == 2
 
 
 def test_a_study_without_a_page_names_a_part(tmp_path):

@@ -13,6 +13,7 @@ from ... import quantity
 from ...figures.style import label_with, legend, panels, save
 from .standing import ranking
 from .survey import SITUATIONS
+from .table import without_marked
 
 _KINDS = (("small_mean", "small flows", "o", "#0072B2"), ("large_mean", "large flows", "D", "#D55E00"))
 
@@ -20,6 +21,7 @@ _KINDS = (("small_mean", "small flows", "o", "#0072B2"), ("large_mean", "large f
 def draw(survey: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
     """Mean slowdowns of small and large flows by situation, over workloads and loads, for each transport profile."""
     files: list[Path] = []
+    survey = without_marked(survey)
     for profile in survey["profile"].unique(maintain_order=True):
         part = survey.filter(pl.col("profile") == profile)
         files += _draw(part, out / f"slowdown-{profile}", formats)
@@ -47,11 +49,21 @@ def _draw(survey: pl.DataFrame, stem: Path, formats: Sequence[str]) -> list[Path
 
 
 def _panel(ax: Any, part: pl.DataFrame, names: Sequence[str]) -> None:
-    """One situation, up to `FURTHEST` times its best value; larger ones are written at the edge."""
-    means = part.group_by("scheme").agg(pl.col(column).mean() for column, *_ in _KINDS)
+    """One situation, up to `FURTHEST` times its best value; larger ones are written at the edge.
+
+    A scheme that was not in a steady state at one of the loads has that label in place of its means.
+    """
+    mark = pl.col("mark").drop_nulls().first()
+    means = part.group_by("scheme").agg(
+        *(pl.when(mark.is_null()).then(pl.col(column).mean()).alias(column) for column, *_ in _KINDS), mark
+    )
     found = {row["scheme"]: row for row in means.iter_rows(named=True)}
     known = [row[column] for row in found.values() for column, *_ in _KINDS if row[column] is not None]
-    edge = FURTHEST * min(known)
+    least = min(known, default=1.0)
+    edge = FURTHEST * least
+    for place, name in enumerate(names):
+        if name in found and found[name]["mark"] is not None:
+            ax.text(edge, place, found[name]["mark"], color="#66727e", fontsize=6, ha="right", va="center")
     for offset, (column, label, marker, color) in zip((-0.15, 0.15), _KINDS, strict=True):
         points = [(found[name][column], y + offset) for y, name in enumerate(names) if name in found]
         inside = [(value, y) for value, y in points if value is not None and value <= edge]
@@ -62,7 +74,7 @@ def _panel(ax: Any, part: pl.DataFrame, names: Sequence[str]) -> None:
             if value is not None and value > edge:
                 ax.text(edge, y + offset, f"{value:,.0f} ▸", color=color, fontsize=6, ha="right", va="center")
     ax.set_xscale("log")
-    ax.set_xlim(0.9 * min(known), edge)
+    ax.set_xlim(0.9 * least, edge)
     ax.xaxis.set_major_locator(FixedLocator([tick for tick in _TICKS if tick <= edge]))
     ax.xaxis.set_minor_locator(NullLocator())
     label_with(ax.xaxis, quantity.ratio)

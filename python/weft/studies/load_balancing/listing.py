@@ -11,18 +11,24 @@ import polars as pl
 from ...statistics import estimate
 from .setups import needs, registry
 from .survey import SITUATIONS, TITLES, TUNED
-from .table import KEYS, MEASURES, WITH_MPTCP
+from .table import KEYS, MEASURES, WITH_MPTCP, without_marked
 
 GROUP = tuple(key for key in KEYS if key != "seed")
 Refused = Mapping[tuple[str, str], str]
 
 
 def aggregate(survey: pl.DataFrame) -> pl.DataFrame:
-    """One row per situation, workload, load and scheme: each measure with `_low` and `_high`, and what it needs."""
+    """One row per situation, workload, load and scheme: each measure with `_low` and `_high`, and what it needs.
+
+    Groups of runs of which one was not in a steady state have a `mark`, such as ``unstable``, in place of measures.
+    """
     rank = {situation.name: place for place, situation in enumerate(SITUATIONS)}
     rows: list[dict[str, Any]] = []
-    for group, part in survey.group_by(*GROUP, maintain_order=True):
-        row: dict[str, Any] = dict(zip(GROUP, group, strict=True)) | {"seeds": part["seed"].n_unique()}
+    for group, part in without_marked(survey).group_by(*GROUP, maintain_order=True):
+        row: dict[str, Any] = dict(zip(GROUP, group, strict=True)) | {
+            "seeds": part["seed"].n_unique(),
+            "mark": part["mark"][0],
+        }
         for measure in MEASURES:
             found = estimate(part[measure])
             row |= {measure: found and found.mean}
@@ -30,7 +36,8 @@ def aggregate(survey: pl.DataFrame) -> pl.DataFrame:
         name = row["scheme"].removesuffix(WITH_MPTCP)
         rows.append(row | {"tables": tables(name), "needs": ", ".join(needs(name))})
     floats = {f"{measure}{end}": pl.Float64 for measure in MEASURES for end in ("", "_low", "_high")}
-    schema = {key: kind for key, kind in KEYS.items() if key != "seed"} | {"seeds": pl.Int64} | floats
+    schema = {key: kind for key, kind in KEYS.items() if key != "seed"} | {"seeds": pl.Int64, "mark": pl.String}
+    schema |= floats
     frame = pl.DataFrame(rows, schema=schema | {"tables": pl.String, "needs": pl.String})
     order = pl.col("situation").replace_strict(rank, return_dtype=pl.Int64)
     return frame.sort(order, "profile", "sizes", "load", "scheme", maintain_order=True)
@@ -56,6 +63,9 @@ def remarks(refused: Refused) -> list[str]:
     return list(found)
 
 
+NO_NUMBERS = "Where runs were not in a steady state, a label replaces the numbers: unstable, too short or out of range."
+
+
 def as_json(found: pl.DataFrame, refused: Refused) -> str:
     """The table and the reasons as JSON."""
     reasons = [{"situation": where, "scheme": scheme, "reason": reason} for (where, scheme), reason in refused.items()]
@@ -79,7 +89,7 @@ _COLUMNS = (
 
 def markdown(found: pl.DataFrame, refused: Refused) -> str:
     """One table per situation, workload and load: slowdowns and costs by scheme."""
-    lines = ["# Load balancers by situation", "", "Slowdowns of small and large flows, means over seeds."]
+    lines = ["# Load balancers by situation", "", "Slowdowns of small and large flows, means over seeds.", NO_NUMBERS]
     for group, part in found.group_by("situation", "profile", "sizes", "load", maintain_order=True):
         situation, profile, sizes, load = group
         at = "" if load is None else f", {100 * float(str(load)):.0f} % load"
@@ -88,6 +98,7 @@ def markdown(found: pl.DataFrame, refused: Refused) -> str:
         lines += ["|---|" + "---|" * (len(_COLUMNS) + 1)]
         for row in part.iter_rows(named=True):
             cells = [_cell(row[key], 100 if title.endswith("%") else 1) for key, title in _COLUMNS]
+            cells[0] = row["mark"] or cells[0]
             lines.append(f"| `{row['scheme']}` | {' | '.join(cells)} | {row['needs'] or 'nothing'} |")
     lines += ["", *(f"* {remark}" for remark in remarks(refused))]
     return "\n".join(lines) + "\n"

@@ -12,7 +12,7 @@ from ...reporting.markup import data_block, escape
 from ...reporting.parts import policy, section, style, tabs
 from ..base import Outcome, Size
 from ..rows import measured
-from .listing import Refused, remarks
+from .listing import NO_NUMBERS, Refused, remarks
 from .survey import MAIN, SITUATIONS, TITLES
 from .table import MEASURES
 
@@ -69,7 +69,7 @@ def render(found: pl.DataFrame, refused: Refused, outcome: Outcome, size: Size, 
                 "Slowdown: completion time over that on an idle fabric. Small flows: below 100 kB, "
                 "large: above 1 MB. ±: half-width of the 95 % interval. Out of order: share of segments; entries: "
                 "flows, stations, known paths and members of groups; control: frames that switches make or copy, and "
-                "messages to and from a controller. Click a heading, or press Enter on it, to sort.",
+                f"messages to and from a controller. {NO_NUMBERS} Click a heading, or press Enter on it, to sort.",
                 '<div class="scroll"><table class="data survey" id="measures"></table></div>',
                 "measures-section",
                 controls=tabs("situation", [(situation.name, situation.title) for situation in there]),
@@ -102,7 +102,7 @@ def _data(found: pl.DataFrame) -> dict[str, Any]:
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in found.iter_rows(named=True):
         numbers = {measure: _number(row, measure) for measure in MEASURES if row[measure] is not None}
-        cells = {key: row[key] for key in ("scheme", "tables", "needs")} | {"values": numbers}
+        cells = {key: row[key] for key in ("scheme", "mark", "tables", "needs")} | {"values": numbers}
         groups.setdefault(tuple(row[key] for key in keys), []).append(cells)
     order = list(groups)
     main = {situation.name for situation in MAIN}

@@ -7,7 +7,7 @@ import polars as pl
 from ...statistics import Estimate, paired_ratio
 from ..rows import spelled
 from .survey import SITUATIONS, WORKLOAD
-from .table import WITH_MPTCP
+from .table import KEYS, WITH_MPTCP, without_marked
 
 PAPERS = ("tcp_path", "tfe", "arp_path", f"smoc{WITH_MPTCP}", "tag_forward")
 """Schemes of the four papers, as the survey names them."""
@@ -17,8 +17,10 @@ def standing(survey: pl.DataFrame) -> tuple[Estimate, list[str]] | None:
     """TCP-Path's mean slowdown above ECMP's in per cent on the symmetric fabric, and the places in each situation.
 
     Both are compared with `WORKLOAD`, over loads and seeds. For its place in a situation, a scheme's slowdown is the
-    mean over workloads, loads and seeds of the runs' mean slowdowns.
+    mean over workloads, loads and seeds of the runs' mean slowdowns. Groups of runs that were
+    not in a steady state do not count.
     """
+    survey = without_marked(survey)
     found, cold = (
         paired_ratio(_by_seed(survey, situation, "tcp_path"), _by_seed(survey, situation, "ecmp"))
         for situation in ("symmetric", "cold")
@@ -38,9 +40,14 @@ def standing(survey: pl.DataFrame) -> tuple[Estimate, list[str]] | None:
 
 
 def ranking(survey: pl.DataFrame, situation: str) -> list[str]:
-    """The schemes of a situation by mean slowdown, best first."""
-    rows = survey.filter((pl.col("situation") == situation) & pl.col("mean").is_not_null())
-    return rows.group_by("scheme").agg(pl.col("mean").mean()).sort("mean", "scheme")["scheme"].to_list()
+    """The schemes of a situation by mean slowdown, best first; only those with all workloads, loads and seeds.
+
+    Without its heaviest load, a scheme would look better than the others.
+    """
+    rows = survey.filter(pl.col("situation") == situation)
+    every = rows.select(key for key in KEYS if key != "scheme").n_unique()
+    found = rows.drop_nulls("mean").group_by("scheme").agg(pl.len(), pl.col("mean").mean())
+    return found.filter(pl.col("len") == every).sort("mean", "scheme")["scheme"].to_list()
 
 
 def _by_seed(survey: pl.DataFrame, situation: str, scheme: str) -> dict[int, float]:

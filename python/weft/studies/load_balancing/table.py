@@ -9,6 +9,7 @@ import polars as pl
 
 from ...paths import mean_entries
 from ...statistics import QUANTILE
+from ...steadiness import label_of
 from .survey import TITLES
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ MEASURES: dict[str, Any] = {
 of which adds at least the minimum timeout; share of segments that arrive out of order; share of flows without an end;
 entries in a switch's tables; control messages per flow."""
 
-SCHEMA = KEYS | MEASURES
+SCHEMA = KEYS | {"mark": pl.String} | MEASURES
+"""`mark`: the label of a run that was not in a steady state (`weft.steadiness`), else null."""
 WITH_MPTCP = "+mptcp"
 
 
@@ -51,6 +53,13 @@ def gather(results: Mapping[str, Results]) -> pl.DataFrame:
     """The table (`SCHEMA`) of those parts that belong to the survey."""
     frames = [_part(name, part) for name, part in results.items() if name.partition("_")[0] in TITLES]
     return pl.concat(frames) if frames else pl.DataFrame(schema=SCHEMA)
+
+
+def without_marked(survey: pl.DataFrame) -> pl.DataFrame:
+    """The table with `mark` in all rows of a group of runs of which one is marked, and without their measures."""
+    group = [key for key in KEYS if key != "seed"]
+    mark = pl.col("mark").drop_nulls().first().over(group)
+    return survey.with_columns(mark).with_columns(pl.when(pl.col("mark").is_null()).then(pl.col(*MEASURES)))
 
 
 def _part(name: str, part: Results) -> pl.DataFrame:
@@ -66,6 +75,7 @@ def _part(name: str, part: Results) -> pl.DataFrame:
                 "load": run.overrides.get("traffic.load"),
                 "scheme": run.scheme.partition(" ")[0] + (WITH_MPTCP if mptcp else ""),
                 "seed": run.seed,
+                "mark": label_of(summary),
                 "entries": _entries(run, summary),
                 "control": _control(summary),
             }

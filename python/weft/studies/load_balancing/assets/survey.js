@@ -24,8 +24,8 @@
   };
   const group = (situation) => page.groups[page.points[state.point]?.shown[situation]];
 
-  const cell = (number, kind, best) => {
-    if (!number) return make("td", { class: "n none" }, "–");
+  const cell = (number, kind, best, mark) => {
+    if (!number) return make("td", { class: "n none" }, mark ?? "–");
     const [value, half] = number, td = make("td", { class: "n" }, make("b", {}, shown(value, kind)));
     const spread = half ? shown(half, kind, 2) : "<";
     if (!spread.startsWith("<")) td.append(make("small", {}, "±" + spread));
@@ -87,7 +87,7 @@
         key: measure.key, title: measure.title,
         value: (row) => row.values[measure.key]?.[0] ?? null,
         cell: (row) => {
-          const td = cell(row.values[measure.key], measure.kind, best);
+          const td = cell(row.values[measure.key], measure.kind, best, row.mark);
           if (measure.key === "entries" && row.tables) td.title = "limits: " + row.tables;
           return td;
         },
@@ -101,15 +101,18 @@
   };
 
   const situations = () => {
-    const there = page.situations.filter(({ key }) => group(key)?.rows.some((row) => row.values[state.measure]));
+    const there = page.situations.filter(
+      ({ key }) => group(key)?.rows.some((row) => row.values[state.measure] || row.mark),
+    );
     const schemes = [...new Set(there.flatMap(({ key }) => group(key).rows.map((row) => row.scheme)))];
-    const of = (key, name) => group(key).rows.find((row) => row.scheme === name)?.values[state.measure];
+    const found = (key, name) => group(key).rows.find((row) => row.scheme === name);
+    const of = (key, name) => found(key, name)?.values[state.measure];
     const columns = there.map(({ key, title }) => {
       const best = least(schemes.map((name) => of(key, name)));
       const below = group(key).title === page.points[state.point].title ? "" : group(key).title;
       return {
         key, title, below, value: (row) => of(key, row.scheme)?.[0] ?? null,
-        cell: (row) => cell(of(key, row.scheme), "ratio", best),
+        cell: (row) => cell(of(key, row.scheme), "ratio", best, found(key, row.scheme)?.mark),
       };
     });
     orders.situations.column ??= there[0]?.key;
