@@ -10,12 +10,14 @@ import polars as pl
 
 from . import extracts
 from .errors import ResultsError
-from .labels import short_key
+from .labels import short_key, visible
+from .steadiness import marks
 from .summary import Summary, summarise
 from .topology import Fabric
 
 if TYPE_CHECKING:
     from .results import Results
+    from .steadiness import Mark
 
 CROWDED = 80
 """Points in a panel, of all schemes at all values, above which their intervals are not drawn side by side."""
@@ -36,6 +38,16 @@ class Content:
         self.points = results.points
         self.classes = list(dict.fromkeys(str(row.group["class"]) for row in self.summary.rows))
         self.x, self.others = extracts.axes(results)
+
+    @cached_property
+    def marks(self) -> dict[tuple[Any, ...], Mark]:
+        """The marks of groups of runs by point and scheme."""
+        return marks(self.results, ["point", "scheme"])
+
+    def labels(self, point: str) -> dict[str, str]:
+        """The schemes as legends name them at a point: with the label of those that were not in a steady state."""
+        found = {name: self.marks.get((point, name)) for name in self.schemes}
+        return {name: visible(name if mark is None else f"{name} ({mark.label})") for name, mark in found.items()}
 
     @cached_property
     def summaries(self) -> list[dict[str, Any]]:

@@ -16,9 +16,11 @@ from .difference import LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corr
 from .kept import ENTRY
 from .reduction import TABLE_SIZES, table_sizes
 from .statistics import Estimate, estimate
+from .steadiness import marks
 
 if TYPE_CHECKING:
     from .results import Results, Run
+    from .steadiness import Mark
 
 Json = Mapping[str, Any]
 
@@ -45,7 +47,10 @@ class Row:
     estimates: dict[str, Estimate | None]
     collective: str = ""
     differences: dict[str, Difference | None] = field(default_factory=dict)
-    """Of collectives, how each column differs from the baseline's in the same seeds; empty without a baseline."""
+    """Of collectives, how each column differs from the baseline's in the same seeds; empty without a baseline or if one
+    side is marked."""
+    mark: Mark | None = None
+    """Why its means say nothing, if runs of this point and scheme were not in a steady state."""
 
 
 _SIZES = "table_sizes"
@@ -246,10 +251,12 @@ def _compared(
         for name, part in parts[run.id].items():
             found.setdefault((run.point, run.scheme, name), {})[run.seed] = run, part
 
+    marked = {(row.point, row.scheme) for row in rows if row.mark is not None}
+
     def of(row: Row) -> dict[str, Difference | None]:
         own, other = (found.get((row.point, name, row.event), {}) for name in (row.scheme, baseline))
         shared = own.keys() & other.keys()
-        if row.scheme == baseline or not shared:
+        if row.scheme == baseline or not shared or marked & {(row.point, row.scheme), (row.point, baseline)}:
             return {}
         left_out = (
             sum(_unfinished(own[seed][1]) for seed in shared),
@@ -293,8 +300,9 @@ def _rows(results: Results, columns: Sequence[Column], parts: Callable[[Run], Ma
             lists = found.setdefault((run.point, run.scheme, name), {column.key: [] for column in columns})
             for column in columns:
                 lists[column.key].append(column.value(run, part))
+    mark = marks(results, ["point", "scheme"])
     return [
-        Row(point, scheme, event, {key: estimate(values) for key, values in lists.items()})
+        Row(point, scheme, event, {k: estimate(values) for k, values in lists.items()}, mark=mark.get((point, scheme)))
         for (point, scheme, event), lists in found.items()
     ]
 
@@ -312,7 +320,7 @@ def leads(rows: Sequence[Row]) -> list[str]:
 def as_dict(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """As plain data for JSON."""
     return [
-        {"point": row.point, "scheme": row.scheme}
+        {"point": row.point, "scheme": row.scheme, "mark": None if row.mark is None else row.mark.as_dict()}
         | {key: name for key in ("event", "collective") if (name := getattr(row, key))}
         | {"metrics": {key: one.as_dict() if one else None for key, one in row.estimates.items()}}
         | ({"differences": {key: _change(one) for key, one in row.differences.items()}} if row.differences else {})

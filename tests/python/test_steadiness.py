@@ -7,19 +7,22 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from rich.console import Console
 
 import sample
-from weft import figures, steadiness
-from weft.cli.comparison import show_summary
+from chromium import opened
+from report_page import go
+from weft import figures, paths, report, steadiness
+from weft.cli.comparison import show_paths, show_summary
 from weft.content import Content
 from weft.difference import Difference
 from weft.extracts import intervals
 from weft.reporting import sections, tables
 from weft.results import Results
 from weft.studies.base import Outcome, Size, Study, StudyRow, Verdict
-from weft.summary import Summary, summarise
+from weft.summary import METRICS, Summary, summarise
 
 REASON = "the backlog grows: from 10 % to 50 %"
 
@@ -159,6 +162,90 @@ def test_figures_say_which_points_they_leave_out(tmp_path: Path) -> None:
     texts = file.read_text()
     assert "Not shown:" in texts
     assert "spray, load 0.4: too short in 3 of 3 runs" in texts
+
+
+def with_parts(found: Results) -> Results:
+    """The results with an event and a collective in each run."""
+    event = {"at_ps": 10**11, "change": "fail", "target": "e0-a1", "frames_lost": 3, "flows_hit": 2}
+    for run in found.finished:
+        file = run.path / "summary.json"
+        summary = json.loads(file.read_text())
+        ratio = 1 + 0.1 * found.schemes.index(run.scheme) + 0.01 * run.seed
+        job = {"group": 1, "class": "ring", "kind": "ring", "completion_ps": 10**9 * ratio, "bound_ps": 10**9}
+        summary |= {"events": [event], "collectives": [job | {"ratio": ratio}]}
+        file.write_text(json.dumps(summary))
+    return Results(found.path)
+
+
+SPRAY = {("spray", 0.4, seed): "too-short" for seed in (1, 2, 3)}
+
+
+@pytest.mark.parametrize("baseline", ["ecmp", "spray"])
+def test_events_and_collectives_have_the_label_too(tmp_path: Path, baseline: str) -> None:
+    found = with_parts(results(tmp_path, SPRAY))
+    for listed, columns in (
+        (paths.events(found), paths.EVENT_COLUMNS),
+        (paths.collectives(found, baseline), paths.COLLECTIVE_COLUMNS),
+    ):
+        marked = [row for row in listed if row.mark is not None]
+        assert [(row.point, row.scheme) for row in marked] == [("load 0.4", "spray")]
+        assert not any(row.differences for row in listed if baseline == "spray" and row.point == "load 0.4")
+        assert not marked[0].differences
+        out = StringIO()
+        show_paths(Console(file=out, width=200), "", marked, columns)
+        assert "too short" in out.getvalue()
+        assert "±" not in out.getvalue()
+        assert not any(character.isdigit() for character in out.getvalue().splitlines()[-2].split("spray")[1])
+        page = tables.paths(marked, columns, "x")
+        assert page.count('<small class="bad">too short</small>') == len(paths.telling(marked, columns))
+        assert "data-v" not in page
+        assert [row["mark"]["label"] for row in paths.as_dict(listed) if row["mark"]] == ["too short"]
+    kept = [row for row in paths.collectives(found, baseline) if row.point == "load 0.2" and row.scheme != baseline]
+    assert all(row.differences["completion_s"] for row in kept)
+
+
+def test_static_runs_keep_the_numbers_of_their_collectives(tmp_path: Path) -> None:
+    found = with_parts(results(tmp_path, dict.fromkeys(EVERY, "static")))
+    rows_of = paths.collectives(found, "ecmp")
+    assert all(row.mark is None and row.estimates["completion_s"] for row in rows_of)
+    assert sum(bool(row.differences) for row in rows_of) == 4
+
+
+def test_the_copied_table_has_no_numbers_of_marked_groups(tmp_path: Path) -> None:
+    text = tables.tsv(summarise(results(tmp_path, SPRAY), baseline="ecmp"))
+    copied = pl.read_csv(StringIO(text), separator="\t")
+    numbers = [name for name in copied.columns if name.startswith(tuple(metric.key for metric in METRICS))]
+    marked = copied.filter(pl.col("mark") == "too short")
+    assert len(marked) == 3
+    assert marked.select(numbers).null_count().row(0) == (3,) * len(numbers)
+    assert copied.filter(pl.col("mark").is_null())["mean_fct_s"].null_count() == 0
+
+
+def test_figures_of_data_have_the_label_beside_the_scheme(tmp_path: Path) -> None:
+    found = with_parts(results(tmp_path, SPRAY))
+    names = ["fct-cdf", "throughput-time", "queues", "fabric"]
+    files = figures.write(found, tmp_path / "f", ["svg"], only=names)
+    assert {file.stem: "spray (too short)" in file.read_text() for file in files} == {
+        f"{name}-load-{load}": load == 0.4 for name in names for load in (0.2, 0.4)
+    }
+    for file in figures.write(found, tmp_path / "f", ["svg"], only=["collective-time", "collective-ratio"]):
+        assert "spray, load 0.4: too short in 3 of 3 runs" in file.read_text()
+
+
+def test_the_page_has_the_label_beside_the_scheme_at_its_point(tmp_path: Path, browser: Any) -> None:
+    found = results(tmp_path, SPRAY)
+    page = opened(browser, report(found.path, tmp_path / "report.html"))
+    labels = page.locator(".legend .bad, .tabs .bad")
+    assert labels.count() == 0
+    go(page, "point=load+0.4&scheme=spray&second=ecmp")
+    assert labels.all_inner_texts() == ["too short"] * 2
+    assert labels.first.get_attribute("title") == f"too short in 3 of 3 runs: {REASON}"
+    page.wait_for_selector("#pairs-counts .bad")
+    assert page.locator("#pairs-counts .bad").count() == 4
+    go(page, "point=load+0.2")
+    assert labels.count() == 0
+    assert page.complaints == []
+    page.close()
 
 
 class Sample(Study):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from ..steadiness import Mark
     from ..summary import Row, Summary
 
 _COLOURS = {"good": "green", "bad": "red", "": "dim"}
@@ -84,7 +85,7 @@ def _paths_table(rows: Sequence[paths.Row], columns: Sequence[paths.Column]) -> 
         lead = tuple(getattr(row, key) for key in leads)
         names = [Text(visible(value) if lead != previous else "", style="bold") for value in lead]
         previous = lead
-        cells = [_with_difference(row, column) for column in columns]
+        cells = _marked(row.mark, len(columns)) if row.mark else [_with_difference(row, column) for column in columns]
         table.add_row(*names, Text(visible(row.scheme), style=colors[row.scheme].color), *cells)
     return table
 
@@ -154,7 +155,7 @@ def _table(rows: Sequence[Row], metrics: Sequence[Metric], *, summary: Summary) 
             sides = (unfinished,) if row.shared is None else (unfinished, others)
             text = "/".join(quantity.count(row.per_run(side)) for side in sides)
             flows.append(f"\n{text}\nunfinished", style="yellow")
-        found = _marked(row, len(metrics)) if row.mark else [_cell(row, metric) for metric in metrics]
+        found = _marked(row.mark, len(metrics)) if row.mark else [_cell(row, metric) for metric in metrics]
         table.add_row(*cells, flows, *found)
     return table
 
@@ -163,9 +164,9 @@ def _style(key: str, row: Row, colors: dict[str, Style]) -> str:
     return colors[row.group["scheme"]].color if key == "scheme" else "bold"
 
 
-def _marked(row: Row, cells: int) -> list[Text]:
+def _marked(mark: Mark, cells: int) -> list[Text]:
     """The cells of a row whose means say nothing."""
-    label = Text(row.mark.label if row.mark else "", style="yellow")
+    label = Text(mark.label, style="yellow")
     return [label, *(Text(quantity.MISSING, style="dim") for _ in range(cells - 1))]
 
 

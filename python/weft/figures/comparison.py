@@ -20,8 +20,10 @@ from ..summary import METRICS
 from .style import label_with, labels, legend, panels, save
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from matplotlib.figure import Figure
 
 _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "||||")
 """Patterns of bars."""
@@ -46,9 +48,7 @@ def by_class(content: Content, metric: str, path: Path, formats: Sequence[str]) 
                 ax.set_ylim(bottom=0)
                 label_with(ax.yaxis, quantity.FORMATS[kind.kind])
             line[0].set_ylabel(kind.title)
-        if left_out := notes(content.summary):
-            short = [textwrap.shorten(visible(line), 110, placeholder=" ...") for line in left_out]
-            figure.supxlabel("\n".join(["Not shown:", *short]), fontsize=5, ha="center")
+        _not_shown(figure, content)
         legend(figure, axes[0][0])
         return save(figure, path, formats)
 
@@ -62,7 +62,8 @@ def collectives(
     kinds = dict.fromkeys(("mean", "low", "high"), pl.Float64)
     with panels(len(names), 1) as (figure, axes):
         for ax, name in zip(axes[0], names, strict=True):
-            known = [(row, one) for row in rows if row.collective == name and (one := row.estimates[key]) is not None]
+            own = [row for row in rows if row.collective == name and row.mark is None]
+            known = [(row, one) for row in own if (one := row.estimates[key]) is not None]
             values = [(row.point, row.scheme, one.mean, one.low, one.high) for row, one in known]
             frame = pl.DataFrame(values, {"point": pl.String, "scheme": pl.String, **kinds}, orient="row")
             _bars(ax, frame, content.schemes, content.points)
@@ -70,8 +71,16 @@ def collectives(
             ax.set_ylim(bottom=0)
             label_with(ax.yaxis, quantity.FORMATS[column.kind])
         axes[0][0].set_ylabel(column.title)
+        _not_shown(figure, content)
         legend(figure, axes[0][0])
         return save(figure, path, formats)
+
+
+def _not_shown(figure: Figure, content: Content) -> None:
+    """Below the panels, the groups of runs that are left out, with the reasons."""
+    if left_out := notes(content.summary):
+        short = [textwrap.shorten(visible(line), 110, placeholder=" ...") for line in left_out]
+        figure.supxlabel("\n".join(["Not shown:", *short]), fontsize=5, ha="center")
 
 
 def _errors(frame: pl.DataFrame) -> Any:
@@ -145,6 +154,7 @@ def _bars(ax: Any, frame: pl.DataFrame, schemes: Sequence[str], points: Sequence
 def curves(content: Content, frame: pl.DataFrame, point: str, path: Path, formats: Sequence[str]) -> list[Path]:
     """FCT distributions at a point, one panel per class."""
     data = frame.filter(pl.col("point") == point)
+    names = content.labels(point)
     with panels(len(content.classes)) as (figure, axes):
         for ax, name in zip(axes[0], content.classes, strict=True):
             for scheme, style in styles(content.schemes).items():
@@ -155,7 +165,7 @@ def curves(content: Content, frame: pl.DataFrame, point: str, path: Path, format
                     where="post",
                     color=style.color,
                     linestyle=_dashed(style),
-                    label=visible(scheme),
+                    label=names[scheme],
                 )
             ax.set_xscale("log")
             ax.set_title(visible(name))
@@ -174,7 +184,7 @@ def over_time(content: Content, frame: pl.DataFrame, point: str, path: Path, for
     names = [*content.classes, "all"] if len(content.classes) > 1 else content.classes
     with panels(len(names)) as (figure, axes):
         for ax, name in zip(axes[0], names, strict=True):
-            _series(ax, data.filter(pl.col("class") == name), "bps", content.schemes)
+            _series(ax, data.filter(pl.col("class") == name), "bps", content.labels(point))
             ax.set_title(visible(name))
             label_with(ax.yaxis, quantity.rate)
         axes[0][0].set_ylabel("delivered")
@@ -188,7 +198,7 @@ def queues(
     """The fullest queue over time next to the distribution of occupancy."""
     with panels(2, width=3.6) as (figure, axes):
         left, right = axes[0]
-        _series(left, largest.filter(pl.col("point") == point), "bytes", content.schemes)
+        _series(left, largest.filter(pl.col("point") == point), "bytes", content.labels(point))
         left.set_ylabel("fullest queue")
         label_with(left.yaxis, quantity.size)
         for scheme, style in styles(content.schemes).items():
@@ -204,11 +214,12 @@ def queues(
         return save(figure, path, formats)
 
 
-def _series(ax: Any, frame: pl.DataFrame, value: str, schemes: Sequence[str]) -> None:
+def _series(ax: Any, frame: pl.DataFrame, value: str, schemes: Mapping[str, str]) -> None:
+    """A line over time for each scheme; `schemes` has their names in the legend."""
     for scheme, style in styles(schemes).items():
         part = frame.filter(pl.col("scheme") == scheme)
         line = {"color": style.color, "linestyle": _dashed(style), "linewidth": 1.0}
-        ax.plot(part["time_s"], part[value], label=visible(scheme), **line)
+        ax.plot(part["time_s"], part[value], label=schemes[scheme], **line)
     ax.set_xlabel("time in the run")
     ax.xaxis.set_major_locator(MaxNLocator(labels(4)))
     ax.set_ylim(bottom=0)
@@ -246,7 +257,7 @@ def fabric(content: Content, point: str, path: Path, formats: Sequence[str]) -> 
             for nodes, marker, size in ((drawn.hosts, "o", 6), (drawn.switches, "s", 22)):
                 xs, ys = ([places[node.name][axis] for node in nodes] for axis in (0, 1))
                 ax.scatter(xs, ys, s=size, marker=marker, color="#4b5763", zorder=3)
-            ax.set_title(visible(scheme))
+            ax.set_title(content.labels(point)[scheme])
             ax.margins(0.04, 0.08)
             ax.axis("off")
         if shown is not None:

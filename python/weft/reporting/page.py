@@ -137,6 +137,10 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
             {"name": name, "color": one.color, "dark": one.dark, "shape": one.shape, "dash": one.dash}
             for name, one in styles(content.schemes).items()
         ],
+        "marks": [
+            [content.points.index(point), content.schemes.index(scheme), found.label, found.text]
+            for (point, scheme), found in content.marks.items()
+        ],
         "baseline": content.summary.baseline,
         "classes": content.classes,
         "metrics": [{"key": m.key, "title": m.title, "kind": m.kind} for m in METRICS if m.key in metrics],

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from .. import quantity
 from ..difference import FEW
 from ..labels import short_key, show
@@ -23,13 +25,16 @@ if TYPE_CHECKING:
     from ..paths import Column
     from ..paths import Row as PathRow
     from ..statistics import Estimate
+    from ..steadiness import Mark
     from ..summary import Row, Summary
 
 
 def tsv(summary: Summary) -> str:
-    """The comparison with raw numbers (s, bit/s, shares), one row per group."""
+    """The comparison with raw numbers (s, bit/s, shares), one row per group; none in groups with a mark."""
     frame = summary.frame()
-    return frame.write_csv(separator="\t")
+    numbers = [name for name in frame.columns if name.startswith(tuple(metric.key for metric in METRICS))]
+    counted = pl.when(pl.col("mark").is_null()).then(pl.col(numbers))
+    return frame.with_columns(counted).write_csv(separator="\t")
 
 
 def comparison(content: Content) -> str:
@@ -78,6 +83,9 @@ def paths(rows: Sequence[PathRow], columns: Sequence[Column], ident: str) -> str
     for row, place in zip(rows, places, strict=True):
         cells = "".join(f"<td>{escape(value)}</td>" for value in place)
         cells += f"<td>{mark(chosen[row.scheme])}{escape(row.scheme)}</td>"
+        if row.mark is not None:
+            body.append(cells + _label(row.mark) * len(shown))
+            continue
         body.append(
             cells
             + "".join(
@@ -108,8 +116,7 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
             flows += f'<small class="bad">{quantity.count(row.per_run(left))} {escape(name)}</small>'
     cells.append(f'<td class="n">{len(row.seeds)}</td><td class="n" data-v="{row.per_run(row.flows)}">{flows}</td>')
     if row.mark is not None:
-        label = f'<td class="n" title="{escape(row.mark.text)}"><small class="bad">{row.mark.label}</small></td>'
-        return "".join([*cells, *[label] * len(METRICS)])
+        return "".join([*cells, _label(row.mark) * len(METRICS)])
     for metric in METRICS:
         value = row.estimates[metric.key]
         text = f'<td class="n"{_raw(value)}>' + _estimate(value, metric.kind, FEW if row.few(metric) else "")
@@ -118,6 +125,11 @@ def _cells(row: Row, summary: Summary, chosen: Mapping[str, Style]) -> str:
             text += _difference(found, metric.kind, metric.better)
         cells.append(text + "</td>")
     return "".join(cells)
+
+
+def _label(marked: Mark) -> str:
+    """A cell of a row whose means say nothing."""
+    return f'<td class="n" title="{escape(marked.text)}"><small class="bad">{marked.label}</small></td>'
 
 
 def _raw(value: Estimate | None) -> str:

@@ -27,6 +27,17 @@ const switches = (group, key, names, word) => {
 switches(document.querySelector(".legend"), "hide", page.schemes.map((one) => one.name), "scheme");
 switches(document.querySelector(".chips"), "without", page.classes, "class");
 
+// Beside the names of schemes that were not in a steady state at the chosen point: the label.
+const showLabels = () => {
+  for (const buttons of [document.querySelectorAll(".legend button"), tabsOf("scheme")]) {
+    buttons.forEach((button, at) => {
+      button.querySelector(".bad")?.remove();
+      const mark = markOf(at);
+      if (mark) button.append(make("small", { class: "bad", title: mark.reason }, mark.label));
+    });
+  }
+};
+
 // Lists of the sweep's values: the point with the chosen value that agrees in most other keys.
 document.querySelectorAll(".choosers select").forEach((select) => {
   const key = Number(select.id.split("-")[1]);
@@ -136,6 +147,7 @@ document.querySelectorAll("[data-rows]").forEach((button) => button.addEventList
   button.setAttribute("aria-expanded", String(!at.hidden));
   showRows(button.dataset.rows);
 }));
+onChange((keys) => { if (keys.includes("point")) showLabels(); });
 onChange(() => {
   filterRows();
   const point = values(state.point);

@@ -68,6 +68,7 @@ const countPairs = async () => {
     return;
   }
   const [first, second] = [state.scheme, state.second].map(schemeName);
+  const mark = markOf(state.scheme) ?? markOf(state.second);
   const columns = [
     { title: "class", kind: "text" }, { title: "flows", kind: "count" }, { title: `${first} faster`, kind: "share" },
     { title: `${second} faster`, kind: "share" }, { title: "equal", kind: "share" }, { title: `only ${first} finished`, kind: "count" },
@@ -77,7 +78,8 @@ const countPairs = async () => {
   const rows = shown.map((name, i) => {
     const one = pair.counts[name === "all" && i === page.classes.length ? page.classes.length : i];
     const both = one.first + one.second + one.equal, share = (count) => (both ? count / both : null);
-    return [name, both, share(one.first), share(one.second), share(one.equal), one.onlyFirst, one.onlySecond, one.mean, span("ratio", one.low, one.high)];
+    return [name, both, share(one.first), share(one.second), share(one.equal), one.onlyFirst, one.onlySecond,
+      ...(mark ? [make("span", { class: "bad", title: mark.reason }, mark.label), ""] : [one.mean, span("ratio", one.low, one.high)])];
   }).filter((_, i) => i === page.classes.length || !state.without.includes(i));
   const made = make("table", { class: "data" });
   fill(made, columns, rows);

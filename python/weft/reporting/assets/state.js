@@ -68,6 +68,10 @@ const follow = () => {
 addEventListener("popstate", follow);
 addEventListener("hashchange", follow);
 
+// Why a scheme was not in a steady state at the chosen point: { label, reason }, or undefined.
+const markOf = (scheme) => page.marks.filter(([point, at]) => point === state.point && at === scheme)
+  .map(([, , label, reason]) => ({ label, reason }))[0];
+
 const seen = (scheme) => !state.hide.includes(scheme);
 const seenSchemes = () => page.schemes.map((_, at) => at).filter(seen);
 const seenClasses = () => page.classes.map((_, at) => at).filter((at) => !state.without.includes(at));

@@ -17,8 +17,8 @@ def standing(survey: pl.DataFrame) -> tuple[Estimate, list[str]] | None:
     """TCP-Path's mean slowdown above ECMP's in per cent on the symmetric fabric, and the places in each situation.
 
     Both are compared with `WORKLOAD`, over loads and seeds. For its place in a situation, a scheme's slowdown is the
-    mean over workloads, loads and seeds of the runs' mean slowdowns. Groups of runs that were
-    not in a steady state do not count.
+    mean over workloads, loads and seeds of the runs' mean slowdowns. Groups of runs that were not in a steady state do
+    not count.
     """
     survey = without_marked(survey)
     found, cold = (
