@@ -93,6 +93,13 @@ def notes(summary: Summary) -> list[str]:
     return [*lines[:NAMED], f"and {more} more without a steady state"] if more > 0 else lines
 
 
+def without_means(summary: Summary) -> list[str]:
+    """Why there is no mean to show, one sentence and the reasons; empty unless all groups are marked."""
+    if not summary.rows or any(row.mark is None for row in summary.rows):
+        return []
+    return ["No point was in a steady state, so there are no means to show.", *notes(summary)]
+
+
 def remark(parts: Mapping[str, Results]) -> str:
     """Which runs of a study are marked, with the first reason; empty if none is."""
     heads = [head for part in parts.values() if part.finished for head in part.aggregates.heads().values()]

@@ -248,6 +248,23 @@ def test_the_page_has_the_label_beside_the_scheme_at_its_point(tmp_path: Path, b
     page.close()
 
 
+def test_it_is_said_that_no_point_was_in_a_steady_state(tmp_path: Path, weft: Any) -> None:
+    found = results(tmp_path, EVERY)
+    said, reason = "No point was in a steady state", f"ecmp, load 0.2: unstable in 3 of 3 runs: {REASON}"
+    for chart in (sections.completion, sections.throughput):
+        page = chart(Content(found, "ecmp"))
+        assert "No flow finished" not in page
+        assert said in page
+        assert reason in page
+    failed = weft("plot", found.path, "--only", "fct-mean")
+    assert failed.exit_code != 0
+    told = weft("plot", found.path, "--format", "svg", "-o", tmp_path / "all")
+    assert told.exit_code == 0
+    for text in (failed.output, told.output):
+        assert said in text
+        assert reason in " ".join(text.split())
+
+
 class Sample(Study):
     """A study with a claim from each load, one from the traffic, one from another part, and one that has a note."""
 

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from .. import quantity
-from ..labels import plural
+from ..labels import plural, visible
 from . import shell
 from .live import reading
 
@@ -159,6 +159,9 @@ def plot(
         results = Results(directory)
         with reading(shell.err) as results.watch:
             files = figures.write(results, out, kinds, only=only or (), width=inches)
+            why = [] if only else figures.missing(results)
+        if why:
+            shell.warn(visible("\n  ".join(why)))
     for path in files:
         shell.out.print(str(path), markup=False, soft_wrap=True)
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from .. import extracts, paths
 from ..content import Content
 from ..errors import OutputError
+from ..labels import visible
+from ..steadiness import without_means
 
 if TYPE_CHECKING:
     from ..results import Results
@@ -68,9 +70,12 @@ def write(
     """
     from .style import fitted
 
-    figures = list(_figures(results))
+    content = Content(results, None)
+    figures = list(_figures(content))
     known = dict.fromkeys(name for figure in figures for name in (figure.name, figure.stem))
     for name in only:
+        if name in _METRICS and name not in known and (why := without_means(content.summary)):
+            raise OutputError(f"there is no figure `{name}`: " + visible("\n  ".join(why)))
         if name not in known:
             raise OutputError(f"there is no figure `{name}`: {_choices(figures)}")
     folder = Path(out) if out is not None else results.path / "figures"
@@ -83,11 +88,16 @@ def write(
     return files
 
 
-def _figures(results: Results) -> Iterator[_Figure]:
+def missing(results: Results) -> list[str]:
+    """Why there are no figures of means, one sentence and the reasons; empty if there are any, or no flows."""
+    return without_means(Content(results, None).summary)
+
+
+def _figures(content: Content) -> Iterator[_Figure]:
     """The figures for which there is data; nothing is drawn yet."""
     from . import comparison
 
-    content = Content(results, None)
+    results = content.results
     known = set(content.intervals()["metric"])
     if rows := paths.collectives(results):
         for name, key in _COLLECTIVES.items():

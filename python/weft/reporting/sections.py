@@ -9,7 +9,7 @@ from typing import Any
 from .. import paths, quantity
 from ..content import CROWDED, Content
 from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
-from ..steadiness import notes
+from ..steadiness import notes, without_means
 from . import drawing, tables
 from .markup import escape
 from .parts import chart, choice, section, tabs, toggle, tools
@@ -91,7 +91,8 @@ def _by_class(content: Content, ident: str, title: str, caption: str) -> str:
     known = set(content.intervals()["metric"])
     shown = [(key, name) for key, name in METRICS[ident] if key in known]
     if not shown:
-        return section(title, caption, _none(content), ident=f"{ident}-section")
+        why = "".join(f"<p>{escape(line)}</p>" for line in without_means(content.summary))
+        return section(title, caption, why or _none(content), ident=f"{ident}-section")
     controls = tabs("metric", shown, "Measure") + toggle(f"{ident}-y", _LOG)
     if content.crowded:
         caption += (
