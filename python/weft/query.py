@@ -308,8 +308,9 @@ _FACTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "packets_sent": lambda head: head["counters"].get("packets_sent"),
     "packets_dropped": lambda head: _sum(head["counters"].get("packets_dropped")),
     "path_evenness": lambda head: head.get("path_evenness"),
+    "steady": lambda head: (head.get("steady") or {}).get("state"),
 }
-"""Columns of `runs` besides those that identify a run, from its summary."""
+"""Columns of `runs` besides those that identify a run, from its summary; `steady` is null for earlier versions."""
 
 
 def _sum(counts: Mapping[str, int | None] | None) -> int | None:
@@ -323,7 +324,7 @@ def _runs(results: Results) -> pl.DataFrame:
     table = results.run_table()
     heads = [results.aggregates.heads()[run] for run in table["run"]]
     table = table.insert_column(1, pl.Series(_LABEL, [run.label for run in results.finished], dtype=pl.String))
-    kinds = {"packets_sent": pl.Int64, "packets_dropped": pl.Int64}
+    kinds = {"packets_sent": pl.Int64, "packets_dropped": pl.Int64, "steady": pl.String}
     return table.with_columns(
         pl.Series(name, [fact(head) for head in heads], dtype=kinds.get(name, pl.Float64), strict=False)
         for name, fact in _FACTS.items()

@@ -44,6 +44,22 @@ def test_views_have_the_rows_and_columns_of_the_frames(results):
     assert runs["label"].to_list() == [run.label for run in results.finished]
 
 
+def test_runs_have_their_state_so_that_a_query_can_leave_some_out(own_dir):
+    states = {"0000": "growing", "0001": "steady", "0002": "static"}
+    for run, state in states.items():
+        file = own_dir / "runs" / run / "summary.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"steady": {"state": state, "reasons": []}}))
+    found = Results(own_dir)
+    assert dict(found.query("SELECT run, steady FROM runs").iter_rows()) == {
+        run.id: states.get(run.id) for run in found.finished
+    }
+    page = (Path(__file__).parents[2] / "docs" / "query.md").read_text()
+    sql = re.search(r'"(SELECT [^"]*JOIN runs[^"]*)"', page)[1]
+    flows = found.flows().filter(pl.col("run").is_in(["0001"]))
+    [(scheme, mean)] = found.query(sql).iter_rows()
+    assert (scheme, mean) == ("single_path", pytest.approx(flows["fct_s"].mean()))
+
+
 def test_an_answer_equals_that_of_the_frames(results):
     answer = results.query(f"{COUNT} ORDER BY scheme")
     flows = results.flows().group_by("scheme").agg(pl.len(), pl.col("bytes").sum(), pl.col("fct_s").mean())
