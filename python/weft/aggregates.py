@@ -145,7 +145,7 @@ class Aggregates:
     ) -> Tables:
         """The tables of the entries in `stamps`, in this order; what is missing or stale is computed and kept."""
         if not stamps:
-            raise ResultsError(f"{self._results.path} has no finished run yet: repeat `weft run` to resume it")
+            raise ResultsError(f"{self._results.where} has no finished run yet: repeat `weft run` to resume it")
         file = Kept(self._results.path / FOLDER / name, reduction.VERSION)
         there, tables = file.load() if self._results.keeps else ({}, {})
         missing = [entry for entry, stamp in stamps.items() if there.get(entry) != stamp]

@@ -102,6 +102,11 @@ class Results:
         return f"Results({str(self.path)!r}: {self.name}, {len(self.finished)} of {len(self.runs)} runs)"
 
     @property
+    def where(self) -> str:
+        """The directory, or directories, for messages."""
+        return str(self.path)
+
+    @property
     def name(self) -> str:
         """The name of the scenario."""
         return str(self._index.get("name") or self.path.name)
@@ -122,17 +127,26 @@ class Results:
         return json.dumps([self._index.get(key) for key in ("scenario_sha", "version", "inputs", "emulated")])
 
     @property
+    def overrides(self) -> list[dict[str, Any]]:
+        """The swept keys with their values, of each run."""
+        return [entry.get("overrides") or {} for entry in self._index["runs"]]
+
+    @property
+    def stored_baseline(self) -> str | None:
+        """The baseline as the scenario names it."""
+        value = self._index.get("baseline")
+        return None if value is None else str(value)
+
+    @property
     def baseline(self) -> str | None:
         """The label that the scenario names as its baseline, if any.
 
         Where a key is compared and the scenario names only the scheme, it is that with the key's first value.
         """
-        value = self._index.get("baseline")
-        if value is None:
-            return None
-        if self.compared is None or not self.schemes:
-            return str(value)
-        return label_of(str(value), self.schemes, self.compared) or self.schemes[0]
+        value = self.stored_baseline
+        if value is None or self.compared is None or not self.schemes:
+            return value
+        return label_of(value, self.schemes, self.compared) or self.schemes[0]
 
     def comparing(self, baseline: str | None) -> Results:
         """The same results; if `baseline` is a value of a swept key that is not compared, with that key compared."""
@@ -227,8 +241,7 @@ class Results:
     @cached_property
     def compared(self) -> str | None:
         """The key that is compared in the schemes' place, if any; see `weft.variants.compared_key`."""
-        asked = self._asked if self._asked is not None else self._index.get("baseline")
-        return compared_key([entry.get("overrides") or {} for entry in self._index["runs"]], asked)
+        return compared_key(self.overrides, self._asked if self._asked is not None else self.stored_baseline)
 
     def summaries(self, runs: Sequence[Run] | None = None) -> list[dict[str, Any]]:
         """The `summary.json` of each finished run (or of the given ones)."""
@@ -317,7 +330,7 @@ class Results:
     def files(self, name: str) -> list[str]:
         """The path of the file of this name of every finished run."""
         if not self.finished:
-            raise ResultsError(f"{self.path} has no finished run yet: repeat `weft run` to resume it")
+            raise ResultsError(f"{self.where} has no finished run yet: repeat `weft run` to resume it")
         paths = [run.path / name for run in self.finished]
         for path in paths:
             if not path.is_file():

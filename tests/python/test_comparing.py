@@ -226,3 +226,35 @@ def test_directories_of_one_scenario_are_merged(weft, tmp_path):
     assert {row["scheme"] for row in table["rows"]} == {"single_path", "ecmp", "spray"}
     assert all(row["seeds"] == [1, 2, 11, 12] for row in table["rows"])
     assert "given twice" in told(weft("summary", tmp_path / "a", tmp_path / "a"))
+
+
+def test_directories_with_equal_runs_of_one_scenario_are_compared(weft, tmp_path):
+    for name, flows in (("before", 60), ("after", 50)):
+        sample.write_results(
+            tmp_path / name, {"transport.profile": ["linux", "dctcp"]}, seeds=2, flows=flows, samples=4
+        )
+    done = weft("summary", tmp_path / "before", tmp_path / "after", "--json")
+    table = json.loads(done.stdout)
+    assert table["baseline"] == "before"
+    found = {(row["scheme"], row["transport.profile"], row["class"]): row for row in table["rows"]}
+    for profile in ("linux", "dctcp"):
+        assert found["before", profile, "mouse"]["flows"] != found["after", profile, "mouse"]["flows"]
+        assert "compared" in found["after", profile, "mouse"]
+    assert {scheme for scheme, _, _ in found} == {"before", "after"}
+
+
+def test_merged_directories_have_labels_of_one_kind_whatever_their_baselines(weft, tmp_path):
+    sweep = {"transport.profile": ["linux", "dctcp"], "traffic.load": [0.2, 0.4]}
+    for name, seed, baseline in (("a", 0, "linux"), ("b", 10, "load=0.2")):
+        sample.write_results(tmp_path / name, sweep, seeds=2, flows=60, samples=4, baseline=baseline)
+        index = json.loads((tmp_path / name / "sweep.json").read_text())
+        index["runs"] = [run | {"seed": run["seed"] + seed} for run in index["runs"]]
+        (tmp_path / name / "sweep.json").write_text(json.dumps(index))
+    both = tmp_path / "a", tmp_path / "b"
+    table = json.loads(weft("summary", *both, "--json").stdout)
+    assert table["baseline"] == "ecmp profile=linux"
+    assert {row["scheme"] for row in table["rows"]} == {"ecmp profile=linux", "ecmp profile=dctcp"}
+    assert all(row["seeds"] == [1, 2, 11, 12] for row in table["rows"])
+    other = json.loads(weft("summary", *both, "--json", "--baseline", "load=0.4").stdout)
+    assert {row["scheme"] for row in other["rows"]} == {"ecmp load=0.2", "ecmp load=0.4"}
+    assert {row["transport.profile"] for row in other["rows"]} == {"linux", "dctcp"}

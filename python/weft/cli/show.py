@@ -36,7 +36,7 @@ def summary(
     """Compare schemes: means over seeds, 95 % confidence intervals, paired differences.
 
     Only flows that started in the measurement window count. Several directories are compared with the first one, each
-    as one more scheme; those of the same scenario are merged.
+    as one more scheme; directories of one scenario with different seeds are merged.
 
     [bold]Examples[/bold]
 
