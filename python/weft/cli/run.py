@@ -226,10 +226,10 @@ def _show_table(folder: Path, baseline: str | None) -> list[str]:
     from ..summary import summarise
     from .comparison import show_collectives, show_summary
 
-    results = Results(folder)
+    results = Results(folder).comparing(baseline)
     with reading(shell.err) as results.watch:
         summary = summarise(results, baseline=baseline)
-        collectives = paths.collectives(results.comparing(baseline), summary.baseline)
+        collectives = paths.collectives(results, summary.baseline)
     show_collectives(shell.out, collectives, summary.baseline)
     show_summary(shell.out, summary)
     return [] if summary.baseline else results.schemes

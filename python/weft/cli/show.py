@@ -51,11 +51,11 @@ def summary(
     from .comparison import show_collectives, show_paths, show_summary
 
     columns = [name.strip() for name in by.split(",") if name.strip()] if by else None
-    results = opened(directories)
+    results = opened(directories).comparing(baseline)
     with reading(shell.err) as results.watch:
         table = summarise(results, by=columns, baseline=baseline)
         choices, events = paths.choices(results), paths.events(results)
-        collectives = paths.collectives(results.comparing(baseline), table.baseline)
+        collectives = paths.collectives(results, table.baseline)
     if as_json:
         whole = table.as_dict() | {"paths": paths.as_dict(choices), "events": paths.as_dict(events)}
         if collectives:
