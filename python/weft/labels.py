@@ -27,9 +27,11 @@ def _spelled(found: re.Match[str]) -> str:
 
 
 def show(value: Any) -> str:
-    """A scenario value as short text."""
+    """A scenario value as short text; ``1.0`` is ``1``, as in the engine's labels."""
     if isinstance(value, str):
         return value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return json.dumps(value, ensure_ascii=False)
 
 

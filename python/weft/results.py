@@ -139,18 +139,25 @@ class Results:
 
     @property
     def baseline(self) -> str | None:
-        """The label that the scenario names as its baseline, if any.
+        """The label that the scenario names as its baseline, if any; None if no finished run has it."""
+        return None if self.stored_baseline is None else self.label_of(self.stored_baseline)
 
-        Where a key is compared and the scenario names only the scheme, it is that with the key's first value.
-        """
-        value = self.stored_baseline
-        if value is None or self.compared is None or not self.schemes:
-            return value
-        return label_of(value, self.schemes, self.compared) or self.schemes[0]
+    @property
+    def ignored_baseline(self) -> str | None:
+        """A warning if the scenario names a baseline that no finished run has."""
+        if self.stored_baseline is None or self.baseline is not None or not self.finished:
+            return None
+        have = ", ".join(self.schemes)
+        return f"the baseline `{self.stored_baseline}` is ignored: no finished run in {self.where} has it, only {have}"
+
+    def label_of(self, baseline: str) -> str | None:
+        """The label that a user means by `baseline`; None if no finished run has it."""
+        values = {run.scheme: run.overrides.get(self.compared) if self.compared else None for run in self.finished}
+        return label_of(baseline, values, self.compared)
 
     def comparing(self, baseline: str | None) -> Results:
         """The same results; if `baseline` is a value of a swept key that is not compared, with that key compared."""
-        if baseline is None or label_of(baseline, self.schemes, self.compared) is not None:
+        if baseline is None or self.label_of(baseline) is not None:
             return self
         found = copy(self)
         found._asked = baseline

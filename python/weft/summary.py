@@ -21,7 +21,6 @@ from .labels import column
 from .matching import Group, Match, Pair, Record, alike, matched, over_seeds, same_flows_of
 from .metrics import COUNTED, METRICS, Metric
 from .statistics import Estimate, estimate
-from .variants import label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -250,17 +249,17 @@ def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: st
         results: The results to summarise.
         by: Columns to group by; default all swept keys, the class and the scheme.
         baseline: The scheme to compare with, for which `by` must include the scheme; default the scenario's baseline,
-            if any.
+            if any run has it.
 
     Raises:
         ResultsError: The scheme or column does not exist, `by` leaves out the scheme of a given baseline, or no run has
             finished.
     """
     results = results.comparing(baseline)
-    given, named = baseline, baseline if baseline is not None else results.baseline
-    baseline = None if named is None else label_of(named, results.schemes, results.compared)
-    if named is not None and baseline is None:
-        raise ResultsError(f"no scheme `{named}` in {results.path}: choose from {', '.join(results.schemes)}")
+    given = baseline
+    baseline = results.baseline if given is None else results.label_of(given)
+    if given is not None and baseline is None:
+        raise ResultsError(f"no scheme `{given}` in {results.where}: choose from {', '.join(results.schemes)}")
     keys = group_keys(results, by)
     if "scheme" not in keys:
         if given is not None:

@@ -1,13 +1,17 @@
-"""What is compared: variants, schemes with their parameters or, with a single scheme, the values of another key."""
+"""What is compared: variants, schemes with their parameters or, with a single scheme, the values of another key.
+
+What a baseline may be is checked by the same rules in `crates/scenario/src/baseline.rs`.
+"""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from .labels import short_key, show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 SCHEME_KEY = "scheme.name"
 VARIANT_KEY = "variant"
@@ -27,16 +31,12 @@ def compared_key(points: Sequence[Mapping[str, Any]], baseline: str | None = Non
         points: The overrides of each run.
         baseline: A value of a key, such as ``0.2`` or ``load=0.2``, whose key is compared.
     """
-    values: dict[str, dict[str, Any]] = {}
-    for overrides in points:
-        for key, value in overrides.items():
-            values.setdefault(key, {})[show(value)] = value
-    varied = {key: list(found.values()) for key, found in values.items() if len(found) > 1}
+    varied = varied_keys(points)
     if not varied or any(_of_scheme(key) for key in varied):
         return None
-    named = [key for key, found in varied.items() for value in found if _names(baseline, key, value, varied)]
+    named = values_of(baseline, varied)
     if len(named) == 1:
-        return named[0]
+        return named[0][0]
 
     def rank(key: str) -> tuple[int, bool, int]:
         table = key.partition(".")[0]
@@ -48,17 +48,56 @@ def compared_key(points: Sequence[Mapping[str, Any]], baseline: str | None = Non
     return None if is_axis else best
 
 
+def varied_keys(points: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The swept keys with several values, and these.
+
+    Args:
+        points: The overrides of each run.
+    """
+    values: dict[str, dict[str, Any]] = {}
+    for overrides in points:
+        for key, value in overrides.items():
+            values.setdefault(key, {})[show(value)] = value
+    return {key: list(found.values()) for key, found in values.items() if len(found) > 1}
+
+
+def values_of(baseline: str | None, varied: Mapping[str, Sequence[Any]]) -> list[tuple[str, Any]]:
+    """The keys with their values that `baseline` may mean: ``0.2``, ``load=0.2`` or ``ecmp load=0.2``."""
+    if baseline is None:
+        return []
+    return [
+        (key, value)
+        for key, found in varied.items()
+        for value in found
+        if _spells(baseline, value) or any(_assigns(rest, key, value) for _, rest in _splits(baseline))
+    ]
+
+
 def _numeric(values: Sequence[Any]) -> bool:
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
-def _names(baseline: str | None, key: str, value: Any, keys: Mapping[str, Any]) -> bool:
-    """Whether `baseline` means this value: ``0.2``, ``load=0.2`` or, with the scheme, ``ecmp load=0.2``."""
-    if baseline is None:
+def _splits(text: str) -> Iterator[tuple[str, str]]:
+    """The text as a label, which may be empty, and the rest."""
+    yield "", text
+    yield from ((text[:at], text[at + 1 :]) for at, sign in enumerate(text) if sign == " ")
+
+
+def _assigns(text: str, key: str, value: Any) -> bool:
+    """Whether `text` is ``key=value``, with the whole key or its last parts."""
+    name, _, spelled = text.partition("=")
+    return bool(name) and f".{key}".endswith(f".{name}") and _spells(spelled, value)
+
+
+def _spells(text: str, value: Any) -> bool:
+    """Whether `text` means `value`: ``1`` and ``1.0`` are the same."""
+    if text == show(value):
+        return True
+    try:
+        read = json.loads(text)
+    except ValueError:
         return False
-    text = show(value)
-    named = {f"{short_key(key, keys)}={text}", f"{key.rpartition('.')[2]}={text}", f"{key}={text}"}
-    return baseline == text or baseline in named or baseline.partition(" ")[2] in named
+    return isinstance(read, bool) == isinstance(value, bool) and bool(read == value)
 
 
 def dimensions(overrides: Mapping[str, Any], compared: str | None) -> dict[str, Any]:
@@ -66,22 +105,28 @@ def dimensions(overrides: Mapping[str, Any], compared: str | None) -> dict[str, 
     return {key: value for key, value in overrides.items() if not _of_scheme(key) and key != compared}
 
 
-def label_of(baseline: str, schemes: Sequence[str], compared: str | None) -> str | None:
-    """The scheme that a user means, by its label or, where a key is compared, by its value alone; None if none fits.
+def label_of(baseline: str, labels: Mapping[str, Any], compared: str | None) -> str | None:
+    """The label that a user means; None if none fits.
 
     Args:
-        baseline: As the user wrote it, e.g. ``ecmp profile=dctcp``, ``profile=dctcp`` or ``dctcp``.
-        schemes: The labels.
+        baseline: A label, its first words such as the scheme without parameters (the first such label is meant), or
+            a compared value as in `values_of`.
+        labels: The labels, with the value of the compared key.
         compared: See `compared_key`.
     """
-    if baseline in schemes:
+    if baseline in labels:
         return baseline
-    found = []
-    if compared is not None:
-        baseline = baseline.removeprefix(f"{compared.rpartition('.')[0]}.")
-        tails = {label: label.partition(" ")[2] for label in schemes}
-        found = [label for label, tail in tails.items() if baseline in (tail, tail.partition("=")[2])]
+    found = [label for label in labels if label.startswith(f"{baseline} ")][:1]
+    if compared is not None and not found:
+        found = [label for label, value in labels.items() if _means(baseline, label, compared, value)]
     return found[0] if len(found) == 1 else None
+
+
+def _means(baseline: str, label: str, key: str, value: Any) -> bool:
+    return _spells(baseline, value) or any(
+        _assigns(rest, key, value) and (not before or label.startswith(f"{before} "))
+        for before, rest in _splits(baseline)
+    )
 
 
 def scheme_label(overrides: Mapping[str, Any], default: str, compared: str | None = None) -> str:

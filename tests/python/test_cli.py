@@ -392,7 +392,7 @@ def test_a_command_that_neither_draws_nor_reads_results_imports_nothing_that_tak
 @pytest.mark.parametrize(
     ("baseline", "said"),
     [
-        ("nonsense profile=dctcp", "the baseline `nonsense` is not one of this scenario's schemes"),
+        ("nonsense profile=dctcp", "the baseline `nonsense profile=dctcp` is not one of this scenario's schemes"),
         ("cubic", "no value `cubic` of transport.profile in this scenario"),
     ],
 )

@@ -60,7 +60,102 @@ def test_the_key_that_is_compared(points, baseline, key):
 def test_variants_are_labels_with_the_scheme_only_where_schemes_are_swept():
     assert scheme_label({"variant": "uec", "traffic.load": 0.2}, "ecmp") == "uec"
     assert scheme_label({"variant": "uec", "scheme.name": "spray"}, "") == "uec spray"
-    assert label_of("load=0.2", ["ecmp load=0.2", "ecmp load=0.4"], "traffic.load") == "ecmp load=0.2"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "label"),
+    [
+        ("load=0.5", "ecmp load=0.5"),
+        ("traffic.load=0.5", "ecmp load=0.5"),
+        ("ecmp load=0.5", "ecmp load=0.5"),
+        ("1", "ecmp load=1"),
+        ("1.0", "ecmp load=1"),
+        ("load=1.0", "ecmp load=1"),
+        ("ecmp load=1.0", "ecmp load=1"),
+        ("ecmp", "ecmp load=0.5"),
+        ("spray load=0.5", None),
+        ("spray", None),
+        ("true", None),
+        ("oad=0.5", None),
+    ],
+)
+def test_a_value_is_named_in_several_ways(baseline, label):
+    assert label_of(baseline, {"ecmp load=0.5": 0.5, "ecmp load=1": 1.0}, "traffic.load") == label
+
+
+def test_a_label_may_be_shortened_to_its_first_words():
+    labels = dict.fromkeys(["ecmp", "letflow gap=1 us", "conga gap=1 us", "conga gap=2 us"])
+    found = [label_of(name, labels, None) for name in ("ecmp", "letflow", "let", "conga", "conga gap=2 us")]
+    assert found == ["ecmp", "letflow gap=1 us", None, "conga gap=1 us", "conga gap=2 us"]
+
+
+def test_one_value_of_several_keys_is_stored_with_its_key(weft, written, tmp_path):
+    sweep = '[sweep]\n"fabric.queue" = ["90 kB", "99 kB"]\n"fabric.ecn_threshold" = ["90 kB", "80 kB"]\n'
+    out = tmp_path / "r"
+    done = weft("run", written(PLAIN + sweep), "-o", out, "--baseline", "queue=90 kB")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads((out / "sweep.json").read_text())["baseline"] == "fabric.queue=90 kB"
+    assert "difference from ecmp queue=90 kB" in told(done)
+    assert "difference from ecmp queue=90 kB" in told(weft("summary", out))
+
+
+@pytest.mark.parametrize(
+    ("sweep", "baseline", "label"),
+    [
+        ('"traffic.load" = [0.2, 1.0]', "1", "ecmp load=1"),
+        ('"traffic.load" = [0.2, 1.0]', "1.0", "ecmp load=1"),
+        (
+            '"traffic.sizes" = [{ fixed = "20 kB" }, { fixed = "30 kB" }]',
+            '{"fixed": "30 kB"}',
+            'ecmp sizes={"fixed": "30 kB"}',
+        ),
+    ],
+)
+def test_numbers_and_tables_are_baselines(weft, written, tmp_path, sweep, baseline, label):
+    out = tmp_path / "r"
+    done = weft("run", written(f"{PLAIN}[sweep]\n{sweep}\n"), "-o", out, "--baseline", baseline)
+    assert done.exit_code == 0, done.stderr
+    assert f"difference from {label}" in told(done)
+    assert Results(out).baseline == label
+
+
+@pytest.mark.parametrize(
+    ("text", "sets", "baseline", "label"),
+    [
+        ('[sweep]\n"transport.profile" = ["linux", "ns3-3.37"]', ["variant=a"], "linux", "a profile=linux"),
+        ('[sweep]\n"transport.profile" = ["linux", "ns3-3.37"]', ["variant=a"], "a", "a profile=linux"),
+        (
+            '[sweep]\nscheme = [{ name = "ecmp" }, { name = "letflow", gap = "100 us" }]',
+            [],
+            "a letflow gap=100 us",
+            "a letflow gap=100 us",
+        ),
+        ('[sweep]\n"scheme.gap" = ["100 us", "200 us"]', ["scheme.name=letflow"], "b gap=200 us", "b gap=200 us"),
+        ('[sweep]\n"scheme.gap" = ["100 us", "200 us"]', ["scheme.name=letflow"], "b", "b gap=100 us"),
+    ],
+)
+def test_variants_with_a_sweep_have_the_baselines_that_tables_show(
+    weft, written, tmp_path, text, sets, baseline, label
+):
+    both = '[variant.a]\nfabric.delay = "5 us"\n[variant.b]\nfabric.delay = "6 us"\n'
+    out, options = tmp_path / "r", [option for change in sets for option in ("--set", change)]
+    done = weft("run", written(f"{PLAIN}{both}{text}\n"), "-o", out, *options, "--baseline", baseline)
+    assert done.exit_code == 0, done.stderr
+    assert f"difference from {label}," in told(done)
+    assert Results(out).baseline == label
+    refused = weft("run", written(f"{PLAIN}{both}{text}\n"), "-o", out, *options, "--baseline", "c")
+    assert refused.exit_code == 2 and "`c`" in told(refused) and label.partition("=")[2] in told(refused)
+
+
+def test_a_stored_baseline_without_runs_is_a_warning(weft, tmp_path):
+    directory = sample.write_results(tmp_path / "r", seeds=2, flows=60, samples=4, baseline="conga")
+    for command in ("summary", "report", "plot"):
+        done = weft(command, directory, *(["--format", "svg", "--only", "fct-mean"] if command == "plot" else []))
+        assert done.exit_code == 0, done.stderr
+        assert "the baseline `conga` is ignored: no finished run" in told(done), command
+    assert summarise(Results(directory)).baseline is None
+    assert "ignored" not in told(weft("summary", directory, "--baseline", "ecmp"))
+    assert weft("summary", directory, "--baseline", "conga").exit_code != 0
 
 
 @pytest.mark.parametrize("baseline", ["ns3-3.37", "profile=ns3-3.37", "ecmp profile=ns3-3.37"])

@@ -7,6 +7,7 @@
 //!
 //! No file is opened here: the caller's loader returns the bytes of files that a scenario names.
 
+mod baseline;
 mod change;
 mod diagnostic;
 mod export;

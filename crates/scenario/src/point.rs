@@ -22,8 +22,7 @@ pub struct Point {
 
 impl Point {
     pub(crate) fn new(combination: usize, of: &Combination, seed: u64, sets: &[String]) -> Self {
-        let overrides: serde_json::Map<_, _> =
-            of.values.iter().map(|(key, _, node)| (key.clone(), node.to_json())).collect();
+        let overrides = of.overrides();
         let mut hash = Sha256::new();
         for (key, value) in &overrides {
             hash.update(format!("{key}={value}\n"));

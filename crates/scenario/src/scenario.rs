@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 use weft_switching::{Descriptor, Schemes, stream};
 use weft_traffic::{Places, generate};
 
+use crate::baseline::{Baselines, chooses_scheme};
 use crate::diagnostic::{Diagnostics, Problem, Problems};
 use crate::nearest::suggest;
 use crate::overload::{self, Ground};
@@ -326,13 +327,14 @@ impl Scenario {
         let seeds = root.section("run").map_or_else(|| vec![1], |run| Run::decode_seeds(&run));
         let baseline = root.section("measure").and_then(|measure| measure.get::<String>("baseline"));
         if let Some(baseline) = &baseline {
-            let names = baselines(&axes, &schemes);
-            if !names.contains(&baseline.value) {
+            let baselines = Baselines::of(&axes, &combinations, fallback);
+            if !baselines.has(&baseline.value) {
                 let kind = if variants.is_empty() { "schemes" } else { "variants" };
                 let message =
                     format!("the baseline `{}` is not one of this scenario's {kind}", baseline.value);
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                root.problem(baseline.span, message, suggest(&baseline.value, names));
+                let names = baselines.names();
+                let label = suggest(&baseline.value, names.iter().map(String::as_str));
+                root.problem(baseline.span, message, label);
             }
         }
         if combinations.len().saturating_mul(seeds.len()) > MAX_RUNS {
@@ -509,13 +511,12 @@ fn schemes_of(
         },
         _ => None,
     };
-    let is_scheme = |key: &str| key == "scheme.name" || key == "scheme";
-    if let Some(axis) = axes.iter().find(|axis| is_scheme(&axis.key)) {
+    if let Some(axis) = axes.iter().find(|axis| chooses_scheme(&axis.key)) {
         return axis.values.iter().filter_map(name).collect();
     }
     let own = table.get("scheme").and_then(name);
     let of = |variant: &Variant| {
-        let set = variant.values.iter().find(|(key, _, _)| is_scheme(key));
+        let set = variant.values.iter().find(|(key, _, _)| chooses_scheme(key));
         set.map_or(own, |(_, _, node)| name(node))
     };
     let mut found: Vec<&'static Descriptor> = Vec::new();
@@ -526,26 +527,6 @@ fn schemes_of(
         }
     }
     found
-}
-
-/// What a baseline can be: a variant, with its scheme if schemes are swept too; else a scheme or, if only other
-/// keys are swept, one of their values.
-fn baselines(axes: &[sweep::Axis], schemes: &[&Descriptor]) -> Vec<String> {
-    let mut own: Vec<String> = schemes.iter().map(|scheme| scheme.name.to_owned()).collect();
-    let sweeps_schemes = axes.iter().any(|axis| axis.key == "scheme.name" || axis.key == "scheme");
-    let Some(variants) = axes.iter().find(|axis| axis.key == VARIANT) else {
-        if !sweeps_schemes {
-            own.extend(axes.iter().flat_map(|axis| axis.values.iter().map(Node::short)));
-        }
-        return own;
-    };
-    let variants = || variants.values.iter().map(Node::short);
-    if sweeps_schemes {
-        return variants()
-            .flat_map(|variant| own.iter().map(move |name| format!("{variant} {name}")))
-            .collect();
-    }
-    variants().collect()
 }
 
 /// Reads the text of a file and applies `--set` changes; errors go to `problems`.
@@ -568,13 +549,13 @@ fn apply_set(table: &mut Table, set: &str, sources: &mut Sources, problems: &Pro
     };
     let offset = key.len() + 1;
     let whole = Span::new(source, offset..set.len());
-    let node = tree::read_value(text, source, offset, problems)
-        .unwrap_or_else(|| Node { value: Value::Text(text.trim().to_owned()), span: whole });
-    if matches!(&node.value, Value::Text(text) if node.span == whole && text.starts_with(['[', '{'])) {
+    let read = tree::read_value(text, source, offset, problems);
+    if read.is_none() && text.trim().starts_with(['[', '{']) {
         let problem = Problem::at(whole, format!("`{}` is not valid TOML", text.trim()));
         problems.add(problem.label("strings in a list or table need quotes: [\"ecmp\", \"spray\"]"));
         return;
     }
+    let node = read.unwrap_or_else(|| Node { value: Value::Text(text.trim().to_owned()), span: whole });
     let start = key.len() - key.trim_start().len();
     let key = key.trim();
     let span = Span::new(source, start..start + key.len());

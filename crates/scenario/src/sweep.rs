@@ -25,6 +25,13 @@ pub(crate) struct Combination {
     pub(crate) label: String,
 }
 
+impl Combination {
+    /// The keys and their values, as in results.
+    pub(crate) fn overrides(&self) -> serde_json::Map<String, serde_json::Value> {
+        self.values.iter().map(|(key, _, node)| (key.clone(), node.to_json())).collect()
+    }
+}
+
 /// Reads the axes of `[sweep]`. `"traffic.load" = [...]` and `traffic.load = [...]` are the same.
 pub(crate) fn decode(section: &Section<'_>) -> Vec<Axis> {
     let mut axes = Vec::new();

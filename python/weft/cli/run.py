@@ -12,8 +12,8 @@ from rich.markup import escape
 
 from ..cluster.errors import ClusterError
 from ..codes import INTERRUPTED
-from ..errors import OutputError, ResultsError
-from ..labels import plural
+from ..errors import OutputError, ResultsError, ScenarioError
+from ..labels import plural, show
 from ..scenario import Capture, Outcome, Scenario
 from . import plugin, shell
 from .dask import Dask, connected
@@ -189,34 +189,27 @@ def read(path: Path) -> Scenario:
 
 
 def _compared(plan: Scenario, baseline: str) -> Scenario:
-    """The scenario with this baseline; an error if none of its runs has it.
-
-    A baseline with a parameter value affects the table only: the scenario's is the name of a scheme or variant, or the
-    value of a swept key.
-    """
-    from ..variants import VARIANT_KEY, compared_key, label_of, scheme_label
+    """The scenario with this baseline, stored with its key if it is a value; an error if none of its runs has it."""
+    from ..variants import VARIANT_KEY, compared_key, scheme_label, values_of, varied_keys
 
     points = [point.overrides for point in plan.points()]
     key = compared_key(points, baseline)
-    default = baseline.partition(" ")[0] if key is None or "=" in baseline.partition(" ")[2] else "scheme"
-    labels = list(dict.fromkeys(scheme_label(point, default, key) for point in points))
-    found = label_of(baseline, labels, key)
-    if found is None and key is not None:
-        values = ", ".join(label.partition("=")[2] for label in labels)
-        raise shell.fail(f"no value `{baseline}` of {key} in this scenario", f"one of {values}")
-    if found is None:
+    named = [value for of, value in values_of(baseline, varied_keys(points)) if of == key]
+    # A label before the value is for the engine to check.
+    stored = f"{key}={show(named[0])}" if named and "=" not in baseline.partition(" ")[2] else baseline
+    compared = plan.with_sets([f"measure.baseline={json.dumps(stored)}"])
+    try:
+        compared.points()
+    except ScenarioError:
+        labels = dict.fromkeys(scheme_label(point, "", None) for point in points)
+        if key is not None and not named:
+            values = ", ".join(show(value) for value in varied_keys(points)[key])
+            raise shell.fail(f"no value `{baseline}` of {key} in this scenario", f"one of {values}") from None
+        if key is not None or "" in labels:
+            raise
         kind = "variant" if any(VARIANT_KEY in point for point in points) else "scheme"
-        raise shell.fail(f"no {kind} `{baseline}` in this scenario", f"one of {', '.join(labels)}")
-    if key is not None and default != "scheme":
-        plan.with_sets([f"measure.baseline={json.dumps(default)}"]).points()
-    name = found.partition("=")[2] if key is not None else found
-    if key is None and "=" in name:
-        # The name alone is checked; the parameter's value is that of some run.
-        plan.with_sets([f"measure.baseline={json.dumps(name.partition(' ')[0])}"]).points()
-        return plan
-    named = plan.with_sets([f"measure.baseline={json.dumps(name)}"])
-    named.points()
-    return plan if plan.baseline == name else named
+        raise shell.fail(f"no {kind} `{baseline}` in this scenario", f"one of {', '.join(labels)}") from None
+    return compared
 
 
 def _show_table(folder: Path, baseline: str | None) -> list[str]:
@@ -225,11 +218,14 @@ def _show_table(folder: Path, baseline: str | None) -> list[str]:
     from ..results import Results
     from ..summary import summarise
     from .comparison import show_collectives, show_summary
+    from .show import warn_of_baseline
 
     results = Results(folder).comparing(baseline)
     with reading(shell.err) as results.watch:
         summary = summarise(results, baseline=baseline)
         collectives = paths.collectives(results, summary.baseline)
+    if baseline is None:
+        warn_of_baseline(results)
     show_collectives(shell.out, collectives, summary.baseline)
     show_summary(shell.out, summary)
     return [] if summary.baseline else results.schemes

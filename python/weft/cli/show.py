@@ -5,7 +5,7 @@ from __future__ import annotations
 import webbrowser
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -14,6 +14,9 @@ from .. import quantity
 from ..labels import plural, visible
 from . import shell
 from .live import reading
+
+if TYPE_CHECKING:
+    from ..results import Results
 
 ResultDir = Annotated[Path, typer.Argument(metavar="DIR", help="Result directory written by `weft run`.")]
 Baseline = Annotated[str | None, typer.Option(metavar="SCHEME", help="Scheme to compare with (paired by seed).")]
@@ -56,6 +59,8 @@ def summary(
         table = summarise(results, by=columns, baseline=baseline)
         choices, events = paths.choices(results), paths.events(results)
         collectives = paths.collectives(results, table.baseline)
+    if baseline is None:
+        warn_of_baseline(results)
     if as_json:
         whole = table.as_dict() | {"paths": paths.as_dict(choices), "events": paths.as_dict(events)}
         if collectives:
@@ -103,6 +108,8 @@ def report(
         path = study.report(directory)
     else:
         results = Results(directory)
+        if baseline is None:
+            warn_of_baseline(results)
         with reading(shell.err) as results.watch:
             path = write(results, out, baseline=baseline, told=partial(results.watch, "Writing the page"))
     shell.say(f"{escape(str(path))} ({quantity.size(path.stat().st_size)}): open it in a browser.")
@@ -157,6 +164,7 @@ def plot(
         files = study.plot(directory, out, kinds)
     else:
         results = Results(directory)
+        warn_of_baseline(results)
         with reading(shell.err) as results.watch:
             files = figures.write(results, out, kinds, only=only or (), width=inches)
             why = [] if only else figures.missing(results)
@@ -164,6 +172,12 @@ def plot(
             shell.warn(visible("\n  ".join(why)))
     for path in files:
         shell.out.print(str(path), markup=False, soft_wrap=True)
+
+
+def warn_of_baseline(results: Results) -> None:
+    """Warn if no finished run has the scenario's baseline."""
+    if results.ignored_baseline:
+        shell.warn(results.ignored_baseline)
 
 
 def _inches(width: str | None) -> float | None:

@@ -565,3 +565,61 @@ fn the_baseline_and_comments_make_no_other_experiment() {
     }
     assert_ne!(plain.fingerprint(), scenario("[measure]\ninterval = \"1 ms\"\n", &[]).fingerprint());
 }
+
+#[test]
+fn a_baseline_is_a_label_or_a_value_of_a_swept_key() {
+    let sizes = "[sweep]\ntraffic.sizes = [{ fixed = \"1 kB\" }, { fixed = \"2 kB\" }]\n";
+    let queues =
+        "[sweep]\nfabric.queue = [\"9 kB\", \"99 kB\"]\nfabric.ecn_threshold = [\"9 kB\", \"8 kB\"]\n";
+    let gaps = "[variant.a]\nfabric.rate = \"1 Gbps\"\n[variant.b]\nfabric.rate = \"2 Gbps\"\n\
+        [sweep]\nscheme = [{ name = \"letflow\", gap = \"100 us\" }, { name = \"letflow\", gap = \"50 us\" }]\n";
+    let parameter = "[variant.a]\nfabric.rate = \"1 Gbps\"\n[sweep]\nscheme.gap = [\"100 us\", \"50 us\"]\n";
+    let profiles = "[variant.a]\nfabric.rate = \"1 Gbps\"\n[variant.b]\nfabric.rate = \"2 Gbps\"\n\
+        [sweep]\ntransport.profile = [\"linux\", \"ns3-3.37\"]\n";
+    let loads = "[sweep]\ntraffic.load = [0.5, 1.0]\n";
+    let flowlets = "[sweep]\nscheme = [{ name = \"ecmp\" }, { name = \"letflow\", gap = \"50 us\" }]\n";
+    let letflow = &["scheme.name=letflow"][..];
+    let one = &["variant=a"][..];
+    for (sweep, sets, baseline, fits) in [
+        (loads, &[][..], "1", true),
+        (loads, &[], "1.0", true),
+        (loads, &[], "load=1", true),
+        (loads, &[], "traffic.load=1.0", true),
+        (loads, &[], "ecmp", true),
+        (loads, &[], "ecmp load=0.5", true),
+        (loads, &[], "spray load=0.5", false),
+        (loads, &[], "ad=0.5", false),
+        (loads, &[], "0.3", false),
+        (loads, &["traffic.load=0.5"], "0.5", false),
+        (queues, &[], "fabric.queue=9 kB", true),
+        (queues, &[], "ecn_threshold=9 kB", true),
+        (queues, &[], "ecn_threshold=99 kB", false),
+        (sizes, &[], "sizes={\"fixed\": \"1 kB\"}", true),
+        (sizes, &[], "{\"fixed\": \"1 kB\"}", true),
+        (profiles, one, "linux", true),
+        (profiles, one, "transport.profile=linux", true),
+        (profiles, one, "a profile=linux", true),
+        (profiles, one, "a", true),
+        (profiles, &[], "linux", false),
+        (profiles, &[], "b", true),
+        (gaps, &[], "a letflow gap=100 us", true),
+        (gaps, &[], "a letflow", true),
+        (gaps, &[], "b", true),
+        (gaps, &[], "letflow", false),
+        (parameter, letflow, "a gap=50 us", true),
+        (parameter, letflow, "a", true),
+        (parameter, letflow, "letflow", false),
+        (flowlets, &[], "letflow gap=50 us", true),
+        (flowlets, &[], "letflow", true),
+        (flowlets, &[], "let", false),
+    ] {
+        let set = format!("measure.baseline={}", serde_json::json!(baseline));
+        let sets: Vec<String> = sets.iter().copied().chain([set.as_str()]).map(str::to_owned).collect();
+        let read = Scenario::parse_with(&format!("{GOOD}{sweep}"), "good.toml", &sets);
+        let shown = read.as_ref().map(|_| ()).map_err(ToString::to_string);
+        assert_eq!(read.is_ok(), fits, "{baseline} in {sweep}: {shown:?}");
+        if let Ok(scenario) = read {
+            assert_eq!(scenario.baseline(), Some(baseline));
+        }
+    }
+}
