@@ -67,7 +67,8 @@ impl Table {
         }
     }
 
-    /// Adds every value to `values` by its dotted key, including values of tables and of tables in a list.
+    /// Adds every value to `values` by its dotted key, including values of tables and of tables in a list. An empty
+    /// table counts as a value, as it may switch something on, unless it is a section.
     pub(crate) fn flatten(&self, prefix: &str, values: &mut BTreeMap<String, String>) {
         for entry in &self.0 {
             let key = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
@@ -97,7 +98,7 @@ impl Node {
 
     fn flatten(&self, key: String, values: &mut BTreeMap<String, String>) {
         match &self.value {
-            Value::Table(table) => table.flatten(&key, values),
+            Value::Table(table) if !table.0.is_empty() || !key.contains('.') => table.flatten(&key, values),
             Value::List(nodes) if nodes.iter().any(|node| matches!(node.value, Value::Table(_))) => {
                 for (at, node) in nodes.iter().enumerate() {
                     node.flatten(format!("{key}.{at}"), values);

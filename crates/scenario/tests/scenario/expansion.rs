@@ -567,6 +567,28 @@ fn the_baseline_and_comments_make_no_other_experiment() {
 }
 
 #[test]
+fn an_empty_table_is_a_value_but_an_empty_section_is_not() {
+    let pfc = |more: &str, sets: &[&str]| scenario(&format!("[variant.x]\n{more}"), sets);
+    let plain = pfc("fabric.rate = \"1 Gbps\"\n", &[]);
+    for (more, sets) in [
+        ("fabric.rate = \"1 Gbps\"\n", &["fabric.pfc={}"][..]),
+        ("fabric.rate = \"1 Gbps\"\nfabric.pfc = {}\n", &[]),
+    ] {
+        let other = pfc(more, sets);
+        assert_ne!(plain.fingerprint(), other.fingerprint(), "{more} {sets:?}");
+        let before = format!("{GOOD}[variant.x]\nfabric.rate = \"1 Gbps\"\n");
+        let key = if sets.is_empty() { "variant.x.fabric.pfc" } else { "fabric.pfc" };
+        assert_eq!(other.changes_since(&before, &[]), [format!("{key} (none -> {{}})")]);
+    }
+    let link = |pfc: &str| {
+        let more = format!("[[fabric.link]]\nbetween = \"e0-a1\"\n{pfc}");
+        scenario(&more, &[]).fingerprint().to_owned()
+    };
+    assert_ne!(link(""), link("pfc = {}\n"));
+    assert_eq!(scenario("[measure]\n", &[]).fingerprint(), scenario("", &[]).fingerprint());
+}
+
+#[test]
 fn a_baseline_is_a_label_or_a_value_of_a_swept_key() {
     let sizes = "[sweep]\ntraffic.sizes = [{ fixed = \"1 kB\" }, { fixed = \"2 kB\" }]\n";
     let queues =
