@@ -1,11 +1,12 @@
 //! `[variant.NAME]`: named sets of keys of several sections. Each variant is one of the things that a scenario
 //! compares, as the values of a swept key are.
 
+use crate::diagnostic::Problems;
 use crate::nearest::suggest;
 use crate::section::Section;
 use crate::source::Span;
 use crate::sweep::Axis;
-use crate::tree::{Node, Table, Value};
+use crate::tree::{self, Node, Table, Value};
 
 /// The section, and the key of a point's overrides that names its variant.
 pub(crate) const VARIANT: &str = "variant";
@@ -34,6 +35,10 @@ pub(crate) fn decode(section: &Section<'_>, scenario: &Table, axes: &[Axis]) -> 
             let message = format!("`{name}` is not a name of a variant");
             let label =
                 format!("expected at most {LONGEST} letters, digits, `-`, `_` and `.`, such as `roce`");
+            section.problem(entry.span, message, label);
+        } else if tree::read_value(name, 0, 0, &Problems::default()).is_some() {
+            let message = format!("`{name}` is not a name of a variant");
+            let label = "`--set variant=...` and [sweep] read it as a number, date or flag: expected a word, such as `roce`";
             section.problem(entry.span, message, label);
         }
         let Value::Table(table) = &entry.node.value else {
