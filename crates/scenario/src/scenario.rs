@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use sha2::{Digest, Sha256};
-use weft_switching::{Descriptor, Schemes, stream};
+use weft_switching::{Descriptor, Schemes, default_forwarding, stream};
 use weft_traffic::{Places, generate};
 
 use crate::baseline::{Baselines, chooses_scheme};
@@ -254,11 +254,14 @@ impl Scenario {
     fn compares_cold(&self) -> Option<String> {
         let settings = self.combinations.iter().filter_map(|of| self.settings(of, &Problems::default()));
         let cold: Vec<_> = settings.filter(|settings| !settings.run.start_is_given).collect();
-        let resolving = cold.iter().find(|settings| settings.descriptor.explores.is_some())?.descriptor;
-        let other = cold.iter().find(|settings| settings.descriptor.explores.is_none())?.descriptor;
+        let resolves = |settings: &Settings| {
+            settings.descriptor.explores.is_some() && !default_forwarding::is_computed(&settings.scheme)
+        };
+        let resolving = cold.iter().find(|settings| resolves(settings))?.descriptor;
+        let other = cold.iter().find(|settings| !resolves(settings))?.descriptor;
         Some(format!(
             "`{}` resolves an address before the first packet of a flow, `{}` does not: set run.warm = true to compare \
-             their paths alone, or run.warm = false",
+             their paths alone, or set run.warm = false to keep the cold start and silence this warning",
             resolving.name, other.name
         ))
     }
