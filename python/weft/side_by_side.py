@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from .results import Run
+
+_LISTED = 5
+"""Points of a directory that a message names."""
+
 
 class _Part(Results):
     """One of the directories."""
@@ -82,11 +87,12 @@ class SideBySide(_Several):
         for part in parts.values():
             part.shared = frozenset(set.intersection(*swept))
         self._name, self._first = next(iter(parts.items()))
-        runs = [
-            replace(run, id=f"{name}/{run.id}", scheme=_label(name, run.scheme, part))
-            for name, part in parts.items()
-            for run in part.runs
-        ]
+        runs = []
+        self._directories: dict[str, str] = {}
+        for name, part in parts.items():
+            for run in part.runs:
+                runs.append(replace(run, id=f"{name}/{run.id}", scheme=_label(name, run.scheme, part)))
+                self._directories[runs[-1].id] = name
         found = self.__dict__
         found["runs"] = runs
         found["compared"] = None
@@ -101,6 +107,34 @@ class SideBySide(_Several):
     def comparing(self, baseline: str | None) -> Results:
         """The same results: the directories are compared."""
         return self
+
+    def label_of(self, baseline: str) -> str | None:
+        """The label that a user means; a scheme's name alone is that of the first directory."""
+        own = self._first.label_of(baseline)
+        return super().label_of(baseline) or (None if own is None else _label(self._name, own, self._first))
+
+    def apart(self, baseline: str) -> list[str]:
+        """One sentence for each directory without a point or a seed in common with the baseline."""
+        there: dict[str, list[Run]] = {}
+        for run in self.finished:
+            there.setdefault(self._directories[run.id], []).append(run)
+        reference = [run for run in self.finished if run.scheme == baseline]
+        points, seeds = {run.point for run in reference}, {(run.point, run.seed) for run in reference}
+        found = []
+        for name, runs in there.items():
+            if not points & {run.point for run in runs}:
+                both = f"{baseline} has {_points(reference)}; {name} has {_points(runs)}"
+                found.append(f"no point in common, so no differences: {both}")
+            elif not seeds & {(run.point, run.seed) for run in runs}:
+                found.append(f"no seed in common, so no differences: {baseline} and {name}")
+        return found
+
+
+def _points(runs: Sequence[Run]) -> str:
+    """The points of runs, some of them if there are many."""
+    points = list(dict.fromkeys(run.point for run in runs))
+    more = f" and {len(points) - _LISTED} more" if len(points) > _LISTED else ""
+    return ", ".join(point or "one point without swept keys" for point in points[:_LISTED]) + more
 
 
 def _label(name: str, scheme: str, part: Results) -> str:

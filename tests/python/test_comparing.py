@@ -318,6 +318,39 @@ def test_directories_with_other_flows_say_so(weft, two):
     assert "difference from before, same seed" in told(weft("summary", two[0], other))
 
 
+def test_directories_without_a_common_point_say_so(weft, tmp_path):
+    one = sample.write_results(tmp_path / "A", {"traffic.load": [0.2, 0.4]}, seeds=2, flows=60, samples=4)
+    other = sample.write_results(tmp_path / "B", {}, seeds=2, flows=60, samples=4)
+    index = json.loads((other / "sweep.json").read_text())
+    (other / "sweep.json").write_text(json.dumps(index | {"scenario_sha": "B"}))
+    text = told(weft("summary", one, other))
+    assert "no point in common, so no differences: A has load 0.2, load 0.4; B has one point without swept keys" in text
+    for run in index["runs"]:
+        run["overrides"], run["seed"] = {"traffic.load": 0.4}, run["seed"] + 10
+    (other / "sweep.json").write_text(json.dumps(index | {"scenario_sha": "B"}))
+    assert "no seed in common, so no differences: A and B" in told(weft("summary", one, other))
+    index["runs"][0]["seed"] = 1
+    (other / "sweep.json").write_text(json.dumps(index | {"scenario_sha": "B"}))
+    assert "in common" not in told(weft("summary", one, other))
+
+
+def test_the_name_of_a_scheme_is_that_of_the_first_directory(weft, tmp_path):
+    sweep = {"scheme.name": ["single_path", "ecmp"]}
+    for name, schemes in (("A", sweep), ("B", sweep), ("C", {"scheme.name": ["spray"]})):
+        sample.write_results(tmp_path / name, schemes, seeds=2, flows=60, samples=4)
+    both = tmp_path / "A", tmp_path / "B"
+    for baseline, label in (("ecmp", "A ecmp"), ("B ecmp", "B ecmp"), ("single_path", "A single_path")):
+        table = json.loads(weft("summary", *both, "--json", "--baseline", baseline).stdout)
+        assert table["baseline"] == label
+        assert {row["scheme"] for row in table["rows"]} == {"A single_path", "A ecmp", "B single_path", "B ecmp"}
+    alone = json.loads(weft("summary", tmp_path / "C", *both, "--json", "--baseline", "spray").stdout)
+    assert alone["baseline"] == "C"
+    refused = weft("summary", *both, "--baseline", "conga")
+    assert refused.exit_code != 0
+    text = told(refused)
+    assert f"no scheme `conga` in {both[0]}, {both[1]}: choose from A single_path, A ecmp, B single_path" in text
+
+
 def test_directories_of_one_scenario_are_merged(weft, tmp_path):
     for name in ("a", "b"):
         sample.write_results(tmp_path / name, seeds=2, flows=60, samples=4)

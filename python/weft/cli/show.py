@@ -49,7 +49,7 @@ def summary(
       weft summary results/quickstart --json | jq '.rows[0]'
     """
     from .. import paths
-    from ..side_by_side import opened
+    from ..side_by_side import SideBySide, opened
     from ..summary import summarise
     from .comparison import show_collectives, show_paths, show_summary
 
@@ -61,6 +61,9 @@ def summary(
         collectives = paths.collectives(results, table.baseline)
     if baseline is None:
         warn_of_baseline(results)
+    if isinstance(results, SideBySide) and table.baseline is not None:
+        for sentence in results.apart(table.baseline):
+            shell.warn(sentence)
     if as_json:
         whole = table.as_dict() | {"paths": paths.as_dict(choices), "events": paths.as_dict(events)}
         if collectives:
