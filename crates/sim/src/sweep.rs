@@ -621,12 +621,13 @@ fn check(
 ) -> Result<(), SweepError> {
     let path = directory.to_owned();
     let text = |key: &str, without: &str| found[key].as_str().unwrap_or(without).to_owned();
+    // First, as the fingerprint of the same scenario may differ between versions.
+    if found["version"] != json!(VERSION) {
+        return Err(SweepError::OtherVersion { path, found: text("version", "(unknown version)") });
+    }
     if found["scenario_sha"] != json!(scenario.fingerprint()) {
         let (found, changes) = (text("name", "unknown name"), changes(scenario, directory, found));
         return Err(SweepError::OtherScenario { path, found, changes });
-    }
-    if found["version"] != json!(VERSION) {
-        return Err(SweepError::OtherVersion { path, found: text("version", "(unknown version)") });
     }
     if Origin::of(found) != origin {
         return Err(SweepError::OtherOrigin { path, found: Origin::of(found), wanted: origin });
@@ -646,7 +647,7 @@ fn changes(scenario: &Scenario, directory: &Path, found: &Value) -> String {
     let sets: Vec<String> = sets.filter_map(|set| set.as_str().map(str::to_owned)).collect();
     let changes = scenario.changes_since(&text, &sets);
     match changes.len() {
-        0 => "only comments or formatting".to_owned(),
+        0 => "unknown".to_owned(),
         1..=CHANGES_SHOWN => changes.join(", "),
         all => format!("{} and {} more", changes[..CHANGES_SHOWN].join(", "), all - CHANGES_SHOWN),
     }

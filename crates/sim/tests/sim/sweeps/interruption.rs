@@ -111,9 +111,17 @@ fn the_directory_of_another_scenario_is_refused_and_left_alone() {
         );
     }
     let commented = Scenario::parse(&format!("{TEXT}\n# a comment\n"), "six.toml").unwrap();
-    let error = run(&commented, scratch.path(), 1, &mut |_| true).unwrap_err().to_string();
-    assert!(error.contains("Changed: only comments or formatting."), "{error}");
+    assert_eq!(run(&commented, scratch.path(), 1, &mut |_| true).unwrap().skipped, 6);
     are_equal(&before, &files(scratch.path()), "the refused directory");
+    let list = scratch.join("sweep.json");
+    let text = fs::read_to_string(&list).unwrap().replace(scenario().fingerprint(), "0");
+    fs::write(&list, &text).unwrap();
+    let error = run(&scenario(), scratch.path(), 1, &mut |_| true).unwrap_err().to_string();
+    assert!(error.contains("different scenario (`six runs`). Changed: unknown."), "{error}");
+    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    fs::write(&list, text.replace(&version, "\"version\": \"0.0.1\"")).unwrap();
+    let error = run(&scenario(), scratch.path(), 1, &mut |_| true).unwrap_err().to_string();
+    assert!(error.contains("holds results of Weft 0.0.1, but this is"), "{error}");
 }
 
 #[test]
