@@ -44,6 +44,13 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         ParamInfo::count("bits", "3", "bits of a utilisation in packets and tables, 1 to 6"),
         ParamInfo::duration("aging", "10 ms", "age from which a reported utilisation counts as 0")
             .elsewhere("conweave-ns3 500 us"),
+        ParamInfo::choice(
+            "carriers",
+            &["all", "data"],
+            "all",
+            "packets that measure paths and report: all, or those with data; then the others go by hash",
+        )
+        .elsewhere("conweave-ns3 data"),
     ],
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
@@ -95,6 +102,8 @@ struct Config {
     dre_interval: Duration,
     levels: u64,
     aging: Duration,
+    /// Whether packets without data are neither placed nor counted.
+    data_only: bool,
 }
 
 impl Conga {
@@ -116,6 +125,7 @@ impl Conga {
             dre_interval: spec.duration("dre_interval").unwrap_or(Duration::from_us(32)),
             levels: 1 << spec.count("bits").unwrap_or(3),
             aging: spec.duration("aging").unwrap_or(Duration::from_ms(10)),
+            data_only: spec.word("carriers") == Some("data"),
         };
         let uplinks = |node: NodeId| routes.links(node).iter().filter(|link| !link.is_to_host).count();
         let at_leaves = fabric.switches().filter(|node| leaves.number(*node).is_some());
@@ -145,6 +155,7 @@ impl Blueprint for Conga {
             leaf,
             key: mix64(ecmp::hash_id(self.seed, node)),
             levels: self.config.levels,
+            data_only: self.config.data_only,
         }
     }
 }
@@ -158,6 +169,7 @@ pub struct CongaSwitch {
     leaf: Option<Leaf>,
     key: u64,
     levels: u64,
+    data_only: bool,
 }
 
 /// The state of a leaf.
@@ -226,6 +238,13 @@ impl Switch for CongaSwitch {
         let is_of_host =
             |port: PortId| self.is_to_host.get(port.index()).is_some_and(|is_to_host| *is_to_host);
         let ends_here = is_of_host(ingress) || ports.first().is_some_and(|port| is_of_host(*port));
+        if self.data_only && header.payload == 0 {
+            // Its overlay stays that of a frame from no other leaf.
+            return match ports.len() {
+                0 => out.drop(DropReason::NoRoute),
+                count => out.send(ports[pick(mix64(u64::from(flow) ^ self.key), count)]),
+            };
+        }
         let Some(leaf) = self.leaf.as_mut().filter(|_| ends_here) else {
             // A spine, or a leaf in transit: by hash if several links lead on (section 3.3).
             let port = match *ports {

@@ -192,7 +192,6 @@ mod tests {
             let mut random = stream(seed, "hedera", 0);
             let mut rounds = || share(&flows, &annealing.place(&flows, &capacities, 1.0, &mut random));
             let found: Vec<f64> = (0..4).map(|_| rounds()).collect();
-            println!("seed {seed}: first fit {first:.3}, annealing {found:.3?}");
             assert!(found[0] > 0.75 && found[3] > 0.88 && found[3] > first, "{first} {found:?}");
             for pod in &annealing.pods.hosts {
                 let mut cores: Vec<usize> = pod.iter().flatten().map(|host| annealing.cores[*host]).collect();

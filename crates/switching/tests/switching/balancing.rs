@@ -309,6 +309,33 @@ fn conga_avoids_a_path_that_the_other_leaf_reports_as_congested() {
 }
 
 #[test]
+fn under_conga_with_data_as_carriers_acknowledgements_report_nothing_and_count_on_no_link() {
+    let fabric = fabric();
+    let spec = scheme_with("conga", "carriers", ParamValue::Text("data".to_owned()));
+    for (filling, report, avoids) in [(1_000, 1_000, true), (1_000, 0, false), (0, 1_000, false)] {
+        network(&fabric, &spec, SEED, |net| {
+            let mut path = Vec::new();
+            for _ in 0..200 {
+                match &net.send(us(0), &Header { payload: filling, ..frame(0, 2, 7, 80) })[..] {
+                    [End::Host(_, links)] => path.clone_from(links),
+                    other => panic!("{other:?}"),
+                }
+            }
+            net.send(us(1), &Header { payload: report, ..frame(2, 0, 7, 80) });
+            let busy = fabric.node(fabric.link(path[1]).to).name[1..].parse::<usize>().unwrap();
+            let mut counts = vec![0; 4];
+            for sport in 0..110 {
+                let later = us(500 + 80 * u64::from(sport));
+                let sent = net.send(later, &Header { payload: 1_000, ..frame(0, 2, sport + 1_000, 80) });
+                let [End::Host(_, links)] = &sent[..] else { panic!("it arrives once") };
+                counts[fabric.node(fabric.link(links[1]).to).name[1..].parse::<usize>().unwrap()] += 1;
+            }
+            assert_eq!(counts[busy] == 0, avoids, "{filling} {report}: {counts:?}");
+        });
+    }
+}
+
+#[test]
 fn conga_says_why_a_fabric_is_not_one_of_two_tiers() {
     let link = LinkSpec::default();
     let misfit = descriptor("conga").unwrap().misfit.unwrap();
