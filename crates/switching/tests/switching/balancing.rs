@@ -2,7 +2,7 @@
 
 use weft_fabric::build::{self, spine_leaf};
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
-use weft_switching::{Action, ParamValue, SchemeSpec, descriptor};
+use weft_switching::{Action, Header, ParamValue, SchemeSpec, descriptor};
 use weft_units::{Duration, NodeId, PortId, Rate, Time};
 
 use crate::common::{End, Network, SEED, frame, is_even, network, routes, scheme, scheme_with};
