@@ -337,9 +337,9 @@ def test_runs_are_warm_and_last_ten_times_the_ideal_time_of_the_largest_flow():
 
 def test_loads_are_shares_of_what_a_situation_leaves():
     loads = {setup.name: setup.loads for setup in survey.setups(Size.standard)}
-    assert loads["symmetric_web-search_dctcp"] == (0.8,)
-    assert loads["cut_web-search_dctcp"] == pytest.approx((0.7,))
-    assert loads["fat-tree-cut_web-search_dctcp"] == pytest.approx((0.6,))
+    assert loads["symmetric_web-search_dctcp"] == (0.6,)
+    assert loads["cut_web-search_dctcp"] == pytest.approx((0.525,))
+    assert loads["fat-tree-cut_web-search_dctcp"] == pytest.approx((0.45,))
 
 
 def test_a_setup_keeps_its_events():

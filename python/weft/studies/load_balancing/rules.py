@@ -111,7 +111,7 @@ def conga(tables: Tables) -> Finding | None:
         _with_dctcp(_over_loads(tables, f"testbed-mild{WITH_DCTCP}", "ecmp", "conga", TESTBED_LOADS["mild"])),
         "same: 2 leaves, 2 spines, 2:1, one of two parallel links failed; other: those links are one of 80 Gbps at half"
         " its rate, web-search sizes, `linux`",
-        "ECMP's share exceeds the slow link from 50 % load on: the ratio grows with the length of a run",
+        "not compared: loads from 50 % on, where ECMP's share exceeds the slow link and the ratio grows with the run",
     ]
     sides = ("testbed-mild", "ecmp"), ("testbed-mild", "conga")
     unequal = [differ(tables, *sides, load=load) for load in found]
@@ -215,7 +215,7 @@ def wcmp(tables: Tables) -> Finding | None:
         return None
     beside = ratio(tables, f"striped{WITH_DCTCP}", "ecmp", "wcmp", "variation")
     notes = [
-        "leaves with uplinks of 80, 80, 20 and 20 Gbps, 20 hosts of 10 Gbps each, 16 flows of 40 MB per host, `linux`",
+        "leaves with uplinks of 80, 80, 20 and 20 Gbps, 20 hosts of 10 Gbps each, 16 flows of 10 MB per host, `linux`",
         *([f"with DCTCP {times(beside)}"] if beside is not None else []),
     ]
     unequal = [differ(tables, ("striped", "ecmp"), ("striped", "wcmp"), "variation")]
