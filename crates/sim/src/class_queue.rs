@@ -97,11 +97,6 @@ impl ClassQueue {
         queue.bytes += u64::from(waiting.wire_bytes);
     }
 
-    /// The first packet of a queue.
-    pub fn first(&self, class: usize) -> Option<&Waiting> {
-        self.classes[class].packets.front()
-    }
-
     /// Removes the first packet of a queue.
     pub fn take_first(&mut self, class: usize) -> Option<Waiting> {
         let queue = &mut self.classes[class];

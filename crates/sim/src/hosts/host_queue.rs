@@ -103,6 +103,13 @@ impl HostQueue {
         self.waiting -= before - places.len();
     }
 
+    /// The source at `place` waits in the line `to` in place of `from`, and its sources are called.
+    pub fn change(&mut self, place: u32, from: u32, to: u32, net: &mut Network<'_>) {
+        self.leave(from, place);
+        self.enter(to, place);
+        self.call(to, net);
+    }
+
     /// The source whose turn it is, if there is space.
     pub fn next(&mut self, line: u32, net: &Network<'_>) -> Option<u32> {
         if !self.has_space(&self.lines[line as usize], net) {

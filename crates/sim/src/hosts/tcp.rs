@@ -627,9 +627,7 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
             let side = &mut self.sides[place];
             let line = self.queue.line(nic, &side.template, net);
             if side.in_line {
-                self.queue.leave(side.line, place as u32);
-                self.queue.enter(line, place as u32);
-                self.queue.call(line, net);
+                self.queue.change(place as u32, side.line, line, net);
             }
             (side.nic, side.line, side.shared) = (nic, line, shared);
             if is_new {

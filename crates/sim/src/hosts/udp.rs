@@ -271,9 +271,7 @@ impl Hosts for Udp {
                 if this.in_line
                     && let Place::At(place) = world.places.get(end.whose.flow, 0)
                 {
-                    self.queue.leave(this.line, place);
-                    self.queue.enter(line, place);
-                    self.queue.call(line, net);
+                    self.queue.change(place, this.line, line, net);
                 }
                 this.line = line;
             }
