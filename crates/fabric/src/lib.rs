@@ -25,6 +25,7 @@ mod queue;
 pub mod read;
 mod red;
 mod spanning_tree;
+mod visible;
 pub mod write;
 
 pub use builder::{FabricBuilder, MAX_CABLES, MAX_DELAY, MAX_NODES, MAX_RATE, MIN_RATE};
@@ -40,3 +41,4 @@ pub use overhead::Overhead;
 pub use queue::{ClassSpec, Limit, MAX_QUEUES, QueueSpec, Scheduler, class_of};
 pub use red::{CERTAIN, MarkAt, RedSpec, parts_of};
 pub use spanning_tree::SpanningTree;
+pub use visible::visible;

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use weft_fabric::visible;
+
 /// The most characters of a word of a file that a message repeats.
 const MOST: usize = 40;
 
@@ -20,11 +22,7 @@ pub(crate) fn there_are(count: u64, noun: &str) -> String {
 /// A word of a file as a message repeats it: the start of a long one, with escapes for control characters and for spaces
 /// other than ` `, which a reader of the message cannot see.
 pub(crate) fn short(word: &str) -> String {
-    let spell = |c: char| match c != ' ' && (c.is_control() || c.is_whitespace()) {
-        true => c.escape_unicode().to_string(),
-        false => c.to_string(),
-    };
-    let mut text: String = word.chars().take(MOST).map(spell).collect();
+    let mut text = visible(&word.chars().take(MOST).collect::<String>());
     if word.chars().nth(MOST).is_some() {
         text.push_str("...");
     }

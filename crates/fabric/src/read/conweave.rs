@@ -20,7 +20,7 @@ use super::graph::{FileEdge, FileGraph, FileNode, Place};
 use super::notes::Notes;
 use super::{ReadError, Why};
 use crate::builder::check_size;
-use crate::{LinkSpec, Role};
+use crate::{LinkSpec, Role, visible};
 
 /// The words of a file, in order.
 struct Words<'a> {
@@ -47,15 +47,6 @@ impl<'a> Words<'a> {
         let found: Vec<&str> = self.rest.by_ref().take(N).collect();
         <[&str; N]>::try_from(found).map_err(|found| found.len())
     }
-}
-
-/// The text with escapes for control characters and for spaces other than ` `, which a reader of a message cannot see.
-fn visible(text: &str) -> String {
-    let spell = |c: char| match c != ' ' && (c.is_control() || c.is_whitespace()) {
-        true => c.escape_unicode().to_string(),
-        false => c.to_string(),
-    };
-    text.chars().map(spell).collect()
 }
 
 /// Reads a topology. Node `n` is named `hn` if it is a host, `sn` if it is a switch. `defaults` give the queue.
