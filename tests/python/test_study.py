@@ -66,6 +66,7 @@ def world(seeds=10, transports=scenarios.TRANSPORTS, **changes):
                             "out_of_order_share": noisy(disorder),
                             "short_retransmissions": 1.5 if spray else 0.0,
                             "short_drops": 0.0,
+                            "unfinished": 0.0,
                         }
                     )
                     for short in (10, 20):
@@ -120,6 +121,21 @@ def test_every_claim_holds_in_a_world_made_for_it():
 )
 def test_a_claim_that_the_data_contradict_does_not_hold(ident, change):
     assert row(world(**change), ident).verdict == Verdict.did_not_hold
+
+
+def test_a_scheme_that_leaves_flows_unfinished_decides_nothing():
+    """Its means are over the others: 4 of 1000 flows more would decide the claims about that kind of pairs."""
+    table = world()
+    late = (pl.col("kind") == "random") & (pl.col("scheme") == "spray") & (pl.col("short") == 10)
+    table = table.with_columns(pl.when(late).then(0.004).otherwise(pl.col("unfinished")).alias("unfinished"))
+    found = {r.id: r for r in claims.judge(table)}
+    assert {r.id for r in found.values() if r.verdict == Verdict.not_measured} == {"P4", "P5", "P6", "P7"}
+    shares = f"unfinished flows, random pairs, {scenarios.TRANSPORTS[0]}: single_path, 10 short flows 0.0 %"
+    assert shares in found["P5"].note
+    assert found["P5"].measured is not None
+    # As many under all schemes decide nothing either way.
+    table = table.with_columns(pl.lit(0.004).alias("unfinished"))
+    assert {r.verdict for r in claims.judge(table)} == {Verdict.held}
 
 
 def test_measured_values_are_those_put_in():

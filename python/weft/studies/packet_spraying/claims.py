@@ -19,7 +19,7 @@ import polars as pl
 
 from ...statistics import Estimate, estimate, slope
 from ..base import StudyRow
-from ..rows import not_measured, row
+from ..rows import beside, decided, not_measured, row, uneven
 from .scenarios import LINK_BPS, PACKET_ON_WIRE, SEGMENT, TRANSPORTS
 
 SLIGHT = 0.25
@@ -55,6 +55,8 @@ class Claim:
     """A claim, its unit, and the rule that decides it for one transport."""
 
     id: str
+    kind: str
+    """The pairs of hosts that it is about: ``static`` or ``random``."""
     text: str
     unit: str
     rule: Callable[[pl.DataFrame, str], Finding | None]
@@ -76,7 +78,20 @@ def _row(table: pl.DataFrame, claim: Claim) -> StudyRow:
         ecmp = claim.rule(table.filter(pl.col("transport") == main), "ecmp")
         if ecmp is not None:
             notes.append(f"per-flow ECMP instead of spraying: {_spelled(ecmp)}")
-    return row(claim.id, claim.text, found.holds, found.value.scaled(100), claim.unit, notes)
+    holds, notes = decided(found.holds, [_unfinished(table, main, claim)], notes)
+    if holds is None:
+        return beside(claim.id, claim.text, found.value.scaled(100), claim.unit, notes)
+    return row(claim.id, claim.text, holds, found.value.scaled(100), claim.unit, notes)
+
+
+def _unfinished(table: pl.DataFrame, transport: str, claim: Claim) -> str:
+    """The shares of unfinished flows of the runs that a claim compares, if they differ; else empty."""
+    compared = pl.col("scheme").is_in(("spray", "single_path"))
+    runs = table.filter((pl.col("transport") == transport) & (pl.col("kind") == claim.kind) & compared)
+    sides = ["scheme"] if claim.kind == "static" else ["scheme", "short"]
+    found = runs.group_by(*sides).agg(pl.col("unfinished").mean()).sort(*sides)
+    shares = {f"{side[0]}, {side[1]} short flows" if side[1:] else side[0]: share for *side, share in found.iter_rows()}
+    return uneven(f"{claim.kind} pairs, {transport}", shares)
 
 
 def _beside(transport: str, other: Finding | None, main: Finding) -> str:
@@ -304,18 +319,21 @@ def more_short_flows(table: pl.DataFrame, scheme: str) -> Finding | None:
 CLAIMS = (
     Claim(
         "P1",
+        "static",
         "static: spraying's mean long-flow throughput is slightly above single-path's; both bounded by the fair share",
         "% above single path",
         static_throughput,
     ),
     Claim(
         "P2",
+        "static",
         "static: short-flow FCT is lower with spraying, the gap growing with the number of long flows",
         "% below single path",
         static_completion,
     ),
     Claim(
         "P3",
+        "static",
         "static: the share of out-of-order packets stays about constant from two long flows on",
         "percentage points from 2 to 5 long flows",
         static_disorder,
@@ -323,13 +341,15 @@ CLAIMS = (
     ),
     Claim(
         "P4",
+        "random",
         "random: spraying's long-flow throughput is clearly above single-path's",
         "% above single path",
         random_throughput,
     ),
-    Claim("P5", "random: short-flow FCT is lower with spraying", "% below single path", random_completion),
+    Claim("P5", "random", "random: short-flow FCT is lower with spraying", "% below single path", random_completion),
     Claim(
         "P6",
+        "random",
         "random: about 20 % of the short flows' packets arrive out of order",
         "% of packets",
         random_disorder,
@@ -337,6 +357,7 @@ CLAIMS = (
     ),
     Claim(
         "P7",
+        "random",
         "random: with 20 instead of 10 short flows long-flow throughput falls slightly, short FCT rises",
         "% change of throughput",
         more_short_flows,

@@ -23,8 +23,10 @@ SCHEMA = {
     "out_of_order_share": pl.Float64,
     "short_retransmissions": pl.Float64,
     "short_drops": pl.Float64,
+    "unfinished": pl.Float64,
 }
-"""Mean throughput of the long flows; FCT, out-of-order share, retransmissions and drops of the short ones."""
+"""Mean throughput of the long flows; FCT, out-of-order share, retransmissions and drops of the short ones; share of all
+flows that did not finish: the means are over the others."""
 
 
 def gather(results: dict[str, Results]) -> pl.DataFrame:
@@ -50,6 +52,7 @@ def _part(kind: str, results: Results) -> pl.DataFrame:
             only("short", "out_of_order_share").alias("out_of_order_share"),
             (only("short", "retransmissions") / only("short", "flows")).alias("short_retransmissions"),
             (only("short", "drops") / only("short", "flows")).alias("short_drops"),
+            (1 - pl.col("finished").sum() / pl.col("flows").sum()).alias("unfinished"),
         )
         .with_columns(pl.lit(kind).alias("kind"))
         .select(pl.col(column).cast(dtype) for column, dtype in SCHEMA.items())
