@@ -162,7 +162,7 @@ def _setups(extent: Extent) -> Iterator[Setup]:
         yield replace(other, what="10mbps", mbps=10, seconds=18.0)
         # The other TCP of figure 13, and of the emulation: the same flows over the same time.
         yield replace(other, what="10mbps-linux", mbps=10, profile="linux", seconds=18.0)
-        yield replace(other, what="three-layer", mbps=10, seconds=min(other.seconds, 18.0), three_layer=True)
+        yield replace(other, what="three-layer", mbps=10, seconds=18.0, three_layer=True)
         yield replace(other, what="linux", profile="linux", loads=(*extent.other_loads, 0.6))
         yield replace(other, what="published", published=True, loads=(*extent.other_loads, 0.6))
         yield replace(
