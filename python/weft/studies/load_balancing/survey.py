@@ -84,7 +84,19 @@ LARGEST_MB = {"web-search": 5, "facebook-hadoop": 5, "data-mining": 50}
 """Larger flows are left out: a run lasts ten times the ideal time of the largest."""
 WARM_UP, MEASURED = 4.0, 10.5
 """The warm-up and the measured time, in ideal times of the largest flow."""
-_PERMUTATION = f'sizes = {{ fixed = "10 MB" }}\narrivals = "at-once"\nflows = 64\npairs = "permutation"\n{TFE_PORTS}'
+APART = "1 ms"
+"""The flows of the permutation start within this time: hosts whose clocks NTP sets agree no better.
+
+Flows that start in the same picosecond explore together, and the copies of all their SYNs meet the same queues: a tie
+would decide the paths of TCP-Path and TFE.
+"""
+_PERMUTATION = f"""\
+sizes = {{ fixed = "10 MB" }}
+arrivals = "at-once"
+jitter = "{APART}"
+flows = 64
+pairs = "permutation"
+{TFE_PORTS}"""
 
 
 @dataclass(frozen=True)
