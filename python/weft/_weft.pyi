@@ -291,6 +291,18 @@ def path_set(nodes: int, edges: list[tuple[int, int]], start: int, end: int, ord
 def nearest(name: str, candidates: list[str]) -> str | None:
     """The candidate closest to a misspelt name; None if none is close."""
 
+def growth(
+    backlog: tuple[float, float, float, float, float], offered: float, remaining: float, error: float
+) -> str | None:
+    """How the backlog of several runs of one point grows together; None if it does not, or only by chance.
+
+    Args:
+        backlog: Mean bytes in each fifth of the judged time, summed over the runs, as are the others.
+        offered: Bytes offered.
+        remaining: Bytes that had not arrived at the end.
+        error: Standard error of the growth, in bytes: the root of the sum of squares.
+    """
+
 def schemes() -> str:
     """JSON list of the descriptors of the switching schemes: parameters, needs, exploration, Linux mode.
 

@@ -5,7 +5,7 @@ Means over seeds with their 95 % intervals, from ``summary.json`` and the sample
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,6 @@ import polars as pl
 
 from .difference import LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
 from .kept import ENTRY
-from .reduction import TABLE_SIZES, table_sizes
 from .statistics import Estimate, estimate
 from .steadiness import marks
 
@@ -54,7 +53,7 @@ class Row:
 
 
 _SIZES = "table_sizes"
-"""Key under which `choices` adds a run's sampled table sizes to its summary."""
+"""Key under which `sampled` adds a run's table sizes (see `weft.reduction.table_sizes`) to its summary."""
 _FLOOD_BYTES = ("exploration_bytes", "broadcast_bytes")
 
 
@@ -75,40 +74,36 @@ def flood_ratio(summary: Json, *kinds: str) -> float | None:
     return sum(floods[kind] for kind in kinds) / data if data else None
 
 
-def mean_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float | None:
+def sampled(results: Results) -> Iterator[tuple[Run, Json]]:
+    """Each finished run with its summary, to which the sizes of its switches' tables are added."""
+    sizes = {row[ENTRY]: row for row in results.aggregates.samples("tables").iter_rows(named=True)}
+    for run, summary in zip(results.finished, results.summaries(), strict=True):
+        yield run, summary | {_SIZES: sizes[run.id]}
+
+
+def mean_entries(summary: Json, metric: str = "flow_entries") -> float | None:
     """Entries in a switch's table, averaged over all switches and all samples in the measurement window.
 
     The samples are those after the window's start, up to its end or that of the run: table sizes after the run are
     unknown. None without a sample. A switch without a row at a sample time had an empty table. An emulation samples
     irregularly, so all times with a row count.
+
+    Args:
+        summary: From `sampled`.
+        metric: One of `weft.reduction.TABLE_SIZES`.
     """
     start, end = summary["window_ps"]
     end, interval = min(end, summary["simulated_ps"]), summary["interval_ps"]
-    sizes = _table_sizes(run, summary)
+    sizes = summary[_SIZES]
     samples = (sizes[f"{metric}_times"] or 0) if "emulated" in summary else end // interval - start // interval
     total = sizes[f"{metric}_sum"] or 0.0
     return float(total) / (samples * summary["fabric"]["switches"]) if samples > 0 else None
 
 
-def most_entries(run: Run, summary: Json, metric: str = "flow_entries") -> float | None:
-    """The largest table of any switch at any sample; None for an emulation without samples."""
-    most = _table_sizes(run, summary)[f"{metric}_most"]
+def most_entries(summary: Json, metric: str = "flow_entries") -> float | None:
+    """The largest table of any switch at any sample; None for an emulation without samples. See `mean_entries`."""
+    most = summary[_SIZES][f"{metric}_most"]
     return None if most is None and "emulated" in summary else float(most or 0)
-
-
-def _table_sizes(run: Run, summary: Json) -> Mapping[str, float | None]:
-    """See `weft.reduction.table_sizes`; read from the run's samples unless `choices` has added them to the summary."""
-    if _SIZES in summary:
-        known: Mapping[str, float | None] = summary[_SIZES]
-        return known
-    metrics = pl.col("metric").is_in(TABLE_SIZES)
-    series = (
-        pl.scan_parquet(run.path / "series.parquet", glob=False)
-        .with_columns(pl.col("metric").cast(pl.String))
-        .filter(metrics)
-    )
-    columns = (pl.lit(run.id).alias(ENTRY), "metric", "time_ps", "value")
-    return table_sizes(series.select(columns).collect(), {run.id: summary}).row(0, named=True)
 
 
 def _over_classes(summary: Json, key: str) -> float | None:
@@ -142,8 +137,8 @@ COLUMNS = (
     Column("late_copies", "Late copies per flow", "ratio", _late_copies),
     Column("exploration_share", "Exploration traffic", "share", lambda _, s: flood_ratio(s, "exploration")),
     Column("broadcast_share", "Broadcast traffic", "share", lambda _, s: flood_ratio(s, "broadcast")),
-    Column("flow_entries", "Flow entries per switch", "count", mean_entries),
-    Column("most_flow_entries", "Max flow entries", "count", most_entries),
+    Column("flow_entries", "Flow entries per switch", "count", lambda _, s: mean_entries(s)),
+    Column("most_flow_entries", "Max flow entries", "count", lambda _, s: most_entries(s)),
     Column("moves", "Path changes per run", "count", lambda _, s: _over_classes(s, "moves")),
     Column("out_of_order_per_move", "Reordered segments per path change", "ratio", _per_move),
 )
@@ -202,8 +197,8 @@ def choices(results: Results) -> list[Row]:
     flooded = any((links[name].cast(pl.Int64) > 0).any() for name in floods)
     if not flooded and not any(_over_classes(head, "explored") for head in heads.values()):
         return []
-    sizes = {row[ENTRY]: row for row in results.aggregates.samples("tables").iter_rows(named=True)}
-    return _rows(results, COLUMNS, lambda run: {"": results.summary_of(run) | {_SIZES: sizes[run.id]}})
+    summaries = {run.id: summary for run, summary in sampled(results)}
+    return _rows(results, COLUMNS, lambda run: {"": summaries[run.id]})
 
 
 def events(results: Results) -> list[Row]:

@@ -1,15 +1,19 @@
 """Whether runs were in a steady state: what ``summary.json`` says of it, for tables, figures and verdicts.
 
-The judgement itself is made when a run ends (`crates/sim/src/results/steady.rs`). Here, a group of runs is marked if at
-least one of its runs is: a mean over a run without a steady state depends on how long that run was.
+Each run is judged when it ends (`crates/sim/src/results/steady.rs`). A group of runs is marked if one of them is
+overloaded, too short or out of range, or if the backlog grows in all runs of a scheme at a point together: their mean
+depends on how long they were. Growth in one run of several may be one late burst.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import hypot
 from typing import TYPE_CHECKING, Any
 
+from . import _weft
 from .labels import column, plural, short_key, show
 
 if TYPE_CHECKING:
@@ -57,12 +61,38 @@ def label_of(summary: Mapping[str, Any]) -> str | None:
 def mark_of(summaries: Iterable[Mapping[str, Any]]) -> Mark | None:
     """The mark of a group of runs; None if all of them count."""
     every = list(summaries)
-    found = [(label, summary["steady"]) for summary in every if (label := label_of(summary)) is not None]
-    if not found:
-        return None
-    label, first = found[0]
-    reasons = first.get("reasons") or [""]
-    return Mark(label, len(found), len(every), "; ".join(str(reason) for reason in reasons))
+    found: list[tuple[str, str] | None] = [
+        None if (label := label_of(summary)) is None else (label, "; ".join(summary["steady"].get("reasons") or [""]))
+        for summary in every
+    ]
+    for runs in _points(every):
+        reason = _growth([every[run]["steady"] for run in runs])
+        for run in runs:
+            found[run] = None if reason is None else (LABELS["growing"], reason)
+    marked = [one for one in found if one is not None]
+    return Mark(marked[0][0], len(marked), len(every), marked[0][1]) if marked else None
+
+
+def _points(every: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """The runs of each point whose growth is judged together, if there are several."""
+    points: dict[str, list[int]] = {}
+    for run, summary in enumerate(every):
+        steady = summary.get("steady") or {}
+        if steady.get("state") in ("steady", "growing") and "growth_error_bytes" in steady:
+            point = json.dumps([summary.get("scheme"), summary.get("overrides")], sort_keys=True)
+            points.setdefault(point, []).append(run)
+    return [runs for runs in points.values() if len(runs) > 1]
+
+
+def _growth(runs: Sequence[Mapping[str, Any]]) -> str | None:
+    """How the backlog of these runs grows together."""
+    first, second, third, fourth, last = (
+        sum(part) for part in zip(*(run["backlog_bytes"] for run in runs), strict=True)
+    )
+    offered = sum(run["offered_bytes"] for run in runs)
+    remaining = sum(run["offered_bytes"] * (1 - run["arrived_share"]) for run in runs)
+    error = hypot(*(run["growth_error_bytes"] for run in runs))
+    return _weft.growth((first, second, third, fourth, last), offered, remaining, error)
 
 
 def marks(results: Results, keys: Sequence[str]) -> dict[tuple[Any, ...], Mark]:

@@ -104,6 +104,61 @@ def test_one_seed_of_several_is_said(tmp_path: Path) -> None:
     assert line == f"spray, load 0.2: unstable in 1 of 3 runs: {REASON}"
 
 
+def growing(tmp_path: Path, runs: dict[tuple[str, float, int], tuple[str, float]]) -> Results:
+    """Sample results with a state and the growth of the backlog, as a share of the offered bytes; its error is 2 %."""
+    found = results(tmp_path, {run: state for run, (state, _) in runs.items()})
+    for run in found.finished:
+        key = (run.scheme, run.overrides["traffic.load"], run.seed)
+        if key in runs:
+            file = run.path / "summary.json"
+            summary = json.loads(file.read_text())
+            later = 1e6 * (0.05 + runs[key][1])
+            summary["steady"] |= {"backlog_bytes": [5e4] * 3 + [later] * 2, "growth_error_bytes": 2e4}
+            summary["steady"] |= {"offered_bytes": 1e6, "arrived_share": 1 - later / 1e6}
+            file.write_text(json.dumps(summary))
+    return Results(found.path)
+
+
+@pytest.mark.parametrize(
+    ("states", "marked"),
+    [
+        # A burst late in one run of three: together, 8 % with an error of 3.5 %.
+        ([("growing", 0.08), ("steady", 0.0), ("steady", 0.0)], None),
+        # Growth that each run alone takes for chance: together, 15 % with the same error.
+        ([("steady", 0.05)] * 3, (3, "the backlog grows: from 5 % in the second fifth of the arrivals to 10 %")),
+        ([("growing", 0.2)] * 3, (3, "the backlog grows: from 5 % in the second fifth of the arrivals to 25 %")),
+        # One run alone is judged alone, and so is one whose growth could not be judged with the others.
+        ([("growing", 0.08)], (1, REASON)),
+        ([("growing", 0.08), ("not-judged", 0.0), ("not-judged", 0.0)], (1, REASON)),
+        # Growth does not excuse another state.
+        ([("overloaded", 0.0), ("steady", 0.0), ("growing", 0.08)], (1, REASON)),
+    ],
+)
+def test_growth_is_judged_over_all_runs_of_a_point(
+    tmp_path: Path, states: list[tuple[str, float]], marked: tuple[int, str] | None
+) -> None:
+    found = growing(tmp_path, {("spray", 0.4, seed): state for seed, state in enumerate(states, 1)})
+    [*others, mark] = [row.mark for row in summarise(found, by=["scheme", "traffic.load"]).rows]
+    assert not any(others)
+    if marked is None:
+        assert mark is None
+        assert steadiness.groups({"part": found}) == []
+    else:
+        assert mark is not None
+        assert (mark.label, mark.runs, mark.of) == ("unstable", marked[0], 3)
+        assert mark.reason.startswith(marked[1])
+        [group] = steadiness.groups({"part": found})
+        assert (group.name, len(group.runs), group.mark) == ("spray, load 0.4", 3, mark)
+
+
+def test_a_point_that_grows_is_not_hidden_by_others_of_its_group(tmp_path: Path) -> None:
+    steady = {("spray", 0.2, seed): ("steady", -0.3) for seed in (1, 2, 3)}
+    found = growing(tmp_path, steady | {("spray", 0.4, seed): ("growing", 0.2) for seed in (1, 2, 3)})
+    marks = {row.group["scheme"]: row.mark for row in summarise(found, by=["scheme"]).rows}
+    assert marks["spray"] is not None
+    assert (marks["spray"].runs, marks["spray"].of) == (3, 6)
+
+
 def test_grouping_without_a_key_marks_what_contains_a_marked_run(tmp_path: Path) -> None:
     found = results(tmp_path, {("spray", 0.2, 2): "growing"})
     summary = summarise(found, by=["scheme"])

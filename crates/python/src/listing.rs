@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use weft_plugin::host;
 use weft_sim::bench as cases;
+use weft_sim::results::Growth;
 use weft_switching::{Descriptor, ParamKind};
 use weft_traffic::published;
 use weft_transport::{Config, profile::PROFILES};
@@ -14,6 +15,12 @@ use weft_transport::{Config, profile::PROFILES};
 #[pyfunction]
 pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// How the backlog of several runs grows together.
+#[pyfunction]
+pub fn growth(backlog: [f64; 5], offered: f64, remaining: f64, error: f64) -> Option<String> {
+    Growth { backlog, offered, remaining, error }.reason()
 }
 
 #[pyfunction]

@@ -107,13 +107,14 @@ impl<'a> Steady<'a> {
             let state = if beyond.is_empty() { "static" } else { "out-of-range" };
             return json!({ "state": state, "reasons": beyond });
         };
-        let arrived = if self.offered > 0.0 { 1.0 - self.remaining / self.offered } else { 1.0 };
+        let growth = self.growth();
+        let arrived = growth.arrived_share();
         let overloads = self.plan.overloads.iter().map(ToString::to_string).collect();
         let judged = [
             ("out-of-range", beyond),
             ("overloaded", overloads),
             ("too-short", self.short(arrived, to.saturating_since(from)).into_iter().collect()),
-            ("growing", self.grows(arrived).into_iter().collect::<Vec<String>>()),
+            ("growing", growth.reason().filter(|_| self.late.is_none()).into_iter().collect::<Vec<String>>()),
             ("not-judged", self.unjudged().into_iter().collect()),
         ];
         let (state, reasons) =
@@ -125,7 +126,8 @@ impl<'a> Steady<'a> {
             "to_ps": to.ps(),
             "offered_bytes": self.offered,
             "arrived_share": arrived,
-            "backlog_bytes": self.backlog.map(f64::round),
+            "backlog_bytes": growth.backlog.map(f64::round),
+            "growth_error_bytes": growth.error.round(),
             "longest_ideal_ps": self.longest.ps(),
         })
     }
@@ -146,23 +148,6 @@ impl<'a> Steady<'a> {
         })
     }
 
-    /// How the backlog grows, if that is more than chance.
-    fn grows(&self, arrived: f64) -> Option<String> {
-        let [_, _, third, fourth, last] = self.backlog;
-        let late = f64::midpoint(fourth, last);
-        let grows = late > third * STILL && late > MATTERS * self.offered;
-        (self.late.is_none() && grows && self.errors() >= ERRORS).then(|| {
-            format!(
-                "the backlog grows: from {} in the second fifth of the arrivals to {} in the last, with {} of the offered \
-                 bytes arrived at their end: more is offered than the fabric carries under this scheme, or run.duration is too \
-                 short for this load",
-                percent(self.backlog[1] / self.offered),
-                percent(last / self.offered),
-                percent(arrived)
-            )
-        })
-    }
-
     /// Why growth was not judged.
     fn unjudged(&self) -> Option<String> {
         let (late, (from, to)) = (self.late?, self.span?);
@@ -174,23 +159,23 @@ impl<'a> Steady<'a> {
         ))
     }
 
-    /// By how many standard errors the backlog grew from the second and third part to the last two.
-    fn errors(&self) -> f64 {
+    /// The backlog of this run.
+    fn growth(&self) -> Growth {
         let growth: Vec<f64> = self
             .at_hosts
             .iter()
             .filter(|host| **host != [0.0; 2])
             .map(|[early, late]| late - early)
             .collect();
-        let (count, sum) = (growth.len() as f64, growth.iter().sum::<f64>());
+        let count = growth.len() as f64;
         let error = if growth.len() >= HOSTS {
-            let mean = sum / count;
+            let mean = growth.iter().sum::<f64>() / count;
             let squares: f64 = growth.iter().map(|growth| (growth - mean).powi(2)).sum();
             (squares / (count - 1.0) * count).sqrt()
         } else {
             self.arrivals_error()
         };
-        if error > 0.0 { sum / error } else { 0.0 }
+        Growth { backlog: self.backlog, offered: self.offered, remaining: self.remaining, error }
     }
 
     /// The standard deviation of the bytes that arrive between the middles of both halves: flows that start together count
@@ -246,6 +231,46 @@ fn after_events(
     match left.as_secs_f64() >= REMAINS * all.as_secs_f64() {
         true => ((last, to), None),
         false => ((from, to), Some(last)),
+    }
+}
+
+/// The backlog of one run, or the sum over several of the same point, in bytes.
+///
+/// A burst late in one run is chance; a fabric that cannot carry a load has a growing backlog in most runs. So runs of
+/// one point are judged together.
+#[derive(Clone, Copy, Debug)]
+pub struct Growth {
+    /// The mean in each part of the judged time.
+    pub backlog: [f64; 5],
+    /// Bytes offered.
+    pub offered: f64,
+    /// Bytes that had not arrived at the end.
+    pub remaining: f64,
+    /// Standard error of the growth from the second and third part to the last two.
+    pub error: f64,
+}
+
+impl Growth {
+    /// How the backlog grows, if that is more than chance.
+    pub fn reason(&self) -> Option<String> {
+        let [_, second, third, fourth, last] = self.backlog;
+        let (early, late) = (f64::midpoint(second, third), f64::midpoint(fourth, last));
+        let grows = late > third * STILL && late > MATTERS * self.offered;
+        let is_certain = self.error > 0.0 && late - early >= ERRORS * self.error;
+        (grows && is_certain).then(|| {
+            format!(
+                "the backlog grows: from {} in the second fifth of the arrivals to {} in the last, with {} of the offered \
+                 bytes arrived at their end: more is offered than the fabric carries under this scheme, or run.duration is too \
+                 short for this load",
+                percent(second / self.offered),
+                percent(last / self.offered),
+                percent(self.arrived_share())
+            )
+        })
+    }
+
+    fn arrived_share(&self) -> f64 {
+        if self.offered > 0.0 { 1.0 - self.remaining / self.offered } else { 1.0 }
     }
 }
 
@@ -313,6 +338,19 @@ mod tests {
     fn durations_are_given_with_three_digits_up_to_the_longest() {
         let ps = [0, 7, 1_234, 999_999, u64::MAX].map(|ps| about(Duration::from_ps(ps)).ps());
         assert_eq!(ps, [0, 7, 1_240, 1_000_000, u64::MAX]);
+    }
+
+    #[test]
+    fn growth_counts_if_it_is_large_lasting_and_more_than_chance() {
+        let judged = |backlog, error| {
+            Growth { backlog, offered: 1000.0, remaining: 200.0, error }.reason().is_some()
+        };
+        assert!(judged([10.0, 60.0, 100.0, 150.0, 200.0], 30.0));
+        assert!(!judged([10.0, 60.0, 100.0, 150.0, 200.0], 32.0), "below three standard errors");
+        assert!(!judged([10.0, 60.0, 100.0, 110.0, 112.0], 1.0), "it no longer grows");
+        assert!(!judged([1.0, 6.0, 10.0, 30.0, 60.0], 1.0), "too little to matter");
+        assert!(!judged([10.0, 60.0, 100.0, 150.0, 200.0], 0.0), "an unknown error");
+        assert!(Growth { backlog: [0.0; 5], offered: 0.0, remaining: 0.0, error: 0.0 }.reason().is_none());
     }
 
     #[test]

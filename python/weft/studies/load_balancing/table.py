@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ...paths import mean_entries
+from ...paths import mean_entries, sampled
+from ...reduction import TABLE_SIZES
 from ...statistics import QUANTILE
-from ...steadiness import label_of
+from ...steadiness import groups
 from .survey import TITLES
 
 if TYPE_CHECKING:
-    from ...results import Results, Run
+    from ...results import Results
 
 KEYS: dict[str, Any] = {
     "situation": pl.String,
@@ -45,7 +46,7 @@ of which adds at least the minimum timeout; share of segments that arrive out of
 entries in a switch's tables; control messages per flow."""
 
 SCHEMA = KEYS | {"mark": pl.String} | MEASURES
-"""`mark`: the label of a run that was not in a steady state (`weft.steadiness`), else null."""
+"""`mark`: the label of a group of runs (all seeds) that was not in a steady state (`weft.steadiness`), else null."""
 WITH_MPTCP = "+mptcp"
 
 
@@ -56,16 +57,15 @@ def gather(results: Mapping[str, Results]) -> pl.DataFrame:
 
 
 def without_marked(survey: pl.DataFrame) -> pl.DataFrame:
-    """The table with `mark` in all rows of a group of runs of which one is marked, and without their measures."""
-    group = [key for key in KEYS if key != "seed"]
-    mark = pl.col("mark").drop_nulls().first().over(group)
-    return survey.with_columns(mark).with_columns(pl.when(pl.col("mark").is_null()).then(pl.col(*MEASURES)))
+    """The table without the measures of marked rows."""
+    return survey.with_columns(pl.when(pl.col("mark").is_null()).then(pl.col(*MEASURES)))
 
 
 def _part(name: str, part: Results) -> pl.DataFrame:
     situation, sizes, profile, *mptcp = name.split("_")
+    marks = {run: group.mark.label for group in groups({name: part}) for run in group.runs}
     rows = []
-    for run, summary in zip(part.finished, part.summaries(), strict=True):
+    for run, summary in sampled(part):
         rows.append(
             {
                 "run": run.id,
@@ -75,8 +75,8 @@ def _part(name: str, part: Results) -> pl.DataFrame:
                 "load": run.overrides.get("traffic.load"),
                 "scheme": run.scheme.partition(" ")[0] + (WITH_MPTCP if mptcp else ""),
                 "seed": run.seed,
-                "mark": label_of(summary),
-                "entries": _entries(run, summary),
+                "mark": marks.get(run.id),
+                "entries": _entries(summary),
                 "control": _control(summary),
             }
         )
@@ -111,11 +111,9 @@ def _of_flows(part: Results) -> pl.DataFrame:
     )
 
 
-def _entries(run: Run, summary: Mapping[str, Any]) -> float | None:
+def _entries(summary: Mapping[str, Any]) -> float | None:
     """Entries in a switch's tables, averaged over switches and samples; None for schemes without any."""
-    metrics = ("flow_entries", "station_entries", "group_entries")
-    found = [mean_entries(run, dict(summary), metric) or 0.0 for metric in metrics]
-    return sum(found) or None
+    return sum(mean_entries(summary, metric) or 0.0 for metric in TABLE_SIZES) or None
 
 
 def _control(summary: Mapping[str, Any]) -> float | None:

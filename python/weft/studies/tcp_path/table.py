@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ...paths import flood_ratio, into_leaves, mean_entries, mean_exploration
+from ...paths import flood_ratio, into_leaves, mean_entries, mean_exploration, sampled
 from . import recovery
 from .scenarios import MAIN, MESH_FLOWS
 
@@ -100,8 +101,8 @@ def gather(results: dict[str, Results]) -> Tables:
         if what == MAIN:
             made.append(_sizes(part, keyed))
         costs = _costs(part)
-        for run, summary in zip(part.finished, part.summaries(), strict=True):
-            runs.append(keyed[run.id] | _sums(run, summary) | {"seconds_per_second": costs.get(run.id)})
+        for run, summary in sampled(part):
+            runs.append(keyed[run.id] | _sums(summary) | {"seconds_per_second": costs.get(run.id)})
     return Tables(
         pl.concat(classes) if classes else pl.DataFrame(schema=CLASSES),
         pl.DataFrame(runs, schema=RUNS),
@@ -194,9 +195,9 @@ def _sizes(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
     )
 
 
-def _sums(run: Run, summary: dict[str, Any]) -> dict[str, Any]:
+def _sums(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "flow_entries": mean_entries(run, summary),
+        "flow_entries": mean_entries(summary),
         "exploration_ratio": flood_ratio(summary, "exploration"),
         "broadcast_ratio": flood_ratio(summary, "exploration", "broadcast"),
     }
