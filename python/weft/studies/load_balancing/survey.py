@@ -58,6 +58,12 @@ class Situation:
     """Whether all workloads run in it."""
     loads: tuple[float, ...] | None = None
     """Its loads, if they are not those of the size."""
+    spread: str = ""
+    """If not empty, each host sends one flow to another one, and all start within this time.
+
+    Clocks that NTP sets agree within 1 ms. If all start in the same picosecond, ties decide the paths of TCP-Path and
+    TFE: the copies of all SYNs meet the same queues.
+    """
 
 
 SITUATIONS = (
@@ -69,7 +75,8 @@ SITUATIONS = (
     Situation("cold", "symmetric, 1:1, cold start", LEAF_SPINE, warm=False),
     Situation("fat-tree", "fat-tree", FAT_TREE),
     Situation("fat-tree-cut", "fat-tree, one uplink cut", f'{FAT_TREE}\nfailed = ["e0-a0"]', capacity=3 / 4),
-    Situation("permutation", "permutation", LEAF_SPINE),
+    Situation("permutation", "permutation within 1 ms", LEAF_SPINE, spread="1 ms"),
+    Situation("at-once", "permutation at once", LEAF_SPINE, spread="0 s"),
 )
 """All situations, in the order of the table."""
 MAIN = tuple(situation for situation in SITUATIONS if situation.is_main)
@@ -84,19 +91,7 @@ LARGEST_MB = {"web-search": 5, "facebook-hadoop": 5, "data-mining": 50}
 """Larger flows are left out: a run lasts ten times the ideal time of the largest."""
 WARM_UP, MEASURED = 4.0, 10.5
 """The warm-up and the measured time, in ideal times of the largest flow."""
-APART = "1 ms"
-"""The flows of the permutation start within this time: hosts whose clocks NTP sets agree no better.
-
-Flows that start in the same picosecond explore together, and the copies of all their SYNs meet the same queues: a tie
-would decide the paths of TCP-Path and TFE.
-"""
-_PERMUTATION = f"""\
-sizes = {{ fixed = "10 MB" }}
-arrivals = "at-once"
-jitter = "{APART}"
-flows = 64
-pairs = "permutation"
-{TFE_PORTS}"""
+_PERMUTATION = f'sizes = {{ fixed = "10 MB" }}\narrivals = "at-once"\nflows = 64\npairs = "permutation"\n{TFE_PORTS}'
 
 
 @dataclass(frozen=True)
@@ -176,6 +171,12 @@ def _workloads(extent: Extent) -> Iterator[Setup]:
                 window=(warm_up, warm_up + measured),
                 warm=situation.warm,
             )
-            if situation.name == "permutation":
-                setup = replace(setup, name=f"permutation_fixed_{profile}", traffic=_PERMUTATION, loads=(), window=None)
+            if situation.spread:
+                setup = replace(
+                    setup,
+                    name=f"{situation.name}_fixed_{profile}",
+                    traffic=f'{_PERMUTATION}\njitter = "{situation.spread}"',
+                    loads=(),
+                    window=None,
+                )
             yield setup
