@@ -43,7 +43,7 @@ pub struct Fabric {
     pub(crate) buffer: Option<SharedBuffer>,
     /// The limit at which hosts make their connections wait, if their interfaces do not drop.
     pub(crate) host_queue: Option<Limit>,
-    /// What that queue has replaced.
+    /// The queues that it has replaced.
     pub(crate) host_ports: Vec<(LinkId, QueueSpec)>,
     pub(crate) notes: Vec<String>,
 }
@@ -54,8 +54,8 @@ impl Fabric {
         &self.name
     }
 
-    /// What its file says and the fabric does not hold, or holds in a way that a user may not expect: a sentence for each
-    /// kind. Empty for a fabric that is not from a file.
+    /// Information of its file that the fabric does not hold, or holds in an unexpected way: a sentence for each kind.
+    /// Empty for a fabric that is not from a file.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

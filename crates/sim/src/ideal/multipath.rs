@@ -30,10 +30,10 @@ impl Multipath<'_> {
         let (source, sink) = (fabric.host_node(flow.src), fabric.host_node(flow.dst));
         let [first, answers] = self.links_in_use(routes, flow);
         let headers = u64::from(framing.headers);
-        let there = self.times_from(&first, headers)[sink.index()]?;
-        let back = self.times_from(&answers, headers)[source.index()]?;
+        let there = self.times_from(&first, sink, headers)[sink.index()]?;
+        let back = self.times_from(&answers, source, headers)[source.index()]?;
         let segments = Segments::of(framing, flow.bytes);
-        let (before, after) = (self.times_from(&first, segments.last), self.times_to(sink, segments.last));
+        let (before, after) = (self.times_from(&first, sink, segments.last), self.times_to(sink, segments.last));
         // The least time of a segment on a path through a link, besides its transmission there.
         let beside = |id: LinkId| {
             let link = fabric.link(id);
@@ -84,24 +84,26 @@ impl Multipath<'_> {
         )
     }
 
-    /// The least times of a packet to each node over these first links.
-    fn times_from(&self, first: &[LinkId], ip_bytes: u64) -> Vec<Option<Duration>> {
+    /// The least times of a packet to `sink` and the switches over these first links.
+    fn times_from(&self, first: &[LinkId], sink: NodeId, ip_bytes: u64) -> Vec<Option<Duration>> {
         let start = first.iter().map(|id| (self.fabric.link(*id).to, self.time(*id, ip_bytes))).collect();
         self.times(
             start,
             |node| {
                 let links = self.fabric.ports(node).iter().copied();
-                links.map(|id| (id, self.fabric.link(id).to)).collect()
+                let next = links.map(|id| (id, self.fabric.link(id).to));
+                next.filter(|(_, to)| *to == sink || !self.fabric.node(*to).is_host()).collect()
             },
             ip_bytes,
         )
     }
 
-    /// The least times of a packet from each node to `sink`.
+    /// The least times of a packet from the switches to `sink`.
     fn times_to(&self, sink: NodeId, ip_bytes: u64) -> Vec<Option<Duration>> {
         let into = |node: NodeId| -> Vec<(LinkId, NodeId)> {
             let links = self.fabric.ports(node).iter().map(|id| id.reverse());
-            links.map(|id| (id, self.fabric.link(id).from)).collect()
+            let previous = links.map(|id| (id, self.fabric.link(id).from));
+            previous.filter(|(_, from)| !self.fabric.node(*from).is_host()).collect()
         };
         let start = into(sink).into_iter().filter(|(id, _)| self.is_up(*id));
         let mut times =
