@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 
 import numpy as np
 import polars as pl
 import pytest
 
+from weft.scenario import Scenario
 from weft.studies import Verdict
 from weft.studies.base import Size
 from weft.studies.tcp_path import TcpPath, claims, equations, recovery, scenarios
 from weft.studies.tcp_path.measures import evolution, settled
-from weft.studies.tcp_path.table import CLASSES, MESHES, RUNS, SIZES, TIME, Tables
+from weft.studies.tcp_path.table import CLASSES, MESHES, RUNS, SIZES, TIME, Tables, gather
 
 LINKS = {"gigabit": 1e9, "100mbps": 1e8, "10mbps": 1e7, "10mbps-linux": 1e7, "three-layer": 1e7}
 OVER = {f"over-{scheme}": (scheme, load) for scheme, load in scenarios.OVER.items()}
@@ -179,32 +181,47 @@ def test_a_claim_that_the_data_contradict_does_not_hold(ident, changes):
     assert row(world(**changes), ident).verdict == Verdict.did_not_hold
 
 
-@pytest.mark.parametrize(
-    ("ident", "part", "scheme", "klass"),
-    [
-        ("T1", "gigabit", "tcp_path", "elephant"),
-        ("T2", "gigabit", "tcp_path", "rabbit"),
-        ("T3", "gigabit", "tcp_path", "mouse"),
-        ("T4", "gigabit", "tfe", "elephant"),
-        ("T4b", "over-ecmp", "tfe", "elephant"),
-        ("T7", "100mbps", "tcp_path", "elephant"),
-        ("T8", "three-layer", "tcp_path", "elephant"),
-        ("T9c", "10mbps-linux", "ecmp", "mouse"),
-    ],
-)
-def test_a_scheme_that_strands_flows_gets_no_verdict(ident, part, scheme, klass):
+def test_completion_times_without_the_slowest_flows_decide_nothing():
     tables = world()
-    where = (pl.col("part") == part) & (pl.col("scheme") == scheme) & (pl.col("class") == klass)
+    where = (pl.col("part") == "gigabit") & (pl.col("scheme") == "tcp_path") & (pl.col("class") == "mouse")
     stranded = tables.classes.with_columns(unfinished=pl.when(where).then(3).otherwise(0))
-    found = row(dataclasses.replace(tables, classes=stranded), ident)
-    assert row(tables, ident).verdict == Verdict.held
+    found = row(dataclasses.replace(tables, classes=stranded), "T3")
+    assert row(tables, "T3").verdict == Verdict.held
     assert found.verdict == Verdict.not_measured
-    assert found.measured == row(tables, ident).measured
+    assert found.measured == row(tables, "T3").measured
     assert found.note.startswith("no verdict: means over finished flows are not comparable; unfinished flows, ")
-    assert f"{scheme} 3.0 %" in found.note
+    assert "tcp_path 3.0 %" in found.note
     # The same share on both sides is no reason.
     alike = tables.classes.with_columns(unfinished=pl.lit(3))
-    assert row(dataclasses.replace(tables, classes=alike), ident).verdict == Verdict.held
+    assert row(dataclasses.replace(tables, classes=alike), "T3").verdict == Verdict.held
+
+
+def test_a_flow_that_does_not_finish_has_a_throughput_of_zero(tmp_path):
+    setup = dataclasses.replace(scenarios.setups(Size.quick)[0], seconds=0.1, schemes=("ecmp", "tcp_path"), seeds=1)
+    text = re.sub("limit = .*", 'limit = "0.11 s"', scenarios.text(setup))
+    part = Scenario.from_text(text).run(tmp_path / "web-search_gigabit", jobs=1)
+    tables = gather({"web-search_gigabit": part})
+    flows = part.flows(measured=True)
+    columns = ("load", "scheme", "class", "flows", "unfinished", "throughput_bps")
+    for load, scheme, klass, count, unfinished, mean in tables.classes.select(columns).rows():
+        own = flows.filter((pl.col("traffic_load") == load) & (pl.col("scheme") == scheme) & (pl.col("class") == klass))
+        assert (count, unfinished) == (len(own), own["fct_ps"].null_count())
+        finished = own.filter(pl.col("fct_ps").is_not_null())
+        total = (finished["bytes"] * 8 / (finished["fct_ps"] / 1e12)).sum()
+        assert mean == pytest.approx(total / len(own))
+    assert tables.classes["unfinished"].sum() > 0
+    assert len(tables.time) == len(part.flows(measured=False).filter(pl.col("class") == "elephant")) > 0
+    assert tables.time["throughput_bps"].min() == 0
+
+
+@pytest.mark.parametrize("mbps", [10, 100, 1000])
+def test_no_run_ends_before_its_flows_finish_or_are_given_up(mbps):
+    """ns-3.26 waits 1, 2, 4, ... 64 s for its six retransmissions, and then gives up."""
+    setup = dataclasses.replace(scenarios.setups(Size.quick)[0], mbps=mbps)
+    found = re.search(r'duration = "(.*) s"\nlimit = "(.*) s"', scenarios.text(setup))
+    assert found is not None
+    duration, limit = (float(one) for one in found.groups())
+    assert limit >= 2 * duration + sum(2**n for n in range(7))
 
 
 def test_one_seed_measures_nothing():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from ...statistics import Estimate, estimate
-from ..rows import decided, uneven
+from ..rows import uneven
 from .scenarios import DISTRIBUTIONS
 from .table import Tables
 
@@ -74,7 +74,7 @@ Side = tuple[str, str]
 
 
 def differ(tables: Tables, one: Side, other: Side, sizes: str, load: float, klass: str) -> str:
-    """The shares of unfinished flows of two sides whose means are compared, if they differ; else empty."""
+    """The shares of unfinished flows of two sides whose completion times are compared, if they differ; else empty."""
     shares: dict[str, float | None] = {}
     for part, scheme in (one, other):
         rows = _of(tables.classes, part, sizes, scheme, load).filter(pl.col("class") == klass)
@@ -82,21 +82,6 @@ def differ(tables: Tables, one: Side, other: Side, sizes: str, load: float, klas
         shares[scheme if one[0] == other[0] else f"{part} {scheme}"] = unfinished / flows if flows else None
     where = ", ".join(dict.fromkeys((one[0], other[0])))
     return uneven(f"{where}, {sizes}, {100 * load:.0f} % load, {klass}", shares)
-
-
-Case = tuple[str, str, float, str]
-"""A part, a distribution, a load and a class."""
-
-
-def unequal(tables: Tables, cases: Iterable[Case], scheme: str = "tcp_path", baseline: str = "ecmp") -> list[str]:
-    """`differ` for a scheme and a baseline in the same part."""
-    return [differ(tables, (part, scheme), (part, baseline), sizes, load, k) for part, sizes, load, k in cases]
-
-
-def concluded(value: Estimate | None, holds: bool, apart: Iterable[str], notes: Iterable[str]) -> Finding:
-    """The result for a claim, without a verdict if unfinished flows differ: if a text of `differ` is not empty."""
-    verdict, notes = decided(holds, apart, notes)
-    return Finding(value, verdict, "; ".join(notes))
 
 
 def pooled(each: Sequence[Estimate | None]) -> Estimate | None:
@@ -126,7 +111,7 @@ def each(spell: Callable[[str], str]) -> str:
 
 
 def unfinished(tables: Tables, part: str, load: float) -> str:
-    """Number of unfinished flows of a part by scheme, which means exclude."""
+    """Number of unfinished flows of a part by scheme."""
     rows = tables.classes.filter((pl.col("part") == part) & (pl.col("load") == load))
     counts = rows.group_by("scheme", maintain_order=True).agg(pl.col("unfinished").sum(), pl.col("flows").sum())
     spelled = ", ".join(f"{scheme} {open_:,}" for scheme, open_, _ in counts.sort("scheme").iter_rows())

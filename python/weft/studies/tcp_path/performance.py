@@ -1,6 +1,7 @@
 """Decision rules of the claims about flow sizes, throughput and completion times: T0 to T4b, T7, T8, T9c and T10.
 
-Means are over finished flows. If the shares of unfinished flows of two sides differ, there is no verdict.
+Mean throughputs are over all flows: one that does not finish has zero. Mean completion times are over finished flows;
+if the shares of unfinished ones differ, there is no verdict.
 """
 
 from __future__ import annotations
@@ -10,18 +11,17 @@ from collections.abc import Mapping
 import polars as pl
 
 from ...statistics import Estimate, estimate
+from ..rows import decided
 from .measures import (
     Finding,
     beside,
     change,
-    concluded,
     differ,
     each,
     improvement,
     percent,
     pooled,
     settled,
-    unequal,
     unfinished,
     values,
 )
@@ -69,8 +69,7 @@ def elephants(tables: Tables) -> Finding | None:
     if any(variants.values()):
         spelled = ", ".join(f"{what} {percent(one)}" for what, one in variants.items() if one)
         notes.append(f"web search at 40 % with one thing changed: {spelled}")
-    cases = [(MAIN, s, load, "elephant") for s in DISTRIBUTIONS for load in (0.4, 0.6)]
-    return concluded(both.scaled(100), holds, unequal(tables, cases), notes)
+    return Finding(both.scaled(100), holds, "; ".join(notes))
 
 
 def others(tables: Tables) -> Finding | None:
@@ -90,8 +89,7 @@ def others(tables: Tables) -> Finding | None:
     for klass in ("rabbit", "mouse"):
         found = beside(tables, 0.4, klass, "throughput_bps", ("linux", "published"))
         notes += [f"{klass}, {note} (40 %)" for note in found]
-    cases = [(MAIN, sizes, load, klass) for sizes, klass in low for load in (0.1, 0.4)]
-    return concluded(both.scaled(100), holds, unequal(tables, cases), notes)
+    return Finding(both.scaled(100), holds, "; ".join(notes))
 
 
 def mice(tables: Tables) -> Finding | None:
@@ -119,8 +117,9 @@ def mice(tables: Tables) -> Finding | None:
         f"their median: {percent(median)}",
         *(f"{note} (mice, 40 %)" for note in beside(tables, 0.4, "mouse", "fct_s", ("linux", "published"))),
     ]
-    cases = [(MAIN, s, load, k) for load, k in at for s in DISTRIBUTIONS]
-    return concluded(value.scaled(100), holds, unequal(tables, cases), notes)
+    apart = [differ(tables, (MAIN, "tcp_path"), (MAIN, "ecmp"), s, load, k) for load, k in at for s in DISTRIBUTIONS]
+    verdict, notes = decided(holds, apart, notes)
+    return Finding(value.scaled(100), verdict, "; ".join(notes))
 
 
 def tfe(tables: Tables) -> Finding | None:
@@ -143,8 +142,7 @@ def tfe(tables: Tables) -> Finding | None:
         if any(found.values()):
             notes.append(f"{part}: {each(lambda s, found=found: percent(found[s]))}")  # type: ignore[misc]
     notes += _beyond(tables)
-    cases = [(MAIN, s, 0.4, "elephant") for s in DISTRIBUTIONS]
-    return concluded(web.scaled(100), holds, unequal(tables, cases, "tfe", "tcp_path"), notes)
+    return Finding(web.scaled(100), holds, "; ".join(notes))
 
 
 def _beyond(tables: Tables) -> list[str]:
@@ -195,12 +193,7 @@ def over(tables: Tables) -> Finding | None:
     ]
     holds = all(one is not None and one.low is not None and one.low > 0 for one in found.values())
     value = found["ecmp"]
-    apart = [
-        one
-        for scheme, load in OVER.items()
-        for one in unequal(tables, [(f"over-{scheme}", "web-search", load, "elephant")], "tfe", scheme)
-    ]
-    return concluded(value.scaled(100) if value else None, holds, apart, notes)
+    return Finding(value.scaled(100) if value else None, holds, "; ".join(notes))
 
 
 def both_tcps(tables: Tables) -> Finding | None:
@@ -230,12 +223,7 @@ def both_tcps(tables: Tables) -> Finding | None:
         for klass in ("elephant", "rabbit", "mouse")
     ]
     worst = max((one for (klass, _), one in known.items() if klass != "mouse"), key=lambda one: abs(one.mean))
-    apart = [
-        differ(tables, ("10mbps-linux", scheme), ("10mbps", scheme), sizes, 0.4, klass)
-        for klass, scheme in known
-        for sizes in DISTRIBUTIONS
-    ]
-    return concluded(worst.scaled(100), holds, apart, notes)
+    return Finding(worst.scaled(100), holds, "; ".join(notes))
 
 
 def shares(tables: Tables) -> Finding | None:
@@ -297,8 +285,7 @@ def rates(tables: Tables) -> Finding | None:
     }
     spelled = ", ".join(f"{part} {100 * one.mean:.0f} %" for part, one in share.items() if one)
     notes = [*notes, f"TCP-Path's elephants as a share of the link: {spelled}"]
-    cases = [(part, s, 0.4, "elephant") for part in share for s in DISTRIBUTIONS]
-    return concluded(value, holds, unequal(tables, cases), notes)
+    return Finding(value, holds, "; ".join(notes))
 
 
 def three_layer(tables: Tables) -> Finding | None:
@@ -322,9 +309,7 @@ def three_layer(tables: Tables) -> Finding | None:
         f"three-layer: {each(lambda s: percent(layered[s]))}",
     ]
     holds = all(abs(difference) <= SAME for difference in differences)
-    cases = [(part, s, 0.4, "elephant") for part in ("10mbps", "three-layer") for s in DISTRIBUTIONS]
-    value = Estimate(mean, mean - half, mean + half, one.n).scaled(100)
-    return concluded(value, holds, unequal(tables, cases), notes)
+    return Finding(Estimate(mean, mean - half, mean + half, one.n).scaled(100), holds, "; ".join(notes))
 
 
 def over_time(tables: Tables) -> Finding | None:

@@ -152,7 +152,8 @@ def _classes(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
         .agg(
             pl.len().alias("flows"),
             pl.col("fct_ps").is_null().sum().alias("unfinished"),
-            pl.col("throughput_bps").mean(),
+            # A flow that does not finish has a throughput of zero: no scheme gains by its loss.
+            pl.col("throughput_bps").fill_null(0.0).mean(),
             pl.col("fct_s").mean(),
             pl.col("fct_s").median().alias("median_fct_s"),
             pl.col("moves").mean(),
@@ -165,11 +166,9 @@ def _classes(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
 
 
 def _time(part: Results, keyed: dict[str, dict[str, Any]]) -> pl.DataFrame:
-    elephants = _flows(part, keyed, measured=False).filter(
-        (pl.col("class") == "elephant") & pl.col("fct_s").is_not_null()
-    )
+    elephants = _flows(part, keyed, measured=False).filter(pl.col("class") == "elephant")
     return (
-        elephants.with_columns((pl.col("start_ps") / 1e12).alias("start_s"))
+        elephants.with_columns((pl.col("start_ps") / 1e12).alias("start_s"), pl.col("throughput_bps").fill_null(0.0))
         .sort(*KEYS, "start_s")
         .select(pl.col(name).cast(dtype) for name, dtype in TIME.items())
         .collect()
