@@ -33,7 +33,8 @@ impl Multipath<'_> {
         let there = self.times_from(&first, sink, headers)[sink.index()]?;
         let back = self.times_from(&answers, source, headers)[source.index()]?;
         let segments = Segments::of(framing, flow.bytes);
-        let (before, after) = (self.times_from(&first, sink, segments.last), self.times_to(sink, segments.last));
+        let (before, after) =
+            (self.times_from(&first, sink, segments.last), self.times_to(sink, segments.last));
         // The least time of a segment on a path through a link, besides its transmission there.
         let beside = |id: LinkId| {
             let link = fabric.link(id);

@@ -39,6 +39,8 @@ pub struct Steady<'a> {
     late: Option<Time>,
     /// The first and the last start of all flows, whether they arrive at a rate or not.
     starts: Option<(Time, Time)>,
+    /// The longest ideal time of all flows.
+    longest_of_all: Duration,
     offered: f64,
     remaining: f64,
     /// Byte-seconds of backlog in each part, over the length of a part.
@@ -65,6 +67,7 @@ impl<'a> Steady<'a> {
             span,
             late,
             starts: None,
+            longest_of_all: Duration::ZERO,
             offered: 0.0,
             remaining: 0.0,
             backlog: [0.0; PARTS],
@@ -78,6 +81,7 @@ impl<'a> Steady<'a> {
         let flow = &row.flow;
         let (first, last) = self.starts.unwrap_or((flow.start, flow.start));
         self.starts = Some((first.min(flow.start), last.max(flow.start)));
+        self.longest_of_all = self.longest_of_all.max(row.ideal.unwrap_or(Duration::ZERO));
         let Some((from, to)) = self.span else { return };
         if !self.plan.traffic.arriving.has(flow.id) || flow.start > to {
             return;
@@ -196,12 +200,17 @@ impl<'a> Steady<'a> {
         bytes.map(|bytes| bytes * bytes).sum::<f64>().sqrt()
     }
 
-    /// Why the tables of switches are out of their range: rules that are asked for faster than a switch installs them. If
-    /// all flows start at once, there is no rate to judge.
+    /// Why the tables of switches are out of their range: rules that are asked for faster than a switch installs them.
+    ///
+    /// There is no rate to judge if no flow arrives at one and all start within the ideal time of the longest: the rules of a
+    /// burst are late once, those of a rate ever later.
     fn beyond_tables(&self, controller: Option<&ControllerReport>) -> Option<String> {
         let busiest = controller?.busiest.as_ref()?;
         let (first, last) = self.starts.filter(|(first, last)| first < last)?;
         let span = last.saturating_since(first);
+        if self.span.is_none() && span <= self.longest_of_all {
+            return None;
+        }
         let took = busiest.latency * busiest.rules;
         (took > span).then(|| {
             let per_second = |count: f64| format!("{:.0}", count / span.as_secs_f64());
@@ -342,9 +351,8 @@ mod tests {
 
     #[test]
     fn growth_counts_if_it_is_large_lasting_and_more_than_chance() {
-        let judged = |backlog, error| {
-            Growth { backlog, offered: 1000.0, remaining: 200.0, error }.reason().is_some()
-        };
+        let judged =
+            |backlog, error| Growth { backlog, offered: 1000.0, remaining: 200.0, error }.reason().is_some();
         assert!(judged([10.0, 60.0, 100.0, 150.0, 200.0], 30.0));
         assert!(!judged([10.0, 60.0, 100.0, 150.0, 200.0], 32.0), "below three standard errors");
         assert!(!judged([10.0, 60.0, 100.0, 110.0, 112.0], 1.0), "it no longer grows");

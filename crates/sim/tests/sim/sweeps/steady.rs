@@ -133,12 +133,21 @@ fn more_rules_than_a_switch_installs_are_out_of_range() {
     assert!(reason.contains("a switch installs 6667 a second"), "{reason}");
     assert_ne!(of("100 ns", &small(0.2))["state"], "out-of-range");
     let at_once = "sizes = { fixed = \"200 kB\" }\npairs = \"permutation\"\narrivals = \"at-once\"\n";
-    let listed: String = (0..8)
-        .map(|at| {
-            format!("{{ src = \"h{at}\", dst = \"h{}\", bytes = \"9 kB\", start = \"{at} us\" }}, ", 15 - at)
-        })
-        .collect();
-    let found = of("150 us", &format!("flow_list = [{listed}]\n"));
+    let listed = |apart: u32| -> String {
+        let flow = |at: u32| {
+            format!(
+                "{{ src = \"h{at}\", dst = \"h{}\", bytes = \"9 kB\", start = \"{} us\" }}, ",
+                15 - at,
+                apart * at
+            )
+        };
+        format!("flow_list = [{}]\n", (0..8).map(flow).collect::<String>())
+    };
+    let found = of("150 us", &listed(100));
     assert_eq!(found["state"], "out-of-range", "flows that do not arrive at a rate: {found}");
-    assert_eq!(of("150 us", at_once), json!({ "state": "static", "reasons": [] }));
+    // A burst: all start while the first ones still send, and the rules are late once.
+    let within = format!("{at_once}jitter = \"1 ms\"\n");
+    for burst in [at_once, &within, &listed(1)] {
+        assert_eq!(of("150 us", burst), json!({ "state": "static", "reasons": [] }), "{burst}");
+    }
 }
