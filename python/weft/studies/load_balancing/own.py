@@ -67,8 +67,8 @@ TESTBED_LOADS = {"mild": (0.3, 0.4), "large": (0.3, 0.4)}
 """Of the uplinks. A load of 50 % is all that the halved link carries under an even split, which no run outlasts."""
 LONG = 4
 """Where flows must share 80 % of the links, queues take so many times longer to settle."""
-HERMES_LOAD, HERMES_DEGRADED_LOAD = 0.6, 0.5
-"""Both are 60 % of what the uplinks can carry."""
+HERMES_LOAD, HERMES_DEGRADED_LOAD = 0.6, 0.4
+"""Of the intact uplinks. Up to five of the eight uplinks of a leaf are slow; what is left then carries 50 %."""
 HERMES_RIVALS = ("conga", "clove", "letflow", "presto", "drill", "ecmp")
 WITH_DCTCP = "-dctcp"
 """Ends the names of setups that stand beside those with loss-driven TCP."""

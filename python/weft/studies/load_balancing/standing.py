@@ -6,7 +6,7 @@ import polars as pl
 
 from ...statistics import Estimate, paired_ratio
 from ..rows import spelled
-from .survey import SITUATIONS, WORKLOAD
+from .survey import LARGEST_MB, SITUATIONS, WORKLOAD
 from .table import KEYS, WITH_MPTCP, without_marked
 
 PAPERS = ("tcp_path", "tfe", "arp_path", f"smoc{WITH_MPTCP}", "tag_forward")
@@ -16,9 +16,8 @@ PAPERS = ("tcp_path", "tfe", "arp_path", f"smoc{WITH_MPTCP}", "tag_forward")
 def standing(survey: pl.DataFrame) -> tuple[Estimate, list[str]] | None:
     """TCP-Path's mean slowdown above ECMP's in per cent on the symmetric fabric, and the places in each situation.
 
-    Both are compared with `WORKLOAD`, over loads and seeds. For its place in a situation, a scheme's slowdown is the
-    mean over workloads, loads and seeds of the runs' mean slowdowns. Groups of runs that were not in a steady state do
-    not count.
+    Both are with `WORKLOAD` or, in permutations, its profile, over loads and seeds: with loss-driven TCP, timeouts of
+    200 ms would decide the places. Groups of runs that were not in a steady state do not count.
     """
     survey = without_marked(survey)
     found, cold = (
@@ -40,11 +39,12 @@ def standing(survey: pl.DataFrame) -> tuple[Estimate, list[str]] | None:
 
 
 def ranking(survey: pl.DataFrame, situation: str) -> list[str]:
-    """The schemes of a situation by mean slowdown, best first; only those with all workloads, loads and seeds.
+    """The schemes of a situation by mean slowdown, best first; only those with all loads and seeds.
 
     Without its heaviest load, a scheme would look better than the others.
     """
-    rows = survey.filter(pl.col("situation") == situation)
+    others = pl.col("sizes").is_in(LARGEST_MB) & (pl.col("sizes") != WORKLOAD[0])
+    rows = survey.filter((pl.col("situation") == situation) & (pl.col("profile") == WORKLOAD[1]) & ~others)
     every = rows.select(key for key in KEYS if key != "scheme").n_unique()
     found = rows.drop_nulls("mean").group_by("scheme").agg(pl.len(), pl.col("mean").mean())
     return found.filter(pl.col("len") == every).sort("mean", "scheme")["scheme"].to_list()
