@@ -85,7 +85,7 @@ def _flowmonitor(flows: pl.DataFrame, summary: Mapping[str, Any]) -> str:
         lost = flow["drops"] or 0
         received = max(flow["packets_sent"] - lost, 0)
         delay, jitter = flow.get("delay_ps") or 0, flow.get("jitter_ps") or 0
-        last = flow["end_ps"] if flow["end_ps"] is not None else summary["simulated_ps"]
+        last = _last(flow, summary)
         share = received / flow["packets_sent"] if flow["end_ps"] is None else 1
         attributes = {
             "flowId": number,
@@ -115,6 +115,16 @@ def _flowmonitor(flows: pl.DataFrame, summary: Mapping[str, Any]) -> str:
         ElementTree.SubElement(classifier, "Flow", ends)
     ElementTree.indent(root)
     return '<?xml version="1.0" ?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _last(flow: Mapping[str, Any], summary: Mapping[str, Any]) -> int:
+    """When the last packet of a flow arrived: a source of UDP does not wait for lost ones."""
+    if flow["end_ps"] is not None:
+        return int(flow["end_ps"])
+    end = int(summary["simulated_ps"])
+    if summary["transport"].get("protocol") == "udp" and flow["ideal_fct_ps"] is not None:
+        return min(end, int(flow["start_ps"] + flow["ideal_fct_ps"]))
+    return end
 
 
 def _time(ps: int) -> str:

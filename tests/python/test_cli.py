@@ -211,6 +211,41 @@ def test_the_summary_as_json_has_intervals_and_differences(weft, sample_dir):
     assert row["metrics"]["mean_fct_s"]["difference"]["high"] < 0
 
 
+RING = """
+[fabric]
+kind = "ring"
+switches = 5
+hosts_per_switch = 2
+rate = "10 Gbps"
+delay = "1 us"
+buffer = "200 kB"
+pfc = {}
+[traffic]
+flow_list = [%s]
+[transport]
+protocol = "roce"
+congestion_control = "off"
+[scheme]
+name = "ecmp"
+[run]
+duration = "20 ms"
+limit = "50 ms"
+[measure]
+interval = "1 ms"
+"""
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_a_deadlock_is_said_by_run_and_by_summary(weft, tmp_path, quiet):
+    """All hosts of a ring send two hops clockwise without losses: each queue waits for the next one."""
+    flows = ", ".join(f'{{ src = "h{n}", dst = "h{(n + 4) % 10}", bytes = "5 MB" }}' for n in range(10))
+    (tmp_path / "ring.toml").write_text(RING % flows)
+    for command in (["run", tmp_path / "ring.toml", "-o", tmp_path / "out", *quiet], ["summary", tmp_path / "out"]):
+        done = weft(*command)
+        assert done.exit_code == 0, done.stderr
+        assert done.stderr.count("warning: deadlock of flow control at ") == 1, done.stderr
+
+
 def test_missing_runs_are_warned_of(weft, tmp_path):
     directory = sample.write_results(tmp_path / "r", missing=2, seeds=1, flows=40, samples=4)
     result = weft("summary", directory)

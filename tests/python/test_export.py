@@ -105,6 +105,37 @@ def test_flowmonitor_counts_packets_as_the_result_does(results, run):
         assert flow.get("delaySum").endswith("ns")
 
 
+def test_a_flow_of_datagrams_with_a_loss_ends_when_its_source_does(tmp_path):
+    text = """
+    [fabric]
+    kind = "dumbbell"
+    left = 2
+    right = 2
+    rate = "100 Mbps"
+    queue = "10 packets"
+    [[traffic]]
+    flow_list = [{ src = "h0", dst = "h2", bytes = "300 kB" }, { src = "h1", dst = "h2", bytes = "300 kB" }]
+    [[traffic]]
+    flow_list = [{ src = "h1", dst = "h3", bytes = "3 kB", start = "900 ms" }]
+    [scheme]
+    name = "ecmp"
+    [transport]
+    protocol = "udp"
+    rate = "90 Mbps"
+    [run]
+    duration = "1 s"
+    """
+    results = Scenario.from_text(text).run(tmp_path / "out")
+    [run] = results.finished
+    root = ElementTree.fromstring(export(results, run, "flowmonitor"))
+    *lossy, whole = root.findall("FlowStats/Flow")
+    ends = [float(flow.get("timeLastRxPacket").removeprefix("+").removesuffix("ns")) / 1e6 for flow in (*lossy, whole)]
+    assert max(int(flow.get("lostPackets")) for flow in lossy) > 0
+    # 300 kB at 90 Mbps take 27 ms.
+    assert all(26 < end < 30 for end in ends[:2]), ends
+    assert ends[2] > 900
+
+
 def test_the_command_asks_for_a_run_and_writes_a_file(results, run, tmp_path):
     runner, out = CliRunner(), tmp_path / "fct.txt"
     asked = runner.invoke(app, ["export", str(results.path), "--format", "fct"])

@@ -409,7 +409,9 @@ impl<'a> Network<'a> {
             && !matches!(reason, DropReason::NotForMe | DropReason::LateCopy)
         {
             let header = &self.packets.get(packet).header;
-            let (has_data, is_control) = (header.payload > 0, header.kind.is_control());
+            // Of a trimmed packet, the headers are what is left of its data.
+            let has_data = header.payload > 0 || header.is_trimmed() && header.kind == Kind::Other;
+            let is_control = header.kind.is_control();
             let followed = self.packets.way(packet).is_some();
             let loss = Loss { reason, has_data, followed, is_control, gray_event };
             self.tell(node, News::Dropped(strand, loss));

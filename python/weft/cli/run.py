@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -18,6 +18,9 @@ from ..scenario import Capture, Outcome, Scenario
 from . import plugin, shell
 from .dask import Dask, connected
 from .live import reading, shown
+
+if TYPE_CHECKING:
+    from ..results import Results
 
 _LISTED = 5
 
@@ -96,6 +99,9 @@ def run(
       weft run mine.toml --capture 'l0->s0' --capture flow:17
       weft run mine/compare.toml --plugin mine
     """
+    from ..results import Results
+    from .show import warn_of_runs
+
     plugin.load(plugins, quiet=quiet)
     plan = read(scenario).with_sets(sets or [])
     if baseline is not None:
@@ -139,10 +145,13 @@ def run(
     _report_captures(outcome)
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
+    results = Results(folder)
     if quiet:
+        warn_of_runs(results, said=warnings)
         return
     _show_captures(outcome, capture_dir or folder / "captures")
-    without = _show_table(folder, baseline)
+    without = _show_table(results, baseline)
+    warn_of_runs(results, said=warnings)
     shell.finished(outcome.done + outcome.skipped, folder, outcome.skipped)
     shell.say(f"  {shell.command_line('report', folder)}   a page with figures, to open in a browser")
     if len(without) > 1:
@@ -212,15 +221,14 @@ def _compared(plan: Scenario, baseline: str) -> Scenario:
     return compared
 
 
-def _show_table(folder: Path, baseline: str | None) -> list[str]:
+def _show_table(results: Results, baseline: str | None) -> list[str]:
     """Print the comparison; return the schemes that could serve as baseline, none if there is one already."""
     from .. import paths
-    from ..results import Results
     from ..summary import summarise
     from .comparison import show_collectives, show_summary
     from .show import warn_of_baseline
 
-    results = Results(folder).comparing(baseline)
+    results = results.comparing(baseline)
     with reading(shell.err) as results.watch:
         summary = summarise(results, baseline=baseline)
         collectives = paths.collectives(results, summary.baseline)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import webbrowser
+from collections import Counter
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -76,6 +78,7 @@ def summary(
         show_paths(shell.out, "Path selection and its overhead", choices, paths.COLUMNS)
     if events:
         show_paths(shell.out, "Impact of events", events, paths.EVENT_COLUMNS)
+    warn_of_runs(results)
     missing = len(results.runs) - len(results.finished)
     if missing:
         have = "has" if missing == 1 else "have"
@@ -175,6 +178,20 @@ def plot(
             shell.warn(visible("\n  ".join(why)))
     for path in files:
         shell.out.print(str(path), markup=False, soft_wrap=True)
+
+
+_WARNED = 5
+"""Maximum number of warnings of runs that are printed."""
+
+
+def warn_of_runs(results: Results, said: Collection[str] = ()) -> None:
+    """Print the warnings of finished runs, such as of a deadlock, but not those `said` before."""
+    heads = results.aggregates.heads().values()
+    counts = Counter(text for head in heads for text in dict.fromkeys(head.get("warnings", ())) if text not in said)
+    for text, count in list(counts.items())[:_WARNED]:
+        shell.warn(text if count == len(heads) else f"{text} (in {count} of {plural(len(heads), 'run')})")
+    if len(counts) > _WARNED:
+        shell.warn(f"and {len(counts) - _WARNED} more; `{shell.typed('report', results.path)}` shows all")
 
 
 def warn_of_baseline(results: Results) -> None:

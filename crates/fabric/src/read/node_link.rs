@@ -184,6 +184,12 @@ impl FileEdge {
     }
 }
 
+/// Whether the ids of nodes are their positions, so that both readings are the same.
+fn are_in_order(nodes: &[(Attributes, Place)], key: &str) -> bool {
+    let mut ids = nodes.iter().zip(0_u64..);
+    ids.all(|((node, _), position)| node.0.get(key).and_then(Value::as_u64) == Some(position))
+}
+
 /// How a file names nodes and the ends of edges.
 struct Ends {
     /// The key of a node's name.
@@ -193,7 +199,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// Positions if `graph` is a list, which only NetworkX 1.x writes, or if all ends are numbers and no node has a
+    /// Positions if `graph` is a list, which only NetworkX up to 1.10 writes, or if all ends are numbers and no node has a
     /// number for a name, as in files for D3 version 3.
     fn of(
         file: &File<'_>,
@@ -218,7 +224,18 @@ impl Ends {
                  they are numbers, and no node has a number for a name",
             );
         }
-        Self { key, are_positions: is_first || (all_numbers && no_number) }
+        let are_positions = is_first || (all_numbers && no_number);
+        if !are_positions && all_numbers && file.links.is_some() && !are_in_order(nodes, key) {
+            let positions = 0..nodes.len() as u64;
+            let mut ends = edges.iter().flat_map(|(edge, _)| ["source", "target"].map(|key| edge.0.get(key)));
+            if ends.all(|end| end.and_then(Value::as_u64).is_some_and(|end| positions.contains(&end))) {
+                notes.add(
+                    "`source` and `target` are read as ids of nodes; NetworkX 1.11 writes positions in `nodes` in the same \
+                     form: if it wrote this file, write it again with 2.0 or newer",
+                );
+            }
+        }
+        Self { key, are_positions }
     }
 
     fn name_of_node(&self, node: &Attributes, index: usize) -> Result<String, Why> {

@@ -40,6 +40,10 @@ pub(super) fn note_missing(with: usize, links: usize, notes: &mut Notes) {
     }
 }
 
+/// A number may have an exponent, as programs write large ones: `1.0E10`.
 fn in_unit(number: &str, unit: &str) -> Result<Rate, String> {
+    let has_exponent = number.contains(['e', 'E']);
+    let plain = number.parse::<f64>().ok().filter(|value| has_exponent && value.is_finite());
+    let number = plain.map_or_else(|| number.to_owned(), |value| value.to_string());
     format!("{number} {unit}").parse().map_err(|error: weft_units::QuantityError| error.to_string())
 }

@@ -89,6 +89,8 @@ fn a_speed_of_the_topology_zoo_is_the_rate() {
         (vec![raw], 155_000_000),
         (vec![raw, speed[0], speed[1]], 155_000_000),
         (speed.to_vec(), 2_500_000_000),
+        (vec![("LinkSpeedRaw", "1.0E10")], 10_000_000_000),
+        (vec![("LinkSpeedRaw", "2.5e+9")], 2_500_000_000),
         (vec![raw, ("rate", "3 Mbps")], 3_000_000),
     ] {
         let read = parse("z.graphml", &line(&[], &edge)).unwrap();
@@ -183,13 +185,16 @@ fn numbers_of_python_that_are_not_json_are_read() {
 #[test]
 fn positions_in_nodes_are_followed_where_the_writer_wrote_positions() {
     let numbered = ["\"id\": 2", "\"id\": 0", "\"id\": 1"];
+    let in_order = ["\"id\": 0", "\"id\": 1", "\"id\": 2"];
     let named = ["\"id\": \"x\"", "\"id\": \"y\"", "\"id\": \"z\""];
     let of_d3 = ["\"name\": \"x\", \"group\": 1", "\"name\": \"y\"", "\"name\": \"z\""];
     let links = ["\"source\": 0, \"target\": 1, \"value\": 1", "\"source\": 1, \"target\": 2"];
     let list = "\"graph\": [[\"name\", \"old\"]], ";
     for (keys, nodes, expected, is_noted) in [
         (list, numbered, [("2", "0"), ("0", "1")], false),
-        ("\"graph\": {}, ", numbered, [("0", "1"), ("1", "2")], false),
+        // NetworkX 1.11 means positions, newer versions ids.
+        ("\"graph\": {}, ", numbered, [("0", "1"), ("1", "2")], true),
+        ("\"graph\": {}, ", in_order, [("0", "1"), ("1", "2")], false),
         (list, named, [("x", "y"), ("y", "z")], false),
         ("", named, [("x", "y"), ("y", "z")], true),
         ("", of_d3, [("x", "y"), ("y", "z")], true),

@@ -65,8 +65,17 @@ fn what_a_trace_says_and_weft_ignores_is_a_warning() {
             "num_ranks 2 rank 0 { send 5b to 1 cpu 1 } rank 1 { recv 5b from 0 }",
             "`cpu` and `nic` are ignored: operations of a rank overlap unless they require each other",
         ),
+        (
+            "b.goal",
+            "num_ranks 2 rank 0 { a: calc 5 b: calc 5 c: send 5b to 1 c requires a c requires b } \
+             rank 1 { recv 5b from 0 }",
+            "calculations of a rank overlap unless one requires the other; LogGOPSim runs them one after another",
+        ),
     ] {
         let warnings = plan(&format!("trace = \"{name}\""), file).warnings;
         assert_eq!(warnings, [format!("`{name}`: {warning}")], "{file}");
     }
+    let one_after_another = "num_ranks 2 rank 0 { a: calc 5 b: calc 5 c: send 5b to 1 b requires a c requires b } \
+        rank 1 { d: recv 5b from 0 e: calc 7 e requires d }";
+    assert!(plan("trace = \"c.goal\"", one_after_another).warnings.is_empty());
 }

@@ -48,6 +48,12 @@ fn a_datagram_that_a_switch_has_cut_is_lost() {
     let cut = kept.flows.iter().map(|flow| missing(flow) - flow.drops).sum::<u64>();
     assert!(cut > 100, "{cut} cut");
     assert!(kept.flows.iter().all(|flow| flow.end.is_some() == (missing(flow) == 0)), "{:?}", kept.flows);
+    // Lost headers were data, too.
+    let ports = format!("{ports}\ntrim_queue = \"2 packets\"");
+    let (report, kept) = run_with_threads(&leaf_spine(&ports, traffic, transport, "limit = \"20 ms\""));
+    let lost = report.counters.packets_dropped.iter().sum::<u64>();
+    assert!(lost > 100, "{lost} lost");
+    assert_eq!(kept.flows.iter().map(|flow| flow.drops).sum::<u64>(), lost);
 }
 
 #[test]

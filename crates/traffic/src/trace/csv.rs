@@ -65,7 +65,11 @@ mod tests {
         assert_eq!(read_csv(text.as_bytes(), &find), Ok(expected.to_vec()));
         let seconds = "src,dst,bytes,start_s\nh0,h1,5,0.25\n";
         assert_eq!(read_csv(seconds.as_bytes(), &find).unwrap()[0].start.ps(), 250_000_000_000);
-        for size in ["1,000", "1 000", "1_000", "1.000,5", "1'000"] {
+        for (size, bytes) in [("1e+05", 100_000), ("1.5E3", 1_500), ("1000.0", 1_000)] {
+            let text = format!("src,dst,bytes,start_s\nh0,h1,{size},0\n");
+            assert_eq!(read_csv(text.as_bytes(), &find).unwrap()[0].bytes, bytes, "{size}");
+        }
+        for size in ["1,000", "1 000", "1_000", "1.000,5", "1'000", "1.000", "1e-1", "1e300", "-1e3"] {
             let text = format!("src,dst,bytes,start_s\nh0,h1,\"{size}\",0\n");
             assert!(read_csv(text.as_bytes(), &find).is_err(), "{size}");
         }

@@ -181,8 +181,18 @@ fn read_bytes(text: &str) -> Result<u64, String> {
     match text.parse::<u64>() {
         Ok(bytes) => Ok(bytes),
         Err(error) if is_too_large(&error) => Err(too_large("bytes", text)),
-        Err(_) => Ok(read_unit::<Bytes>("bytes", text)?.0),
+        Err(_) => whole(text).map_or_else(|| Ok(read_unit::<Bytes>("bytes", text)?.0), Ok),
     }
+}
+
+/// A whole number as programs write one in a column of floating-point numbers: `1000.0` (pandas), `1e+05` (R).
+fn whole(text: &str) -> Option<u64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if let Some(number) = text.strip_suffix(".0") {
+        return number.parse().ok();
+    }
+    let value = text.contains(['e', 'E']).then(|| text.parse::<f64>().ok()).flatten()?;
+    ((0.0..=EXACT).contains(&value) && value.fract() == 0.0).then_some(value as u64)
 }
 
 /// The host of this name; the error has the start of a long name.

@@ -71,6 +71,8 @@ struct Reading<'a> {
     inboxes: BTreeMap<u32, Inbox>,
     /// By rank.
     orders: BTreeMap<u32, Order>,
+    /// The calculations by rank.
+    calculations: BTreeMap<u32, Vec<usize>>,
     /// Whether an operation has another processor or interface than the first.
     is_placed: bool,
     /// The last line.
@@ -94,7 +96,9 @@ pub fn read_goal(bytes: &[u8]) -> Result<Read<Program>, TraceError> {
     let last = words.back().map_or(1, |word| word.line);
     let (program, origins) = (Program::default(), Default::default());
     let (inboxes, orders) = (BTreeMap::new(), BTreeMap::new());
-    let mut reading = Reading { words, program, origins, inboxes, orders, is_placed: false, last };
+    let calculations = BTreeMap::new();
+    let mut reading =
+        Reading { words, program, origins, inboxes, orders, calculations, is_placed: false, last };
     reading.file()?;
     reading.join()?;
     if let Some(circle) = reading.program.circle() {
@@ -105,8 +109,7 @@ pub fn read_goal(bytes: &[u8]) -> Result<Read<Program>, TraceError> {
             "this message is never sent: what it requires waits for messages that are sent only after it";
         return Err(at(reading.origins[0][*flow as usize].line, why));
     }
-    let placed = "`cpu` and `nic` are ignored: operations of a rank overlap unless they require each other";
-    let ignored = reading.is_placed.then(|| placed.to_owned()).into_iter().collect();
+    let ignored = reading.ignored().map(str::to_owned).into_iter().collect();
     Ok(Read { flows: reading.program, ignored })
 }
 
@@ -294,6 +297,7 @@ impl<'a> Reading<'a> {
                 let took =
                     took.checked_mul(1_000).ok_or_else(|| at(line, too_large("calc", &took.to_string())))?;
                 self.attributes()?;
+                self.calculations.entry(rank).or_default().push(operation);
                 return Ok((operation, Operation::Calc(self.step(origin), Duration::from_ps(took))));
             }
             other => {
@@ -332,6 +336,21 @@ impl<'a> Reading<'a> {
                 Ok((operation, Operation::Receive(node)))
             }
         }
+    }
+
+    /// What is read otherwise than by LogGOPSim.
+    fn ignored(&self) -> Option<&'static str> {
+        if self.is_placed {
+            return Some(
+                "`cpu` and `nic` are ignored: operations of a rank overlap unless they require each other",
+            );
+        }
+        let mut ranks = self.calculations.iter();
+        let overlap =
+            ranks.any(|(rank, calculations)| self.orders[rank].longest(calculations) < calculations.len());
+        overlap.then_some(
+            "calculations of a rank overlap unless one requires the other; LogGOPSim runs them one after another",
+        )
     }
 
     /// A step of an operation.
@@ -636,10 +655,26 @@ mod tests {
     #[test]
     fn processors_and_interfaces_are_ignored_and_named_once() {
         let ignored = |cpu: u32| {
-            let text = format!("num_ranks 1 rank 0 {{ calc 5 cpu {cpu} calc 6 cpu {cpu} }}");
+            let text =
+                format!("num_ranks 1 rank 0 {{ a: calc 5 cpu {cpu} b: calc 6 cpu {cpu} b requires a }}");
             read_goal(text.as_bytes()).unwrap().ignored.len()
         };
         assert_eq!([0, 1].map(ignored), [0, 1]);
+    }
+
+    #[test]
+    fn calculations_that_overlap_are_named() {
+        let is_named = |order: &str| {
+            let block = format!("a: calc 5\nb: calc 6\nc: calc 7\nd: send 1b to 1\n{order}");
+            let text = format!("num_ranks 2 rank 0 {{ {block} }} rank 1 {{ recv 1b from 0 }}");
+            !read_goal(text.as_bytes()).unwrap().ignored.is_empty()
+        };
+        assert!(is_named(""));
+        assert!(is_named("b requires a\nc requires a"), "b and c overlap");
+        assert!(is_named("b irequires a\nc requires b"), "b does not wait for the end of a");
+        assert!(!is_named("b requires a\nc requires b"));
+        assert!(!is_named("a requires b\nc requires a"), "in another order than in the file");
+        assert!(!is_named("b requires a\nd requires b\nc requires d"), "through a message");
     }
 
     #[test]

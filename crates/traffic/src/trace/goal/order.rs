@@ -51,6 +51,17 @@ impl Order {
         sorted
     }
 
+    /// The most of these operations that follow each other, each after the end of the one before.
+    pub fn longest(&self, of: &[usize]) -> usize {
+        let mut counts = vec![0; self.requires.len()];
+        of.iter().for_each(|operation| counts[*operation] = 1);
+        for operation in self.sorted() {
+            let ends = self.requires[operation].iter().filter(|(_, is_start)| !is_start);
+            counts[operation] += ends.map(|(on, _)| counts[*on]).max().unwrap_or(0);
+        }
+        counts.into_iter().max().unwrap_or(0)
+    }
+
     /// The place of each operation among all: after those that it requires, else as in the file; `None` if that is the
     /// order of the file.
     pub fn places(&self) -> Option<Vec<usize>> {
