@@ -1,14 +1,12 @@
 """Whether runs were in a steady state: what ``summary.json`` says of it, for tables, figures and verdicts.
 
-Each run is judged when it ends (`crates/sim/src/results/steady.rs`). A group of runs is marked if one of them is
-overloaded, too short or out of range, or if the backlog grows in all runs of a scheme at a point together: their mean
-depends on how long they were. Growth in one run of several may be one late burst.
+Each run is judged when it ends (`crates/sim/src/results/steady.rs`). A group of runs is marked if at least one of its
+runs is, or if the backlog grows over all runs of a scheme at a point together: such a mean depends on the time run.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
 from typing import TYPE_CHECKING, Any
@@ -58,34 +56,33 @@ def label_of(summary: Mapping[str, Any]) -> str | None:
     return LABELS.get((summary.get("steady") or {}).get("state", ""))
 
 
-def mark_of(summaries: Iterable[Mapping[str, Any]]) -> Mark | None:
-    """The mark of a group of runs; None if all of them count."""
-    every = list(summaries)
-    found: list[tuple[str, str] | None] = [
-        None if (label := label_of(summary)) is None else (label, "; ".join(summary["steady"].get("reasons") or [""]))
-        for summary in every
-    ]
-    for runs in _points(every):
-        reason = _growth([every[run]["steady"] for run in runs])
-        for run in runs:
-            found[run] = None if reason is None else (LABELS["growing"], reason)
-    marked = [one for one in found if one is not None]
-    return Mark(marked[0][0], len(marked), len(every), marked[0][1]) if marked else None
+def mark_of(runs: Iterable[tuple[Hashable, Mapping[str, Any]]]) -> Mark | None:
+    """The mark of a group of runs; None if all of them count.
+
+    Args:
+        runs: The scheme and point of each run, in any form, and its ``summary.json``. Growth is judged over all runs of
+            one of them.
+    """
+    points: dict[Hashable, list[Mapping[str, Any]]] = {}
+    for point, summary in runs:
+        points.setdefault(point, []).append(summary)
+    found: list[tuple[str, str]] = []
+    for summaries in points.values():
+        alone = [
+            (label, "; ".join(summary["steady"].get("reasons") or [""]))
+            for summary in summaries
+            if (label := label_of(summary)) is not None
+        ]
+        together = None if alone else _growth(summaries)
+        found += alone if together is None else [(LABELS["growing"], together)] * len(summaries)
+    return Mark(found[0][0], len(found), sum(map(len, points.values())), found[0][1]) if found else None
 
 
-def _points(every: Sequence[Mapping[str, Any]]) -> list[list[int]]:
-    """The runs of each point whose growth is judged together, if there are several."""
-    points: dict[str, list[int]] = {}
-    for run, summary in enumerate(every):
-        steady = summary.get("steady") or {}
-        if steady.get("state") in ("steady", "growing") and "growth_error_bytes" in steady:
-            point = json.dumps([summary.get("scheme"), summary.get("overrides")], sort_keys=True)
-            points.setdefault(point, []).append(run)
-    return [runs for runs in points.values() if len(runs) > 1]
-
-
-def _growth(runs: Sequence[Mapping[str, Any]]) -> str | None:
-    """How the backlog of these runs grows together."""
+def _growth(summaries: Sequence[Mapping[str, Any]]) -> str | None:
+    """How the backlog of these runs grows together; None if one was not judged."""
+    runs = [summary.get("steady") or {} for summary in summaries]
+    if not all("growth_error_bytes" in run and run["state"] == "steady" for run in runs):
+        return None
     first, second, third, fourth, last = (
         sum(part) for part in zip(*(run["backlog_bytes"] for run in runs), strict=True)
     )
@@ -100,10 +97,10 @@ def marks(results: Results, keys: Sequence[str]) -> dict[tuple[Any, ...], Mark]:
     heads = results.aggregates.heads()
     # The values of the table of runs: Polars may turn a swept 1 into 1.0.
     values = results.run_table().select(column(key) for key in keys).rows() if keys else [()] * len(results.finished)
-    groups: dict[tuple[Any, ...], list[str]] = {}
+    groups: dict[tuple[Any, ...], list[tuple[Hashable, Mapping[str, Any]]]] = {}
     for run, group in zip(results.finished, values, strict=True):
-        groups.setdefault(group, []).append(run.id)
-    found = {group: mark_of(heads[run] for run in runs) for group, runs in groups.items()}
+        groups.setdefault(group, []).append(((run.scheme, run.point), heads[run.id]))
+    found = {group: mark_of(runs) for group, runs in groups.items()}
     return {group: mark for group, mark in found.items() if mark is not None}
 
 
@@ -132,12 +129,12 @@ def without_means(summary: Summary) -> list[str]:
 
 def remark(parts: Mapping[str, Results]) -> str:
     """Which runs of a study are marked, with the first reason; empty if none is."""
-    heads = [head for part in parts.values() if part.finished for head in part.aggregates.heads().values()]
-    mark = mark_of(heads)
-    if mark is None:
+    found = [group.mark for group in groups(parts)]
+    if not found:
         return ""
-    how_many = f"{mark.runs} of {plural(mark.of, 'run')} were not in a steady state"
-    return f"{how_many}, the first {mark.label}: {mark.reason}"
+    marked, every = sum(mark.runs for mark in found), sum(len(part.finished) for part in parts.values())
+    how_many = f"{marked} of {plural(every, 'run')} were not in a steady state"
+    return f"{how_many}, the first {found[0].label}: {found[0].reason}"
 
 
 @dataclass(frozen=True)
@@ -168,7 +165,7 @@ def groups(parts: Mapping[str, Results]) -> list[MarkedGroup]:
         for run in part.finished:
             runs.setdefault((run.scheme, run.point), []).append(run.id)
         for values, own in runs.items():
-            mark = mark_of(heads[run] for run in own)
+            mark = mark_of((values, heads[run]) for run in own)
             if mark is not None:
                 found.append(MarkedGroup(name, ", ".join(filter(None, values)), frozenset(own), mark))
     return found

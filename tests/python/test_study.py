@@ -129,10 +129,18 @@ def test_a_scheme_that_leaves_flows_unfinished_decides_nothing():
     late = (pl.col("kind") == "random") & (pl.col("scheme") == "spray") & (pl.col("short") == 10)
     table = table.with_columns(pl.when(late).then(0.004).otherwise(pl.col("unfinished")).alias("unfinished"))
     found = {r.id: r for r in claims.judge(table)}
-    assert {r.id for r in found.values() if r.verdict == Verdict.not_measured} == {"P4", "P5", "P6", "P7"}
-    shares = f"unfinished flows, random pairs, {scenarios.TRANSPORTS[0]}: single_path, 10 short flows 0.0 %"
+    assert {r.id for r in found.values() if r.verdict == Verdict.not_measured} == {"P4", "P5", "P7"}
+    shares = f"unfinished flows, random pairs, 0 long, {scenarios.TRANSPORTS[0]}: spray, 10 short 0.4 %, single_path"
     assert shares in found["P5"].note
     assert found["P5"].measured is not None
+    # Those of 20 short flows matter to P7 only, and opposite differences do not cancel.
+    late = (pl.col("kind") == "random") & (pl.col("short") == 20)
+    twenty = world().with_columns(pl.when(late).then(0.004).otherwise(pl.col("unfinished")).alias("unfinished"))
+    assert [r.id for r in claims.judge(twenty) if r.verdict == Verdict.not_measured] == ["P7"]
+    opposite = (pl.col("scheme") == "spray") == (pl.col("long") < 3)
+    static = pl.when(opposite & (pl.col("kind") == "static")).then(0.004).otherwise(pl.col("unfinished"))
+    found = claims.judge(world().with_columns(static.alias("unfinished")))
+    assert [r.id for r in found if r.verdict == Verdict.not_measured] == ["P1", "P2"]
     # As many under all schemes decide nothing either way.
     table = table.with_columns(pl.lit(0.004).alias("unfinished"))
     assert {r.verdict for r in claims.judge(table)} == {Verdict.held}

@@ -85,7 +85,7 @@ pub(crate) struct Ground {
 
 /// All overloads of a plan, at most one of each kind: uplinks, hosts, single links by the scheme's split.
 pub(crate) fn all(fabric: &Fabric, events: &[Event], offers: &[Offer], settings: &Settings) -> Vec<Overload> {
-    let of = |links: &Links<'_>| {
+    let of = |links: &Links<'_>, offers: &[&Offer]| {
         let loads = Loads { links, offers, settings };
         let mut found: Vec<Overload> = loads.uplinks().into_iter().chain(loads.hosts()).collect();
         // Where no scheme could carry it, the split does not matter.
@@ -100,7 +100,9 @@ pub(crate) fn all(fabric: &Fabric, events: &[Event], offers: &[Offer], settings:
 /// Only those by the scheme's split.
 pub(crate) fn by_split(ground: &Ground, settings: &Settings) -> Vec<Overload> {
     let Ground { fabric, events, offers } = ground;
-    let of = |links: &Links<'_>| Loads { links, offers, settings }.split().into_iter().collect();
+    let of = |links: &Links<'_>, offers: &[&Offer]| {
+        Loads { links, offers, settings }.split().into_iter().collect()
+    };
     over_time(fabric, events, offers, settings, of)
 }
 
@@ -113,6 +115,11 @@ struct Stretch {
 }
 
 impl Stretch {
+    /// The part of it in a span.
+    fn with(&self, (from, to): (Time, Time)) -> Self {
+        Self { events: self.events, since: self.since.max(from), until: self.until.min(to) }
+    }
+
     /// How much of it is in a window.
     fn within(&self, (from, to): (Time, Time)) -> Duration {
         self.until.min(to).saturating_since(self.since.max(from))
@@ -141,7 +148,7 @@ fn over_time(
     events: &[Event],
     offers: &[Offer],
     settings: &Settings,
-    of: impl Fn(&Links<'_>) -> Vec<Overload>,
+    of: impl Fn(&Links<'_>, &[&Offer]) -> Vec<Overload>,
 ) -> Vec<Overload> {
     if offers.is_empty() {
         return Vec::new();
@@ -153,8 +160,12 @@ fn over_time(
     let mut lasts: Vec<Stretch> =
         Stretch::all(fabric, events).into_iter().filter(|one| one.within(window) >= lasting).collect();
     lasts.sort_by_key(|one| Reverse(one.within(window)));
-    for Stretch { events: before, since, until } in lasts {
-        let found = of(&Links::after(fabric, &events[..before]));
+    for stretch in lasts {
+        // Flows of a group that arrive for a shorter time are a burst, as those of a shorter state of the links are.
+        let offers: Vec<&Offer> =
+            offers.iter().filter(|offer| stretch.with(offer.span).within(window) >= lasting).collect();
+        let Stretch { events: before, since, until } = stretch;
+        let found = of(&Links::after(fabric, &events[..before]), &offers);
         if !found.is_empty() {
             let until = (until < window.1).then_some(until);
             return found.into_iter().map(|overload| Overload { since, until, ..overload }).collect();
@@ -197,7 +208,7 @@ impl<'a> Links<'a> {
 /// The load on the links in one state of the fabric.
 struct Loads<'a> {
     links: &'a Links<'a>,
-    offers: &'a [Offer],
+    offers: &'a [&'a Offer],
     settings: &'a Settings,
 }
 

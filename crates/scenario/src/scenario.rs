@@ -255,7 +255,7 @@ impl Scenario {
         let settings = self.combinations.iter().filter_map(|of| self.settings(of, &Problems::default()));
         let cold: Vec<_> = settings.filter(|settings| !settings.run.start_is_given).collect();
         let resolves = |settings: &Settings| {
-            settings.descriptor.explores.is_some() && !default_forwarding::is_computed(&settings.scheme)
+            settings.descriptor.explores.is_some() && default_forwarding::resolves(&settings.scheme)
         };
         let resolving = cold.iter().find(|settings| resolves(settings))?.descriptor;
         let other = cold.iter().find(|settings| !resolves(settings))?.descriptor;

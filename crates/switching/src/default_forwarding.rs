@@ -32,6 +32,11 @@ pub fn is_computed(spec: &SchemeSpec) -> bool {
     spec.word("over").is_some_and(|over| over != "arp_path")
 }
 
+/// Whether hosts of an exploring scheme send requests for addresses into the fabric: not where routes forward all frames.
+pub fn resolves(spec: &SchemeSpec) -> bool {
+    spec.word("over") != Some("ecmp")
+}
+
 /// The default forwarding of a whole fabric.
 pub(crate) enum Over {
     /// ARP-Path.

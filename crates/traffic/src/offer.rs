@@ -1,6 +1,6 @@
 //! [`Offer`]: the load that a group offers in expectation; and the load that was actually offered after the draw.
 
-use weft_units::Duration;
+use weft_units::{Duration, Time};
 
 use crate::demand::Demand;
 use crate::flow::{LoadOf, Traffic};
@@ -11,6 +11,8 @@ use crate::places::Places;
 pub struct Offer {
     /// Payload bits per second over all flows.
     pub bps: f64,
+    /// When the first flow may start, and when the last one is expected to.
+    pub span: (Time, Time),
     /// The distribution over hosts and racks.
     pub demand: Demand,
 }

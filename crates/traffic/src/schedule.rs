@@ -3,7 +3,7 @@
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use weft_units::Duration;
+use weft_units::{Duration, Time};
 
 use crate::arrivals::Arrivals;
 use crate::error::TrafficError;
@@ -59,6 +59,8 @@ impl<'a> Schedule<'a> {
         let pattern = drawn.pairs.pattern(places, in_turn, &mut streams.pairs).map_err(pairs)?;
         let batch = pattern.batch();
         let span = duration.saturating_sub(drawn.start).ps() as f64;
+        let from = Time::ZERO + drawn.start;
+        let until = |ps: f64| from + Duration::from_ps(ps as u64);
         let flow_bits = 8.0 * drawn.sizes.mean();
         let made = MAX_FLOWS - room;
         let fits = |flows: f64| match flows <= room as f64 {
@@ -80,7 +82,8 @@ impl<'a> Schedule<'a> {
             let most = drawn.count.ok_or(TrafficError::Unbounded { group })?;
             fits(most as f64)?;
             let times = drawn.arrivals.exactly(most.div_ceil(batch), span, &mut streams.arrivals);
-            let offer = Offer { bps: most as f64 * flow_bits / (span * 1e-12).max(1e-12), demand };
+            let bps = most as f64 * flow_bits / (span * 1e-12).max(1e-12);
+            let offer = Offer { bps, span: (from, until(span)), demand };
             let times = Box::new(times.into_iter());
             return Ok(Self { pattern, times, most, load: None, offer: Some(offer) });
         };
@@ -110,7 +113,8 @@ impl<'a> Schedule<'a> {
         fits(expected.min(most as f64))?;
         let per_ps = flows_per_second / batch as f64 * 1e-12;
         let times = drawn.arrivals.at_rate(per_ps, span, streams.arrivals.clone());
-        let offer = Some(Offer { bps: flows_per_second * flow_bits, demand });
+        let lasts = until(span.min(most as f64 / flows_per_second * 1e12));
+        let offer = Some(Offer { bps: flows_per_second * flow_bits, span: (from, lasts), demand });
         // A Poisson process may exceed its expected number, but never the room.
         let most = most.min(room);
         Ok(Self { pattern, times: Box::new(times), most, load, offer })

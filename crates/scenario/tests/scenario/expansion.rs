@@ -498,6 +498,7 @@ fn a_comparison_in_which_only_some_schemes_resolve_addresses_is_a_warning() {
     assert!(warned("\"ecmp\", \"tcp_path\"", &[]));
     assert!(!warned("\"ecmp\", \"spray\"", &[]) && !warned("\"arp_path\", \"tcp_path\"", &[]));
     assert!(!warned("\"ecmp\", \"tcp_path\"", &["scheme.over=ecmp"]), "computed routes need no ARP");
+    assert!(warned("\"ecmp\", \"tcp_path\"", &["scheme.over=spanning_tree"]), "a tree floods it");
     for start in ["run.warm=true", "run.warm=false"] {
         assert!(!warned("\"ecmp\", \"tcp_path\"", &[start]), "{start}");
     }

@@ -168,6 +168,22 @@ fn flows_that_all_start_at_once_overload_nothing() {
     assert!(under("spanning_tree", listed, SLOW).is_empty());
 }
 
+/// A group of flows that arrive at 150 % of the host links, beside one of 20 %.
+#[test]
+fn a_group_counts_if_its_flows_arrive_for_a_tenth_of_the_window() {
+    let beside = FLOWS.replace("0.8", "0.2").replace("[traffic]", "[[traffic]]");
+    let of = |group: &str| {
+        let small = "[[traffic]]\nsizes = { fixed = \"1 kB\" }\nload = 1.5\nload_of = \"host-links\"\n";
+        under("conga", &format!("{beside}{small}{group}\n"), "").len()
+    };
+    assert!(of("") > 0);
+    // 32 hosts send 60 flows of 1 kB in a microsecond at this load, and the run lasts for a millisecond.
+    for (flows, is_found) in [(60, false), (5_000, false), (7_000, true)] {
+        assert_eq!(of(&format!("flows = {flows}")) > 0, is_found, "{flows}");
+    }
+    assert_eq!(of("start = \"950 us\""), 0);
+}
+
 #[test]
 fn each_scheme_of_a_sweep_is_warned_of_by_its_own_split() {
     let text = format!(

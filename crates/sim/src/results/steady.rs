@@ -12,21 +12,23 @@ use weft_units::{Duration, Time};
 use super::row::FlowRow;
 use crate::record::ControllerReport;
 
-/// Parts of the judged time.
+/// Parts of the judged time, as results show them, and slots of a part, between which chance is measured.
 const PARTS: usize = 5;
+const SLOTS: usize = 4;
+/// The slots from the second part on, of which the first and the second half are compared.
+const COMPARED: usize = (PARTS - 1) * SLOTS;
 /// A run shorter than this many ideal times of its longest flow may be too short.
 const LONGEST: u64 = 10;
 /// It is, if less than this share of the bytes has arrived at the end of arrivals.
 const ARRIVED: f64 = 0.8;
 /// Backlog below this share of all offered bytes changes no mean.
-const MATTERS: f64 = 0.05;
+const MATTERS: f64 = 0.002;
 /// Growth of the backlog, from the third fifth to the mean of the last two, above which it still grows.
 const STILL: f64 = 1.12;
 /// Standard errors by which growth must exceed zero.
 const ERRORS: f64 = 3.0;
-/// Minimum number of receiving hosts to take the error of the growth from its spread over hosts; with fewer, it is taken
-/// from the arrivals.
-const HOSTS: usize = 8;
+/// Range of the correlation between neighbouring slots: few of them show too little of it.
+const CORRELATION: (f64, f64) = (0.3, 0.9);
 /// If events leave less than this share of the time, growth is not judged.
 const REMAINS: f64 = 0.4;
 
@@ -43,10 +45,8 @@ pub struct Steady<'a> {
     longest_of_all: Duration,
     offered: f64,
     remaining: f64,
-    /// Byte-seconds of backlog in each part, over the length of a part.
-    backlog: [f64; PARTS],
-    /// Backlog by receiving host: in the second and third part, and in the last two.
-    at_hosts: Vec<[f64; 2]>,
+    /// Mean backlog in each slot.
+    backlog: [f64; PARTS * SLOTS],
     longest: Duration,
 }
 
@@ -70,8 +70,7 @@ impl<'a> Steady<'a> {
             longest_of_all: Duration::ZERO,
             offered: 0.0,
             remaining: 0.0,
-            backlog: [0.0; PARTS],
-            at_hosts: vec![[0.0; 2]; if span.is_some() { plan.fabric.host_count() } else { 0 }],
+            backlog: [0.0; PARTS * SLOTS],
             longest: Duration::ZERO,
         }
     }
@@ -93,14 +92,14 @@ impl<'a> Steady<'a> {
         self.offered += of.bytes;
         self.remaining += of.at(seconds(to));
         self.longest = self.longest.max(row.ideal.unwrap_or(Duration::ZERO));
-        let (from, length) = (seconds(from), (seconds(to) - seconds(from)) / PARTS as f64);
-        for part in 0..PARTS {
-            let begins = from + length * part as f64;
-            let mean = of.between(begins, begins + length) / length;
-            self.backlog[part] += mean;
-            if part > 0 {
-                self.at_hosts[flow.dst.index()][(part - 1) / 2] += mean / 2.0;
-            }
+        let (from, length) = (seconds(from), (seconds(to) - seconds(from)) / self.backlog.len() as f64);
+        let slot = |time: f64| ((time - from) / length).max(0.0) as usize;
+        let last = of.end.map_or(usize::MAX, slot);
+        for (number, backlog) in
+            self.backlog.iter_mut().enumerate().take(last.saturating_add(1)).skip(slot(of.start))
+        {
+            let begins = from + length * number as f64;
+            *backlog += of.between(begins, begins + length) / length;
         }
     }
 
@@ -165,25 +164,38 @@ impl<'a> Steady<'a> {
 
     /// The backlog of this run.
     fn growth(&self) -> Growth {
-        let growth: Vec<f64> = self
-            .at_hosts
-            .iter()
-            .filter(|host| **host != [0.0; 2])
-            .map(|[early, late]| late - early)
-            .collect();
-        let count = growth.len() as f64;
-        let error = if growth.len() >= HOSTS {
-            let mean = growth.iter().sum::<f64>() / count;
-            let squares: f64 = growth.iter().map(|growth| (growth - mean).powi(2)).sum();
-            (squares / (count - 1.0) * count).sqrt()
-        } else {
-            self.arrivals_error()
-        };
-        Growth { backlog: self.backlog, offered: self.offered, remaining: self.remaining, error }
+        let part = |slots: &[f64]| slots.iter().sum::<f64>() / SLOTS as f64;
+        let mut parts = self.backlog.chunks(SLOTS).map(part);
+        Growth {
+            backlog: std::array::from_fn(|_| parts.next().unwrap_or_default()),
+            offered: self.offered,
+            remaining: self.remaining,
+            error: self.error_over_time().hypot(self.arrivals_error()),
+        }
     }
 
-    /// The standard deviation of the bytes that arrive between the middles of both halves: flows that start together count
-    /// as one.
+    /// The standard error of the growth, from the slots' deviations from a line.
+    fn error_over_time(&self) -> f64 {
+        let compared = &self.backlog[SLOTS..];
+        let count = COMPARED as f64;
+        let middle = (count - 1.0) / 2.0;
+        let mean = compared.iter().sum::<f64>() / count;
+        let at = |number: usize| number as f64 - middle;
+        let squares: f64 = (0..COMPARED).map(|number| at(number).powi(2)).sum();
+        let slope =
+            compared.iter().enumerate().map(|(number, slot)| at(number) * slot).sum::<f64>() / squares;
+        let off: Vec<f64> =
+            compared.iter().enumerate().map(|(number, slot)| slot - mean - slope * at(number)).collect();
+        let variance: f64 = off.iter().map(|off| off * off).sum();
+        let shared: f64 = off.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        let correlation = if variance > 0.0 { shared / variance } else { 0.0 };
+        let correlation = correlation.clamp(CORRELATION.0, CORRELATION.1);
+        let inflation = (1.0 + correlation) / (1.0 - correlation);
+        (variance / (count - 2.0) * (4.0 / count) * inflation).sqrt()
+    }
+
+    /// The standard deviation of the bytes that arrive between the middles of both halves: as much growth is chance. Flows
+    /// that start together count as one.
     fn arrivals_error(&self) -> f64 {
         let Some((from, to)) = self.span else { return 0.0 };
         let at =
@@ -245,8 +257,8 @@ fn after_events(
 
 /// The backlog of one run, or the sum over several of the same point, in bytes.
 ///
-/// A burst late in one run is chance; a fabric that cannot carry a load has a growing backlog in most runs. So runs of
-/// one point are judged together.
+/// A fabric that cannot carry a load has a growing backlog in most runs of a point. So they are judged together, too:
+/// growth that each run alone takes for chance adds up.
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
     /// The mean in each part of the judged time.
@@ -356,7 +368,7 @@ mod tests {
         assert!(judged([10.0, 60.0, 100.0, 150.0, 200.0], 30.0));
         assert!(!judged([10.0, 60.0, 100.0, 150.0, 200.0], 32.0), "below three standard errors");
         assert!(!judged([10.0, 60.0, 100.0, 110.0, 112.0], 1.0), "it no longer grows");
-        assert!(!judged([1.0, 6.0, 10.0, 30.0, 60.0], 1.0), "too little to matter");
+        assert!(!judged([0.1, 0.6, 1.0, 1.5, 1.9], 0.1), "too little to matter");
         assert!(!judged([10.0, 60.0, 100.0, 150.0, 200.0], 0.0), "an unknown error");
         assert!(Growth { backlog: [0.0; 5], offered: 0.0, remaining: 0.0, error: 0.0 }.reason().is_none());
     }
