@@ -17,9 +17,10 @@ from ...scenario import Scenario
 from ..base import Size
 
 CHOSEN = (
-    "CONGA, LetFlow and ConWeave have conweave-ns3's parameters, but each scheme is that of its paper. Slowdown is at "
-    "the sender, as there: the way of the last acknowledgement counts in completion and ideal time. Pairs are random, "
-    "also within a rack, as in conweave-ns3's generator."
+    "CONGA, LetFlow and ConWeave have conweave-ns3's parameters, and CONGA leaves acknowledgements out, as there "
+    "(carriers = data); otherwise each scheme is that of its paper. Slowdown is at the sender, as there: the way of "
+    "the last acknowledgement counts in completion and ideal time. Pairs are random, also within a rack, as in "
+    "conweave-ns3's generator."
 )
 
 LOADS = (50, 80)
@@ -32,7 +33,7 @@ DELAY_S, ANSWER_BITS, RATE_BPS = 1e-6, 50 * 8, 100e9
 SCHEMES = {
     "ecmp": "",
     "letflow": 'gap = "100 us"',
-    "conga": 'gap = "100 us"\ndre_interval = "50 us"\naging = "500 us"',
+    "conga": 'gap = "100 us"\ndre_interval = "50 us"\naging = "500 us"\ncarriers = "data"',
     "conweave": 'waiting = "aside"',
 }
 """The schemes with their parameters."""
