@@ -49,8 +49,10 @@ fn a_datagram_that_a_switch_has_cut_is_lost() {
     assert!(cut > 100, "{cut} cut");
     assert!(kept.flows.iter().all(|flow| flow.end.is_some() == (missing(flow) == 0)), "{:?}", kept.flows);
     // Lost headers were data, too.
-    let ports = format!("{ports}\ntrim_queue = \"2 packets\"");
-    let (report, kept) = run_with_threads(&leaf_spine(&ports, traffic, transport, "limit = \"20 ms\""));
+    let ports = format!("{ports}\ntrim_queue = \"1 packets\"");
+    let pairs: String = (0..7).map(|host| format!("[\"h{host}\", \"h7\"], ")).collect();
+    let traffic = format!("pairs = [{pairs}]\nflows = 7\nsizes = {{ fixed = \"2 MB\" }}");
+    let (report, kept) = run_with_threads(&leaf_spine(&ports, &traffic, transport, "limit = \"20 ms\""));
     let lost = report.counters.packets_dropped.iter().sum::<u64>();
     assert!(lost > 100, "{lost} lost");
     assert_eq!(kept.flows.iter().map(|flow| flow.drops).sum::<u64>(), lost);
