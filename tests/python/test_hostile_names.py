@@ -208,7 +208,12 @@ def test_commands_print_any_name_as_text(tmp_path, name):
         commands += [["fabric", file, "--paths", f"{name}h0", f"{name}nobody"]]
     (_, table, _), (_, rows, _), *of_fabric = seen = printed(*commands)
     assert [obeyed(out + err) for _, out, err in seen] == [[]] * len(seen)
-    assert [(code, err) for code, _, err in seen[:2]] == [(0, "")] * 2
+    assert [code for code, _, _ in seen[:2]] == [0, 0]
+    # A warning of the runs, which has the name, is one line beside the table, and is not printed with the numbers.
+    warning, none = (err for _, _, err in seen[:2])
+    assert warning.startswith("warning: ")
+    assert squeezed(visible(" ".join(name.splitlines()))) in squeezed(warning)
+    assert (warning.count("\n"), none) == (1, "")
     assert squeezed(f"{shown}1") in squeezed(table) or "\n" in name
     assert name in {row["class"] for row in json.loads(rows)["rows"]}
     if of_fabric:

@@ -188,7 +188,8 @@ def warn_of_runs(results: Results, said: Collection[str] = ()) -> None:
     """Print the warnings of finished runs, such as of a deadlock, but not those `said` before."""
     heads = results.aggregates.heads().values()
     counts = Counter(text for head in heads for text in dict.fromkeys(head.get("warnings", ())) if text not in said)
-    for text, count in list(counts.items())[:_WARNED]:
+    for warning, count in list(counts.items())[:_WARNED]:
+        text = visible(" ".join(warning.splitlines()))
         shell.warn(text if count == len(heads) else f"{text} (in {count} of {plural(len(heads), 'run')})")
     if len(counts) > _WARNED:
         shell.warn(f"and {len(counts) - _WARNED} more; `{shell.typed('report', results.path)}` shows all")
