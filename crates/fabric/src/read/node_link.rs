@@ -282,6 +282,12 @@ impl Attributes {
     /// The name of a node under `key`.
     fn name(&self, key: &'static str, missing: &'static str) -> Result<String, Why> {
         let value = self.0.get(key).ok_or(Why::Missing(missing))?;
+        if value.is_f64() && value.as_f64().is_some_and(|number| number.abs() >= EXACT) {
+            return Err(Why::Value {
+                key,
+                why: format!("`{value}` is too large for a number: write it as text"),
+            });
+        }
         name_of(value).ok_or_else(|| Why::Value { key, why: format!("`{value}` names no node") })
     }
 
@@ -296,6 +302,9 @@ impl Attributes {
         others.filter_map(|(key, value)| Some((key.as_str(), text(value)?))).collect()
     }
 }
+
+/// From here on, JSON's numbers with a fraction do not keep all digits.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A node as text: a string, a number, or a list of these, as grid graphs have.
 fn name_of(value: &Value) -> Option<String> {

@@ -222,6 +222,9 @@ fn positions_in_nodes_are_followed_where_the_writer_wrote_positions() {
         let error = parse("o.json", &json(list, nodes, &links)).expect_err(expected).to_string();
         assert!(error.contains(expected), "{error}\nexpected: {expected}");
     }
+    let huge = ["\"id\": 123456789012345678901234567890", "\"id\": 0", "\"id\": 1"];
+    let error = parse("o.json", &json("", huge, &links)).unwrap_err().to_string();
+    assert!(error.contains("`id` is invalid: `1.2345678901234568e+29` is too large for a number"), "{error}");
     let mixed = ["\"source\": 0, \"target\": \"y\""];
     assert!(
         parse("o.json", &json("", named, &mixed)).unwrap_err().to_string().contains("there is no node `0`")
