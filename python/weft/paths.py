@@ -5,7 +5,7 @@ Means over seeds with their 95 % intervals, from ``summary.json`` and the sample
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -32,8 +32,8 @@ class Column:
     title: str
     kind: str
     """A kind of quantity, see `weft.quantity.FORMATS`."""
-    value: Callable[[Run, Json], float | None]
-    """Computes the measure from the run and its summary, or its event; None if undefined."""
+    value: Callable[[Json], float | None]
+    """Computes the measure from the summary of a run (see `sampled`), an event or a collective; None if undefined."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,10 @@ def flood_ratio(summary: Json, *kinds: str) -> float | None:
     return sum(floods[kind] for kind in kinds) / data if data else None
 
 
-def sampled(results: Results) -> Iterator[tuple[Run, Json]]:
-    """Each finished run with its summary, to which the sizes of its switches' tables are added."""
+def sampled(results: Results) -> Callable[[Run, Json], Json]:
+    """Adds the sizes of the switches' tables to the summary of a run."""
     sizes = {row[ENTRY]: row for row in results.aggregates.samples("tables").iter_rows(named=True)}
-    for run, summary in zip(results.finished, results.summaries(), strict=True):
-        yield run, summary | {_SIZES: sizes[run.id]}
+    return lambda run, summary: {**summary, _SIZES: sizes[run.id]}
 
 
 def mean_entries(summary: Json, metric: str = "flow_entries") -> float | None:
@@ -89,7 +88,7 @@ def mean_entries(summary: Json, metric: str = "flow_entries") -> float | None:
     irregularly, so all times with a row count.
 
     Args:
-        summary: From `sampled`.
+        summary: With the sizes that `sampled` adds.
         metric: One of `weft.reduction.TABLE_SIZES`.
     """
     start, end = summary["window_ps"]
@@ -120,33 +119,33 @@ def mean_exploration(summary: Json) -> float | None:
     return total / count if count else None
 
 
-def _late_copies(_: Run, summary: Json) -> float | None:
+def _late_copies(summary: Json) -> float | None:
     flows = summary["counters"]["flows_started"]
     return summary["counters"]["packets_dropped"].get("late_copy", 0) / flows if flows else None
 
 
-def _per_move(_: Run, summary: Json) -> float | None:
+def _per_move(summary: Json) -> float | None:
     moves, late = _over_classes(summary, "moves"), _over_classes(summary, "out_of_order_moved")
     return late / moves if moves and late is not None else None
 
 
 COLUMNS = (
-    Column("path_evenness", "Path evenness", "ratio", lambda _, s: s.get("path_evenness")),
-    Column("explored", "Explorations per run", "count", lambda _, s: _over_classes(s, "explored")),
-    Column("exploration_s", "Mean exploration time", "s", lambda _, s: mean_exploration(s)),
+    Column("path_evenness", "Path evenness", "ratio", lambda s: s.get("path_evenness")),
+    Column("explored", "Explorations per run", "count", lambda s: _over_classes(s, "explored")),
+    Column("exploration_s", "Mean exploration time", "s", mean_exploration),
     Column("late_copies", "Late copies per flow", "ratio", _late_copies),
-    Column("exploration_share", "Exploration traffic", "share", lambda _, s: flood_ratio(s, "exploration")),
-    Column("broadcast_share", "Broadcast traffic", "share", lambda _, s: flood_ratio(s, "broadcast")),
-    Column("flow_entries", "Flow entries per switch", "count", lambda _, s: mean_entries(s)),
-    Column("most_flow_entries", "Max flow entries", "count", lambda _, s: most_entries(s)),
-    Column("moves", "Path changes per run", "count", lambda _, s: _over_classes(s, "moves")),
+    Column("exploration_share", "Exploration traffic", "share", lambda s: flood_ratio(s, "exploration")),
+    Column("broadcast_share", "Broadcast traffic", "share", lambda s: flood_ratio(s, "broadcast")),
+    Column("flow_entries", "Flow entries per switch", "count", mean_entries),
+    Column("most_flow_entries", "Max flow entries", "count", most_entries),
+    Column("moves", "Path changes per run", "count", lambda s: _over_classes(s, "moves")),
     Column("out_of_order_per_move", "Reordered segments per path change", "ratio", _per_move),
 )
 """Path selection: floods are counted into the lowest-tier switches, table entries in all switches."""
 
 
-def _event(key: str, scale: float = 1.0) -> Callable[[Run, Json], float | None]:
-    return lambda _, event: None if event.get(key) is None else event[key] * scale
+def _event(key: str, scale: float = 1.0) -> Callable[[Json], float | None]:
+    return lambda event: None if event.get(key) is None else event[key] * scale
 
 
 EVENT_COLUMNS = (
@@ -164,10 +163,10 @@ EVENT_COLUMNS = (
 """Impact of an event, until the next one."""
 
 
-def _completion(of: Callable[[Sequence[float]], float], key: str, scale: float) -> Callable[[Run, Json], float | None]:
+def _completion(of: Callable[[Sequence[float]], float], key: str, scale: float) -> Callable[[Json], float | None]:
     """A measure of the rounds of a collective; None unless all were completed."""
 
-    def value(_: Run, collective: Json) -> float | None:
+    def value(collective: Json) -> float | None:
         values = [job[key] for job in collective["rounds"]]
         return None if None in values else of(values) * scale
 
@@ -179,7 +178,7 @@ COLLECTIVE_COLUMNS = (
     Column("longest_completion_s", "Max completion time", "s", _completion(max, "completion_ps", 1e-12)),
     Column("bound_s", "Lower bound", "s", _completion(max, "bound_ps", 1e-12)),
     Column("bound_ratio", "Times the bound", "ratio", _completion(fmean, "ratio", 1.0)),
-    Column("unfinished", "Unfinished rounds per run", "count", lambda _, group: float(_unfinished(group))),
+    Column("unfinished", "Unfinished rounds per run", "count", lambda group: float(_unfinished(group))),
 )
 """Rounds of a collective, or a trace whose flows wait for each other."""
 COMPARED_COLUMNS = ("completion_s", "longest_completion_s", "bound_ratio")
@@ -197,8 +196,8 @@ def choices(results: Results) -> list[Row]:
     flooded = any((links[name].cast(pl.Int64) > 0).any() for name in floods)
     if not flooded and not any(_over_classes(head, "explored") for head in heads.values()):
         return []
-    summaries = {run.id: summary for run, summary in sampled(results)}
-    return _rows(results, COLUMNS, lambda run: {"": summaries[run.id]})
+    with_sizes = sampled(results)
+    return _rows(results, COLUMNS, lambda run: {"": with_sizes(run, results.summary_of(run))})
 
 
 def events(results: Results) -> list[Row]:
@@ -241,10 +240,10 @@ def _compared(
 ) -> list[Row]:
     """The rows with their differences from the baseline, over the seeds in which both finished all rounds."""
     columns = [column for column in COLLECTIVE_COLUMNS if column.key in COMPARED_COLUMNS]
-    found: dict[tuple[str, str, str], dict[int, tuple[Run, Json]]] = {}
+    found: dict[tuple[str, str, str], dict[int, Json]] = {}
     for run in results.finished:
         for name, part in parts[run.id].items():
-            found.setdefault((run.point, run.scheme, name), {})[run.seed] = run, part
+            found.setdefault((run.point, run.scheme, name), {})[run.seed] = part
 
     marked = {(row.point, row.scheme) for row in rows if row.mark is not None}
 
@@ -254,12 +253,12 @@ def _compared(
         if row.scheme == baseline or not shared or marked & {(row.point, row.scheme), (row.point, baseline)}:
             return {}
         left_out = (
-            sum(_unfinished(own[seed][1]) for seed in shared),
-            sum(_unfinished(other[seed][1]) for seed in shared),
+            sum(_unfinished(own[seed]) for seed in shared),
+            sum(_unfinished(other[seed]) for seed in shared),
         )
 
-        def values(side: Mapping[int, tuple[Run, Json]], column: Column) -> dict[int, float | None]:
-            return {seed: column.value(*side[seed]) for seed in shared}
+        def values(side: Mapping[int, Json], column: Column) -> dict[int, float | None]:
+            return {seed: column.value(side[seed]) for seed in shared}
 
         return {c.key: difference(values(own, c), values(other, c), left_out) for c in columns}
 
@@ -294,7 +293,7 @@ def _rows(results: Results, columns: Sequence[Column], parts: Callable[[Run], Ma
         for name, part in parts(run).items():
             lists = found.setdefault((run.point, run.scheme, name), {column.key: [] for column in columns})
             for column in columns:
-                lists[column.key].append(column.value(run, part))
+                lists[column.key].append(column.value(part))
     mark = marks(results, ["point", "scheme"])
     return [
         Row(point, scheme, event, {k: estimate(values) for k, values in lists.items()}, mark=mark.get((point, scheme)))

@@ -127,16 +127,6 @@ def without_means(summary: Summary) -> list[str]:
     return ["No point was in a steady state, so there are no means to show.", *notes(summary)]
 
 
-def remark(parts: Mapping[str, Results]) -> str:
-    """Which runs of a study are marked, with the first reason; empty if none is."""
-    found = [group.mark for group in groups(parts)]
-    if not found:
-        return ""
-    marked, every = sum(mark.runs for mark in found), sum(len(part.finished) for part in parts.values())
-    how_many = f"{marked} of {plural(every, 'run')} were not in a steady state"
-    return f"{how_many}, the first {found[0].label}: {found[0].reason}"
-
-
 @dataclass(frozen=True)
 class MarkedGroup:
     """All runs of a scheme at a point of a study's part, at least one of which is marked."""
@@ -169,6 +159,13 @@ def groups(parts: Mapping[str, Results]) -> list[MarkedGroup]:
             if mark is not None:
                 found.append(MarkedGroup(name, ", ".join(filter(None, values)), frozenset(own), mark))
     return found
+
+
+def remark(groups: Sequence[MarkedGroup], parts: Mapping[str, Results]) -> str:
+    """How many runs of a study's parts are in its marked `groups`, at least one, with the first reason."""
+    marked, every = sum(group.mark.runs for group in groups), sum(len(part.finished) for part in parts.values())
+    first = groups[0].mark
+    return f"{marked} of {plural(every, 'run')} were not in a steady state, the first {first.label}: {first.reason}"
 
 
 def without(parts: Mapping[str, Results], groups: Iterable[MarkedGroup]) -> dict[str, Results]:

@@ -121,8 +121,9 @@ impl Stretch {
     }
 
     /// How much of it is in a window.
-    fn within(&self, (from, to): (Time, Time)) -> Duration {
-        self.until.min(to).saturating_since(self.since.max(from))
+    fn within(&self, window: (Time, Time)) -> Duration {
+        let part = self.with(window);
+        part.until.saturating_since(part.since)
     }
 
     /// The times between changes of links, in order. Events that change no link's state or rate have no effect on

@@ -99,9 +99,6 @@ def run(
       weft run mine.toml --capture 'l0->s0' --capture flow:17
       weft run mine/compare.toml --plugin mine
     """
-    from ..results import Results
-    from .show import warn_of_runs
-
     plugin.load(plugins, quiet=quiet)
     plan = read(scenario).with_sets(sets or [])
     if baseline is not None:
@@ -145,6 +142,9 @@ def run(
     _report_captures(outcome)
     if outcome.failed:
         raise _report_failures(outcome.failed, folder, again)
+    from ..results import Results
+    from .show import warn_of_runs
+
     results = Results(folder)
     if quiet:
         warn_of_runs(results, said=warnings)

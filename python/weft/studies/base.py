@@ -306,7 +306,7 @@ class Study(ABC):
             return _undecided(row, matters.text)
 
         rows = [judged(row) for row in outcome.rows]
-        return replace(outcome, rows=rows, remarks=[*outcome.remarks, steadiness.remark(results)])
+        return replace(outcome, rows=rows, remarks=[*outcome.remarks, steadiness.remark(groups, results)])
 
     def publish(self, directory: Path, size: Size, outcome: Outcome, results: dict[str, Results]) -> list[Path]:
         """Write the study's own page and tables into its directory; returns the files, none by default."""

@@ -214,8 +214,8 @@ impl Ends {
             Value::String(text) => text.parse::<f64>().is_ok(),
             _ => false,
         };
-        let mut ends = edges.iter().flat_map(|(edge, _)| ["source", "target"].map(|key| edge.0.get(key)));
-        let all_numbers = !edges.is_empty() && ends.all(|end| end.is_some_and(Value::is_u64));
+        let ends = || edges.iter().flat_map(|(edge, _)| ["source", "target"].map(|key| edge.0.get(key)));
+        let all_numbers = !edges.is_empty() && ends().all(|end| end.is_some_and(Value::is_u64));
         let no_number = !nodes.iter().filter_map(|(node, _)| node.0.get(key)).any(is_number);
         let is_first = file.graph.is_array();
         if !is_first && all_numbers && no_number {
@@ -227,8 +227,7 @@ impl Ends {
         let are_positions = is_first || (all_numbers && no_number);
         if !are_positions && all_numbers && file.links.is_some() && !are_in_order(nodes, key) {
             let positions = 0..nodes.len() as u64;
-            let mut ends = edges.iter().flat_map(|(edge, _)| ["source", "target"].map(|key| edge.0.get(key)));
-            if ends.all(|end| end.and_then(Value::as_u64).is_some_and(|end| positions.contains(&end))) {
+            if ends().all(|end| end.and_then(Value::as_u64).is_some_and(|end| positions.contains(&end))) {
                 notes.add(
                     "`source` and `target` are read as ids of nodes; NetworkX 1.11 writes positions in `nodes` in the same \
                      form: if it wrote this file, write it again with 2.0 or newer",
@@ -304,7 +303,7 @@ impl Attributes {
 }
 
 /// From here on, JSON's numbers with a fraction do not keep all digits.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
 
 /// A node as text: a string, a number, or a list of these, as grid graphs have.
 fn name_of(value: &Value) -> Option<String> {

@@ -41,12 +41,11 @@ pub struct Steady<'a> {
     late: Option<Time>,
     /// The first and the last start of all flows, whether they arrive at a rate or not.
     starts: Option<(Time, Time)>,
-    /// The longest ideal time of all flows.
-    longest_of_all: Duration,
     offered: f64,
     remaining: f64,
     /// Mean backlog in each slot.
     backlog: [f64; PARTS * SLOTS],
+    /// The longest ideal time of the flows that arrive at a rate, or of all if none does.
     longest: Duration,
 }
 
@@ -67,7 +66,6 @@ impl<'a> Steady<'a> {
             span,
             late,
             starts: None,
-            longest_of_all: Duration::ZERO,
             offered: 0.0,
             remaining: 0.0,
             backlog: [0.0; PARTS * SLOTS],
@@ -80,8 +78,11 @@ impl<'a> Steady<'a> {
         let flow = &row.flow;
         let (first, last) = self.starts.unwrap_or((flow.start, flow.start));
         self.starts = Some((first.min(flow.start), last.max(flow.start)));
-        self.longest_of_all = self.longest_of_all.max(row.ideal.unwrap_or(Duration::ZERO));
-        let Some((from, to)) = self.span else { return };
+        let longest = self.longest.max(row.ideal.unwrap_or(Duration::ZERO));
+        let Some((from, to)) = self.span else {
+            self.longest = longest;
+            return;
+        };
         if !self.plan.traffic.arriving.has(flow.id) || flow.start > to {
             return;
         }
@@ -91,7 +92,7 @@ impl<'a> Steady<'a> {
         let of = Waiting { bytes: flow.bytes as f64, start: seconds(flow.start), end: end.map(seconds) };
         self.offered += of.bytes;
         self.remaining += of.at(seconds(to));
-        self.longest = self.longest.max(row.ideal.unwrap_or(Duration::ZERO));
+        self.longest = longest;
         let (from, length) = (seconds(from), (seconds(to) - seconds(from)) / self.backlog.len() as f64);
         let slot = |time: f64| ((time - from) / length).max(0.0) as usize;
         let last = of.end.map_or(usize::MAX, slot);
@@ -164,10 +165,9 @@ impl<'a> Steady<'a> {
 
     /// The backlog of this run.
     fn growth(&self) -> Growth {
-        let part = |slots: &[f64]| slots.iter().sum::<f64>() / SLOTS as f64;
-        let mut parts = self.backlog.chunks(SLOTS).map(part);
+        let slots = |part: usize| self.backlog[part * SLOTS..][..SLOTS].iter();
         Growth {
-            backlog: std::array::from_fn(|_| parts.next().unwrap_or_default()),
+            backlog: std::array::from_fn(|part| slots(part).sum::<f64>() / SLOTS as f64),
             offered: self.offered,
             remaining: self.remaining,
             error: self.error_over_time().hypot(self.arrivals_error()),
@@ -220,7 +220,7 @@ impl<'a> Steady<'a> {
         let busiest = controller?.busiest.as_ref()?;
         let (first, last) = self.starts.filter(|(first, last)| first < last)?;
         let span = last.saturating_since(first);
-        if self.span.is_none() && span <= self.longest_of_all {
+        if self.span.is_none() && span <= self.longest {
             return None;
         }
         let took = busiest.latency * busiest.rules;
@@ -262,7 +262,7 @@ fn after_events(
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
     /// The mean in each part of the judged time.
-    pub backlog: [f64; 5],
+    pub backlog: [f64; PARTS],
     /// Bytes offered.
     pub offered: f64,
     /// Bytes that had not arrived at the end.

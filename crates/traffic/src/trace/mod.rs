@@ -187,7 +187,7 @@ fn read_bytes(text: &str) -> Result<u64, String> {
 
 /// A whole number as programs write one in a column of floating-point numbers: `1000.0` (pandas), `1e+05` (R).
 fn whole(text: &str) -> Option<u64> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
     if let Some(number) = text.strip_suffix(".0") {
         return number.parse().ok();
     }

@@ -43,15 +43,19 @@ def ranking(survey: pl.DataFrame, situation: str) -> list[str]:
 
     Without its heaviest load, a scheme would look better than the others.
     """
-    others = pl.col("sizes").is_in(LARGEST_MB) & (pl.col("sizes") != WORKLOAD[0])
-    rows = survey.filter((pl.col("situation") == situation) & (pl.col("profile") == WORKLOAD[1]) & ~others)
+    rows = _of(survey, situation)
     every = rows.select(key for key in KEYS if key != "scheme").n_unique()
     found = rows.drop_nulls("mean").group_by("scheme").agg(pl.len(), pl.col("mean").mean())
     return found.filter(pl.col("len") == every).sort("mean", "scheme")["scheme"].to_list()
 
 
+def _of(survey: pl.DataFrame, situation: str) -> pl.DataFrame:
+    """The rows of a situation with the workload that runs in all of them; those of permutations have its profile."""
+    others = pl.col("sizes").is_in(LARGEST_MB) & (pl.col("sizes") != WORKLOAD[0])
+    return survey.filter((pl.col("situation") == situation) & (pl.col("profile") == WORKLOAD[1]) & ~others)
+
+
 def _by_seed(survey: pl.DataFrame, situation: str, scheme: str) -> dict[int, float]:
-    """The mean slowdown by seed, over loads, with the workload that runs in all situations."""
-    rows = survey.filter((pl.col("situation") == situation) & (pl.col("scheme") == scheme))
-    rows = rows.filter((pl.col("sizes") == WORKLOAD[0]) & (pl.col("profile") == WORKLOAD[1]))
+    """The mean slowdown by seed, over loads."""
+    rows = _of(survey, situation).filter(pl.col("scheme") == scheme)
     return dict(rows.group_by("seed").agg(pl.col("mean").mean()).iter_rows())

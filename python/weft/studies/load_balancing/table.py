@@ -64,8 +64,8 @@ def without_marked(survey: pl.DataFrame) -> pl.DataFrame:
 def _part(name: str, part: Results) -> pl.DataFrame:
     situation, sizes, profile, *mptcp = name.split("_")
     marks = {run: group.mark.label for group in groups({name: part}) for run in group.runs}
-    rows = []
-    for run, summary in sampled(part):
+    rows, with_sizes = [], sampled(part)
+    for run, summary in zip(part.finished, part.summaries(), strict=True):
         rows.append(
             {
                 "run": run.id,
@@ -76,7 +76,7 @@ def _part(name: str, part: Results) -> pl.DataFrame:
                 "scheme": run.scheme.partition(" ")[0] + (WITH_MPTCP if mptcp else ""),
                 "seed": run.seed,
                 "mark": marks.get(run.id),
-                "entries": _entries(summary),
+                "entries": _entries(with_sizes(run, summary)),
                 "control": _control(summary),
             }
         )

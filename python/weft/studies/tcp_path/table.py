@@ -100,9 +100,9 @@ def gather(results: dict[str, Results]) -> Tables:
         time.append(_time(part, keyed))
         if what == MAIN:
             made.append(_sizes(part, keyed))
-        costs = _costs(part)
-        for run, summary in sampled(part):
-            runs.append(keyed[run.id] | _sums(summary) | {"seconds_per_second": costs.get(run.id)})
+        costs, with_sizes = _costs(part), sampled(part)
+        for run, summary in zip(part.finished, part.summaries(), strict=True):
+            runs.append(keyed[run.id] | _sums(with_sizes(run, summary)) | {"seconds_per_second": costs.get(run.id)})
     return Tables(
         pl.concat(classes) if classes else pl.DataFrame(schema=CLASSES),
         pl.DataFrame(runs, schema=RUNS),
