@@ -193,6 +193,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
     let moving = tokio::spawn(moves::watch(shared.clone()));
     let limiting = tokio::spawn(excess::watch(shared.clone()));
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
+    shared.lock().begin_holds(clock::now());
     let ended = serve(&shared, &links, &mut saved, signals, changes, todo, asked).await;
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     sweeping.abort();

@@ -1,5 +1,6 @@
 //! Killing, stopping or replacing a daemon loses no frame, and the next daemon adopts its state.
 
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use aya::programs::links::{FdLink, PinnedLink};
@@ -45,6 +46,36 @@ fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
         assert!(!two.reach(), "{attach}: still forwarding after down");
         drop(held);
     }
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_daemon_that_starts_slowly_reads_hellos_before_it_takes_neighbours_for_dead() {
+    let pair = Pair::new(&["a"]);
+    let hold = Duration::from_millis(900);
+    let [mut l, _r] =
+        pair.start("mode = \"arp-path\"\nfabric_ports = [\"a\"]\n[hello]\ninterval = \"300 ms\"");
+    l.kill();
+    let (program, lock) = (pair.places.pins.join("l/program"), pair.places.run.join("l.lock"));
+    let pinned = move || std::fs::metadata(&program).map(|pin| pin.ino()).ok();
+    let before = pinned();
+    assert!(before.is_some());
+    std::thread::scope(|scope| {
+        // Stops the daemon once its program has replaced the old one, for longer than the hold time.
+        scope.spawn(move || {
+            wait_for("the program is replaced", 20, || pinned() != before);
+            let pid: i32 = std::fs::read_to_string(lock).expect("a file").trim().parse().expect("a number");
+            for (signal, then) in [(libc::SIGSTOP, 2 * hold), (libc::SIGCONT, Duration::ZERO)] {
+                // SAFETY: no pointers; the daemon runs until the end of the test.
+                assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+                std::thread::sleep(then);
+            }
+        });
+        l.begin();
+    });
+    std::thread::sleep(hold / 2);
+    assert!(!l.log().contains("fallen silent"), "{}", l.log());
+    assert_eq!(l.role("a"), "fabric");
 }
 
 #[test]

@@ -498,8 +498,9 @@ fn in_mode_flow_table_every_switch_goes_by_its_rules_and_there_are_no_tags() {
 #[ignore = "needs root and BPF"]
 fn gates_and_rules_outlive_the_daemon_and_frames_go_on() {
     let pair = Pair::for_tags();
-    // The hold time is longer than both daemons take to start.
-    let [mut left, mut right] = pair.start("mode = \"tag-forward\"\n[hello]\ninterval = \"600 ms\"");
+    // The hold time is longer than both daemons take to start on a busy machine.
+    let config = "mode = \"tag-forward\"\nfabric_ports = [\"a\"]\n[hello]\ninterval = \"600 ms\"\nhold = 20";
+    let [mut left, mut right] = pair.start(config);
     pair.set_gates();
     pair.set_rules();
     lines(&left, &["add-group", "group_id=3,bucket=gate:100,up:48"]);
