@@ -69,6 +69,8 @@ pub struct Collective {
     pub rounds: u64,
     /// When the first round starts.
     pub start: Duration,
+    /// The upper bound of a random delay of each pair of ranks: none of its messages starts earlier.
+    pub jitter: Duration,
     /// Whether messages between two ranks share a connection, in all rounds.
     pub reuse: Reuse,
 }
@@ -261,8 +263,8 @@ mod tests {
 
     fn collective(algorithm: Algorithm, bytes: u64, chunks: u64) -> Collective {
         let compute = Duration::ZERO;
-        let (start, reuse) = (Duration::ZERO, Reuse::default());
-        Collective { algorithm, bytes, chunks, compute, rounds: 1, start, reuse }
+        let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::default());
+        Collective { algorithm, bytes, chunks, compute, rounds: 1, start, jitter, reuse }
     }
 
     /// The bound of one round among `ranks` hosts of 1 Gbps, without delays.

@@ -1,5 +1,6 @@
 //! [`generate`]: turns groups of flows into the flow list of a run.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use rand_core::RngCore;
@@ -191,6 +192,14 @@ impl Making<'_> {
             all.place(&hosts);
         } else {
             all = round;
+        }
+        if collective.jitter > Duration::ZERO {
+            // One delay for each pair: the order of its messages stays.
+            let mut delays = HashMap::new();
+            for flow in &mut all.flows {
+                let delay = delays.entry((flow.src, flow.dst)).or_insert_with(|| unit(&mut streams.jitter));
+                flow.start += Duration::from_ps((*delay * collective.jitter.ps() as f64) as u64);
+            }
         }
         let first = self.drafts.len();
         self.settle(index, group, &mut all)?;
@@ -477,16 +486,53 @@ mod tests {
     }
 
     #[test]
+    fn jitter_gives_each_pair_of_ranks_an_earliest_start_and_changes_nothing_else() {
+        let places = spine_leaf(2, 2, 4);
+        let of = |algorithm, rounds, ms| {
+            let (start, jitter) = (Duration::from_ms(3), Duration::from_ms(ms));
+            let (compute, reuse) = (Duration::ZERO, Reuse::Persistent);
+            let all = Collective { algorithm, bytes: 8000, chunks: 1, compute, rounds, start, jitter, reuse };
+            let ranks = Ranks::Placed(None, Placement::Rack);
+            run(&[group(Flows::Collective(all, ranks))], &places, 1, 3).unwrap()
+        };
+        let start = Time::ZERO + Duration::from_ms(3);
+        for (algorithm, rounds, pairs) in
+            [(Algorithm::AllToAll, 2, 56), (Algorithm::RingAllReduce, 2, 8), (Algorithm::Pipeline, 1, 7)]
+        {
+            let (jittered, same) = (of(algorithm, rounds, 5), of(algorithm, rounds, 0));
+            assert!(same.flows.iter().all(|flow| flow.start == start));
+            let mut delays = HashMap::new();
+            for flow in &jittered.flows {
+                assert!(flow.start >= start && flow.start < start + Duration::from_ms(5), "{flow:?}");
+                let first = *delays.entry((flow.src, flow.dst)).or_insert(flow.start);
+                assert_eq!(first, flow.start, "{algorithm:?}");
+            }
+            assert_eq!(delays.len(), pairs);
+            assert_eq!(delays.values().collect::<HashSet<_>>().len(), pairs, "each has its own delay");
+            // The messages of a connection stay in order.
+            let messages = |traffic: &Traffic| {
+                let ends = (jittered.flows[0].src, jittered.flows[0].dst);
+                let of = traffic.flows.iter().filter(|flow| (flow.src, flow.dst) == ends);
+                of.map(|flow| flow.bytes).collect::<Vec<_>>()
+            };
+            assert_eq!(messages(&jittered), messages(&same));
+            let bounds = |traffic: &Traffic| {
+                traffic.jobs.list().iter().map(|job| (job.bound, job.flows)).collect::<Vec<_>>()
+            };
+            assert_eq!(bounds(&jittered), bounds(&same));
+        }
+    }
+
+    #[test]
     fn what_cannot_be_is_refused() {
         let places = spine_leaf(4, 4, 20);
         let twice = |flow: ListedFlow| vec![group(Flows::Listed(vec![flow.clone(), flow]))];
         let chunks = |chunks| {
             let (algorithm, bytes, compute) = (Algorithm::Pipeline, chunks, Duration::ZERO);
             let ranks = Ranks::Placed(Some(8), Placement::Rack);
-            let start = Duration::ZERO;
-            let reuse = Reuse::default();
+            let (start, jitter, reuse) = (Duration::ZERO, Duration::ZERO, Reuse::default());
             Flows::Collective(
-                Collective { algorithm, bytes, chunks, compute, rounds: 1, start, reuse },
+                Collective { algorithm, bytes, chunks, compute, rounds: 1, start, jitter, reuse },
                 ranks,
             )
         };

@@ -8,7 +8,7 @@ use super::Resolver;
 use crate::section::{At, Key, Kind, Section, key};
 use crate::tree::Value;
 
-/// The keys of a collective, besides `start`.
+/// The keys of a collective, besides `start` and `jitter`.
 pub(crate) const COLLECTIVE_KEYS: &[Key] = &[
     key(
         "collective",
@@ -97,8 +97,8 @@ impl RankSettings {
     }
 }
 
-/// The collective of a group; `start` is the group's.
-pub(crate) fn decode(section: &Section<'_>, start: Duration) -> Option<Collective> {
+/// The collective of a group; `start` and `jitter` are the group's.
+pub(crate) fn decode(section: &Section<'_>, start: Duration, jitter: Duration) -> Option<Collective> {
     let algorithm = section.choice("collective", &Algorithm::ALL.map(|at| (at.name(), at)));
     let bytes = section.need::<Bytes>("bytes");
     let count = |key: &str| match section.node(key) {
@@ -139,6 +139,7 @@ pub(crate) fn decode(section: &Section<'_>, start: Duration) -> Option<Collectiv
         compute: compute?,
         rounds: rounds?,
         start,
+        jitter,
         reuse: reuse?,
     })
 }

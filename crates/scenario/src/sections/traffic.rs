@@ -178,7 +178,7 @@ impl GroupSettings {
             section.problem(entry.span, message, example);
         }
         if !source.is_empty() {
-            let is_start = |name: &str| source == "collective" && name == "start";
+            let is_start = |name: &str| source == "collective" && matches!(name, "start" | "jitter");
             let entries = section.table.0.iter().filter(|entry| {
                 (has(DRAWN_KEYS, &entry.key) && !is_start(&entry.key))
                     || given[1..].contains(&entry.key.as_str())
@@ -197,7 +197,8 @@ impl GroupSettings {
             Some(&"flow_list") => Source::Listed(decode_list(section)?),
             Some(&"collective") => {
                 let ranks = RankSettings::decode(section);
-                Source::Collective(collective::decode(section, span_of(section, "start")?)?, ranks?)
+                let (start, jitter) = (span_of(section, "start")?, span_of(section, "jitter")?);
+                Source::Collective(collective::decode(section, start, jitter)?, ranks?)
             }
             Some(_) => Source::Trace(section.get("trace")?, RankSettings::decode(section)?),
             None => Source::Drawn(Box::new(DrawnSettings::decode(section)?)),

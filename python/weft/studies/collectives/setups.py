@@ -14,7 +14,8 @@ from ...scenario import Scenario
 from ..base import Size
 
 CHOSEN = (
-    "All messages between two ranks share a connection that stays open; of ten rounds, the last three count."
+    "All messages between two ranks share a connection that stays open; they open within 1 ms; of ten"
+    " rounds, the last three count."
     " Packets have 4 096 bytes of payload, TCP starts with a window of a bandwidth-delay product (40 segments), as RoCE"
     " and Ultra Ethernet do by their own rules. Ports follow the hosts: TCP and RoCE 9 MB shared by each switch, with"
     " marks and RoCE without loss, Ultra Ethernet trimming at 200 kB. Ranks are placed at random. The uplink is down"
@@ -27,6 +28,8 @@ STATES = {"whole": "", "failed": 'failed = ["e0-a0"]'}
 
 ROUNDS = 10
 """Rounds of a collective."""
+SPREAD = "1 ms"
+"""The time within which connections open. If all did so at once, TCP-Path's explorations would find all paths idle."""
 WARM_UP = 7
 """So many rounds are left out: the first one opens the connections, and smoc's controller needs up to six to give all
 subflows their paths."""
@@ -160,6 +163,7 @@ collective = "{COLLECTIVES[0]}"
 bytes = "{extent.megabytes} MB"
 placement = "random"
 connections = "persistent"
+jitter = "{SPREAD}"
 repeats = {ROUNDS}
 
 [scheme]
