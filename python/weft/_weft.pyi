@@ -291,6 +291,9 @@ def path_set(nodes: int, edges: list[tuple[int, int]], start: int, end: int, ord
 def nearest(name: str, candidates: list[str]) -> str | None:
     """The candidate closest to a misspelt name; None if none is close."""
 
+ARRIVED: float
+"""If less than this share of the offered bytes has arrived at the end of arrivals, short runs are too short."""
+
 def growth(
     backlog: tuple[float, float, float, float, float], offered: float, remaining: float, error: float
 ) -> str | None:

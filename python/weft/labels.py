@@ -27,7 +27,9 @@ def _spelled(found: re.Match[str]) -> str:
 
 
 def show(value: Any) -> str:
-    """A scenario value as short text; ``1.0`` is ``1``, as in the engine's labels."""
+    """A scenario value as short text; ``1.0`` is ``1``, as in the engine's labels. None is a key that is not given."""
+    if value is None:
+        return "not given"
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer():

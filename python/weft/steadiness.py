@@ -1,7 +1,8 @@
 """Whether runs were in a steady state: what ``summary.json`` says of it, for tables, figures and verdicts.
 
 Each run is judged when it ends (`crates/sim/src/results/steady.rs`). A group of runs is marked if at least one of its
-runs is, or if the backlog grows over all runs of a scheme at a point together: such a mean depends on the time run.
+runs is, or if the backlog grows over all runs of a scheme at a point together: such a mean depends on the time run. One
+that is too short for its largest flow does not count if enough has arrived in all runs of the point together.
 """
 
 from __future__ import annotations
@@ -60,28 +61,43 @@ def mark_of(runs: Iterable[tuple[Hashable, Mapping[str, Any]]]) -> Mark | None:
     """The mark of a group of runs; None if all of them count.
 
     Args:
-        runs: The scheme and point of each run, in any form, and its ``summary.json``. Growth is judged over all runs of
-            one of them.
+        runs: The scheme and point of each run, in any form, and its ``summary.json``. Growth, and the share of bytes
+            that has arrived, are judged over all runs of one of them.
     """
     points: dict[Hashable, list[Mapping[str, Any]]] = {}
     for point, summary in runs:
         points.setdefault(point, []).append(summary)
     found: list[tuple[str, str]] = []
     for summaries in points.values():
+        enough = _share_arrived(summaries) >= _weft.ARRIVED
         alone = [
             (label, "; ".join(summary["steady"].get("reasons") or [""]))
             for summary in summaries
-            if (label := label_of(summary)) is not None
+            if (label := label_of(summary)) is not None and not (enough and label == LABELS["too-short"])
         ]
         together = None if alone else _growth(summaries)
         found += alone if together is None else [(LABELS["growing"], together)] * len(summaries)
     return Mark(found[0][0], len(found), sum(map(len, points.values())), found[0][1]) if found else None
 
 
+def _judged(summaries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What runs say of their backlog; empty unless all do, and are steady or too short."""
+    runs = [summary.get("steady") or {} for summary in summaries]
+    every = all("growth_error_bytes" in run and run["state"] in ("steady", "too-short") for run in runs)
+    return runs if every else []
+
+
+def _share_arrived(summaries: Sequence[Mapping[str, Any]]) -> float:
+    """The share of the bytes offered by these runs that had arrived at the end of arrivals; 0 if not known."""
+    runs = _judged(summaries)
+    offered = sum(run["offered_bytes"] for run in runs)
+    return sum(run["offered_bytes"] * run["arrived_share"] for run in runs) / offered if offered else 0.0
+
+
 def _growth(summaries: Sequence[Mapping[str, Any]]) -> str | None:
     """How the backlog of these runs grows together; None if one was not judged."""
-    runs = [summary.get("steady") or {} for summary in summaries]
-    if not all("growth_error_bytes" in run and run["state"] == "steady" for run in runs):
+    runs = _judged(summaries)
+    if not runs:
         return None
     first, second, third, fourth, last = (
         sum(part) for part in zip(*(run["backlog_bytes"] for run in runs), strict=True)

@@ -13,7 +13,7 @@ from scipy import stats
 import sample
 from weft import Results, ResultsError, Scenario
 from weft.content import Content
-from weft.labels import short_key
+from weft.labels import short_key, show
 from weft.statistics import QUANTILE, quantile
 from weft.summary import METRICS, summarise
 
@@ -236,3 +236,9 @@ def test_a_fabric_and_a_scenario_are_short_in_a_notebook(results):
     assert repr(drawn) == "Fabric('fat-tree k=4': 16 hosts, 20 switches, 48 links)"
     scenario = Scenario.from_text(results.scenario_text)
     assert len(repr(scenario)) < 120
+
+
+def test_values_are_shown_as_a_scenario_writes_them() -> None:
+    values = {"web-search": "web-search", "0.4": 0.4, "1": 1.0, "true": True, '["h0", "h1"]': ["h0", "h1"]}
+    assert {show(value): value for value in values.values()} == values
+    assert show(None) == "not given", "a key that one of two directories does not have"

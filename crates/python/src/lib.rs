@@ -33,6 +33,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tag_forward::Provisioner>()?;
     module.add_function(wrap_pyfunction!(gates::tag_forward_state, module)?)?;
     module.add_function(wrap_pyfunction!(listing::version, module)?)?;
+    module.add("ARRIVED", weft_sim::results::ARRIVED)?;
     module.add_function(wrap_pyfunction!(listing::growth, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schemes, module)?)?;
     module.add_function(wrap_pyfunction!(listing::load_plugin, module)?)?;

@@ -16,7 +16,7 @@ pub use directory::{FILES, ResultError, ResultWriter};
 pub(crate) use jobs::jobs_json;
 pub(crate) use quantile::quantile;
 pub use row::FlowRow;
-pub use steady::{Growth, Steady};
+pub use steady::{ARRIVED, Growth, Steady};
 pub use summary::Summary;
 pub use temporary::is_temporary;
 #[cfg(feature = "schemes")]

@@ -19,8 +19,9 @@ const SLOTS: usize = 4;
 const COMPARED: usize = (PARTS - 1) * SLOTS;
 /// A run shorter than this many ideal times of its longest flow may be too short.
 const LONGEST: u64 = 10;
-/// It is, if less than this share of the bytes has arrived at the end of arrivals.
-const ARRIVED: f64 = 0.8;
+/// It is, if less than this share of the bytes has arrived at the end of arrivals. Several runs of one point are judged by
+/// their sum.
+pub const ARRIVED: f64 = 0.8;
 /// Backlog below this share of all offered bytes changes no mean.
 const MATTERS: f64 = 0.002;
 /// Growth of the backlog, from the third fifth to the mean of the last two, above which it still grows.
