@@ -110,9 +110,10 @@ impl Switch {
     /// Hello messages are read from now on: roles that may expire do so in a hold time. Those that have arrived while
     /// the daemon was starting are still unread.
     pub fn begin_holds(&mut self, now: u64) {
-        let hold = self.hold();
+        self.reads_since = now;
+        let until = now + self.hold();
         for port in self.ports.iter_mut().filter(|port| port.until < NEVER) {
-            port.until = now + hold;
+            port.until = until;
         }
     }
 

@@ -321,6 +321,7 @@ fn load(
         next_greeting: now,
         due: NEVER,
         started: now,
+        reads_since: NEVER,
         started_since_1970: clock::since_1970(),
         adopted: false,
         config,

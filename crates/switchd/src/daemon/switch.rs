@@ -53,6 +53,8 @@ pub struct Switch {
     pub due: u64,
     /// When it started.
     pub started: u64,
+    /// Since when it reads Hello messages, or [`NEVER`].
+    pub reads_since: u64,
     /// The same, in nanoseconds since 1970.
     pub started_since_1970: u64,
     /// Whether it took over the state of an earlier daemon.
@@ -133,13 +135,13 @@ impl Switch {
 
     /// Whether a port that has just come up is a host port at once: a host announces itself only once (gratuitous ARP,
     /// Duplicate Address Detection, the first DHCP DISCOVER), and a bridge forwards that. A port that led to a switch
-    /// waits for a Hello, and so does every port shortly after start, when all switches may be starting.
+    /// waits for a Hello, and so does every port until a hold time after start, when all switches may be starting.
     fn is_for_hosts(&self, number: u16, now: u64) -> bool {
         let port = &self.ports[usize::from(number)];
         match port.led_to {
             _ if !port.may_be_fabric => true,
             Some(led_to) => led_to == Role::Host,
-            None => now >= self.started + self.hold(),
+            None => now >= self.reads_since.saturating_add(self.hold()),
         }
     }
 
