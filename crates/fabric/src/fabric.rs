@@ -60,6 +60,12 @@ impl Fabric {
         &self.notes
     }
 
+    /// The same fabric with one more of these [`notes`](Self::notes).
+    pub fn with_note(mut self, note: String) -> Self {
+        self.notes.push(note);
+        self
+    }
+
     /// How it was built.
     pub fn shape(&self) -> Shape {
         self.shape

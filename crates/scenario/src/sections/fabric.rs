@@ -294,11 +294,13 @@ impl FabricSettings {
         let fabric = match &self.kind {
             Base::File(path) => {
                 let bytes = load(loader, path, problems)?;
-                let fabric = read::file(&path.value, &bytes, &self.spec(self.rate));
-                fabric.map_err(|error| {
+                let read = |spec: &LinkSpec| read::file(&path.value, &bytes, spec);
+                let fabric = read(&self.spec(self.rate)).map_err(|error| {
                     let message = format!("`{}` is not a valid fabric file", path.value);
                     problems.add(Problem::at(path.span, message).label(error.to_string()));
-                })
+                });
+                fabric
+                    .map(|fabric| self.note_keys_without_effect(fabric, &path.value, |spec| read(spec).ok()))
             }
             Base::Shape(shape, counts) => {
                 self.shape(shape, counts).map_err(|error| problems.add(self.blame(counts, &error)))
@@ -318,6 +320,21 @@ impl FabricSettings {
                 problems.add(Problem::at(span, error.to_string()));
             })
             .ok()
+    }
+
+    /// The fabric of a file, with a note of the keys of links that have no effect on it.
+    fn note_keys_without_effect(
+        &self,
+        fabric: Fabric,
+        path: &str,
+        read: impl FnOnce(&LinkSpec) -> Option<Fabric>,
+    ) -> Fabric {
+        let keys = self.links.without_effect(self.rate.map(|at| at.value), &fabric, read);
+        let named: Vec<String> = keys.iter().map(|key| format!("`fabric.{key}`")).collect();
+        let (have, own) = if keys.len() == 1 { ("has", "a value") } else { ("have", "values") };
+        let note =
+            format!("{} {have} no effect: each link of `{path}` has {own} of its own", named.join(", "));
+        if keys.is_empty() { fabric } else { fabric.with_note(note) }
     }
 
     /// The fabric with its single links changed and failed.

@@ -2,7 +2,8 @@
 //! `[[fabric.link]]`.
 
 use weft_fabric::{
-    ClassSpec, FabricError, Limit, LinkSpec, MAX_QUEUES, Overhead, PfcSpec, QueueSpec, RedSpec, Scheduler,
+    ClassSpec, Fabric, FabricError, Limit, LinkSpec, MAX_QUEUES, Overhead, PfcSpec, QueueSpec, RedSpec,
+    Scheduler,
 };
 use weft_units::{Duration, Rate};
 
@@ -57,6 +58,39 @@ const QUEUES_KEYS: &[Key] = &[
         "which queue sends next",
     ),
     key("weights", Kind::Counts, "", "one weight per queue, highest priority first; its share under drr"),
+];
+
+/// A key of `[fabric]` in whose place a link of a file may have a value of its own.
+struct OfFile {
+    name: &'static str,
+    is_given: fn(&LinkSettings) -> bool,
+    /// Whether two links have the same value.
+    is_same: fn(&LinkSpec, &LinkSpec) -> bool,
+}
+
+const fn of_file(
+    name: &'static str,
+    is_given: fn(&LinkSettings) -> bool,
+    is_same: fn(&LinkSpec, &LinkSpec) -> bool,
+) -> OfFile {
+    OfFile { name, is_given, is_same }
+}
+
+/// A queue of a link's own replaces all keys about queues.
+const OF_FILES: [OfFile; 9] = [
+    of_file("delay", |of| of.delay.is_some(), |a, b| a.delay == b.delay),
+    of_file("overhead", |of| of.overhead.is_some(), |a, b| a.overhead == b.overhead),
+    of_file("queue", |of| of.queue.is_some(), |a, b| a.queue.limit == b.queue.limit),
+    of_file(
+        "ecn_threshold",
+        |of| of.ecn_threshold.is_some(),
+        |a, b| a.queue.ecn_threshold == b.queue.ecn_threshold,
+    ),
+    of_file("queues", |of| of.queues.is_some(), |a, b| a.queue.classes == b.queue.classes),
+    of_file("red", |of| of.red.is_some(), |a, b| a.queue.red == b.queue.red),
+    of_file("trim", |of| of.trim.is_some(), |a, b| a.queue.trim == b.queue.trim),
+    of_file("trim_queue", |of| of.trim_queue.is_some(), |a, b| a.queue.trim_queue == b.queue.trim_queue),
+    of_file("pfc", |of| of.pfc.is_some(), |a, b| a.queue.pfc == b.queue.pfc),
 ];
 
 /// Settings of a link; missing ones stay unchanged.
@@ -131,6 +165,37 @@ impl LinkSettings {
             | FabricError::SharedHeadroom { .. } => self.pfc.map(|at| at.span),
             _ => None,
         }
+    }
+
+    /// The given keys that have no effect on a fabric from a file, as each of its links has a value of its own. `read`
+    /// reads the file with other settings.
+    pub(crate) fn without_effect(
+        &self,
+        rate: Option<Rate>,
+        fabric: &Fabric,
+        read: impl FnOnce(&LinkSpec) -> Option<Fabric>,
+    ) -> Vec<&'static str> {
+        let given: Vec<_> = OF_FILES.iter().filter(|key| (key.is_given)(self)).collect();
+        if given.is_empty() && rate.is_none() {
+            return Vec::new();
+        }
+        let spec = self.apply(&LinkSpec::default(), rate);
+        let limit = if spec.queue.limit == Limit::Packets(1) { Limit::Packets(2) } else { Limit::Packets(1) };
+        let other = LinkSpec {
+            rate: Rate::from_bps(spec.rate.bps() ^ 1),
+            delay: Duration::from_ps(spec.delay.ps() ^ 1),
+            queue: QueueSpec::fifo(limit),
+            ..LinkSpec::default()
+        };
+        // Without another value to try, no key is known to have no effect.
+        let Some(tried) = read(&other) else { return Vec::new() };
+        let has_no_effect = |is_same: fn(&LinkSpec, &LinkSpec) -> bool| {
+            let mut links = fabric.links().iter().zip(tried.links());
+            !is_same(&spec, &other) && links.all(|(link, tried)| is_same(&link.spec(), &tried.spec()))
+        };
+        let rate = rate.filter(|_| has_no_effect(|a, b| a.rate == b.rate)).map(|_| "rate");
+        let others = given.into_iter().filter(|key| has_no_effect(key.is_same)).map(|key| key.name);
+        rate.into_iter().chain(others).collect()
     }
 
     /// `spec` with these settings applied.

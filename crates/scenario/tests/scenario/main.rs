@@ -4,6 +4,7 @@ mod bad_input;
 mod events;
 mod expansion;
 mod export;
+mod fabric_files;
 mod overload;
 mod random_input;
 mod schema;

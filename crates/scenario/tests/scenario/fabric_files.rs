@@ -1,0 +1,54 @@
+//! Fabrics from files in a scenario.
+
+use weft_scenario::Scenario;
+
+/// The warning of keys of `[fabric]` without effect on two links, the first with a rate and a queue of its own.
+fn without_effect(keys: &str, second: &str) -> Option<String> {
+    let scenario = format!(
+        "[fabric]\nfile = \"f.toml\"\n{keys}\n[scheme]\nname = \"ecmp\"\n\
+         [traffic]\nflow_list = [{{ src = \"a\", dst = \"b\", bytes = \"1 B\" }}]\n"
+    );
+    let node = |name: &str, role: &str| format!("[[node]]\nname = \"{name}\"\nrole = \"{role}\"\n");
+    let link = |ends: &str, more: &str| format!("[[link]]\nbetween = {ends}\n{more}\n");
+    let file = [
+        node("a", "host"),
+        node("s", "switch"),
+        node("b", "host"),
+        link("[\"a\", \"s\"]", "rate = \"1 Gbps\"\nqueue = \"50 packets\""),
+        link("[\"s\", \"b\"]", second),
+    ]
+    .concat();
+    let scenario = Scenario::parse(&scenario, "s.toml").unwrap_or_else(|error| panic!("{error}"));
+    let warnings = scenario.check(&|_| Ok(file.clone().into_bytes()));
+    let warnings = warnings.unwrap_or_else(|error| panic!("{error}"));
+    warnings.into_iter().find(|text| text.contains("no effect"))
+}
+
+#[test]
+fn keys_that_every_link_of_the_file_overrides_are_a_warning() {
+    let own = "rate = \"2 Gbps\"\nqueue = \"60 packets\"";
+    // A queue of its own has no other key of queues from the scenario.
+    let keys = "rate = \"10 Gbps\"\necn_threshold = \"9 packets\"\ndelay = \"3 us\"";
+    assert_eq!(
+        without_effect(keys, own).as_deref(),
+        Some(
+            "`fabric.rate`, `fabric.ecn_threshold` have no effect: each link of `f.toml` has values of its own"
+        )
+    );
+    let queues = "queues = { weights = [1, 1] }";
+    assert_eq!(
+        without_effect(queues, own).as_deref(),
+        Some("`fabric.queues` has no effect: each link of `f.toml` has a value of its own")
+    );
+    assert_eq!(
+        without_effect("trim = true", own).as_deref(),
+        Some("`fabric.trim` has no effect: each link of `f.toml` has a value of its own")
+    );
+    for (keys, second) in [
+        ("rate = \"10 Gbps\"\nqueues = { weights = [1, 1] }", "delay = \"1 ms\""),
+        ("delay = \"3 us\"\noverhead = \"none\"", own),
+        ("", own),
+    ] {
+        assert_eq!(without_effect(keys, second), None, "{keys}");
+    }
+}
