@@ -1,8 +1,9 @@
 """Whether runs were in a steady state: what ``summary.json`` says of it, for tables, figures and verdicts.
 
 Each run is judged when it ends (`crates/sim/src/results/steady.rs`). A group of runs is marked if at least one of its
-runs is, or if the backlog grows over all runs of a scheme at a point together: such a mean depends on the time run. One
-that is too short for its largest flow does not count if enough has arrived in all runs of the point together.
+runs is: such a mean depends on the time run. The runs of a scheme at a point are judged by their sums, where these tell:
+growth of the backlog in which each run alone could be chance adds up, and growth of one run that is chance does not. One
+that is too short for its largest flow does not count if enough has arrived in all of them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ LABELS = {"overloaded": "unstable", "growing": "unstable", "too-short": "too sho
 
 Runs that are ``steady``, ``static`` or ``not-judged``, and those of an earlier version, are not marked.
 """
+_SUMMED = ("steady", "growing", "too-short")
+"""The states of runs that are judged by their sums."""
 NAMED = 5
 """Maximum number of marked groups that are named."""
 
@@ -52,11 +55,6 @@ class Mark:
         return {"label": self.label, "runs": self.runs, "of": self.of, "reason": self.reason}
 
 
-def label_of(summary: Mapping[str, Any]) -> str | None:
-    """The label of a run that is marked, from its ``summary.json``."""
-    return LABELS.get((summary.get("steady") or {}).get("state", ""))
-
-
 def mark_of(runs: Iterable[tuple[Hashable, Mapping[str, Any]]]) -> Mark | None:
     """The mark of a group of runs; None if all of them count.
 
@@ -66,39 +64,33 @@ def mark_of(runs: Iterable[tuple[Hashable, Mapping[str, Any]]]) -> Mark | None:
     """
     points: dict[Hashable, list[Mapping[str, Any]]] = {}
     for point, summary in runs:
-        points.setdefault(point, []).append(summary)
-    found: list[tuple[str, str]] = []
-    for summaries in points.values():
-        enough = _share_arrived(summaries) >= _weft.ARRIVED
-        alone = [
-            (label, "; ".join(summary["steady"].get("reasons") or [""]))
-            for summary in summaries
-            if (label := label_of(summary)) is not None and not (enough and label == LABELS["too-short"])
-        ]
-        together = None if alone else _growth(summaries)
-        found += alone if together is None else [(LABELS["growing"], together)] * len(summaries)
+        points.setdefault(point, []).append(summary.get("steady") or {})
+    found = [one for runs_of_one in points.values() for one in _marked(runs_of_one)]
     return Mark(found[0][0], len(found), sum(map(len, points.values())), found[0][1]) if found else None
 
 
-def _judged(summaries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """What runs say of their backlog; empty unless all do, and are steady or too short."""
-    runs = [summary.get("steady") or {} for summary in summaries]
-    every = all("growth_error_bytes" in run and run["state"] in ("steady", "too-short") for run in runs)
-    return runs if every else []
+def _marked(runs: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """The label and reason of each marked run of a point."""
+    alone = [
+        (LABELS[run["state"]], "; ".join(run.get("reasons") or [""])) for run in runs if run.get("state") in LABELS
+    ]
+    if not all("growth_error_bytes" in run and run["state"] in _SUMMED for run in runs):
+        return alone
+    long = [run for run in runs if run["state"] != "too-short"]
+    if len(long) < len(runs) and _share_arrived(runs) < _weft.ARRIVED:
+        return [one for one in alone if one[0] == LABELS["too-short"]]
+    reason = _growth(long) if long else None
+    return [(LABELS["growing"], reason)] * len(runs) if reason is not None else []
 
 
-def _share_arrived(summaries: Sequence[Mapping[str, Any]]) -> float:
-    """The share of the bytes offered by these runs that had arrived at the end of arrivals; 0 if not known."""
-    runs = _judged(summaries)
+def _share_arrived(runs: Sequence[Mapping[str, Any]]) -> float:
+    """The share of the bytes offered by these runs that had arrived at the end of arrivals."""
     offered = sum(run["offered_bytes"] for run in runs)
-    return sum(run["offered_bytes"] * run["arrived_share"] for run in runs) / offered if offered else 0.0
+    return sum(run["offered_bytes"] * run["arrived_share"] for run in runs) / offered if offered else 1.0
 
 
-def _growth(summaries: Sequence[Mapping[str, Any]]) -> str | None:
-    """How the backlog of these runs grows together; None if one was not judged."""
-    runs = _judged(summaries)
-    if not runs:
-        return None
+def _growth(runs: Sequence[Mapping[str, Any]]) -> str | None:
+    """How the backlog of these runs grows together; None if it does not, or only by chance."""
     first, second, third, fourth, last = (
         sum(part) for part in zip(*(run["backlog_bytes"] for run in runs), strict=True)
     )

@@ -75,6 +75,9 @@ pub struct GroupSummary {
     pub asked_load: Option<f64>,
 }
 
+/// So many different starts make a list of flows one of arrivals over time.
+pub(crate) const MANY_STARTS: usize = 100;
+
 /// Which flows arrive at a rate, by `load` or `flows_per_second`: only these can be in a steady state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Arriving {
@@ -122,6 +125,9 @@ pub struct Traffic {
     pub offers: Vec<Offer>,
     /// Which flows arrive at a rate.
     pub arriving: Arriving,
+    /// Which flows arrive over time, so that a growing backlog can be noticed: these, and those of lists and traces with
+    /// at least 100 different starts.
+    pub over_time: Arriving,
     /// One entry per group, in order.
     pub groups: Vec<GroupSummary>,
     /// Notes on the result: a group that was cut short, sizes far from their mean.

@@ -1,6 +1,6 @@
 //! [`generate`]: turns groups of flows into the flow list of a run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rand_core::RngCore;
@@ -11,7 +11,7 @@ use crate::collective::Collective;
 use crate::connections::{Connections, Reuse};
 use crate::drafts::{self, Draft};
 use crate::error::TrafficError;
-use crate::flow::{Arriving, GroupSummary, MAX_FLOWS, Traffic};
+use crate::flow::{Arriving, GroupSummary, MANY_STARTS, MAX_FLOWS, Traffic};
 use crate::group::{Drawn, Flows, Group, Intensity};
 use crate::jobs::Job;
 use crate::listed::ListedFlow;
@@ -48,6 +48,7 @@ pub fn generate(
         drafts: Vec::new(),
         offers: Vec::new(),
         at_rate: Vec::new(),
+        over_time_at: Vec::new(),
         over_time: false,
         waits: Waits::default(),
         open: Vec::new(),
@@ -64,6 +65,9 @@ pub fn generate(
         let (expected_mean, asked_load) = match &group.flows {
             Flows::Listed(list) => {
                 making.list(index, group, list)?;
+                if has_many_starts(list) {
+                    making.over_time_at.push(first..making.drafts.len());
+                }
                 making.over_time |= list.iter().any(|flow| flow.start != list[0].start);
                 (None, None)
             }
@@ -94,6 +98,8 @@ struct Making<'a> {
     offers: Vec<Offer>,
     /// Drafts of flows that arrive at a rate.
     at_rate: Vec<Range<usize>>,
+    /// Drafts of lists with [`MANY_STARTS`].
+    over_time_at: Vec<Range<usize>>,
     /// Whether flows arrive over time, so that a load is defined.
     over_time: bool,
     waits: Waits,
@@ -298,8 +304,10 @@ impl Making<'_> {
     }
 
     fn finish(self, ports: &Ports, duration: Duration) -> Result<Traffic, TrafficError> {
-        let Self { places, names, drafts, offers, at_rate, over_time, waits, open, mut traffic, .. } = self;
-        traffic.arriving = arriving(&drafts, at_rate);
+        let Self { places, names, drafts, offers, at_rate, over_time, over_time_at, waits, open, .. } = self;
+        let mut traffic = self.traffic;
+        traffic.arriving = arriving(&drafts, &at_rate);
+        traffic.over_time = arriving(&drafts, &[at_rate, over_time_at].concat());
         let ids = if waits.is_empty() { Vec::new() } else { drafts::ids(&drafts) };
         if !waits.is_empty() {
             (traffic.dependencies, traffic.jobs) = waits.into_tables(&ids);
@@ -314,14 +322,19 @@ impl Making<'_> {
     }
 }
 
+fn has_many_starts(list: &[ListedFlow]) -> bool {
+    let mut starts = HashSet::new();
+    list.iter().any(|flow| starts.insert(flow.start) && starts.len() == MANY_STARTS)
+}
+
 /// The flows of the drafts in `ranges`.
-fn arriving(drafts: &[Draft], ranges: Vec<Range<usize>>) -> Arriving {
+fn arriving(drafts: &[Draft], ranges: &[Range<usize>]) -> Arriving {
     match ranges.iter().map(Range::len).sum::<usize>() {
         0 => Arriving::None,
         all if all == drafts.len() => Arriving::All,
         _ => {
             let (ids, mut flows) = (drafts::ids(drafts), vec![false; drafts.len()]);
-            ranges.into_iter().flatten().for_each(|draft| flows[ids[draft] as usize] = true);
+            ranges.iter().cloned().flatten().for_each(|draft| flows[ids[draft] as usize] = true);
             Arriving::Some(flows)
         }
     }
@@ -329,8 +342,6 @@ fn arriving(drafts: &[Draft], ranges: Vec<Range<usize>>) -> Arriving {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
     use crate::arrivals::Arrivals;
     use crate::collective::Algorithm;
@@ -486,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_gives_each_pair_of_ranks_an_earliest_start_and_changes_nothing_else() {
+    fn jitter_gives_each_pair_of_ranks_an_earliest_start_and_keeps_the_order_of_its_messages() {
         let places = spine_leaf(2, 2, 4);
         let of = |algorithm, rounds, ms| {
             let (start, jitter) = (Duration::from_ms(3), Duration::from_ms(ms));

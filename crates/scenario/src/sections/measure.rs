@@ -14,7 +14,8 @@ pub(crate) const KEYS: &[Key] = &[
         "window",
         Kind::Pair(&Kind::Duration),
         "the whole duration",
-        "only flows that start from the first time to the second count in summaries",
+        "only flows that start from the first time to the second count in summaries; without it, flows of lists, traces and \
+         collectives always do",
     ),
     key("classes", Kind::Table(CLASS_KEYS), "", "size limits of mice, rabbits and elephants"),
     key("baseline", Kind::Text, "", "scheme that summaries and reports compare with"),
@@ -33,15 +34,23 @@ pub struct Measure {
     /// Summaries count flows that start at or after the first time and before the second; averages over time
     /// use the same window. It does not extend beyond the run's limit.
     pub window: (Time, Time),
+    /// Whether the window is not given. Flows that do not arrive at a rate then count whenever they start: those of a
+    /// collective start when the scheme lets them.
+    pub is_whole: bool,
     /// The size limits of mice, rabbits and elephants.
     pub thresholds: Thresholds,
 }
 
 impl Measure {
+    /// Whether a flow that starts at this time counts; `arrives`: at a rate.
+    pub fn counts(&self, start: Time, arrives: bool) -> bool {
+        (self.is_whole && !arrives) || (self.window.0..self.window.1).contains(&start)
+    }
+
     pub(crate) fn decode(section: Option<&Section<'_>>, run: &Run) -> Option<Self> {
         let whole = (Time::ZERO, Time::ZERO + run.duration);
         let interval = (run.duration / 100).max(Duration::from_ps(1));
-        let mut measure = Self { interval, window: whole, thresholds: Thresholds::default() };
+        let mut measure = Self { interval, window: whole, is_whole: true, thresholds: Thresholds::default() };
         let Some(section) = section else { return Some(measure) };
         section.only(&[KEYS]);
         if section.node("interval").is_some() {
@@ -64,6 +73,7 @@ impl Measure {
                 return None;
             }
             measure.window = (Time::ZERO + from.value, Time::ZERO + to.value.min(run.limit));
+            measure.is_whole = false;
         }
         if section.node("classes").is_some() {
             let classes = section.section("classes")?;

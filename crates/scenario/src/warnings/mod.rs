@@ -107,15 +107,15 @@ fn single_links(fabric: &Fabric, transport: &Config) -> Option<String> {
 
 /// Warns of flows that no summary counts.
 fn never_counted(traffic: &Traffic, settings: &Settings) -> Vec<String> {
-    let (from, to) = settings.measure.window;
+    let measure = &settings.measure;
+    let (from, to) = measure.window;
+    let counts = |flow: &Flow| measure.counts(flow.start, traffic.arriving.has(flow.id));
     let end = Time::ZERO + settings.run.limit;
     let late = traffic.flows.iter().filter(|flow| flow.start >= end).count();
     let mut warnings = Vec::new();
     if traffic.flows.is_empty() {
         warnings.push(format!("no flow starts within {}", settings.run.duration));
-    } else if traffic.dependencies.is_empty()
-        && !traffic.flows.iter().any(|flow| (from..to).contains(&flow.start))
-    {
+    } else if traffic.dependencies.is_empty() && !traffic.flows.iter().any(counts) {
         warnings.push(format!("no flow starts in the window from {from} to {to}: summaries are empty"));
     }
     if late > 0 {

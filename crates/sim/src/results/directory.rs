@@ -43,7 +43,8 @@ pub struct ResultWriter<'a> {
 }
 
 impl<'a> ResultWriter<'a> {
-    /// Starts the result `target` of a run of `plan`. Flows that start within its window count as measured.
+    /// Starts the result `target` of a run of `plan`. Flows that [`Measure::counts`](weft_scenario::Measure::counts) are
+    /// marked as measured.
     ///
     /// # Errors
     /// The result cannot be created.
@@ -184,8 +185,7 @@ impl ResultWriter<'_> {
         let long = |value: u64| Cell::Long(i64::try_from(value).ok());
         let count = |value: Option<u64>| Cell::Long(value.and_then(|value| i64::try_from(value).ok()));
         let fct = row.end.map(|end| end.saturating_since(flow.start).ps());
-        let (from, to) = self.plan.measure.window;
-        let measured = flow.start >= from && flow.start < to;
+        let measured = self.plan.measure.counts(flow.start, self.plan.traffic.arriving.has(flow.id));
         self.summary.count(row, measured);
         self.steady.add(row);
         let outcome = self.flows.push(&[

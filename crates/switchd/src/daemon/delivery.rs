@@ -86,17 +86,18 @@ impl Port {
         }
     }
 
-    /// Extends the role of a port, if it can expire: the daemon woke up at `now`, `late` ns late. The first time after a
-    /// Hello there is at least a quarter of the hold time left, to read the messages that have arrived in the meantime
-    /// and to count frames.
-    fn extend(&mut self, now: u64, late: u64, hold: u64) {
-        if self.until == NEVER {
-            return;
+    /// Extends the role of a port, if it can expire and the daemon, which woke up at `now`, is `late` by a quarter of the
+    /// hold time, in ns; returns whether it did. The first time after a Hello there is at least that quarter left, to read
+    /// the messages that have arrived in the meantime and to count frames.
+    fn extend(&mut self, now: u64, late: u64, hold: u64) -> bool {
+        if self.until == NEVER || late < hold / 4 {
+            return false;
         }
         let Delivery { distrusted, extended, .. } = self.delivery;
         let least = if extended { 0 } else { now + hold / 4 };
         self.until = (self.until + late).max(least);
         self.delivery = Delivery { distrusted, extended: true, ..Delivery::default() };
+        true
     }
 }
 
@@ -168,19 +169,17 @@ impl Switch {
     /// The daemon woke up late. Messages received in the meantime are still unread, so hold times are extended.
     pub fn forgive(&mut self, now: u64) {
         let late = now.saturating_sub(self.due);
-        if late < self.hold() / 4 {
-            return;
-        }
+        let mut has_extended = false;
         for number in 0..self.ports.len() as u16 {
             let hold = self.hold_of(number);
-            self.ports[usize::from(number)].extend(now, late, hold);
+            has_extended |= self.ports[usize::from(number)].extend(now, late, hold);
         }
-        if let Some(left_out) = self.quiet.may_say(0, "late", now) {
+        if has_extended && let Some(left_out) = self.quiet.may_say(0, "late", now) {
             let ms = late / 1_000_000;
             tracing::warn!(
                 ms,
                 left_out,
-                "the daemon did not run for a while: the hold times of neighbours are extended by that time"
+                "the daemon did not run for a while: the hold times of neighbours are extended"
             );
         }
     }
@@ -238,7 +237,7 @@ mod tests {
                 let mut port = fabric(0);
                 let (due, now) = (due * MS, (due + late) * MS);
                 port.check(due, HOLD, || 0);
-                port.extend(now, late * MS, HOLD);
+                assert!(port.extend(now, late * MS, HOLD));
                 assert_eq!(
                     port.check(now, HOLD, || 0),
                     Check::Stays,
@@ -248,6 +247,18 @@ mod tests {
                 assert_eq!(wait(&mut port, now, frames).0, Check::Delivers, "woke {late} ms late at {now}");
             }
         }
+    }
+
+    #[test]
+    fn a_daemon_is_late_by_a_quarter_of_the_neighbours_hold_time() {
+        for (hold, late, is_late) in [(300, 74, false), (300, 75, true), (3000, 700, false), (300, 700, true)]
+        {
+            let (hold, late) = (hold * MS, late * MS);
+            let mut port = Port { until: hold, ..fabric(0) };
+            assert_eq!(port.extend(hold - MS + late, late, hold), is_late);
+            assert_eq!(port.until > hold, is_late);
+        }
+        assert!(!Port { until: NEVER, ..fabric(0) }.extend(HOLD, HOLD, HOLD), "a host port has none");
     }
 
     #[test]
