@@ -89,6 +89,52 @@ fn backlog_that_grows_is_found_without_knowing_the_split() {
     assert!(found["arrived_share"].as_f64().unwrap() < 0.9, "{found}");
 }
 
+/// Flows of 50 kB over the one path from leaf 0 to leaf 3, one every so many microseconds.
+fn list(flows: u32, apart: u32) -> String {
+    let flow = |at: u32| {
+        let (src, dst, start) = (at % 4, 12 + at % 4, apart * at);
+        format!("{{ src = \"h{src}\", dst = \"h{dst}\", bytes = \"50 kB\", start = \"{start} us\" }}, ")
+    };
+    format!("flow_list = [{}]\n", (0..flows).map(flow).collect::<String>())
+}
+
+#[test]
+fn lists_of_flows_that_arrive_over_time_are_judged() {
+    // A flow takes 0.4 ms alone; the path carries one every 430 us.
+    let brief = "[measure]\nwindow = [\"0 s\", \"3 ms\"]\n";
+    for (what, flows, apart, rest, state) in [
+        ("twice what the path carries", 300, 200, "", "growing"),
+        ("half of it", 300, 800, "", "steady"),
+        ("too few to judge", 90, 200, "", "static"),
+        ("a burst, over before its largest flow could be", 300, 10, "", "static"),
+        ("a window as short", 300, 200, brief, "static"),
+    ] {
+        let found = steady(&list(flows, apart), "single_path", "10 ms", rest);
+        assert_eq!(found["state"], state, "{what}: {found}");
+    }
+}
+
+#[test]
+fn flows_of_a_list_count_whenever_they_start_unless_a_window_is_given() {
+    for (rest, counted) in [("", 5), ("[measure]\nwindow = [\"0 s\", \"10 ms\"]\n", 3)] {
+        let text = format!(
+            "{FABRIC}[traffic]\n{}[scheme]\nname = \"ecmp\"\n[run]\nduration = \"10 ms\"\n{rest}",
+            list(5, 4000)
+        );
+        let scenario = parsed(&text);
+        let scratch = Scratch::new("steady-late");
+        run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
+        let summary = json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"));
+        let flows: u64 = summary["classes"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|class| class["flows"].as_u64().unwrap())
+            .sum();
+        assert_eq!(flows, counted, "{rest}");
+    }
+}
+
 #[test]
 fn figures_are_those_of_the_flows_that_arrive_at_a_rate() {
     // Of two groups, the listed flow, which lasts to the end, does not count.
