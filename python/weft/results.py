@@ -262,7 +262,7 @@ class Results:
         an idle fabric) and `throughput_bps` (bit/s).
 
         Args:
-            measured: Leave out flows that started outside the scenario's measurement window.
+            measured: Leave out flows that do not count: those that started outside the scenario's measurement window.
         """
         return self.scan_flows(measured=measured).collect()
 

@@ -1,9 +1,9 @@
 """Whether runs were in a steady state: what ``summary.json`` says of it, for tables, figures and verdicts.
 
 Each run is judged when it ends (`crates/sim/src/results/steady.rs`). A group of runs is marked if at least one of its
-runs is: such a mean depends on the time run. The runs of a scheme at a point are judged by their sums, where these tell:
-growth of the backlog in which each run alone could be chance adds up, and growth of one run that is chance does not. One
-that is too short for its largest flow does not count if enough has arrived in all of them.
+runs is: such a mean depends on the time run. The runs of a scheme at a point are judged by their sums, where all have
+been judged: growth of the backlog that could be chance in each run adds up, and chance growth in a single run does
+not. A run that is too short for its largest flow does not count if enough has arrived in all of them.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ def _marked(runs: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     alone = [
         (LABELS[run["state"]], "; ".join(run.get("reasons") or [""])) for run in runs if run.get("state") in LABELS
     ]
-    if not all("growth_error_bytes" in run and run["state"] in _SUMMED for run in runs):
+    if not all(run.get("growth_error_bytes") is not None and run["state"] in _SUMMED for run in runs):
         return alone
     long = [run for run in runs if run["state"] != "too-short"]
     if len(long) < len(runs) and _share_arrived(runs) < _weft.ARRIVED:
-        return [one for one in alone if one[0] == LABELS["too-short"]]
+        return alone
     reason = _growth(long) if long else None
     return [(LABELS["growing"], reason)] * len(runs) if reason is not None else []
 

@@ -132,7 +132,7 @@ def growing(tmp_path: Path, runs: dict[tuple[str, float, int], tuple[str, float]
         # Growth is judged together only where all runs were judged.
         ([("overloaded", 0.0), ("steady", 0.2), ("steady", 0.2)], (1, REASON)),
         ([("not-judged", 0.0), ("steady", 0.2), ("steady", 0.2)], None),
-        # One seed has drawn a large flow late: 79 % of its bytes have arrived, of all three 93 %. Its growth is that flow's.
+        # One seed has drawn a large flow late: 79 % of its bytes have arrived, of all three 93 %. It adds no growth.
         ([("too-short", 0.16), ("steady", -0.05), ("steady", -0.05)], None),
         ([("too-short", 0.4), ("steady", -0.05), ("steady", 0.0)], None),
         # Not in the other seeds either: 79 % of all.

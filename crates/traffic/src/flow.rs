@@ -78,7 +78,7 @@ pub struct GroupSummary {
 /// So many different starts make a list of flows one of arrivals over time.
 pub(crate) const MANY_STARTS: usize = 100;
 
-/// Which flows arrive at a rate, by `load` or `flows_per_second`: only these can be in a steady state.
+/// Which flows arrive, for example at a rate, by `load` or `flows_per_second`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Arriving {
     /// None.
@@ -125,8 +125,8 @@ pub struct Traffic {
     pub offers: Vec<Offer>,
     /// Which flows arrive at a rate.
     pub arriving: Arriving,
-    /// Which flows arrive over time, so that a growing backlog can be noticed: these, and those of lists and traces with
-    /// at least 100 different starts.
+    /// Which flows arrive over time, so that a growing backlog can be noticed: these or, if there are none, those of lists
+    /// and traces with at least 100 different starts.
     pub over_time: Arriving,
     /// One entry per group, in order.
     pub groups: Vec<GroupSummary>,

@@ -307,7 +307,7 @@ impl Making<'_> {
         let Self { places, names, drafts, offers, at_rate, over_time, over_time_at, waits, open, .. } = self;
         let mut traffic = self.traffic;
         traffic.arriving = arriving(&drafts, &at_rate);
-        traffic.over_time = arriving(&drafts, &[at_rate, over_time_at].concat());
+        traffic.over_time = arriving(&drafts, if at_rate.is_empty() { &over_time_at } else { &at_rate });
         let ids = if waits.is_empty() { Vec::new() } else { drafts::ids(&drafts) };
         if !waits.is_empty() {
             (traffic.dependencies, traffic.jobs) = waits.into_tables(&ids);
@@ -502,7 +502,8 @@ mod tests {
         let of = |algorithm, rounds, ms| {
             let (start, jitter) = (Duration::from_ms(3), Duration::from_ms(ms));
             let (compute, reuse) = (Duration::ZERO, Reuse::Persistent);
-            let all = Collective { algorithm, bytes: 8000, chunks: 1, compute, rounds, start, jitter, reuse };
+            // Parts of 1000 and 1001 bytes.
+            let all = Collective { algorithm, bytes: 8003, chunks: 1, compute, rounds, start, jitter, reuse };
             let ranks = Ranks::Placed(None, Placement::Rack);
             run(&[group(Flows::Collective(all, ranks))], &places, 1, 3).unwrap()
         };

@@ -4,7 +4,7 @@ use weft_fabric::build::{self, ThreeLayer};
 use weft_fabric::{Fabric, FabricBuilder, FabricError, HostQueue, LinkSpec, SharedBuffer, read};
 use weft_units::{Duration, Rate};
 
-use super::links::{LINK_KEYS, LinkSettings};
+use super::links::{LINK_KEYS, LinkSettings, replaced_by};
 use super::served::{BUFFER_KEYS, buffer};
 use super::{Loader, load};
 use crate::diagnostic::{Problem, Problems};
@@ -331,9 +331,15 @@ impl FabricSettings {
     ) -> Fabric {
         let keys = self.links.without_effect(self.rate.map(|at| at.value), &fabric, read);
         let named: Vec<String> = keys.iter().map(|key| format!("`fabric.{key}`")).collect();
-        let (have, own) = if keys.len() == 1 { ("has", "a value") } else { ("have", "values") };
-        let note =
-            format!("{} {have} no effect: each link of `{path}` has {own} of its own", named.join(", "));
+        let has = if keys.len() == 1 { "has" } else { "have" };
+        let mut own: Vec<&str> = keys.iter().map(|key| replaced_by(key)).collect();
+        own.dedup();
+        let all = match keys.iter().all(|key| replaced_by(key) == *key) {
+            true => "",
+            false => ", which replaces all keys about queues",
+        };
+        let (named, own) = (named.join(", "), own.join(" and "));
+        let note = format!("{named} {has} no effect: each link of `{path}` has its own {own}{all}");
         if keys.is_empty() { fabric } else { fabric.with_note(note) }
     }
 

@@ -93,6 +93,11 @@ const OF_FILES: [OfFile; 9] = [
     of_file("pfc", |of| of.pfc.is_some(), |a, b| a.queue.pfc == b.queue.pfc),
 ];
 
+/// The attribute of a link of a file that replaces a key of `[fabric]`.
+pub(crate) fn replaced_by(key: &'static str) -> &'static str {
+    if matches!(key, "rate" | "delay" | "overhead") { key } else { "queue" }
+}
+
 /// Settings of a link; missing ones stay unchanged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkSettings {

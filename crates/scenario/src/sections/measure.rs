@@ -31,8 +31,8 @@ const CLASS_KEYS: &[Key] = &[
 pub struct Measure {
     /// The sampling interval.
     pub interval: Duration,
-    /// Summaries count flows that start at or after the first time and before the second; averages over time
-    /// use the same window. It does not extend beyond the run's limit.
+    /// Summaries count flows that start at or after the first time and before the second, see
+    /// [`counts`](Self::counts); averages over time use the same window. It does not extend beyond the run's limit.
     pub window: (Time, Time),
     /// Whether the window is not given. Flows that do not arrive at a rate then count whenever they start: those of a
     /// collective start when the scheme lets them.
@@ -63,13 +63,9 @@ impl Measure {
                 section.problem(to.span, message, format!("expected more than {}", from.value));
                 return None;
             }
-            if from.value >= run.duration {
+            if from.value >= run.limit {
                 let message = format!("no flow starts at {} or later", from.value);
-                section.problem(
-                    from.span,
-                    message,
-                    format!("expected less than the duration, {}", run.duration),
-                );
+                section.problem(from.span, message, format!("expected less than the limit, {}", run.limit));
                 return None;
             }
             measure.window = (Time::ZERO + from.value, Time::ZERO + to.value.min(run.limit));

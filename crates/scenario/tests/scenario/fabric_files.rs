@@ -27,23 +27,23 @@ fn without_effect(keys: &str, second: &str) -> Option<String> {
 #[test]
 fn keys_that_every_link_of_the_file_overrides_are_a_warning() {
     let own = "rate = \"2 Gbps\"\nqueue = \"60 packets\"";
-    // A queue of its own has no other key of queues from the scenario.
-    let keys = "rate = \"10 Gbps\"\necn_threshold = \"9 packets\"\ndelay = \"3 us\"";
-    assert_eq!(
-        without_effect(keys, own).as_deref(),
-        Some(
-            "`fabric.rate`, `fabric.ecn_threshold` have no effect: each link of `f.toml` has values of its own"
-        )
-    );
-    let queues = "queues = { weights = [1, 1] }";
-    assert_eq!(
-        without_effect(queues, own).as_deref(),
-        Some("`fabric.queues` has no effect: each link of `f.toml` has a value of its own")
-    );
-    assert_eq!(
-        without_effect("trim = true", own).as_deref(),
-        Some("`fabric.trim` has no effect: each link of `f.toml` has a value of its own")
-    );
+    for (keys, named, replaced) in [
+        (
+            "rate = \"10 Gbps\"\necn_threshold = \"9 packets\"\ndelay = \"3 us\"",
+            "`fabric.rate`, `fabric.ecn_threshold` have",
+            "rate and queue, which replaces all keys about queues",
+        ),
+        (
+            "queues = { weights = [1, 1] }",
+            "`fabric.queues` has",
+            "queue, which replaces all keys about queues",
+        ),
+        ("trim = true", "`fabric.trim` has", "queue, which replaces all keys about queues"),
+        ("queue = \"9 packets\"\ndelay = \"3 us\"", "`fabric.queue` has", "queue"),
+    ] {
+        let expected = format!("{named} no effect: each link of `f.toml` has its own {replaced}");
+        assert_eq!(without_effect(keys, own), Some(expected));
+    }
     for (keys, second) in [
         ("rate = \"10 Gbps\"\nqueues = { weights = [1, 1] }", "delay = \"1 ms\""),
         ("delay = \"3 us\"\noverhead = \"none\"", own),

@@ -1,8 +1,8 @@
 //! [`Steady`]: whether a run was in a steady state, so that its means do not depend on its length.
 //!
-//! Only flows that arrive over time can be in one: at a rate, or in a list or trace with many starts. What they have offered and what has arrived follow from their starts
-//! and ends, as if each arrived evenly in between. So the judgement costs a run nothing while it is simulated, and an
-//! emulated run gets the same one.
+//! Only flows that arrive over time can be in one: at a rate or, without such flows, in a list or trace with many starts.
+//! What they have offered and what has arrived follow from their starts and ends, as if each arrived evenly in between. So the
+//! judgement costs a run nothing while it is simulated, and an emulated run gets the same one.
 
 use serde_json::{Value, json};
 use weft_scenario::Plan;
@@ -34,7 +34,7 @@ const CORRELATION: (f64, f64) = (0.3, 0.9);
 /// If events leave less than this share of the time, growth is not judged.
 const REMAINS: f64 = 0.4;
 
-/// The flows of a run that arrive at a rate, summed while rows are written.
+/// The flows of a run that arrive over time, summed while rows are written.
 pub struct Steady<'a> {
     plan: &'a Plan,
     /// When judging starts and ends; `None` if no flow arrives over time.
@@ -130,22 +130,23 @@ impl<'a> Steady<'a> {
         let growth = self.growth();
         let arrived = growth.arrived_share();
         // A list may be a burst, which ends before its largest flow could.
-        if self.plan.traffic.arriving == Arriving::None
-            && to.saturating_since(from) < self.longest * LONGEST
-            && beyond.is_empty()
-        {
+        let is_listed = self.plan.traffic.arriving == Arriving::None;
+        if is_listed && to.saturating_since(from) < self.longest * LONGEST && beyond.is_empty() {
             return json!({ "state": "static", "reasons": beyond });
         }
+        let grows = growth.reason().or_else(|| growth.steadily().filter(|_| is_listed));
         let overloads = self.plan.overloads.iter().map(ToString::to_string).collect();
         let judged = [
             ("out-of-range", beyond),
             ("overloaded", overloads),
             ("too-short", self.short(arrived, to.saturating_since(from)).into_iter().collect()),
-            ("growing", growth.reason().filter(|_| self.late.is_none()).into_iter().collect::<Vec<String>>()),
+            ("growing", grows.filter(|_| self.late.is_none()).into_iter().collect::<Vec<String>>()),
             ("not-judged", self.unjudged().into_iter().collect()),
         ];
         let (state, reasons) =
             judged.into_iter().find(|(_, reasons)| !reasons.is_empty()).unwrap_or(("steady", Vec::new()));
+        // All seeds have the flows of a list, so that several say no more than one.
+        let error = (!is_listed).then(|| growth.error.round());
         json!({
             "state": state,
             "reasons": reasons,
@@ -154,7 +155,7 @@ impl<'a> Steady<'a> {
             "offered_bytes": self.offered,
             "arrived_share": arrived,
             "backlog_bytes": growth.backlog.map(f64::round),
-            "growth_error_bytes": growth.error.round(),
+            "growth_error_bytes": error,
             "longest_ideal_ps": self.longest.ps(),
         })
     }
@@ -231,7 +232,7 @@ impl<'a> Steady<'a> {
         let busiest = controller?.busiest.as_ref()?;
         let (first, last) = self.starts.filter(|(first, last)| first < last)?;
         let span = last.saturating_since(first);
-        if self.span.is_none() && span <= self.longest {
+        if self.plan.traffic.arriving == Arriving::None && span <= self.longest {
             return None;
         }
         let took = busiest.latency * busiest.rules;
@@ -289,16 +290,25 @@ impl Growth {
         let (early, late) = (f64::midpoint(second, third), f64::midpoint(fourth, last));
         let grows = late > third * STILL && late > MATTERS * self.offered;
         let is_certain = self.error > 0.0 && late - early >= ERRORS * self.error;
-        (grows && is_certain).then(|| {
-            format!(
-                "the backlog grows: from {} in the second fifth of the arrivals to {} in the last, with {} of the offered \
-                 bytes arrived at their end: more is offered than the fabric carries under this scheme, or run.duration is too \
-                 short for this load",
-                percent(second / self.offered),
-                percent(last / self.offered),
-                percent(self.arrived_share())
-            )
-        })
+        (grows && is_certain).then(|| self.described())
+    }
+
+    /// How the backlog grows, if it does so in each part and keeps much of what is offered: in a list, whose arrivals are given,
+    /// that is no chance, however few the flows are.
+    fn steadily(&self) -> Option<String> {
+        let keeps = self.backlog.is_sorted() && self.arrived_share() < ARRIVED;
+        keeps.then(|| self.described())
+    }
+
+    fn described(&self) -> String {
+        format!(
+            "the backlog grows: from {} in the second fifth of the arrivals to {} in the last, with {} of the offered \
+             bytes arrived at their end: more is offered than the fabric carries under this scheme, or run.duration is too \
+             short for this load",
+            percent(self.backlog[1] / self.offered),
+            percent(self.backlog[PARTS - 1] / self.offered),
+            percent(self.arrived_share())
+        )
     }
 
     fn arrived_share(&self) -> f64 {
@@ -380,6 +390,11 @@ mod tests {
         assert!(!judged([10.0, 60.0, 100.0, 150.0, 200.0], 24.0), "below four standard errors");
         assert!(!judged([10.0, 60.0, 100.0, 105.0, 108.0], 1.0), "it no longer grows");
         assert!(!judged([0.1, 0.6, 1.0, 1.5, 1.9], 0.1), "too little to matter");
+        let listed =
+            |backlog, remaining| Growth { backlog, offered: 1000.0, remaining, error: 1e9 }.steadily();
+        assert!(listed([10.0, 60.0, 100.0, 150.0, 200.0], 201.0).is_some());
+        assert!(listed([10.0, 60.0, 100.0, 150.0, 200.0], 199.0).is_none(), "enough has arrived");
+        assert!(listed([10.0, 60.0, 100.0, 200.0, 199.0], 201.0).is_none(), "not in each part");
         assert!(!judged([10.0, 60.0, 100.0, 150.0, 200.0], 0.0), "an unknown error");
         assert!(Growth { backlog: [0.0; 5], offered: 0.0, remaining: 0.0, error: 0.0 }.reason().is_none());
     }

@@ -105,12 +105,28 @@ fn lists_of_flows_that_arrive_over_time_are_judged() {
     for (what, flows, apart, rest, state) in [
         ("twice what the path carries", 300, 200, "", "growing"),
         ("half of it", 300, 800, "", "steady"),
+        ("a third more, with few flows", 110, 320, "", "growing"),
         ("too few to judge", 90, 200, "", "static"),
         ("a burst, over before its largest flow could be", 300, 10, "", "static"),
         ("a window as short", 300, 200, brief, "static"),
     ] {
         let found = steady(&list(flows, apart), "single_path", "10 ms", rest);
         assert_eq!(found["state"], state, "{what}: {found}");
+    }
+}
+
+#[test]
+fn a_list_beside_flows_at_a_rate_hides_no_growth() {
+    let sizes = small(0.93);
+    for beside in [String::new(), format!("[[traffic]]\n{}", list(150, 2000))] {
+        let text = format!(
+            "{FABRIC}[scheme]\nname = \"conga\"\n[run]\nduration = \"60 ms\"\n[[traffic]]\n{sizes}{beside}"
+        );
+        let scenario = parsed(&text);
+        let scratch = Scratch::new("steady-beside");
+        run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
+        let summary = json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"));
+        assert_eq!(summary["steady"]["state"], "growing", "{}", summary["steady"]);
     }
 }
 
@@ -193,7 +209,17 @@ fn more_rules_than_a_switch_installs_are_out_of_range() {
     assert_eq!(found["state"], "out-of-range", "flows that do not arrive at a rate: {found}");
     // A burst: all start while the first ones still send, and the rules are late once.
     let within = format!("{at_once}jitter = \"1 ms\"\n");
-    for burst in [at_once, &within, &listed(1)] {
+    let many: String = (0..120)
+        .map(|at: u32| {
+            let (src, dst) = (at % 16, (at + 5) % 16);
+            format!(
+                "{{ src = \"h{src}\", dst = \"h{dst}\", bytes = \"1 MB\", start = \"{} us\" }}, ",
+                10 * at
+            )
+        })
+        .collect();
+    let many = format!("flow_list = [{many}]\n");
+    for burst in [at_once, &within, &listed(1), &many] {
         assert_eq!(of("150 us", burst), json!({ "state": "static", "reasons": [] }), "{burst}");
     }
 }
