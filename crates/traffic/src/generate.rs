@@ -48,7 +48,7 @@ pub fn generate(
         drafts: Vec::new(),
         offers: Vec::new(),
         at_rate: Vec::new(),
-        over_time_at: Vec::new(),
+        listed: Vec::new(),
         over_time: false,
         waits: Waits::default(),
         open: Vec::new(),
@@ -66,7 +66,7 @@ pub fn generate(
             Flows::Listed(list) => {
                 making.list(index, group, list)?;
                 if has_many_starts(list) {
-                    making.over_time_at.push(first..making.drafts.len());
+                    making.listed.push(first..making.drafts.len());
                 }
                 making.over_time |= list.iter().any(|flow| flow.start != list[0].start);
                 (None, None)
@@ -99,7 +99,7 @@ struct Making<'a> {
     /// Drafts of flows that arrive at a rate.
     at_rate: Vec<Range<usize>>,
     /// Drafts of lists with [`MANY_STARTS`].
-    over_time_at: Vec<Range<usize>>,
+    listed: Vec<Range<usize>>,
     /// Whether flows arrive over time, so that a load is defined.
     over_time: bool,
     waits: Waits,
@@ -304,10 +304,11 @@ impl Making<'_> {
     }
 
     fn finish(self, ports: &Ports, duration: Duration) -> Result<Traffic, TrafficError> {
-        let Self { places, names, drafts, offers, at_rate, over_time, over_time_at, waits, open, .. } = self;
+        let Self { places, names, drafts, offers, at_rate, listed, over_time, waits, open, .. } = self;
         let mut traffic = self.traffic;
         traffic.arriving = arriving(&drafts, &at_rate);
-        traffic.over_time = arriving(&drafts, if at_rate.is_empty() { &over_time_at } else { &at_rate });
+        traffic.over_time =
+            if at_rate.is_empty() { arriving(&drafts, &listed) } else { traffic.arriving.clone() };
         let ids = if waits.is_empty() { Vec::new() } else { drafts::ids(&drafts) };
         if !waits.is_empty() {
             (traffic.dependencies, traffic.jobs) = waits.into_tables(&ids);

@@ -4,7 +4,7 @@ use weft_fabric::build::{self, ThreeLayer};
 use weft_fabric::{Fabric, FabricBuilder, FabricError, HostQueue, LinkSpec, SharedBuffer, read};
 use weft_units::{Duration, Rate};
 
-use super::links::{LINK_KEYS, LinkSettings, replaced_by};
+use super::links::{LINK_KEYS, LinkSettings};
 use super::served::{BUFFER_KEYS, buffer};
 use super::{Loader, load};
 use crate::diagnostic::{Problem, Problems};
@@ -330,17 +330,17 @@ impl FabricSettings {
         read: impl FnOnce(&LinkSpec) -> Option<Fabric>,
     ) -> Fabric {
         let keys = self.links.without_effect(self.rate.map(|at| at.value), &fabric, read);
-        let named: Vec<String> = keys.iter().map(|key| format!("`fabric.{key}`")).collect();
-        let has = if keys.len() == 1 { "has" } else { "have" };
-        let mut own: Vec<&str> = keys.iter().map(|key| replaced_by(key)).collect();
+        if keys.is_empty() {
+            return fabric;
+        }
+        let named: Vec<String> = keys.iter().map(|(key, _)| format!("`fabric.{key}`")).collect();
+        let mut own: Vec<&str> = keys.iter().map(|(_, own)| *own).collect();
         own.dedup();
-        let all = match keys.iter().all(|key| replaced_by(key) == *key) {
-            true => "",
-            false => ", which replaces all keys about queues",
-        };
+        let has = if keys.len() == 1 { "has" } else { "have" };
+        let replaces_more = keys.iter().any(|(key, own)| key != own);
+        let all = if replaces_more { ", which replaces all keys about queues" } else { "" };
         let (named, own) = (named.join(", "), own.join(" and "));
-        let note = format!("{named} {has} no effect: each link of `{path}` has its own {own}{all}");
-        if keys.is_empty() { fabric } else { fabric.with_note(note) }
+        fabric.with_note(format!("{named} {has} no effect: each link of `{path}` has its own {own}{all}"))
     }
 
     /// The fabric with its single links changed and failed.

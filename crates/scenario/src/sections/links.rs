@@ -60,43 +60,8 @@ const QUEUES_KEYS: &[Key] = &[
     key("weights", Kind::Counts, "", "one weight per queue, highest priority first; its share under drr"),
 ];
 
-/// A key of `[fabric]` in whose place a link of a file may have a value of its own.
-struct OfFile {
-    name: &'static str,
-    is_given: fn(&LinkSettings) -> bool,
-    /// Whether two links have the same value.
-    is_same: fn(&LinkSpec, &LinkSpec) -> bool,
-}
-
-const fn of_file(
-    name: &'static str,
-    is_given: fn(&LinkSettings) -> bool,
-    is_same: fn(&LinkSpec, &LinkSpec) -> bool,
-) -> OfFile {
-    OfFile { name, is_given, is_same }
-}
-
-/// A queue of a link's own replaces all keys about queues.
-const OF_FILES: [OfFile; 9] = [
-    of_file("delay", |of| of.delay.is_some(), |a, b| a.delay == b.delay),
-    of_file("overhead", |of| of.overhead.is_some(), |a, b| a.overhead == b.overhead),
-    of_file("queue", |of| of.queue.is_some(), |a, b| a.queue.limit == b.queue.limit),
-    of_file(
-        "ecn_threshold",
-        |of| of.ecn_threshold.is_some(),
-        |a, b| a.queue.ecn_threshold == b.queue.ecn_threshold,
-    ),
-    of_file("queues", |of| of.queues.is_some(), |a, b| a.queue.classes == b.queue.classes),
-    of_file("red", |of| of.red.is_some(), |a, b| a.queue.red == b.queue.red),
-    of_file("trim", |of| of.trim.is_some(), |a, b| a.queue.trim == b.queue.trim),
-    of_file("trim_queue", |of| of.trim_queue.is_some(), |a, b| a.queue.trim_queue == b.queue.trim_queue),
-    of_file("pfc", |of| of.pfc.is_some(), |a, b| a.queue.pfc == b.queue.pfc),
-];
-
-/// The attribute of a link of a file that replaces a key of `[fabric]`.
-pub(crate) fn replaced_by(key: &'static str) -> &'static str {
-    if matches!(key, "rate" | "delay" | "overhead") { key } else { "queue" }
-}
+/// Whether two links have the same value of a key.
+type Same = fn(&LinkSpec, &LinkSpec) -> bool;
 
 /// Settings of a link; missing ones stay unchanged.
 #[derive(Clone, Debug, Default)]
@@ -172,16 +137,30 @@ impl LinkSettings {
         }
     }
 
-    /// The given keys that have no effect on a fabric from a file, as each of its links has a value of its own. `read`
-    /// reads the file with other settings.
+    /// The given keys that have no effect on a fabric from a file, each with the attribute that all of its links have instead:
+    /// a queue replaces all keys about queues. `read` reads the file with other settings.
     pub(crate) fn without_effect(
         &self,
         rate: Option<Rate>,
         fabric: &Fabric,
         read: impl FnOnce(&LinkSpec) -> Option<Fabric>,
-    ) -> Vec<&'static str> {
-        let given: Vec<_> = OF_FILES.iter().filter(|key| (key.is_given)(self)).collect();
-        if given.is_empty() && rate.is_none() {
+    ) -> Vec<(&'static str, &'static str)> {
+        let same_limit: Same = |a, b| a.queue.limit == b.queue.limit;
+        let keys: [(_, _, Same); 10] = [
+            ("rate", rate.is_some(), |a, b| a.rate == b.rate),
+            ("delay", self.delay.is_some(), |a, b| a.delay == b.delay),
+            ("overhead", self.overhead.is_some(), |a, b| a.overhead == b.overhead),
+            ("queue", self.queue.is_some(), same_limit),
+            ("ecn_threshold", self.ecn_threshold.is_some(), |a, b| {
+                a.queue.ecn_threshold == b.queue.ecn_threshold
+            }),
+            ("queues", self.queues.is_some(), |a, b| a.queue.classes == b.queue.classes),
+            ("red", self.red.is_some(), |a, b| a.queue.red == b.queue.red),
+            ("trim", self.trim.is_some(), |a, b| a.queue.trim == b.queue.trim),
+            ("trim_queue", self.trim_queue.is_some(), |a, b| a.queue.trim_queue == b.queue.trim_queue),
+            ("pfc", self.pfc.is_some(), |a, b| a.queue.pfc == b.queue.pfc),
+        ];
+        if keys.iter().all(|(_, is_given, _)| !is_given) {
             return Vec::new();
         }
         let spec = self.apply(&LinkSpec::default(), rate);
@@ -194,13 +173,17 @@ impl LinkSettings {
         };
         // Without another value to try, no key is known to have no effect.
         let Some(tried) = read(&other) else { return Vec::new() };
-        let has_no_effect = |is_same: fn(&LinkSpec, &LinkSpec) -> bool| {
+        let has_no_effect = |is_same: Same| {
             let mut links = fabric.links().iter().zip(tried.links());
             !is_same(&spec, &other) && links.all(|(link, tried)| is_same(&link.spec(), &tried.spec()))
         };
-        let rate = rate.filter(|_| has_no_effect(|a, b| a.rate == b.rate)).map(|_| "rate");
-        let others = given.into_iter().filter(|key| has_no_effect(key.is_same)).map(|key| key.name);
-        rate.into_iter().chain(others).collect()
+        let is_replaced = has_no_effect(same_limit);
+        let idle = keys.into_iter().filter(|(_, is_given, is_same)| *is_given && has_no_effect(*is_same));
+        idle.map(|(key, ..)| match key {
+            "rate" | "delay" | "overhead" => (key, key),
+            _ => (key, if is_replaced { "queue" } else { key }),
+        })
+        .collect()
     }
 
     /// `spec` with these settings applied.

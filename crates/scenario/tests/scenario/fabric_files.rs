@@ -4,6 +4,11 @@ use weft_scenario::Scenario;
 
 /// The warning of keys of `[fabric]` without effect on two links, the first with a rate and a queue of its own.
 fn without_effect(keys: &str, second: &str) -> Option<String> {
+    noted(keys, ["rate = \"1 Gbps\"\nqueue = \"50 packets\"", second])
+}
+
+/// The same for any two links.
+fn noted(keys: &str, [first, second]: [&str; 2]) -> Option<String> {
     let scenario = format!(
         "[fabric]\nfile = \"f.toml\"\n{keys}\n[scheme]\nname = \"ecmp\"\n\
          [traffic]\nflow_list = [{{ src = \"a\", dst = \"b\", bytes = \"1 B\" }}]\n"
@@ -14,7 +19,7 @@ fn without_effect(keys: &str, second: &str) -> Option<String> {
         node("a", "host"),
         node("s", "switch"),
         node("b", "host"),
-        link("[\"a\", \"s\"]", "rate = \"1 Gbps\"\nqueue = \"50 packets\""),
+        link("[\"a\", \"s\"]", first),
         link("[\"s\", \"b\"]", second),
     ]
     .concat();
@@ -44,6 +49,12 @@ fn keys_that_every_link_of_the_file_overrides_are_a_warning() {
         let expected = format!("{named} no effect: each link of `f.toml` has its own {replaced}");
         assert_eq!(without_effect(keys, own), Some(expected));
     }
+    // Without a queue of its own, a link has the scenario's, but for the threshold.
+    let threshold = "ecn_threshold = \"5 packets\"";
+    assert_eq!(
+        noted("queue = \"9 packets\"\necn_threshold = \"7 packets\"", [threshold; 2]).as_deref(),
+        Some("`fabric.ecn_threshold` has no effect: each link of `f.toml` has its own ecn_threshold")
+    );
     for (keys, second) in [
         ("rate = \"10 Gbps\"\nqueues = { weights = [1, 1] }", "delay = \"1 ms\""),
         ("delay = \"3 us\"\noverhead = \"none\"", own),

@@ -25,10 +25,15 @@ fn steady(traffic: &str, scheme: &str, duration: &str, rest: &str) -> Value {
     let text = format!(
         "{FABRIC}[traffic]\n{traffic}[scheme]\nname = \"{scheme}\"\n[run]\nduration = \"{duration}\"\nlimit = \"20 s\"\n{rest}"
     );
-    let scenario = parsed(&text);
+    summary(&text)["steady"].clone()
+}
+
+/// The `summary.json` of the scenario's first run.
+fn summary(text: &str) -> Value {
+    let scenario = parsed(text);
     let scratch = Scratch::new("steady");
     run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
-    json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"))["steady"].clone()
+    json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"))
 }
 
 #[test]
@@ -122,10 +127,7 @@ fn a_list_beside_flows_at_a_rate_hides_no_growth() {
         let text = format!(
             "{FABRIC}[scheme]\nname = \"conga\"\n[run]\nduration = \"60 ms\"\n[[traffic]]\n{sizes}{beside}"
         );
-        let scenario = parsed(&text);
-        let scratch = Scratch::new("steady-beside");
-        run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
-        let summary = json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"));
+        let summary = summary(&text);
         assert_eq!(summary["steady"]["state"], "growing", "{}", summary["steady"]);
     }
 }
@@ -137,10 +139,7 @@ fn flows_of_a_list_count_whenever_they_start_unless_a_window_is_given() {
             "{FABRIC}[traffic]\n{}[scheme]\nname = \"ecmp\"\n[run]\nduration = \"10 ms\"\n{rest}",
             list(5, 4000)
         );
-        let scenario = parsed(&text);
-        let scratch = Scratch::new("steady-late");
-        run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
-        let summary = json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"));
+        let summary = summary(&text);
         let flows: u64 = summary["classes"]
             .as_object()
             .unwrap()
@@ -160,10 +159,7 @@ fn figures_are_those_of_the_flows_that_arrive_at_a_rate() {
         "{FABRIC}[scheme]\nname = \"ecmp\"\n[run]\nduration = \"10 ms\"\n[[traffic]]\n{}{list}",
         small(0.3)
     );
-    let scenario = parsed(&text);
-    let scratch = Scratch::new("steady-mixed");
-    run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
-    let summary = json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"));
+    let summary = summary(&text);
     let found = &summary["steady"];
     assert_eq!(found["state"], "steady", "{found}");
     let offered = found["offered_bytes"].as_f64().unwrap();
@@ -183,12 +179,7 @@ fn more_rules_than_a_switch_installs_are_out_of_range() {
             "{fabric}{mptcp}[traffic]\n{traffic}[scheme]\nname = \"smoc\"\nrule_latency = \"{latency}\"\n[run]\nduration = \"10 ms\"\n"
         )
     };
-    let of = |latency: &str, traffic: &str| {
-        let scenario = parsed(&text(latency, traffic));
-        let scratch = Scratch::new("steady-rules");
-        run(&scenario, scratch.path(), 1, &mut |_: &Event<'_>| true).unwrap();
-        json_in(&scratch.join("runs").join(&scenario.points()[0].id).join("summary.json"))["steady"].clone()
-    };
+    let of = |latency: &str, traffic: &str| summary(&text(latency, traffic))["steady"].clone();
     let found = of("150 us", &small(0.2));
     assert_eq!(found["state"], "out-of-range", "{found}");
     let reason = found["reasons"][0].as_str().unwrap();

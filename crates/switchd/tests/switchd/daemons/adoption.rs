@@ -80,14 +80,13 @@ fn a_daemon_that_starts_slowly_reads_hellos_before_it_decides_on_ports() {
     let config = "mode = \"arp-path\"\nports = [\"h\", \"a\"]\n[hello]\ninterval = \"500 ms\"";
     let hold = Duration::from_millis(1500);
     let _right = Switch::start(&pair.right, &pair.places, "r", config);
-    let left = start_slowly(&pair, hold, || Switch::start(&pair.left, &pair.places, "l", config));
+    let mut left = start_slowly(&pair, hold, || Switch::start(&pair.left, &pair.places, "l", config));
     left.wait_roles(&[("a", "fabric"), ("h", "host")]);
     let of = |port: &str, role: &str| {
         let is = |line: &&str| line.contains(&format!("interface={port}")) && line.contains(role);
         left.log().lines().filter(is).count()
     };
     assert_eq!((of("a", "role=Host"), of("h", "role=Host")), (0, 1), "{}", left.log());
-    let mut left = left;
     left.kill();
     let left = start_slowly(&pair, hold, || {
         left.begin();
