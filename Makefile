@@ -23,7 +23,7 @@ NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
 .PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint style \
-	format bench bench-paths bench-switch bench-tags bench-controller bench-results fuzz conformance hostile parity deb \
+	format bench bench-paths bench-switch bench-tags bench-controller bench-results bench-build fuzz conformance hostile parity deb \
 	deb-weft wheel sdist check-wheel project \
 	ns3 mptcp captures system system-bpf system-bench system-emulation system-install system-oracles system-test clean help
 
@@ -187,6 +187,9 @@ bench-controller: $(VENV)/.controller $(VENV)/.dev | system ## benchmark the con
 
 bench-results: $(VENV)/.dev $(VENV)/.weft ## benchmark summary, report and query on 2 000 runs with 10 million flows (10 minutes; BENCH="--quick")
 	$(PYTHON) -m benches.results $(BENCH)
+
+bench-build: $(VENV)/.dev ## time a newcomer's first builds in fresh clones (20 minutes; BENCH="--rounds 1")
+	$(PYTHON) -m benches.build $(BENCH)
 
 fuzz: | system ## fuzz parsers, frames and TCP, a minute per target (needs cargo-fuzz)
 	sh scripts/fuzz.sh

@@ -1,7 +1,6 @@
 //! Schemes compiled into modules of their own.
 //!
-//! A module is a dynamic library with a [`Scheme`] and its own copy of the engine, so that the switch is compiled into the
-//! loop like every scheme of Weft. `weft run` passes it a scenario and a run, and the module writes the result. All that
+//! A module is a dynamic library with a [`Scheme`] and its own copy of the engine. `weft run` passes it a scenario and a run, and the module writes the result. All that
 //! crosses the border are bytes and a few counters ([`abi`]), so that the two may be built by different compilers. They
 //! must be built from the same sources, for otherwise their results could differ: a module states its [`abi::IDENTITY`]
 //! first.

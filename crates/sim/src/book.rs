@@ -107,12 +107,12 @@ impl<'a> Book<'a> {
     }
 
     /// Enters news; records a flow once both sides have left.
-    pub fn enter<R: Recorder>(
+    pub fn enter(
         &mut self,
         at: Time,
         news: News,
         flows: &[Flow],
-        recorder: &mut R,
+        recorder: &mut dyn Recorder,
     ) -> Option<Consequence> {
         match news {
             News::Opened(strand, tuple) => {
@@ -267,7 +267,7 @@ impl<'a> Book<'a> {
         self.active.iter().filter(|(_, active)| active.end.is_none()).map(|(flow, _)| *flow)
     }
 
-    fn record<R: Recorder>(&mut self, flow: &Flow, active: Active, recorder: &mut R) {
+    fn record(&mut self, flow: &Flow, active: Active, recorder: &mut dyn Recorder) {
         for tuple in active.seen.iter().filter_map(|seen| seen.tuple) {
             // A later message on the connection has the same tuple.
             if self.tuples.get(&tuple).is_some_and(|strand| strand.flow == flow.id.0) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use weft_fabric::EqualCost;
 use weft_scenario::LinkChange;
-use weft_switching::{Forwarding, Header, Switch};
+use weft_switching::Forwarding;
 use weft_units::{Duration, LinkId, Time};
 
 use crate::book::{Book, Consequence};
@@ -22,6 +22,7 @@ use crate::partition::{Notice, Partition};
 use crate::record::{Counters, LinkReport, Recorder, RunReport};
 use crate::setup::{Progress, Setup};
 use crate::trace::{TraceEvent, Tracer, Untraced};
+use crate::trace_mode::TraceMode;
 use crate::waiting::point_of;
 use crate::window::Window;
 
@@ -31,21 +32,6 @@ const MANY: u32 = 1 << 16;
 const WINDOWS: u32 = 1 << 4;
 /// The shortest time.
 const INSTANT: Duration = Duration::from_ps(1);
-
-/// Passes trace events on to a recorder.
-struct Traced<'r, R>(&'r mut R);
-
-impl<R: Recorder> Tracer for Traced<'_, R> {
-    const TRACES: bool = true;
-
-    fn trace(&mut self, time: Time, event: TraceEvent<'_>) {
-        self.0.trace(time, event);
-    }
-
-    fn followed(&self) -> Option<Header> {
-        self.0.followed()
-    }
-}
 
 /// A run, as it is between windows.
 pub struct Conductor<'a> {
@@ -93,7 +79,7 @@ impl<'a> Conductor<'a> {
     }
 
     /// The rules that are installed before the start.
-    pub fn start<S: Switch, H: Hosts>(&mut self, floor: &Floor<'_, S, H>) {
+    pub fn start<H: Hosts>(&mut self, floor: &Floor<'_, H>) {
         for effect in self.central.iter_mut().flat_map(|central| central.start(self.setup.fabric)) {
             carry_out(effect, floor, &mut Untraced);
         }
@@ -101,11 +87,11 @@ impl<'a> Conductor<'a> {
     }
 
     /// The main loop; returns whether the run was stopped.
-    pub fn drive<S: Switch, H: Hosts, R: Recorder>(
+    pub fn drive<H: Hosts, M: TraceMode>(
         &mut self,
-        floor: &Floor<'_, S, H>,
+        floor: &Floor<'_, H>,
         progress: &Progress,
-        recorder: &mut R,
+        recorder: &mut dyn Recorder,
     ) -> bool {
         let undivided = floor.count() == 1;
         let after_limit = self.setup.limit + INSTANT;
@@ -137,21 +123,18 @@ impl<'a> Conductor<'a> {
                 }
                 match what {
                     Global::Sample => self.sample(time, floor, recorder),
-                    _ if R::TRACES => self.act(what, time, floor, &mut Traced(recorder)),
-                    _ => self.act(what, time, floor, &mut Untraced),
+                    _ => self.act(what, time, floor, &mut M::tracer(recorder)),
                 }
                 floor.settle();
             } else if first >= end {
                 return false;
-            } else if undivided && R::TRACES {
-                floor.work_alone(pause, MANY, &mut Traced(recorder));
             } else if undivided {
-                floor.work_alone(pause, MANY, &mut Untraced);
+                floor.work_alone(pause, MANY, &mut M::tracer(recorder));
             } else {
                 floor.work(pause.min(first + self.step));
                 if let Some(loads) = &progress.loads {
                     let events =
-                        |part: &Partition<'_, S, H>| part.net.counters.events + part.net.counters.packet_hops;
+                        |part: &Partition<'_, H>| part.net.counters.events + part.net.counters.packet_hops;
                     let events: Vec<u64> = floor.parts().map(|part| events(&part)).collect();
                     loads.lock().unwrap_or_else(PoisonError::into_inner).add(&events);
                 }
@@ -171,13 +154,7 @@ impl<'a> Conductor<'a> {
         all.filter(|(time, _)| *time < Time::MAX).min_by_key(|(time, _)| *time)
     }
 
-    fn act<S: Switch, H: Hosts, T: Tracer>(
-        &mut self,
-        what: Global,
-        now: Time,
-        floor: &Floor<'_, S, H>,
-        tracer: &mut T,
-    ) {
+    fn act<H: Hosts, T: Tracer>(&mut self, what: Global, now: Time, floor: &Floor<'_, H>, tracer: &mut T) {
         match what {
             Global::Fault => self.fault(now, floor, tracer),
             Global::Reroute => {
@@ -199,7 +176,7 @@ impl<'a> Conductor<'a> {
     }
 
     /// Enters the news of all partitions in the book, in order of time, and sends out the notices that follow.
-    fn join<S: Switch, H: Hosts, R: Recorder>(&mut self, floor: &Floor<'_, S, H>, recorder: &mut R) {
+    fn join<H: Hosts>(&mut self, floor: &Floor<'_, H>, recorder: &mut dyn Recorder) {
         let mut entries: Vec<Entry> = Vec::new();
         for mut part in floor.parts() {
             let journal = &mut part.net.journal;
@@ -232,7 +209,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    fn notify<S: Switch, H: Hosts>(&self, at: Time, consequence: Consequence, floor: &Floor<'_, S, H>) {
+    fn notify<H: Hosts>(&self, at: Time, consequence: Consequence, floor: &Floor<'_, H>) {
         let host = |flow: FlowNumber, side: usize| {
             let flow = &self.setup.flows[flow as usize];
             self.setup.fabric.host_node([flow.src, flow.dst][side])
@@ -248,7 +225,7 @@ impl<'a> Conductor<'a> {
     }
 
     /// Applies a failure, restoration or change of links.
-    fn fault<S: Switch, H: Hosts, T: Tracer>(&mut self, now: Time, floor: &Floor<'_, S, H>, tracer: &mut T) {
+    fn fault<H: Hosts, T: Tracer>(&mut self, now: Time, floor: &Floor<'_, H>, tracer: &mut T) {
         let faults = self.setup.faults;
         let fault = &faults[self.next_fault];
         self.next_fault += 1;
@@ -265,11 +242,11 @@ impl<'a> Conductor<'a> {
     }
 
     /// Takes links down or up; returns that routes have to follow.
-    fn switch<S: Switch, H: Hosts, T: Tracer>(
+    fn switch<H: Hosts, T: Tracer>(
         &mut self,
         now: Time,
         (links, up): (&[LinkId], bool),
-        floor: &Floor<'_, S, H>,
+        floor: &Floor<'_, H>,
         tracer: &mut T,
     ) -> bool {
         let fabric = self.setup.fabric;
@@ -297,12 +274,12 @@ impl<'a> Conductor<'a> {
     }
 
     /// Changes rates and losses of links; returns whether routes have to follow.
-    fn change<S: Switch, H: Hosts>(
+    fn change<H: Hosts>(
         &mut self,
         now: Time,
         links: &[LinkId],
         change: &LinkChange,
-        floor: &Floor<'_, S, H>,
+        floor: &Floor<'_, H>,
     ) -> bool {
         self.book.event(now, &[]);
         let is_gray = change.loss.is_some() || change.blackhole.is_some();
@@ -320,7 +297,7 @@ impl<'a> Conductor<'a> {
     }
 
     /// Recomputes the routes from the links' current states and rates.
-    fn reroute<S: Switch, H: Hosts>(&self, floor: &Floor<'_, S, H>) {
+    fn reroute<H: Hosts>(&self, floor: &Floor<'_, H>) {
         let is_up = |id: LinkId| floor.sender_of(id).net.is_up(id);
         let rate = |id: LinkId| floor.sender_of(id).net.rate(id);
         let routes = Arc::new(Forwarding::with_rates(self.setup.fabric, is_up, rate));
@@ -329,12 +306,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    fn sample<S: Switch, H: Hosts, R: Recorder>(
-        &mut self,
-        now: Time,
-        floor: &Floor<'_, S, H>,
-        recorder: &mut R,
-    ) {
+    fn sample<H: Hosts>(&mut self, now: Time, floor: &Floor<'_, H>, recorder: &mut dyn Recorder) {
         let mut class_bytes = self.book.finished_bytes.clone();
         let mut active = 0;
         for number in self.book.unfinished() {
@@ -360,7 +332,7 @@ impl<'a> Conductor<'a> {
     }
 
     /// Looks for queues that pause each other for ever, unless some have been found before.
-    fn look_for_deadlock<S: Switch, H: Hosts>(&mut self, now: Time, floor: &Floor<'_, S, H>) {
+    fn look_for_deadlock<H: Hosts>(&mut self, now: Time, floor: &Floor<'_, H>) {
         if self.deadlock.is_some() || !self.setup.fabric.uses_pfc() {
             return;
         }
@@ -371,7 +343,7 @@ impl<'a> Conductor<'a> {
         self.deadlock = (!queues.is_empty()).then_some(Deadlock { at: now, queues });
     }
 
-    fn report_progress<S: Switch, H: Hosts>(&self, floor: &Floor<'_, S, H>, progress: &Progress) {
+    fn report_progress<H: Hosts>(&self, floor: &Floor<'_, H>, progress: &Progress) {
         let (mut now, mut hops) = (Time::ZERO, 0);
         for part in floor.parts() {
             now = now.max(part.net.now);
@@ -383,10 +355,10 @@ impl<'a> Conductor<'a> {
     }
 
     /// Records the remaining flows and builds the report.
-    pub fn finish<S: Switch, H: Hosts, R: Recorder>(
+    pub fn finish<H: Hosts>(
         &mut self,
-        floor: &Floor<'_, S, H>,
-        recorder: &mut R,
+        floor: &Floor<'_, H>,
+        recorder: &mut dyn Recorder,
         stopped: bool,
     ) -> RunReport {
         floor.settle();
@@ -443,7 +415,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    fn link_report<S: Switch, H: Hosts>(&self, id: LinkId, floor: &Floor<'_, S, H>) -> LinkReport {
+    fn link_report<H: Hosts>(&self, id: LinkId, floor: &Floor<'_, H>) -> LinkReport {
         let receiver = floor.part_of(self.setup.fabric.link(id).to);
         let floods = receiver.net.floods_of(id);
         drop(receiver);

@@ -1,8 +1,8 @@
 //! Carries out at switches and hosts what the central controller decides.
 
 use weft_control::{FlowCount, SwitchId};
+use weft_switching::DropReason;
 use weft_switching::smoc::switch_node;
-use weft_switching::{DropReason, Switch};
 use weft_units::{NodeId, PortId};
 
 use crate::central::{Effect, Outgoing};
@@ -13,25 +13,21 @@ use crate::partition::Partition;
 use crate::trace::Tracer;
 
 /// The flows of a switch's hosts since the controller last asked for them.
-pub fn flow_counts<S: Switch, H: Hosts>(switch: SwitchId, floor: &Floor<'_, S, H>) -> Vec<FlowCount> {
-    let mut counts = Vec::new();
+pub fn flow_counts<H: Hosts>(switch: SwitchId, floor: &Floor<'_, H>) -> Vec<FlowCount> {
     let mut part = floor.part_of(switch_node(switch));
     let Partition { net, switches, .. } = &mut *part;
-    if let Some(number) = switches.number_of(switch_node(switch)) {
-        switches.change(number, net, |scheme| counts = scheme.flow_counts());
-    }
-    counts
+    let number = switches.number_of(switch_node(switch));
+    number.map_or_else(Vec::new, |number| switches.flow_counts(number, net))
 }
 
 /// Carries out what the controller does at a switch, except for [`Effect::Count`], which has an answer.
-pub fn carry_out<S: Switch, H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'_, S, H>, tracer: &mut T) {
+pub fn carry_out<H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'_, H>, tracer: &mut T) {
     let (switch, ports, frame) = match effect {
         Effect::Rule(switch, change) => {
             let mut part = floor.part_of(switch_node(switch));
             let Partition { net, switches, .. } = &mut *part;
             if let Some(number) = switches.number_of(switch_node(switch)) {
-                let now = net.now;
-                switches.change(number, net, |scheme| scheme.apply(now, &change));
+                switches.apply(number, &change, net);
             }
             return;
         }

@@ -6,81 +6,87 @@ use std::sync::atomic::Ordering;
 use cpu_time::ThreadTime;
 use weft_switching::host::distinct_paths::{DistinctPaths, NoPaths};
 use weft_switching::host::path_selector::{OnePath, PathSelector};
-use weft_switching::{Blueprint, Forwarding, Switch};
+use weft_switching::host::selected::Selected;
+use weft_switching::{Blueprint, Forwarding};
 use weft_traffic::Flow;
-use weft_transport::{Config, Mptcp, Protocol};
+use weft_transport::Mptcp;
 use weft_units::Duration;
 
 use crate::central::ControlPlane;
 use crate::conductor::Conductor;
 use crate::division::Division;
+use crate::fleet::FleetBuilder;
 use crate::floor::Floor;
-use crate::hosts::{Any, HostQueue, Hosts, Places, Tcp, World};
+use crate::hosts::{Any, Choice, HostQueue, Hosts, Places, Tcp, World};
 use crate::partition::Partition;
 use crate::record::{Recorder, RunReport};
+use crate::trace_mode::{Off, On, TraceMode};
 use crate::waiting::Waiting;
 
 pub use crate::setup::{Progress, Setup};
 
-/// Runs until every flow has finished and its connection is closed, or to the limit. Each switch of `blueprint` is
-/// compiled into the loop.
+/// Runs until every flow has finished and its connection is closed, or to the limit. Hosts choose paths by `choice` if
+/// they use plain TCP. The loop is compiled for plain TCP, with and without a choice of paths, and once for all that is
+/// slower: other protocols, and traces.
 ///
 /// # Panics
 /// If the flows are not in order of start time, the faults are not in order of time, a flow's class is not below
 /// [`Setup::classes`], or there are more flows than packets can name (2^25).
-pub fn run<B: Blueprint, R: Recorder>(
+pub fn run(
     setup: Setup<'_>,
     routes: Arc<Forwarding>,
-    blueprint: &B,
+    builder: &dyn FleetBuilder,
+    choice: Option<Choice<'_>>,
     progress: &Progress,
-    recorder: &mut R,
+    recorder: &mut dyn Recorder,
 ) -> RunReport {
-    match plain_tcp(setup.transport) {
-        Some(config) => {
-            let hosts =
-                |queue, _: &mut dyn Iterator<Item = &Flow>| Tcp::<OnePath>::new(config, queue, &(), &NoPaths);
-            run_hosts(setup, routes, blueprint, hosts, progress, recorder)
+    let protocol = setup.transport;
+    let plain = protocol.tcp().filter(|config| config.mptcp == Mptcp::Off && !recorder.traces());
+    match (plain, choice) {
+        (Some(config), None) => {
+            let hosts = |queue, _: Flows<'_, '_>| Tcp::<OnePath>::new(config, queue, &(), &NoPaths);
+            run_hosts::<_, Off>(setup, routes, builder, hosts, progress, recorder)
         }
-        None => {
-            let protocol = setup.transport;
-            let hosts = |queue, flows: &mut dyn Iterator<Item = &Flow>| Any::new(protocol, queue, flows);
-            run_hosts(setup, routes, blueprint, hosts, progress, recorder)
+        (Some(config), Some((scheme, paths))) => {
+            let hosts = |queue, _: Flows<'_, '_>| Tcp::<Selected>::new(config, queue, scheme, paths);
+            run_hosts::<_, Off>(setup, routes, builder, hosts, progress, recorder)
+        }
+        (None, _) => {
+            let hosts = |queue, flows: Flows<'_, '_>| Any::new(protocol, choice, queue, flows);
+            let run = if recorder.traces() { run_hosts::<_, On> } else { run_hosts::<_, Off> };
+            run(setup, routes, builder, hosts, progress, recorder)
         }
     }
 }
 
-/// TCP's parameters, if hosts use plain TCP.
-fn plain_tcp(protocol: &Protocol) -> Option<&Config> {
-    protocol.tcp().filter(|config| config.mptcp == Mptcp::Off)
-}
-
-/// The same with hosts that choose paths by `scheme`, if they use plain TCP: with another protocol they choose none.
+/// The same with hosts that use plain TCP and choose paths by `P`.
 ///
 /// # Panics
-/// As [`run`].
-pub fn run_selecting<P: PathSelector, B: Blueprint + Sync, R: Recorder>(
+/// As [`run`]; if hosts use another protocol.
+pub fn run_selecting<P: PathSelector, B: Blueprint + Sync>(
     setup: Setup<'_>,
     routes: Arc<Forwarding>,
     (scheme, blueprint): (&P::Scheme, &B),
     progress: &Progress,
-    recorder: &mut R,
+    recorder: &mut dyn Recorder,
 ) -> RunReport {
-    let Some(config) = plain_tcp(setup.transport) else {
-        return run(setup, routes, blueprint, progress, recorder);
-    };
+    let config = setup.transport.tcp().expect("hosts use plain TCP");
     let finder = DistinctPaths::new(setup.fabric, blueprint);
-    let hosts = |queue, _: &mut dyn Iterator<Item = &Flow>| Tcp::<P>::new(config, queue, scheme, &finder);
-    run_hosts(setup, routes, blueprint, hosts, progress, recorder)
+    let hosts = |queue, _: Flows<'_, '_>| Tcp::<P>::new(config, queue, scheme, &finder);
+    run_hosts::<_, Off>(setup, routes, blueprint, hosts, progress, recorder)
 }
 
-fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
+/// The flows that the hosts of a partition send.
+type Flows<'a, 'b> = &'a mut dyn Iterator<Item = &'b Flow>;
+
+fn run_hosts<H: Hosts, M: TraceMode>(
     setup: Setup<'_>,
     routes: Arc<Forwarding>,
-    blueprint: &B,
+    builder: &dyn FleetBuilder,
     // Those of a partition, from the queues of their interfaces and the flows that they send.
-    hosts: impl Fn(HostQueue, &mut dyn Iterator<Item = &Flow>) -> H,
+    hosts: impl Fn(HostQueue, Flows<'_, '_>) -> H,
     progress: &Progress,
-    recorder: &mut R,
+    recorder: &mut dyn Recorder,
 ) -> RunReport {
     let (fabric, seed) = (setup.fabric, setup.seed);
     assert!(setup.flows.is_sorted_by_key(|flow| flow.start), "flows must be in order of start time");
@@ -88,11 +94,11 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
     let classed = |flow: &Flow| usize::from(flow.class) < setup.classes;
     assert!(setup.flows.iter().all(classed), "every flow's class must be below {}", setup.classes);
     assert!(setup.flows.len() < 1 << 25, "there are too many flows");
-    let central = blueprint.central().map(|central| ControlPlane::new(central, fabric));
+    let central = builder.central().map(|central| ControlPlane::new(central, fabric));
     let division = Division::of(fabric);
     let lookahead = division.lookahead();
     let window = central.as_ref().map_or(lookahead, |central| lookahead.min(central.delay()));
-    let hindrance = hindrance(window, &division, R::TRACES);
+    let hindrance = hindrance(window, &division, recorder.traces());
     if let Some(why) = hindrance.filter(|_| setup.threads > 1) {
         progress.alone.get_or_init(|| why.to_owned());
     }
@@ -119,7 +125,7 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
         let queue = HostQueue::new(fabric, &world.framing);
         let hosts = hosts(queue, &mut world.flows.iter().filter(is_own));
-        Partition::new((fabric, seed), (division, part), blueprint, &routes, hosts, world)
+        Partition::new((fabric, seed), (division, part), builder, &routes, hosts, world)
     });
     let helpers = setup.threads.clamp(1, floor.count()) - 1;
     let mut run = Conductor::new(setup, central, lookahead, window);
@@ -134,7 +140,7 @@ fn run_hosts<B: Blueprint, H: Hosts, R: Recorder>(
             });
         }
         run.start(&floor);
-        let stopped = run.drive(&floor, progress, recorder);
+        let stopped = run.drive::<H, M>(&floor, progress, recorder);
         run.finish(&floor, recorder, stopped)
     })
 }
@@ -150,9 +156,9 @@ fn hindrance(window: Duration, division: &Division, traces: bool) -> Option<&'st
 }
 
 /// Sends the helping threads home when dropped, even by a panic.
-struct Closing<'f, 'a, S: Switch, H: Hosts>(&'f Floor<'a, S, H>);
+struct Closing<'f, 'a, H: Hosts>(&'f Floor<'a, H>);
 
-impl<S: Switch, H: Hosts> Drop for Closing<'_, '_, S, H> {
+impl<H: Hosts> Drop for Closing<'_, '_, H> {
     fn drop(&mut self) {
         self.0.close();
     }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use weft_fabric::Fabric;
-use weft_switching::Switch;
 use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::division::Division;
@@ -23,12 +22,12 @@ const YIELDS: u32 = 2_000;
 const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
 
 /// All partitions.
-pub struct Floor<'a, S, H> {
+pub struct Floor<'a, H> {
     fabric: &'a Fabric,
     /// What all hosts know.
     pub world: World<'a>,
     division: Division,
-    rooms: Vec<Room<'a, S, H>>,
+    rooms: Vec<Room<'a, H>>,
     /// Counts windows; changing it starts the threads on the next one.
     window: AtomicU64,
     end_ps: AtomicU64,
@@ -57,8 +56,8 @@ impl Mail {
 }
 
 /// A partition, and what other threads see of it.
-struct Room<'a, S, H> {
-    partition: Mutex<Partition<'a, S, H>>,
+struct Room<'a, H> {
+    partition: Mutex<Partition<'a, H>>,
     /// Packets from other partitions, sent in windows of even and of odd numbers: those of one window are taken in
     /// during the next.
     mail: [Mail; 2],
@@ -66,13 +65,13 @@ struct Room<'a, S, H> {
     claimed: AtomicU64,
 }
 
-impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
+impl<'a, H: Hosts> Floor<'a, H> {
     /// The partitions of `division`, which divides `fabric`, made by `make`.
     pub fn new(
         fabric: &'a Fabric,
         world: World<'a>,
         division: Division,
-        mut make: impl FnMut(&World<'a>, &Division, usize) -> Partition<'a, S, H>,
+        mut make: impl FnMut(&World<'a>, &Division, usize) -> Partition<'a, H>,
     ) -> Self {
         let room = |part| Room {
             partition: Mutex::new(make(&world, &division, part)),
@@ -101,17 +100,17 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
     }
 
     /// Partition `part`, while nobody else uses it.
-    pub fn part(&self, part: usize) -> MutexGuard<'_, Partition<'a, S, H>> {
+    pub fn part(&self, part: usize) -> MutexGuard<'_, Partition<'a, H>> {
         lock(&self.rooms[part].partition)
     }
 
     /// The partition of a node.
-    pub fn part_of(&self, node: NodeId) -> MutexGuard<'_, Partition<'a, S, H>> {
+    pub fn part_of(&self, node: NodeId) -> MutexGuard<'_, Partition<'a, H>> {
         self.part(self.division.part_of(node))
     }
 
     /// The partition of a link's sending end.
-    pub fn sender_of(&self, link: LinkId) -> MutexGuard<'_, Partition<'a, S, H>> {
+    pub fn sender_of(&self, link: LinkId) -> MutexGuard<'_, Partition<'a, H>> {
         self.part_of(self.fabric.link(link).from)
     }
 
@@ -121,7 +120,7 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
     }
 
     /// Every partition in turn.
-    pub fn parts(&self) -> impl Iterator<Item = MutexGuard<'_, Partition<'a, S, H>>> {
+    pub fn parts(&self) -> impl Iterator<Item = MutexGuard<'_, Partition<'a, H>>> {
         self.rooms.iter().map(|room| lock(&room.partition))
     }
 
@@ -158,7 +157,7 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
     }
 
     /// Sends off the packets for other partitions.
-    fn post(&self, from: usize, part: &mut Partition<'a, S, H>, window: u64) {
+    fn post(&self, from: usize, part: &mut Partition<'a, H>, window: u64) {
         if std::mem::replace(&mut part.net.first_leaving, Time::MAX) == Time::MAX {
             return;
         }
@@ -257,7 +256,7 @@ impl<'a, S: Switch, H: Hosts> Floor<'a, S, H> {
 }
 
 /// Takes in the packets from other partitions.
-fn fetch<S: Switch, H: Hosts>(mail: &Mail, part: &mut Partition<'_, S, H>) {
+fn fetch<H: Hosts>(mail: &Mail, part: &mut Partition<'_, H>) {
     let mut senders = mail.senders.swap(0, Ordering::Relaxed);
     while senders != 0 {
         let mut from = lock(&mail.from[senders.trailing_zeros() as usize]);

@@ -6,14 +6,10 @@
 //! at the far end, the partition shows its header to the switch there and passes the packet on to the next link, until
 //! a host receives it. Results are reported through [`record::Recorder`].
 
-#[cfg(feature = "schemes")]
 pub mod active;
-#[cfg(feature = "schemes")]
 pub mod bench;
-#[cfg(feature = "schemes")]
 mod bench_cases;
 mod book;
-#[cfg(feature = "schemes")]
 pub mod capture;
 mod central;
 mod class_queue;
@@ -22,13 +18,12 @@ pub mod deadlock;
 mod delays;
 pub mod division;
 mod effects;
-#[cfg(feature = "schemes")]
 pub mod emulated;
 pub mod engine;
 pub mod event_queue;
-#[cfg(feature = "schemes")]
 pub mod explore;
 pub mod fault;
+pub mod fleet;
 mod floor;
 mod gray;
 mod held;
@@ -56,13 +51,12 @@ mod serving;
 mod setup;
 mod shared_buffer;
 mod shown;
-#[cfg(feature = "schemes")]
 pub mod single;
-#[cfg(feature = "schemes")]
 pub mod sweep;
 mod switches;
 mod timer;
 pub mod trace;
+mod trace_mode;
 mod turns;
 mod waiting;
 mod window;

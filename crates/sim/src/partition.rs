@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use weft_fabric::{EqualCost, Fabric};
-use weft_switching::{Blueprint, DropReason, Forwarding, Header, Kind, Switch, flow_hash, mix64, pick};
+use weft_switching::{DropReason, Forwarding, Header, Kind, flow_hash, mix64, pick};
 use weft_traffic::{Flow, Point};
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
 use crate::division::Division;
 use crate::event_queue::{Due, Order};
+use crate::fleet::FleetBuilder;
 use crate::hosts::{Hosts, Nics, World, node_of};
 use crate::ideal::Ideal;
 use crate::journal::{FlowNumber, News, SideReport};
@@ -69,12 +70,14 @@ impl Nics for Routes {
 }
 
 /// One partition.
-pub struct Partition<'a, S, H> {
+pub struct Partition<'a, H> {
     /// Its links, packets and events.
     pub net: Network<'a>,
     /// Its switches.
-    pub switches: Switches<S>,
+    pub switches: Switches,
     hosts: H,
+    /// Whether to prefetch what hosts need.
+    foresees: bool,
     routes: Routes,
     /// The shortest paths over the links that are up.
     shortest: Arc<EqualCost>,
@@ -91,12 +94,12 @@ pub struct Partition<'a, S, H> {
     begun: HashMap<FlowNumber, (Time, (Duration, u32))>,
 }
 
-impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
+impl<'a, H: Hosts> Partition<'a, H> {
     /// Partition `part` of `division`, at time zero.
-    pub fn new<B: Blueprint<Switch = S>>(
+    pub fn new(
         (fabric, seed): (&'a Fabric, u64),
         (division, part): (&Division, usize),
-        blueprint: &B,
+        builder: &dyn FleetBuilder,
         routes: &Arc<Forwarding>,
         hosts: H,
         world: &World<'_>,
@@ -106,11 +109,12 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             (fabric, seed),
             division,
             part,
-            (H::STRAND_BITS, hosts.paces()),
+            (hosts.strand_bits(), hosts.paces()),
             world.framing.full_packet(),
         );
-        let nodes = fabric.switches().filter(|node| is_own(*node));
-        let switches = Switches::new(blueprint, fabric, nodes, seed, &net);
+        let nodes: Vec<NodeId> = fabric.switches().filter(|node| is_own(*node)).collect();
+        let switches = Switches::new(builder, &nodes, seed, &net);
+        let foresees = hosts.foresees() && net.prefetches;
         let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));
         let starts = starts.map(|(number, _)| number);
         let starts: Vec<FlowNumber> = starts.filter(|number| !world.waiting.is_waiting(*number)).collect();
@@ -120,10 +124,11 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
         let mut this = Self {
             net,
             switches,
+            foresees,
             hosts,
             routes: Routes(Arc::clone(routes)),
             shortest: Arc::clone(routes.shared_routes()),
-            resolver: blueprint.arp_cache().map(|lifetime| Resolver::new(lifetime, world.warm)),
+            resolver: builder.arp_cache().map(|lifetime| Resolver::new(lifetime, world.warm)),
             starts,
             next: 0,
             late: Vec::new(),
@@ -132,7 +137,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
             begun: HashMap::new(),
         };
         if world.warm {
-            this.switches.learn(blueprint, fabric, world.flows, seed);
+            this.switches.learn(builder, fabric, world.flows, seed);
         }
         this.switches.start(&mut this.net);
         this
@@ -179,8 +184,8 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     fn arrive<T: Tracer>(&mut self, link: u32, world: &World<'_>, tracer: &mut T) {
         let net = &mut self.net;
         let (bound, next, far_end, far_port) = net.links.arrive(link);
-        net.advance(link, far_port, next, S::DECIDES_AHEAD);
-        if H::FORESEES && net.prefetches {
+        net.advance(link, far_port, next, self.switches.decides_ahead());
+        if self.foresees {
             self.hosts.foresee(link, net, world);
         }
         net.counters.packet_hops += 1;
@@ -244,7 +249,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     #[inline]
     fn turn<T: Tracer>(&mut self, number: u32, world: &World<'_>, tracer: &mut T) {
         self.hosts.turn(number, &mut self.net, world, tracer);
-        if H::FORESEES && self.net.prefetches {
+        if self.foresees {
             self.hosts.foresee_turns(number, &self.net);
         }
         if !self.net.reached.is_empty() {
@@ -473,7 +478,7 @@ impl<'a, S: Switch, H: Hosts> Partition<'a, S, H> {
     /// The routes were recomputed.
     pub fn reroute(&mut self, routes: &Arc<Forwarding>, world: &World<'_>) {
         self.routes = Routes(Arc::clone(routes));
-        self.switches.for_each(|scheme| scheme.routes_changed(routes));
+        self.switches.routes_changed(routes);
         self.net.links.forget_decisions();
         self.hosts.repick(&mut self.net, &self.routes, world);
     }

@@ -48,12 +48,12 @@ impl Probe {
     }
 
     /// Samples one switch's tables.
-    pub fn sample_switch<R: Recorder>(
+    pub fn sample_switch(
         &self,
         time: Time,
         node: NodeId,
         entries: TableEntries,
-        recorder: &mut R,
+        recorder: &mut dyn Recorder,
     ) {
         let rows = [
             (Metric::FlowEntries, entries.flows),
@@ -69,13 +69,13 @@ impl Probe {
     ///
     /// `state` returns a link's counters, and the bytes and packets that wait there. `class_bytes` are the bytes
     /// delivered to applications so far, by class.
-    pub fn sample<R: Recorder>(
+    pub fn sample(
         &mut self,
         fabric: &Fabric,
         time: Time,
         state: impl Fn(LinkId) -> (LinkCounters, (Bytes, u32)),
         (class_bytes, active_flows): (&[u64], u64),
-        recorder: &mut R,
+        recorder: &mut dyn Recorder,
     ) -> Time {
         let interval = self.interval.unwrap_or(Duration::MAX);
         let seconds = interval.as_secs_f64();

@@ -19,7 +19,9 @@ pub trait Recorder {
     fn sample(&mut self, sample: &Sample);
 
     /// Whether the recorder receives trace events; if not, tracing costs nothing.
-    const TRACES: bool = false;
+    fn traces(&self) -> bool {
+        false
+    }
 
     /// An event of a frame, a link or a table.
     fn trace(&mut self, _time: Time, _event: TraceEvent<'_>) {}
@@ -27,63 +29,6 @@ pub trait Recorder {
     /// The header of the flow whose switch table entries are traced.
     fn followed(&self) -> Option<Header> {
         None
-    }
-}
-
-/// The methods of a recorder, which can be called without knowing its type.
-trait AnyRecorder {
-    fn flow(&mut self, record: &FlowRecord);
-    fn sample(&mut self, sample: &Sample);
-    fn trace(&mut self, time: Time, event: TraceEvent<'_>);
-    fn followed(&self) -> Option<Header>;
-}
-
-impl<R: Recorder> AnyRecorder for R {
-    fn flow(&mut self, record: &FlowRecord) {
-        Recorder::flow(self, record);
-    }
-
-    fn sample(&mut self, sample: &Sample) {
-        Recorder::sample(self, sample);
-    }
-
-    fn trace(&mut self, time: Time, event: TraceEvent<'_>) {
-        Recorder::trace(self, time, event);
-    }
-
-    fn followed(&self) -> Option<Header> {
-        Recorder::followed(self)
-    }
-}
-
-/// A recorder that traces, of any type: the engine is compiled once for all of them. Only runs that trace pay for the
-/// indirect calls.
-pub struct Tracing<'a>(&'a mut dyn AnyRecorder);
-
-impl<'a> Tracing<'a> {
-    /// Passes everything on to `recorder`.
-    pub fn new<R: Recorder>(recorder: &'a mut R) -> Self {
-        Self(recorder)
-    }
-}
-
-impl Recorder for Tracing<'_> {
-    const TRACES: bool = true;
-
-    fn flow(&mut self, record: &FlowRecord) {
-        self.0.flow(record);
-    }
-
-    fn sample(&mut self, sample: &Sample) {
-        self.0.sample(sample);
-    }
-
-    fn trace(&mut self, time: Time, event: TraceEvent<'_>) {
-        self.0.trace(time, event);
-    }
-
-    fn followed(&self) -> Option<Header> {
-        self.0.followed()
     }
 }
 

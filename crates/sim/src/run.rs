@@ -8,24 +8,18 @@ use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
 use weft_scenario::{Change, LinkStates, Plan};
-use weft_switching::{Blueprint, Forwarding, SchemeError};
-#[cfg(feature = "schemes")]
-use weft_switching::{
-    SchemeVisitor,
-    host::selected::{Selected, Selecting},
-    visit_scheme,
-};
+use weft_switching::host::distinct_paths::{DistinctPaths, PathFinder};
+use weft_switching::host::selected::Selecting;
+use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, visit_scheme};
 use weft_units::{Duration, LinkId, NodeId, Time};
 
-#[cfg(feature = "schemes")]
 use crate::capture::{self, Captured, RunCaptures};
 use crate::deadlock::Deadlock;
 use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
 use crate::record::{ControllerReport, Recorder, RunReport};
-#[cfg(feature = "schemes")]
-use crate::record::{FlowRecord, Sample, Tracing};
+use crate::record::{FlowRecord, Sample};
 use crate::results::{Account, LinkAccount, ResultError, ResultWriter, jobs_json, quantile};
 
 /// In fabrics with more switches than this, switch tables are not sampled.
@@ -35,29 +29,23 @@ const MAX_SETUPS: usize = 1_000;
 /// In fabrics with more links than this, links are not sampled, so that the series stays small.
 const MAX_SAMPLED_LINKS: usize = 2_000;
 
-#[cfg(feature = "schemes")]
 /// Runs `plan` on one thread.
 ///
 /// # Errors
 /// The scheme is unknown, or not available on this fabric.
-pub fn run<R: Recorder>(
-    plan: &Plan,
-    progress: &Progress,
-    recorder: &mut R,
-) -> Result<RunReport, SchemeError> {
+pub fn run(plan: &Plan, progress: &Progress, recorder: &mut dyn Recorder) -> Result<RunReport, SchemeError> {
     run_with(plan, 1, progress, recorder)
 }
 
-#[cfg(feature = "schemes")]
 /// The same on this number of threads, with the same results.
 ///
 /// # Errors
 /// The scheme is unknown, or not available on this fabric.
-pub fn run_with<R: Recorder>(
+pub fn run_with(
     plan: &Plan,
     threads: usize,
     progress: &Progress,
-    recorder: &mut R,
+    recorder: &mut dyn Recorder,
 ) -> Result<RunReport, SchemeError> {
     let faults = faults(plan);
     let setup = Setup { threads, ..setup(plan, &faults) };
@@ -66,17 +54,17 @@ pub fn run_with<R: Recorder>(
 
 /// Runs `plan` with a scheme that is not in the registry: `scheme` builds the plan's scheme from the fabric's equal-cost
 /// paths.
-pub fn run_own<B: Blueprint, R: Recorder>(
+pub fn run_own<B: Blueprint>(
     plan: &Plan,
     scheme: impl FnOnce(&Arc<Forwarding>) -> B,
     threads: usize,
     progress: &Progress,
-    recorder: &mut R,
+    recorder: &mut dyn Recorder,
 ) -> RunReport {
     let faults = faults(plan);
     let routes = Arc::new(Forwarding::new(&plan.fabric, |link| plan.fabric.link(link).up));
     let blueprint = scheme(&routes);
-    engine::run(Setup { threads, ..setup(plan, &faults) }, routes, &blueprint, progress, recorder)
+    engine::run(Setup { threads, ..setup(plan, &faults) }, routes, &blueprint, None, progress, recorder)
 }
 
 /// The inputs of a run of `plan`, with links and tables sampled.
@@ -106,16 +94,15 @@ pub(crate) fn setup<'a>(plan: &'a Plan, faults: &'a [Fault]) -> Setup<'a> {
     }
 }
 
-#[cfg(feature = "schemes")]
 /// Runs `setup` with the scheme that `scheme` specifies.
 ///
 /// # Errors
 /// The scheme is unknown, or not available on this fabric.
-pub fn run_setup<R: Recorder>(
+pub fn run_setup(
     setup: Setup<'_>,
     scheme: &weft_switching::SchemeSpec,
     progress: &Progress,
-    recorder: &mut R,
+    recorder: &mut dyn Recorder,
 ) -> Result<RunReport, SchemeError> {
     let (fabric, seed) = (setup.fabric, setup.seed);
     let routes = Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
@@ -123,31 +110,24 @@ pub fn run_setup<R: Recorder>(
     visit_scheme(scheme, fabric, &routes, seed, visitor)
 }
 
-#[cfg(feature = "schemes")]
-struct Visitor<'a, 'b, R> {
+struct Visitor<'a, 'b> {
     setup: Setup<'a>,
     routes: Arc<Forwarding>,
     progress: &'b Progress,
-    recorder: &'b mut R,
+    recorder: &'b mut dyn Recorder,
 }
 
-#[cfg(feature = "schemes")]
-impl<R: Recorder> SchemeVisitor for Visitor<'_, '_, R> {
+impl SchemeVisitor for Visitor<'_, '_> {
     type Output = RunReport;
 
     fn visit<B: Blueprint>(self, blueprint: B) -> RunReport {
-        engine::run(self.setup, self.routes, &blueprint, self.progress, self.recorder)
+        engine::run(self.setup, self.routes, &blueprint, None, self.progress, self.recorder)
     }
 
     fn visit_hosts<B: Blueprint + Sync>(self, hosts: Selecting, blueprint: B) -> RunReport {
-        let schemes = (&hosts, &blueprint);
-        engine::run_selecting::<Selected, B, R>(
-            self.setup,
-            self.routes,
-            schemes,
-            self.progress,
-            self.recorder,
-        )
+        let paths = DistinctPaths::new(self.setup.fabric, &blueprint);
+        let choice = Some((&hosts, &paths as &dyn PathFinder));
+        engine::run(self.setup, self.routes, &blueprint, choice, self.progress, self.recorder)
     }
 }
 
@@ -174,7 +154,6 @@ pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     plan.events.iter().map(fault).collect()
 }
 
-#[cfg(feature = "schemes")]
 /// Runs `plan` and writes its result to `target`, unless there is one, and its captures. `None` if the run was stopped:
 /// then there is neither.
 ///
@@ -238,28 +217,25 @@ fn write_run<T>(
     Ok(Some((report, more)))
 }
 
-#[cfg(feature = "schemes")]
 /// Records nothing: the results are there already.
 struct Unrecorded;
 
-#[cfg(feature = "schemes")]
 impl Recorder for Unrecorded {
     fn flow(&mut self, _: &FlowRecord) {}
 
     fn sample(&mut self, _: &Sample) {}
 }
 
-#[cfg(feature = "schemes")]
 /// Runs `plan` with captures; `None` if the run was stopped.
-fn run_captured<R: Recorder>(
+fn run_captured(
     plan: &Plan,
     captures: RunCaptures,
     threads: usize,
     progress: &Progress,
-    recorder: &mut R,
+    recorder: &mut dyn Recorder,
 ) -> Result<Option<(RunReport, Vec<Captured>)>, RunError> {
     let mut capturing = captures.begin(plan, recorder)?;
-    let outcome = run_with(plan, threads, progress, &mut Tracing::new(&mut capturing));
+    let outcome = run_with(plan, threads, progress, &mut capturing);
     let stopped = outcome.as_ref().map_or(true, |report| report.stopped);
     let captured = capture::finish(capturing, stopped)?;
     Ok(Some((outcome?, captured)).filter(|_| !stopped))

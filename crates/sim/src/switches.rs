@@ -2,16 +2,18 @@
 //! carried out: frames sent, dropped, copied and rewritten, frames that a switch originates, deadlines.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use weft_control::{FlowCount, RuleChange};
 use weft_fabric::Fabric;
 use weft_switching::{
-    Action, Actions, Blueprint, Context, DropReason, Header, Kind, Mac, Report, Rewrite, Stream, Switch,
-    TableEntries, mix64, stream,
+    Action, Actions, DropReason, Forwarding, Header, Kind, Mac, Report, Rewrite, TableEntries, mix64,
 };
 use weft_traffic::Flow;
 use weft_units::{Duration, HostId, NodeId, PortId, Time};
 
 use crate::event_queue::Order;
+use crate::fleet::{Decision, Fleet, FleetBuilder};
 use crate::held::Held;
 use crate::journal::{News, Reported};
 use crate::network::Network;
@@ -24,90 +26,63 @@ use crate::trace::{TraceEvent, Tracer};
 /// The ingress of a frame that did not arrive on a port.
 const NO_PORT: PortId = PortId(u16::MAX);
 
-struct SwitchNode<S> {
-    scheme: S,
-    random: Stream,
-    first_link: u32,
+/// A switch: its place in the fabric, and its deadline.
+struct Site {
     node: NodeId,
+    first_link: u32,
     /// The deadline that is scheduled.
     armed: Time,
 }
 
-struct SwitchContext<'a, 'n> {
-    net: &'a Network<'n>,
-    first_link: u32,
-    random: &'a mut Stream,
-}
-
-impl Context for SwitchContext<'_, '_> {
-    #[inline]
-    fn now(&self) -> Time {
-        self.net.now
-    }
-
-    #[inline]
-    fn queue_bytes(&self, port: PortId) -> u64 {
-        self.net.backlog(self.first_link + u32::from(port.0)).0
-    }
-
-    #[inline]
-    fn random(&mut self) -> &mut Stream {
-        self.random
-    }
-}
-
 /// The switches, numbered in the order of their nodes.
-pub struct Switches<S> {
-    nodes: Vec<SwitchNode<S>>,
+pub struct Switches {
+    sites: Vec<Site>,
+    fleet: Box<dyn Fleet>,
+    decides_ahead: bool,
     actions: Actions,
     /// Each with the space that it takes.
     held: Held<(PacketId, Deposit)>,
 }
 
-impl<S: Switch> Switches<S> {
+impl Switches {
     /// The switches at these nodes, in a run with this seed.
-    pub fn new<B: Blueprint<Switch = S>>(
-        blueprint: &B,
-        fabric: &Fabric,
-        nodes: impl Iterator<Item = NodeId>,
-        seed: u64,
-        net: &Network<'_>,
-    ) -> Self {
-        let switch = |node: NodeId| SwitchNode {
-            scheme: blueprint.switch(fabric, node),
-            random: stream(seed, "switch", u64::from(node.0)),
-            first_link: net.link_at(node, PortId(0)),
-            node,
-            armed: Time::MAX,
-        };
-        Self { nodes: nodes.map(switch).collect(), actions: Actions::default(), held: Held::default() }
+    pub fn new(builder: &dyn FleetBuilder, nodes: &[NodeId], seed: u64, net: &Network<'_>) -> Self {
+        let site = |&node| Site { node, first_link: net.link_at(node, PortId(0)), armed: Time::MAX };
+        let fleet = builder.fleet(nodes, seed, net);
+        Self {
+            sites: nodes.iter().map(site).collect(),
+            decides_ahead: fleet.decides_ahead(),
+            fleet,
+            actions: Actions::default(),
+            held: Held::default(),
+        }
+    }
+
+    /// Whether switches decide before a frame arrives: [`Fleet::decides_ahead`].
+    #[inline(always)]
+    pub const fn decides_ahead(&self) -> bool {
+        self.decides_ahead
     }
 
     /// The number of the switch at `node`.
     pub fn number_of(&self, node: NodeId) -> Option<usize> {
-        self.nodes.binary_search_by_key(&node, |switch| switch.node).ok()
+        self.sites.binary_search_by_key(&node, |site| site.node).ok()
     }
 
     /// The table entries of switch `number`.
     pub fn table_entries(&mut self, number: usize, now: Time) -> TableEntries {
-        self.nodes[number].scheme.table_entries(now)
+        self.fleet.table_entries(number, now)
     }
 
     /// Teaches the switches the hosts of `flows`, if the scheme learns stations.
-    pub fn learn<B: Blueprint<Switch = S>>(
-        &mut self,
-        blueprint: &B,
-        fabric: &Fabric,
-        flows: &[Flow],
-        seed: u64,
-    ) {
+    pub fn learn(&mut self, builder: &dyn FleetBuilder, fabric: &Fabric, flows: &[Flow], seed: u64) {
         let hosts: BTreeSet<HostId> = flows.iter().flat_map(|flow| [flow.src, flow.dst]).collect();
         for host in hosts {
             let random = mix64(seed ^ mix64(host.0.into()));
-            let Some(ports) = blueprint.learnt(fabric, fabric.host_node(host), random) else { return };
-            for switch in &mut self.nodes {
-                if let Some(port) = ports[switch.node.index()] {
-                    switch.scheme.knows(Mac::of_host(host.0), port, Time::ZERO);
+            let Some(ports) = builder.learnt(fabric, fabric.host_node(host), random) else { return };
+            for (number, site) in self.sites.iter().enumerate() {
+                if let Some(port) = ports[site.node.index()] {
+                    self.fleet.knows(number, Mac::of_host(host.0), port);
                 }
             }
         }
@@ -115,7 +90,7 @@ impl<S: Switch> Switches<S> {
 
     /// Schedules the first deadline of every switch that has one.
     pub fn start(&mut self, net: &mut Network<'_>) {
-        for number in 0..self.nodes.len() {
+        for number in 0..self.sites.len() {
             self.arm(number, net);
         }
     }
@@ -130,38 +105,31 @@ impl<S: Switch> Switches<S> {
         net: &mut Network<'_>,
         tracer: &mut T,
     ) {
-        let switch = &mut self.nodes[number];
-        let first = switch.first_link;
-        let mut context = SwitchContext { net, first_link: first, random: &mut switch.random };
         let header = &net.packets.get(packet).header;
-        if S::DECIDES_AHEAD && !T::TRACES {
+        if self.decides_ahead && !T::TRACES {
             let mut link = egress;
             if egress == UNDECIDED {
-                let Some(port) = switch.scheme.decide(header) else {
-                    return net.drop(switch.node, packet, DropReason::NoRoute, tracer);
+                let Some(decided) = self.fleet.decide(number, header) else {
+                    return net.drop(self.sites[number].node, packet, DropReason::NoRoute, tracer);
                 };
-                link = first + u32::from(port.0);
+                link = decided;
             }
             return self.forward(link, packet, net, tracer);
         }
-        switch.scheme.receive(&mut context, ingress, header, &mut self.actions);
+        let decision = self.fleet.receive(number, ingress, header, net, &mut self.actions);
         if T::TRACES {
             self.trace_kept(number, net.now, tracer);
         }
-        match self.actions.take_only() {
-            Some(Action::Send(port)) => {
-                net.send(first + u32::from(port.0), packet, tracer);
+        match decision {
+            Decision::Send(link) => {
+                net.send(link, packet, tracer);
             }
-            Some(Action::SendWith(port, overlay)) if S::WRITES_OVERLAY => {
+            Decision::SendWith(link, overlay) => {
                 net.packets.get_mut(packet).header.overlay = overlay;
-                net.send(first + u32::from(port.0), packet, tracer);
+                net.send(link, packet, tracer);
             }
-            Some(Action::Drop(reason)) => net.drop(self.nodes[number].node, packet, reason, tracer),
-            Some(Action::SendWith(port, overlay)) => {
-                self.actions.send_with_overlay(port, overlay);
-                self.act(number, ingress, packet, net, tracer);
-            }
-            _ => self.act(number, ingress, packet, net, tracer),
+            Decision::Drop(reason) => net.drop(self.sites[number].node, packet, reason, tracer),
+            Decision::Act => self.act(number, ingress, packet, net, tracer),
         }
     }
 
@@ -171,17 +139,15 @@ impl<S: Switch> Switches<S> {
         let header = &net.packets.get(packet).header;
         // At a host and at a switch of another partition it is ignored: a branch would be mispredicted.
         let number = net.links.far_end(link).switch_or(0) as usize;
-        let next = &self.nodes[number.min(self.nodes.len() - 1)];
-        let egress = next.scheme.decide(header).map_or(UNDECIDED, |port| next.first_link + u32::from(port.0));
+        let egress = self.fleet.decide(number.min(self.sites.len() - 1), header).unwrap_or(UNDECIDED);
         net.send_on(link, Bound { packet, egress }, tracer);
     }
 
     /// Traces a switch's entries for the followed flow.
     fn trace_kept<T: Tracer>(&self, number: usize, now: Time, tracer: &mut T) {
         if let Some(header) = tracer.followed() {
-            let switch = &self.nodes[number];
-            let kept = switch.scheme.kept(&header, now);
-            tracer.trace(now, TraceEvent::Kept { node: switch.node, kept });
+            let kept = self.fleet.kept(number, &header, now);
+            tracer.trace(now, TraceEvent::Kept { node: self.sites[number].node, kept });
         }
     }
 
@@ -196,7 +162,7 @@ impl<S: Switch> Switches<S> {
         tracer: &mut T,
     ) {
         let mut actions = std::mem::take(&mut self.actions);
-        let (node, first_link) = (self.nodes[number].node, self.nodes[number].first_link);
+        let Site { node, first_link, .. } = self.sites[number];
         let (now, count) = (net.now, actions.all().count());
         self.let_go(number, actions.released_ahead(), net, tracer);
         if actions.emits_ahead() {
@@ -287,7 +253,7 @@ impl<S: Switch> Switches<S> {
         net: &mut Network<'_>,
         tracer: &mut T,
     ) {
-        let (node, first_link) = (self.nodes[number].node, self.nodes[number].first_link);
+        let Site { node, first_link, .. } = self.sites[number];
         for &(slot, action) in released {
             let Some((packet, space)) = self.held.take(number, slot) else { continue };
             net.let_go(&space, |net| match action {
@@ -315,9 +281,9 @@ impl<S: Switch> Switches<S> {
 
     /// Handles a switch's deadline, unless an earlier one replaced it.
     pub fn wake<T: Tracer>(&mut self, number: usize, net: &mut Network<'_>, tracer: &mut T) {
-        if self.nodes[number].armed == net.now {
-            self.nodes[number].armed = Time::MAX;
-            self.call(number, net, tracer, |scheme, ctx, out| scheme.on_deadline(ctx, out));
+        if self.sites[number].armed == net.now {
+            self.sites[number].armed = Time::MAX;
+            self.call(number, net, tracer, |fleet, net, out| fleet.on_deadline(number, net, out));
         }
     }
 
@@ -330,18 +296,25 @@ impl<S: Switch> Switches<S> {
         net: &mut Network<'_>,
         tracer: &mut T,
     ) {
-        self.call(number, net, tracer, |scheme, ctx, out| scheme.port_changed(ctx, port, up, out));
+        self.call(number, net, tracer, |fleet, net, out| fleet.port_changed(number, port, up, net, out));
     }
 
-    /// Calls every scheme, without frames to send.
-    pub fn for_each(&mut self, change: impl FnMut(&mut S)) {
-        self.nodes.iter_mut().map(|switch| &mut switch.scheme).for_each(change);
+    /// The routes have changed.
+    pub fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
+        self.fleet.routes_changed(routes);
     }
 
-    /// Changes the tables of switch `number`.
-    pub fn change(&mut self, number: usize, net: &mut Network<'_>, change: impl FnOnce(&mut S)) {
-        change(&mut self.nodes[number].scheme);
+    /// The controller changes a rule of switch `number`.
+    pub fn apply(&mut self, number: usize, change: &RuleChange, net: &mut Network<'_>) {
+        self.fleet.apply(number, net.now, change);
         self.arm(number, net);
+    }
+
+    /// The flows of the hosts of switch `number` since the controller last asked for them.
+    pub fn flow_counts(&mut self, number: usize, net: &mut Network<'_>) -> Vec<FlowCount> {
+        let counts = self.fleet.flow_counts(number);
+        self.arm(number, net);
+        counts
     }
 
     /// Calls a switch for an event other than a frame.
@@ -350,13 +323,11 @@ impl<S: Switch> Switches<S> {
         number: usize,
         net: &mut Network<'_>,
         tracer: &mut T,
-        call: impl FnOnce(&mut S, &mut SwitchContext<'_, '_>, &mut Actions),
+        call: impl FnOnce(&mut dyn Fleet, &Network<'_>, &mut Actions),
     ) {
         let mut actions = std::mem::take(&mut self.actions);
-        let switch = &mut self.nodes[number];
-        let (node, first_link) = (switch.node, switch.first_link);
-        let mut context = SwitchContext { net, first_link, random: &mut switch.random };
-        call(&mut switch.scheme, &mut context, &mut actions);
+        let Site { node, first_link, .. } = self.sites[number];
+        call(&mut *self.fleet, net, &mut actions);
         if T::TRACES {
             self.trace_kept(number, net.now, tracer);
         }
@@ -373,10 +344,10 @@ impl<S: Switch> Switches<S> {
     }
 
     fn arm(&mut self, number: usize, net: &mut Network<'_>) {
-        let switch = &mut self.nodes[number];
-        let deadline = switch.scheme.next_deadline();
-        if deadline < switch.armed {
-            switch.armed = deadline;
+        let deadline = self.fleet.next_deadline(number);
+        let site = &mut self.sites[number];
+        if deadline < site.armed {
+            site.armed = deadline;
             net.queue.schedule(Timer::Switch(number as u32).into(), deadline, Order::Scheduled);
         }
     }

@@ -35,8 +35,7 @@ impl Actions {
         self.push(Action::Send(port));
     }
 
-    /// The same with this overlay ([`Header::overlay`]); other copies keep theirs. As fast as a plain send where
-    /// [`Switch::WRITES_OVERLAY`](crate::Switch::WRITES_OVERLAY).
+    /// The same with this overlay ([`Header::overlay`]); other copies keep theirs.
     #[inline]
     pub fn send_with_overlay(&mut self, port: PortId, overlay: [u8; 8]) {
         self.push(Action::SendWith(port, overlay));

@@ -17,7 +17,7 @@ pub struct Central {
 /// A scheme ready to build its switches.
 pub trait Blueprint {
     /// The state machine of one switch.
-    type Switch: Switch;
+    type Switch: Switch + 'static;
 
     /// The switch at `node`.
     fn switch(&self, fabric: &Fabric, node: NodeId) -> Self::Switch;

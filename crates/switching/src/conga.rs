@@ -227,8 +227,6 @@ impl CongaSwitch {
 }
 
 impl Switch for CongaSwitch {
-    const WRITES_OVERLAY: bool = true;
-
     #[inline]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();

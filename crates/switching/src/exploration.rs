@@ -215,7 +215,7 @@ impl<F> Exploring<F> {
     }
 }
 
-impl<S: Switch, F: Fn(&Exploration, Vec<Way>, u64, NodeId) -> S> Blueprint for Exploring<F> {
+impl<S: Switch + 'static, F: Fn(&Exploration, Vec<Way>, u64, NodeId) -> S> Blueprint for Exploring<F> {
     type Switch = S;
 
     fn switch(&self, fabric: &Fabric, node: NodeId) -> S {

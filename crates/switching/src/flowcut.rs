@@ -184,8 +184,6 @@ impl Edge {
 }
 
 impl Switch for FlowcutSwitch {
-    const WRITES_OVERLAY: bool = true;
-
     #[inline]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let ports = header.destination().map_or(&[][..], |host| self.next_hops.all(host));

@@ -82,8 +82,7 @@ impl Schemes {
     }
 }
 
-/// An operation on a scheme whose type is known only at run time. The visitor is compiled for each scheme, so that no
-/// packet pays for dynamic dispatch.
+/// An operation on a scheme whose type is known only at run time. The visitor is compiled for each scheme.
 pub trait SchemeVisitor {
     /// Its result.
     type Output;

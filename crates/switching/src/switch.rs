@@ -39,10 +39,6 @@ pub struct Kept {
 
 /// One switch of a scheme.
 pub trait Switch: Send {
-    /// Whether [`Actions::send_with_overlay`] is as fast as a plain send. It costs other schemes time, so that only
-    /// those that use it for most frames set this.
-    const WRITES_OVERLAY: bool = false;
-
     /// Whether [`Switch::decide`] takes the place of [`Switch::receive`]: decisions depend on header and routes alone, so
     /// that an engine may ask before the frame arrives, and again if the routes change meanwhile.
     const DECIDES_AHEAD: bool = false;

@@ -145,11 +145,11 @@ impl RunCaptures {
     ///
     /// # Errors
     /// A file cannot be created; the others are removed.
-    pub fn begin<'a, 'r, R: Recorder>(
+    pub fn begin<'a, 'r>(
         self,
         plan: &'a Plan,
-        inner: &'r mut R,
-    ) -> Result<Capturing<'a, 'r, R>, ResultError> {
+        inner: &'r mut dyn Recorder,
+    ) -> Result<Capturing<'a, 'r>, ResultError> {
         let mut files: Vec<(CaptureFile<'a>, Frames)> = Vec::new();
         for Missing { path, section, frames } in self.missing {
             create_parent(&path)?;
@@ -168,10 +168,7 @@ fn create_parent(path: &Path) -> Result<(), ResultError> {
 ///
 /// # Errors
 /// The first error; the captures that could not be completed are removed.
-pub fn finish<R: Recorder>(
-    capturing: Capturing<'_, '_, R>,
-    stopped: bool,
-) -> Result<Vec<Captured>, ResultError> {
+pub fn finish(capturing: Capturing<'_, '_>, stopped: bool) -> Result<Vec<Captured>, ResultError> {
     let (mut finished, mut failure) = (Vec::new(), None);
     for file in capturing.into_files().filter(|_| !stopped) {
         match file.finish() {

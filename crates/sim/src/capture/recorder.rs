@@ -90,19 +90,19 @@ impl Capture<'_> {
 }
 
 /// The captures of a run.
-pub struct Capturing<'a, 'r, R> {
+pub struct Capturing<'a, 'r> {
     fabric: &'a Fabric,
-    inner: &'r mut R,
+    inner: &'r mut dyn Recorder,
     frames: Frames<'a>,
     captures: Vec<Capture<'a>>,
 }
 
-impl<'a, 'r, R: Recorder> Capturing<'a, 'r, R> {
+impl<'a, 'r> Capturing<'a, 'r> {
     /// Captures of a run of `plan` into these files; everything else goes to `inner`.
     pub fn new(
         plan: &'a Plan,
         files: impl Iterator<Item = (CaptureFile<'a>, target::Frames)>,
-        inner: &'r mut R,
+        inner: &'r mut dyn Recorder,
     ) -> Self {
         let captures = files.map(|(file, frames)| {
             let (flow, links) = match frames {
@@ -175,8 +175,10 @@ impl<'a, 'r, R: Recorder> Capturing<'a, 'r, R> {
     }
 }
 
-impl<R: Recorder> Recorder for Capturing<'_, '_, R> {
-    const TRACES: bool = true;
+impl Recorder for Capturing<'_, '_> {
+    fn traces(&self) -> bool {
+        true
+    }
 
     fn flow(&mut self, record: &FlowRecord) {
         self.inner.flow(record);

@@ -14,7 +14,6 @@ use super::scene::{Begin, Follower, Scene};
 use crate::engine::{Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::record::Tracing;
 use crate::run::{faults, run_setup, setup};
 
 /// The maximum time from a flow's first data to the cut.
@@ -180,7 +179,7 @@ fn follow(
     faults.sort_by_key(|fault| fault.at);
     let setup = Setup { limit, probe: Probe::default(), ..setup(plan, &faults) };
     let mut follower = Follower::new(&plan.fabric, flow, begin, &watch.progress.stop);
-    let report = run_setup(setup, &plan.scheme, &watch.progress, &mut Tracing::new(&mut follower))?;
+    let report = run_setup(setup, &plan.scheme, &watch.progress, &mut follower)?;
     let all_delivered = follower.all_delivered();
     if report.stopped && !follower.is_over() && all_delivered.is_none() {
         return Err(ExploreError::Stopped);

@@ -335,7 +335,9 @@ impl<'a> Follower<'a> {
 }
 
 impl Recorder for Follower<'_> {
-    const TRACES: bool = true;
+    fn traces(&self) -> bool {
+        true
+    }
 
     fn flow(&mut self, record: &FlowRecord) {
         if record.flow.id == self.flow.id {

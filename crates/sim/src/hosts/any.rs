@@ -1,6 +1,8 @@
-//! [`Any`]: hosts with a protocol other than plain TCP. One type for all of them: the engine is compiled once for it and
-//! each switch scheme, and only plain TCP does without the branch.
+//! [`Any`]: hosts with any protocol. One type for all of them, so that the engine is compiled once.
 
+use weft_switching::host::distinct_paths::{NoPaths, PathFinder};
+use weft_switching::host::path_selector::OnePath;
+use weft_switching::host::selected::{Selected, Selecting};
 use weft_traffic::Flow;
 use weft_transport::{Protocol, mptcp};
 use weft_units::{HostId, Time};
@@ -9,6 +11,7 @@ use super::host_queue::HostQueue;
 use super::multipath::Multipath;
 use super::protocol::{Hosts, Nics, World};
 use super::roce::Roce;
+use super::tcp::Tcp;
 use super::udp::Udp;
 use super::uec::Uec;
 use crate::journal::{FlowNumber, SideReport};
@@ -17,7 +20,11 @@ use crate::packet::PacketId;
 use crate::trace::Tracer;
 
 /// The hosts of a partition.
-pub enum Any {
+pub enum Any<'a> {
+    /// With TCP over one path.
+    Tcp(Box<Tcp<'a, OnePath>>),
+    /// With TCP whose hosts choose paths.
+    Selecting(Box<Tcp<'a, Selected>>),
     /// With Multipath TCP.
     Multipath(Box<Multipath>),
     /// With datagrams.
@@ -32,6 +39,8 @@ pub enum Any {
 macro_rules! each {
     ($self:expr, $hosts:ident => $call:expr) => {
         match $self {
+            Any::Tcp($hosts) => $call,
+            Any::Selecting($hosts) => $call,
             Any::Multipath($hosts) => $call,
             Any::Udp($hosts) => $call,
             Any::Roce($hosts) => $call,
@@ -40,17 +49,26 @@ macro_rules! each {
     };
 }
 
-impl Any {
-    /// Hosts with `protocol` and interfaces of this queue that send `flows`.
-    ///
-    /// # Panics
-    /// If `protocol` is plain TCP.
-    pub fn new(protocol: &Protocol, queue: HostQueue, flows: &mut dyn Iterator<Item = &Flow>) -> Self {
+/// A scheme by which hosts choose paths, and the paths.
+pub type Choice<'a> = (&'a Selecting, &'a dyn PathFinder);
+
+impl<'a> Any<'a> {
+    /// Hosts with `protocol` and interfaces of this queue that send `flows`. With plain TCP they choose paths, if there is
+    /// a scheme for that; with another protocol they choose none.
+    pub fn new(
+        protocol: &'a Protocol,
+        choice: Option<Choice<'a>>,
+        queue: HostQueue,
+        flows: &mut dyn Iterator<Item = &Flow>,
+    ) -> Self {
         match protocol {
-            Protocol::Tcp(config) => {
-                let config = mptcp::Config::new(config).expect("plain TCP has a type of its own");
-                Self::Multipath(Box::new(Multipath::new(config, queue, flows)))
-            }
+            Protocol::Tcp(config) => match (mptcp::Config::new(config), choice) {
+                (Some(config), _) => Self::Multipath(Box::new(Multipath::new(config, queue, flows))),
+                (None, None) => Self::Tcp(Box::new(Tcp::new(config, queue, &(), &NoPaths))),
+                (None, Some((scheme, paths))) => {
+                    Self::Selecting(Box::new(Tcp::new(config, queue, scheme, paths)))
+                }
+            },
             Protocol::Udp(config) => Self::Udp(Box::new(Udp::new(config.clone(), queue))),
             Protocol::Roce(config) => Self::Roce(Box::new(Roce::new((**config).clone()))),
             Protocol::Uec(config) => Self::Uec(Box::new(Uec::new(config.clone()))),
@@ -58,9 +76,14 @@ impl Any {
     }
 }
 
-impl Hosts for Any {
-    const STRAND_BITS: u32 = Multipath::STRAND_BITS;
-    const FORESEES: bool = true;
+impl Hosts for Any<'_> {
+    fn strand_bits(&self) -> u32 {
+        each!(self, hosts => hosts.strand_bits())
+    }
+
+    fn foresees(&self) -> bool {
+        each!(self, hosts => hosts.foresees())
+    }
 
     fn open<T: Tracer>(
         &mut self,

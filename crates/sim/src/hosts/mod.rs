@@ -21,7 +21,7 @@ mod udp;
 mod uec;
 mod vacancies;
 
-pub use any::Any;
+pub use any::{Any, Choice};
 pub use host_queue::HostQueue;
 pub use places::{Place, Places};
 pub use protocol::{Hosts, Nics, World, node_of};

@@ -17,7 +17,7 @@ use super::following::Following;
 use super::host_queue::HostQueue;
 use super::messages::{Messages, NONE};
 use super::places::Place;
-use super::protocol::{Hosts, Nics, World, node_of};
+use super::protocol::{Hosts, Nics, STRAND_BITS, World, node_of};
 use super::tcp::{initial_sequence, template};
 use super::vacancies::Vacancies;
 use crate::delays::{Delays, Last};
@@ -373,7 +373,7 @@ impl Line<'_> {
 
 /// The owner of the packets for one side of a subflow.
 fn owner(flow: FlowNumber, name: u8, side: usize) -> u32 {
-    flow << Multipath::STRAND_BITS | u32::from(name) << 1 | side as u32
+    flow << STRAND_BITS | u32::from(name) << 1 | side as u32
 }
 
 impl Subflow {
@@ -418,8 +418,6 @@ impl Subflow {
 }
 
 impl Hosts for Multipath {
-    const STRAND_BITS: u32 = 6;
-
     fn open<T: Tracer>(
         &mut self,
         number: FlowNumber,

@@ -16,6 +16,9 @@ use crate::turns::Turns;
 use super::places::Places;
 use crate::waiting::Waiting;
 
+/// [`Hosts::strand_bits`] of most protocols: those of Multipath TCP, which has the most subflows.
+pub const STRAND_BITS: u32 = 6;
+
 /// What all hosts of a run know.
 pub struct World<'a> {
     /// The flows, in order of start time; of those that wait for others, the earliest.
@@ -55,13 +58,17 @@ pub trait Nics {
 /// that they have closed or given up.
 ///
 /// The owner of a packet is the number of its flow (on a connection that several flows share, of its last flow), then
-/// [`Hosts::STRAND_BITS`] bits of the subflow and the side.
+/// [`Hosts::strand_bits`] bits of the subflow and the side.
 pub trait Hosts: Send {
     /// Bits of a packet's owner below the flow's number.
-    const STRAND_BITS: u32;
+    fn strand_bits(&self) -> u32 {
+        STRAND_BITS
+    }
 
     /// Whether [`Hosts::foresee_turn`] and [`Hosts::foresee_packet`] do anything.
-    const FORESEES: bool = false;
+    fn foresees(&self) -> bool {
+        false
+    }
 
     /// Opens the connection of a flow at its source.
     fn open<T: Tracer>(

@@ -14,7 +14,7 @@ use super::messages::{Messages, NONE};
 use super::pacer::Wish;
 use super::pacers::Pacers;
 use super::places::Place;
-use super::protocol::{Hosts, Nics, World};
+use super::protocol::{Hosts, Nics, STRAND_BITS, World};
 use super::round_trip::round_trip;
 use super::tcp::template;
 use crate::delays::{Delays, Last};
@@ -283,7 +283,7 @@ impl Sending {
         let Some(data) = self.sender.take(config, now) else { return };
         let ip_bytes = world.framing.headers as u16 + data.payload;
         let header = Header { payload: data.payload, ip_bytes, ..self.template };
-        let (owner, way) = self.following.of_data(flow << <Roce as Hosts>::STRAND_BITS | 1);
+        let (owner, way) = self.following.of_data(flow << STRAND_BITS | 1);
         let flags = if data.asks { ASKS } else { 0 } | if data.is_repeated { REPEATED } else { 0 };
         let content = Content { words: [data.psn, 0, 0, 0], note: flags };
         let packet = net.packets.packet_with(now, &header, owner, content, way);
@@ -308,7 +308,7 @@ impl Receiving {
             AckKind::Selective(psn) => (2, psn),
         };
         let content = Content { words: [ack.next, kind, arrived, ack.is_cnp.into()], note: 0 };
-        let owner = flow << <Roce as Hosts>::STRAND_BITS;
+        let owner = flow << STRAND_BITS;
         let packet = net.packets.packet_with(net.now, &self.template, owner, content, None);
         net.counters.packets_sent += 1;
         net.send(self.nic, packet, tracer);
@@ -327,8 +327,6 @@ fn ack_of(content: Content) -> Ack {
 }
 
 impl Hosts for Roce {
-    const STRAND_BITS: u32 = 6;
-
     fn open<T: Tracer>(
         &mut self,
         number: FlowNumber,

@@ -466,7 +466,9 @@ fn transmit<P, T: Tracer>(
 }
 
 impl<P: PathSelector> Hosts for Tcp<'_, P> {
-    const STRAND_BITS: u32 = 1;
+    fn strand_bits(&self) -> u32 {
+        1
+    }
 
     fn open<T: Tracer>(
         &mut self,

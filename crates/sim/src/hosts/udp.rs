@@ -14,7 +14,7 @@ use super::ends::{Ends, Whose, tell, tell_done, tell_opened, tell_received, tell
 use super::following::Following;
 use super::host_queue::HostQueue;
 use super::places::Place;
-use super::protocol::{Hosts, Nics, World};
+use super::protocol::{Hosts, Nics, STRAND_BITS, World};
 use super::tcp::template;
 use crate::delays::{Delays, Last};
 use crate::journal::{FlowNumber, News, SideReport, Strand};
@@ -103,7 +103,7 @@ impl Udp {
         let (Side::Source(this), whose) = (&mut end.state, end.whose) else { return None };
         let mut has_turn = is_its_turn;
         this.in_line &= !is_its_turn;
-        let owner = whose.flow << <Self as Hosts>::STRAND_BITS | 1;
+        let owner = whose.flow << STRAND_BITS | 1;
         while this.source.next_at().is_some_and(|at| at <= now) {
             if self.queue.is_limited() && !has_turn && !this.in_line && !self.queue.is_free(this.line, net) {
                 this.in_line = true;
@@ -135,8 +135,6 @@ impl Udp {
 }
 
 impl Hosts for Udp {
-    const STRAND_BITS: u32 = 6;
-
     fn open<T: Tracer>(
         &mut self,
         number: FlowNumber,

@@ -19,5 +19,4 @@ pub use row::FlowRow;
 pub use steady::{ARRIVED, Growth, Steady};
 pub use summary::Summary;
 pub use temporary::is_temporary;
-#[cfg(feature = "schemes")]
 pub(crate) use temporary::{Temporary, temporary_of};

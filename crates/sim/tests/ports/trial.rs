@@ -156,7 +156,7 @@ impl<'a> Trial<'a> {
                 Scheme::ConWeave(conweave.expect("the fabric has tiers"))
             }
         };
-        let report = engine::run(setup, routes, &scheme, &Progress::default(), &mut kept);
+        let report = engine::run(setup, routes, &scheme, None, &Progress::default(), &mut kept);
         assert!(report.counters.is_conserved(), "{:?}", report.counters);
         (report, kept)
     }

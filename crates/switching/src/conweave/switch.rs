@@ -103,8 +103,6 @@ impl ConWeaveSwitch {
 }
 
 impl Switch for ConWeaveSwitch {
-    const WRITES_OVERLAY: bool = true;
-
     #[inline]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let now = ctx.now();

@@ -17,7 +17,7 @@ use super::messages::{Messages, NONE};
 use super::pacer::Wish;
 use super::pacers::Pacers;
 use super::places::Place;
-use super::protocol::{Hosts, Nics, World};
+use super::protocol::{Hosts, Nics, STRAND_BITS, World};
 use super::tcp::template;
 use crate::delays::{Delays, Last};
 use crate::journal::{FlowNumber, SideReport, Strand};
@@ -137,7 +137,7 @@ impl Uec {
             source.is_waiting = false;
             let Some(data) = source.sender.send(&self.config, now) else { continue };
             let (header, content) = format::of_data(&source.template, &self.config, &data);
-            let (owner, way) = source.following.of_data(wish.flow << Self::STRAND_BITS | 1);
+            let (owner, way) = source.following.of_data(wish.flow << STRAND_BITS | 1);
             let packet = net.packets.packet_with(now, &header, owner, content, way);
             net.counters.packets_sent += 1;
             net.send(source.nic, packet, tracer);
@@ -242,8 +242,6 @@ fn packets(flow: &Flow, world: &World<'_>) -> u64 {
 }
 
 impl Hosts for Uec {
-    const STRAND_BITS: u32 = 6;
-
     fn open<T: Tracer>(
         &mut self,
         number: FlowNumber,
@@ -301,7 +299,7 @@ impl Hosts for Uec {
                 if let Some(answer) = answer {
                     let (header, content) = format::of_answer(&this.template, this.entropy, &answer);
                     this.entropy = (this.entropy + 1) % self.config.entropies;
-                    let owner = flow << Self::STRAND_BITS;
+                    let owner = flow << STRAND_BITS;
                     let packet = net.packets.packet_with(now, &header, owner, content, None);
                     net.counters.packets_sent += 1;
                     net.send(this.nic, packet, tracer);

@@ -218,7 +218,7 @@ impl<'a> Trial<'a> {
     pub fn run_own<B: Blueprint>(&self, make: impl FnOnce(&Arc<Forwarding>) -> B) -> Outcome {
         let routes = Arc::new(Forwarding::new(self.fabric, |link| self.fabric.link(link).up));
         let scheme = make(&routes);
-        self.outcome(|setup, seen| engine::run(setup, routes, &scheme, &Progress::default(), seen))
+        self.outcome(|setup, seen| engine::run(setup, routes, &scheme, None, &Progress::default(), seen))
     }
 
     /// The same with hosts that choose paths, under ECMP.
@@ -226,7 +226,7 @@ impl<'a> Trial<'a> {
         let routes = Arc::new(Forwarding::new(self.fabric, |link| self.fabric.link(link).up));
         let ecmp = Ecmp::new(Arc::clone(&routes), self.seed, &self.scheme);
         self.outcome(|setup, seen| {
-            engine::run_selecting::<P, _, _>(setup, routes, (&(), &ecmp), &Progress::default(), seen)
+            engine::run_selecting::<P, _>(setup, routes, (&(), &ecmp), &Progress::default(), seen)
         })
     }
 

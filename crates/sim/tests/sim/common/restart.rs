@@ -18,11 +18,11 @@ pub struct Restart {
 }
 
 /// Runs `setup` under `scheme`, which has no central controller, while switches restart.
-pub fn run_with_restarts<R: Recorder>(
+pub fn run_with_restarts(
     setup: Setup<'_>,
     scheme: &SchemeSpec,
     restarts: &[Restart],
-    recorder: &mut R,
+    recorder: &mut dyn Recorder,
 ) -> RunReport {
     let (fabric, seed) = (setup.fabric, setup.seed);
     let routes = std::sync::Arc::new(Forwarding::new(fabric, |link| fabric.link(link).up));
@@ -30,19 +30,19 @@ pub fn run_with_restarts<R: Recorder>(
     visit_scheme(scheme, fabric, &routes, seed, visitor).expect("a known scheme")
 }
 
-struct Visitor<'a, R> {
+struct Visitor<'a> {
     setup: Setup<'a>,
     routes: std::sync::Arc<Forwarding>,
     restarts: &'a [Restart],
-    recorder: &'a mut R,
+    recorder: &'a mut dyn Recorder,
 }
 
-impl<R: Recorder> SchemeVisitor for Visitor<'_, R> {
+impl SchemeVisitor for Visitor<'_> {
     type Output = RunReport;
 
     fn visit<B: Blueprint>(self, blueprint: B) -> RunReport {
         let blueprint = Restarting { blueprint, restarts: self.restarts };
-        engine::run(self.setup, self.routes, &blueprint, &Progress::default(), self.recorder)
+        engine::run(self.setup, self.routes, &blueprint, None, &Progress::default(), self.recorder)
     }
 }
 

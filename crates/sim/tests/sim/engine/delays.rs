@@ -61,7 +61,9 @@ struct Monitor {
 }
 
 impl Recorder for Monitor {
-    const TRACES: bool = true;
+    fn traces(&self) -> bool {
+        true
+    }
 
     fn flow(&mut self, record: &FlowRecord) {
         self.flows.push(record.clone());

@@ -33,8 +33,6 @@ struct CountingSwitch {
 }
 
 impl Switch for CountingSwitch {
-    const WRITES_OVERLAY: bool = true;
-
     fn receive<C: Context>(&mut self, _ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let hash = mix64(header.flow_hash.into());
         let Some(port) = header.destination().and_then(|host| self.next_hops.choose(host, hash)) else {

@@ -82,7 +82,9 @@ struct Counting {
 }
 
 impl Recorder for Counting {
-    const TRACES: bool = true;
+    fn traces(&self) -> bool {
+        true
+    }
 
     fn flow(&mut self, record: &FlowRecord) {
         self.plain.flow(record);

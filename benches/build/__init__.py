@@ -1,0 +1,1 @@
+"""How long a clone of the repository takes to build."""
