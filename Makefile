@@ -126,6 +126,7 @@ lint: style | system-bpf ## formatting, lints, dependency direction
 style: $(VENV)/.dev project | system ## formatting, Python lints, dependency direction, files of the project
 	cargo fmt --all --check
 	$(PYTHON) scripts/check_arrows.py
+	$(PYTHON) scripts/check_circles.py
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy
