@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from . import extracts
-from .errors import ResultsError
 from .labels import short_key, visible
 from .steadiness import marks
-from .summary import Summary, summarise
+from .summary import summarise
+from .summary_table import Summary
 from .topology import Fabric
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ class Content:
     """The contents of a result directory, loaded once."""
 
     def __init__(self, results: Results, baseline: str | None) -> None:
-        if not results.finished:
-            raise ResultsError(f"{results.path} has no finished run yet: repeat `weft run` to resume it")
+        results.at_least_one()
         results = results.comparing(baseline)
         self.results = results
         if baseline is None and results.baseline is None and len(results.schemes) > 1:
@@ -57,7 +56,7 @@ class Content:
     @cached_property
     def fabric(self) -> Fabric:
         """The fabric to draw: that of the first run."""
-        first = self.results.summary_of(self.results.finished[0])
+        first = self.results.finished[0].summary()
         name = str((first.get("fabric") or {}).get("name", "fabric"))
         return Fabric.from_json({"name": name, "nodes": first["nodes"], "links": first["links"]})
 

@@ -21,7 +21,8 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .results import Results, Run
+    from .results import Results
+    from .run import Run
 
 _PROTOCOLS = {"tcp": 6, "udp": 17, "roce": 17, "uec": 17}
 _PREFIXES = ("h", "")
@@ -31,7 +32,7 @@ _FIRST_ADDRESS = ipaddress.IPv4Address("10.0.0.1")
 
 def export(results: Results, run: Run, form: str) -> str:
     """The flows of a finished run as text: `fct` or `flowmonitor`."""
-    summary = results.summary_of(run)
+    summary = run.summary()
     flows = results.only([run.id]).flows(measured=False)
     return _fct(flows, node_numbers(summary["nodes"])) if form == "fct" else _flowmonitor(flows, summary)
 

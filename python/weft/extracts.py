@@ -12,9 +12,10 @@ import polars as pl
 
 from .kept import ENTRY
 from .labels import short_key, show
+from .metrics import METRICS
 from .rows import flow_rows
 from .statistics import ecdf, ecdf_of_counts, half_width
-from .summary import METRICS, Summary
+from .summary_table import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ def completion_curves(results: Results) -> pl.DataFrame:
     def compute(some: Sequence[str]) -> Tables:
         group_of = {run: name for name in some for run in groups[name]}
         part = results.only(group_of)
-        found = flow_rows(part, "class", "fct_s")
+        found = flow_rows(part.finished, "class", "fct_s")
         names_of = pl.Series("group", [group_of[run.id] for run in part.finished], dtype=pl.Enum(some))
         pooled = (
             found.with_columns(names_of.gather(found[ENTRY].to_physical()))
@@ -309,7 +310,7 @@ def _windows(results: Results) -> pl.DataFrame:
 
 def _sampled_ports(results: Results) -> int:
     """Number of ports sampled: those of switches, and those of hosts too if any of them appears."""
-    summary = results.summary_of(results.finished[0])
+    summary = results.finished[0].summary()
     hosts = {node["name"] for node in summary["nodes"] if str(node["role"]).lower() == "host"}
     sampled = results.aggregates.samples("scalars")["queued_at"].drop_nulls().explode().unique()
     watched = [link for link in summary["links"] if link["from"] not in hosts]

@@ -18,7 +18,8 @@ from .statistics import Estimate, estimate
 from .steadiness import marks
 
 if TYPE_CHECKING:
-    from .results import Results, Run
+    from .results import Results
+    from .run import Run
     from .steadiness import Mark
 
 Json = Mapping[str, Any]
@@ -197,7 +198,7 @@ def choices(results: Results) -> list[Row]:
     if not flooded and not any(_over_classes(head, "explored") for head in heads.values()):
         return []
     with_sizes = sampled(results)
-    return _rows(results, COLUMNS, lambda run: {"": with_sizes(run, results.summary_of(run))})
+    return _rows(results, COLUMNS, lambda run: {"": with_sizes(run, run.summary())})
 
 
 def events(results: Results) -> list[Row]:

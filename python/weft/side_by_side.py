@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from .errors import ResultsError
 from .results import Results
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from .results import Run
+    from .run import Run
 
 _LISTED = 5
 """Points of a directory that a message names."""
@@ -104,7 +104,7 @@ class SideBySide(_Several):
         first = self._first.baseline or next(iter(self._first.schemes), None)
         return None if first is None else _label(self._name, first, self._first)
 
-    def comparing(self, baseline: str | None) -> Results:
+    def comparing(self, baseline: str | None) -> Self:
         """The same results: the directories are compared."""
         return self
 

@@ -281,16 +281,16 @@ class Study(ABC):
         A claim depends on such runs if its verdict or its values change without their groups: all seeds of a scheme at
         a point. If only the note changes, the one without these groups stands.
         """
-        from .. import steadiness
+        from . import marked_groups
 
         outcome = self.judge(results)
-        groups = steadiness.groups(results)
+        groups = marked_groups.marked_groups(results)
         if not groups:
             return outcome
 
         @cache
         def without(number: int) -> dict[str, StudyRow]:
-            return {row.id: row for row in self.judge(steadiness.without(results, groups[:number])).rows}
+            return {row.id: row for row in self.judge(marked_groups.without(results, groups[:number])).rows}
 
         def judged(row: StudyRow) -> StudyRow:
             def depends(number: int) -> bool:
@@ -306,7 +306,7 @@ class Study(ABC):
             return _undecided(row, matters.text)
 
         rows = [judged(row) for row in outcome.rows]
-        return replace(outcome, rows=rows, remarks=[*outcome.remarks, steadiness.remark(groups, results)])
+        return replace(outcome, rows=rows, remarks=[*outcome.remarks, marked_groups.remark(groups, results)])
 
     def publish(self, directory: Path, size: Size, outcome: Outcome, results: dict[str, Results]) -> list[Path]:
         """Write the study's own page and tables into its directory; returns the files, none by default."""

@@ -14,7 +14,8 @@ from .own import ELEPHANT_BPS
 from .survey import TITLES
 
 if TYPE_CHECKING:
-    from ...results import Results, Run
+    from ...results import Results
+    from ...run import Run
 
 SCHEMA: dict[str, Any] = {
     "part": pl.String,

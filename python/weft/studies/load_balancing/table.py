@@ -10,7 +10,7 @@ import polars as pl
 from ...paths import mean_entries, sampled
 from ...reduction import TABLE_SIZES
 from ...statistics import QUANTILE
-from ...steadiness import groups
+from ..marked_groups import marked_groups
 from .survey import TITLES
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def without_marked(survey: pl.DataFrame) -> pl.DataFrame:
 
 def _part(name: str, part: Results) -> pl.DataFrame:
     situation, sizes, profile, *mptcp = name.split("_")
-    marks = {run: group.mark.label for group in groups({name: part}) for run in group.runs}
+    marks = {run: group.mark.label for group in marked_groups({name: part}) for run in group.runs}
     rows, with_sizes = [], sampled(part)
     for run, summary in zip(part.finished, part.summaries(), strict=True):
         rows.append(

@@ -14,7 +14,8 @@ from . import recovery
 from .scenarios import MAIN, MESH_FLOWS
 
 if TYPE_CHECKING:
-    from ...results import Results, Run
+    from ...results import Results
+    from ...run import Run
 
 KEYS: dict[str, Any] = {
     "part": pl.String,
