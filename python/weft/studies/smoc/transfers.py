@@ -11,11 +11,9 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ...controller.errors import ControllerError
 from ...emulation import iperf, mptcp, openvswitch, requirements
 from ...emulation.errors import EmulationError
 from ...emulation.run import follow
@@ -51,10 +49,6 @@ class Transfers(Part):
     def check(self) -> None:
         """Check that this machine meets the runs' requirements."""
         requirements.check(())
-        try:
-            import_module("weft.controller.http")
-        except ControllerError as error:
-            raise EmulationError(str(error), error.hint) from error
         openvswitch.check()
         mptcp.check()
         iperf.check()
