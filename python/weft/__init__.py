@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .catalogue import distributions, profiles, schema, schemes
     from .errors import OutputError, PluginError, ResultsError, ScenarioError, WeftError
     from .graph import Link, Node
-    from .plugins import load as load_plugin
+    from .plugins import load_plugin
     from .results import Results
     from .run import Run
     from .scenario import Point, Scenario
@@ -57,29 +57,18 @@ __all__ = [
 
 
 _FROM = {
-    "Estimate": ("statistics", "Estimate"),
-    "Fabric": ("topology", "Fabric"),
-    "FabricPath": ("topology", "FabricPath"),
-    "Link": ("graph", "Link"),
-    "Node": ("graph", "Node"),
-    "OutputError": ("errors", "OutputError"),
-    "PluginError": ("errors", "PluginError"),
-    "Point": ("scenario", "Point"),
-    "Results": ("results", "Results"),
-    "ResultsError": ("errors", "ResultsError"),
-    "Run": ("run", "Run"),
-    "Scenario": ("scenario", "Scenario"),
-    "ScenarioError": ("errors", "ScenarioError"),
-    "WeftError": ("errors", "WeftError"),
-    "distributions": ("catalogue", "distributions"),
-    "fabric": ("topology", "fabric"),
-    "load_plugin": ("plugins", "load"),
-    "profiles": ("catalogue", "profiles"),
-    "schema": ("catalogue", "schema"),
-    "schemes": ("catalogue", "schemes"),
-    "write_fabric": ("topology", "write_fabric"),
+    "catalogue": ("distributions", "profiles", "schema", "schemes"),
+    "errors": ("OutputError", "PluginError", "ResultsError", "ScenarioError", "WeftError"),
+    "graph": ("Link", "Node"),
+    "plugins": ("load_plugin",),
+    "results": ("Results",),
+    "run": ("Run",),
+    "scenario": ("Point", "Scenario"),
+    "statistics": ("Estimate",),
+    "topology": ("Fabric", "FabricPath", "fabric", "write_fabric"),
 }
-"""Modules that are imported on first use of a name here, and its name there."""
+"""Names that are imported on first use, by module."""
+_MODULES = {name: module for module, names in _FROM.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
@@ -88,9 +77,8 @@ def __getattr__(name: str) -> Any:
 
     if name == "__version__":
         value = import_module("._weft", __name__).version()
-    elif name in _FROM:
-        module, attribute = _FROM[name]
-        value = getattr(import_module(f".{module}", __name__), attribute)
+    elif name in _MODULES:
+        value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

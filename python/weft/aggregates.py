@@ -11,7 +11,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -19,12 +20,7 @@ from . import reduction
 from .errors import ResultsError
 from .kept import ENTRY, Kept, Tables, compact, joined
 from .rows import flow_rows, rows
-from .run import FLOWS, SERIES, SUMMARY, missing
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from .run import Run
+from .run import FLOWS, SERIES, SUMMARY, Run, missing
 
 FOLDER = "aggregates"
 """Subfolder of a result directory."""
@@ -66,6 +62,13 @@ class Aggregates:
         if not self._heads:
             self._heads = {run: json.loads(head) for run, head in self._summaries["heads"].iter_rows()}
         return self._heads
+
+    def measured(self, samples: pl.LazyFrame) -> pl.LazyFrame:
+        """Those of the samples that are in their run's measurement window: after its start, up to its end."""
+        windows = [(run, *head["window_ps"]) for run, head in self.heads().items()]
+        bounds = pl.LazyFrame(windows, {ENTRY: pl.String, "from_ps": pl.Int64, "to_ps": pl.Int64}, orient="row")
+        within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.col("to_ps"))
+        return samples.join(bounds, on=ENTRY, maintain_order="left").filter(within).drop("from_ps", "to_ps")
 
     def links(self) -> pl.DataFrame:
         """The links of ``summary.json`` with the column `run`; of a link without a key, the value is null."""

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from . import extracts
 from .labels import short_key, visible
-from .steadiness import marks
+from .results import Results
+from .steadiness import Mark, marks
 from .summary import summarise
 from .summary_table import Summary
 from .topology import Fabric
-
-if TYPE_CHECKING:
-    from .results import Results
-    from .steadiness import Mark
 
 CROWDED = 80
 """Points in a panel, of all schemes at all values, above which their intervals are not drawn side by side."""

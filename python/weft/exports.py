@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 from xml.etree import ElementTree
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from .results import Results
-    from .run import Run
+from .results import Results
+from .run import Run
 
 _PROTOCOLS = {"tcp": 6, "udp": 17, "roce": 17, "uec": 17}
 _PREFIXES = ("h", "")

@@ -6,22 +6,18 @@ The report (Vega-Lite) and the paper figures (matplotlib) draw the same extracts
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
-from .kept import ENTRY
+from .kept import ENTRY, Tables
 from .labels import short_key, show
 from .metrics import METRICS
+from .results import Results
 from .rows import flow_rows
 from .statistics import ecdf, ecdf_of_counts, half_width
 from .summary_table import Summary
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .kept import Tables
-    from .results import Results
 
 FINEST, COARSEST, BUDGET = 160, 12, 7_000
 """Maximum and minimum points per curve, and the approximate number of points for all curves of a class."""
@@ -279,9 +275,8 @@ def _samples(results: Results) -> pl.DataFrame:
     """
     if _emulated(results):
         times = pl.struct("run", "time_ps").n_unique()
-        taken = _samples_of(results, "link_times").join(_windows(results).lazy(), on=ENTRY, maintain_order="left")
-        within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.col("to_ps"))
-        sampled = taken.filter(within).group_by("point", "scheme", maintain_order=True)
+        taken = results.aggregates.measured(_samples_of(results, "link_times"))
+        sampled = taken.group_by("point", "scheme", maintain_order=True)
         return sampled.agg(times.alias("samples")).collect()
     rows = []
     heads = results.aggregates.heads()
@@ -300,12 +295,6 @@ def _counted(values: Sequence[float], counts: Sequence[int]) -> tuple[list[float
     for value, count in zip(values, counts, strict=True):
         sums[value] = sums.get(value, 0) + count
     return list(sums), list(sums.values())
-
-
-def _windows(results: Results) -> pl.DataFrame:
-    """The measurement window of each run: `run`, `from_ps`, `to_ps`."""
-    rows = [(run, *head["window_ps"]) for run, head in results.aggregates.heads().items()]
-    return pl.DataFrame(rows, {ENTRY: pl.String, "from_ps": pl.Int64, "to_ps": pl.Int64}, orient="row")
 
 
 def _sampled_ports(results: Results) -> int:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from .results import Results
 from .rows import flow_rows, numbered, of_runs
 from .run import FLOWS, files
 from .statistics import Estimate, estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from .results import Results
 
 SLOWEST = 10
 """Flows listed for each scheme and class, and the number of unfinished flows listed before them."""

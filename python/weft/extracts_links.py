@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from .aggregates import batches
 from .kept import ENTRY
+from .results import Results
 from .rows import numbered, of_runs, rows
-from .run import SERIES
+from .run import SERIES, Run
 from .statistics import Estimates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from .results import Results
-    from .run import Run
 
 
 @dataclass(frozen=True)

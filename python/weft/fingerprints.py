@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
 from .kept import ENTRY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from .rows import valued
 
 UNTIMED = ("flow", "src", "dst", "bytes")
 """The columns of a flow that are the same under every scheme."""
@@ -20,12 +18,16 @@ IDENTITY = (*UNTIMED, "start_ps")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
+def _hashed(name: str) -> int:
+    return zlib.crc32(name.encode())
+
+
 def fingerprints(flows: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
     """A number for each run, in the order of the rows: equal if these columns of all its flows are."""
     mixed: np.ndarray = np.zeros(len(flows), dtype=np.uint64)
     for name in columns:
         column = flows[name]
-        own = column.to_numpy().astype(np.uint64) if column.dtype.is_integer() else _of_names(column)
+        own = column.to_numpy().astype(np.uint64) if column.dtype.is_integer() else valued(column, _hashed, np.uint64)
         mixed = (mixed ^ own) * _MIX
         mixed ^= mixed >> np.uint64(29)
     lengths = flows[ENTRY].rle().struct.field("len").to_numpy().astype(np.int64)
@@ -33,14 +35,3 @@ def fingerprints(flows: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
     # The sum does not depend on the order of the flows in the file.
     sums = np.add.reduceat(mixed, starts) if len(starts) else mixed
     return pl.Series(sums.view(np.int64))
-
-
-def _of_names(names: pl.Series) -> np.ndarray:
-    """A number for each name."""
-    known = names.cast(pl.Categorical)
-    codes, different = known.to_physical().to_numpy(), known.unique().drop_nulls()
-    table: np.ndarray = np.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=np.uint64)
-    for code, name in zip(different.to_physical(), different.cast(pl.String), strict=True):
-        table[code] = zlib.crc32(name.encode())
-    found: np.ndarray = table[codes]
-    return found

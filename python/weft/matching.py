@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from .metrics import OF_FINISHED
+from .runs import Runs
 from .shared_flows import SIDES, over_shared
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-    from pathlib import Path
-
-    from .runs import Runs
 
 Record = dict[str, Any]
 """A run in a group of flows: `run`, `seed`, `flows`, `finished`, the metrics and the columns to group by."""

@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from .difference import LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
 from .kept import ENTRY
+from .results import Results
+from .run import Run
 from .statistics import Estimate, estimate
-from .steadiness import marks
-
-if TYPE_CHECKING:
-    from .results import Results
-    from .run import Run
-    from .steadiness import Mark
+from .steadiness import Mark, marks
 
 Json = Mapping[str, Any]
 

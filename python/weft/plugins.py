@@ -19,7 +19,7 @@ from .errors import PluginError
 _ROOT = Path(__file__).parent
 
 
-def load(path: str | Path, *, quiet: bool = True) -> str:
+def load_plugin(path: str | Path, *, quiet: bool = True) -> str:
     """Load a plugin; afterwards scenarios of this process may name its scheme.
 
     Args:

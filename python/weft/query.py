@@ -21,11 +21,10 @@ import polars as pl
 
 from .errors import OutputError, QueryError
 from .run import FLOWS, SERIES
+from .runs import Runs
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-    from .runs import Runs
 
 MEMORY = "512MB"
 """DuckDB's memory limit; larger intermediate results go to a temporary directory."""

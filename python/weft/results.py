@@ -6,7 +6,7 @@ The layout of the directory and the meaning of every column are in ``docs/result
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -15,9 +15,6 @@ from .rows import DERIVED
 from .run import FLOWS, SERIES
 from .runs import IDENTITY, Runs
 from .summary import summarise
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Results(Runs):
@@ -66,10 +63,7 @@ class Results(Runs):
         if metrics:
             frame = frame.filter(pl.col("metric").is_in(metrics))
         if measured:
-            windows = [(run, *head["window_ps"]) for run, head in self.aggregates.heads().items()]
-            bounds = pl.LazyFrame(windows, {"run": pl.String, "from_ps": pl.Int64, "to_ps": pl.Int64}, orient="row")
-            within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.col("to_ps"))
-            frame = frame.join(bounds, on="run", maintain_order="left").filter(within).drop("from_ps", "to_ps")
+            frame = self.aggregates.measured(frame)
         return frame.with_columns((pl.col("time_ps") / 1e12).alias("time_s"))
 
     def links(self) -> pl.DataFrame:

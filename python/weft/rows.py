@@ -5,19 +5,15 @@ Casts of names to text, and joins that tell runs apart, take longer than everyth
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from .kept import ENTRY
-from .run import FLOWS, files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from .run import Run
+from .run import FLOWS, Run, files
 
 DERIVED = {
     "fct_s": pl.col("fct_ps") / 1e12,
@@ -63,11 +59,16 @@ def of_runs(found: pl.DataFrame, runs: int) -> Iterator[slice]:
 
 def numbered(names: pl.Series, order: Sequence[str]) -> np.ndarray:
     """The place of each name in `order`; -1 if it is not there."""
+    places = {name: place for place, name in enumerate(order)}
+    return valued(names, lambda name: places.get(name, -1), np.int64)
+
+
+def valued(names: pl.Series, value: Callable[[str], int], kind: type[np.integer[Any]]) -> np.ndarray:
+    """The value of each name, computed once for each different name."""
     known = names.cast(pl.Categorical)
     codes, different = known.to_physical().to_numpy(), known.unique().drop_nulls()
-    table: np.ndarray = np.full(int(codes.max()) + 1 if len(codes) else 0, -1, dtype=np.int64)
-    places = {name: place for place, name in enumerate(order)}
+    table: np.ndarray = np.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=kind)
     for code, name in zip(different.to_physical(), different.cast(pl.String), strict=True):
-        table[code] = places.get(name, -1)
+        table[code] = value(name)
     found: np.ndarray = table[codes]
     return found

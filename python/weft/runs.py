@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import polars as pl
 
@@ -15,9 +16,6 @@ from .errors import ResultsError
 from .labels import column, short_key, show
 from .run import SUMMARY, Run, files, read_json
 from .variants import SCHEME_KEY, VARIANT_KEY, compared_key, dimensions, label_of, scheme_label
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 IDENTITY = {"run": "id", "scheme": "scheme", "seed": "seed", "point": "point"}
 """The columns that identify a run besides the swept keys, with the attributes of `Run`."""

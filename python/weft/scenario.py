@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,8 +15,6 @@ from .labels import plural
 from .topology import Fabric, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from .results import Results
 
 

@@ -8,19 +8,15 @@ read again for that: without any, the values of each run are those of the same f
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import polars as pl
 
-from .kept import ENTRY
+from .kept import ENTRY, Tables
 from .metrics import OF_FINISHED
 from .rows import flow_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from .kept import Tables
-    from .runs import Runs
+from .runs import Runs
 
 SIDES = ("own", "baseline")
 _COLUMNS = tuple(dict.fromkeys(name for metric in OF_FINISHED for name in metric.aggregate.meta.root_names()))

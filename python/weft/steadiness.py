@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _weft
 from .labels import column, plural
-
-if TYPE_CHECKING:
-    from .runs import Runs
+from .runs import Runs
 
 LABELS = {"overloaded": "unstable", "growing": "unstable", "too-short": "too short", "out-of-range": "out of range"}
 """What stands in the place of a mean, by state.

@@ -9,8 +9,9 @@ in both runs (`weft.shared_flows`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -20,14 +21,10 @@ from .errors import ResultsError
 from .labels import column
 from .matching import Group, Match, Pair, Record, alike, matched, over_seeds, same_flows_of
 from .metrics import COUNTED, METRIC_KEYS, METRICS
+from .runs import Runs
 from .statistics import estimate
+from .steadiness import Mark
 from .summary_table import Row, Shared, Summary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from .runs import Runs
-    from .steadiness import Mark
 
 
 def per_seed(results: Runs, by: Sequence[str] | None = None) -> pl.DataFrame:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from .difference import FEW, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference
 from .labels import column, short_key, show
 from .metrics import METRIC_KEYS, METRICS, Metric
-
-if TYPE_CHECKING:
-    from .statistics import Estimate
-    from .steadiness import Mark
+from .statistics import Estimate
+from .steadiness import Mark
 
 NAMED = 5
 """Maximum number of marked groups that are named."""

@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _weft, bundle
 from .errors import ScenarioError
 from .files import write_text
 from .graph import Graph, Link, Node
 from .labels import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ from weft.extracts import intervals
 from weft.metrics import METRICS
 from weft.reporting import sections, tables
 from weft.results import Results
-from weft.studies.base import Outcome, Size, Study, StudyRow, Verdict
+from weft.studies.base import Study
 from weft.studies.marked_groups import marked_groups, remark
+from weft.studies.outcome import Outcome, Size, StudyRow, Verdict
 from weft.summary import summarise
 from weft.summary_table import Summary
 

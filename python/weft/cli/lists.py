@@ -75,7 +75,7 @@ def schemes(
       weft schemes --json
     """
     if name is not None and ("/" in name or name == "." or name.endswith(".so")):
-        name = plugins.load(name, quiet=as_json)
+        name = plugins.load_plugin(name, quiet=as_json)
     entries = catalogue.schemes()
     chosen = [entry for entry in entries if name in (None, entry["name"])]
     if not chosen:

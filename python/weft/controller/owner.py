@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from .codec import Port
-
+from .codec import Port
 
 _S = TypeVar("_S", contravariant=True)
 """The class of switches."""

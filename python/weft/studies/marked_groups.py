@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..labels import plural
-from ..steadiness import mark_of
-
-if TYPE_CHECKING:
-    from ..results import Results
-    from ..steadiness import Mark
+from ..results import Results
+from ..steadiness import Mark, mark_of
 
 
 @dataclass(frozen=True)

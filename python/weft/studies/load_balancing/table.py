@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from ...paths import mean_entries, sampled
 from ...reduction import TABLE_SIZES
+from ...results import Results
 from ...statistics import QUANTILE
 from ..marked_groups import marked_groups
 from .survey import TITLES
-
-if TYPE_CHECKING:
-    from ...results import Results
 
 KEYS: dict[str, Any] = {
     "situation": pl.String,

@@ -22,7 +22,7 @@ from ...errors import OutputError
 from ...results import Results
 from ...topology import Fabric
 from .. import layout
-from ..base import Part
+from ..base import Means, Part
 from .setup import Setup
 from .topologies import RECEIVER, SENDER, fabric
 
@@ -53,16 +53,9 @@ class Transfers(Part):
         mptcp.check()
         iperf.check()
 
-    def carry_out(
-        self,
-        out: Path,
-        jobs: int | None,
-        progress: Callable[[dict[str, Any]], None] | None,
-        threads: int | None = None,
-        cluster: object = None,
-    ) -> Results:
+    def carry_out(self, out: Path, means: Means) -> Results:
         """Run one at a time, in real time."""
-        told = progress if progress is not None else lambda _: None
+        told = means.progress
         layout.claim(out, self._index())
         failed = []
         with workshop(out) as directory:
