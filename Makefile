@@ -38,7 +38,7 @@ build: $(VENV)/.weft ## build and install into .venv
 
 emulation: $(VENV)/.emulation ## install Mininet and tools, build the Linux switch and the load generator into .venv
 
-controller: $(VENV)/.controller ## install the dependencies of `weft controller` into .venv
+controller: $(VENV)/.controller ## install what `weft controller --metrics` needs into .venv
 
 system: ## install a compiler, Python and Rust if missing
 	@sh scripts/install-system.sh build
