@@ -97,9 +97,9 @@ def mean_entries(summary: Json, metric: str = "flow_entries") -> float | None:
     return float(total) / (samples * summary["fabric"]["switches"]) if samples > 0 else None
 
 
-def most_entries(summary: Json, metric: str = "flow_entries") -> float | None:
+def most_entries(summary: Json) -> float | None:
     """The largest table of any switch at any sample; None for an emulation without samples. See `mean_entries`."""
-    most = summary[_SIZES][f"{metric}_most"]
+    most = summary[_SIZES]["flow_entries_most"]
     return None if most is None and "emulated" in summary else float(most or 0)
 
 
