@@ -38,7 +38,7 @@ build: $(VENV)/.weft ## build and install into .venv
 
 emulation: $(VENV)/.emulation ## install Mininet and tools, build the Linux switch and the load generator into .venv
 
-controller: $(VENV)/.controller ## install the dependencies of `weft controller` into .venv
+controller: $(VENV)/.controller ## install what `weft controller --metrics` needs into .venv
 
 system: ## install a compiler, Python and Rust if missing
 	@sh scripts/install-system.sh build
@@ -126,6 +126,7 @@ lint: style | system-bpf ## formatting, lints, dependency direction
 style: $(VENV)/.dev project | system ## formatting, Python lints, dependency direction, files of the project
 	cargo fmt --all --check
 	$(PYTHON) scripts/check_arrows.py
+	$(PYTHON) scripts/check_circles.py
 	$(VENV)/bin/ruff format --check
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/mypy

@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from .catalogue import distributions, profiles, schema, schemes
     from .errors import OutputError, PluginError, ResultsError, ScenarioError, WeftError
-    from .plugins import load as load_plugin
-    from .results import Results, Run
+    from .graph import Link, Node
+    from .plugins import load_plugin
+    from .results import Results
+    from .run import Run
     from .scenario import Point, Scenario
     from .statistics import Estimate
-    from .topology import Fabric, FabricPath, Link, Node, fabric, write_fabric
+    from .topology import Fabric, FabricPath, fabric, write_fabric
 
 __version__: str
 
@@ -54,25 +57,18 @@ __all__ = [
 
 
 _FROM = {
-    "Estimate": ("statistics", "Estimate"),
-    "Fabric": ("topology", "Fabric"),
-    "FabricPath": ("topology", "FabricPath"),
-    "Link": ("topology", "Link"),
-    "Node": ("topology", "Node"),
-    "OutputError": ("errors", "OutputError"),
-    "PluginError": ("errors", "PluginError"),
-    "Point": ("scenario", "Point"),
-    "Results": ("results", "Results"),
-    "ResultsError": ("errors", "ResultsError"),
-    "Run": ("results", "Run"),
-    "Scenario": ("scenario", "Scenario"),
-    "ScenarioError": ("errors", "ScenarioError"),
-    "WeftError": ("errors", "WeftError"),
-    "fabric": ("topology", "fabric"),
-    "load_plugin": ("plugins", "load"),
-    "write_fabric": ("topology", "write_fabric"),
+    "catalogue": ("distributions", "profiles", "schema", "schemes"),
+    "errors": ("OutputError", "PluginError", "ResultsError", "ScenarioError", "WeftError"),
+    "graph": ("Link", "Node"),
+    "plugins": ("load_plugin",),
+    "results": ("Results",),
+    "run": ("Run",),
+    "scenario": ("Point", "Scenario"),
+    "statistics": ("Estimate",),
+    "topology": ("Fabric", "FabricPath", "fabric", "write_fabric"),
 }
-"""Modules that are imported on first use of a name here, and its name there."""
+"""Names that are imported on first use, by module."""
+_MODULES = {name: module for module, names in _FROM.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
@@ -81,9 +77,8 @@ def __getattr__(name: str) -> Any:
 
     if name == "__version__":
         value = import_module("._weft", __name__).version()
-    elif name in _FROM:
-        module, attribute = _FROM[name]
-        value = getattr(import_module(f".{module}", __name__), attribute)
+    elif name in _MODULES:
+        value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -93,31 +88,6 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """All public names, also those not imported yet."""
     return sorted(set(globals()) | set(__all__))
-
-
-def schemes() -> list[dict[str, Any]]:
-    """The switching schemes: summaries, parameters, needs, exploration, modes of the Linux switch."""
-    return _listing("schemes")
-
-
-def profiles() -> list[dict[str, Any]]:
-    """The transport profiles, with all parameters."""
-    return _listing("profiles")
-
-
-def distributions() -> list[dict[str, Any]]:
-    """The built-in flow-size distributions."""
-    return _listing("distributions")
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a scenario."""
-    import json
-
-    from . import _weft
-
-    answer: dict[str, Any] = json.loads(_weft.schema())
-    return answer
 
 
 def report(results: str | Path | Results, out: str | Path | None = None) -> Path:
@@ -161,12 +131,3 @@ def plot(
 
     opened = results if isinstance(results, Results) else Results(results)
     return write(opened, out, formats, only=only, width=width)
-
-
-def _listing(what: str) -> list[dict[str, Any]]:
-    import json
-
-    from . import _weft
-
-    answer: list[dict[str, Any]] = json.loads(getattr(_weft, what)())
-    return answer

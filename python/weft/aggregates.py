@@ -11,17 +11,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from . import reduction
 from .errors import ResultsError
 from .kept import ENTRY, Kept, Tables, compact, joined
-from .rows import FLOWS, SERIES, SUMMARY, flow_rows, rows
-
-if TYPE_CHECKING:
-    from .results import Results, Run
+from .rows import flow_rows, rows
+from .run import FLOWS, SERIES, SUMMARY, Run, missing
 
 FOLDER = "aggregates"
 """Subfolder of a result directory."""
@@ -37,17 +36,25 @@ Watch = Callable[[str, float, float], None]
 
 
 class Aggregates:
-    """The reductions of the finished runs, in the order of the sweep."""
+    """The reductions of runs, in their order.
 
-    def __init__(self, results: Results) -> None:
-        self._results = results
+    Args:
+        runs: The runs, at least one.
+        folder: Where reductions of large results are kept; None to keep none.
+        watch: Called while large results are read.
+    """
+
+    def __init__(self, runs: Sequence[Run], folder: Path | None, watch: Watch) -> None:
+        self._runs = {run.id: run for run in runs}
+        self._folder = folder
+        self._watch = watch
         self._heads: dict[str, dict[str, Any]] = {}
         self._files: dict[str, dict[str, tuple[int, int]]] = {}
 
     def _found(self, name: str) -> dict[str, tuple[int, int]]:
         """Size and modification time of each run's file of this name."""
         if name not in self._files:
-            self._files[name] = {run.id: _size_and_time(run, name) for run in self._results.finished}
+            self._files[name] = {ident: _size_and_time(run, name) for ident, run in self._runs.items()}
         return self._files[name]
 
     def heads(self) -> dict[str, dict[str, Any]]:
@@ -55,6 +62,13 @@ class Aggregates:
         if not self._heads:
             self._heads = {run: json.loads(head) for run, head in self._summaries["heads"].iter_rows()}
         return self._heads
+
+    def measured(self, samples: pl.LazyFrame) -> pl.LazyFrame:
+        """Those of the samples that are in their run's measurement window: after its start, up to its end."""
+        windows = [(run, *head["window_ps"]) for run, head in self.heads().items()]
+        bounds = pl.LazyFrame(windows, {ENTRY: pl.String, "from_ps": pl.Int64, "to_ps": pl.Int64}, orient="row")
+        within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.col("to_ps"))
+        return samples.join(bounds, on=ENTRY, maintain_order="left").filter(within).drop("from_ps", "to_ps")
 
     def links(self) -> pl.DataFrame:
         """The links of ``summary.json`` with the column `run`; of a link without a key, the value is null."""
@@ -75,14 +89,14 @@ class Aggregates:
     @cached_property
     def _summaries(self) -> Tables:
         def compute(runs: Sequence[str]) -> Tables:
-            return reduction.of_summaries(self._results.only(runs).read_summaries())
+            return reduction.of_summaries({run: self._runs[run].summary() for run in runs})
 
         return self.of_runs("summaries", (SUMMARY,), compute)
 
     @cached_property
     def _flows(self) -> Tables:
         def compute(runs: Sequence[str]) -> Tables:
-            return reduction.of_flows(flow_rows(self._results.only(runs), *reduction.OF_FLOWS))
+            return reduction.of_flows(flow_rows([self._runs[run] for run in runs], *reduction.OF_FLOWS))
 
         return self.of_runs("flows", (FLOWS,), compute)
 
@@ -91,7 +105,7 @@ class Aggregates:
         heads = self.heads()
 
         def compute(runs: Sequence[str]) -> Tables:
-            series = rows(self._results.only(runs), SERIES, "time_ps", "metric", "entity", "value")
+            series = rows([self._runs[run] for run in runs], SERIES, "time_ps", "metric", "entity", "value")
             return reduction.of_series(series, {run: heads[run] for run in runs})
 
         return self.of_runs("series", (SERIES, SUMMARY), compute)
@@ -121,10 +135,10 @@ class Aggregates:
             compute: Computes the tables of some groups; their column `ENTRY` has the group.
             files: The files of each run that are read.
         """
-        runs = {run.id: run for run in self._results.finished}
         found = [self._found(file) for file in files]
         stamp_of = {
-            ident: [ident, run.scheme, run.seed, *(sizes[ident] for sizes in found)] for ident, run in runs.items()
+            ident: [ident, run.scheme, run.seed, *(sizes[ident] for sizes in found)]
+            for ident, run in self._runs.items()
         }
         common = reduction.digest(settings)
         stamps = {
@@ -144,10 +158,8 @@ class Aggregates:
         compute: Callable[[Sequence[str]], Tables],
     ) -> Tables:
         """The tables of the entries in `stamps`, in this order; what is missing or stale is computed and kept."""
-        if not stamps:
-            raise ResultsError(f"{self._results.where} has no finished run yet: repeat `weft run` to resume it")
-        file = Kept(self._results.path / FOLDER / name, reduction.VERSION)
-        there, tables = file.load() if self._results.keeps else ({}, {})
+        file = None if self._folder is None else Kept(self._folder / name, reduction.VERSION)
+        there, tables = ({}, {}) if file is None else file.load()
         missing = [entry for entry, stamp in stamps.items() if there.get(entry) != stamp]
         if missing:
             # Entries of which nothing is known here belong to runs that this part of the results leaves out.
@@ -155,15 +167,15 @@ class Aggregates:
             parts = [{key: table.filter(pl.col(ENTRY).is_in(list(valid))) for key, table in tables.items()}]
             total, done = sum(weights[entry] for entry in missing), 0
             try:
-                self._results.watch(f"Reading {name}", done, total)
+                self._watch(f"Reading {name}", done, total)
                 for batch, part in _computed(list(batches(missing, weights)), compute):
                     parts.append(part)
                     valid |= {entry: stamps[entry] for entry in batch}
                     done += sum(weights[entry] for entry in batch)
-                    self._results.watch(f"Reading {name}", done, total)
+                    self._watch(f"Reading {name}", done, total)
             finally:
                 tables = joined(parts)
-                if done >= WORTH and self._results.keeps:
+                if done >= WORTH and file is not None:
                     file.save(valid, tables)
         return {key: _in_order(table, list(stamps)) for key, table in tables.items()}
 
@@ -182,7 +194,7 @@ def _size_and_time(run: Run, name: str) -> tuple[int, int]:
     try:
         found = path.stat()
     except FileNotFoundError:
-        raise ResultsError(f"{path} is missing: delete {path.parent} and run the scenario again") from None
+        raise missing(path) from None
     except OSError as error:
         raise ResultsError(f"{path}: {error.strerror or error}") from None
     return found.st_size, found.st_mtime_ns

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from . import extracts
-from .errors import ResultsError
 from .labels import short_key, visible
-from .steadiness import marks
-from .summary import Summary, summarise
+from .results import Results
+from .steadiness import Mark, marks
+from .summary import summarise
+from .summary_table import Summary
 from .topology import Fabric
-
-if TYPE_CHECKING:
-    from .results import Results
-    from .steadiness import Mark
 
 CROWDED = 80
 """Points in a panel, of all schemes at all values, above which their intervals are not drawn side by side."""
@@ -27,8 +24,7 @@ class Content:
     """The contents of a result directory, loaded once."""
 
     def __init__(self, results: Results, baseline: str | None) -> None:
-        if not results.finished:
-            raise ResultsError(f"{results.path} has no finished run yet: repeat `weft run` to resume it")
+        results.at_least_one()
         results = results.comparing(baseline)
         self.results = results
         if baseline is None and results.baseline is None and len(results.schemes) > 1:
@@ -57,7 +53,7 @@ class Content:
     @cached_property
     def fabric(self) -> Fabric:
         """The fabric to draw: that of the first run."""
-        first = self.results.summary_of(self.results.finished[0])
+        first = self.results.finished[0].summary()
         name = str((first.get("fabric") or {}).get("name", "fabric"))
         return Fabric.from_json({"name": name, "nodes": first["nodes"], "links": first["links"]})
 

@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 from xml.etree import ElementTree
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from .results import Results, Run
+from .results import Results
+from .run import Run
 
 _PROTOCOLS = {"tcp": 6, "udp": 17, "roce": 17, "uec": 17}
 _PREFIXES = ("h", "")
@@ -31,7 +30,7 @@ _FIRST_ADDRESS = ipaddress.IPv4Address("10.0.0.1")
 
 def export(results: Results, run: Run, form: str) -> str:
     """The flows of a finished run as text: `fct` or `flowmonitor`."""
-    summary = results.summary_of(run)
+    summary = run.summary()
     flows = results.only([run.id]).flows(measured=False)
     return _fct(flows, node_numbers(summary["nodes"])) if form == "fct" else _flowmonitor(flows, summary)
 

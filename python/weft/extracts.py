@@ -6,21 +6,18 @@ The report (Vega-Lite) and the paper figures (matplotlib) draw the same extracts
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
-from .kept import ENTRY
+from .kept import ENTRY, Tables
 from .labels import short_key, show
+from .metrics import METRICS
+from .results import Results
 from .rows import flow_rows
 from .statistics import ecdf, ecdf_of_counts, half_width
-from .summary import METRICS, Summary
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .kept import Tables
-    from .results import Results
+from .summary_table import Summary
 
 FINEST, COARSEST, BUDGET = 160, 12, 7_000
 """Maximum and minimum points per curve, and the approximate number of points for all curves of a class."""
@@ -73,7 +70,7 @@ def completion_curves(results: Results) -> pl.DataFrame:
     def compute(some: Sequence[str]) -> Tables:
         group_of = {run: name for name in some for run in groups[name]}
         part = results.only(group_of)
-        found = flow_rows(part, "class", "fct_s")
+        found = flow_rows(part.finished, "class", "fct_s")
         names_of = pl.Series("group", [group_of[run.id] for run in part.finished], dtype=pl.Enum(some))
         pooled = (
             found.with_columns(names_of.gather(found[ENTRY].to_physical()))
@@ -278,9 +275,8 @@ def _samples(results: Results) -> pl.DataFrame:
     """
     if _emulated(results):
         times = pl.struct("run", "time_ps").n_unique()
-        taken = _samples_of(results, "link_times").join(_windows(results).lazy(), on=ENTRY, maintain_order="left")
-        within = (pl.col("time_ps") > pl.col("from_ps")) & (pl.col("time_ps") <= pl.col("to_ps"))
-        sampled = taken.filter(within).group_by("point", "scheme", maintain_order=True)
+        taken = results.aggregates.measured(_samples_of(results, "link_times"))
+        sampled = taken.group_by("point", "scheme", maintain_order=True)
         return sampled.agg(times.alias("samples")).collect()
     rows = []
     heads = results.aggregates.heads()
@@ -301,15 +297,9 @@ def _counted(values: Sequence[float], counts: Sequence[int]) -> tuple[list[float
     return list(sums), list(sums.values())
 
 
-def _windows(results: Results) -> pl.DataFrame:
-    """The measurement window of each run: `run`, `from_ps`, `to_ps`."""
-    rows = [(run, *head["window_ps"]) for run, head in results.aggregates.heads().items()]
-    return pl.DataFrame(rows, {ENTRY: pl.String, "from_ps": pl.Int64, "to_ps": pl.Int64}, orient="row")
-
-
 def _sampled_ports(results: Results) -> int:
     """Number of ports sampled: those of switches, and those of hosts too if any of them appears."""
-    summary = results.summary_of(results.finished[0])
+    summary = results.finished[0].summary()
     hosts = {node["name"] for node in summary["nodes"] if str(node["role"]).lower() == "host"}
     sampled = results.aggregates.samples("scalars")["queued_at"].drop_nulls().explode().unique()
     watched = [link for link in summary["links"] if link["from"] not in hosts]

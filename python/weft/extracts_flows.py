@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from .rows import FLOWS, flow_rows, numbered, of_runs
+from .results import Results
+from .rows import flow_rows, numbered, of_runs
+from .run import FLOWS, files
 from .statistics import Estimate, estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from .results import Results
 
 SLOWEST = 10
 """Flows listed for each scheme and class, and the number of unfinished flows listed before them."""
@@ -49,10 +46,9 @@ class PointFlows:
 
     def __init__(self, results: Results, point: str, classes: Sequence[str]) -> None:
         self.classes = list(classes)
-        self._part = results.only([run.id for run in results.finished if run.point == point])
-        self._runs = self._part.finished
+        self._runs = [run for run in results.finished if run.point == point]
         self.schemes = list(dict.fromkeys(run.scheme for run in self._runs))
-        found = flow_rows(self._part, "flow", "class", "fct_s", "slowdown")
+        found = flow_rows(self._runs, "flow", "class", "fct_s", "slowdown")
         self._places = list(of_runs(found, len(self._runs)))
         self._flow = found["flow"].to_numpy()
         self._class = numbered(found["class"], self.classes)
@@ -133,23 +129,21 @@ class PointFlows:
 
     def _described(self, flows: pl.DataFrame) -> pl.DataFrame:
         """The columns of `slowest` for these flows, and for others with their numbers in other runs."""
-        runs = flows["run"].unique()
-        part = self._part.only(runs.to_list())
-        if not part.finished:
-            part = self._part.only([self._runs[0].id])
-        there = pl.scan_parquet(part.files(FLOWS)[0], glob=False).collect_schema()
+        named = set(flows["run"])
+        runs = [run for run in self._runs if run.id in named] or self._runs[:1]
+        there = pl.scan_parquet(files(runs, FLOWS)[0], glob=False).collect_schema()
         path = pl.col("path") if "path" in there else pl.lit(None, dtype=pl.String).alias("path")
         explored = (
             pl.col("exploration_ps").is_not_null() if "exploration_ps" in there else pl.lit(None, dtype=pl.Boolean)
         )
         found = flow_rows(
-            part,
+            runs,
             *("flow", "class", "src", "dst", "bytes", "fct_s", "slowdown"),
             path,
             explored.alias("explored"),
             where=pl.col("flow").is_in(flows["flow"].to_list()),
         )
-        seeds = pl.Series("seed", [run.seed for run in part.finished], dtype=pl.Int64)
+        seeds = pl.Series("seed", [run.seed for run in runs], dtype=pl.Int64)
         found = found.with_columns(seeds.gather(found["run"].to_physical()))
         names = ["run", "class", "src", "dst", "path"]
         return found.with_columns(pl.col(names).cast(pl.String)).select(

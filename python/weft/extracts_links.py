@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from .aggregates import batches
 from .kept import ENTRY
-from .rows import SERIES, numbered, of_runs, rows
+from .results import Results
+from .rows import numbered, of_runs, rows
+from .run import SERIES, Run
 from .statistics import Estimates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from .results import Results, Run
 
 
 @dataclass(frozen=True)
@@ -122,16 +120,17 @@ def _samples(results: Results, links: Sequence[str], step: int, steps: int) -> I
     sizes = {
         run.id: Path(file).stat().st_size for run, file in zip(results.finished, results.files(SERIES), strict=True)
     }
+    by_id = {run.id: run for run in results.finished}
     within = pl.col("time_ps").is_between(1, step * steps)
     for batch in batches(list(sizes), sizes):
-        some = results.only(batch)
+        some = [by_id[run] for run in batch]
         of_links = pl.col("metric").is_in([_UTILISATION, _QUEUE])
         found = rows(some, SERIES, "metric", "entity", "time_ps", "value", where=of_links & within)
         link = numbered(found["entity"], links)
         queued = (found["metric"] == _QUEUE).to_numpy()
         time, value = found["time_ps"].to_numpy(), found["value"].to_numpy()
         step_of = (time - 1) // step
-        for run, own in zip(some.finished, of_runs(found, len(batch)), strict=True):
+        for run, own in zip(some, of_runs(found, len(batch)), strict=True):
             yield run, _Samples(link[own], step_of[own], queued[own], time[own], value[own])
 
 

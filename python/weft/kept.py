@@ -11,15 +11,13 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from .errors import OutputError
 from .files import write_bytes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Tables = dict[str, pl.DataFrame]
 """Tables by name; each has the column `ENTRY`."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from .metrics import OF_FINISHED
+from .runs import Runs
 from .shared_flows import SIDES, over_shared
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-    from pathlib import Path
-
-    from .results import Results
 
 Record = dict[str, Any]
 """A run in a group of flows: `run`, `seed`, `flows`, `finished`, the metrics and the columns to group by."""
@@ -35,7 +32,7 @@ class Match:
     flows: int
 
 
-def same_flows_of(results: Results) -> bool:
+def same_flows_of(results: Runs) -> bool:
     """Whether all runs of a seed at a point have the same measured flows.
 
     True of sweeps over schemes alone, unless flows that wait for others start after the window under some schemes.
@@ -48,7 +45,7 @@ def same_flows_of(results: Results) -> bool:
     return all(len(different) == 1 for different in found.values())
 
 
-def _identities(results: Results) -> dict[str, Hashable]:
+def _identities(results: Runs) -> dict[str, Hashable]:
     """By run, what tells its measured flows from others; none for a run without flows.
 
     If some of its flows wait for others, their starts depend on the scheme: then the settings of the traffic that the
@@ -70,7 +67,7 @@ def _identities(results: Results) -> dict[str, Hashable]:
     return found
 
 
-def matched(results: Results, pairs: Mapping[Group, Sequence[Pair]], *, by_class: bool) -> dict[Group, list[Match]]:
+def matched(results: Runs, pairs: Mapping[Group, Sequence[Pair]], *, by_class: bool) -> dict[Group, list[Match]]:
     """Each pair of records with the values that are compared."""
     identities = _identities(results)
     wanted = {

@@ -59,6 +59,7 @@ METRICS = (
     Metric("drops", "Drops per run", "count", -1, _sum("drops").cast(pl.Float64)),
 )
 """The metrics of the summary, in the order of its columns."""
+METRIC_KEYS = tuple(metric.key for metric in METRICS)
 COUNTED = ("out_of_order", "first_transmissions_received", "retransmissions", "drops")
 """Flow columns that metrics sum up."""
 OF_FINISHED = tuple(metric for metric in METRICS if metric.of_finished)

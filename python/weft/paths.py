@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from .difference import LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
 from .kept import ENTRY
+from .results import Results
+from .run import Run
 from .statistics import Estimate, estimate
-from .steadiness import marks
-
-if TYPE_CHECKING:
-    from .results import Results, Run
-    from .steadiness import Mark
+from .steadiness import Mark, marks
 
 Json = Mapping[str, Any]
 
@@ -99,9 +97,9 @@ def mean_entries(summary: Json, metric: str = "flow_entries") -> float | None:
     return float(total) / (samples * summary["fabric"]["switches"]) if samples > 0 else None
 
 
-def most_entries(summary: Json, metric: str = "flow_entries") -> float | None:
+def most_entries(summary: Json) -> float | None:
     """The largest table of any switch at any sample; None for an emulation without samples. See `mean_entries`."""
-    most = summary[_SIZES][f"{metric}_most"]
+    most = summary[_SIZES]["flow_entries_most"]
     return None if most is None and "emulated" in summary else float(most or 0)
 
 
@@ -197,7 +195,7 @@ def choices(results: Results) -> list[Row]:
     if not flooded and not any(_over_classes(head, "explored") for head in heads.values()):
         return []
     with_sizes = sampled(results)
-    return _rows(results, COLUMNS, lambda run: {"": with_sizes(run, results.summary_of(run))})
+    return _rows(results, COLUMNS, lambda run: {"": with_sizes(run, run.summary())})
 
 
 def events(results: Results) -> list[Row]:

@@ -13,12 +13,13 @@ import subprocess
 from pathlib import Path
 
 from . import _weft
+from .catalogue import schemes
 from .errors import PluginError
 
 _ROOT = Path(__file__).parent
 
 
-def load(path: str | Path, *, quiet: bool = True) -> str:
+def load_plugin(path: str | Path, *, quiet: bool = True) -> str:
     """Load a plugin; afterwards scenarios of this process may name its scheme.
 
     Args:
@@ -90,7 +91,7 @@ def sources() -> Path:
 
 def built_in() -> set[str]:
     """The names of the schemes that are not from plugins."""
-    return {scheme["name"] for scheme in json.loads(_weft.schemes()) if scheme["plugin"] is None}
+    return {scheme["name"] for scheme in schemes() if scheme["plugin"] is None}
 
 
 def _refuse_stale(module: Path) -> None:

@@ -21,7 +21,6 @@ class Active:
     hops: float = 0.0
     flows_done: int = 0
     flows_total: int = 0
-    sim_time_s: float = 0.0
 
 
 @dataclass
@@ -75,7 +74,6 @@ class Tracker:
         state.hops = max(state.hops, float(event.get("packet_hops") or 0.0))
         state.flows_done = int(event.get("flows_done") or 0)
         state.flows_total = int(event.get("flows_total") or 0)
-        state.sim_time_s = float(event.get("sim_time_s") or 0.0)
 
     @property
     def over(self) -> int:

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import polars as pl
 
-from .errors import OutputError, QueryError, ResultsError
-from .rows import FLOWS, SERIES
+from .errors import OutputError, QueryError
+from .run import FLOWS, SERIES
+from .runs import Runs
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-    from .results import Results
 
 MEMORY = "512MB"
 """DuckDB's memory limit; larger intermediate results go to a temporary directory."""
@@ -228,7 +227,7 @@ class Database:
 
 
 @contextmanager
-def opened(results: Results, target: Path | None = None, watch: Watch = _ignore) -> Iterator[Database]:
+def opened(results: Runs, target: Path | None = None, watch: Watch = _ignore) -> Iterator[Database]:
     """A database over the finished runs, closed at the end of the block.
 
     Args:
@@ -245,12 +244,7 @@ def opened(results: Results, target: Path | None = None, watch: Watch = _ignore)
     except ModuleNotFoundError:
         raise QueryError("queries need DuckDB", "`pip install 'weft[query]'`") from None
 
-    files = {name: [str((run.path / name).resolve()) for run in results.finished] for name in (FLOWS, SERIES)}
-    if not results.finished:
-        raise ResultsError(f"{results.path} has no finished run yet: repeat `weft run` to resume it")
-    for path in (path for paths in files.values() for path in paths):
-        if not Path(path).is_file():
-            raise ResultsError(f"{path} is missing: delete {Path(path).parent} and run the scenario again")
+    files = {name: [str(Path(path).resolve()) for path in results.files(name)] for name in (FLOWS, SERIES)}
     runs = _runs(results)
     with tempfile.TemporaryDirectory(prefix="weft-query-") as folder:
         scratch = Path(folder)
@@ -294,12 +288,6 @@ def _closing(connection: DuckDBPyConnection) -> Iterator[DuckDBPyConnection]:
             connection.close()
 
 
-def frame(results: Results, sql: str) -> pl.DataFrame:
-    """The answer to a query; see `weft.Results.query`."""
-    with opened(results) as database:
-        return database.frame(sql)
-
-
 _LABEL = "label"
 _FACTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "window_start_s": lambda head: head["window_ps"][0] / 1e12,
@@ -319,7 +307,7 @@ def _sum(counts: Mapping[str, int | None] | None) -> int | None:
     return None if None in known else sum(count for count in known if count is not None)
 
 
-def _runs(results: Results) -> pl.DataFrame:
+def _runs(results: Runs) -> pl.DataFrame:
     """The table behind `runs`, in the order in which the files are read."""
     table = results.run_table()
     heads = [results.aggregates.heads()[run] for run in table["run"]]

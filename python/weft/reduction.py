@@ -13,9 +13,9 @@ from typing import Any
 
 import polars as pl
 
+from .fingerprints import IDENTITY, UNTIMED, fingerprints
 from .kept import ENTRY, Tables
 from .metrics import METRICS
-from .shared_flows import IDENTITY, UNTIMED, fingerprints
 
 VERSION = "5"
 """To be changed with any definition here or in `weft.metrics`: kept tables of another version are not used."""

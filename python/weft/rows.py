@@ -5,21 +5,16 @@ Casts of names to text, and joins that tell runs apart, take longer than everyth
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from .kept import ENTRY
+from .run import FLOWS, Run, files
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from .results import Results
-
-FLOWS, SERIES, SUMMARY = "flows.parquet", "series.parquet", "summary.json"
-"""Files of a run."""
 DERIVED = {
     "fct_s": pl.col("fct_ps") / 1e12,
     "slowdown": pl.col("fct_ps") / pl.col("ideal_fct_ps"),
@@ -28,31 +23,31 @@ DERIVED = {
 """Columns of flows that are computed from those of ``flows.parquet``."""
 
 
-def rows(results: Results, file: str, *columns: pl.Expr | str, where: pl.Expr | None = None) -> pl.DataFrame:
-    """The rows of a file of every finished run, with these columns.
+def rows(runs: Sequence[Run], file: str, *columns: pl.Expr | str, where: pl.Expr | None = None) -> pl.DataFrame:
+    """The rows of a file of some runs, with these columns.
 
-    The first column, `ENTRY`, is an Enum of the ids of the finished runs; the rows are in their order.
+    The first column, `ENTRY`, is an Enum of the ids of the runs; the rows are in their order.
     """
-    paths = results.files(file)
+    paths = files(runs, file)
     scan = pl.scan_parquet(paths, include_file_paths="file", glob=False)
     # The streaming engine may return the rows of several files in any order.
     found = (scan if where is None else scan.filter(where)).select("file", *columns).collect(engine="in-memory")
     lengths = found["file"].rle().struct.unnest()
     places = {path: place for place, path in enumerate(paths)}
     at = np.array([places[path] for path in lengths["value"]], dtype=np.uint32)
-    ids = [run.id for run in results.finished]
+    ids = [run.id for run in runs]
     # A series of one value counts as sorted, and groups of sorted rows are summed in another order: the last digits of
     # a run's means would depend on the number of runs that are read with it.
     several = [*ids, *ids]
-    runs = pl.Series(ENTRY, several, dtype=pl.Enum(ids)).gather(np.repeat(at, lengths["len"].to_numpy()))
-    return found.drop("file").insert_column(0, runs)
+    names = pl.Series(ENTRY, several, dtype=pl.Enum(ids)).gather(np.repeat(at, lengths["len"].to_numpy()))
+    return found.drop("file").insert_column(0, names)
 
 
-def flow_rows(results: Results, *columns: pl.Expr | str, where: pl.Expr | None = None) -> pl.DataFrame:
-    """These columns of the measured flows of every finished run, `DERIVED` ones included."""
+def flow_rows(runs: Sequence[Run], *columns: pl.Expr | str, where: pl.Expr | None = None) -> pl.DataFrame:
+    """These columns of the measured flows of some runs, `DERIVED` ones included."""
     values = [DERIVED[at].alias(at) if isinstance(at, str) and at in DERIVED else at for at in columns]
     measured = pl.col("measured")
-    return rows(results, FLOWS, *values, where=measured if where is None else measured & where)
+    return rows(runs, FLOWS, *values, where=measured if where is None else measured & where)
 
 
 def of_runs(found: pl.DataFrame, runs: int) -> Iterator[slice]:
@@ -64,11 +59,16 @@ def of_runs(found: pl.DataFrame, runs: int) -> Iterator[slice]:
 
 def numbered(names: pl.Series, order: Sequence[str]) -> np.ndarray:
     """The place of each name in `order`; -1 if it is not there."""
+    places = {name: place for place, name in enumerate(order)}
+    return valued(names, lambda name: places.get(name, -1), np.int64)
+
+
+def valued(names: pl.Series, value: Callable[[str], int], kind: type[np.integer[Any]]) -> np.ndarray:
+    """The value of each name, computed once for each different name."""
     known = names.cast(pl.Categorical)
     codes, different = known.to_physical().to_numpy(), known.unique().drop_nulls()
-    table: np.ndarray = np.full(int(codes.max()) + 1 if len(codes) else 0, -1, dtype=np.int64)
-    places = {name: place for place, name in enumerate(order)}
+    table: np.ndarray = np.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=kind)
     for code, name in zip(different.to_physical(), different.cast(pl.String), strict=True):
-        table[code] = places.get(name, -1)
+        table[code] = value(name)
     found: np.ndarray = table[codes]
     return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _weft
 from .errors import OutputError
@@ -14,9 +15,6 @@ from .labels import plural
 from .topology import Fabric, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from .cluster.connection import Cluster
     from .results import Results
 
 
@@ -58,6 +56,21 @@ class Capture:
     targets: Sequence[str] = ()
     directory: Path | None = None
     limit: str | None = None
+
+
+class Workers(Protocol):
+    """Carries out runs elsewhere, such as `weft.cluster.Cluster`."""
+
+    def execute(
+        self,
+        scenario: Scenario,
+        out: str | Path,
+        *,
+        jobs: int | None = None,
+        seeds: Sequence[int] | None = None,
+        progress: Callable[[dict[str, Any]], None] | None = None,
+    ) -> Outcome:
+        """Like `Scenario.execute`."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +154,7 @@ class Scenario:
         threads: int | None = None,
         seeds: Sequence[int] | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
-        cluster: Cluster | None = None,
+        cluster: Workers | None = None,
     ) -> Results:
         """Run all points that `out` does not contain yet and return the results.
 
@@ -179,7 +192,7 @@ class Scenario:
         threads: int | None = None,
         seeds: Sequence[int] | None = None,
         progress: Callable[[dict[str, Any]], None] | None = None,
-        cluster: Cluster | None = None,
+        cluster: Workers | None = None,
         capture: Capture | None = None,
     ) -> Outcome:
         """Like `run`, but failed runs are returned in the outcome, and frames are captured (not on a cluster)."""

@@ -8,61 +8,24 @@ read again for that: without any, the values of each run are those of the same f
 from __future__ import annotations
 
 import json
-import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import Any
 
-import numpy as np
 import polars as pl
 
-from .kept import ENTRY
+from .kept import ENTRY, Tables
 from .metrics import OF_FINISHED
 from .rows import flow_rows
+from .runs import Runs
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from .kept import Tables
-    from .results import Results
-
-UNTIMED = ("flow", "src", "dst", "bytes")
-"""The columns of a flow that are the same under every scheme."""
-IDENTITY = (*UNTIMED, "start_ps")
-"""These columns of a flow that waits for no other. One that waits starts at a time that depends on the scheme."""
 SIDES = ("own", "baseline")
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 _COLUMNS = tuple(dict.fromkeys(name for metric in OF_FINISHED for name in metric.aggregate.meta.root_names()))
 
 Pair = tuple[str, str]
 """The ids of a run and of the baseline's run with the same seed at the same point."""
 
 
-def fingerprints(flows: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
-    """A number for each run, in the order of the rows: equal if these columns of all its flows are."""
-    mixed: np.ndarray = np.zeros(len(flows), dtype=np.uint64)
-    for name in columns:
-        column = flows[name]
-        own = column.to_numpy().astype(np.uint64) if column.dtype.is_integer() else _of_names(column)
-        mixed = (mixed ^ own) * _MIX
-        mixed ^= mixed >> np.uint64(29)
-    lengths = flows[ENTRY].rle().struct.field("len").to_numpy().astype(np.int64)
-    starts = np.cumsum(lengths) - lengths
-    # The sum does not depend on the order of the flows in the file.
-    sums = np.add.reduceat(mixed, starts) if len(starts) else mixed
-    return pl.Series(sums.view(np.int64))
-
-
-def _of_names(names: pl.Series) -> np.ndarray:
-    """A number for each name."""
-    known = names.cast(pl.Categorical)
-    codes, different = known.to_physical().to_numpy(), known.unique().drop_nulls()
-    table: np.ndarray = np.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=np.uint64)
-    for code, name in zip(different.to_physical(), different.cast(pl.String), strict=True):
-        table[code] = zlib.crc32(name.encode())
-    found: np.ndarray = table[codes]
-    return found
-
-
-def over_shared(results: Results, pairs: Collection[Pair], *, by_class: bool) -> dict[tuple[Pair, Any], dict[str, Any]]:
+def over_shared(runs: Runs, pairs: Collection[Pair], *, by_class: bool) -> dict[tuple[Pair, Any], dict[str, Any]]:
     """The metrics of finished flows of both runs of each pair, over the flows that finished in both.
 
     By pair and class (None over all classes): `flows`, their number, and for each of `OF_FINISHED` ``own_<key>`` and
@@ -74,13 +37,13 @@ def over_shared(results: Results, pairs: Collection[Pair], *, by_class: bool) ->
 
     def compute(some: Sequence[str]) -> Tables:
         wanted = dict.fromkeys(run for name in some for run in groups[name])
-        flows = flow_rows(results.only(wanted), "flow", "class", "fct_ps", *_COLUMNS)
+        flows = flow_rows(runs.only(wanted).finished, "flow", "class", "fct_ps", *_COLUMNS)
         by_run = {str(run): rows for (run,), rows in flows.group_by(ENTRY)}
         found = [(name, _shared(*(by_run.get(run, flows.clear()) for run in groups[name]))) for name in some]
         tables = [table.with_columns(pl.lit(name).alias(ENTRY)) for name, table in found]
         return {"shared": pl.concat(tables)}
 
-    table = results.aggregates.of_groups("shared", groups, [metric.key for metric in OF_FINISHED], compute)["shared"]
+    table = runs.aggregates.of_groups("shared", groups, [metric.key for metric in OF_FINISHED], compute)["shared"]
     return {
         (groups[row[ENTRY]], row["class"]): row
         for row in table.iter_rows(named=True)

@@ -7,19 +7,16 @@ Whether runs of two directories have the same flows is checked as within a direc
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, Self
 
 from .errors import ResultsError
 from .results import Results
+from .run import Run
 from .variants import compared_key, dimensions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from .results import Run
 
 _LISTED = 5
 """Points of a directory that a message names."""
@@ -104,7 +101,7 @@ class SideBySide(_Several):
         first = self._first.baseline or next(iter(self._first.schemes), None)
         return None if first is None else _label(self._name, first, self._first)
 
-    def comparing(self, baseline: str | None) -> Results:
+    def comparing(self, baseline: str | None) -> Self:
         """The same results: the directories are compared."""
         return self
 

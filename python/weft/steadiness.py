@@ -11,14 +11,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _weft
-from .labels import column, plural, short_key, show
-
-if TYPE_CHECKING:
-    from .results import Results
-    from .summary import Summary
+from .labels import column, plural
+from .runs import Runs
 
 LABELS = {"overloaded": "unstable", "growing": "unstable", "too-short": "too short", "out-of-range": "out of range"}
 """What stands in the place of a mean, by state.
@@ -27,8 +24,6 @@ Runs that are ``steady``, ``static`` or ``not-judged``, and those of an earlier 
 """
 _SUMMED = ("steady", "growing", "too-short")
 """The states of runs that are judged by their sums."""
-NAMED = 5
-"""Maximum number of marked groups that are named."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +95,7 @@ def _growth(runs: Sequence[Mapping[str, Any]]) -> str | None:
     return _weft.growth((first, second, third, fourth, last), offered, remaining, error)
 
 
-def marks(results: Results, keys: Sequence[str]) -> dict[tuple[Any, ...], Mark]:
+def marks(results: Runs, keys: Sequence[str]) -> dict[tuple[Any, ...], Mark]:
     """The marks of the groups of finished runs with the same values of these columns (no class), by their values."""
     heads = results.aggregates.heads()
     # The values of the table of runs: Polars may turn a swept 1 into 1.0.
@@ -110,79 +105,3 @@ def marks(results: Results, keys: Sequence[str]) -> dict[tuple[Any, ...], Mark]:
         groups.setdefault(group, []).append(((run.scheme, run.point), heads[run.id]))
     found = {group: mark_of(runs) for group, runs in groups.items()}
     return {group: mark for group, mark in found.items() if mark is not None}
-
-
-def notes(summary: Summary) -> list[str]:
-    """One line for each marked group: its values and the reason; groups that differ in their class only are one."""
-    found: dict[str, str] = {}
-    for row in summary.rows:
-        if row.mark is not None:
-            keys = [key for key in summary.by if key != "class"]
-            values = [
-                show(row.group[key]) if key in ("scheme", "point") else f"{short_key(key, keys)} {show(row.group[key])}"
-                for key in sorted(keys, key=lambda key: key != "scheme")
-            ]
-            found.setdefault(", ".join(value for value in values if value), row.mark.text)
-    lines = [f"{group + ': ' if group else ''}{text}" for group, text in found.items()]
-    more = len(lines) - NAMED
-    return [*lines[:NAMED], f"and {more} more without a steady state"] if more > 0 else lines
-
-
-def without_means(summary: Summary) -> list[str]:
-    """Why there is no mean to show, one sentence and the reasons; empty unless all groups are marked."""
-    if not summary.rows or any(row.mark is None for row in summary.rows):
-        return []
-    return ["No point was in a steady state, so there are no means to show.", *notes(summary)]
-
-
-@dataclass(frozen=True)
-class MarkedGroup:
-    """All runs of a scheme at a point of a study's part, at least one of which is marked."""
-
-    part: str
-    name: str
-    runs: frozenset[str]
-    mark: Mark
-
-    @property
-    def text(self) -> str:
-        """Such as ``2 of 3 runs were not in a steady state, in clos (ecmp, load 0.8) unstable: offered ...``."""
-        mark = self.mark
-        how_many = f"{mark.runs} of {plural(mark.of, 'run')} were not in a steady state"
-        return f"{how_many}, in {self.part} ({self.name}) {mark.label}: {mark.reason}"
-
-
-def groups(parts: Mapping[str, Results]) -> list[MarkedGroup]:
-    """The marked groups of a study's parts."""
-    found = []
-    for name, part in parts.items():
-        if not part.finished:
-            continue
-        heads = part.aggregates.heads()
-        runs: dict[tuple[str, str], list[str]] = {}
-        for run in part.finished:
-            runs.setdefault((run.scheme, run.point), []).append(run.id)
-        for values, own in runs.items():
-            mark = mark_of((values, heads[run]) for run in own)
-            if mark is not None:
-                found.append(MarkedGroup(name, ", ".join(filter(None, values)), frozenset(own), mark))
-    return found
-
-
-def remark(groups: Sequence[MarkedGroup], parts: Mapping[str, Results]) -> str:
-    """How many runs of a study's parts are in its marked `groups`, at least one, with the first reason."""
-    marked, every = sum(group.mark.runs for group in groups), sum(len(part.finished) for part in parts.values())
-    first = groups[0].mark
-    return f"{marked} of {plural(every, 'run')} were not in a steady state, the first {first.label}: {first.reason}"
-
-
-def without(parts: Mapping[str, Results], groups: Iterable[MarkedGroup]) -> dict[str, Results]:
-    """The parts of a study without these groups; parts without any run left are left out."""
-    left_out: dict[str, set[str]] = {}
-    for group in groups:
-        left_out.setdefault(group.part, set()).update(group.runs)
-    kept = {
-        name: part.only([run.id for run in part.finished if run.id not in left_out[name]]) if name in left_out else part
-        for name, part in parts.items()
-    }
-    return {name: part for name, part in kept.items() if part.finished or name not in left_out}

@@ -9,181 +9,25 @@ in both runs (`weft.shared_flows`).
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
 from . import steadiness
-from .difference import FEW, LEFT_OUT, NOT_SIGNIFICANT, SIGNIFICANT, Difference, corrected, difference
+from .difference import Difference, corrected, difference
 from .errors import ResultsError
 from .labels import column
 from .matching import Group, Match, Pair, Record, alike, matched, over_seeds, same_flows_of
-from .metrics import COUNTED, METRICS, Metric
-from .statistics import Estimate, estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from .results import Results
-    from .steadiness import Mark
-
-__all__ = ["METRICS", "Metric", "Row", "Summary", "group_keys", "per_seed", "summarise"]
+from .metrics import COUNTED, METRIC_KEYS, METRICS
+from .runs import Runs
+from .statistics import estimate
+from .steadiness import Mark
+from .summary_table import Row, Shared, Summary
 
 
-@dataclass(frozen=True)
-class Shared:
-    """Numbers of flows of the runs of a group that have a counterpart, over all seeds as in `Row`."""
-
-    flows: float
-    """Flows that finished under both schemes; if `Summary.same_flows` is false, the scheme's finished flows."""
-    unfinished: float
-    """The scheme's flows that did not finish."""
-    baseline_unfinished: float
-    """The baseline's flows that did not finish."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the comparison: a group of flows (by point, scheme and class, or by `by`)."""
-
-    group: dict[str, Any]
-    seeds: list[int]
-    flows: float
-    """Measured flows, over all seeds; with several runs per seed, each seed counts with the mean over its runs."""
-    finished: float
-    estimates: dict[str, Estimate | None]
-    differences: dict[str, Difference | None]
-    """How each metric differs from the baseline's; empty without a baseline or if one side is marked."""
-    least: int = 0
-    """Finished flows of the run with the fewest, of those with any."""
-    shared: Shared | None = None
-    """The flows of the differences; None without differences."""
-    mark: Mark | None = None
-    """Why its means say nothing, if its runs were not in a steady state."""
-
-    def few(self, metric: Metric) -> bool:
-        """Whether a quantile is over so few flows that it lies between their two largest values."""
-        return self.mark is None and self.estimates[metric.key] is not None and self.least < metric.least
-
-    def per_run(self, count: float) -> float:
-        """A count over all seeds as the mean per run."""
-        return count / len(self.seeds)
-
-
-@dataclass(frozen=True)
-class Summary:
-    """The comparison table."""
-
-    by: list[str]
-    baseline: str | None
-    rows: list[Row]
-    several_runs: bool
-    """Whether some group has several runs of one seed."""
-    same_flows: bool
-    """Whether runs that are compared have the same flows; else only their seed is the same."""
-    family: int
-    """Differences at a point for whose number their p-values are adjusted; the largest of all points."""
-    without_flows: list[str]
-    """The finished points without any measured flow."""
-
-    def signs(self) -> list[str]:
-        """What each sign after a number of the table means, one sentence each."""
-        found = [one for row in self.rows for one in row.differences.values() if one]
-        few = {metric.title: metric.least for row in self.rows for metric in METRICS if row.few(metric)}
-        counted = (
-            "only flows that finished under both count"
-            if self.same_flows
-            else "flows did not finish; each side's finished flows count, as flows may differ"
-        )
-        each = {
-            f"{NOT_SIGNIFICANT}: the 95 % interval contains zero.": any(one.vague for one in found),
-            f"{SIGNIFICANT}: significant at 5 % after Holm's correction for all differences at a point (up to"
-            f" {self.family}); without {SIGNIFICANT}, it may be chance.": self.family > 0,
-            f"{LEFT_OUT}: {counted}; the side with more unfinished flows is never called the better one. Unfinished:"
-            " the scheme's/the baseline's.": any(any(one.unfinished) for one in found),
-            f"{FEW}: of so few flows that it lies between their two largest values (fewer finished in a run than"
-            f" {', '.join(f'{least} for {title}' for title, least in few.items())}).": bool(few),
-        }
-        return [text for text, shown in each.items() if shown]
-
-    def frame(self) -> pl.DataFrame:
-        """As a wide table: for each metric `<key>`, `<key>_low` and `<key>_high`.
-
-        With a baseline also the paired difference, `<key>_diff…`, and the ratio, `<key>_ratio…`.
-        """
-        records = []
-        for row in self.rows:
-            record: dict[str, Any] = {column(key): value for key, value in row.group.items()}
-            record |= {"seeds": len(row.seeds), "flows": row.flows, "finished": row.finished}
-            if self.baseline is not None:
-                record["compared"] = None if row.shared is None else float(row.shared.flows)
-                record["baseline_unfinished"] = None if row.shared is None else float(row.shared.baseline_unfinished)
-            record |= {"mark": None if row.mark is None else row.mark.label}
-            for metric in METRICS:
-                record |= _columns(metric.key, row.estimates[metric.key])
-                if self.baseline is not None:
-                    found = row.differences.get(metric.key)
-                    record[f"{metric.key}_p"] = found.adjusted if found else None
-                    record |= _columns(f"{metric.key}_diff", found.absolute if found else None)
-                    record |= _columns(f"{metric.key}_ratio", found.ratio if found else None)
-            records.append(record)
-        kinds: dict[str, Any] = {
-            name: pl.Float64 for record in records for name in record if name.startswith(_METRIC_KEYS)
-        }
-        return pl.DataFrame(records, schema_overrides=kinds | {"mark": pl.String}, infer_schema_length=None)
-
-    def as_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
-        return {
-            "by": self.by,
-            "baseline": self.baseline,
-            "same_flows": self.same_flows,
-            "several_runs": self.several_runs,
-            "without_flows": self.without_flows,
-            "rows": [
-                {
-                    **row.group,
-                    "seeds": row.seeds,
-                    "flows": row.flows,
-                    "finished": row.finished,
-                    **({"compared": asdict(row.shared)} if row.shared else {}),
-                    "mark": None if row.mark is None else row.mark.as_dict(),
-                    "metrics": {
-                        metric.key: _interval(row.estimates[metric.key])
-                        | ({} if metric.quantile is None else {"few_flows": row.few(metric)})
-                        | _compared(row, metric.key)
-                        for metric in METRICS
-                    },
-                }
-                for row in self.rows
-            ],
-        }
-
-
-def _compared(row: Row, key: str) -> dict[str, Any]:
-    """How a metric differs from the baseline's, as plain data; empty without a baseline."""
-    found = row.differences.get(key)
-    absolute, ratio = (found.absolute, found.ratio) if found else (None, None)
-    if not row.differences:
-        return {}
-    p, adjusted = (found.p, found.adjusted) if found else (None, None)
-    return {"difference": _interval(absolute), "ratio": _interval(ratio), "p": p, "p_adjusted": adjusted}
-
-
-_METRIC_KEYS = tuple(metric.key for metric in METRICS)
-
-
-def _columns(key: str, value: Estimate | None) -> dict[str, float | None]:
-    mean, low, high = _interval(value).values()
-    return {key: mean, f"{key}_low": low, f"{key}_high": high}
-
-
-def _interval(value: Estimate | None) -> dict[str, float | None]:
-    return value.as_dict() if value else {"mean": None, "low": None, "high": None}
-
-
-def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
+def per_seed(results: Runs, by: Sequence[str] | None = None) -> pl.DataFrame:
     """One row per group and seed: `flows`, `finished` and one column for each of `METRICS`.
 
     Each is the value of the run; if a group has several runs of the seed, the mean over those that have a value. Groups
@@ -193,15 +37,15 @@ def per_seed(results: Results, by: Sequence[str] | None = None) -> pl.DataFrame:
     return _over_runs(_per_run(results, keys), keys)
 
 
-def _per_run(results: Results, keys: Sequence[str]) -> pl.DataFrame:
+def _per_run(results: Runs, keys: Sequence[str]) -> pl.DataFrame:
     """One row per group and run, with the columns of `per_seed` and `run`."""
     _check_columns(results)
     found = results.aggregates.classes() if "class" in keys else results.aggregates.whole()
     runs = results.run_table().rename({column(key): key for key in results.keys})
     return (
         found.join(runs, on="run", how="left", maintain_order="left")
-        .select(*keys, "seed", "run", "flows", "finished", *_METRIC_KEYS)
-        .with_columns(pl.col(key).fill_nan(None) for key in _METRIC_KEYS)
+        .select(*keys, "seed", "run", "flows", "finished", *METRIC_KEYS)
+        .with_columns(pl.col(key).fill_nan(None) for key in METRIC_KEYS)
     )
 
 
@@ -210,10 +54,10 @@ def _over_runs(runs: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     group = [*keys, "seed"]
     if not runs.select(group).is_duplicated().any():
         return runs.drop("run")
-    return runs.group_by(group, maintain_order=True).agg(pl.col("flows", "finished", *_METRIC_KEYS).mean())
+    return runs.group_by(group, maintain_order=True).agg(pl.col("flows", "finished", *METRIC_KEYS).mean())
 
 
-def _check_columns(results: Results) -> None:
+def _check_columns(results: Runs) -> None:
     """Reject emulated runs whose flows lack columns: an earlier version of a study wrote such files."""
     heads = results.aggregates.heads()
     for run in results.finished:
@@ -229,7 +73,7 @@ def _check_columns(results: Results) -> None:
             )
 
 
-def group_keys(results: Results, by: Sequence[str] | None) -> list[str]:
+def group_keys(results: Runs, by: Sequence[str] | None) -> list[str]:
     """The columns to group by, validated; the short form of a swept key (``load``) is accepted."""
     if by is None:
         return [*results.dimensions, "class", "scheme"]
@@ -242,7 +86,7 @@ def group_keys(results: Results, by: Sequence[str] | None) -> list[str]:
     return list(dict.fromkeys(known[key] for key in by))
 
 
-def summarise(results: Results, *, by: Sequence[str] | None = None, baseline: str | None = None) -> Summary:
+def summarise(results: Runs, *, by: Sequence[str] | None = None, baseline: str | None = None) -> Summary:
     """Mean over seeds, 95 % interval and paired difference for each group.
 
     Args:
@@ -338,7 +182,7 @@ def _row(
     return replace(row, differences=differences, shared=shared)
 
 
-def _without_flows(results: Results, runs: set[str]) -> list[str]:
+def _without_flows(results: Runs, runs: set[str]) -> list[str]:
     """The finished points without a run in `runs`; with the compared value where it may change the flows."""
     same_flows = results.compared is None or results.compared.startswith("transport.")
     points: dict[str, bool] = {}
@@ -348,7 +192,7 @@ def _without_flows(results: Results, runs: set[str]) -> list[str]:
     return [name for name, there in points.items() if not there]
 
 
-def _sweep_order(results: Results, keys: Sequence[str]) -> dict[str, Any]:
+def _sweep_order(results: Runs, keys: Sequence[str]) -> dict[str, Any]:
     """A sort key for each column: the order of the sweep; for the usual classes, by size."""
     listed: dict[str, list[Any]] = {
         "scheme": results.schemes,

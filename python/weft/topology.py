@@ -5,60 +5,18 @@ from __future__ import annotations
 import json
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _weft, bundle
 from .errors import ScenarioError
 from .files import write_text
+from .graph import Graph, Link, Node
 from .labels import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_TIERS = {
-    1: ("hosts", "switches"),
-    2: ("hosts", "leaves", "spines"),
-    3: ("hosts", "edge", "aggregation", "core"),
-}
-"""Names of the tiers, by the number of switch tiers."""
-
-
-def tier_name(tier: int, highest: int) -> str:
-    """The name of a tier in a fabric whose highest switch tier is `highest`."""
-    names = _TIERS.get(highest, ())
-    return names[tier] if tier < len(names) else f"tier {tier}"
-
-
-@dataclass(frozen=True)
-class Node:
-    """A host or switch with its position for drawing (any scale; nodes of a tier share y)."""
-
-    name: str
-    role: str
-    tier: int
-    x: float
-    y: float
-    pod: int | None = None
-
-    @property
-    def is_host(self) -> bool:
-        """Whether it is a host."""
-        return self.role.lower() == "host"
-
-
-@dataclass(frozen=True)
-class Link:
-    """One direction of a full-duplex link."""
-
-    source: str
-    target: str
-    rate_bps: float
-    delay_ps: int
-    up: bool = True
 
 
 @dataclass(frozen=True)
@@ -84,18 +42,14 @@ class FabricPath:
 
 
 @dataclass(frozen=True, repr=False)
-class Fabric:
-    """A graph of hosts and switches.
+class Fabric(Graph):
+    """A graph of hosts and switches, as the engine reads it.
 
     Attributes:
-        links: Two for each full-duplex link, adjacent: first from its first end, then the reverse.
         measures: The engine's measures: counts by tier, path diversity, bisection, diameter.
         warnings: Parts of the fabric file that Weft ignores.
     """
 
-    name: str
-    nodes: list[Node]
-    links: list[Link]
     measures: dict[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -131,16 +85,6 @@ class Fabric:
         ]
         measures = {k: v for k, v in data.items() if k not in ("name", "nodes", "links", "warnings")}
         return cls(str(data.get("name", "fabric")), nodes, links, measures, tuple(data.get("warnings", ())))
-
-    @property
-    def hosts(self) -> list[Node]:
-        """The hosts, in the order of the fabric."""
-        return [node for node in self.nodes if node.is_host]
-
-    @property
-    def switches(self) -> list[Node]:
-        """The switches, in the order of the fabric."""
-        return [node for node in self.nodes if not node.is_host]
 
     def path_set(self, start: str, end: str, order: str = "paper", count: int = 8) -> list[FabricPath]:
         """The best paths from one node to another, for flows that should share few links.
@@ -205,16 +149,6 @@ class Fabric:
         for cable, link in enumerate(self.links[::2]):
             parallels.setdefault(frozenset((link.source, link.target)), []).append(cable)
         return parallels
-
-    def places(self) -> dict[str, tuple[float, float]]:
-        """The position of each node, y upwards, with the highest tier on top."""
-        tiers = [node.tier for node in self.nodes]
-        top, bottom = (
-            [node.y for node in self.nodes if node.tier == end]
-            for end in (max(tiers, default=0), min(tiers, default=0))
-        )
-        sign = 1 if not top or sum(top) / len(top) >= sum(bottom) / len(bottom) else -1
-        return {node.name: (node.x, sign * node.y) for node in self.nodes}
 
     def to_networkx(self) -> Any:
         """As a `networkx.DiGraph`; nodes carry role, tier, pod and pos, edges rate_bps, delay_s and up."""

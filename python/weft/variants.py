@@ -6,12 +6,10 @@ What a baseline may be is checked by the same rules in `crates/scenario/src/base
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from .labels import short_key, show
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 SCHEME_KEY = "scheme.name"
 VARIANT_KEY = "variant"

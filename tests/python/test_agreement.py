@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from weft.studies.agreement import LABELS, cells, describe, ratio
-from weft.studies.base import Verdict
+from weft.studies.outcome import Verdict
 from weft.studies.tcp_path.emulated import CLAIMS, _row
 
 

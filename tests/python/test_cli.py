@@ -22,8 +22,8 @@ from weft.cli import app, shell
 from weft.cli.help_pages import _joined
 from weft.emulation import sweep
 from weft.errors import OutputError, ResultsError
+from weft.metrics import METRICS
 from weft.scenario import Scenario
-from weft.summary import METRICS
 
 COMMANDS = (
     "new check run emulate explore reproduce bench summary report plot fabric list schemes schema".split()  # noqa: SIM905

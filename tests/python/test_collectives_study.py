@@ -5,9 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from weft.studies import Size, Verdict
+from weft.studies.base import Means
 from weft.studies.collectives import Collectives, claims, figures, parts, setups
 from weft.studies.collectives.table import SCHEMA
+from weft.studies.outcome import Size, Verdict
 
 WARMING = 9.0
 """The ratio of the rounds of the warm-up, which count for nothing."""
@@ -113,7 +114,7 @@ def test_the_figure_has_all_panels(tmp_path):
 def test_every_way_runs_and_the_tables_have_all_of_them(tmp_path, monkeypatch):
     monkeypatch.setitem(setups.EXTENTS, Size.quick, setups.Extent(4, 1, 2))
     study = Collectives()
-    outcome = study.run(tmp_path / "study", Size.quick)
+    outcome = study.run(tmp_path / "study", Size.quick, Means())
     cases = len(setups.WAYS) * len(setups.STATES) * len(setups.COLLECTIVES)
     table = pl.read_csv(tmp_path / "study" / "collectives.csv")
     assert len(table) == cases * 2 * setups.ROUNDS

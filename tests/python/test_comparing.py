@@ -241,7 +241,7 @@ def test_collectives_come_first_with_paired_differences(weft, written, tmp_path)
     values = {
         scheme: [head["collectives"][0]["completion_ps"] / 1e12 for head in heads]
         for scheme, heads in {
-            name: [Results(out).summary_of(run) for run in Results(out).runs if run.scheme == name] for name in rows
+            name: [run.summary() for run in Results(out).runs if run.scheme == name] for name in rows
         }.items()
     }
     mean = sum(a - b for a, b in zip(values["spray"], values["ecmp"], strict=True)) / 2

@@ -330,7 +330,7 @@ def test_the_schema_is_a_json_schema(weft):
 
 
 def test_the_study_runs_end_to_end_when_it_is_made_small(weft, tmp_path, monkeypatch):
-    from weft.studies.base import Size
+    from weft.studies.outcome import Size
     from weft.studies.packet_spraying import scenarios
 
     monkeypatch.setitem(
@@ -354,7 +354,7 @@ def test_the_study_and_the_scenarios_to_run_by_hand_are_the_same_physics():
     import tomllib
     from pathlib import Path
 
-    from weft.studies import Size
+    from weft.studies.outcome import Size
     from weft.studies.packet_spraying import PacketSpraying
 
     folder = Path(__file__).parents[2] / "scenarios"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from weft.studies import Size, Verdict
 from weft.studies.entropy_spraying import claims, figures, published, setups
 from weft.studies.entropy_spraying.table import SCHEMA
+from weft.studies.outcome import Size, Verdict
 
 
 def world(hosts=(432, 1024), e2=8192, **changes):

@@ -62,7 +62,7 @@ def test_hosts_of_the_fct_file_have_their_numbers_in_the_topology(tmp_path):
     results = _star(tmp_path, "star.txt", "2\n2 1 3 100 200000 0.0001\n4 3 3 100 100000 0.0001\n")
     lines = export(results, results.finished[0], "fct").splitlines()
     assert sorted(line.split()[:2] for line in lines) == [["2", "1"], ["4", "3"]]
-    warnings = results.summary_of(results.finished[0])["warnings"]
+    warnings = results.finished[0].summary()["warnings"]
     assert any("star.txt: not read from line 8 on: the first line says 4 links" in text for text in warnings)
 
 

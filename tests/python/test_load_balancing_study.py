@@ -14,8 +14,7 @@ import sample
 import weft
 from chromium import opened
 from weft.results import Results
-from weft.studies import Size, Verdict
-from weft.studies.base import Simulated
+from weft.studies.base import Means, Simulated
 from weft.studies.load_balancing import (
     LoadBalancing,
     claims,
@@ -29,6 +28,7 @@ from weft.studies.load_balancing import (
     table,
 )
 from weft.studies.load_balancing.rules import Tables
+from weft.studies.outcome import Size, Verdict
 
 SCHEMES = ("ecmp", "conga", "letflow", "drill", "presto", "wcmp", "plb", "hermes", "clove", "hedera", "tcp_path", "tfe")
 PARTS = (
@@ -372,7 +372,7 @@ def tiny(tmp_path_factory):
             return [Simulated(setup.name, setup.scenario()) for setup in few]
 
     out = tmp_path_factory.mktemp("load-balancing") / "study"
-    return Tiny(), out, Tiny().run(out, Size.quick, jobs=2)
+    return Tiny(), out, Tiny().run(out, Size.quick, Means(jobs=2))
 
 
 def test_a_run_gives_rows_tables_and_figures(tiny):

@@ -14,8 +14,9 @@ import sample
 from weft import Results, ResultsError, Scenario
 from weft.content import Content
 from weft.labels import short_key, show
+from weft.metrics import METRICS
 from weft.statistics import QUANTILE, quantile
-from weft.summary import METRICS, summarise
+from weft.summary import summarise
 
 
 def test_flows_are_those_in_the_measurement_window(results):

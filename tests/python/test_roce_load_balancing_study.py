@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from weft.studies import Size, Verdict
+from weft.studies.outcome import Size, Verdict
 from weft.studies.roce_load_balancing import claims, figures, fluid, published, setups, table
 from weft.studies.roce_load_balancing.table import BALANCE, FIXED, LOSSES, Tables
 

@@ -10,7 +10,7 @@ import pytest
 
 import sample
 from weft.results import Results
-from weft.studies import Verdict
+from weft.studies.outcome import Verdict
 from weft.studies.packet_spraying.emulated import PacketSprayingEmulated
 from weft.studies.tcp_path.emulated import TcpPathEmulated
 

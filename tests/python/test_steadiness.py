@@ -19,10 +19,14 @@ from weft.cli.comparison import show_paths, show_summary
 from weft.content import Content
 from weft.difference import Difference
 from weft.extracts import intervals
+from weft.metrics import METRICS
 from weft.reporting import sections, tables
 from weft.results import Results
-from weft.studies.base import Outcome, Size, Study, StudyRow, Verdict
-from weft.summary import METRICS, Summary, summarise
+from weft.studies.base import Study
+from weft.studies.marked_groups import marked_groups, remark
+from weft.studies.outcome import Outcome, Size, StudyRow, Verdict
+from weft.summary import summarise
+from weft.summary_table import Summary
 
 REASON = "the backlog grows: from 10 % to 50 %"
 
@@ -63,7 +67,7 @@ def test_results_of_an_earlier_version_and_steady_ones_are_not_marked(tmp_path: 
     found = results(tmp_path, {("ecmp", 0.2, seed): state for seed, state in states.items()})
     summary = summarise(found, baseline="ecmp")
     assert all(row.mark is None for row in summary.rows)
-    assert steadiness.notes(summary) == []
+    assert summary.unsteady() == []
     assert any(isinstance(one, Difference) for row in rows(summary, "spray", 0.2) for one in row.differences.values())
 
 
@@ -100,7 +104,7 @@ def test_a_marked_baseline_leaves_no_difference(tmp_path: Path) -> None:
 
 def test_one_seed_of_several_is_said(tmp_path: Path) -> None:
     found = results(tmp_path, {("spray", 0.2, 2): "growing", ("spray", 0.2, 1): "steady"})
-    [line] = steadiness.notes(summarise(found))
+    [line] = summarise(found).unsteady()
     assert line == f"spray, load 0.2: unstable in 1 of 3 runs: {REASON}"
 
 
@@ -148,13 +152,13 @@ def test_growth_is_judged_over_all_runs_of_a_point(
     assert not any(others)
     if marked is None:
         assert mark is None
-        assert steadiness.groups({"part": found}) == []
+        assert marked_groups({"part": found}) == []
     else:
         assert mark is not None
         label = steadiness.LABELS[states[0][0]] if marked[1] == REASON else "unstable"
         assert (mark.label, mark.runs, mark.of) == (label, marked[0], len(states))
         assert mark.reason.startswith(marked[1])
-        [group] = steadiness.groups({"part": found})
+        [group] = marked_groups({"part": found})
         assert (group.name, len(group.runs), group.mark) == ("spray, load 0.4", len(states), mark)
 
 
@@ -170,7 +174,7 @@ def test_runs_of_two_directories_are_not_judged_together(tmp_path: Path) -> None
     states = {("spray", 0.4, seed): ("steady", 0.05) for seed in (1, 2, 3)}
     one, other = growing(tmp_path / "a", states), growing(tmp_path / "b", dict.fromkeys(states, ("steady", -0.05)))
     for parts in ({"one": one, "other": other}, {"other": other, "one": one}):
-        assert "3 of 36 runs were not in a steady state" in steadiness.remark(steadiness.groups(parts), parts)
+        assert "3 of 36 runs were not in a steady state" in remark(marked_groups(parts), parts)
 
 
 def test_grouping_without_a_key_marks_what_contains_a_marked_run(tmp_path: Path) -> None:

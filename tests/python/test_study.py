@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 
 import weft
-from weft.studies import Size, Verdict
-from weft.studies.base import Outcome, as_dict
 from weft.studies.load_balancing import LoadBalancing
+from weft.studies.outcome import Outcome, Size, Verdict, as_dict
 from weft.studies.packet_spraying import PacketSpraying, claims, figures, scenarios
 from weft.studies.packet_spraying.table import SCHEMA
 from weft.studies.registry import ALL

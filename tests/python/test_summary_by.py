@@ -10,8 +10,9 @@ from scipy import stats
 import sample
 from weft import Results, ResultsError, quantity
 from weft.difference import difference
+from weft.metrics import METRICS
 from weft.reporting import write
-from weft.summary import METRICS, per_seed, summarise
+from weft.summary import per_seed, summarise
 
 SMALL = {"flows": 60, "samples": 4}
 

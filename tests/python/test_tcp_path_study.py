@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from weft.scenario import Scenario
-from weft.studies import Verdict
-from weft.studies.base import Size
+from weft.studies.base import Means
+from weft.studies.outcome import Size, Verdict
 from weft.studies.tcp_path import TcpPath, claims, equations, recovery, scenarios
 from weft.studies.tcp_path.measures import evolution, settled
 from weft.studies.tcp_path.table import CLASSES, MESHES, RUNS, SIZES, TIME, Tables, gather
@@ -282,7 +282,7 @@ def test_the_study_runs_and_draws(tmp_path, monkeypatch):
     quick = scenarios.setups(Size.quick)
     short = [dataclasses.replace(setup, seconds=0.05) for setup in quick]
     monkeypatch.setattr(scenarios, "setups", lambda size: short)
-    outcome = TcpPath().run(tmp_path / "study", Size.quick, jobs=2)
+    outcome = TcpPath().run(tmp_path / "study", Size.quick, Means(jobs=2))
     assert [r.id for r in outcome.rows] == ROWS
     t0, t11 = (next(r for r in outcome.rows if r.id == ident) for ident in ("T0", "T11"))
     assert "web-search: elephant" in t0.note

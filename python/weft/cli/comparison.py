@@ -12,10 +12,9 @@ from rich.text import Text
 from .. import paths, quantity
 from ..difference import FEW
 from ..labels import short_key, show, visible
+from ..metrics import METRICS, Metric
 from ..palette import Style, styles
 from ..statistics import Estimate
-from ..steadiness import notes
-from ..summary import METRICS, Metric
 from .columns import in_parts
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..steadiness import Mark
-    from ..summary import Row, Summary
+    from ..summary_table import Row, Summary
 
 _COLOURS = {"good": "green", "bad": "red", "": "dim"}
 """Colour of a difference, by its verdict."""
@@ -44,7 +43,7 @@ def show_summary(console: Console, summary: Summary) -> None:
         _print_parts(console, visible(title), in_parts(console, METRICS, partial(_table, group, summary=summary)))
     for line in _missing(summary.without_flows):
         console.print(Text(line, style="yellow"))
-    for line in notes(summary):
+    for line in summary.unsteady():
         console.print(Text(visible(line), style="yellow"))
     console.print(Text(_note(summary), style="dim"))
 

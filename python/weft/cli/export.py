@@ -61,7 +61,7 @@ def export(
         text = text_of(results, chosen[0], form.value)
     if not text:
         shell.warn(f"no flow of run `{chosen[0].id}` finished and has an ideal time: the list is empty")
-    if text and form is Form.fct and are_positions(results.summary_of(chosen[0])["nodes"]):
+    if text and form is Form.fct and are_positions(chosen[0].summary()["nodes"]):
         shell.warn("hosts are numbered by their position among all nodes, because not all are called `h` and a number")
     if out is None:
         sys.stdout.write(text)

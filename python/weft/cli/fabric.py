@@ -18,8 +18,9 @@ from rich.text import Text
 
 from .. import quantity
 from ..files import write_text
+from ..graph import Link, tier_name
 from ..labels import plural
-from ..topology import Fabric, Link, tier_name, write_fabric
+from ..topology import Fabric, write_fabric
 from ..topology import fabric as read_fabric
 from . import shell
 from .live import announced

@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .. import _weft, plugins, quantity
+from .. import _weft, catalogue, plugins, quantity
 from . import plugin, shell
 from .columns import in_parts
 
@@ -75,8 +75,8 @@ def schemes(
       weft schemes --json
     """
     if name is not None and ("/" in name or name == "." or name.endswith(".so")):
-        name = plugins.load(name, quiet=as_json)
-    entries = json.loads(_weft.schemes())
+        name = plugins.load_plugin(name, quiet=as_json)
+    entries = catalogue.schemes()
     chosen = [entry for entry in entries if name in (None, entry["name"])]
     if not chosen:
         names = [str(entry["name"]) for entry in entries]
@@ -102,7 +102,7 @@ def schema(loaded: plugin.Plugins = None) -> None:
       weft schema > scenario.schema.json
     """
     plugin.load(loaded, quiet=True)
-    shell.print_json(json.loads(_weft.schema()), indent=2)
+    shell.print_json(catalogue.schema(), indent=2)
 
 
 _NEEDS = {"new-switch": "switches", "new-host": "hosts", "multipath-host": "MPTCP", "controller": "controller"}

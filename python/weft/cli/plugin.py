@@ -23,6 +23,6 @@ Plugins = Annotated[
 def load(paths: Sequence[Path] | None, *, quiet: bool = False) -> None:
     """Load plugins and say so."""
     for path in paths or []:
-        name = plugins.load(path, quiet=quiet)
+        name = plugins.load_plugin(path, quiet=quiet)
         if not quiet:
             shell.say(f"Loaded the scheme [bold]{escape(name)}[/bold] from {escape(str(path))}")

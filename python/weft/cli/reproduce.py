@@ -12,8 +12,7 @@ from rich.text import Text
 from ..cluster.errors import ClusterError
 from ..codes import INTERRUPTED
 from ..labels import plural
-from ..studies import Size, StudyRow, Verdict
-from ..studies.base import as_dict
+from ..studies.outcome import Size, StudyRow, Verdict, as_dict
 from . import shell
 from .dask import Dask, connected
 from .live import shown
@@ -56,6 +55,7 @@ def reproduce(
       sudo weft reproduce tag-and-forward
     """
     from ..studies import registry
+    from ..studies.base import Means
 
     options = {
         "--emulated": emulated,
@@ -77,7 +77,7 @@ def reproduce(
     with connected(dask, threads) as cluster, shown(f"{study}, {size.value}", shell.err) as (tracker, feed):
         tracker.total = runs
         try:
-            outcome = found.run(folder, size, jobs=jobs, threads=threads, progress=feed, cluster=cluster)
+            outcome = found.run(folder, size, Means(jobs, threads, feed, cluster))
         except KeyboardInterrupt:
             there = f"{tracker.finished + tracker.skipped} of {plural(runs, 'run')} finished and kept in {folder}"
             shell.say(shell.stopped(there, again))

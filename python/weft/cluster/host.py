@@ -22,10 +22,10 @@ from dask.typing import Key
 from distributed import Worker, WorkerPlugin, get_worker
 from distributed.utils import sync
 
-from .. import __version__, _weft
+from .. import _weft
 from .inputs import Inputs
 
-RESOURCE = f"weft-{__version__}"
+RESOURCE = f"weft-{_weft.version()}"
 """The Dask resource of workers with this version of Weft, in threads; every run demands its threads of it."""
 INLINE = 1 << 20
 """Results up to this size in bytes are part of a task's answer; larger ones are read in pieces."""

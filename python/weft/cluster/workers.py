@@ -10,7 +10,7 @@ from typing import Any
 
 from distributed import Client
 
-from .. import __version__
+from .. import _weft
 from ..labels import plural, visible
 from . import host
 from .errors import ClusterError
@@ -150,11 +150,11 @@ class Workers:
         # Only names of Python's library: a worker of another version may have no `weft.cluster`.
         found = await self._call(address, pydoc.locate, "weft.__version__")
         if found is None:
-            return f"has no Weft; this is {__version__}"
+            return f"has no Weft; this is {_weft.version()}"
         if isinstance(found, BaseException):
             return f"does not answer: {visible(str(found))[:200]}"
-        if found != __version__:
-            return f"has Weft {visible(str(found))[:40]}, this is {__version__}"
+        if found != _weft.version():
+            return f"has Weft {visible(str(found))[:40]}, this is {_weft.version()}"
         if threads < self._threads:
             return f"has {plural(threads, 'thread')}, a run needs {self._threads} (--threads)"
         self._joining.add(address)

@@ -15,8 +15,9 @@ from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
-from . import http as site
-from . import private, status
+from aiohttp import web
+
+from . import private, site, status
 from .errors import ControllerError
 from .service import Service
 from .settings import default_control
@@ -51,7 +52,7 @@ async def serve(service: Service, path: Path) -> asyncio.AbstractServer:
             path.unlink()
         before = os.umask(0o177)
         try:
-            return await asyncio.start_unix_server(site.Site(handlers).serve, path, limit=site.LIMIT)
+            return await asyncio.get_running_loop().create_unix_server(site.connections(handlers), path)
         finally:
             os.umask(before)
     except OSError as error:
@@ -61,11 +62,11 @@ async def serve(service: Service, path: Path) -> asyncio.AbstractServer:
         ) from None
 
 
-def _show(service: Service, what: str, query: Mapping[str, list[str]]) -> site.Answer:
-    text = query.get("limit", [str(_LIMIT)])[-1]
+def _show(service: Service, what: str, query: Mapping[str, str]) -> web.Response:
+    text = query.get("limit", str(_LIMIT))
     if not text.isascii() or not text.isdigit():
-        return site.Answer.error(HTTPStatus.BAD_REQUEST, f"limit must be a whole number, not `{text}`")
-    return site.Answer.json(status.show(service, what, min(int(text), 10_000_000)))
+        return site.refusal(HTTPStatus.BAD_REQUEST, f"limit must be a whole number, not `{text}`")
+    return site.as_json(status.show(service, what, min(int(text), 10_000_000)))
 
 
 def _answers(path: Path) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 from functools import partial
-from http import HTTPStatus
+
+from aiohttp import web
 
 from .. import __version__
-from . import http as site
-from . import status
+from . import site, status
 from .address import Address
 from .errors import ControllerError
 from .metric_names import COUNTERS, GAUGES, SPLIT
@@ -81,11 +81,11 @@ async def serve(service: Service, address: Address) -> asyncio.AbstractServer:
     ProcessCollector(registry=registry)
     handlers = {"/metrics": partial(_answer, registry)}
     try:
-        host = address.host or None
-        return await asyncio.start_server(site.Site(handlers).serve, host, address.port, limit=site.LIMIT)
+        loop = asyncio.get_running_loop()
+        return await loop.create_server(site.connections(handlers), address.host or None, address.port)
     except OSError as error:
         raise address.refused(error, "--metrics") from None
 
 
-def _answer(registry: CollectorRegistry, query: Mapping[str, list[str]]) -> site.Answer:
-    return site.Answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, generate_latest(registry))
+def _answer(registry: CollectorRegistry, query: Mapping[str, str]) -> web.Response:
+    return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})

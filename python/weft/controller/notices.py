@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ..labels import plural
 from .address import Address
 from .discovery import Stranger
 from .seldom import Seldom
-
-if TYPE_CHECKING:
-    from .switch import Switch
+from .switch import Switch
 
 _log = logging.getLogger(__name__)
 

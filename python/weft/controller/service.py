@@ -12,8 +12,8 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from .._weft import Controller
 from ..labels import plural, visible
 from .cables import Cables
 from .codec import Port
@@ -31,9 +31,6 @@ from .settings import MASTER, Settings
 from .switch import Stage, Switch
 from .tls import Securing
 from .unsuited import Unsuited
-
-if TYPE_CHECKING:
-    from .._weft import Controller
 
 _log = logging.getLogger(__name__)
 

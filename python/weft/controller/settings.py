@@ -21,12 +21,7 @@ from .tls import Tls
 
 _log = logging.getLogger(__name__)
 
-FORWARDING = ("smoc", "spanning-tree")
-ORDERS = ("paper", "disjoint")
-REVERSES = ("same", "own")
-PICKS = ("least-used", "next")
 MASTER = "master"
-ROLES = (MASTER, "standby")
 _PROACTIVE = 4
 """Default number of paths installed proactively."""
 
@@ -39,15 +34,15 @@ class Settings:
         listen: Address that switches connect to.
         control: The Unix socket for `weft controller show`.
         metrics: Address for Prometheus metrics; None to disable.
-        forwarding: One of `FORWARDING`.
+        forwarding: `smoc` or `spanning-tree`.
         paths: Number of paths per set.
         proactive: Number of them installed as soon as a connection is seen; None for 4 (at most `paths`).
-        order: One of `ORDERS`.
-        reverse: One of `REVERSES`: the path of a subflow's reverse direction.
-        pick: One of `PICKS`: the path of its set that a subflow takes.
+        order: `paper` or `disjoint`.
+        reverse: `same` or `own`: the path of a subflow's reverse direction.
+        pick: `least-used` or `next`: the path of its set that a subflow takes.
         idle_timeout_s: Idle timeout of a flow's rules.
         fabric: The expected network.
-        role: One of `ROLES`: `standby` waits until no other controller is active.
+        role: `master` or `standby`, which waits until no other controller is active.
         lldp_interval_s: Interval between LLDP frames of a port.
         lldp_misses: Consecutive lost LLDP frames after which a link is down.
         install_deadline_s: Time within which a switch must confirm rules; after it, the installation has failed.

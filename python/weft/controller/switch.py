@@ -62,7 +62,7 @@ class Switch:
         since: Time of its connection.
     """
 
-    def __init__(self, owner: Owner, connection: Connection, now: float, probe_s: float) -> None:
+    def __init__(self, owner: Owner[Switch], connection: Connection, now: float, probe_s: float) -> None:
         """Start by sending a Hello."""
         self._owner = owner
         self._connection = connection

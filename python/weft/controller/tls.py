@@ -7,13 +7,10 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .address import address_of
+from .connection import Connection
 from .errors import ControllerError
-
-if TYPE_CHECKING:
-    from .connection import Connection
 
 HANDSHAKE_S = 10.0
 """Timeout of the TLS handshake in seconds."""

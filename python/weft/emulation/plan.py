@@ -13,9 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .. import _weft
+from ..catalogue import schemes
 
-_SCHEMES = {scheme["name"]: scheme for scheme in json.loads(_weft.schemes())}
+_SCHEMES = {scheme["name"]: scheme for scheme in schemes()}
 """The engine's descriptors of the schemes."""
 SCHEMES = tuple(name for name, scheme in _SCHEMES.items() if scheme["linux_mode"])
 """Schemes that `weft-switchd` supports."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import _weft
+from ..catalogue import profiles
 from .errors import EmulationError
 from .namespace import setting
 from .plan import octets, seconds
@@ -69,12 +69,12 @@ def choose(transport: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]) -> 
             "`weft run` simulates it; remove `transport.protocol` to emulate the same flows over TCP",
         )
     profile, parameters, warnings = str(transport["profile"]), dict(transport["parameters"]), []
-    profiles = {entry["name"]: entry["parameters"] for entry in json.loads(_weft.profiles())}
+    own = {entry["name"]: entry["parameters"] for entry in profiles()}
     if profile not in _NATIVE:
         warnings.append(f"hosts use Linux's TCP, which cannot behave like `{profile}`: using profile `linux`")
-        parameters = dict(profiles["linux"])
+        parameters = dict(own["linux"])
     else:
-        changed = [name for name, value in parameters.items() if value != profiles[profile][name]]
+        changed = [name for name, value in parameters.items() if value != own[profile][name]]
         ignored = sorted(name for name in changed if name not in _CARRIED)
         if ignored:
             names = ", ".join(f"`transport.{name}`" for name in ignored)

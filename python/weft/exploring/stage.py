@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from ..graph import Node, tier_name
 from ..reporting.drawing import draws_hosts
-from ..topology import Fabric, Node, tier_name
+from ..topology import Fabric
 
 WIDTH = 1000
 _LEFT, _RIGHT, _TOP, _BOTTOM = 104, 40, 34, 66

@@ -13,7 +13,6 @@ from .. import extracts, paths
 from ..content import Content
 from ..errors import OutputError
 from ..labels import visible
-from ..steadiness import without_means
 
 if TYPE_CHECKING:
     from ..results import Results
@@ -74,7 +73,7 @@ def write(
     figures = list(_figures(content))
     known = dict.fromkeys(name for figure in figures for name in (figure.name, figure.stem))
     for name in only:
-        if name in _METRICS and name not in known and (why := without_means(content.summary)):
+        if name in _METRICS and name not in known and (why := content.summary.without_means()):
             raise OutputError(f"there is no figure `{name}`: " + visible("\n  ".join(why)))
         if name not in known:
             raise OutputError(f"there is no figure `{name}`: {_choices(figures)}")
@@ -90,7 +89,7 @@ def write(
 
 def missing(results: Results) -> list[str]:
     """Why there are no figures of means, one sentence and the reasons; empty if there are any, or no flows."""
-    return without_means(Content(results, None).summary)
+    return Content(results, None).summary.without_means()
 
 
 def _figures(content: Content) -> Iterator[_Figure]:

@@ -14,9 +14,8 @@ from matplotlib.ticker import MaxNLocator
 from .. import extracts, paths, quantity
 from ..content import CROWDED, Content
 from ..labels import visible
+from ..metrics import METRICS
 from ..palette import UTILISATION, Style, styles
-from ..steadiness import notes
-from ..summary import METRICS
 from .style import label_with, labels, legend, panels, save
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def collectives(
 
 def _not_shown(figure: Figure, content: Content) -> None:
     """Below the panels, the groups of runs that are left out, with the reasons."""
-    if left_out := notes(content.summary):
+    if left_out := content.summary.unsteady():
         short = [textwrap.shorten(visible(line), 110, placeholder=" ...") for line in left_out]
         figure.supxlabel("\n".join(["Not shown:", *short]), fontsize=5, ha="center")
 

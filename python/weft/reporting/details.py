@@ -19,7 +19,7 @@ from .. import extracts
 from ..extracts_flows import Compared, Pair, PointFlows
 from ..extracts_links import link_series, paired_differences
 from ..kept import ENTRY, Tables
-from ..rows import FLOWS, SERIES, SUMMARY
+from ..run import FLOWS, SERIES, SUMMARY
 from . import drawing, failures
 from .markup import packed
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .. import quantity
+from ..graph import Graph, Link, Node, tier_name
 from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
-from ..topology import Fabric, Link, Node, tier_name
 from .markup import escape
 
 STEPS = 20
@@ -83,12 +83,12 @@ def shade(utilisation: float, colors: Sequence[str] = UTILISATION) -> str:
     return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in zip(low, high, strict=True))
 
 
-def draws_hosts(fabric: Fabric) -> bool:
+def draws_hosts(fabric: Graph) -> bool:
     """Whether hosts are drawn."""
     return len(fabric.hosts) <= HOSTS_DRAWN or not fabric.switches
 
 
-def drawn_links(fabric: Fabric) -> list[int]:
+def drawn_links(fabric: Graph) -> list[int]:
     """Indices of the drawn links, in drawing order."""
     if draws_hosts(fabric):
         return list(range(len(fabric.links)))
@@ -96,7 +96,7 @@ def drawn_links(fabric: Fabric) -> list[int]:
     return [i for i, link in enumerate(fabric.links) if link.source in switches and link.target in switches]
 
 
-def draw(fabric: Fabric, utilisation: Sequence[float | None] | None = None) -> str:
+def draw(fabric: Graph, utilisation: Sequence[float | None] | None = None) -> str:
     """The drawing as one SVG element with its own style sheet.
 
     Args:
@@ -124,7 +124,7 @@ def draw(fabric: Fabric, utilisation: Sequence[float | None] | None = None) -> s
     return "\n".join(parts)
 
 
-def _places(fabric: Fabric, nodes: Sequence[Node]) -> tuple[dict[str, _Place], float]:
+def _places(fabric: Graph, nodes: Sequence[Node]) -> tuple[dict[str, _Place], float]:
     """Coordinates of `nodes` scaled to the drawing, and its height."""
     points = fabric.places()
     xs, ys = ([points[node.name][axis] for node in nodes] or [0.0] for axis in (0, 1))

@@ -14,7 +14,7 @@ from ..labels import short_key
 
 if TYPE_CHECKING:
     from ..difference import Difference
-    from ..summary import Row, Summary
+    from ..summary_table import Row, Summary
 
 WORTH_SAYING = 0.02
 """Smaller relative differences are not mentioned, however significant."""

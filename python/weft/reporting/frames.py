@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from .. import extracts
-from ..summary import METRICS
+from ..metrics import METRICS
 
 if TYPE_CHECKING:
     from ..content import Content

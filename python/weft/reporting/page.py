@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from .. import quantity
 from ..content import CROWDED, Content
 from ..labels import plural, short_key, show
+from ..metrics import METRICS
 from ..palette import styles
-from ..steadiness import notes
-from ..summary import METRICS
 from . import drawing, failures, sections, tables
 from .details import Details, coverage
 from .findings import findings
@@ -201,7 +200,7 @@ def _header(content: Content) -> str:
         for f in findings(content.summary)
     )
     texts = list(dict.fromkeys(w for summary in content.summaries for w in summary.get("warnings", [])))
-    texts += notes(content.summary)
+    texts += content.summary.unsteady()
     warnings = "".join(f"<p>{escape(text)}</p>" for text in texts)
     return (
         f'<header class="top"><div><h1>{escape(results.name)}</h1>'

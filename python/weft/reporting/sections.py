@@ -9,7 +9,6 @@ from typing import Any
 from .. import paths, quantity
 from ..content import CROWDED, Content
 from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
-from ..steadiness import notes, without_means
 from . import drawing, tables
 from .markup import escape
 from .parts import chart, choice, section, tabs, toggle, tools
@@ -91,7 +90,7 @@ def _by_class(content: Content, ident: str, title: str, caption: str) -> str:
     known = set(content.intervals()["metric"])
     shown = [(key, name) for key, name in METRICS[ident] if key in known]
     if not shown:
-        why = "".join(f"<p>{escape(line)}</p>" for line in without_means(content.summary))
+        why = "".join(f"<p>{escape(line)}</p>" for line in content.summary.without_means())
         return section(title, caption, why or _none(content), ident=f"{ident}-section")
     controls = tabs("metric", shown, "Measure") + toggle(f"{ident}-y", _LOG)
     if content.crowded:
@@ -254,7 +253,7 @@ def table(content: Content) -> str:
         f'<p class="caption">{escape(point)}: no flow started in the measurement window.</p>'
         for point in content.summary.without_flows
     )
-    missing += "".join(f'<p class="caption">{escape(line)}</p>' for line in notes(content.summary))
+    missing += "".join(f'<p class="caption">{escape(line)}</p>' for line in content.summary.unsteady())
     return section(
         "All numbers",
         f"Each number is one value per run (a mean, quantile, share or count over its flows), averaged over the seeds. "

@@ -12,10 +12,10 @@ import polars as pl
 from .. import quantity
 from ..difference import FEW
 from ..labels import short_key, show
+from ..metrics import METRICS
 from ..palette import Style, styles
 from ..paths import leads as lead_keys
 from ..paths import telling
-from ..summary import METRICS
 from .markup import escape
 from .parts import mark
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..paths import Row as PathRow
     from ..statistics import Estimate
     from ..steadiness import Mark
-    from ..summary import Row, Summary
+    from ..summary_table import Row, Summary
 
 
 def tsv(summary: Summary) -> str:

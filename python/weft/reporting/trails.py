@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import schemes
+from ..catalogue import schemes
 from ..labels import show
 
 if TYPE_CHECKING:

@@ -9,21 +9,16 @@ the true interval is wider.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from ..results import Results
 from ..statistics import CONFIDENCE, Estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from ..results import Results
 
 CELL = ("point", "scheme", "class")
 """Columns that identify a comparison."""

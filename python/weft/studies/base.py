@@ -10,64 +10,20 @@ import json
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from ..errors import OutputError, ResultsError
 from ..files import write_text
-from ..scenario import Scenario
-
-if TYPE_CHECKING:
-    from ..cluster.connection import Cluster
-    from ..results import Results
+from ..results import Results
+from ..scenario import Scenario, Workers
+from . import marked_groups
+from .outcome import Outcome, Size, StudyRow, Verdict, as_dict
 
 INDEX = "study.json"
 """The file that marks a study's directory."""
-
-
-class Size(StrEnum):
-    """Number of seeds and points of a study, and duration of its runs."""
-
-    quick = "quick"
-    standard = "standard"
-    paper = "paper"
-
-
-class Verdict(StrEnum):
-    """The verdict on a claim."""
-
-    held = "held"
-    did_not_hold = "did not hold"
-    not_measured = "not measured"
-
-
-@dataclass(frozen=True)
-class StudyRow:
-    """A claim and its measurement.
-
-    `measured`, `low` and `high` (the 95 % interval) are in `unit`; all three are None without a measurement. A claim
-    with the verdict "not measured" may have values that do not suffice for a verdict.
-    """
-
-    id: str
-    claim: str
-    verdict: Verdict
-    measured: float | None
-    low: float | None
-    high: float | None
-    unit: str
-    note: str
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of a study: the claims in the order of the paper, and further remarks."""
-
-    rows: list[StudyRow]
-    remarks: list[str]
 
 
 class Observed(Protocol):
@@ -130,6 +86,27 @@ def _notes(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
 
+def _ignored(event: dict[str, Any]) -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """What carries out the runs of a study.
+
+    Attributes:
+        jobs: Number of parallel runs; default one per core.
+        threads: Threads within each run; see `weft.Scenario.run`.
+        progress: Called with events; see `weft.progress`.
+        cluster: Workers that carry out simulated runs instead of this process.
+    """
+
+    jobs: int | None = None
+    threads: int | None = None
+    progress: Callable[[dict[str, Any]], None] = _ignored
+    cluster: Workers | None = None
+
+
 class Part(ABC):
     """A part of a study's runs, with its own directory."""
 
@@ -148,15 +125,8 @@ class Part(ABC):
         """
 
     @abstractmethod
-    def carry_out(
-        self,
-        out: Path,
-        jobs: int | None,
-        progress: Callable[[dict[str, Any]], None] | None,
-        threads: int | None = None,
-        cluster: Cluster | None = None,
-    ) -> Results:
-        """Run what `out` does not contain yet; runs may report to `progress`. Only simulated ones use `cluster`.
+    def carry_out(self, out: Path, means: Means) -> Results:
+        """Run what `out` does not contain yet. Only simulated runs use `means.cluster`.
 
         Raises:
             OutputError: `out` cannot be used, or a run failed.
@@ -177,16 +147,11 @@ class Simulated(Part):
     def check(self) -> None:
         """Nothing to check: any valid scenario can be simulated."""
 
-    def carry_out(
-        self,
-        out: Path,
-        jobs: int | None,
-        progress: Callable[[dict[str, Any]], None] | None,
-        threads: int | None = None,
-        cluster: Cluster | None = None,
-    ) -> Results:
-        """Run `jobs` runs in parallel, each on `threads` threads."""
-        return self.scenario.run(out, jobs=jobs, threads=threads, progress=progress, cluster=cluster)
+    def carry_out(self, out: Path, means: Means) -> Results:
+        """Run several runs in parallel."""
+        return self.scenario.run(
+            out, jobs=means.jobs, threads=means.threads, progress=means.progress, cluster=means.cluster
+        )
 
 
 class Emulated(Simulated):
@@ -198,19 +163,11 @@ class Emulated(Simulated):
 
         sweep.check(self.scenario)
 
-    def carry_out(
-        self,
-        out: Path,
-        jobs: int | None,
-        progress: Callable[[dict[str, Any]], None] | None,
-        threads: int | None = None,
-        cluster: Cluster | None = None,
-    ) -> Results:
+    def carry_out(self, out: Path, means: Means) -> Results:
         """Run one at a time, in real time."""
         from ..emulation import sweep
-        from ..results import Results
 
-        outcome = sweep.emulate(self.scenario, out, progress if progress is not None else lambda _: None)
+        outcome = sweep.emulate(self.scenario, out, means.progress)
         if outcome.failed:
             first = outcome.failed[0]
             number = len(outcome.failed)
@@ -246,16 +203,7 @@ class Study(ABC):
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """The paper's figures from the results of the parts."""
 
-    def run(
-        self,
-        out: Path,
-        size: Size,
-        *,
-        jobs: int | None = None,
-        threads: int | None = None,
-        progress: Callable[[dict[str, Any]], None] | None = None,
-        cluster: Cluster | None = None,
-    ) -> Outcome:
+    def run(self, out: Path, size: Size, means: Means) -> Outcome:
         """Run what `out` does not contain yet, judge the claims and write them to ``study.json``.
 
         Raises:
@@ -268,8 +216,8 @@ class Study(ABC):
             part.check()
         results = {}
         for part in parts:
-            feed = None if progress is None else _named(part.name, progress)
-            results[part.name] = part.carry_out(out / part.name, jobs, feed, threads, cluster)
+            own = replace(means, progress=_named(part.name, means.progress))
+            results[part.name] = part.carry_out(out / part.name, own)
         outcome = self.judged(results)
         write_text(out / INDEX, json.dumps(as_dict(self.name, size, outcome), indent=2, ensure_ascii=False) + "\n")
         self.publish(out, size, outcome, results)
@@ -281,16 +229,14 @@ class Study(ABC):
         A claim depends on such runs if its verdict or its values change without their groups: all seeds of a scheme at
         a point. If only the note changes, the one without these groups stands.
         """
-        from .. import steadiness
-
         outcome = self.judge(results)
-        groups = steadiness.groups(results)
+        groups = marked_groups.marked_groups(results)
         if not groups:
             return outcome
 
         @cache
         def without(number: int) -> dict[str, StudyRow]:
-            return {row.id: row for row in self.judge(steadiness.without(results, groups[:number])).rows}
+            return {row.id: row for row in self.judge(marked_groups.without(results, groups[:number])).rows}
 
         def judged(row: StudyRow) -> StudyRow:
             def depends(number: int) -> bool:
@@ -306,7 +252,7 @@ class Study(ABC):
             return _undecided(row, matters.text)
 
         rows = [judged(row) for row in outcome.rows]
-        return replace(outcome, rows=rows, remarks=[*outcome.remarks, steadiness.remark(groups, results)])
+        return replace(outcome, rows=rows, remarks=[*outcome.remarks, marked_groups.remark(groups, results)])
 
     def publish(self, directory: Path, size: Size, outcome: Outcome, results: dict[str, Results]) -> list[Path]:
         """Write the study's own page and tables into its directory; returns the files, none by default."""
@@ -343,8 +289,6 @@ class Study(ABC):
         Raises:
             ResultsError: The directory lacks a part.
         """
-        from ..results import Results
-
         parts = [part.name for part in self.parts(size)]
         missing = [part for part in parts if not (directory / part).is_dir()]
         if missing:
@@ -380,12 +324,6 @@ def read_index(directory: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ResultsError(f"{path} cannot be read: {error}") from None
     return index
-
-
-def as_dict(study: str, size: Size, outcome: Outcome) -> dict[str, Any]:
-    """The output of ``weft reproduce --json``."""
-    rows = [asdict(row) for row in outcome.rows]
-    return {"study": study, "size": size.value, "rows": rows, "remarks": outcome.remarks}
 
 
 def _named(part: str, progress: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ..statistics import Estimate
-from .base import StudyRow, Verdict
+from .outcome import StudyRow, Verdict
 
 UNEVEN = 0.001
 """Largest difference of two shares of unfinished flows at which means over finished flows are compared.

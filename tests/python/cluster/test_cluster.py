@@ -24,7 +24,7 @@ from weft import __version__
 from weft.cluster.connection import Cluster
 from weft.cluster.sweep import Sweep
 from weft.scenario import Scenario
-from weft.studies.base import Simulated
+from weft.studies.base import Means, Simulated
 
 SLOW = '"3 s"'
 """Duration of runs that take about a second."""
@@ -37,7 +37,7 @@ def test_a_sweep_on_two_workers_has_the_bytes_of_one_machine_and_resumes(scenari
     assert "4 runs in" in done.output
     events: list[dict[str, Any]] = []
     with Cluster("local:2") as cluster:
-        Simulated("part", Scenario.from_file(file)).carry_out(out, 1, events.append, None, cluster)
+        Simulated("part", Scenario.from_file(file)).carry_out(out, Means(1, progress=events.append, cluster=cluster))
     kinds = [event["event"] for event in events if event["event"] not in ("progress", "workers")]
     assert kinds == ["sweep"] + ["run_skipped"] * 4 + ["run_done"] * 2
     assert {"event": "workers", "number": 2} in events

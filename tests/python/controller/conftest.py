@@ -39,6 +39,5 @@ def pytest_pyfunc_call(pyfuncitem):
 def lab():
     """Runs Python in a jail, with `lab`'s names imported; returns what it `tell`s."""
     needs.root()
-    pytest.importorskip("h11", reason="the Python package h11 is not installed (`make controller`)")
     needs.passed(openvswitch.check, mptcp.check, iperf.check)
     return lambda *code, limit_s=90.0: in_jail(PROLOGUE, *code, limit_s=limit_s)

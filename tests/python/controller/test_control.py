@@ -7,11 +7,10 @@ import stat
 
 import pytest
 
-pytest.importorskip("h11", reason="the Python package h11 is not installed")
 pytest.importorskip("prometheus_client", reason="the Python package prometheus-client is not installed")
 
 from fake import opened, running
-from weft.controller import client, control, http, metrics
+from weft.controller import client, control, metrics, site
 from weft.controller.address import Address
 from weft.controller.errors import ControllerError
 from weft.controller.latency import Latency
@@ -98,25 +97,49 @@ async def test_metrics_have_the_histogram_counters_and_drops_by_reason(tmp_path)
         (b"POST /metrics HTTP/1.1\r\nHost: x\r\n\r\n", "405"),
         (b"GET /metrics HTTP/1.1\r\n\r\n", "400"),
         (b"nonsense\r\n\r\n", "400"),
-        (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\n\r\n", "431"),
+        (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", "400"),
+        (b"GET /metrics HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 20_000 + b"\r\n\r\n", "400"),
+        (b"GET /metrics HTTP/1.1\r\nHost: x\r\n" + b"X: x\r\n" * 2_000 + b"\r\n", "400"),
     ],
 )
-async def test_what_is_no_request_is_refused(tmp_path, request_, status):
+async def test_what_is_no_request_is_refused_and_not_logged(tmp_path, caplog, request_, status):
     async with running(tmp_path) as network:
         server = await metrics.serve(network.service, Address("127.0.0.1", 0))
         address = ":".join(map(str, server.sockets[0].getsockname()))
-        assert (await fetch(address, request_)).startswith(f"HTTP/1.1 {status} ")
+        assert (await fetch(address, request_)).split()[1] == status
         server.close()
+    assert not caplog.records
 
 
 async def test_who_does_not_finish_a_request_is_cut_off(tmp_path, monkeypatch):
-    monkeypatch.setattr(http, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(site, "_PATIENCE_S", 0.1)
 
     async with running(tmp_path) as network:
         server = await metrics.serve(network.service, Address("127.0.0.1", 0))
         address = ":".join(map(str, server.sockets[0].getsockname()))
         assert await fetch(address, b"GET /metrics HTTP/1.1\r\n") == ""
-        assert (await fetch(address, b"HEAD /metrics HTTP/1.0\r\n\r\n")).endswith("close\r\n\r\n")
+        head = await fetch(address, b"HEAD /metrics HTTP/1.0\r\n\r\n")
+        assert head.startswith("HTTP/1.0 200 OK") and head.endswith("\r\n\r\n") and "weft" not in head
+        server.close()
+
+
+async def test_a_connection_is_closed_after_one_request(tmp_path):
+    async with running(tmp_path) as network:
+        server = await metrics.serve(network.service, Address("127.0.0.1", 0))
+        address = ":".join(map(str, server.sockets[0].getsockname()))
+        two = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 2
+        assert (await fetch(address, two)).count("HTTP/1.1 200 OK") == 1
+        server.close()
+
+
+async def test_a_failing_answer_is_an_error_and_the_next_one_is_not(tmp_path, caplog, monkeypatch):
+    async with running(tmp_path) as network:
+        server = await control.serve(network.service, tmp_path / "c.sock")
+        with monkeypatch.context() as broken, pytest.raises(ControllerError, match="KeyError: 'x'"):
+            broken.setattr(control.status, "show", lambda service, what, limit: {}["x"])
+            await asked(tmp_path / "c.sock", "status")
+        assert "a request for /v1/status?limit=10 failed" in caplog.text
+        assert (await asked(tmp_path / "c.sock", "status"))["status"]["switches"] == 0
         server.close()
 
 

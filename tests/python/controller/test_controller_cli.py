@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("h11", reason="the Python package h11 is not installed")
-
 from fake import Core
 from test_settings import RING
 from weft import _weft
@@ -69,16 +67,6 @@ def test_a_fabric_file_that_is_broken_is_refused_at_its_line(weft, core, tmp_pat
     done = weft("controller", "--fabric", path, "--control", tmp_path / "c.sock")
     assert done.exit_code == 2
     assert "boat" in done.output and "Traceback" not in done.output
-
-
-def test_without_h11_it_says_what_to_install(weft, core, monkeypatch, tmp_path):
-    for name in [name for name in sys.modules if name.startswith(("weft.controller", "h11"))]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "h11", None)
-    done = weft("controller", "--control", tmp_path / "c.sock")
-    assert done.exit_code == 2
-    assert "needs the Python package h11" in done.output
-    assert "make controller" in done.output
 
 
 def test_it_runs_until_ctrl_c_and_can_be_asked_meanwhile(weft, core, tmp_path):

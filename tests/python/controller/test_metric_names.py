@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("h11", reason="the Python package h11 is not installed")
-
 from fake import Core, running
 from weft._weft import Controller
 from weft.controller import status

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import needs
-from weft.studies import Verdict
+from weft.studies.base import Means
+from weft.studies.outcome import Verdict
 from weft.studies.tag_and_forward import claims, fabric
 from weft.studies.tag_and_forward.measurements import Measurements
 from weft.studies.tag_and_forward.setup import ECHO_SIZES, FLOW_TABLE, LOAD_SIZES, OVS, PEERS, TAG_FORWARD, Extent
@@ -22,7 +23,7 @@ def runs(switches, tmp_path_factory):
     """One round of each peer, with load."""
     part = Measurements("fabric", Extent(rounds=1, echoes=3, loads=1, trial_s=0.1, settings=3, rules=RULES))
     needs.passed(part.check)
-    return gather(part.carry_out(tmp_path_factory.mktemp("tags") / "fabric", None, None))
+    return gather(part.carry_out(tmp_path_factory.mktemp("tags") / "fabric", Means()))
 
 
 def of(runs, peer):

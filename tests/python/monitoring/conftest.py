@@ -26,7 +26,6 @@ import scraped
 @pytest.fixture(scope="session")
 def seen() -> dict[str, Any]:
     """Texts of all targets, results of all queries of the dashboard, and the state of all rules (`scraped.py`)."""
-    pytest.importorskip("h11", reason="the Python package h11 is not installed (`make controller`)")
     pytest.importorskip("prometheus_client", reason="the Python package prometheus-client is not installed")
     if os.geteuid() != 0:
         pytest.skip("network namespaces and eBPF need root")

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...files import write_text
-from ..base import Outcome, Part, Simulated, Size, Study
-from . import setups
-
-if TYPE_CHECKING:
-    from ...results import Results
+from ...results import Results
+from ..base import Part, Simulated, Study
+from ..outcome import Outcome, Size
+from . import claims, setups
+from .parts import split
+from .table import gather
 
 TABLE = "collectives.csv"
 """The file of the table, in the study's directory."""
@@ -36,24 +36,17 @@ class Collectives(Study):
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """The rows of paths and hosts for each collective on each fabric."""
-        from . import claims
-        from .table import gather
-
         table = gather(results)
         return Outcome(claims.judge(table), claims.remarks(table))
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Times over the bound."""
         from . import figures
-        from .table import gather
 
         return figures.draw(gather(results), out, formats)
 
     def publish(self, directory: Path, size: Size, outcome: Outcome, results: dict[str, Results]) -> list[Path]:
         """The tables, as CSV."""
-        from .parts import split
-        from .table import gather
-
         table = gather(results)
         write_text(directory / TABLE, table.write_csv())
         write_text(directory / PARTS, split(table).write_csv())

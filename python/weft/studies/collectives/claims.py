@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ..base import StudyRow
+from ..outcome import StudyRow
 from ..rows import beside, not_measured, row
 from .parts import against, by_seed, ratios, timeouts
 from .setups import COLLECTIVES, KINDS, REFERENCE, SPRAYS, STATES, WAYS, one_path

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...scenario import Scenario
-from ..base import Size
+from ..outcome import Size
 
 CHOSEN = (
     "All messages between two ranks share a connection that stays open; these open within 1 ms. Of 20 rounds, the last"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from ...results import Results
+from ...results import Results
 
 SCHEMA: dict[str, Any] = {
     "way": pl.String,

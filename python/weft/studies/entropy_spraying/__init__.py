@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..base import Outcome, Part, Simulated, Size, Study
-from . import setups
-
-if TYPE_CHECKING:
-    from ...results import Results
+from ...results import Results
+from ..base import Part, Simulated, Study
+from ..outcome import Outcome, Size
+from . import claims, setups
+from .table import gather
 
 
 class EntropySpraying(Study):
@@ -30,14 +29,10 @@ class EntropySpraying(Study):
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """E1 for each number of hosts, and E2."""
-        from . import claims
-        from .table import gather
-
         return Outcome(claims.judge(gather(results)), [])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Completion of the last flow by entropies."""
         from . import figures
-        from .table import gather
 
         return figures.draw(gather(results), out, formats)

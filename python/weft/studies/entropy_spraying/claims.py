@@ -10,7 +10,7 @@ from __future__ import annotations
 import polars as pl
 
 from ...statistics import Estimate, estimate
-from ..base import StudyRow
+from ..outcome import StudyRow
 from ..rows import not_measured, row
 from . import published
 from .setups import entropies, paths

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...scenario import Scenario
-from ..base import Size
+from ..outcome import Size
 from . import published
 
 CHOSEN = (

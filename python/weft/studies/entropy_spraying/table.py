@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from ...results import Results
 from ...statistics import QUANTILE
 from .setups import ANSWER_BITS, DELAY_S, RATE_BPS
-
-if TYPE_CHECKING:
-    from ...results import Results
 
 SCHEMA: dict[str, Any] = {
     "kind": pl.String,

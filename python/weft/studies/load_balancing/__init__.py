@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...files import write_text
-from ..base import Outcome, Part, Simulated, Size, Study
-from . import own, survey
-
-if TYPE_CHECKING:
-    from ...results import Results
-    from .rules import Tables
+from ...results import Results
+from ..base import Part, Simulated, Study
+from ..outcome import Outcome, Size
+from . import claims, listing, measures, own, page, survey, table
+from .rules import Tables
 
 
 class LoadBalancing(Study):
@@ -41,11 +39,8 @@ class LoadBalancing(Study):
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """L1 to L9, and the schemes that do not run in a situation."""
-        from . import claims
-        from .listing import remarks
-
         tables = self._tables(results)
-        return Outcome(claims.judge(tables), remarks(tables.refused))
+        return Outcome(claims.judge(tables), listing.remarks(tables.refused))
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Slowdowns of small and large flows by scheme, one panel per situation."""
@@ -55,8 +50,6 @@ class LoadBalancing(Study):
 
     def publish(self, directory: Path, size: Size, outcome: Outcome, results: dict[str, Results]) -> list[Path]:
         """The survey as a page, and as CSV, Markdown and JSON."""
-        from . import listing, page
-
         found = listing.aggregate(self._tables(results).survey)
         refused = survey.refused()
         version = next(iter(results.values())).version
@@ -71,7 +64,4 @@ class LoadBalancing(Study):
         return [directory / name for name in texts]
 
     def _tables(self, results: dict[str, Results]) -> Tables:
-        from . import measures, table
-        from .rules import Tables
-
         return Tables(table.gather(results), measures.gather(results), survey.refused())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..base import StudyRow
+from ..outcome import StudyRow
 from ..rows import beside, not_measured, row
 from .rules import Finding, Tables, conga, drill, hedera, hermes, letflow, of_project, plb, presto, wcmp
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from ...results import Results
+from ...run import Run
 from ...statistics import QUANTILE
 from .own import ELEPHANT_BPS
 from .survey import TITLES
-
-if TYPE_CHECKING:
-    from ...results import Results, Run
 
 SCHEMA: dict[str, Any] = {
     "part": pl.String,

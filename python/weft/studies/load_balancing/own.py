@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..base import Size
+from ..outcome import Size
 from .setups import Setup, able, known
 from .survey import DEGRADED, GRAY, LARGEST_MB, QUEUES, seconds
 

@@ -10,7 +10,7 @@ import polars as pl
 from ...labels import plural
 from ...reporting.markup import data_block, escape
 from ...reporting.parts import policy, section, style, tabs
-from ..base import Outcome, Size
+from ..outcome import Outcome, Size
 from ..rows import measured
 from .listing import NO_NUMBERS, Refused, remarks
 from .survey import MAIN, SITUATIONS, TITLES

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from ... import _weft
 from ..._weft import ScenarioError
+from ...catalogue import schemes
 from ...scenario import Scenario
 
 MULTIPATH = "multipath-host"
@@ -23,7 +23,7 @@ MULTIPATH = "multipath-host"
 @cache
 def registry() -> dict[str, dict[str, Any]]:
     """The schemes of this version of Weft by name, in the order of `weft schemes`."""
-    return {entry["name"]: entry for entry in json.loads(_weft.schemes())}
+    return {entry["name"]: entry for entry in schemes()}
 
 
 def needs(scheme: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ..base import Size
+from ..outcome import Size
 from .setups import MULTIPATH, Setup, able, needs, registry
 
 LEAVES, SPINES = 8, 8

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from ...paths import mean_entries, sampled
 from ...reduction import TABLE_SIZES
+from ...results import Results
 from ...statistics import QUANTILE
-from ...steadiness import groups
+from ..marked_groups import marked_groups
 from .survey import TITLES
-
-if TYPE_CHECKING:
-    from ...results import Results
 
 KEYS: dict[str, Any] = {
     "situation": pl.String,
@@ -63,7 +61,7 @@ def without_marked(survey: pl.DataFrame) -> pl.DataFrame:
 
 def _part(name: str, part: Results) -> pl.DataFrame:
     situation, sizes, profile, *mptcp = name.split("_")
-    marks = {run: group.mark.label for group in groups({name: part}) for run in group.runs}
+    marks = {run: group.mark.label for group in marked_groups({name: part}) for run in group.runs}
     rows, with_sizes = [], sampled(part)
     for run, summary in zip(part.finished, part.summaries(), strict=True):
         rows.append(

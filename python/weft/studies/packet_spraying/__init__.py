@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..base import Outcome, Part, Size, Study
-from . import scenarios
-
-if TYPE_CHECKING:
-    from ...results import Results
+from ...results import Results
+from ..base import Part, Study
+from ..outcome import Outcome, Size
+from . import claims, scenarios
+from .table import gather
 
 
 class PacketSpraying(Study):
@@ -31,14 +30,10 @@ class PacketSpraying(Study):
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """P1 to P7."""
-        from . import claims
-        from .table import gather
-
         return Outcome(claims.judge(gather(results)), [])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Figures 2 to 9."""
         from . import figures
-        from .table import gather
 
         return figures.draw(gather(results), out, formats)

@@ -12,19 +12,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ...results import Results
 from ...scenario import Scenario
 from ...statistics import relative_difference
 from ..agreement import LABELS, SAME, Cell, Ran, above, cells, describe, pairs, ran
-from ..base import Emulated, Outcome, Part, Simulated, Size, Study, StudyRow, saturation, settled
+from ..base import Emulated, Part, Simulated, Study, saturation, settled
+from ..outcome import Outcome, Size, StudyRow
 from ..rows import not_measured, row
 from .scenarios import SCHEMES, STATIC_PAIRS
-
-if TYPE_CHECKING:
-    from ...results import Results
 
 PAPER, SIMULATED, EMULATED = "paper-tcp", "simulated", "emulated"
 RATE = "100 Mbps"

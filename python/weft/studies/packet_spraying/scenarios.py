@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...scenario import Scenario
-from ..base import Simulated, Size
+from ..base import Simulated
+from ..outcome import Size
 
 CHOSEN = (
     "Where the paper gives no details: all flows start at random times within one millisecond; hosts have the same "

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
+from ...results import Results
 from ...summary import per_seed
-
-if TYPE_CHECKING:
-    from ...results import Results
 
 SCHEMA = {
     "kind": pl.String,

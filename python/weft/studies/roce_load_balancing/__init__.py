@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..base import Outcome, Part, Simulated, Size, Study
-from . import setups
-
-if TYPE_CHECKING:
-    from ...results import Results
+from ...results import Results
+from ..base import Part, Simulated, Study
+from ..outcome import Outcome, Size
+from . import claims, setups
+from .table import gather
 
 
 class RoceLoadBalancing(Study):
@@ -30,14 +29,10 @@ class RoceLoadBalancing(Study):
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """E3 by load, E4, E5."""
-        from . import claims
-        from .table import gather
-
         return Outcome(claims.judge(gather(results)), [])
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Slowdowns by load, ours and the published ones."""
         from . import figures
-        from .table import gather
 
         return figures.draw(gather(results).balance, out, formats)

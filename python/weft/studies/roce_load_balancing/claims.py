@@ -12,7 +12,7 @@ from __future__ import annotations
 import polars as pl
 
 from ...statistics import Estimate, estimate
-from ..base import StudyRow
+from ..outcome import StudyRow
 from ..rows import not_measured, row
 from . import fluid, published
 from .setups import FRAMED, LINE_BPS, LOADS, SCHEMES, SENDERS

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator
 
 from ...scenario import Scenario
-from ..base import Size
+from ..outcome import Size
 
 CHOSEN = (
     "CONGA, LetFlow and ConWeave have conweave-ns3's parameters, and CONGA leaves acknowledgements out, as there "

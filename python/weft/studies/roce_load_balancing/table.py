@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from ...results import Results
 from ...statistics import QUANTILE
 from .setups import ANSWER_BITS, DELAY_S, FRAMED, LINE_BPS, OVERSUBSCRIPTION, PACKET, RATE_BPS
-
-if TYPE_CHECKING:
-    from ...results import Results
 
 BALANCE: dict[str, Any] = {
     "scheme": pl.String,

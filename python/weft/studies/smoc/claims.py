@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ...statistics import Estimate, estimate, paired_difference, quantile
-from ..base import StudyRow, Verdict
+from ..outcome import StudyRow, Verdict
 from ..rows import not_measured, row, spelled
 from .setup import SMOC, SPANNING_TREE, SUBFLOWS
 from .table import REACHED, Measured

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...emulation import openvswitch, shaping
+from ...results import Results
 from ...statistics import estimate
-from ..base import Outcome, Part, Size, Study, StudyRow, saturation, settled
+from ..base import Part, Study, saturation, settled
+from ..outcome import Outcome, Size, StudyRow
 from . import claims
 from .setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, WIDE_STREAMS, Extent, Setup, setups
 from .table import Measured, gather
 from .topologies import LOCAL, Topology
 from .transfers import Transfers
-
-if TYPE_CHECKING:
-    from ...results import Results
 
 RATES_BPS = {openvswitch.KERNEL: 100_000_000, openvswitch.USER_SPACE: 25_000_000}
 """Rates of links between switches, by datapath."""

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ...results import Results
 from ...scenario import Scenario
 from ...statistics import estimate, quantile
-from ..base import Outcome, Simulated, Size, Study, StudyRow
+from ..base import Simulated, Study
+from ..outcome import Outcome, Size, StudyRow
 from ..rows import not_measured
 from . import claims
 from .setup import COUNTS, ECMP, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, WIDE_STREAMS, Extent
 from .table import Measured, gather
 from .topologies import FABRICS, LOCAL, Topology
-
-if TYPE_CHECKING:
-    from ...results import Results
 
 SLOW = "slow-controller"
 """The part with a controller as slow as the paper's."""

@@ -11,11 +11,9 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ...controller.errors import ControllerError
 from ...emulation import iperf, mptcp, openvswitch, requirements
 from ...emulation.errors import EmulationError
 from ...emulation.run import follow
@@ -24,7 +22,7 @@ from ...errors import OutputError
 from ...results import Results
 from ...topology import Fabric
 from .. import layout
-from ..base import Part
+from ..base import Means, Part
 from .setup import Setup
 from .topologies import RECEIVER, SENDER, fabric
 
@@ -51,24 +49,13 @@ class Transfers(Part):
     def check(self) -> None:
         """Check that this machine meets the runs' requirements."""
         requirements.check(())
-        try:
-            import_module("weft.controller.http")
-        except ControllerError as error:
-            raise EmulationError(str(error), error.hint) from error
         openvswitch.check()
         mptcp.check()
         iperf.check()
 
-    def carry_out(
-        self,
-        out: Path,
-        jobs: int | None,
-        progress: Callable[[dict[str, Any]], None] | None,
-        threads: int | None = None,
-        cluster: object = None,
-    ) -> Results:
+    def carry_out(self, out: Path, means: Means) -> Results:
         """Run one at a time, in real time."""
-        told = progress if progress is not None else lambda _: None
+        told = means.progress
         layout.claim(out, self._index())
         failed = []
         with workshop(out) as directory:

@@ -12,7 +12,8 @@ from statistics import geometric_mean
 
 from ...emulation import openvswitch
 from ...statistics import CONFIDENCE, Estimate, paired_ratio
-from ..base import StudyRow, settled
+from ..base import settled
+from ..outcome import StudyRow
 from ..rows import beside, not_measured, row, spelled
 from . import provisioned
 from .setup import ECHO_SIZES, FEW, FLOW_TABLE, LOAD_SIZES, MTU, OVS, RULES, TAG_FORWARD

@@ -13,7 +13,8 @@ import polars as pl
 from ...results import Results
 from ...scenario import Scenario
 from ...statistics import Estimate
-from ..base import Simulated, StudyRow
+from ..base import Simulated
+from ..outcome import StudyRow
 from ..rows import not_measured, row
 from .fabric import FILE, OUTSIDE, SERVERS
 

@@ -53,10 +53,9 @@ def run(directory: Path, options: dict[str, Any]) -> None:
     go_first()
     say("stage", stage="building", fraction=0.0)
     forwarder = MAKERS[options["peer"]](directory)
-    begun = time.monotonic()
     with started(forwarder, options["rules"], lambda stage, share: say("stage", stage=stage, fraction=share)):
         answers = Answers(forwarder, directory)
-        say("ready", seconds=time.monotonic() - begun)
+        say("ready")
         for line in sys.stdin:
             request = json.loads(line)
             try:

@@ -20,7 +20,6 @@ class Peer:
     def __init__(self, name: str, rules: int, directory: Path) -> None:
         """Start building it; `directory` is for its files."""
         self.name = name
-        self.built_s = 0.0
         self._directory = directory
         self._rules = rules
         directory.mkdir()
@@ -34,7 +33,7 @@ class Peer:
         Raises:
             EmulationError: It could not be built.
         """
-        self.built_s = float(self._until("ready", told)["seconds"])
+        self._until("ready", told)
 
     def ask(self, what: str, **values: Any) -> Any:
         """Send a request to `inside.Answers`.

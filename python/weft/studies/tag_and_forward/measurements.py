@@ -27,7 +27,7 @@ from ...emulation.sweep import workshop
 from ...errors import OutputError
 from ...results import Results
 from .. import layout
-from ..base import Part
+from ..base import Means, Part
 from .fabric import SERVERS, pod
 from .flows import LOAD
 from .jails import Peer
@@ -77,11 +77,9 @@ class Measurements(Part):
         openvswitch.check()
         iperf.check()
 
-    def carry_out(
-        self, out: Path, jobs: int | None, progress: Told | None, threads: int | None = None, cluster: object = None
-    ) -> Results:
+    def carry_out(self, out: Path, means: Means) -> Results:
         """One round after the other."""
-        told = progress if progress is not None else lambda _: None
+        told = means.progress
         layout.claim(out, self._index())
         rounds = [list(group) for _, group in groupby(self.setups, key=lambda setup: (setup.rules, setup.round))]
         pending = [group for group in rounds if not all(_there(out, setup) for setup in group)]

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from ..._weft import tag_forward_state
 from ...statistics import Estimate, estimate
-from ..base import StudyRow, settled
+from ..base import settled
+from ..outcome import StudyRow
 from ..rows import not_measured, row
 from . import flows
 from .fabric import AGGREGATIONS, CORES, EDGES, GATES, K

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...topology import Fabric, Link
+from ...graph import Link
+from ...topology import Fabric
 from .. import layout
 from .fabric import fabric
 from .setup import Setup

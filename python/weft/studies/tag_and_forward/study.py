@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ...results import Results
 from ...statistics import estimate
-from ..base import Outcome, Part, Size, Study, saturation
+from ..base import Part, Study, saturation
+from ..outcome import Outcome, Size
 from ..rows import spelled
 from . import claims, external
 from .measurements import Measurements
 from .setup import FEW_CLASS, FLOW_TABLE, LABELS, LOAD_SIZES, OVS, PACKETS, PEERS, RULES, SEGMENTS, Extent
 from .table import Measured, gather, of_peer
-
-if TYPE_CHECKING:
-    from ...results import Results
 
 NAME = "fabric"
 """The name of the part."""

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..base import Outcome, Part, Size, Study
-from . import scenarios
-
-if TYPE_CHECKING:
-    from ...results import Results
+from ...results import Results
+from ..base import Part, Study
+from ..outcome import Outcome, Size
+from . import claims, cost, scenarios
+from .table import gather
 
 
 class TcpPath(Study):
@@ -35,15 +34,11 @@ class TcpPath(Study):
 
     def judge(self, results: dict[str, Results]) -> Outcome:
         """T0 to T11, and an estimate of the time for the paper's whole evaluation on this machine."""
-        from . import claims, cost
-        from .table import gather
-
         tables = gather(results)
         return Outcome(claims.judge(tables), cost.estimate(tables))
 
     def draw(self, results: dict[str, Results], out: Path, formats: Sequence[str]) -> list[Path]:
         """Figures 6 to 17, and recovery by hops."""
         from . import figures
-        from .table import gather
 
         return figures.draw(gather(results), out, formats)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..base import StudyRow
+from ..outcome import StudyRow
 from ..rows import beside, not_measured, row
 from .failures import other_path
 from .measures import Finding

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ...results import Results
 from ...scenario import Scenario
 from ..agreement import LABELS, SAME, Cell, Ran, above, cells, compared, describe, pairs, ran
-from ..base import Emulated, Outcome, Part, Simulated, Size, Study, StudyRow, saturation, settled
+from ..base import Emulated, Part, Simulated, Study, saturation, settled
+from ..outcome import Outcome, Size, StudyRow
 from ..rows import not_measured, row
 from .scenarios import PAPER_SCHEMES, Setup, text
-
-if TYPE_CHECKING:
-    from ...results import Results
 
 SIMULATED, EMULATED = "simulated", "emulated"
 

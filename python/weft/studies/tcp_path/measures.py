@@ -135,9 +135,9 @@ BATCHES = 36
 """Points over a run: the paper's 50 s of 1800 s."""
 
 
-def evolution(time: pl.DataFrame, part: str, sizes: str, scheme: str, load: float = 0.4) -> list[tuple[float, float]]:
-    """Figures 11 and 12: for each batch's start, the mean throughput of the elephants that start then or later."""
-    rows = _of(time, part, sizes, scheme, load)
+def evolution(time: pl.DataFrame, part: str, sizes: str, scheme: str) -> list[tuple[float, float]]:
+    """Figures 11 and 12, 40 % load: by each batch's start, the mean throughput of elephants from then on."""
+    rows = _of(time, part, sizes, scheme, 0.4)
     if not len(rows):
         return []
     last = float(rows["start_s"].max())  # type: ignore[arg-type]

@@ -128,8 +128,8 @@ def tfe(tables: Tables) -> Finding | None:
     Clearly: the whole interval is below TCP-Path's elephants, and the mean further below than with data mining.
     """
 
-    def behind(part: str, sizes: str, load: float, scheme: str = "tfe") -> Estimate | None:
-        return improvement(tables, part, sizes, load, "elephant", scheme=scheme, baseline="tcp_path")
+    def behind(part: str, sizes: str, load: float) -> Estimate | None:
+        return improvement(tables, part, sizes, load, "elephant", scheme="tfe", baseline="tcp_path")
 
     at_40 = {s: behind(MAIN, s, 0.4) for s in DISTRIBUTIONS}
     web, mining = at_40["web-search"], at_40["data-mining"]

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...scenario import Scenario
-from ..base import Simulated, Size
+from ..base import Simulated
+from ..outcome import Size
 from . import recovery
 
 CHOSEN = (

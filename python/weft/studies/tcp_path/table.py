@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from ...paths import flood_ratio, into_leaves, mean_entries, mean_exploration, sampled
+from ...results import Results
+from ...run import Run
 from . import recovery
 from .scenarios import MAIN, MESH_FLOWS
-
-if TYPE_CHECKING:
-    from ...results import Results, Run
 
 KEYS: dict[str, Any] = {
     "part": pl.String,

@@ -1,0 +1,34 @@
+"""What the engine offers: schemes, transport profiles, flow-size distributions, and the schema of scenarios."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from . import _weft
+
+
+def schemes() -> list[dict[str, Any]]:
+    """The switching schemes: summaries, parameters, needs, exploration, modes of the Linux switch."""
+    return _listed(_weft.schemes())
+
+
+def profiles() -> list[dict[str, Any]]:
+    """The transport profiles, with all parameters."""
+    return _listed(_weft.profiles())
+
+
+def distributions() -> list[dict[str, Any]]:
+    """The built-in flow-size distributions."""
+    return _listed(_weft.distributions())
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario."""
+    answer: dict[str, Any] = json.loads(_weft.schema())
+    return answer
+
+
+def _listed(text: str) -> list[dict[str, Any]]:
+    answer: list[dict[str, Any]] = json.loads(text)
+    return answer

@@ -1,0 +1,79 @@
+"""A graph of hosts and switches with their positions, as it is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_TIERS = {
+    1: ("hosts", "switches"),
+    2: ("hosts", "leaves", "spines"),
+    3: ("hosts", "edge", "aggregation", "core"),
+}
+"""Names of the tiers, by the number of switch tiers."""
+
+
+def tier_name(tier: int, highest: int) -> str:
+    """The name of a tier in a fabric whose highest switch tier is `highest`."""
+    names = _TIERS.get(highest, ())
+    return names[tier] if tier < len(names) else f"tier {tier}"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A host or switch with its position for drawing (any scale; nodes of a tier share y)."""
+
+    name: str
+    role: str
+    tier: int
+    x: float
+    y: float
+    pod: int | None = None
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is a host."""
+        return self.role.lower() == "host"
+
+
+@dataclass(frozen=True)
+class Link:
+    """One direction of a full-duplex link."""
+
+    source: str
+    target: str
+    rate_bps: float
+    delay_ps: int
+    up: bool = True
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Hosts and switches, and the links between them.
+
+    Attributes:
+        links: Two for each full-duplex link, adjacent: first from its first end, then the reverse.
+    """
+
+    name: str
+    nodes: list[Node]
+    links: list[Link]
+
+    @property
+    def hosts(self) -> list[Node]:
+        """The hosts, in the order of the fabric."""
+        return [node for node in self.nodes if node.is_host]
+
+    @property
+    def switches(self) -> list[Node]:
+        """The switches, in the order of the fabric."""
+        return [node for node in self.nodes if not node.is_host]
+
+    def places(self) -> dict[str, tuple[float, float]]:
+        """The position of each node, y upwards, with the highest tier on top."""
+        tiers = [node.tier for node in self.nodes]
+        top, bottom = (
+            [node.y for node in self.nodes if node.tier == end]
+            for end in (max(tiers, default=0), min(tiers, default=0))
+        )
+        sign = 1 if not top or sum(top) / len(top) >= sum(bottom) / len(bottom) else -1
+        return {node.name: (node.x, sign * node.y) for node in self.nodes}

@@ -1,0 +1,84 @@
+"""One run of a result directory, and its files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import ResultsError
+
+FLOWS, SERIES, SUMMARY = "flows.parquet", "series.parquet", "summary.json"
+"""Files of a run."""
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""Escaped surrogates in JSON."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: a point of the sweep with one seed."""
+
+    id: str
+    label: str
+    seed: int
+    overrides: dict[str, Any]
+    path: Path
+    """The directory of its files, whether or not it has finished."""
+    scheme: str
+    """The scheme with those of its parameters that the sweep varies, e.g. ``flowlet gap=500 us``.
+
+    With a single scheme and several swept keys, one of these is such a parameter too: `Runs.compared`."""
+    dimensions: dict[str, Any]
+    """The other sweep keys, with this run's values."""
+    point: str
+    """The values of `dimensions` as one short text, the same for all schemes and seeds of a point."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether its results exist; they appear atomically."""
+        return (self.path / SUMMARY).is_file()
+
+    def summary(self) -> dict[str, Any]:
+        """Its `summary.json`, read again at every call."""
+        found: dict[str, Any] = read_json(self.path / SUMMARY)
+        return found
+
+
+def files(runs: Iterable[Run], name: str) -> list[str]:
+    """The path of the file of this name of every run.
+
+    Raises:
+        ResultsError: One is missing.
+    """
+    paths = [run.path / name for run in runs]
+    for path in paths:
+        if not path.is_file():
+            raise missing(path)
+    return [str(path) for path in paths]
+
+
+def missing(path: Path) -> ResultsError:
+    """The error of a finished run without one of its files."""
+    return ResultsError(f"{path} is missing: delete {path.parent} and run the scenario again")
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file of the results.
+
+    Raises:
+        ResultsError: It cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text)
+        if _HALF.search(text):
+            # JSON can escape a lone surrogate, which cannot be encoded in a table or a page.
+            json.dumps(data, ensure_ascii=False).encode()
+        return data
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ResultsError(f"{path}: not valid JSON ({error})") from None
