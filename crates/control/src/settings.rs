@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use weft_fabric::path_set::Order;
+use weft_units::words;
 
 use crate::clock::Duration;
 use crate::cookie::MAX_FLOWS;
@@ -60,26 +61,30 @@ pub enum Kind {
     SpanningTree,
 }
 
-/// The path of a subflow's reverse direction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reverse {
-    /// The same path.
-    #[default]
-    Same,
-    /// One of a second set, from the receiver's switch to the sender's (Algorithm 2 of the paper).
-    Own,
+words! {
+    /// The path of a subflow's reverse direction.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Reverse {
+        /// The same path.
+        #[default]
+        Same = "same",
+        /// One of a second set, from the receiver's switch to the sender's (Algorithm 2 of the paper).
+        Own = "own",
+    }
 }
 
-/// The path of its set that a subflow takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pick {
-    /// The one that the fewest subflows of its connection take, the first of several.
-    #[default]
-    LeastUsed,
-    /// The next one in a cycle for each connection (`.next()` in Algorithm 2).
-    Next,
+words! {
+    /// The path of its set that a subflow takes.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Pick {
+        /// The one that the fewest subflows of its connection take, the first of several.
+        #[default]
+        LeastUsed = "least-used",
+        /// The next one in a cycle for each connection (`.next()` in Algorithm 2).
+        Next = "next",
+    }
 }
 
 /// Who answers address requests.

@@ -25,8 +25,8 @@ pub use weft_fabric::Fabric;
 pub use weft_sim::record::{FlowRecord, RunReport};
 pub use weft_switching::{
     Actions, Blueprint, Central, Context, Contradiction, Descriptor, DropReason, Explores, Forwarding,
-    Header, Hops, Kind, Need, NextHops, ParamInfo, ParamKind, Rewrite, SchemeSpec, SoftKey, SoftTable,
-    Stream, Switch, TableEntries, mix64, pick, stream,
+    Header, Hops, Kind, Need, NextHops, Rewrite, SchemeSpec, SoftKey, SoftTable, Stream, Switch,
+    TableEntries, mix64, pick, stream,
 };
-pub use weft_units::{Bytes, Duration, NodeId, PortId, Rate, Time};
+pub use weft_units::{Bytes, Duration, NodeId, PortId, Rate, Time, params, words};
 pub use {weft_control, weft_fabric, weft_switching, weft_units};

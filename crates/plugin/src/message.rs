@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use weft_sim::module::Ended;
 use weft_switching::{
-    Contradiction, Descriptor, Explores, Hops, Need, Overlay, ParamInfo, ParamKind, SchemeSpec,
+    Contradiction, Descriptor, Explores, Hops, Need, Overlay, ParamInfo, ParamKind, ParamValue, SchemeSpec,
 };
 
 /// An answer; a panic of the module is one, too.
@@ -40,7 +40,8 @@ pub struct Described {
 pub struct Param {
     pub name: String,
     kind: Kind,
-    default: String,
+    default: ParamValue,
+    range: (u64, u64),
     doc: String,
     elsewhere: String,
 }
@@ -65,7 +66,8 @@ impl From<&Descriptor> for Described {
                 ParamKind::Bytes => Kind::Bytes,
                 ParamKind::Count => Kind::Count,
             },
-            default: param.default.to_owned(),
+            default: param.default.into(),
+            range: param.range,
             doc: param.doc.to_owned(),
             elsewhere: param.elsewhere.to_owned(),
         };
@@ -97,7 +99,13 @@ impl Described {
                 Kind::Bytes => ParamKind::Bytes,
                 Kind::Count => ParamKind::Count,
             },
-            default: text(param.default),
+            default: match param.default {
+                ParamValue::Count(count) => ParamValue::Count(count),
+                ParamValue::Duration(time) => ParamValue::Duration(time),
+                ParamValue::Bytes(bytes) => ParamValue::Bytes(bytes),
+                ParamValue::Text(word) => ParamValue::Text(text(word)),
+            },
+            range: param.range,
             doc: text(param.doc),
             elsewhere: text(param.elsewhere),
         });

@@ -37,7 +37,7 @@ pub fn schemes() -> String {
             json!({
                 "name": param.name,
                 "kind": kind(param.kind),
-                "default": param.default,
+                "default": param.default.to_string(),
                 "doc": param.doc,
                 "elsewhere": param.elsewhere,
             })

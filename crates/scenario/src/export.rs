@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use weft_fabric::{EqualCost, Fabric, Limit, Link, Overhead, QueueSpec};
 use weft_switching::ecmp::hash_id;
-use weft_switching::{Hops, Mac, ParamKind, ParamValue};
+use weft_switching::{Hops, Mac, ParamInfo, ParamValue};
 use weft_transport::{CongestionControl, Protocol};
 use weft_units::{HostId, NodeId, Time};
 
@@ -320,18 +320,9 @@ fn cables(fabric: &Fabric) -> Vec<Cable<'_>> {
 
 /// Every parameter of the scheme; its default unless the scenario sets it.
 fn parameters(plan: &Plan) -> BTreeMap<&str, ParamValue> {
-    let all = plan.descriptor.params.iter();
-    all.map(|param| {
-        let default = || match param.kind {
-            ParamKind::Count => param.default.parse().map(ParamValue::Count).ok(),
-            ParamKind::Duration => param.default.parse().map(ParamValue::Duration).ok(),
-            ParamKind::Bytes => param.default.parse().map(ParamValue::Bytes).ok(),
-            ParamKind::Choice(_) => None,
-        };
-        let text = || ParamValue::Text(param.default.to_owned());
-        (param.name, plan.scheme.params.get(param.name).cloned().or_else(default).unwrap_or_else(text))
-    })
-    .collect()
+    let given = &plan.scheme.params;
+    let value = |param: &ParamInfo| given.get(param.name).cloned().unwrap_or_else(|| param.default.into());
+    plan.descriptor.params.iter().map(|param| (param.name, value(param))).collect()
 }
 
 /// The events with the cables that go down or up.

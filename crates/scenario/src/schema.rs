@@ -92,8 +92,10 @@ fn scheme_schema(schemes: &Schemes) -> Json {
                 ParamKind::Bytes => json!({ "type": "string", "pattern": BYTES }),
                 ParamKind::Count => json!({ "type": "integer", "minimum": 1 }),
             };
-            properties
-                .insert(param.name.to_owned(), described(kind, &with_default(param.doc, param.default)));
+            properties.insert(
+                param.name.to_owned(),
+                described(kind, &with_default(param.doc, &param.default.to_string())),
+            );
         }
         json!({ "description": scheme.summary, "properties": properties, "additionalProperties": false })
     };

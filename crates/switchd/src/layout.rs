@@ -1,6 +1,6 @@
 //! Keys and values of the maps, field by field as in `bpf/*.h`.
 
-use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, OnUnknown, Scope, WhileBroken};
+use weft_switching::exploration::{Announce, Exploration, FloodOrder, OnMiss, OnUnknown, Scope, WhileBroken};
 use weft_switching::tfe::Classifier;
 use weft_units::{Duration, Time};
 use weft_wire::TagWidth;
@@ -309,7 +309,7 @@ impl Settings {
             down_bits: TagWidth::Narrow.down_bits() as u8,
             tag_type: TagWidth::Narrow.ethertype().0,
             floods_unknown: (config.on_unknown == OnUnknown::Flood).into(),
-            announces: config.announce.into(),
+            announces: (config.announce == Announce::On).into(),
             ..Self::default()
         }
     }

@@ -5,14 +5,13 @@
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
-use weft_units::{Bytes, Duration, NodeId, PortId, Time};
+use weft_units::{Bytes, Duration, NodeId, PortId, Time, params, words};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
 use crate::flowlets::{Flowlets, MOST_FLOWLETS};
 use crate::least_loaded::least_loaded;
-use crate::param::ParamInfo;
-use crate::spec::{Contradiction, SchemeSpec};
+use crate::spec::SchemeSpec;
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries};
 
 /// The scheme.
@@ -22,28 +21,36 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "queues of its ports",
     source: "SONiC and SAI, adaptive routing and switching",
-    params: &[
-        ParamInfo::choice("mode", &["flowlet", "packet"], "flowlet", "the unit that may change its path"),
-        ParamInfo::duration("idle", "256 us", "pause after which a flow may change its path")
-            .elsewhere("htsim 10 us"),
-        ParamInfo::count("flowlet_table", "512", "entries of a switch's flowlet table"),
-        ParamInfo::duration("sampling", "16 us", "interval at which a switch reads its queues"),
-        ParamInfo::count("bands", "8", "bands of queue lengths, 2 to 256")
-            .elsewhere("htsim 4, at 5, 10 and 20 % of the queue"),
-        ParamInfo::bytes(
-            "full",
-            "100 kB",
-            "queue at which the last band begins; the others divide what is below",
-        ),
-    ],
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
-    contradiction,
     ..Descriptor::PLAIN
 };
 
-fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    spec.out_of_range("bands", 2..=256).or_else(|| spec.out_of_range("flowlet_table", 1..=MOST_FLOWLETS))
+words! {
+    /// The unit that may change its path.
+    enum Mode {
+        Flowlet = "flowlet",
+        Packet = "packet",
+    }
+}
+
+params! {
+    #[derive(Clone, Copy, Debug)]
+    struct Config {
+        /// the unit that may change its path
+        mode: Mode = Mode::Flowlet;
+        /// pause after which a flow may change its path
+        idle: Duration = Duration::from_us(256), elsewhere "htsim 10 us";
+        /// entries of a switch's flowlet table
+        flowlet_table: usize = 512, in 1..=MOST_FLOWLETS;
+        /// interval at which a switch reads its queues
+        sampling: Duration = Duration::from_us(16);
+        /// bands of queue lengths, 2 to 256
+        bands: u64 = 8, in 2..=256, elsewhere "htsim 4, at 5, 10 and 20 % of the queue";
+        /// queue at which the last band begins; the others divide what is below
+        full: Bytes = Bytes(100_000);
+    }
 }
 
 /// Builds the switches of the fabric.
@@ -52,28 +59,10 @@ pub struct Adaptive {
     config: Config,
 }
 
-#[derive(Clone, Copy)]
-struct Config {
-    by_packet: bool,
-    idle: Duration,
-    flows: usize,
-    sampling: Duration,
-    bands: u64,
-    full: Bytes,
-}
-
 impl Adaptive {
     /// The scheme with the parameters of `spec`.
     pub fn new(routes: Arc<Forwarding>, spec: &SchemeSpec) -> Self {
-        let config = Config {
-            by_packet: spec.word("mode") == Some("packet"),
-            idle: spec.duration("idle").unwrap_or(Duration::from_us(256)),
-            flows: spec.count("flowlet_table").unwrap_or(512) as usize,
-            sampling: spec.duration("sampling").unwrap_or(Duration::from_us(16)),
-            bands: spec.count("bands").unwrap_or(8),
-            full: spec.bytes("full").unwrap_or(Bytes(100_000)),
-        };
-        Self { routes, config }
+        Self { routes, config: Config::of(&spec.params) }
     }
 }
 
@@ -83,7 +72,7 @@ impl Blueprint for Adaptive {
     fn switch(&self, fabric: &Fabric, node: NodeId) -> AdaptiveSwitch {
         AdaptiveSwitch {
             next_hops: self.routes.at(node),
-            flowlets: Flowlets::new(self.config.flows, self.config.idle),
+            flowlets: Flowlets::new(self.config.flowlet_table, self.config.idle),
             load: Load {
                 bands: vec![0; fabric.ports(node).len()],
                 next_sample: Time::ZERO,
@@ -131,7 +120,7 @@ impl Switch for AdaptiveSwitch {
         let port = match *ports {
             [] => return out.drop(DropReason::NoRoute),
             [port] => port,
-            _ if self.load.config.by_packet => self.load.least(ctx, ports),
+            _ if self.load.config.mode == Mode::Packet => self.load.least(ctx, ports),
             _ => {
                 let choose = |_| self.load.least(ctx, ports);
                 self.flowlets.follow(header.path_hash(), ports, now, choose)

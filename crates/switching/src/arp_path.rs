@@ -10,7 +10,7 @@ use weft_units::{PortId, Time};
 use weft_wire::Mac;
 
 use crate::descriptor::{Descriptor, Explores, Need};
-use crate::exploration::{self, Exploration, OnUnknown, PARAMS};
+use crate::exploration::{self, Announce, Exploration, OnUnknown};
 use crate::floods::Floods;
 pub use crate::floods::{Flood, FloodKind, SETTLE};
 use crate::hash::fold_product;
@@ -27,7 +27,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "the first copy of an ARP Request",
     source: "Ibáñez et al., IEEE Communications Letters 2011",
-    params: &PARAMS,
+    params: Exploration::PARAMS,
     needs: &[Need::NewSwitch],
     explores: Some(Explores::Stations),
     linux_mode: Some("arp-path"),
@@ -217,7 +217,7 @@ impl ArpPathSwitch {
         }
         let has_moved = self.port_of(station, now).is_some();
         let asks = header.kind == Kind::ArpRequest && header.dst.is_group();
-        let announces = self.config.announce && (has_moved || !asks);
+        let announces = self.config.announce == Announce::On && (has_moved || !asks);
         if announces && !self.limits.may_flood(ingress, now) {
             return;
         }

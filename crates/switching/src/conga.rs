@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId, PortId, Time};
+use weft_units::{Duration, NodeId, PortId, Time, params, words};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
@@ -16,7 +16,6 @@ use crate::edge_switches::EdgeSwitches;
 use crate::flowlets::{Flowlets, MOST_FLOWLETS};
 use crate::hash::{mix64, pick};
 use crate::least_loaded::least_loaded;
-use crate::param::ParamInfo;
 use crate::path_reports::PathReports;
 use crate::rate_estimator::RateEstimator;
 use crate::spec::{Contradiction, SchemeError, SchemeSpec};
@@ -31,36 +30,40 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "leaf switches",
     observes: "utilisation of paths, reported by other leaves",
     source: "Alizadeh et al., SIGCOMM 2014",
-    params: &[
-        ParamInfo::duration("gap", "500 us", "pause after which a flow may change its path")
-            .elsewhere("ns3-load-balance 50 us (class), 500 us (script); conweave-ns3 100 us"),
-        ParamInfo::count("flowlet_table", "65536", "entries of a leaf's flowlet table"),
-        ParamInfo::duration(
-            "dre_interval",
-            "32 us",
-            "interval at which a link's utilisation is discounted, by a fifth: a time constant of 160 us",
-        )
-        .elsewhere("ns3-load-balance 200 us (class), 30 us (script); conweave-ns3 50 us"),
-        ParamInfo::count("bits", "3", "bits of a utilisation in packets and tables, 1 to 6"),
-        ParamInfo::duration("aging", "10 ms", "age from which a reported utilisation counts as 0")
-            .elsewhere("conweave-ns3 500 us"),
-        ParamInfo::choice(
-            "carriers",
-            &["all", "data"],
-            "all",
-            "packets that measure paths and report: all, or those with data; then the others go by hash",
-        )
-        .elsewhere("conweave-ns3 data"),
-    ],
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
-    contradiction,
     misfit: Some(misfit),
     ..Descriptor::PLAIN
 };
 
-fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    spec.out_of_range("bits", 1..=6).or_else(|| spec.out_of_range("flowlet_table", 1..=MOST_FLOWLETS))
+words! {
+    /// Packets that measure paths and report.
+    enum Carriers {
+        All = "all",
+        /// Packets without data are neither placed nor counted.
+        Data = "data",
+    }
+}
+
+params! {
+    #[derive(Clone, Copy, Debug)]
+    struct Config {
+        /// pause after which a flow may change its path
+        gap: Duration = Duration::from_us(500),
+            elsewhere "ns3-load-balance 50 us (class), 500 us (script); conweave-ns3 100 us";
+        /// entries of a leaf's flowlet table
+        flowlet_table: usize = 65_536, in 1..=MOST_FLOWLETS;
+        /// interval at which a link's utilisation is discounted, by a fifth: a time constant of 160 us
+        dre_interval: Duration = Duration::from_us(32),
+            elsewhere "ns3-load-balance 200 us (class), 30 us (script); conweave-ns3 50 us";
+        /// bits of a utilisation in packets and tables, 1 to 6
+        bits: u32 = 3, in 1..=6;
+        /// age from which a reported utilisation counts as 0
+        aging: Duration = Duration::from_ms(10), elsewhere "conweave-ns3 500 us";
+        /// packets that measure paths and report: all, or those with data; then the others go by hash
+        carriers: Carriers = Carriers::All, elsewhere "conweave-ns3 data";
+    }
 }
 
 /// Why `fabric` is not supported.
@@ -95,17 +98,6 @@ pub struct Conga {
     config: Config,
 }
 
-#[derive(Clone, Copy)]
-struct Config {
-    gap: Duration,
-    table: usize,
-    dre_interval: Duration,
-    levels: u64,
-    aging: Duration,
-    /// Whether packets without data are neither placed nor counted.
-    data_only: bool,
-}
-
 impl Conga {
     /// The scheme with the parameters of `spec`.
     ///
@@ -119,14 +111,7 @@ impl Conga {
     ) -> Result<Self, SchemeError> {
         let leaves =
             leaves(fabric).map_err(|reason| SchemeError::Fabric { name: DESCRIPTOR.name, reason })?;
-        let config = Config {
-            gap: spec.duration("gap").unwrap_or(Duration::from_us(500)),
-            table: spec.count("flowlet_table").unwrap_or(65_536) as usize,
-            dre_interval: spec.duration("dre_interval").unwrap_or(Duration::from_us(32)),
-            levels: 1 << spec.count("bits").unwrap_or(3),
-            aging: spec.duration("aging").unwrap_or(Duration::from_ms(10)),
-            data_only: spec.word("carriers") == Some("data"),
-        };
+        let config = Config::of(&spec.params);
         let uplinks = |node: NodeId| routes.links(node).iter().filter(|link| !link.is_to_host).count();
         let at_leaves = fabric.switches().filter(|node| leaves.number(*node).is_some());
         let most_uplinks = at_leaves.map(uplinks).max().unwrap_or(0);
@@ -144,7 +129,7 @@ impl Blueprint for Conga {
         let leaf = self.leaves.number(node).map(|own| Leaf {
             own,
             leaf_of: self.leaves.of_hosts(),
-            flowlets: Flowlets::new(self.config.table, self.config.gap),
+            flowlets: Flowlets::new(self.config.flowlet_table, self.config.gap),
             reports: PathReports::new(self.leaves.count(), self.most_uplinks, self.config.aging),
             uplinks: numbers(links),
         });
@@ -154,8 +139,8 @@ impl Blueprint for Conga {
             is_to_host: links.iter().map(|link| link.is_to_host).collect(),
             leaf,
             key: mix64(ecmp::hash_id(self.seed, node)),
-            levels: self.config.levels,
-            data_only: self.config.data_only,
+            levels: 1 << self.config.bits,
+            data_only: self.config.carriers == Carriers::Data,
         }
     }
 }

@@ -7,34 +7,45 @@
 
 use std::sync::Arc;
 
-use weft_units::{HostId, NodeId, PortId, Time};
+use weft_units::{HostId, NodeId, PortId, Time, words};
 use weft_wire::Mac;
 
 use crate::blueprint::Blueprint;
 use crate::ecmp::{Ecmp, EcmpSwitch};
+use crate::exploration::Exploration;
 use crate::header::Header;
-use crate::param::ParamInfo;
-use crate::spanning_tree::{SpanningTreeScheme, SpanningTreeSwitch};
+use crate::spanning_tree::{self, SpanningTreeScheme, SpanningTreeSwitch};
 use crate::spec::SchemeSpec;
 use crate::tcp_path::TcpPathSwitch;
 use crate::{Actions, Context, DropReason, Forwarding, Switch};
 
-/// The parameter.
-pub(crate) const OVER: ParamInfo = ParamInfo::choice(
-    "over",
-    &["arp_path", "ecmp", "spanning_tree"],
-    "arp_path",
-    "scheme that forwards frames without a path of their own, with its defaults",
-);
+words! {
+    /// The parameter.
+    pub enum Under {
+        /// See [`crate::arp_path`].
+        ArpPath = "arp_path",
+        /// See [`crate::ecmp`].
+        Ecmp = "ecmp",
+        /// See [`crate::spanning_tree`].
+        SpanningTree = "spanning_tree",
+    }
+}
+
+impl Under {
+    /// The default forwarding that `spec` names.
+    pub fn of_spec(spec: &SchemeSpec) -> Self {
+        spec.get("over").unwrap_or(Self::ArpPath)
+    }
+}
 
 /// Whether an exploring scheme forwards some frames by computed routes or a computed tree.
 pub fn is_computed(spec: &SchemeSpec) -> bool {
-    spec.word("over").is_some_and(|over| over != "arp_path")
+    Under::of_spec(spec) != Under::ArpPath
 }
 
 /// Whether hosts of an exploring scheme send requests for addresses into the fabric: not where routes forward all frames.
 pub fn resolves(spec: &SchemeSpec) -> bool {
-    spec.word("over") != Some("ecmp")
+    Under::of_spec(spec) != Under::Ecmp
 }
 
 /// The default forwarding of a whole fabric.
@@ -51,16 +62,17 @@ impl Over {
     /// The default forwarding that `spec` names, over `routes`; `seed` is that of the run. The tree's tables have the size
     /// of the exploring scheme's.
     pub(crate) fn new(routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
-        let mut under =
-            SchemeSpec { name: spec.word("over").unwrap_or_default().to_owned(), params: Default::default() };
-        match under.name.as_str() {
-            "ecmp" => Self::Ecmp(Ecmp::new(routes, seed, &under)),
-            "spanning_tree" => {
-                let size = spec.params.get("station_table").cloned();
-                under.params.extend(size.map(|size| ("table_size".to_owned(), size)));
-                Self::SpanningTree(SpanningTreeScheme::new(routes, &under))
+        match Under::of_spec(spec) {
+            Under::ArpPath => Self::ArpPath,
+            Under::Ecmp => {
+                let spec = SchemeSpec { name: Under::Ecmp.word().to_owned(), params: Default::default() };
+                Self::Ecmp(Ecmp::new(routes, seed, &spec))
             }
-            _ => Self::ArpPath,
+            Under::SpanningTree => {
+                let table_size = Exploration::of(&spec.params).stations;
+                let config = spanning_tree::Config { table_size, ..Default::default() };
+                Self::SpanningTree(SpanningTreeScheme::new(routes, config))
+            }
         }
     }
 

@@ -5,9 +5,9 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 use weft_fabric::Fabric;
+use weft_units::ParamInfo;
 
 use crate::default_forwarding;
-use crate::param::ParamInfo;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::split::Split;
 
@@ -105,7 +105,7 @@ pub struct Descriptor {
     pub overlay: Overlay,
     /// The mode of the Linux switch that runs it, if any.
     pub linux_mode: Option<&'static str>,
-    /// Finds the first contradiction among its parameters.
+    /// Finds the first contradiction among its parameters, each of which is in its range.
     pub contradiction: fn(&SchemeSpec) -> Option<Contradiction>,
     /// Finds the reason why it does not run on a fabric; `None` if it runs on all. The parameter to change is `name` if
     /// no other helps.
@@ -142,7 +142,18 @@ impl Descriptor {
 
     /// The first contradiction among the parameters of `spec`.
     pub fn contradiction_of(&self, spec: &SchemeSpec) -> Option<Contradiction> {
-        self.module.map_or_else(|| (self.contradiction)(spec), |module| module.contradiction(spec))
+        match self.module {
+            Some(module) => module.contradiction(spec),
+            None => self.out_of_range(spec).or_else(|| (self.contradiction)(spec)),
+        }
+    }
+
+    /// The first parameter of `spec` that is out of its range.
+    fn out_of_range(&self, spec: &SchemeSpec) -> Option<Contradiction> {
+        self.params.iter().find_map(|param| {
+            let value = spec.params.get(param.name)?;
+            Some(Contradiction::of(param.name, value, param.expected(value)?))
+        })
     }
 
     /// Whether there may be fabrics that it does not run on.

@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use weft_fabric::Fabric;
-use weft_units::{HostId, NodeId, PortId};
+use weft_units::{HostId, NodeId, PortId, params};
 
 use crate::blueprint::Blueprint;
 use crate::components::{Component, Components};
 use crate::derived::Derived;
 use crate::descriptor::{Descriptor, Hops, Need};
 use crate::hash::{mix64, pick};
-use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
 use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, ecmp};
 
@@ -25,38 +24,34 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "queues of some ports",
     source: "Ghorbani et al., SIGCOMM 2017",
-    params: &[
-        ParamInfo::count("samples", "2", "random queues that each packet compares: the paper's d"),
-        ParamInfo::count("memory", "1", "shortest queues remembered from the packet before: the paper's m")
-            .elsewhere("conweave-ns3 the last best port of each destination"),
-    ],
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
-    contradiction: |spec| {
-        spec.out_of_range("samples", 1..=64).or_else(|| spec.out_of_range("memory", 1..=64))
-    },
     ..Descriptor::PLAIN
 };
+
+params! {
+    #[derive(Clone, Copy, Debug)]
+    struct Config {
+        /// random queues that each packet compares: the paper's d
+        samples: usize = 2, in 1..=64;
+        /// shortest queues remembered from the packet before: the paper's m
+        memory: usize = 1, in 1..=64, elsewhere "conweave-ns3 the last best port of each destination";
+    }
+}
 
 /// Builds the switches of a DRILL fabric.
 pub struct Drill {
     routes: Arc<Forwarding>,
     components: Arc<Derived<Components>>,
     seed: u64,
-    samples: usize,
-    memory: usize,
+    config: Config,
 }
 
 impl Drill {
     /// The scheme with the parameters of `spec`.
     pub fn new(routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
-        Self {
-            routes,
-            components: Derived::new(Components::new),
-            seed,
-            samples: spec.count("samples").unwrap_or(2) as usize,
-            memory: spec.count("memory").unwrap_or(1) as usize,
-        }
+        Self { routes, components: Derived::new(Components::new), seed, config: Config::of(&spec.params) }
     }
 }
 
@@ -72,8 +67,7 @@ impl Blueprint for Drill {
             shortest: Vec::new(),
             key: mix64(ecmp::hash_id(self.seed, node)),
             node,
-            samples: self.samples,
-            memory: self.memory,
+            config: self.config,
         };
         switch.routes_changed(&self.routes);
         switch
@@ -92,8 +86,7 @@ pub struct DrillSwitch {
     shortest: Vec<PortId>,
     key: u64,
     node: NodeId,
-    samples: usize,
-    memory: usize,
+    config: Config,
 }
 
 /// The queues of one component.
@@ -129,7 +122,7 @@ impl Switch for DrillSwitch {
         let compared = &mut self.queues;
         compared.clear();
         // With replacement, as in the paper.
-        for _ in 0..self.samples {
+        for _ in 0..self.config.samples {
             let port = queues.ports[pick(ctx.random().next_u64(), queues.ports.len())];
             compared.push((ctx.queue_bytes(port), port));
         }
@@ -139,7 +132,7 @@ impl Switch for DrillSwitch {
                 best = (bytes, port);
             }
         }
-        if self.memory == 1 {
+        if self.config.memory == 1 {
             queues.remembered.clear();
             queues.remembered.push(best.1);
         } else {
@@ -147,7 +140,7 @@ impl Switch for DrillSwitch {
             compared.sort_by_key(|(bytes, _)| *bytes);
             self.shortest.clear();
             for (_, port) in compared.iter() {
-                if self.shortest.len() < self.memory && !self.shortest.contains(port) {
+                if self.shortest.len() < self.config.memory && !self.shortest.contains(port) {
                     self.shortest.push(*port);
                 }
             }

@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
-use weft_units::{HostId, NodeId, PortId};
+use weft_units::{HostId, NodeId, PortId, params, words};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops};
 use crate::hash::mix64;
-use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
 use crate::split::Split;
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch};
@@ -21,31 +20,41 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "nothing",
     source: "RFC 2992",
-    params: &[ParamInfo::choice(
-        "hash_seed",
-        &["per-switch", "shared"],
-        "per-switch",
-        "whether each switch has its own hash key; with a shared key, successive switches choose \
-              alike (polarization)",
-    )],
+    params: Config::PARAMS,
     next_hops: Some(Hops::EqualCost),
     // With a shared key, a switch divides only what earlier ones have left of the hashes.
-    split: |spec| (spec.word("hash_seed") != Some("shared")).then_some(Split::Hashed),
+    split: |spec| (Config::of(&spec.params).hash_seed == HashSeed::PerSwitch).then_some(Split::Hashed),
     linux_mode: Some("ecmp"),
     ..Descriptor::PLAIN
 };
+
+words! {
+    /// From what a switch's hash key is derived.
+    enum HashSeed {
+        PerSwitch = "per-switch",
+        Shared = "shared",
+    }
+}
+
+params! {
+    #[derive(Clone, Copy, Debug)]
+    struct Config {
+        /// whether each switch has its own hash key; with a shared key, successive switches choose alike (polarization)
+        hash_seed: HashSeed = HashSeed::PerSwitch;
+    }
+}
 
 /// Builds the switches of an ECMP fabric.
 pub struct Ecmp {
     routes: Arc<Forwarding>,
     seed: u64,
-    polarized: bool,
+    config: Config,
 }
 
 impl Ecmp {
     /// The scheme with the parameters of `spec`.
     pub fn new(routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
-        Self { routes, seed, polarized: spec.word("hash_seed") == Some("shared") }
+        Self { routes, seed, config: Config::of(&spec.params) }
     }
 }
 
@@ -53,7 +62,10 @@ impl Blueprint for Ecmp {
     type Switch = EcmpSwitch;
 
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> EcmpSwitch {
-        let id = if self.polarized { self.seed } else { hash_id(self.seed, node) };
+        let id = match self.config.hash_seed {
+            HashSeed::PerSwitch => hash_id(self.seed, node),
+            HashSeed::Shared => self.seed,
+        };
         EcmpSwitch { next_hops: self.routes.at(node), key: mix64(id) }
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId, PortId, Time};
+use weft_units::{Duration, NodeId, PortId, Time, params};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
@@ -27,7 +27,6 @@ use crate::flowcuts::{Arrivals, Course, Flowcuts, MOST_FLOWS};
 use crate::hash::{flow_hash, mix64, pick};
 use crate::header::Kind;
 use crate::least_loaded::least_loaded;
-use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries, ecmp};
 
@@ -38,37 +37,32 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "the source's switch",
     observes: "packets in flight, queues of its ports",
     source: "Bonato et al., IEEE Transactions on Networking 2025",
-    params: &[
-        ParamInfo::duration("timeout", "100 ms", "time after which a packet in flight is considered lost"),
-        ParamInfo::count(
-            "flow_table",
-            "65536",
-            "entries of a switch's table of flows; flows without one go by hash",
-        ),
-    ],
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
-    contradiction: |spec| spec.out_of_range("flow_table", 1..=MOST_FLOWS),
     ..Descriptor::PLAIN
 };
+
+params! {
+    struct Config {
+        /// time after which a packet in flight is considered lost
+        timeout: Duration = Duration::from_ms(100);
+        /// entries of a switch's table of flows; flows without one go by hash
+        flow_table: usize = 65_536, in 1..=MOST_FLOWS;
+    }
+}
 
 /// Builds the switches of the fabric.
 pub struct Flowcut {
     routes: Arc<Forwarding>,
     seed: u64,
-    timeout: Duration,
-    table: usize,
+    config: Config,
 }
 
 impl Flowcut {
     /// The scheme with the parameters of `spec`.
     pub fn new(routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
-        Self {
-            routes,
-            seed,
-            timeout: spec.duration("timeout").unwrap_or(Duration::from_ms(100)),
-            table: spec.count("flow_table").unwrap_or(65_536) as usize,
-        }
+        Self { routes, seed, config: Config::of(&spec.params) }
     }
 }
 
@@ -78,8 +72,8 @@ impl Blueprint for Flowcut {
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> FlowcutSwitch {
         let is_to_host: Vec<bool> = self.routes.links(node).iter().map(|link| link.is_to_host).collect();
         let edge = is_to_host.contains(&true).then(|| Edge {
-            flowcuts: Flowcuts::new(self.table, self.timeout),
-            arrivals: Arrivals::new(self.table),
+            flowcuts: Flowcuts::new(self.config.flow_table, self.config.timeout),
+            arrivals: Arrivals::new(self.config.flow_table),
         });
         let key = mix64(ecmp::hash_id(self.seed, node));
         FlowcutSwitch { next_hops: self.routes.at(node), is_to_host, edge, key }

@@ -9,7 +9,7 @@ use weft_units::{Duration, PortId, Time};
 use crate::hash::pick;
 
 /// The largest table.
-pub(crate) const MOST_FLOWS: u64 = 1 << 24;
+pub(crate) const MOST_FLOWS: usize = 1 << 24;
 /// Numbers of packets are from 1 to this, in turn.
 const LAST_NUMBER: u32 = (1 << 24) - 1;
 

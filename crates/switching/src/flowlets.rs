@@ -17,7 +17,7 @@ type Entry = [u64; 2];
 const LISTED: u64 = 1 << 16;
 
 /// The largest table.
-pub(crate) const MOST_FLOWLETS: u64 = 1 << 24;
+pub(crate) const MOST_FLOWLETS: usize = 1 << 24;
 
 /// The table of one switch.
 pub(crate) struct Flowlets {

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
-use weft_units::{Duration, HostId, NodeId, PortId, Time};
+use weft_units::{Duration, HostId, NodeId, PortId, Time, params};
 
 use crate::best_hops::BestHops;
 use crate::blueprint::Blueprint;
@@ -24,7 +24,6 @@ use crate::flowlets::{Flowlets, MOST_FLOWLETS};
 use crate::hash::{mix64, pick};
 use crate::header::Kind;
 use crate::link_load::LinkLoad;
-use crate::param::ParamInfo;
 use crate::spec::{Contradiction, SchemeError, SchemeSpec};
 use crate::tiers::{self, Way, tor_switches};
 use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, NextHops, Switch, TableEntries, ecmp};
@@ -36,13 +35,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "utilisation of paths, by probes",
     source: "Katta et al., SOSR 2016",
-    params: &[
-        ParamInfo::duration("probe_interval", "200 us", "interval at which a ToR switch sends probes"),
-        ParamInfo::duration("tau", "400 us", "time constant of a link's utilisation"),
-        ParamInfo::duration("aging", "1 ms", "age from which a next hop without a new probe is forgotten"),
-        ParamInfo::duration("gap", "100 us", "pause after which a flow may change its path"),
-        ParamInfo::count("flowlet_table", "65536", "entries of a switch's flowlet table"),
-    ],
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
     contradiction,
@@ -51,21 +44,9 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
 };
 
 fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    let config = Config::new(spec);
-    let wrong = |param, value: Duration, expected| Contradiction {
-        param,
-        message: format!("`{param}` cannot be {value}"),
-        expected,
-    };
-    if config.interval < LEAST_INTERVAL {
-        let expected = format!("expected at least {LEAST_INTERVAL}");
-        return Some(wrong("probe_interval", config.interval, expected));
-    }
-    if config.aging <= config.interval {
-        let expected = format!("expected more than `probe_interval`, {}", config.interval);
-        return Some(wrong("aging", config.aging, expected));
-    }
-    spec.out_of_range("flowlet_table", 1..=MOST_FLOWLETS)
+    let Config { probe_interval, aging, .. } = Config::of(&spec.params);
+    let expected = || format!("expected more than `probe_interval`, {probe_interval}");
+    (aging <= probe_interval).then(|| Contradiction::of("aging", aging, expected()))
 }
 
 /// Why `fabric` is not supported.
@@ -76,24 +57,18 @@ fn misfit(_spec: &SchemeSpec, fabric: &Fabric) -> Option<Contradiction> {
 /// Shorter intervals would fill links with probes.
 const LEAST_INTERVAL: Duration = Duration::from_us(1);
 
-#[derive(Clone, Copy)]
-struct Config {
-    interval: Duration,
-    tau: Duration,
-    aging: Duration,
-    gap: Duration,
-    table: usize,
-}
-
-impl Config {
-    fn new(spec: &SchemeSpec) -> Self {
-        Self {
-            interval: spec.duration("probe_interval").unwrap_or(Duration::from_us(200)),
-            tau: spec.duration("tau").unwrap_or(Duration::from_us(400)),
-            aging: spec.duration("aging").unwrap_or(Duration::from_ms(1)),
-            gap: spec.duration("gap").unwrap_or(Duration::from_us(100)),
-            table: spec.count("flowlet_table").unwrap_or(65_536) as usize,
-        }
+params! {
+    struct Config {
+        /// interval at which a ToR switch sends probes
+        probe_interval: Duration = Duration::from_us(200), in LEAST_INTERVAL..=Duration::MAX;
+        /// time constant of a link's utilisation
+        tau: Duration = Duration::from_us(400);
+        /// age from which a next hop without a new probe is forgotten
+        aging: Duration = Duration::from_ms(1);
+        /// pause after which a flow may change its path
+        gap: Duration = Duration::from_us(100);
+        /// entries of a switch's flowlet table
+        flowlet_table: usize = 65_536, in 1..=MOST_FLOWLETS;
     }
 }
 
@@ -117,7 +92,7 @@ impl Hula {
         spec: &SchemeSpec,
     ) -> Result<Self, SchemeError> {
         let tors = tor_switches(DESCRIPTOR.name, fabric)?;
-        Ok(Self { routes, tors, seed, config: Config::new(spec) })
+        Ok(Self { routes, tors, seed, config: Config::of(&spec.params) })
     }
 }
 
@@ -127,7 +102,7 @@ impl Blueprint for Hula {
     fn switch(&self, fabric: &Fabric, node: NodeId) -> HulaSwitch {
         let links = self.routes.links(node);
         let key = mix64(ecmp::hash_id(self.seed, node));
-        let interval = self.config.interval.max(LEAST_INTERVAL);
+        let interval = self.config.probe_interval.max(LEAST_INTERVAL);
         let tor = self.tors.number(node);
         // Another hash of the key than those that flows meet.
         let phase = Duration::from_ps(mix64(!key) % interval.ps());
@@ -139,7 +114,7 @@ impl Blueprint for Hula {
                 .iter()
                 .map(|link| LinkLoad::new((link.rate, link.overhead), self.config.tau))
                 .collect(),
-            flowlets: Flowlets::new(self.config.table, self.config.gap),
+            flowlets: Flowlets::new(self.config.flowlet_table, self.config.gap),
             best: BestHops::new(self.tors.count(), self.config.aging),
             tor_of: self.tors.of_hosts(),
             members: self.tors.members(),

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId, PortId, Time};
+use weft_units::{Duration, NodeId, PortId, Time, params};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::{Descriptor, Hops, Need};
 use crate::flowlets::{Flowlets, MOST_FLOWLETS};
 use crate::hash::pick;
-use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
 use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries};
 
@@ -23,32 +22,32 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "pauses of flows",
     source: "Vanini et al., NSDI 2017",
-    params: &[
-        ParamInfo::duration("gap", "500 us", "pause after which a flow may change its path")
-            .elsewhere("ns3-load-balance 50 us (class), 500 us (script); conweave-ns3 100 us"),
-        ParamInfo::count("flowlet_table", "65536", "entries of a switch's flowlet table"),
-    ],
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
-    contradiction: |spec| spec.out_of_range("flowlet_table", 1..=MOST_FLOWLETS),
     ..Descriptor::PLAIN
 };
+
+params! {
+    struct Config {
+        /// pause after which a flow may change its path
+        gap: Duration = Duration::from_us(500),
+            elsewhere "ns3-load-balance 50 us (class), 500 us (script); conweave-ns3 100 us";
+        /// entries of a switch's flowlet table
+        flowlet_table: usize = 65_536, in 1..=MOST_FLOWLETS;
+    }
+}
 
 /// Builds the switches of a LetFlow fabric.
 pub struct LetFlow {
     routes: Arc<Forwarding>,
-    gap: Duration,
-    table: usize,
+    config: Config,
 }
 
 impl LetFlow {
     /// The scheme with the parameters of `spec`.
     pub fn new(routes: Arc<Forwarding>, spec: &SchemeSpec) -> Self {
-        Self {
-            routes,
-            gap: spec.duration("gap").unwrap_or(Duration::from_us(500)),
-            table: spec.count("flowlet_table").unwrap_or(65_536) as usize,
-        }
+        Self { routes, config: Config::of(&spec.params) }
     }
 }
 
@@ -56,7 +55,8 @@ impl Blueprint for LetFlow {
     type Switch = LetFlowSwitch;
 
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> LetFlowSwitch {
-        LetFlowSwitch { next_hops: self.routes.at(node), flowlets: Flowlets::new(self.table, self.gap) }
+        let Config { gap, flowlet_table } = self.config;
+        LetFlowSwitch { next_hops: self.routes.at(node), flowlets: Flowlets::new(flowlet_table, gap) }
     }
 }
 

@@ -131,7 +131,8 @@ pub fn visit_scheme<V: SchemeVisitor>(
         "letflow" => visitor.visit(letflow::LetFlow::new(routes, spec)),
         "single_path" => visitor.visit(single_path::SinglePath::new(routes)),
         "smoc" => visitor.visit(smoc::Smoc::new(spec)),
-        "spanning_tree" => visitor.visit(spanning_tree::SpanningTreeScheme::new(routes, spec)),
+        "spanning_tree" => visitor
+            .visit(spanning_tree::SpanningTreeScheme::new(routes, spanning_tree::Config::of(&spec.params))),
         "spray" => visitor.visit(spray::Spray::new(routes)),
         "tag_forward" => visitor.visit(tag_forward::TagForward::new(fabric, seed, spec)?),
         "tcp_path" => {

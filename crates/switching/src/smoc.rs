@@ -9,16 +9,15 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use weft_control::{Match, PortNo, RuleAction, RuleChange, Settings, SwitchId};
+use weft_control::{Match, PathOrder, Pick, PortNo, Reverse, RuleAction, RuleChange, Settings, SwitchId};
 use weft_fabric::Fabric;
-use weft_units::{HostId, NodeId, PortId, Time};
+use weft_units::{Duration, HostId, NodeId, PortId, Time, params};
 use weft_wire::{EtherType, Mac};
 
 use crate::action::{Report, Rewrite};
 use crate::blueprint::{Blueprint, Central};
 use crate::descriptor::{Descriptor, Need, Overlay};
 use crate::header::{Header, Kind};
-use crate::param::ParamInfo;
 use crate::rule_table::RuleTable;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::timing::Timing;
@@ -31,45 +30,30 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "controller",
     observes: "subflows of connections",
     source: "Nakasan et al., 2017",
-    params: &[
-        ParamInfo::count("paths", "8", "paths per set, 1 to 64; further subflows reuse them from the first"),
-        ParamInfo::choice(
-            "order",
-            &["paper", "disjoint"],
-            "paper",
-            "order of the set: fewest links shared with the first path, or with all earlier paths",
-        ),
-        ParamInfo::choice(
-            "reverse",
-            &["same", "own"],
-            "same",
-            "path of a subflow's reverse direction: the same, or one of a second set (Algorithm 2 of the paper)",
-        ),
-        ParamInfo::choice(
-            "pick",
-            &["least-used", "next"],
-            "least-used",
-            "path of its set that a subflow takes: the one with the fewest subflows, or the next in a cycle, as in the paper",
-        ),
-        ParamInfo::count(
-            "proactive_paths",
-            "4",
-            "paths, at most all, installed when a connection is first seen; 1: each path when it is needed",
-        ),
-        ParamInfo::duration(
-            "idle_timeout",
-            "10 s",
-            "flow rules expire after this time without a frame; whole seconds, 1 s to 1 h",
-        ),
-        Timing::CONTROL_DELAY,
-        Timing::INSTALL_DELAY,
-        Timing::RULE_LATENCY,
-    ],
+    params: Config::PARAMS,
     needs: &[Need::MultipathHost, Need::Controller],
     overlay: Overlay::Label,
     contradiction,
     ..Descriptor::PLAIN
 };
+
+params! {
+    struct Config {
+        /// paths per set, 1 to 64; further subflows reuse them from the first
+        paths: usize = 8, in 1..=64;
+        /// order of the set: fewest links shared with the first path, or with all earlier paths
+        order: PathOrder = PathOrder::Paper;
+        /// path of a subflow's reverse direction: the same, or one of a second set (Algorithm 2 of the paper)
+        reverse: Reverse = Reverse::Same;
+        /// path of its set that a subflow takes: the one with the fewest subflows, or the next in a cycle, as in the paper
+        pick: Pick = Pick::LeastUsed;
+        /// paths, at most all, installed when a connection is first seen; 1: each path when it is needed
+        proactive_paths: usize = 4;
+        /// flow rules expire after this time without a frame; whole seconds, 1 s to 1 h
+        idle_timeout: Duration = Duration::from_secs(10);
+        ..timing: Timing;
+    }
+}
 
 /// Builds the switches and the controller.
 pub struct Smoc {
@@ -80,54 +64,37 @@ pub struct Smoc {
 impl Smoc {
     /// The scheme with the parameters of `spec`.
     pub fn new(spec: &SchemeSpec) -> Self {
-        let mut settings = Settings { settle_s: 0.0, ..Settings::default() };
-        let timing = Timing::from_spec(spec);
-        if let Some(paths) = spec.count("paths") {
-            settings.paths = paths.clamp(1, 64) as usize;
-        }
-        if spec.word("order") == Some("disjoint") {
-            settings.order = weft_control::PathOrder::Disjoint;
-        }
-        if spec.word("reverse") == Some("own") {
-            settings.reverse = weft_control::Reverse::Own;
-        }
-        if spec.word("pick") == Some("next") {
-            settings.pick = weft_control::Pick::Next;
-        }
-        if let Some(paths) = spec.count("proactive_paths") {
-            settings.proactive_paths = paths as usize;
-        }
-        if let Some(time) = spec.duration("idle_timeout") {
-            settings.idle_timeout_s = (time.as_secs_f64() as u16).clamp(1, 3600);
-        }
-        settings.install_deadline_s += timing.install_delay.as_secs_f64();
-        settings.proactive_paths = settings.proactive_paths.min(settings.paths);
+        let Config { paths, order, reverse, pick, proactive_paths, idle_timeout, timing } =
+            Config::of(&spec.params);
+        let paths = paths.clamp(1, 64);
+        let by_default = Settings::default();
+        let settings = Settings {
+            paths,
+            order,
+            reverse,
+            pick,
+            proactive_paths: proactive_paths.min(paths),
+            idle_timeout_s: (idle_timeout.as_secs_f64() as u16).clamp(1, 3600),
+            settle_s: 0.0,
+            install_deadline_s: by_default.install_deadline_s + timing.install_delay.as_secs_f64(),
+            ..by_default
+        };
         Self { settings, timing }
     }
 }
 
-/// The first parameter out of range.
+/// The first contradiction among the parameters.
 fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    let count = |name, default| spec.count(name).unwrap_or(default);
-    let wrong = |param, value: String, expected: String| Contradiction {
-        param,
-        message: format!("`{param}` cannot be {value}"),
-        expected,
-    };
-    let (paths, proactive) = (count("paths", 8), count("proactive_paths", 4));
-    if let Some(wrong) = spec.out_of_range("paths", 1..=64) {
-        return Some(wrong);
+    let Config { paths, proactive_paths, idle_timeout, .. } = Config::of(&spec.params);
+    if proactive_paths > paths && spec.params.contains_key("proactive_paths") {
+        let expected =
+            format!("expected at most {paths}, the value of `paths` (or `paths = {proactive_paths}`)");
+        return Some(Contradiction::of("proactive_paths", proactive_paths, expected));
     }
-    if proactive > paths && spec.params.contains_key("proactive_paths") {
-        return Some(wrong(
-            "proactive_paths",
-            proactive.to_string(),
-            format!("expected at most {paths}, the value of `paths` (or `paths = {proactive}`)"),
-        ));
-    }
-    let is_wrong = |seconds: f64| !(1.0..=3600.0).contains(&seconds) || seconds.fract() != 0.0;
-    let timeout = spec.duration("idle_timeout").filter(|time| is_wrong(time.as_secs_f64()))?;
-    Some(wrong("idle_timeout", timeout.to_string(), "expected whole seconds, 1 s to 3600 s".to_owned()))
+    let seconds = idle_timeout.as_secs_f64();
+    let good = (1.0..=3600.0).contains(&seconds) && seconds.fract() == 0.0;
+    let expected = "expected whole seconds, 1 s to 3600 s";
+    (!good).then(|| Contradiction::of("idle_timeout", idle_timeout, expected))
 }
 
 impl Blueprint for Smoc {
@@ -251,9 +218,9 @@ impl Switch for SmocSwitch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::param::ParamValue;
     use crate::switch::Idle;
     use crate::{Action, stream};
+    use weft_units::ParamValue;
 
     #[test]
     fn a_frame_that_a_rule_would_send_back_is_dropped() {

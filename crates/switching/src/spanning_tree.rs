@@ -10,13 +10,11 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use rustc_hash::FxHasher;
 use weft_fabric::{Fabric, Link};
-use weft_units::{Duration, NodeId, PortId, Time};
+use weft_units::{Duration, NodeId, PortId, Time, params};
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::Descriptor;
 use crate::first_copies::first_copies;
-use crate::param::ParamInfo;
-use crate::spec::SchemeSpec;
 use crate::split::Split;
 use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch, TableEntries};
 
@@ -27,34 +25,32 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "source addresses",
     source: "IEEE 802.1D, 802.1Q",
-    params: &[
-        ParamInfo::duration(
-            "ageing",
-            "300 s",
-            "lifetime of a learnt address without a frame from it (IEEE 802.1Q default)",
-        ),
-        ParamInfo::count(
-            "table_size",
-            "65536",
-            "maximum number of learnt addresses per switch; frames to other addresses are flooded",
-        ),
-    ],
+    params: Config::PARAMS,
     split: |_| Some(Split::Tree),
     ..Descriptor::PLAIN
 };
 
+params! {
+    /// The parameters.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Config {
+        /// lifetime of a learnt address without a frame from it (IEEE 802.1Q default)
+        ageing: Duration = Duration::from_secs(300);
+        /// maximum number of learnt addresses per switch; frames to other addresses are flooded
+        table_size: usize = 65_536;
+    }
+}
+
 /// Builds the switches of a spanning-tree fabric.
 pub struct SpanningTreeScheme {
     routes: Arc<Forwarding>,
-    ageing: Duration,
-    table_size: usize,
+    config: Config,
 }
 
 impl SpanningTreeScheme {
-    /// The scheme on the tree of `routes`, with the parameters of `spec`.
-    pub fn new(routes: Arc<Forwarding>, spec: &SchemeSpec) -> Self {
-        let ageing = spec.duration("ageing").unwrap_or(Duration::from_secs(300));
-        Self { routes, ageing, table_size: spec.count("table_size").unwrap_or(65_536) as usize }
+    /// The scheme on the tree of `routes`.
+    pub fn new(routes: Arc<Forwarding>, config: Config) -> Self {
+        Self { routes, config }
     }
 }
 
@@ -67,8 +63,7 @@ impl Blueprint for SpanningTreeScheme {
             routes: Arc::clone(&self.routes),
             node,
             learnt: HashMap::default(),
-            ageing: self.ageing,
-            table_size: self.table_size,
+            config: self.config,
         }
     }
 
@@ -88,8 +83,7 @@ pub struct SpanningTreeSwitch {
     routes: Arc<Forwarding>,
     node: NodeId,
     learnt: HashMap<Mac, (PortId, Time), BuildHasherDefault<FxHasher>>,
-    ageing: Duration,
-    table_size: usize,
+    config: Config,
 }
 
 impl SpanningTreeSwitch {
@@ -98,10 +92,10 @@ impl SpanningTreeSwitch {
         if source.is_group() {
             return;
         }
-        let entry = (ingress, now + self.ageing);
+        let entry = (ingress, now + self.config.ageing);
         if let Some(known) = self.learnt.get_mut(&source) {
             *known = entry;
-        } else if self.learnt.len() < self.table_size {
+        } else if self.learnt.len() < self.config.table_size {
             self.learnt.insert(source, entry);
         }
     }

@@ -1,13 +1,10 @@
 //! [`SchemeSpec`]: a scheme with parameters, as a scenario specifies it, and its possible errors.
 
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use weft_units::{Bytes, Duration};
-
-use crate::param::ParamValue;
+use weft_units::{Given, Param};
 
 /// A scheme with the parameters given in a scenario; others have their defaults.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -15,50 +12,13 @@ pub struct SchemeSpec {
     /// The name in the registry.
     pub name: String,
     /// The parameters given.
-    pub params: BTreeMap<String, ParamValue>,
+    pub params: Given,
 }
 
 impl SchemeSpec {
-    /// The integer given for `param`.
-    pub fn count(&self, param: &str) -> Option<u64> {
-        match self.params.get(param) {
-            Some(ParamValue::Count(count)) => Some(*count),
-            _ => None,
-        }
-    }
-
-    /// Whether the integer given for `param` is out of `range`.
-    pub fn out_of_range(&self, param: &'static str, range: RangeInclusive<u64>) -> Option<Contradiction> {
-        let count = self.count(param).filter(|count| !range.contains(count))?;
-        Some(Contradiction {
-            param,
-            message: format!("`{param}` cannot be {count}"),
-            expected: format!("expected {} to {}", range.start(), range.end()),
-        })
-    }
-
-    /// The duration given for `param`.
-    pub fn duration(&self, param: &str) -> Option<Duration> {
-        match self.params.get(param) {
-            Some(ParamValue::Duration(time)) => Some(*time),
-            _ => None,
-        }
-    }
-
-    /// The size given for `param`.
-    pub fn bytes(&self, param: &str) -> Option<Bytes> {
-        match self.params.get(param) {
-            Some(ParamValue::Bytes(bytes)) => Some(*bytes),
-            _ => None,
-        }
-    }
-
-    /// The word given for `param`.
-    pub fn word(&self, param: &str) -> Option<&str> {
-        match self.params.get(param) {
-            Some(ParamValue::Text(word)) => Some(word),
-            _ => None,
-        }
+    /// The value given for `param`, if it is of this type.
+    pub fn get<T: Param>(&self, param: &str) -> Option<T> {
+        T::of(self.params.get(param)?)
     }
 }
 
@@ -74,6 +34,11 @@ pub struct Contradiction {
 }
 
 impl Contradiction {
+    /// That `param` cannot have `value`.
+    pub fn of(param: &'static str, value: impl Display, expected: impl Into<String>) -> Self {
+        Self { param, message: format!("`{param}` cannot be {value}"), expected: expected.into() }
+    }
+
     /// That scheme `name` does not run on a fabric, for this reason.
     pub(crate) fn of_fabric(name: &'static str, reason: String, expected: &str) -> Self {
         let message = SchemeError::Fabric { name, reason }.to_string();

@@ -10,22 +10,27 @@
 
 use std::sync::Arc;
 
-use weft_units::{Duration, PortId, Time};
+use weft_units::{Duration, PortId, Time, params};
 
 use crate::arp_path::ArpPathSwitch;
-use crate::default_forwarding::{DefaultForwarding, OVER};
+use crate::default_forwarding::{DefaultForwarding, Under};
 use crate::descriptor::{Descriptor, Explores, Need};
-use crate::exploration::{self, Exploration, OnMiss, PARAMS, WhileBroken};
+use crate::exploration::{self, Exploration, OnMiss, WhileBroken};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
-use crate::param::{ParamInfo, joined};
 use crate::path_table::{
     CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
 };
 use crate::rate_limit::RateLimit;
 use crate::{Actions, Context, DropReason, Forwarding, Kept, KeptPort, Mac, Rewrite, Switch, TableEntries};
 
-const ALL_PARAMS: [ParamInfo; 1 + PARAMS.len()] = joined(&[OVER], &PARAMS);
+params! {
+    struct Config {
+        /// scheme that forwards frames without a path of their own, with its defaults
+        over: Under = Under::ArpPath;
+        ..exploration: Exploration;
+    }
+}
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -34,7 +39,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "the first copy of a SYN",
     source: "Alvarez-Horcajo et al.",
-    params: &ALL_PARAMS,
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     explores: Some(Explores::Connections),
     linux_mode: Some("tcp-path"),

@@ -6,14 +6,13 @@
 
 use std::sync::Arc;
 
-use weft_units::{Bytes, PortId, Time};
+use weft_units::{Bytes, PortId, Time, params, words};
 
-use crate::default_forwarding::{DefaultForwarding, OVER};
+use crate::default_forwarding::{DefaultForwarding, Under};
 use crate::descriptor::{Descriptor, Explores, Need};
-use crate::exploration::{self, Exploration, PARAMS};
+use crate::exploration::{self, Exploration};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
-use crate::param::{ParamInfo, joined};
 use crate::path_table::FlowKey;
 use crate::soft_table::SoftTable;
 use crate::spec::{Contradiction, SchemeSpec};
@@ -45,21 +44,31 @@ impl Classifier {
     }
 }
 
-const OWN_PARAMS: [ParamInfo; 6] = [
-    OVER,
-    ParamInfo::choice(
-        "classifier",
-        &["ports", "dscp", "auto"],
-        "ports",
-        "how elephants are recognised: by TCP port range, by DSCP, or by bytes carried",
-    ),
-    ParamInfo::count("first_port", "3500", "first port of the range"),
-    ParamInfo::count("last_port", "4500", "last port of the range"),
-    ParamInfo::count("dscp", "10", "DSCP of elephants"),
-    ParamInfo::bytes("elephant_bytes", "1 MB", "bytes a flow has carried when `auto` moves it"),
-];
+words! {
+    enum By {
+        Ports = "ports",
+        Dscp = "dscp",
+        Auto = "auto",
+    }
+}
 
-const ALL_PARAMS: [ParamInfo; OWN_PARAMS.len() + PARAMS.len()] = joined(&OWN_PARAMS, &PARAMS);
+params! {
+    struct Config {
+        /// scheme that forwards frames without a path of their own, with its defaults
+        over: Under = Under::ArpPath;
+        /// how elephants are recognised: by TCP port range, by DSCP, or by bytes carried
+        classifier: By = By::Ports;
+        /// first port of the range
+        first_port: u16 = 3500;
+        /// last port of the range
+        last_port: u16 = 4500;
+        /// DSCP of elephants
+        dscp: u8 = 10;
+        /// bytes a flow has carried when `auto` moves it
+        elephant_bytes: Bytes = Bytes(1_000_000);
+        ..exploration: Exploration;
+    }
+}
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -68,7 +77,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "the first copy of an elephant's SYN",
     source: "Alvarez-Horcajo et al.",
-    params: &ALL_PARAMS,
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     explores: Some(Explores::Elephants),
     linux_mode: Some("tfe"),
@@ -80,13 +89,13 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
 fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
     let most = [("first_port", 65_535), ("last_port", 65_535), ("dscp", 63)];
     let beyond = most.into_iter().find_map(|(param, most)| {
-        let given = spec.count(param).filter(|given| *given > most)?;
+        let given = spec.get::<u64>(param).filter(|given| *given > most)?;
         let expected = format!("expected 1 to {most}");
         Some(Contradiction { param, message: format!("`scheme.{param}` is {given}"), expected })
     });
     beyond.or_else(|| match Classifier::from_spec(spec) {
         Classifier::Ports(first, last) if first > last => Some(Contradiction {
-            param: if spec.count("last_port").is_some() { "last_port" } else { "first_port" },
+            param: if spec.params.contains_key("last_port") { "last_port" } else { "first_port" },
             message: format!("the port range {first} to {last} of `tfe` is empty"),
             expected: "the first port is above the last: no flow would be explored".to_owned(),
         }),
@@ -97,12 +106,11 @@ fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
 impl Classifier {
     /// The classifier of `spec`.
     pub fn from_spec(spec: &SchemeSpec) -> Self {
-        let count = |name, default| spec.count(name).unwrap_or(default);
-        let port = |name, default| count(name, default).min(u64::from(u16::MAX)) as u16;
-        match spec.word("classifier") {
-            Some("dscp") => Self::Dscp(count("dscp", 10).min(63) as u8),
-            Some("auto") => Self::Auto(spec.bytes("elephant_bytes").unwrap_or(Bytes(1_000_000))),
-            _ => Self::Ports(port("first_port", 3500), port("last_port", 4500)),
+        let Config { classifier, first_port, last_port, dscp, elephant_bytes, .. } = Config::of(&spec.params);
+        match classifier {
+            By::Ports => Self::Ports(first_port, last_port),
+            By::Dscp => Self::Dscp(dscp.min(63)),
+            By::Auto => Self::Auto(elephant_bytes),
         }
     }
 }

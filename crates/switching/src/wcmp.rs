@@ -9,14 +9,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
-use weft_units::{HostId, NodeId, PortId, Time};
+use weft_units::{HostId, NodeId, PortId, Time, params};
 
 use crate::blueprint::Blueprint;
 use crate::capacities::Capacities;
 use crate::derived::Derived;
 use crate::descriptor::{Descriptor, Hops, Need};
 use crate::hash::{mix64, pick};
-use crate::param::ParamInfo;
 use crate::spec::SchemeSpec;
 use crate::split::Split;
 use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, TableEntries, ecmp};
@@ -28,30 +27,24 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "switches",
     observes: "capacities of links",
     source: "Zhou et al., EuroSys 2014",
-    params: &[
-        ParamInfo::count(
-            "oversubscription",
-            "5",
-            "percent by which a reduced group may exceed a port's exact share",
-        ),
-        ParamInfo::count(
-            "group_table",
-            "4096",
-            "entries of a switch's groups of several ports, one for each unit of weight",
-        ),
-    ],
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
     split: |_| Some(Split::ByCapacity),
-    contradiction: |spec| {
-        spec.out_of_range("oversubscription", 1..=1_000_000)
-            .or_else(|| spec.out_of_range("group_table", 1..=MOST_ENTRIES))
-    },
     ..Descriptor::PLAIN
 };
 
+params! {
+    struct Config {
+        /// percent by which a reduced group may exceed a port's exact share
+        oversubscription: u64 = 5, in 1..=1_000_000;
+        /// entries of a switch's groups of several ports, one for each unit of weight
+        group_table: usize = 4_096, in 1..=MOST_ENTRIES;
+    }
+}
+
 /// The largest table. A port with a tiny share makes a group grow until the others have enough entries.
-const MOST_ENTRIES: u64 = 65_536;
+const MOST_ENTRIES: usize = 65_536;
 
 /// Builds the switches of a WCMP fabric.
 pub struct Wcmp {
@@ -73,11 +66,8 @@ struct Limits {
 impl Wcmp {
     /// The scheme with the parameters of `spec`.
     pub fn new(routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
-        let percent = spec.count("oversubscription").unwrap_or(5) as f64;
-        let limits = Limits {
-            excess: 1.0 + percent / 100.0,
-            table: spec.count("group_table").unwrap_or(4096) as usize,
-        };
+        let Config { oversubscription, group_table: table } = Config::of(&spec.params);
+        let limits = Limits { excess: 1.0 + oversubscription as f64 / 100.0, table };
         Self { routes, capacities: Derived::new(Capacities::new), seed, limits }
     }
 }

@@ -4,16 +4,19 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::Deserialize;
+use weft_units::words;
 
-/// Which paths of a set come first, after the shortest.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// Those that share the fewest edges with the first path (smoc, Algorithm 1).
-    #[default]
-    Paper,
-    /// Those that share the least with all earlier paths.
-    Disjoint,
+words! {
+    /// Which paths of a set come first, after the shortest.
+    #[derive(Hash, Default, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Order {
+        /// Those that share the fewest edges with the first path (smoc, Algorithm 1).
+        #[default]
+        Paper = "paper",
+        /// Those that share the least with all earlier paths.
+        Disjoint = "disjoint",
+    }
 }
 
 impl Order {
@@ -23,10 +26,7 @@ impl Order {
 
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Paper => "paper",
-            Self::Disjoint => "disjoint",
-        })
+        f.write_str(self.word())
     }
 }
 
@@ -35,6 +35,6 @@ impl FromStr for Order {
 
     /// Reads `paper` or `disjoint`; the error is the text itself.
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|order| order.to_string() == text).ok_or_else(|| text.to_owned())
+        Self::ALL.into_iter().find(|order| order.word() == text).ok_or_else(|| text.to_owned())
     }
 }

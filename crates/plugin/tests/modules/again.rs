@@ -5,12 +5,33 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use weft_plugin::{
-    Actions, Blueprint, Context, Contradiction, Descriptor, Fabric, Forwarding, Header, Hops, NodeId,
-    ParamInfo, PortId, Scheme, SchemeSpec, Setting, Switch,
+    Actions, Blueprint, Bytes, Context, Contradiction, Descriptor, Duration, Fabric, Forwarding, Header,
+    Hops, NodeId, PortId, Scheme, SchemeSpec, Setting, Switch, params, words,
 };
 use weft_switching::ecmp::{Ecmp, EcmpSwitch};
 
 weft_plugin::export!(Again);
+
+words! {
+    /// As in ecmp.
+    enum HashSeed {
+        PerSwitch = "per-switch",
+        Shared = "shared",
+    }
+}
+
+params! {
+    struct Config {
+        /// as in ecmp
+        hash_seed: HashSeed = HashSeed::PerSwitch;
+        /// frames after which a switch panics
+        fail_after: u64 = u64::MAX, in 1..=1_000_000;
+        /// not used
+        slot: Duration = Duration::from_ms(1), elsewhere "nowhere";
+        /// not used
+        quantum: Bytes = Bytes(1_500);
+    }
+}
 
 /// The scheme.
 struct Again {
@@ -25,16 +46,11 @@ impl Scheme for Again {
         decides: "switches",
         observes: "nothing",
         source: "RFC 2992",
-        params: &[
-            ParamInfo::choice("hash_seed", &["per-switch", "shared"], "per-switch", "as in ecmp"),
-            ParamInfo::count("fail_after", "none", "frames after which a switch panics"),
-            ParamInfo::duration("slot", "1 ms", "not used").elsewhere("nowhere"),
-            ParamInfo::bytes("quantum", "1500 B", "not used"),
-        ],
+        params: Config::PARAMS,
         next_hops: Some(Hops::EqualCost),
-        contradiction: |spec| match spec.count("fail_after") {
-            Some(666) => panic!("the checks fail"),
-            _ => spec.out_of_range("fail_after", 1..=1_000_000),
+        contradiction: |spec| {
+            assert!(spec.get("fail_after") != Some(666_u64), "the checks fail");
+            None
         },
         misfit: Some(misfit),
         ..Descriptor::PLAIN
@@ -42,7 +58,7 @@ impl Scheme for Again {
 
     fn new(setting: &Setting<'_>) -> Self {
         let ecmp = Ecmp::new(Arc::clone(setting.routes), setting.seed, setting.parameters);
-        Self { ecmp, fail_after: setting.parameters.count("fail_after").unwrap_or(u64::MAX) }
+        Self { ecmp, fail_after: Config::of(&setting.parameters.params).fail_after }
     }
 }
 

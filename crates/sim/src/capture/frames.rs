@@ -66,7 +66,7 @@ impl<'a> Frames<'a> {
             Some(scheme) if scheme.is_at_hosts => descriptor(&over(&plan.scheme).name),
             scheme => scheme,
         };
-        let hold = Exploration::from_spec(&plan.scheme).0.hold;
+        let hold = Exploration::from_spec(&plan.scheme).hold;
         let transport = plan.transport.protocol.tcp();
         Self {
             fabric: &plan.fabric,

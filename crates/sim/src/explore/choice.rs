@@ -54,7 +54,7 @@ impl<'a> Chooser<'a> {
         let scheme = &plan.scheme;
         let explores = explores(&scheme.name);
         let of_stations = explores == Some(Explores::Stations);
-        let (_, arp_cache) = Exploration::from_spec(scheme);
+        let arp_cache = Exploration::from_spec(scheme).arp_cache;
         let mut first_flows = BTreeMap::new();
         if of_stations && arp_cache > Duration::ZERO {
             for flow in &plan.traffic.flows {

@@ -107,7 +107,7 @@ pub fn explore(plan: &Plan, choice: &Choice, watches: &[Watch; 2]) -> Result<Exp
     let unfinished = ExploreError::Unfinished { flow: flow.id.0, end: followed.end };
     let (exploration, done) = through.ok_or(unfinished)?;
     let recovery = cut(plan, &flow, &exploration, done, chooser.bytes_after(&flow), second)?;
-    let lock = Exploration::from_spec(&plan.scheme).0.lock;
+    let lock = Exploration::from_spec(&plan.scheme).lock;
     Ok(Explored { flow, lock, exploration, recovery })
 }
 

@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
+use weft_switching::default_forwarding::Under;
 use weft_switching::exploration::Exploration;
-use weft_switching::{Descriptor, ParamKind, ParamValue, SchemeSpec, arp_path, default_forwarding};
+use weft_switching::{Descriptor, ParamKind, ParamValue, SchemeSpec, arp_path};
 use weft_units::Duration;
 
 use super::table::{Place, Table};
@@ -34,19 +35,20 @@ pub fn read(
             places.push((param.name, span));
         }
     }
-    if default_forwarding::is_computed(&spec) {
-        let (word, span) = (spec.word("over").unwrap_or_default(), place_of(&places, "over"));
+    let over = Under::of_spec(&spec);
+    if over != Under::ArpPath {
+        let (word, span) = (over.word(), place_of(&places, "over"));
         let expected =
             "the Linux switch has one default forwarding: expected \"arp_path\"; `weft run` simulates others";
         table.problem(span, format!("`over` is \"{word}\""), expected);
     }
     // The ARP cache timeout of simulated hosts does not apply to real ones.
     spec.params.insert("arp_cache".to_owned(), ParamValue::Duration(Duration::ZERO));
-    if let Some(wrong) = (scheme.contradiction)(&spec) {
+    if let Some(wrong) = scheme.contradiction_of(&spec) {
         table.problem(place_of(&places, wrong.param), wrong.message.replace("scheme.", ""), wrong.expected);
     }
     spec.params.remove("arp_cache");
-    let (mut config, _) = Exploration::from_spec(&spec);
+    let mut config = Exploration::from_spec(&spec);
     let set = |place: &mut Duration, value: Option<Place<Duration>>| {
         if let Some((value, _)) = value {
             *place = value;

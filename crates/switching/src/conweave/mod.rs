@@ -29,7 +29,7 @@ use weft_fabric::Fabric;
 use weft_units::NodeId;
 
 use self::arrivals::Arrivals;
-use self::config::{Config, PARAMS, contradiction};
+use self::config::{Config, Waiting, contradiction};
 use self::departures::Departures;
 use self::paths::Paths;
 use self::queues::Queues;
@@ -49,7 +49,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "the source's switch",
     observes: "round trips and congestion marks, told by the destination's switch",
     source: "Song et al., SIGCOMM 2023",
-    params: PARAMS,
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch],
     next_hops: Some(Hops::EqualCost),
     contradiction,
@@ -82,7 +82,7 @@ impl ConWeave {
         spec: &SchemeSpec,
     ) -> Result<Self, SchemeError> {
         let tors = tor_switches(DESCRIPTOR.name, fabric)?;
-        Ok(Self { routes, tors, seed, config: Config::new(spec) })
+        Ok(Self { routes, tors, seed, config: Config::of(&spec.params) })
     }
 }
 
@@ -92,15 +92,20 @@ impl Blueprint for ConWeave {
     fn switch(&self, fabric: &Fabric, node: NodeId) -> ConWeaveSwitch {
         let links = self.routes.links(node);
         let key = mix64(ecmp::hash_id(self.seed, node));
-        let Config { cutoff, pause, wait, slack, expiry, aging, flows, queues, aside } = self.config;
+        let Config { cutoff, pause, wait, slack, expiry, aging, flow_table, queues, waiting } = self.config;
         let tor = self.tors.number(node).map(|_| Tor {
             tor_of: self.tors.of_hosts(),
             paths: Paths::new(fabric, &self.routes, node, self.tors.members()),
-            departures: Departures::new(flows, [aging, cutoff, expiry], mix64(key ^ 1)),
-            arrivals: Arrivals::new(flows, aging, [wait, slack, self.config.longest_wait()], mix64(key ^ 2)),
+            departures: Departures::new(flow_table, [aging, cutoff, expiry], mix64(key ^ 1)),
+            arrivals: Arrivals::new(
+                flow_table,
+                aging,
+                [wait, slack, self.config.longest_wait()],
+                mix64(key ^ 2),
+            ),
             queues: Queues::new(queues),
             pause,
-            aside,
+            aside: waiting == Waiting::Aside,
         });
         ConWeaveSwitch {
             next_hops: self.routes.at(node),

@@ -17,22 +17,16 @@ use super::demand::estimate;
 use super::paths::{Pods, paths};
 use super::placement::{Demand, first_fit};
 use super::switch::{Flow, host_of};
+use super::{Config, LEAST_INTERVAL, Placement};
 use crate::smoc::{address, port_id, port_no, switch_id};
 use crate::streams::Stream;
-
-/// Its parameters.
-#[derive(Clone, Copy)]
-pub(super) struct Config {
-    pub(super) interval: Duration,
-    /// The least rate and demand of a large flow, in percent of the source's link.
-    pub(super) elephant: u64,
-    pub(super) anneals: bool,
-}
 
 /// The controller.
 pub(super) struct Scheduler {
     fabric: Fabric,
-    config: Config,
+    interval: Duration,
+    /// The least rate and demand of a large flow, in percent of the source's link.
+    elephant: u64,
     random: Stream,
     /// The links of the fabric that are down.
     down: BTreeSet<LinkId>,
@@ -54,19 +48,21 @@ pub(super) struct Scheduler {
 }
 
 impl Scheduler {
-    pub(super) fn new(fabric: &Fabric, config: Config, random: Stream) -> Self {
+    pub(super) fn new(fabric: &Fabric, config: &Config, random: Stream) -> Self {
         let routes = EqualCost::compute(fabric);
-        let annealing =
-            config.anneals.then(|| Annealing::new(Pods::of(fabric, &routes), fabric.host_count()));
+        let interval = Duration::from_ns(config.interval.max(LEAST_INTERVAL).ps() / 1_000);
+        let anneals = config.placement == Placement::Annealing;
+        let annealing = anneals.then(|| Annealing::new(Pods::of(fabric, &routes), fabric.host_count()));
         Self {
             fabric: fabric.clone(),
-            config,
+            interval,
+            elephant: config.elephant,
             random,
             down: BTreeSet::new(),
             routes,
             annealing,
-            next: Time::ZERO + config.interval,
-            asked: (Time::ZERO, config.interval),
+            next: Time::ZERO + interval,
+            asked: (Time::ZERO, interval),
             to_ask: Vec::new(),
             awaited: 0,
             counts: Vec::new(),
@@ -86,7 +82,7 @@ impl Scheduler {
     /// All answers are in: places the large flows.
     fn schedule(&mut self, out: &mut Vec<Command>) {
         let passed = self.asked.1.as_secs_f64();
-        let share = self.config.elephant as f64 / 100.0;
+        let share = self.elephant as f64 / 100.0;
         let mut flows: Vec<Flow> = Vec::new();
         for count in std::mem::take(&mut self.counts) {
             let hosts = [count.source.address, count.destination.address].map(host_of);
@@ -232,7 +228,7 @@ impl Controller for Scheduler {
         if now < self.next {
             return;
         }
-        self.next = now + self.config.interval;
+        self.next = now + self.interval;
         // Answers that take longer than an interval make it skip a round.
         if self.awaited == 0 {
             self.asked = (now, now.saturating_since(self.asked.0));

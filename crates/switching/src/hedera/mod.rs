@@ -23,17 +23,16 @@ mod switch;
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId};
+use weft_units::{Duration, NodeId, params, words};
 
 use crate::blueprint::{Blueprint, Central};
 use crate::descriptor::{Descriptor, Hops, Need};
 use crate::hash::mix64;
-use crate::param::ParamInfo;
-use crate::spec::{Contradiction, SchemeSpec};
+use crate::spec::SchemeSpec;
 use crate::timing::Timing;
 use crate::{Forwarding, ecmp, stream};
 
-use controller::{Config, Scheduler};
+use controller::Scheduler;
 use switch::Counters;
 pub use switch::HederaSwitch;
 
@@ -44,47 +43,37 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "controller",
     observes: "bytes of large flows",
     source: "Al-Fares et al., NSDI 2010",
-    params: &[
-        ParamInfo::duration(
-            "interval",
-            "5 s",
-            "interval at which the controller polls switches and places flows",
-        ),
-        ParamInfo::count("elephant", "10", "percent of its host's link rate from which a flow is large"),
-        ParamInfo::choice(
-            "placement",
-            &["first-fit", "annealing"],
-            "first-fit",
-            "Global First Fit, or simulated annealing of the paths to each host",
-        ),
-        ParamInfo::count("flow_table", "65536", "flows that a switch counts, and rules for flows, each"),
-        Timing::CONTROL_DELAY,
-        Timing::INSTALL_DELAY,
-        Timing::RULE_LATENCY,
-    ],
+    params: Config::PARAMS,
     needs: &[Need::Controller],
     next_hops: Some(Hops::EqualCost),
-    contradiction,
     ..Descriptor::PLAIN
 };
 
 /// Shorter intervals measure single packets.
 const LEAST_INTERVAL: Duration = Duration::from_us(100);
 
-fn interval(spec: &SchemeSpec) -> Duration {
-    spec.duration("interval").unwrap_or(Duration::from_secs(5))
+words! {
+    /// How large flows are placed.
+    enum Placement {
+        /// Global First Fit.
+        FirstFit = "first-fit",
+        Annealing = "annealing",
+    }
 }
 
-fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    let interval = interval(spec);
-    if interval < LEAST_INTERVAL {
-        return Some(Contradiction {
-            param: "interval",
-            message: format!("`interval` cannot be {interval}"),
-            expected: format!("expected at least {LEAST_INTERVAL}"),
-        });
+params! {
+    #[derive(Clone, Copy, Debug)]
+    struct Config {
+        /// interval at which the controller polls switches and places flows
+        interval: Duration = Duration::from_secs(5), in LEAST_INTERVAL..=Duration::MAX;
+        /// percent of its host's link rate from which a flow is large
+        elephant: u64 = 10, in 1..=100;
+        /// Global First Fit, or simulated annealing of the paths to each host
+        placement: Placement = Placement::FirstFit;
+        /// flows that a switch counts, and rules for flows, each
+        flow_table: usize = 65_536, in 1..=1 << 24;
+        ..timing: Timing;
     }
-    spec.out_of_range("elephant", 1..=100).or_else(|| spec.out_of_range("flow_table", 1..=1 << 24))
 }
 
 /// Builds the switches and the controller.
@@ -93,21 +82,12 @@ pub struct Hedera<'a> {
     routes: Arc<Forwarding>,
     seed: u64,
     config: Config,
-    table: usize,
-    timing: Timing,
 }
 
 impl<'a> Hedera<'a> {
     /// The scheme with the parameters of `spec`.
     pub fn new(fabric: &'a Fabric, routes: Arc<Forwarding>, seed: u64, spec: &SchemeSpec) -> Self {
-        let interval = interval(spec).max(LEAST_INTERVAL);
-        let config = Config {
-            interval: weft_control::Duration::from_ns(interval.ps() / 1_000),
-            elephant: spec.count("elephant").unwrap_or(10),
-            anneals: spec.word("placement") == Some("annealing"),
-        };
-        let table = spec.count("flow_table").unwrap_or(65_536) as usize;
-        Self { fabric, routes, seed, config, table, timing: Timing::from_spec(spec) }
+        Self { fabric, routes, seed, config: Config::of(&spec.params) }
     }
 }
 
@@ -120,12 +100,12 @@ impl Blueprint for Hedera<'_> {
             is_to_host: self.routes.links(node).iter().map(|link| link.is_to_host).collect(),
             key: mix64(ecmp::hash_id(self.seed, node)),
             rules: Default::default(),
-            counters: Counters::new(self.table),
+            counters: Counters::new(self.config.flow_table),
         }
     }
 
     fn central(&self) -> Option<Central> {
-        let controller = Scheduler::new(self.fabric, self.config, stream(self.seed, "hedera", 0));
-        Some(Central { controller: Box::new(controller), timing: self.timing })
+        let controller = Scheduler::new(self.fabric, &self.config, stream(self.seed, "hedera", 0));
+        Some(Central { controller: Box::new(controller), timing: self.config.timing })
     }
 }

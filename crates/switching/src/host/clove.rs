@@ -8,16 +8,14 @@
 use std::sync::Arc;
 
 use weft_transport::{Ecn, Flags, Segment};
-use weft_units::{Duration, Time};
+use weft_units::{Duration, Time, params};
 
 use super::path_selector::{Host, Opening, PathSelector};
 use super::path_weights::PathWeights;
 use super::seen_marks::SeenMarks;
 use crate::Header;
 use crate::descriptor::{Descriptor, Need};
-use crate::host::over::OVER_HASH_ALONE;
-use crate::param::ParamInfo;
-use crate::spec::SchemeSpec;
+use crate::host::over::OverHashAlone;
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -26,36 +24,20 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "hosts",
     observes: "congestion marks, by path",
     source: "Katta et al., CoNEXT 2017",
-    params: &[
-        OVER_HASH_ALONE,
-        ParamInfo::duration(
-            "gap",
-            "100 us",
-            "pause after which a flow may change its path: about a round trip",
-        ),
-        ParamInfo::duration(
-            "relay",
-            "50 us",
-            "least time between two reports about a path: about half a round trip",
-        ),
-    ],
+    params: Scheme::PARAMS,
     needs: &[Need::NewHost],
     ..Descriptor::AT_HOSTS
 };
 
-/// The parameters.
-pub struct Scheme {
-    gap: Duration,
-    relay: Duration,
-}
-
-impl Scheme {
-    /// Those of `spec`.
-    pub fn new(spec: &SchemeSpec) -> Self {
-        Self {
-            gap: spec.duration("gap").unwrap_or(Duration::from_us(100)),
-            relay: spec.duration("relay").unwrap_or(Duration::from_us(50)),
-        }
+params! {
+    /// The parameters.
+    pub struct Scheme {
+        /// scheme of the switches, with its defaults
+        over: OverHashAlone = OverHashAlone::Ecmp;
+        /// pause after which a flow may change its path: about a round trip
+        gap: Duration = Duration::from_us(100);
+        /// least time between two reports about a path: about half a round trip
+        relay: Duration = Duration::from_us(50);
     }
 }
 

@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use weft_transport::Segment;
+use weft_units::params;
 
 use super::path_selector::{Host, Opening, PathSelector};
 use crate::Header;
 use crate::descriptor::{Descriptor, Need};
 use crate::hash::pick;
-use crate::host::over::{OVER_HASH_ALONE, over_paths};
+use crate::host::over::{OverHashAlone, over_paths};
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -20,11 +21,18 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "hosts",
     observes: "nothing",
     source: "Cao et al., CoNEXT 2013",
-    params: &[OVER_HASH_ALONE],
+    params: Config::PARAMS,
     needs: &[Need::NewHost],
     split: over_paths,
     ..Descriptor::AT_HOSTS
 };
+
+params! {
+    struct Config {
+        /// scheme of the switches, with its defaults
+        over: OverHashAlone = OverHashAlone::Ecmp;
+    }
+}
 
 /// One end of a connection.
 pub struct Drb {

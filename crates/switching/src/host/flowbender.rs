@@ -2,15 +2,14 @@
 //! "FlowBender: flow-level adaptive routing for improved latency and throughput in datacenter networks", CoNEXT 2014).
 
 use weft_transport::{Flags, Segment};
+use weft_units::params;
 
 use super::path_selector::{Host, Opening, PathSelector};
 use super::round_trips::RoundTrips;
 use crate::Header;
 use crate::descriptor::{Descriptor, Need};
 use crate::hash::mix64;
-use crate::host::over::OVER_HASHING;
-use crate::param::ParamInfo;
-use crate::spec::SchemeSpec;
+use crate::host::over::OverHashing;
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -19,40 +18,22 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "hosts",
     observes: "congestion marks of the flow",
     source: "Kabbani et al., CoNEXT 2014",
-    params: &[
-        OVER_HASHING,
-        ParamInfo::count(
-            "marked",
-            "5",
-            "percentage of marked acknowledgements above which a round trip is congested",
-        ),
-        ParamInfo::count("rounds", "1", "congested round trips in a row after which the flow moves"),
-        ParamInfo::count("choices", "8", "values of the field that switches hash"),
-    ],
+    params: Scheme::PARAMS,
     needs: &[Need::NewHost],
-    contradiction: |spec| {
-        spec.out_of_range("marked", 1..=99)
-            .or_else(|| spec.out_of_range("rounds", 1..=1000))
-            .or_else(|| spec.out_of_range("choices", 2..=256))
-    },
     ..Descriptor::AT_HOSTS
 };
 
-/// The parameters.
-pub struct Scheme {
-    marked: u64,
-    rounds: u64,
-    choices: u32,
-}
-
-impl Scheme {
-    /// Those of `spec`.
-    pub fn new(spec: &SchemeSpec) -> Self {
-        Self {
-            marked: spec.count("marked").unwrap_or(5),
-            rounds: spec.count("rounds").unwrap_or(1),
-            choices: spec.count("choices").unwrap_or(8) as u32,
-        }
+params! {
+    /// The parameters.
+    pub struct Scheme {
+        /// scheme of the switches, with its defaults
+        over: OverHashing = OverHashing::Ecmp;
+        /// percentage of marked acknowledgements above which a round trip is congested
+        marked: u64 = 5, in 1..=99;
+        /// congested round trips in a row after which the flow moves
+        rounds: u64 = 1, in 1..=1000;
+        /// values of the field that switches hash
+        choices: u32 = 8, in 2..=256;
     }
 }
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use weft_transport::{Ecn, Flags, Segment};
-use weft_units::{Duration, Rate, Time};
+use weft_units::{Bytes, Duration, Rate, Time, params};
 
 use super::flow_rate::FlowRate;
 use super::path_selector::{Host, Opening, PathSelector};
@@ -19,9 +19,8 @@ use super::probes::{Probed, Probes};
 use super::round_trips::{RoundTrips, is_before};
 use crate::Header;
 use crate::descriptor::{Descriptor, Need};
-use crate::host::over::OVER_HASH_ALONE;
-use crate::param::ParamInfo;
-use crate::spec::{Contradiction, SchemeSpec};
+use crate::host::over::OverHashAlone;
+use crate::spec::SchemeSpec;
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -30,79 +29,57 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "hosts",
     observes: "delay, marks, losses and timeouts, by path",
     source: "Zhang et al., SIGCOMM 2017",
-    params: &[
-        OVER_HASH_ALONE,
-        ParamInfo::count("marked", "40", "percentage of marked packets above which a path is congested")
-            .elsewhere("ns3-load-balance 30 (class), 10 (script)"),
-        ParamInfo::duration("low", "30 us", "delay over the shortest round trip below which a path is good")
-            .elsewhere("ns3-load-balance (script) a round trip of 40 us"),
-        ParamInfo::duration(
-            "high",
-            "120 us",
-            "delay over the shortest round trip above which a path is congested",
-        )
-        .elsewhere("ns3-load-balance (script) a round trip of 180 us"),
-        ParamInfo::duration(
-            "better_by",
-            "80 us",
-            "difference of round-trip times that makes a path notably better",
-        ),
-        ParamInfo::count(
-            "better_marked",
-            "5",
-            "difference of marked percentages that makes a path notably better",
-        ),
-        ParamInfo::bytes("sent", "600 kB", "bytes after which a flow may leave a congested path")
-            .elsewhere("ns3-load-balance 64 kB"),
-        ParamInfo::count("rate", "30", "percentage of the interface's rate above which a flow stays"),
-        ParamInfo::duration("probe", "500 us", "interval of probes")
-            .elsewhere("ns3-load-balance 100 us (class), 50 us (script)"),
-    ],
+    params: Config::PARAMS,
     needs: &[Need::NewHost],
-    contradiction,
     ..Descriptor::AT_HOSTS
 };
 
 /// With shorter intervals, hosts would send little but probes.
 const LEAST_INTERVAL: Duration = Duration::from_us(1);
 
-fn contradiction(spec: &SchemeSpec) -> Option<Contradiction> {
-    let interval = Scheme::new(spec).probe;
-    if interval < LEAST_INTERVAL {
-        return Some(Contradiction {
-            param: "probe",
-            message: format!("`probe` cannot be {interval}"),
-            expected: format!("expected at least {LEAST_INTERVAL}"),
-        });
+params! {
+    struct Config {
+        /// scheme of the switches, with its defaults
+        over: OverHashAlone = OverHashAlone::Ecmp;
+        /// percentage of marked packets above which a path is congested
+        marked: u64 = 40, in 1..=100, elsewhere "ns3-load-balance 30 (class), 10 (script)";
+        /// delay over the shortest round trip below which a path is good
+        low: Duration = Duration::from_us(30), elsewhere "ns3-load-balance (script) a round trip of 40 us";
+        /// delay over the shortest round trip above which a path is congested
+        high: Duration = Duration::from_us(120), elsewhere "ns3-load-balance (script) a round trip of 180 us";
+        /// difference of round-trip times that makes a path notably better
+        better_by: Duration = Duration::from_us(80);
+        /// difference of marked percentages that makes a path notably better
+        better_marked: u64 = 5, in 1..=100;
+        /// bytes after which a flow may leave a congested path
+        sent: Bytes = Bytes(600_000), elsewhere "ns3-load-balance 64 kB";
+        /// percentage of the interface's rate above which a flow stays
+        rate: u64 = 30, in 1..=100;
+        /// interval of probes
+        probe: Duration = Duration::from_us(500), in LEAST_INTERVAL..=Duration::MAX,
+            elsewhere "ns3-load-balance 100 us (class), 50 us (script)";
     }
-    ["marked", "better_marked", "rate"].into_iter().find_map(|param| spec.out_of_range(param, 1..=100))
 }
 
-/// The parameters.
+/// The parameters, as connections need them.
 pub struct Scheme {
     limits: Limits,
-    sent: u64,
-    rate_percent: u64,
-    probe: Duration,
+    config: Config,
 }
 
 impl Scheme {
     /// Those of `spec`.
     pub fn new(spec: &SchemeSpec) -> Self {
-        let us = |name, default| spec.duration(name).unwrap_or(Duration::from_us(default));
-        let share = |name, default| spec.count(name).unwrap_or(default) as f64 / 100.0;
-        Self {
-            limits: Limits {
-                marked: share("marked", 40),
-                low: us("low", 30),
-                high: us("high", 120),
-                better_by: us("better_by", 80),
-                better_marked: share("better_marked", 5),
-            },
-            sent: spec.bytes("sent").map_or(600_000, |bytes| bytes.0),
-            rate_percent: spec.count("rate").unwrap_or(30),
-            probe: us("probe", 500),
-        }
+        let config = Config::of(&spec.params);
+        let share = |percent: u64| percent as f64 / 100.0;
+        let limits = Limits {
+            marked: share(config.marked),
+            low: config.low,
+            high: config.high,
+            better_by: config.better_by,
+            better_marked: share(config.better_marked),
+        };
+        Self { limits, config }
     }
 }
 
@@ -150,9 +127,9 @@ impl Hermes {
             // If there is no other, the flow stays.
             return host.shared.choose(|other| other != path && works(other), limits, now).unwrap_or(path);
         }
-        let may_leave = self.sent > host.scheme.sent
+        let may_leave = self.sent > host.scheme.config.sent.0
             && host.shared.is_congested(path, limits, now)
-            && self.flow_rate.bps(now) * 100.0 <= self.rate.bps() as f64 * host.scheme.rate_percent as f64;
+            && self.flow_rate.bps(now) * 100.0 <= self.rate.bps() as f64 * host.scheme.config.rate as f64;
         let better = if may_leave { host.shared.better_than(path, limits, now) } else { None };
         better.unwrap_or(path)
     }
@@ -265,7 +242,7 @@ impl PathSelector for Hermes {
         }
         self.knows(host);
         if self.round.sent().is_some() {
-            self.probes.plan(host.shared, host.scheme.probe, host.now);
+            self.probes.plan(host.shared, host.scheme.config.probe, host.now);
         }
         let own = self.path.unwrap_or(0);
         let Some((path, overlay)) = self.probes.next(own, self.paths.len(), host.now) else { return false };

@@ -1,19 +1,39 @@
 //! The parameter `over` of host schemes: the fabric scheme whose switches carry their packets.
 
-use crate::param::ParamInfo;
+use weft_units::words;
+
 use crate::spec::SchemeSpec;
 use crate::split::Split;
 
-/// For schemes that need no more than another path after a change of the entropy.
-pub(crate) const OVER_HASHING: ParamInfo = ParamInfo::choice(
-    "over",
-    &["adaptive", "drill", "ecmp", "letflow", "spray", "tag_forward", "wcmp"],
-    "ecmp",
-    "scheme of the switches, with its defaults",
-);
-/// For schemes whose hosts know the path that belongs to each hash.
-pub(crate) const OVER_HASH_ALONE: ParamInfo =
-    ParamInfo::choice("over", &["ecmp", "wcmp"], "ecmp", "scheme of the switches, with its defaults");
+words! {
+    /// For schemes that need no more than another path after a change of the entropy.
+    pub enum OverHashing {
+        /// See [`crate::adaptive`].
+        Adaptive = "adaptive",
+        /// See [`crate::drill`].
+        Drill = "drill",
+        /// See [`crate::ecmp`].
+        Ecmp = "ecmp",
+        /// See [`crate::letflow`].
+        LetFlow = "letflow",
+        /// See [`crate::spray`].
+        Spray = "spray",
+        /// See [`crate::tag_forward`].
+        TagForward = "tag_forward",
+        /// See [`crate::wcmp`].
+        Wcmp = "wcmp",
+    }
+}
+
+words! {
+    /// For schemes whose hosts know the path that belongs to each hash.
+    pub enum OverHashAlone {
+        /// See [`crate::ecmp`].
+        Ecmp = "ecmp",
+        /// See [`crate::wcmp`].
+        Wcmp = "wcmp",
+    }
+}
 
 /// How a source that knows all paths and uses them in turn divides traffic. Under `wcmp`, how many hashes lead to a path
 /// depends on the reduced groups.
@@ -23,5 +43,6 @@ pub(crate) fn over_paths(spec: &SchemeSpec) -> Option<Split> {
 
 /// The scheme of the switches under the host scheme `spec`.
 pub fn over(spec: &SchemeSpec) -> SchemeSpec {
-    SchemeSpec { name: spec.word("over").unwrap_or("ecmp").to_owned(), params: Default::default() }
+    let over = spec.get("over").unwrap_or(OverHashing::Ecmp);
+    SchemeSpec { name: over.word().to_owned(), params: Default::default() }
 }

@@ -3,16 +3,14 @@
 //! balancing", SIGCOMM 2022). The rules are those of Linux (`tcp_plb.c`), where the path is the IPv6 flow label.
 
 use weft_transport::{Flags, Segment};
-use weft_units::{Duration, Time};
+use weft_units::{Duration, Time, params};
 
 use super::path_selector::{Host, Opening, PathSelector};
 use super::round_trips::RoundTrips;
 use crate::Header;
 use crate::descriptor::{Descriptor, Need};
 use crate::hash::mix64;
-use crate::host::over::OVER_HASHING;
-use crate::param::ParamInfo;
-use crate::spec::SchemeSpec;
+use crate::host::over::OverHashing;
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -21,43 +19,24 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "hosts",
     observes: "congestion marks of the flow",
     source: "Qureshi et al., SIGCOMM 2022; Linux, tcp_plb.c",
-    params: &[
-        OVER_HASHING,
-        ParamInfo::count("marked", "50", "percentage of marked bytes from which a round trip is congested"),
-        ParamInfo::count("rounds", "12", "congested round trips in a row after which the flow moves"),
-        ParamInfo::count("idle_rounds", "3", "the same if nothing is in flight"),
-        ParamInfo::duration(
-            "pause",
-            "60 s",
-            "pause after a timeout, extended by a random time up to the same length",
-        ),
-    ],
+    params: Scheme::PARAMS,
     needs: &[Need::NewHost],
-    contradiction: |spec| {
-        spec.out_of_range("marked", 1..=100)
-            .or_else(|| spec.out_of_range("rounds", 1..=255))
-            .or_else(|| spec.out_of_range("idle_rounds", 1..=255))
-    },
     ..Descriptor::AT_HOSTS
 };
 
-/// The parameters.
-pub struct Scheme {
-    marked: u64,
-    rounds: u64,
-    idle_rounds: u64,
-    pause: Duration,
-}
-
-impl Scheme {
-    /// Those of `spec`.
-    pub fn new(spec: &SchemeSpec) -> Self {
-        Self {
-            marked: spec.count("marked").unwrap_or(50),
-            rounds: spec.count("rounds").unwrap_or(12),
-            idle_rounds: spec.count("idle_rounds").unwrap_or(3),
-            pause: spec.duration("pause").unwrap_or(Duration::from_secs(60)),
-        }
+params! {
+    /// The parameters.
+    pub struct Scheme {
+        /// scheme of the switches, with its defaults
+        over: OverHashing = OverHashing::Ecmp;
+        /// percentage of marked bytes from which a round trip is congested
+        marked: u64 = 50, in 1..=100;
+        /// congested round trips in a row after which the flow moves
+        rounds: u64 = 12, in 1..=255;
+        /// the same if nothing is in flight
+        idle_rounds: u64 = 3, in 1..=255;
+        /// pause after a timeout, extended by a random time up to the same length
+        pause: Duration = Duration::from_secs(60);
     }
 }
 

@@ -5,16 +5,14 @@
 use std::sync::Arc;
 
 use weft_transport::{Flags, Segment};
-use weft_units::{Duration, Time};
+use weft_units::{Bytes, Duration, Time, params};
 
 use super::cell_order::CellOrder;
 use super::path_selector::{Host, Opening, PathSelector};
 use crate::Header;
 use crate::descriptor::{Descriptor, Need};
 use crate::hash::pick;
-use crate::host::over::{OVER_HASH_ALONE, over_paths};
-use crate::param::ParamInfo;
-use crate::spec::SchemeSpec;
+use crate::host::over::{OverHashAlone, over_paths};
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {
@@ -23,42 +21,21 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "hosts",
     observes: "nothing",
     source: "He et al., SIGCOMM 2015",
-    params: &[
-        OVER_HASH_ALONE,
-        ParamInfo::bytes("cell", "65536 B", "bytes that take the same path")
-            .elsewhere("ns3-load-balance 10 packets"),
-        ParamInfo::duration(
-            "wait",
-            "100 us",
-            "estimate of reordering times before the first; a gap is waited for twice as long as the estimate",
-        ),
-    ],
+    params: Scheme::PARAMS,
     needs: &[Need::NewHost],
     split: over_paths,
-    contradiction: |spec| {
-        let bytes = spec.bytes("cell").filter(|cell| cell.0 == 0)?;
-        Some(crate::spec::Contradiction {
-            param: "cell",
-            message: format!("`cell` cannot be {bytes}"),
-            expected: "expected at least 1 B".to_owned(),
-        })
-    },
     ..Descriptor::AT_HOSTS
 };
 
-/// The parameters.
-pub struct Scheme {
-    cell: u64,
-    wait: Duration,
-}
-
-impl Scheme {
-    /// Those of `spec`.
-    pub fn new(spec: &SchemeSpec) -> Self {
-        Self {
-            cell: spec.bytes("cell").map_or(65_536, |bytes| bytes.0),
-            wait: spec.duration("wait").unwrap_or(Duration::from_us(100)),
-        }
+params! {
+    /// The parameters.
+    pub struct Scheme {
+        /// scheme of the switches, with its defaults
+        over: OverHashAlone = OverHashAlone::Ecmp;
+        /// bytes that take the same path
+        cell: Bytes = Bytes(65_536), in Bytes(1)..=Bytes(u64::MAX), elsewhere "ns3-load-balance 10 packets";
+        /// estimate of reordering times before the first; a gap is waited for twice as long as the estimate
+        wait: Duration = Duration::from_us(100);
     }
 }
 
@@ -101,7 +78,7 @@ impl PathSelector for Presto {
     /// Algorithm 1.
     fn stamp(&mut self, host: &mut Host<'_, Self>, template: &mut Header, segment: &Segment) {
         let len = u64::from(segment.len);
-        if self.bytes + len > host.scheme.cell {
+        if self.bytes + len > host.scheme.cell.0 {
             self.bytes = 0;
             self.cell = self.cell.wrapping_add(1);
             self.path = (self.path + 1) % self.paths.len().max(1);

@@ -49,12 +49,12 @@ impl Selecting {
     /// The host scheme of `spec` in the run with `seed`; `None` if `spec` names none.
     pub fn new(spec: &SchemeSpec, seed: u64) -> Option<Self> {
         let named = match spec.name.as_str() {
-            "clove" => Named::Clove(clove::Scheme::new(spec)),
+            "clove" => Named::Clove(clove::Scheme::of(&spec.params)),
             "drb" => Named::Drb,
-            "flowbender" => Named::FlowBender(flowbender::Scheme::new(spec)),
+            "flowbender" => Named::FlowBender(flowbender::Scheme::of(&spec.params)),
             "hermes" => Named::Hermes(hermes::Scheme::new(spec)),
-            "plb" => Named::Plb(plb::Scheme::new(spec)),
-            "presto" => Named::Presto(presto::Scheme::new(spec)),
+            "plb" => Named::Plb(plb::Scheme::of(&spec.params)),
+            "presto" => Named::Presto(presto::Scheme::of(&spec.params)),
             _ => return None,
         };
         Some(Self { named, secret: stream(seed, "hosts", 0).next_u64() })

@@ -3,7 +3,7 @@
 use weft_control::tag_forward::Provisioner;
 use weft_fabric::Fabric;
 use weft_fabric::gates::{GateError, GatePlan, Numbering, TagWidth};
-use weft_units::NodeId;
+use weft_units::{NodeId, params, words};
 use weft_wire::TAG_LEN;
 
 use super::controller::Provisioning;
@@ -12,7 +12,6 @@ use crate::blueprint::{Blueprint, Central};
 use crate::descriptor::{Descriptor, Need, Overlay};
 use crate::ecmp::hash_id;
 use crate::hash::mix64;
-use crate::param::ParamInfo;
 use crate::smoc::address;
 use crate::spec::{Contradiction, SchemeError, SchemeSpec};
 use crate::timing::Timing;
@@ -24,29 +23,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     decides: "the source's switch",
     observes: "nothing, or queues of its ports",
     source: "Ishimori et al.",
-    params: &[
-        ParamInfo::choice(
-            "choice",
-            &["ecmp", "spray", "least-loaded"],
-            "ecmp",
-            "path of a packet: by flow hash, random, or random behind the uplink with the shortest queue",
-        ),
-        ParamInfo::choice(
-            "width",
-            &["narrow", "wide"],
-            "narrow",
-            "tag format: the paper's, for fat-trees up to k = 24, or Weft's own for larger ones",
-        ),
-        ParamInfo::choice(
-            "qid",
-            &["none", "external"],
-            "none",
-            "packets with a QID, 1, which names the egress queue at every gate: none, or those from and to external hosts",
-        ),
-        Timing::CONTROL_DELAY,
-        Timing::INSTALL_DELAY,
-        Timing::RULE_LATENCY,
-    ],
+    params: Config::PARAMS,
     needs: &[Need::NewSwitch, Need::Controller],
     tag_bytes: TAG_LEN as u32,
     overlay: Overlay::Tag,
@@ -55,20 +32,56 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     ..Descriptor::PLAIN
 };
 
+words! {
+    enum Choice {
+        Ecmp = "ecmp",
+        Spray = "spray",
+        LeastLoaded = "least-loaded",
+    }
+}
+
+words! {
+    enum Width {
+        Narrow = "narrow",
+        Wide = "wide",
+    }
+}
+
+words! {
+    /// The packets that have a QID.
+    enum Qid {
+        None = "none",
+        External = "external",
+    }
+}
+
+params! {
+    #[derive(Clone, Copy, Debug)]
+    struct Config {
+        /// path of a packet: by flow hash, random, or random behind the uplink with the shortest queue
+        choice: Choice = Choice::Ecmp;
+        /// tag format: the paper's, for fat-trees up to k = 24, or Weft's own for larger ones
+        width: Width = Width::Narrow;
+        /// packets with a QID, 1, which names the egress queue at every gate: none, or those from and to external hosts
+        qid: Qid = Qid::None;
+        ..timing: Timing;
+    }
+}
+
 /// Builds the switches and the controller of a fat-tree.
 pub struct TagForward<'a> {
     fabric: &'a Fabric,
     plan: GatePlan,
     limits: Limits,
-    choice: Option<String>,
-    /// The QID of external traffic.
-    external_queue: u8,
+    config: Config,
     seed: u64,
-    timing: Timing,
 }
 
 fn plan(spec: &SchemeSpec, fabric: &Fabric) -> Result<GatePlan, GateError> {
-    let width = if spec.word("width") == Some("wide") { TagWidth::Wide } else { TagWidth::Narrow };
+    let width = match Config::of(&spec.params).width {
+        Width::Narrow => TagWidth::Narrow,
+        Width::Wide => TagWidth::Wide,
+    };
     GatePlan::of(fabric, &Numbering { width, ..Numbering::default() })
 }
 
@@ -100,16 +113,14 @@ impl<'a> TagForward<'a> {
             ways: most.ways.max(half * half),
             ..most
         };
-        let choice = spec.word("choice").map(str::to_owned);
-        let external_queue = u8::from(spec.word("qid") == Some("external"));
-        Ok(Self { fabric, plan, limits, choice, external_queue, seed, timing: Timing::from_spec(spec) })
+        Ok(Self { fabric, plan, limits, config: Config::of(&spec.params), seed })
     }
 
     fn choice(&self, node: NodeId) -> PathChoice {
-        match self.choice.as_deref() {
-            Some("spray") => PathChoice::Spray,
-            Some("least-loaded") => PathChoice::LeastLoaded,
-            _ => PathChoice::Ecmp { key: mix64(hash_id(self.seed, node)) },
+        match self.config.choice {
+            Choice::Ecmp => PathChoice::Ecmp { key: mix64(hash_id(self.seed, node)) },
+            Choice::Spray => PathChoice::Spray,
+            Choice::LeastLoaded => PathChoice::LeastLoaded,
         }
     }
 }
@@ -125,8 +136,8 @@ impl Blueprint for TagForward<'_> {
 
     fn central(&self) -> Option<Central> {
         let provisioner = Provisioner::new(self.fabric, self.plan.clone(), |host| vec![address(host)]);
-        let provisioner = provisioner.with_external_queue(self.external_queue);
+        let provisioner = provisioner.with_external_queue(u8::from(self.config.qid == Qid::External));
         let controller = Provisioning::new(self.fabric, provisioner);
-        Some(Central { controller: Box::new(controller), timing: self.timing })
+        Some(Central { controller: Box::new(controller), timing: self.config.timing })
     }
 }

@@ -190,7 +190,7 @@ fn wcmp_bounds_its_table_whatever_the_rates_of_links() {
     }
     let fabric = builder.build().unwrap();
     let spec = |entries| scheme_with("wcmp", "group_table", ParamValue::Count(entries));
-    let contradiction = |entries| (descriptor("wcmp").unwrap().contradiction)(&spec(entries));
+    let contradiction = |entries| descriptor("wcmp").unwrap().contradiction_of(&spec(entries));
     assert_eq!(contradiction(65_536), None);
     assert_eq!(contradiction(65_537).expect("too large").expected, "expected 1 to 65536");
     let spec = spec(65_536);

@@ -41,7 +41,7 @@ fn a_scheme_without_changed_parameters_fits_and_contradicts_nothing() {
     assert!(registry().is_sorted_by_key(|known| known.name));
     for known in registry() {
         let (spec, fabric) = (scheme(known.name), fitting(known.name));
-        assert_eq!((known.contradiction)(&spec), None, "{}", known.name);
+        assert_eq!(known.contradiction_of(&spec), None, "{}", known.name);
         assert_eq!(known.misfit.and_then(|misfit| misfit(&spec, &fabric)), None, "{}", known.name);
     }
 }

@@ -2,7 +2,7 @@
 
 use rand_core::RngCore;
 use weft_switchd::Mode;
-use weft_switching::exploration::{Exploration, FloodOrder, OnMiss, OnUnknown, Scope, WhileBroken};
+use weft_switching::exploration::{Announce, Exploration, FloodOrder, OnMiss, OnUnknown, Scope, WhileBroken};
 use weft_switching::hello::Way;
 use weft_switching::tfe::Classifier;
 use weft_switching::{pick, stream};
@@ -52,7 +52,7 @@ impl Setting {
             while_broken: if flip() { WhileBroken::Detour } else { WhileBroken::Drop },
             refresh_after: if flip() { Duration::from_ms(50) } else { Duration::ZERO },
             on_unknown: if flip() && flip() { OnUnknown::Repair } else { OnUnknown::Flood },
-            announce: flip() || flip(),
+            announce: if flip() || flip() { Announce::On } else { Announce::Off },
             flood_rate: if flip() { 10 } else { 10_000 },
             flood_burst: if flip() { 5 } else { 1_000 },
             station_rate: if flip() { 1 } else { 10_000 },

@@ -1,7 +1,7 @@
 //! ARP-Path: locking, learning, late copies, other broadcasts, repair.
 
 use weft_fabric::{Fabric, LinkSpec, build};
-use weft_switching::exploration::{Exploration, OnUnknown};
+use weft_switching::exploration::{Announce, Exploration, OnUnknown};
 use weft_switching::{DropReason, Header, Kind, Mac};
 use weft_units::{Duration, HostId, PortId};
 
@@ -10,7 +10,13 @@ use crate::explore::net::{arp_path, broadcast, datagram, reply, request, segment
 /// The rule of the paper: undeliverable frames are dropped, and silent stations are not announced.
 pub fn papers() -> Exploration {
     let (learnt, attached) = (Duration::from_secs(10), Duration::from_secs(300));
-    Exploration { on_unknown: OnUnknown::Repair, announce: false, learnt, attached, ..Exploration::default() }
+    Exploration {
+        on_unknown: OnUnknown::Repair,
+        announce: Announce::Off,
+        learnt,
+        attached,
+        ..Exploration::default()
+    }
 }
 
 /// Two spines, two leaves, two hosts per leaf.

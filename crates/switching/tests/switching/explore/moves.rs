@@ -1,6 +1,6 @@
 //! Stations that are new or moved: they are announced, and reached at their new port.
 
-use weft_switching::exploration::Exploration;
+use weft_switching::exploration::{Announce, Exploration};
 use weft_switching::tfe::Classifier;
 use weft_switching::{DropReason, Header, Kind, Mac, Switch};
 use weft_units::{Duration, HostId, PortId};
@@ -33,7 +33,7 @@ fn a_station_that_asks_is_not_announced_besides() {
 
 #[test]
 fn with_announcements_off_nobody_is_told() {
-    let mut net = arp_path(small(), &Exploration { announce: false, ..Exploration::default() }, 1);
+    let mut net = arp_path(small(), &Exploration { announce: Announce::Off, ..Exploration::default() }, 1);
     net.send(broadcast(0));
     net.run(Duration::from_ms(1));
     assert_eq!(net.made(Kind::PathRequest), 0);

@@ -40,7 +40,7 @@ fn over_ecmp(fabric: &Fabric, routes: &Arc<Forwarding>, node: NodeId) -> Default
 }
 
 fn over_tree(fabric: &Fabric, routes: &Arc<Forwarding>, node: NodeId) -> DefaultForwarding {
-    let tree = SpanningTreeScheme::new(Arc::clone(routes), &scheme("spanning_tree"));
+    let tree = SpanningTreeScheme::new(Arc::clone(routes), Default::default());
     DefaultForwarding::SpanningTree(tree.switch(fabric, node))
 }
 

@@ -1,7 +1,7 @@
 //! Frames to unknown stations: they are marked, flooded, and arrive once.
 
 use weft_fabric::{LinkSpec, build};
-use weft_switching::exploration::Exploration;
+use weft_switching::exploration::{Announce, Exploration};
 use weft_switching::{DropReason, Header, Kind, Mac, Switch};
 use weft_units::{Duration, HostId, LinkId, PortId};
 
@@ -26,7 +26,7 @@ fn a_frame_to_a_station_that_nobody_knows_reaches_every_host_once_as_it_was_sent
 
 #[test]
 fn a_station_known_at_its_own_switch_alone_gets_it_and_no_other_host_there_does() {
-    let mut net = arp_path(small(), &Exploration { announce: false, ..Exploration::default() }, 1);
+    let mut net = arp_path(small(), &Exploration { announce: Announce::Off, ..Exploration::default() }, 1);
     net.send(datagram(2, 3));
     // The others know host 2 from its switch's search for host 3, and forget it.
     net.run(Duration::from_secs(4));
@@ -106,7 +106,8 @@ fn a_host_that_sends_from_a_group_address_or_from_none_is_refused() {
 
 #[test]
 fn frames_to_unknown_stations_are_flooded_no_more_often_than_their_port_may() {
-    let config = Exploration { flood_rate: 10, flood_burst: 5, announce: false, ..Exploration::default() };
+    let config =
+        Exploration { flood_rate: 10, flood_burst: 5, announce: Announce::Off, ..Exploration::default() };
     let mut net = arp_path(small(), &config, 1);
     for host in 0..100 {
         net.send(datagram(0, 1_000 + host));
@@ -136,7 +137,8 @@ fn switches_that_point_at_each_other_do_not_lose_the_frame_that_shows_it() {
 #[test]
 fn a_flood_goes_on_by_another_port_once_that_of_its_first_copies_is_down() {
     for first in 0..2 {
-        let mut net = arp_path(small(), &Exploration { announce: false, ..Exploration::default() }, 1);
+        let mut net =
+            arp_path(small(), &Exploration { announce: Announce::Off, ..Exploration::default() }, 1);
         assert_eq!(copies(&mut net, datagram(0, 3)).0, 1);
         let cables: Vec<LinkId> = net.fabric.ports(net.fabric.find(&format!("s{first}")).unwrap()).to_vec();
         cables.iter().for_each(|&cable| net.set_up(cable, false));

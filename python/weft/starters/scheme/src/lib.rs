@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use weft_plugin::{
     Actions, Blueprint, Context, Descriptor, DropReason, Duration, Fabric, Forwarding, Header, Hops,
-    NextHops, NodeId, ParamInfo, PortId, RngCore, Scheme, Setting, SoftKey, SoftTable, Switch, TableEntries,
-    Time, mix64,
+    NextHops, NodeId, PortId, RngCore, Scheme, Setting, SoftKey, SoftTable, Switch, TableEntries, Time,
+    mix64, params,
 };
 
 weft_plugin::export!(Flowlet);
@@ -17,28 +17,35 @@ weft_plugin::export!(Flowlet);
 /// Table size of a switch, in flows; the least recently used entry is evicted first.
 const FLOWS: usize = 65_536;
 
+params! {
+    /// The parameters, which scenarios set in [scheme]; Weft checks their values.
+    struct Config {
+        /// pause after which a flow may change its path
+        gap: Duration = Duration::from_us(500);
+    }
+}
+
 /// Makes the switches of a fabric.
 struct Flowlet {
     routes: Arc<Forwarding>,
-    gap: Duration,
+    config: Config,
 }
 
 impl Scheme for Flowlet {
-    // Shown by `weft schemes`. Scenarios set the parameters in [scheme]; Weft checks their values.
+    // Shown by `weft schemes`.
     const DESCRIPTOR: Descriptor = Descriptor {
         name: "flowlet",
         summary: "each flowlet takes a random equal-cost path",
         decides: "switches",
         observes: "pauses of flows",
         source: "Vanini et al., NSDI 2017",
-        params: &[ParamInfo::duration("gap", "500 us", "pause after which a flow may change its path")],
+        params: Config::PARAMS,
         next_hops: Some(Hops::EqualCost),
         ..Descriptor::PLAIN
     };
 
     fn new(setting: &Setting<'_>) -> Self {
-        let gap = setting.parameters.duration("gap").unwrap_or(Duration::from_us(500));
-        Self { routes: Arc::clone(setting.routes), gap }
+        Self { routes: Arc::clone(setting.routes), config: Config::of(&setting.parameters.params) }
     }
 }
 
@@ -46,7 +53,7 @@ impl Blueprint for Flowlet {
     type Switch = FlowletSwitch;
 
     fn switch(&self, _fabric: &Fabric, node: NodeId) -> FlowletSwitch {
-        let flowlets = SoftTable::new(FLOWS, &[self.gap], u64::from(node.0));
+        let flowlets = SoftTable::new(FLOWS, &[self.config.gap], u64::from(node.0));
         FlowletSwitch { next_hops: self.routes.at(node), flowlets }
     }
 }
