@@ -111,7 +111,7 @@ def test_the_figure_has_all_panels(tmp_path):
 
 
 def test_every_way_runs_and_the_tables_have_all_of_them(tmp_path, monkeypatch):
-    monkeypatch.setitem(setups.EXTENTS, Size.quick, setups.Extent(4, 1, 2))
+    monkeypatch.setitem(setups.EXTENTS, Size.quick, setups.Extent(4, 0.1, 2))
     study = Collectives()
     outcome = study.run(tmp_path / "study", Size.quick)
     cases = len(setups.WAYS) * len(setups.STATES) * len(setups.COLLECTIVES)
