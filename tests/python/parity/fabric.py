@@ -316,16 +316,14 @@ class Fabric:
                 self.spaces[name].ip(
                     "link set dev br0 type bridge forward_delay 200 hello_time 100 max_age 600 stp_state 1"
                 )
-            until(
-                "all bridges have the same root",
-                lambda: set(self._roots()) == {self._roots("bridge_id")[list(self.ports).index(SPINES[0])]},
-            )
+            rooted = [name != "spine1" for name in self.ports]
+            until("spine1 is the root", lambda: [bool(port) for port in self._root_ports()] == rooted)
             self.settle()
 
-    def _roots(self, what: str = "root_id") -> list[str]:
-        """The root of each bridge, or another of its identifiers."""
+    def _root_ports(self) -> list[int]:
+        """The port of each bridge that leads to the root of the tree, 0 of the root itself."""
         bridges = [json.loads(run("ip", "-n", name, "-json", "-details", "link", "show", "br0")) for name in self.ports]
-        return [bridge["linkinfo"]["info_data"][what] for (bridge,) in bridges]
+        return [bridge["linkinfo"]["info_data"]["root_port"] for (bridge,) in bridges]
 
     def small_switch(self) -> None:
         """Plug both leaves into a small unmanaged switch, which drops Hello messages."""
