@@ -232,8 +232,9 @@ class Flowing(Connected):
                 self.here.sendall(bytes(1 << 16))
 
     def _receive(self) -> None:
-        while count := len(self.there.recv(1 << 16)):
-            self.received += count
+        with contextlib.suppress(OSError):
+            while count := len(self.there.recv(1 << 16)):
+                self.received += count
 
     def __enter__(self) -> Self:
         for thread in self._threads:

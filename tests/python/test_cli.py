@@ -25,9 +25,7 @@ from weft.errors import OutputError, ResultsError
 from weft.scenario import Scenario
 from weft.summary import METRICS
 
-COMMANDS = (
-    "new check run emulate explore reproduce bench summary report plot fabric list schemes schema".split()  # noqa: SIM905
-)
+COMMANDS = tuple(name for name, command in typer.main.get_command(app).commands.items() if not command.hidden)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
