@@ -25,7 +25,8 @@ from weft.errors import OutputError, ResultsError
 from weft.scenario import Scenario
 from weft.summary import METRICS
 
-COMMANDS = tuple(name for name, command in typer.main.get_command(app).commands.items() if not command.hidden)
+TOP = typer.main.get_command(app).commands
+COMMANDS = [name for name, command in TOP.items() if not hasattr(command, "commands") and not command.hidden]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -119,10 +119,10 @@ def preload(directory: Path, code: str) -> tuple[str, str]:
 
 def test_a_run_is_repeated_if_its_worker_dies_while_its_result_is_fetched(dask, scenario, local, tmp_path):
     file, out = scenario(duration='"100 ms"', seeds=1), tmp_path / "out"
-    # Hands out the first file only.
-    stuck = "import itertools, threading\nfrom weft.cluster.host import Host\n"
-    stuck += "read, pieces = Host.read, itertools.count()\n"
-    stuck += "Host.read = lambda *given: (next(pieces) and threading.Event().wait()) or read(*given)\n"
+    # Hands out the first file only, of a result that it takes for a large one.
+    stuck = "import itertools, threading\nfrom weft.cluster import host\n"
+    stuck += "host.INLINE, read, pieces = 0, host.Host.read, itertools.count()\n"
+    stuck += "host.Host.read = lambda *given: (next(pieces) and threading.Event().wait()) or read(*given)\n"
     worker = dask.worker("first", *preload(tmp_path, stuck))
     run = Run(file, out, dask.address)
     run.until("the first piece of a result", lambda: list(out.glob("runs/.*.partial/*")))
