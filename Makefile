@@ -164,7 +164,7 @@ hostile: | system system-bpf ## send a million hostile frames through a switch (
 	WEFT_HOSTILE_FRAMES=1000000 cargo test --release -p weft-switchd --test switchd hostile -- --include-ignored --nocapture
 
 parity: $(VENV)/.dev $(VENV)/.emulation ## compare the Linux switch with a Linux bridge (root; 12 minutes; PARITY="--short" for 1 minute, "-o FILE" for the table)
-	cd tests/python && "$(CURDIR)/$(PYTHON)" -m parity $(PARITY)
+	cd tests/python && PYTHONPATH="$(CURDIR)" "$(CURDIR)/$(PYTHON)" -m parity $(PARITY)
 
 bench: build ## benchmark the simulator: packet-hops per second and core, peak memory, ratios to ns-3 and ECMP
 	$(WEFT) bench

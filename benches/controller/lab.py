@@ -10,14 +10,15 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
+from benches import waiting
 from weft.controller import client
 from weft.controller.errors import ControllerError
-from weft.emulation import iperf, mptcp
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of
 from weft.studies.smoc.topologies import Topology, fabric
@@ -29,11 +30,13 @@ RATE_BPS = 2_000_000
 """Rate of each of the four paths; low enough for a busy machine."""
 IPPROTO_MPTCP = 262
 """From <netinet/in.h>; not in Python's `socket`."""
-READY_S = 40.0
-SETTLED_S = 1.2
-"""Time without LLDP after which a port counts as a host port."""
+BUSY = 1.2e6
+"""Bit/s above which a link of `RATE_BPS` counts as used; LLDP takes 1000."""
 LINKS = 16
 """Inter-switch links, counted per direction."""
+
+
+T = TypeVar("T")
 
 
 def _sh(command: str, check: bool = True) -> str:
@@ -44,19 +47,12 @@ def _sh(command: str, check: bool = True) -> str:
     return done.stdout
 
 
-def until(what: str, condition: Callable[[], Any], patience_s: float = READY_S) -> float:
-    """Wait until `condition` holds; returns the seconds taken."""
-    began = time.monotonic()
-    while not condition():
-        if time.monotonic() > began + patience_s:
-            sys.exit(f"not within {patience_s:g} s: {what}\n{logs()}")
-        time.sleep(0.02)
-    return time.monotonic() - began
-
-
-def logs() -> str:
-    """The logs of all controllers."""
-    return "\n".join(path.read_text() for path in sorted(Path("/run").glob("controller-*.log")))
+def until(what: str, condition: Callable[[], T], **options: Any) -> T:
+    """`waiting.until`, whose error has the logs of all controllers."""
+    try:
+        return waiting.until(what, condition, **options)
+    except waiting.NeverError as never:
+        sys.exit("\n".join([str(never), *(path.read_text() for path in sorted(Path("/run").glob("controller-*.log")))]))
 
 
 class Controller:
@@ -82,7 +78,7 @@ class Controller:
     def stop(self, number: int = 15) -> int:
         """Send it a signal; returns its exit code."""
         self.process.send_signal(number)
-        return self.process.wait(10)
+        return self.process.wait(waiting.PATIENCE_S)
 
     def answers(self) -> bool:
         """Whether its control socket answers."""
@@ -102,24 +98,27 @@ class Controller:
         """Its log so far."""
         return self.log_file.read_text()
 
-    def ready(self, switches: int = 6, links: int = LINKS) -> float:
-        """Wait until the fabric is found and hosts may communicate; returns the seconds until it was found."""
+    def ready(self, switches: int = 6, links: int = LINKS) -> None:
+        """Wait until the fabric is found and hosts may communicate."""
 
         def found() -> bool:
-            if len([row for row in self.show("switches")["switches"] if row["connection"] == "ready"]) != switches:
-                return False
-            roles = [port["role"] for row in self.show("switches")["switches"] for port in row["ports"]]
-            return roles.count("switch") == links
+            rows = [row for row in self.show("switches")["switches"] if row["connection"] == "ready"]
+            roles = [port["role"] for row in rows for port in row["ports"]]
+            return len(rows) == switches and roles.count("switch") == links and "settling" not in roles
 
-        took = until(f"{switches} switches and {links} links are found", found)
-        # Ports not connected to a switch become host ports.
-        time.sleep(SETTLED_S)
-        return took
+        until(f"{switches} switches, {links} links and the host ports are found", found)
+
+    def spreads(self) -> list[list[str]]:
+        """The middle switch of each installed subflow, by MPTCP connection; those with the most subflows first."""
+        flows = [one["subflows"] for one in self.show("connections")["connections"]]
+        return [
+            sorted(flow["switches"][1] for flow in one if len(flow["switches"]) == 3)
+            for one in sorted(flows, key=len, reverse=True)
+        ]
 
     def middles(self) -> list[str]:
         """The middle switch of each installed subflow of the MPTCP connection with the most subflows."""
-        flows = [one["subflows"] for one in self.show("connections")["connections"]]
-        return sorted(flow["switches"][1] for flow in max(flows, key=len, default=[]) if len(flow["switches"]) == 3)
+        return next(iter(self.spreads()), [])
 
 
 def network(rate_bps: int = RATE_BPS, subflows: int = 4, controllers: Sequence[int] = (PORT,)) -> OpenFlowNetwork:
@@ -162,39 +161,29 @@ def middle_bytes(net: OpenFlowNetwork) -> dict[str, int]:
     return {middle: taken[interface(net, middle, "s1")] for middle in MIDDLE}
 
 
-def transfer(
-    net: OpenFlowNetwork, seconds: float, meanwhile: Callable[[], Any] | None = None, wrapped: bool = True
-) -> iperf.Transfer:
-    """Send from a to b at full speed."""
-    return iperf.transfer(
-        net.namespaces["a"],
-        net.namespaces["b"],
-        net.address("b"),
-        seconds,
-        congestion=net.stack.congestion,
-        wrap=mptcp.wrapped if wrapped else (lambda command: command),
-        meanwhile=meanwhile or (lambda: None),
-    )
-
-
-def rates(net: OpenFlowNetwork, seconds: float) -> dict[str, float]:
-    """The rate that each middle switch receives from s1 over `seconds`, in bit/s."""
+def rates(net: OpenFlowNetwork, count: int = len(MIDDLE)) -> dict[str, float]:
+    """The rates that the middle switches receive from s1, in bit/s, over a second in which `count` exceed `BUSY`."""
     before, began = middle_bytes(net), time.monotonic()
-    time.sleep(seconds)
-    took = time.monotonic() - began
-    return {name: 8 * (count - before[name]) / took for name, count in middle_bytes(net).items()}
+    found: dict[str, float] = {}
+
+    def are_used() -> bool:
+        nonlocal before, began, found
+        took = time.monotonic() - began
+        if took < 1:
+            return False
+        now = middle_bytes(net)
+        found = {name: 8 * (count - before[name]) / took for name, count in now.items()}
+        before, began = now, time.monotonic()
+        return sum(rate > BUSY for rate in found.values()) >= count
+
+    until(f"{count} links carry more than {BUSY:g} bit/s", are_used, state=lambda: found)
+    return found
 
 
-def carried(net: OpenFlowNetwork) -> dict[str, float]:
-    """`rates` during a transfer from a to b at full speed, after its start-up."""
-    seen: list[dict[str, float]] = []
-
-    def look() -> None:
-        time.sleep(2.5)
-        seen.append(rates(net, 3))
-
-    transfer(net, 6, look)
-    return seen[0]
+def carried(net: OpenFlowNetwork, count: int = len(MIDDLE)) -> dict[str, float]:
+    """`rates` while a sends to b at full speed."""
+    with Flowing(net):
+        return rates(net, count)
 
 
 class Connected:
@@ -207,26 +196,57 @@ class Connected:
 
     def __init__(self, net: OpenFlowNetwork) -> None:
         """Open it; the subflows follow on their own."""
-        address = (net.address("b"), 4001)
         with entered(net.namespaces["b"]):
             # The listening socket stays open: Linux accepts additional subflows through it.
             self._listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-            self._listening.bind(address)
+            self._listening.bind((net.address("b"), 0))
             self._listening.listen()
         with entered(net.namespaces["a"]):
             self.here = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-        self.here.connect(address)
+        self.here.connect(self._listening.getsockname())
         self.there = self._listening.accept()[0]
         # Additional subflows are opened once the first has carried data.
         self.here.send(b"hello")
         self.there.recv(5)
 
-    def __enter__(self) -> Connected:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         for one in (self._listening, self.here, self.there):
             one.close()
+
+
+class Flowing(Connected):
+    """A connection on which a sends to b at full speed while a block runs; `received` counts the bytes that b got."""
+
+    def __init__(self, net: OpenFlowNetwork) -> None:
+        """Use a network."""
+        super().__init__(net)
+        self.received = 0
+        self._threads = [threading.Thread(target=one, daemon=True) for one in (self._send, self._receive)]
+
+    def _send(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                self.here.sendall(bytes(1 << 16))
+
+    def _receive(self) -> None:
+        with contextlib.suppress(OSError):
+            while count := len(self.there.recv(1 << 16)):
+                self.received += count
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.here.shutdown(socket.SHUT_RDWR)
+        self.there.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+        super().__exit__()
 
 
 def sockets(

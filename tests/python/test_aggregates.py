@@ -193,14 +193,14 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_file_is_written_anew(own_dir, keeps, damage):
+def test_a_damaged_file_is_written_anew(own_dir, keeps):
     fresh = numbers(own_dir)
     before = {name: file.read_bytes() for name, file in files(own_dir).items()}
-    for name, file in files(own_dir).items():
-        file.write_bytes(DAMAGE[damage](before[name]))
-    assert numbers(own_dir) == fresh
-    assert {name: file.read_bytes() for name, file in files(own_dir).items()} == before
+    for damage, harm in DAMAGE.items():
+        for name, file in files(own_dir).items():
+            file.write_bytes(harm(before[name]))
+        assert numbers(own_dir) == fresh, damage
+        assert {name: file.read_bytes() for name, file in files(own_dir).items()} == before, damage
 
 
 def test_where_nothing_can_be_written_the_numbers_are_the_same(own_dir, keeps):

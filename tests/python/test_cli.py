@@ -25,9 +25,8 @@ from weft.errors import OutputError, ResultsError
 from weft.metrics import METRICS
 from weft.scenario import Scenario
 
-COMMANDS = (
-    "new check run emulate explore reproduce bench summary report plot fabric list schemes schema".split()  # noqa: SIM905
-)
+TOP = typer.main.get_command(app).commands
+COMMANDS = [name for name, command in TOP.items() if not hasattr(command, "commands") and not command.hidden]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -8,13 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import weft as api
+from benches.waiting import PATIENCE_S, until
 from tiny import TINY
 from weft.scenario import Scenario
 
@@ -196,13 +196,9 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(tiny, tmp_path):
     command = [sys.executable, "-m", "weft", "run", str(tiny), "-o", str(tmp_path / "out"), "--jobs", "1"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     runs = tmp_path / "out" / "runs"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (
-        runs.is_dir() and any(not p.name.startswith(".") for p in runs.iterdir())
-    ):
-        time.sleep(0.02)
+    until("a run is finished", lambda: list(runs.glob("[!.]*")))
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, stderr
     kept = len(api.Results(tmp_path / "out").finished)
     assert 1 <= kept < 80

@@ -8,11 +8,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from benches.waiting import PATIENCE_S, cpu_s, until
 from weft import Scenario, ScenarioError
 from weft.cli.explore import chosen
 from weft.exploring import Trace, follow
@@ -246,9 +246,9 @@ def test_it_can_be_stopped_and_leaves_no_page(tmp_path):
     command = [sys.executable, "-m", "weft", "explore", str(scenario), "--flow", "90000"]
     command += ["-o", str(tmp_path / "page.html"), "--set", "scheme.name=tcp_path"]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "TERM": "dumb"})
-    time.sleep(4)
+    until("the simulation is under way", lambda: cpu_s(running.pid) > 3)
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=20)
+    _, said = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 130, said
     assert "stopped" in said
     assert "Traceback" not in said

@@ -7,12 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from benches.waiting import PATIENCE_S, until
 from weft import interpreter
 
 RUST = ("weft-switchd", "weftctl", "weft-loadgen", "weft-pktgen")
@@ -85,11 +85,9 @@ def test_a_program_stopped_by_ctrl_c_exits_with_130(name, tiny, tmp_path):
     words = [*command(name), *map(str, arguments)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     begun = {"weft": tmp_path / "out" / "scenario.toml", "weft-loadgen": tmp_path / "records"}[name]
-    deadline = time.monotonic() + 60
-    while not begun.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    until(f"{begun} is written", begun.exists)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, said
 
 

@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import polars as pl
@@ -21,6 +20,7 @@ import polars.testing
 import pytest
 
 import weft as api
+from benches.waiting import PATIENCE_S, cpu_s, until
 from weft import Results, aggregates
 from weft.errors import QueryError
 
@@ -281,13 +281,11 @@ ENDLESS = "SELECT count(*) FROM flows a, flows b, flows c WHERE a.fct_s + b.fct_
 def test_ctrl_c_ends_a_query_and_leaves_nothing(sample_dir, tmp_path, output):
     command = [sys.executable, "-m", "weft", "query", str(sample_dir), ENDLESS, *output]
     process = subprocess.Popen(command, env=os.environ | {"TMPDIR": str(tmp_path)}, stderr=subprocess.PIPE)
-    until = time.monotonic() + 60
-    while not list(tmp_path.glob("weft-query-*")):
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    time.sleep(1)
+    until("the query has its scratch directory", lambda: list(tmp_path.glob("weft-query-*")))
+    before = cpu_s(process.pid)
+    until("the query is under way", lambda: cpu_s(process.pid) > before + 1)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert b"Traceback" not in said
     assert list(tmp_path.iterdir()) == []

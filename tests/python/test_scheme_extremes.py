@@ -1,16 +1,17 @@
 """Every time that a scheme takes, at zero: the run ends, or the scenario is refused with the least possible value."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-import weft
+import weft as package
 
 LEAST = "0 s"
 TIMED = [
-    (entry["name"], param["name"]) for entry in weft.schemes() for param in entry["params"] if param["kind"] == "a time"
+    (entry["name"], param["name"])
+    for entry in package.schemes()
+    for param in entry["params"]
+    if param["kind"] == "a time"
 ]
 
 
@@ -46,21 +47,20 @@ limit = "20 ms"
 
 
 @pytest.mark.parametrize(("scheme", "key"), TIMED)
-def test_a_time_of_zero_is_refused_or_the_run_ends(scheme, key, tmp_path):
+def test_a_time_of_zero_is_refused_or_the_run_ends(scheme, key, tmp_path, weft):
     path = tmp_path / "scenario.toml"
     path.write_text(scenario(scheme, key))
-    command = [sys.executable, "-m", "weft", "run", str(path), "-o", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode == 0:
-        (run,) = weft.Results(tmp_path / "out").summaries()
+    done = weft("run", path, "-o", tmp_path / "out")
+    if done.exit_code == 0:
+        (run,) = package.Results(tmp_path / "out").summaries()
         assert run["counters"]["flows_started"] == 8
     else:
-        assert done.returncode == 2
-        assert key in done.stderr.partition("\n")[0]
-        assert "expected" in done.stderr
+        assert done.exit_code == 2
+        assert key in done.output.partition("\n")[0]
+        assert "expected" in done.output
         assert not (tmp_path / "out").exists()
 
 
 def test_probes_of_hermes_without_a_pause_are_refused(tmp_path):
-    with pytest.raises(weft.ScenarioError, match="`probe` cannot be 0 s"):
-        weft.Scenario.from_text(scenario("hermes", "probe"), "hermes.toml").check()
+    with pytest.raises(package.ScenarioError, match="`probe` cannot be 0 s"):
+        package.Scenario.from_text(scenario("hermes", "probe"), "hermes.toml").check()

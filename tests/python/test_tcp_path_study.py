@@ -276,6 +276,16 @@ def test_what_is_over_time_settles_when_the_fast_ones_are_over():
     assert points[0][1] > 2 * points[-1][1]
 
 
+def test_every_part_of_the_study_runs(tmp_path, monkeypatch):
+    monkeypatch.setitem(scenarios.EXTENTS, Size.quick, scenarios.Extent(1, 0.02, 1, 0.02, (0.4,), (4,)))
+    short = [dataclasses.replace(setup, seconds=0.02) for setup in scenarios.setups(Size.quick)]
+    monkeypatch.setattr(scenarios, "setups", lambda size: short)
+    outcome = TcpPath().run(tmp_path / "study", Size.quick, jobs=2)
+    assert [r.id for r in outcome.rows] == ROWS
+    assert "would take about" in outcome.remarks[0]
+
+
+@pytest.mark.long
 def test_the_study_runs_and_draws(tmp_path, monkeypatch):
     small = scenarios.Extent(2, 0.06, 2, 0.05, (0.4,), (4,))
     monkeypatch.setitem(scenarios.EXTENTS, Size.quick, small)

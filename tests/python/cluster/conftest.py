@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -56,12 +57,11 @@ def scenario(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def local(tmp_path: Path) -> Callable[[Path], Path]:
-    """Runs a scenario in this process; the result directory."""
+def local(made_once) -> Callable[[Path], Path]:
+    """Runs a scenario in this process, the same one once; the result directory, not to be changed."""
 
     def run(scenario: Path) -> Path:
-        directory = tmp_path / "local"
-        Scenario.from_file(scenario).run(directory, jobs=2)
-        return directory
+        name = f"local-{hashlib.sha256(scenario.read_bytes()).hexdigest()}"
+        return made_once(name, lambda directory: Scenario.from_file(scenario).run(directory, jobs=2))
 
     return run

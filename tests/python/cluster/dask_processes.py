@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benches.waiting import PATIENCE_S, until
 from weft.aggregates import FOLDER
 
-PATIENCE = 60.0
-"""Seconds that a state may take on a busy machine."""
-TRIES = 1000
-"""Looks at a directory that changes."""
 WEFT = (sys.executable, "-m", "weft")
 """How to call the command."""
 LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
 """Options for all ports; Dask opens one for HTTP even without its dashboard."""
-
-
-def until(state: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
-    """Wait for a state."""
-    end = time.monotonic() + seconds
-    while not state():
-        assert time.monotonic() < end, f"waited {seconds} s for {what}"
-        time.sleep(0.02)
 
 
 class Process:
@@ -48,7 +37,7 @@ class Process:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.popen.pid, number)
 
-    def wait(self, seconds: float = PATIENCE) -> int:
+    def wait(self, seconds: float = PATIENCE_S) -> int:
         """The exit code."""
         return self.popen.wait(seconds)
 
@@ -86,12 +75,10 @@ class Worker(Process):
         self.scratch = directory / "scratch"
         super().__init__(command, directory / "log")
 
-    def files(self, pattern: str) -> list[Path]:
-        """Files of sweeps in the scratch directory."""
-        for _ in range(TRIES):
-            with contextlib.suppress(FileNotFoundError):  # A directory was removed at this moment.
-                return list(self.scratch.glob(f"**/weft-*/{pattern}"))
-        raise AssertionError(f"directories in {self.scratch} were removed at each of {TRIES} looks")
+    def files(self, pattern: str) -> list[str]:
+        """Files of sweeps in the scratch directory, some of which may be removed at this moment."""
+        # `Path.glob` fails if a directory is removed meanwhile.
+        return glob.glob(f"**/weft-*/{pattern}", root_dir=self.scratch, recursive=True, include_hidden=True)  # noqa: PTH207
 
     @property
     def is_running(self) -> bool:
@@ -113,7 +100,7 @@ class Dask:
         self.workers: list[Worker] = []
         options = [*LOOPBACK, "--port", "0", "--scheduler-file", str(self.file)]
         self.scheduler = Process([*_python("dask_scheduler"), *options], directory / "scheduler.log")
-        until(lambda: self.file.exists() and self.file.read_text().endswith("}"), "the scheduler")
+        until("the scheduler", lambda: self.file.exists() and self.file.read_text().endswith("}"))
         self.address = json.loads(self.file.read_text())["address"]
 
     def worker(self, name: str, *options: str, wrapped: tuple[str, ...] = (), nanny: bool = False) -> Worker:
@@ -130,7 +117,7 @@ class Dask:
     def joined(self, *workers: Worker) -> None:
         """Wait until workers have joined."""
         for worker in workers:
-            until(lambda worker=worker: "Registered to:" in worker.text, f"{worker.name} to join")
+            until(f"{worker.name} joins", lambda worker=worker: "Registered to:" in worker.text)
 
     def leave(self) -> None:
         """End all workers."""
@@ -155,15 +142,15 @@ class Run(Process):
         command = [*weft, "run", str(scenario), "-o", str(out), "--dask", dask]
         super().__init__([*command, *map(str, options)], out.with_suffix(".log"))
 
-    def wait(self, seconds: float = PATIENCE) -> int:
+    def wait(self, seconds: float = PATIENCE_S) -> int:
         """The exit code; there must be no traceback, and no warning of Dask's."""
         code = super().wait(seconds)
         assert not re.search("Traceback|[a-z]Warning", self.text), self.text
         return code
 
-    def until(self, state: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
+    def until(self, what: str, state: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
         """Wait for a state during the run."""
-        until(lambda: state() or self.popen.poll() is not None, what, seconds)
+        until(what, lambda: state() or self.popen.poll() is not None, state=lambda: self.text, patience_s=patience_s)
         assert state(), f"ended before {what}: {self.text}"
 
 

@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +17,8 @@ from typing import Any
 import pytest
 from distributed import Client
 
-from dask_processes import PATIENCE, Run, results, until
+from benches.waiting import PATIENCE_S, until
+from dask_processes import Run, results
 from scripts.install_editable import write_launcher
 from weft import __version__
 from weft.cluster.connection import Cluster
@@ -66,28 +66,28 @@ def test_input_files_travel_once_to_each_worker_by_the_hash_of_their_contents(da
     worker = dask.worker("w1")
     run = Run(file, tmp_path / "out", dask.address)
     kept = hashlib.sha256(sizes.read_bytes()).hexdigest()
-    run.until(lambda: worker.files(f"inputs/{kept}"), "the input file")
+    run.until("the input file", lambda: worker.files(f"inputs/{kept}"))
     assert run.wait() == 0, run.text
     assert results(tmp_path / "out") == results(local(file))
     with Client(dask.address) as client:
         events = [said for topic in client.get_events().values() for _, said in topic]
     asked = [said for said in events if isinstance(said, dict) and said.get("need") == kept]
     assert len(asked) == 1
-    until(lambda: worker.is_clean, "the worker to remove its files")
+    until("the worker to remove its files", lambda: worker.is_clean)
 
 
 def test_four_workers_of_which_two_are_killed_give_the_bytes_of_one_machine(dask, scenario, local, tmp_path):
-    file, out = scenario(duration=SLOW, seeds=4), tmp_path / "out"
+    file, out = scenario(duration=SLOW, seeds=3), tmp_path / "out"
     workers = [dask.worker(f"w{number}") for number in range(4)]
     dask.joined(*workers)
     run = Run(file, out, str(dask.file))
     for worker in workers[:2]:
-        run.until(lambda worker=worker: worker.is_running, f"a run on {worker.name}")
+        run.until(f"a run on {worker.name}", lambda worker=worker: worker.is_running)
         worker.kill()
     assert run.wait() == 0, run.text
     assert "has left: others repeat its unfinished runs" in run.text
     assert results(out) == results(local(file))
-    until(lambda: all(worker.is_clean for worker in workers[2:]), "the workers to remove their files")
+    until("the workers to remove their files", lambda: all(worker.is_clean for worker in workers[2:]))
 
 
 def large(file: Path) -> Path:
@@ -101,9 +101,9 @@ def test_a_run_is_repeated_if_its_worker_dies_before_its_result_is_fetched(dask,
     first, second = dask.worker("first"), dask.worker("second")
     dask.joined(first, second)
     run = Run(file, out, dask.address)
-    run.until(lambda: first.is_running and second.is_running, "runs")
+    run.until("runs", lambda: first.is_running and second.is_running)
     run.signal(signal.SIGSTOP)
-    until(lambda: not first.is_running, "the end of a run")
+    until("the end of a run", lambda: not first.is_running)
     first.kill()
     run.signal(signal.SIGCONT)
     assert run.wait() == 0, run.text
@@ -118,12 +118,14 @@ def preload(directory: Path, code: str) -> tuple[str, str]:
 
 
 def test_a_run_is_repeated_if_its_worker_dies_while_its_result_is_fetched(dask, scenario, local, tmp_path):
-    file, out = large(scenario(duration='"100 ms"', seeds=1)), tmp_path / "out"
-    slow = "import time\nfrom weft.cluster.host import Host\nread = Host.read\n"
-    slow += "Host.read = lambda *given: time.sleep(1) or read(*given)\n"
-    worker = dask.worker("first", *preload(tmp_path, slow))
+    file, out = scenario(duration='"100 ms"', seeds=1), tmp_path / "out"
+    # Hands out the first file only, of a result that it takes for a large one.
+    stuck = "import itertools, threading\nfrom weft.cluster import host\n"
+    stuck += "host.INLINE, read, pieces = 0, host.Host.read, itertools.count()\n"
+    stuck += "host.Host.read = lambda *given: (next(pieces) and threading.Event().wait()) or read(*given)\n"
+    worker = dask.worker("first", *preload(tmp_path, stuck))
     run = Run(file, out, dask.address)
-    run.until(lambda: list(out.glob("runs/.*.partial/*")), "the first piece of a result")
+    run.until("the first piece of a result", lambda: list(out.glob("runs/.*.partial/*")))
     worker.kill()
     assert list(out.glob("runs/[!.]*")) == []
     dask.worker("second")
@@ -134,20 +136,20 @@ def test_a_run_is_repeated_if_its_worker_dies_while_its_result_is_fetched(dask, 
 def test_after_a_dead_scheduler_the_error_says_so_and_another_run_completes_the_directory(
     own_dask, scenario, local, weft, tmp_path
 ):
-    file, out = scenario(duration=SLOW, seeds=4), tmp_path / "out"
+    file, out = scenario(duration=SLOW, seeds=3), tmp_path / "out"
     workers = [own_dask.worker("w1"), own_dask.worker("w2")]
     run = Run(file, out, own_dask.address)
-    run.until(lambda: len(list(out.glob("runs/*/summary.json"))) >= 2, "two results")
+    run.until("two results", lambda: len(list(out.glob("runs/*/summary.json"))) >= 2)
     own_dask.scheduler.kill()
     assert run.wait() == 1
     assert f"lost the connection to the scheduler at {own_dask.address}" in run.text
-    assert "of 8 runs finished and readable in" in run.text
+    assert "of 6 runs finished and readable in" in run.text
     assert "weft run" in run.text
     for worker in workers:
         worker.wait()
         assert worker.is_clean
     there = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/summary.json")}
-    assert 2 <= len(there) < 8
+    assert 2 <= len(there) < 6
     done = weft("run", file, "-o", out)
     assert done.exit_code == 0, done.output
     assert {path: path.stat().st_mtime_ns for path in there} == there
@@ -172,9 +174,9 @@ def test_a_worker_of_another_version_is_refused_by_name_and_does_no_run(dask, sc
     new = dask.worker("new")
     dask.joined(new)
     run = Run(file, out, dask.address)
-    run.until(lambda: new.is_running, "a run")
+    run.until("a run", lambda: new.is_running)
     later = dask.worker("later", *preload(tmp_path, OTHER_VERSION))
-    run.until(lambda: "worker later (tcp://" in run.text, "the refusal")
+    run.until("the refusal", lambda: "worker later (tcp://" in run.text)
     assert run.wait() == 0, run.text
     assert "worker old (tcp://" in run.text
     assert run.text.count(refused) == 2
@@ -213,14 +215,12 @@ def test_ctrl_c_stops_the_workers_runs_and_keeps_finished_ones(dask, scenario, t
     worker = dask.worker("w1")
     dask.joined(worker)
     run = Run(file, out, dask.address)
-    run.until(lambda: worker.is_running, "a run")
+    run.until("a run", lambda: worker.is_running)
     run.signal(signal.SIGINT)
-    asked = time.monotonic()
     assert run.wait() == 130
     assert "Stopped: 0 of 2 runs finished" in run.text
     assert f"--dask {dask.address}" in run.text
-    until(lambda: worker.is_clean, "the worker to stop", 10)
-    assert time.monotonic() - asked < 10
+    until("the worker to stop", lambda: worker.is_clean)
     assert results(out).keys() == {"scenario.toml", "sweep.json"}
 
 
@@ -233,11 +233,11 @@ def test_ctrl_c_stops_a_program_that_uses_polars(dask, scenario, tmp_path):
         f"    weft.Scenario.from_file({str(file)!r}).run({str(tmp_path / 'out')!r}, cluster=cluster)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
-    until(lambda: worker.is_running, "a run")
+    until("a run", lambda: worker.is_running)
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=20)[1]
     assert process.returncode != 0 and said.endswith("KeyboardInterrupt\n"), said
-    until(lambda: worker.is_clean, "the worker to stop", 10)
+    until("the worker to stop", lambda: worker.is_clean)
 
 
 def test_progress_of_a_run_is_dropped_after_its_end():
@@ -260,12 +260,12 @@ def test_ctrl_c_ends_the_workers_of_this_machine(scenario, tmp_path, monkeypatch
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     out = tmp_path / "out"
     run = Run(scenario(duration='"30 s"', seeds=1), out, "local:1")
-    run.until(lambda: list(tmp_path.glob("weft-*/**/.result.*.partial")), "a run")
+    run.until("a run", lambda: list(tmp_path.glob("weft-*/**/.result.*.partial")))
     run.signal(signal.SIGINT)
     assert run.wait() == 130
     assert "Stopped: 0 of 2 runs finished" in run.text
-    until(lambda: not list(tmp_path.glob("weft-*")), "the scratch directory to be removed", 10)
-    until(lambda: not run.alive, "the workers to end", 10)
+    until("the scratch directory to be removed", lambda: not list(tmp_path.glob("weft-*")))
+    until("the workers to end", lambda: not run.alive)
 
 
 def test_a_command_that_is_killed_leaves_no_run_and_no_file_on_a_worker(dask, scenario, tmp_path):
@@ -274,10 +274,10 @@ def test_a_command_that_is_killed_leaves_no_run_and_no_file_on_a_worker(dask, sc
     worker = dask.worker("w1", *preload(tmp_path, "from weft.cluster import host\n\nhost._IDLE_SECONDS = 1\n"))
     dask.joined(worker)
     run = Run(file, out, dask.address)
-    run.until(lambda: worker.is_running, "a run")
+    run.until("a run", lambda: worker.is_running)
     assert worker.files("inputs/*")
     run.kill()
-    until(lambda: worker.is_clean, "the worker to stop and to remove its files")
+    until("the worker to stop and to remove its files", lambda: worker.is_clean)
 
 
 def test_a_run_that_kills_every_worker_fails_with_a_reason(dask, scenario, weft, tmp_path):
@@ -306,13 +306,11 @@ def test_an_address_without_a_scheduler_is_a_clear_error_and_nothing_is_written(
     address, said, scenario, weft, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    begun = time.monotonic()
     done = weft("run", scenario(), "-o", "out", "--dask", address)
     assert done.exit_code == 2
     assert f"error: {said}" in done.output
     assert "try: " in done.output
     assert not Path("out").exists()
-    assert time.monotonic() - begun < 40
 
 
 def test_without_dask_the_error_names_what_to_install(scenario, tmp_path):
@@ -339,15 +337,16 @@ def peak(pid: int) -> int:
     return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM"))
 
 
+@pytest.mark.long
 def test_a_large_result_is_never_in_memory_as_a_whole(dask, scenario, tmp_path):
     file, out = large(scenario(duration='"1 s"', seeds=1)), tmp_path / "out"
     worker = dask.worker("w1")
     run = Run(file, out, dask.address)
-    run.until(lambda: worker.is_running, "a run")
+    run.until("a run", lambda: worker.is_running)
     pids = [worker.popen.pid, run.popen.pid, dask.scheduler.popen.pid]
     before = [peak(pid) for pid in pids]
     # Parquet files are written slowly by libraries that are not optimized.
-    run.until(lambda: list(out.glob("runs/[!.]*")), "a result", 4 * PATIENCE)
+    run.until("a result", lambda: list(out.glob("runs/[!.]*")), patience_s=4 * PATIENCE_S)
     after = [peak(pid) for pid in pids]
     size = sum(len(content) for name, content in results(out).items() if name.startswith("runs/"))
     run.kill()

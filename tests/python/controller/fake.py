@@ -8,6 +8,7 @@ import struct
 from collections import defaultdict
 from contextlib import asynccontextmanager
 
+from benches.waiting import until_async
 from weft.controller.address import Address
 from weft.controller.service import Service
 from weft.controller.settings import Settings
@@ -17,7 +18,6 @@ FRAME = bytes.fromhex("020000000002 020000000001 0800") + bytes(60)
 HELLO, ERROR, ECHO, ECHO_REPLY, FEATURES, SET_CONFIG, PACKET_OUT, FLOW_MOD = 0, 1, 2, 3, 5, 9, 13, 14
 MULTIPART, BARRIER, ROLE = 18, 20, 24
 PACKET_IN, FLOW_REMOVED, BARRIER_REPLY = 10, 11, 21
-PATIENCE_S = 5.0
 
 
 OWN = 0x5745_0000_0000_0009
@@ -119,6 +119,7 @@ class Core:
 
     def show(self, what, limit=1000):
         """A snapshot with one switch."""
+        self.told.append(("show", what))
         rows = {"switches": [{"dpid": 1, "name": "s1", "up": True, "ports": [], "stations": 0}]}.get(what, [])
         return json.dumps({what: rows[:limit], "total": len(rows), "differences": self.differences})
 
@@ -267,11 +268,9 @@ class Running:
         return switch
 
 
-async def until(condition, patience_s=PATIENCE_S):
-    """Wait until a condition holds."""
-    async with asyncio.timeout(patience_s):
-        while not condition():
-            await asyncio.sleep(0.005)
+async def until(condition):
+    """Wait for the state in the line that calls this."""
+    await until_async("what the test waits for", condition)
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import socket
 import subprocess
@@ -9,6 +10,7 @@ import threading
 import time
 
 from benches.controller.lab import Connected, run_in
+from benches.waiting import paced
 from jails import sh
 from weft.emulation.namespace import entered
 
@@ -89,9 +91,10 @@ class Trickle(Connected):
 
     def _send(self):
         self.here.settimeout(60)
-        while not self._done.is_set():
+        for _ in paced(0.05):
+            if self._done.is_set():
+                return
             self.here.sendall(bytes(5000))
-            time.sleep(0.05)
 
     def _receive(self):
         self.there.settimeout(60)
@@ -144,9 +147,8 @@ class Liar:
             sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
         with sender:
             sender.bind(("liar0", 0))
-            for frame in frames:
+            for _, frame in zip(paced(0.1), frames, strict=False):
                 sender.send(frame)
-                time.sleep(0.1)
 
 
 class Hearing:
@@ -157,20 +159,21 @@ class Hearing:
         with entered(net.namespaces["b"]):
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
         self._socket.bind((net.interface("b"), 3))
-        self._socket.settimeout(0.2)
+        self._socket.setblocking(False)
         self.frames = []
 
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        time.sleep(0.5)
-        with self._socket:
-            while True:
-                try:
-                    frame = self._socket.recv(2000)
-                except TimeoutError:
-                    return
+    def look(self):
+        """Read what has come; returns all `frames`."""
+        with contextlib.suppress(BlockingIOError):
+            while frame := self._socket.recv(2000):
                 kind = frame[12:14].hex()
                 if kind == "0806" or (kind == "86dd" and frame[20] == 58 and frame[54] == 136):
                     self.frames.append(frame)
+        return self.frames
+
+    def __exit__(self, *_):
+        with self._socket:
+            self.look()

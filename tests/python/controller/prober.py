@@ -16,7 +16,7 @@ from weft.emulation.namespace import entered
 MARK = b"weft probe "
 """The first bytes of a probe's payload; its subflow and number follow."""
 _ETH_P_IP = 0x0800
-_LAST_S = 1.5
+_LAST_S = 10.0
 """Time after the last probe until probes in transit count as lost."""
 
 
@@ -57,7 +57,7 @@ class Prober:
                 self.selector.register(opened(device), selectors.EVENT_READ, name)
         count = len(self.heads)
         self.sent: list[list[float]] = [[] for _ in range(count)]
-        self.arrived: list[list[tuple[int, float]]] = [[] for _ in range(count)]
+        self.arrived: list[list[int]] = [[] for _ in range(count)]
         self.through: list[set[str]] = [set() for _ in range(count)]
         self.began = time.monotonic()
 
@@ -70,10 +70,12 @@ class Prober:
                 own.send(head_ + payload)
                 times.append(time.monotonic() - self.began)
 
-    def look(self, wait_s: float) -> None:
-        """Receive for this long."""
-        end = time.monotonic() + wait_s
-        while (left := end - time.monotonic()) > 0:
+    def finish(self) -> None:
+        """Receive what is in transit."""
+        end = time.monotonic() + _LAST_S
+        while any(len(sent) > len(set(came)) for sent, came in zip(self.sent, self.arrived, strict=True)):
+            if (left := end - time.monotonic()) <= 0:
+                return
             for key, _ in self.selector.select(left):
                 self.take(key.fileobj, key.data)
 
@@ -90,28 +92,34 @@ class Prober:
                 continue
             number, probe = struct.unpack_from("!II", frame, place + len(MARK))
             if middle is None:
-                self.arrived[number].append((probe, time.monotonic() - self.began))
+                self.arrived[number].append(probe)
             else:
                 self.through[number].add(middle)
 
 
 def main() -> None:
-    """Probe until a line arrives on stdin; print the observations."""
+    """Probe until `stop` arrives on stdin; print the observations. A number asks for `sent` after so many rounds."""
     told = json.loads(sys.argv[1])
     prober = Prober(told)
-    prober.selector.register(sys.stdin, selectors.EVENT_READ, "stop")
+    prober.selector.register(sys.stdin, selectors.EVENT_READ)
     print("probing", flush=True)
-    due, stopped = time.monotonic(), False
+    due, stopped, rounds, goal = time.monotonic(), False, 0, -1
     while not stopped:
         prober.send()
+        rounds += 1
+        if rounds == goal:
+            print("sent", flush=True)
         due = max(due + told["every_s"], time.monotonic() - told["every_s"])
         while not stopped and (left := due - time.monotonic()) > 0:
             for key, _ in prober.selector.select(left):
-                stopped |= key.data == "stop"
-                if key.data != "stop":
+                if key.fileobj is not sys.stdin:
                     prober.take(key.fileobj, key.data)
+                elif (line := sys.stdin.readline().strip()) == "stop":
+                    stopped = True
+                else:
+                    goal = rounds + int(line)
     prober.selector.unregister(sys.stdin)
-    prober.look(_LAST_S)
+    prober.finish()
     through = [sorted(names) for names in prober.through]
     print(json.dumps({"sent": prober.sent, "arrived": prober.arrived, "through": through}))
 

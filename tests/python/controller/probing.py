@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from benches.controller.lab import MIDDLE, interface
+from benches.waiting import PATIENCE_S
 
 EVERY_S = 0.02
 """Interval between probes, per subflow and direction."""
@@ -25,7 +26,6 @@ class Probing:
         sent: Number of probes sent.
         lost: Number of lost probes, by subflow.
         copies: Number of probes that arrived more than once.
-        latest_s: The longest time from sending a probe to its arrival, by subflow.
         middles: The middle switches that the probes of each subflow passed.
     """
 
@@ -50,17 +50,20 @@ class Probing:
         self._process.stdout.readline()
         return self
 
+    def more(self, rounds):
+        """Wait until every subflow has been probed this often again."""
+        self._process.stdin.write(f"{rounds}\n")
+        self._process.stdin.flush()
+        assert self._process.stdout.readline() == "sent\n"
+
     def __exit__(self, *_):
-        seen = json.loads(self._process.communicate("stop\n", timeout=60)[0])
+        seen = json.loads(self._process.communicate("stop\n", timeout=PATIENCE_S)[0])
         self.sent = sum(len(times) for times in seen["sent"])
-        self.copies, self.lost, self.latest_s = 0, {}, {}
+        self.copies, self.lost = 0, {}
         for number, (sent, arrived) in enumerate(zip(seen["sent"], seen["arrived"], strict=True)):
-            first = {}
-            for probe, at in arrived:
-                self.copies += probe in first
-                first.setdefault(probe, at)
-            self.lost[number] = [round(at, 2) for probe, at in enumerate(sent) if probe not in first]
-            self.latest_s[number] = max((at - sent[probe] for probe, at in first.items()), default=0.0)
+            self.copies += len(arrived) - len(set(arrived))
+            came = set(arrived)
+            self.lost[number] = [round(at, 2) for probe, at in enumerate(sent) if probe not in came]
         self.middles = {number: sorted(through) for number, through in enumerate(seen["through"])}
 
     @property
@@ -75,7 +78,6 @@ class Probing:
             "losses": self.losses,
             "lost": {number: times for number, times in self.lost.items() if times},
             "copies": self.copies,
-            "latest_s": max(self.latest_s.values()),
             "middles": sorted({name for through in self.middles.values() for name in through}),
             "strays": sum(len(through) != 1 for through in self.middles.values()),
         }

@@ -10,6 +10,8 @@ import threading
 import time
 from pathlib import Path
 
+from benches.waiting import paced
+
 
 def main() -> None:
     """Send the frames of a file repeatedly at a fixed rate until a line arrives on stdin; print how many were sent."""
@@ -24,7 +26,9 @@ def main() -> None:
     stop = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.readline(), stop.set()), daemon=True).start()
     sent, began = 0, time.monotonic()
-    while not stop.is_set():
+    for _ in paced(0.0005):
+        if stop.is_set():
+            break
         due = int((time.monotonic() - began) * rate)
         # No catching up after a delay: the rate never exceeds the requested one.
         if due - sent > rate // 20:
@@ -34,7 +38,6 @@ def main() -> None:
             with contextlib.suppress(OSError):
                 raw.send(made[sent % len(made)])
             sent += 1
-        time.sleep(0.0005)
     print(sent)
 
 

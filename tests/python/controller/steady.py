@@ -8,9 +8,10 @@ import re
 import socket
 import subprocess
 import threading
-import time
 
-from benches.controller.lab import FABRIC, MIDDLE, PORT, Connected, Controller, network, pings, until
+from benches.controller.lab import FABRIC, LINKS, MIDDLE, PORT, Connected, Controller, network, pings, until
+
+OF_NO_USE = "priority=7,ip,nw_dst=192.0.2.1"
 
 
 @contextlib.contextmanager
@@ -33,7 +34,7 @@ def steady(controller=None, controllers=(PORT,)):
         with Connected(net):
             until("four subflows have four paths", lambda: controller.middles() == list(MIDDLE))
             # Rules for the handshake's segments are replaced once the path is complete.
-            time.sleep(1)
+            calm(controller)
             yield controller, net
 
 
@@ -43,14 +44,15 @@ class Relay:
     def __init__(self, port, to):
         """Listen on a loopback port, and forward to another."""
         self._to = to
-        self._lost = threading.Event()
+        self._passing = threading.Event()
+        self._passing.set()
         self._pairs = []
         self._listening = socket.create_server(("127.0.0.1", port), backlog=50)
         threading.Thread(target=self._accept, daemon=True).start()
 
     def lose(self):
         """Forward nothing from now on, without closing either side."""
-        self._lost.set()
+        self._passing.clear()
 
     def find(self):
         """Forward new connections again; close the old ones."""
@@ -59,12 +61,12 @@ class Relay:
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
             one.close()
-        self._lost.clear()
+        self._passing.set()
 
     def _accept(self):
         while True:
             here = self._listening.accept()[0]
-            if self._lost.is_set():
+            if not self._passing.is_set():
                 self._pairs.append(here)
                 continue
             try:
@@ -79,8 +81,7 @@ class Relay:
     def _carry(self, source, target):
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
-                while self._lost.is_set():
-                    time.sleep(0.05)
+                self._passing.wait()
                 target.sendall(data)
         for one in (source, target):
             with contextlib.suppress(OSError):
@@ -112,12 +113,46 @@ class Pinging:
         assert max(came) > self.sent - 20, said[-2000:]
 
 
+def calm(controller):
+    """Wait until all changes that a controller has sent are confirmed."""
+    until("no change is under way", lambda: controller.counter("transactions_now") == 0)
+
+
+def unsteered(net):
+    """Wait until no switch has a controller."""
+    until("no switch has a controller", lambda: not any(map(net.switch.connected, net.dpids)))
+
+
+def leave_behind(net):
+    """Add a rule of Weft's that is of no use to every switch."""
+    for switch in net.dpids:
+        cookie = re.search(r"cookie=0x[0-9a-f]+", rules(net, switch)[0])[0]
+        net.switch.add_rules(switch, [f"{cookie},{OF_NO_USE},actions=drop"])
+
+
+def swept(net):
+    """Wait until a controller has removed all rules that it found and that are of no use."""
+    until("rules of no use are removed", lambda: not any(OF_NO_USE in str(rules(net, switch)) for switch in net.dpids))
+
+
+def looked(controller):
+    """Wait until a controller has looked at all links more often than misses make a link count as lost."""
+    sent = controller.counter("lldp_sent")
+    until("links are looked at", lambda: controller.counter("lldp_sent") > sent + 6 * LINKS)
+
+
+def _dumped(switch, *options):
+    command = ["ovs-ofctl", "-O", "OpenFlow13", *options, "dump-flows", f"unix:/run/openvswitch/{switch}.mgmt"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [line.strip() for line in said.splitlines() if "actions=" in line]
+
+
 def rules(net, switch):
     """The rules of a switch, each as its priority, match and actions; counters and times are left out."""
-    said = subprocess.run(
-        ["ovs-ofctl", "-O", "OpenFlow13", "--no-stats", "dump-flows", f"unix:/run/openvswitch/{switch}.mgmt"],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    return sorted(line.strip() for line in said.splitlines() if "actions=" in line)
+    return sorted(_dumped(switch, "--no-stats"))
+
+
+def counted(net, switch, wanted):
+    """The packets of the rules of a switch with a text, by match."""
+    lines = [line for line in _dumped(switch) if wanted in line]
+    return {re.search(r"priority=\S+", line)[0]: int(re.search(r"n_packets=(\d+)", line)[1]) for line in lines}

@@ -7,11 +7,11 @@ import signal
 import socket
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
+from benches.waiting import until
 from fake import Core
 from test_settings import RING
 from weft import _weft
@@ -74,10 +74,8 @@ def test_it_runs_until_ctrl_c_and_can_be_asked_meanwhile(weft, core, tmp_path):
     seen = []
 
     def stop():
-        until = time.monotonic() + 10
-        while not path.exists() and time.monotonic() < until:
-            time.sleep(0.02)
         try:
+            until("the control socket", path.exists)
             seen.append(client.ask(path, "status", 1))
         finally:
             os.kill(os.getpid(), signal.SIGINT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-STALL_S = 2.0
+STALL_S = 8.0
 """A busy machine may delay a segment; failed address resolution delays it by ten seconds or more."""
 
 
@@ -22,25 +22,25 @@ def test_hosts_of_a_switch_without_its_management_connection_go_on_finding_each_
             ask_often(net)
             pings(net)
             with Trickle(net) as trickle, Talking(net) as talking:
-                # Long enough for every host to have asked from each of its addresses.
-                time.sleep(10)
+                asks = lambda: {(one, kind): sum(counted(net, one, f"priority=22000,{kind}").values())
+                                for one in ("s1", "s2") for kind in ("arp", "icmp6")}
+                until("hosts ask by rules", lambda: all(asks().values()), state=asks)
                 before = controller.show("status")["counters"]
-                known = [rule for one in ("s1", "s2") for rule in rules(net, one) if "priority=22000" in rule]
                 relay.lose()
-                time.sleep(20)
-                gone = "switch s1 disconnected" in controller.log()
+                until("s1 is given up", lambda: "switch s1 disconnected" in controller.log())
+                known = asks()
+                more = lambda: all(now >= known[key] + 10 for key, now in asks().items())
+                until("hosts have asked ten times more", more, state=asks)
                 relay.find()
                 until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 3)
-                time.sleep(2)
+                looked(controller)
             after = controller.show("status")["counters"]
             changed = {name: after[name] - before[name] for name in ("rules_stale", "flows_moved", "flows_cut")}
-            tell(gone=gone, sent=talking.sent, lost=talking.lost, stall=trickle.stall_s, changed=changed,
-                 known=known, counters=after, log=controller.log())
+            tell(sent=talking.sent, lost=talking.lost, stall=trickle.stall_s, changed=changed,
+                 known=str(known), counters=after, log=controller.log())
         """,
-        limit_s=120,
     )
-    assert seen["gone"], seen["log"]
-    assert min(seen["sent"].values()) > 100, seen["sent"]
+    assert min(seen["sent"].values()) > 25, seen["sent"]
     assert seen["lost"] == {key: [] for key in seen["sent"]}, (seen["known"], seen["counters"], seen["log"])
     assert seen["stall"] < STALL_S, seen["log"]
     assert seen["changed"] == dict.fromkeys(seen["changed"], 0), seen["log"]
@@ -72,17 +72,21 @@ def test_a_host_that_has_rules_for_its_own_address_cannot_claim_anothers(lab):
             ]
             with Hearing(net) as honest:
                 liar.say(true)
+                until("announcements reach b", lambda: set(true) <= set(honest.look()), state=lambda: honest.frames)
             own = [rule for rule in rules(net, "s1") if "priority=22000" in rule and liar.MAC in rule]
             with Hearing(net) as heard:
                 # Once: when its owner does not defend it in time, an address is the liar's.
                 liar.say(false)
+                refuted = lambda: (controller.counter("addresses_disputed"), controller.counter("addresses_forged"))
+                until("the claims are refuted", lambda: refuted() == (3, 2), state=refuted)
+                # What was let through before it has reached b as well.
+                until("b answers the liar", lambda: liar.ping(net.address("b")) == 3)
             counters = controller.show("status")["counters"]
             of_liar = lambda frames: [frame.hex() for frame in frames if frame[6:12].hex() == "026666666666"]
             tell(six=six, known=known, true=[frame.hex() for frame in true], honest=of_liar(honest.frames),
                  false=[frame.hex() for frame in false], heard=of_liar(heard.frames), own=own,
                  counters=counters, log=controller.log())
         """,
-        limit_s=90,
     )
     assert (seen["six"], seen["known"]) == (3, [5, 5]), seen["log"]
     # Announcements of its own address are forwarded by rules.

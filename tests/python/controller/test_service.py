@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import logging
 import re
 import struct
@@ -18,6 +18,7 @@ from fake import (
     HEADER,
     MULTIPART,
     OWN,
+    PACKET_OUT,
     ROLE,
     SET_CONFIG,
     opened,
@@ -69,10 +70,16 @@ async def test_a_rule_that_somebody_adds_at_run_time_is_reported_once_and_again_
         assert network.service.counts["foreign_rules"] == 4
         # If there are none, two short answers suffice.
         switch.cookies = (OWN,)
-        await asyncio.sleep(0.1)
+
+        def kinds():
+            return [struct.unpack_from("!H", body)[0] for body in switch.bodies(MULTIPART)]
+
+        # The look under way, and a whole one.
+        asked = kinds().count(2)
+        await until(lambda: kinds().count(2) >= asked + 4)
         switch.got.clear()
-        await asyncio.sleep(0.2)
-        assert {struct.unpack_from("!H", body)[0] for body in switch.bodies(MULTIPART)} == {2}
+        await until(lambda: len(kinds()) >= 6)
+        assert set(kinds()) == {2}
 
 
 async def test_what_the_core_has_for_switches_is_sent_to_those_that_can_be_steered(tmp_path):
@@ -98,9 +105,8 @@ async def test_messages_that_come_in_pieces_or_many_at_once_are_read_in_order(tm
         whole = HEADER.pack(4, ECHO, 12, 77) + b"echo"
         for message in (whole, whole):
             for byte in message:
-                one.writer.write(bytes([byte]))
-                await one.writer.drain()
-                await asyncio.sleep(0)
+                # As if each byte came in a segment of its own.
+                network.service.switches[1]._connection.data_received(bytes([byte]))
         for port in (1, 2):
             one.packet_in(port)
         one.writer.write(whole)
@@ -188,7 +194,9 @@ async def test_a_switch_that_another_controller_takes_over_is_left_alone(tmp_pat
         await until(lambda: network.core.calls("switch_down"))
         switch.error(1, 10, 100)
         switch.packet_in()
-        await asyncio.sleep(0.05)
+        # The reply shows that what was sent before the request has been read.
+        switch.send(ECHO, b"read")
+        await until(lambda: b"read" in switch.bodies(ECHO_REPLY))
         assert network.core.calls("packet_in") == []
         assert caplog.text.count("another controller has taken over switch 0000000000000001") == 1
         assert network.service.counts["switches_taken_over"] == 1
@@ -214,12 +222,12 @@ async def test_a_switch_that_connects_again_replaces_its_connection_if_that_does
 
 
 async def test_who_claims_the_datapath_id_of_a_switch_that_answers_is_refused(tmp_path, caplog):
-    async with running(tmp_path, answer_s=0.3) as network:
+    async with running(tmp_path) as network:
         first = await network.switch(1)
         second = await network.switch(1, (4, 5), ready=False)
         await until(lambda: not second.open)
         # Whatever the outcome of the claim, the switch continues unchanged.
-        await asyncio.sleep(0.5)
+        assert not network.service._rivals._claims
         first.port_status(2, up=False)
         await until(lambda: network.core.calls("port_changed"))
         assert first.open and not network.core.calls("switch_down")
@@ -234,24 +242,24 @@ async def test_who_claims_the_datapath_id_of_a_switch_that_answers_is_refused(tm
 
 
 async def test_a_claim_need_not_wait_when_the_connection_before_it_ends(tmp_path):
-    async with running(tmp_path, answer_s=10.0) as network:
+    async with running(tmp_path, answer_s=1e6) as network:
         first = await network.switch(1)
         first._answer = lambda *_: None
         await network.switch(1, (4, 5), ready=False)
-        await asyncio.sleep(0.1)
+        await until(lambda: network.service._rivals._claims)
         await first.close()
-        await until(lambda: len(network.core.calls("switch_up")) == 2, 2)
+        await until(lambda: len(network.core.calls("switch_up")) == 2)
+        assert not network.service._rivals._claims
 
 
 async def test_further_claims_to_a_datapath_id_do_not_make_the_first_one_wait_longer(tmp_path):
     async with running(tmp_path, answer_s=0.5) as network:
         first = await network.switch(1)
         first._answer = lambda *_: None
-        began = asyncio.get_running_loop().time()
         await network.switch(1, (4, 5), ready=False)
-        while len(network.core.calls("switch_up")) < 2 and asyncio.get_running_loop().time() < began + 4:
-            await network.switch(1, (6,), ready=False)
-            await asyncio.sleep(0.1)
+        while len(network.core.calls("switch_up")) < 2:
+            further = await network.switch(1, (6,), ready=False)
+            await until(lambda further=further: not further.open or len(network.core.calls("switch_up")) == 2)
         assert [ports for _, ports, _ in network.core.calls("switch_up")] == [[1, 2, 3], [4, 5]]
 
 
@@ -263,12 +271,13 @@ async def test_a_switch_that_is_not_ready_in_time_is_given_up_however_much_it_sa
     async with running(tmp_path, probe_s=5.0) as network:
         switch = await network.switch(1, ready=False)
         switch._answer = lambda *_: None
-        began = asyncio.get_running_loop().time()
-        while switch.open and asyncio.get_running_loop().time() - began < 5:
-            # Errors that answer no request: the switch is never silent.
+
+        def says_errors():
+            """Errors that answer no request: the switch is never silent."""
             switch.error(1, 1, 7)
-            await asyncio.sleep(0.05)
-        assert not switch.open
+            return not switch.open
+
+        await until(says_errors)
         assert not network.core.calls("switch_up")
 
 
@@ -305,32 +314,28 @@ async def test_one_address_has_so_many_connections_and_others_still_come_in(tmp_
         async def silent(address):
             return await opened(network.address, local_addr=(address, 0))
 
-        async def is_open(one):
-            try:
-                # The hello, then nothing, or end of stream.
-                await one[0].readexactly(16)
-                return await asyncio.wait_for(one[0].read(1), 0.3) != b""
-            except TimeoutError:
-                return True
-            except (asyncio.IncompleteReadError, ConnectionError):
-                return False
+        async def refused(count):
+            await until(lambda: network.service.counts["connections_refused"] == count)
 
         ready = await network.switch(1)
         waiting = [await silent("127.0.0.1") for _ in range(5)]
-        assert [await is_open(one) for one in waiting] == [True, True, True, False, False]
+        await refused(2)
+        assert len(network.service._connections) == 1 + 3
+        for reader, _ in waiting[3:]:
+            with contextlib.suppress(ConnectionError):
+                await reader.read()
         assert "more than 3 connections from 127.0.0.1 that are not ready" in caplog.text
         other = await silent("127.0.0.2")
-        assert await is_open(other)
+        await until(lambda: len(network.service._connections) == 1 + 3 + 1)
         for _, writer in (*waiting, other):
             writer.close()
         await until(lambda: len(network.service._connections) == 1)
         # Closed connections do not count, and ready ones count only as connections.
         more = [await network.switch(2 + number) for number in range(4)]
         assert ready.open and all(one.open for one in more)
-        sixth = await silent("127.0.0.1")
-        assert not await is_open(sixth)
-        sixth[1].close()
-        assert network.service.counts["connections_refused"] == 3
+        _, sixth = await silent("127.0.0.1")
+        await refused(3)
+        sixth.close()
 
 
 async def test_a_switch_that_speaks_tls_is_told_of(tmp_path, caplog):
@@ -338,9 +343,8 @@ async def test_a_switch_that_speaks_tls_is_told_of(tmp_path, caplog):
         reader, writer = await opened(network.address)
         # A client's hello, its record header first.
         writer.write(bytes.fromhex("160301"))
-        await asyncio.sleep(0.05)
-        writer.write(bytes.fromhex("0005010000010003"))
         await until(lambda: "speaks TLS" in caplog.text)
+        writer.write(bytes.fromhex("0005010000010003"))
         assert "--tls-key, --tls-cert and --tls-ca" in caplog.text
         assert "ovs-vsctl set-controller BRIDGE tcp:127.0.0.1:0" in caplog.text
         assert (await reader.read(100))[1:2] == b"\0", "a hello, then end of stream"
@@ -352,7 +356,7 @@ async def test_a_silent_switch_is_given_up(tmp_path):
     async with running(tmp_path, probe_s=1.0) as network:
         switch = await network.switch(1)
         switch._answer = lambda *_: None
-        await until(lambda: network.core.calls("switch_down"), 10)
+        await until(lambda: network.core.calls("switch_down"))
 
 
 async def test_what_a_switch_tells_of_ports_and_rules_reaches_the_core(tmp_path):
@@ -373,25 +377,23 @@ async def test_links_are_found_over_switches_and_lost_with_a_port(tmp_path):
     async with running(tmp_path) as network:
         one, two = await network.switch(1), await network.switch(2)
 
-        async def carry():
-            """A link from port 3 of the first to port 1 of the second."""
-            seen = {id(one): 0, id(two): 0}
-            ends = {id(one): (3, two, 1), id(two): (1, one, 3)}
-            while True:
-                for switch in (one, two):
-                    for _, port, frame in switch.packet_outs()[seen[id(switch)] :]:
-                        seen[id(switch)] += 1
-                        out_port, other, in_port = ends[id(switch)]
-                        if port == out_port:
-                            other.packet_in(in_port, frame)
-                await asyncio.sleep(0.01)
+        def carries(switch, out_port, other, in_port):
+            """One direction of a link."""
+            answer = switch._answer
 
-        cable = asyncio.ensure_future(carry())
+            def carry(kind, xid, body):
+                answer(kind, xid, body)
+                if kind == PACKET_OUT and switch.packet_outs()[-1][1] == out_port:
+                    other.packet_in(in_port, switch.packet_outs()[-1][2])
+
+            switch._answer = carry
+
+        carries(one, 3, two, 1)
+        carries(two, 1, one, 3)
         await until(lambda: len(network.core.calls("link_changed")) == 2)
         assert set(network.core.calls("link_changed")) == {((1, 3), (2, 1), True), ((2, 1), (1, 3), True)}
         two.port_status(1, up=False)
         await until(lambda: [up for _, _, up in network.core.calls("link_changed")].count(False) == 2)
-        cable.cancel()
         # LLDP is handled by the shell: the core never sees it.
         assert network.core.calls("packet_in") == []
 
@@ -425,14 +427,16 @@ async def test_differences_from_the_expected_fabric_are_said_once(tmp_path, capl
     from weft.controller import differences
     from weft.controller.settings import Expected
 
-    monkeypatch.setattr(differences, "_EVERY_S", 0.1)
+    monkeypatch.setattr(differences, "_EVERY_S", 0.0)
+    monkeypatch.setattr(service, "_TICK_S", 0.02)
     caplog.set_level(logging.INFO)
 
     async with running(tmp_path, fabric=Expected("ring", {"s1": 1}, [])) as network:
         await network.switch(1)
         network.core.differences = ["s1 leads to s3, expected s2"]
         await until(lambda: "differs from the fabric file" in caplog.text)
-        await asyncio.sleep(2.2)
+        looks = len(network.core.calls("show"))
+        await until(lambda: len(network.core.calls("show")) > looks + 10)
         network.core.differences = []
         gone = "difference from the fabric file resolved: `s1 leads to s3, expected s2`"
         await until(lambda: gone in caplog.text)

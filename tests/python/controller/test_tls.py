@@ -33,12 +33,15 @@ def authorities(tmp_path_factory):
 async def test_switches_with_a_certificate_of_the_authority_are_let_in_and_no_others(authorities, tmp_path, caplog):
     ours, theirs = authorities
     key, certificate = ours.issue("controller")
+    # Made before, as nothing else runs meanwhile.
+    let_in = client(ours, ours.issue("s1"))
+    refused = client(ours), client(ours, theirs.issue("s2")), client(theirs, ours.issue("s3"))
 
     async with running(tmp_path, tls=Tls(key, certificate, ours.certificate)) as network:
-        good = await Switch(1, context=client(ours, ours.issue("s1"))).connect(network.address)
+        good = await Switch(1, context=let_in).connect(network.address)
         network.switches.append(good)
         await until(lambda: network.core.calls("switch_up"))
-        for context in (client(ours), client(ours, theirs.issue("s2")), client(theirs, ours.issue("s3"))):
+        for context in refused:
             with pytest.raises((OSError, asyncio.IncompleteReadError)):
                 reader, _ = await opened(network.address, ssl=context)
                 await reader.readexactly(8)

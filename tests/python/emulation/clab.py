@@ -12,11 +12,14 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+sys.path.append(str(Path(__file__).parents[3]))
+
+from benches.waiting import until
 
 
 def run(*command: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -89,14 +92,12 @@ def main() -> None:
             node.inside(*shlex.split(command))
             if found := re.search(r"address add (\S+)/", command):
                 hosts[node.name] = found[1]
-    deadline = time.monotonic() + 45
     for name in hosts:
         for other, address in hosts.items():
-            reached = name == other
-            while not reached and time.monotonic() < deadline:
-                ping = run("ip", "netns", "exec", name, "ping", "-c", "1", "-W", "1", address, check=False)
-                reached = ping.returncode == 0
-            print(json.dumps({"from": name, "to": other, "reached": reached}))
+            ping = ("ip", "netns", "exec", name, "ping", "-c", "1", "-W", "1", address)
+            if name != other:
+                until(f"{name} reaches {other}", lambda ping=ping: run(*ping, check=False).returncode == 0)
+            print(json.dumps({"from": name, "to": other, "reached": True}))
     health = re.search(r"^HEALTHCHECK .*CMD (\[.*\])$", dockerfile, re.M)
     for node in nodes.values():
         if node.process is not None:

@@ -14,15 +14,19 @@ from typing import Any
 from weft.emulation.errors import EmulationError
 
 HERE = Path(__file__).parent
+_PLACES = (str(HERE), str(HERE.parents[2]))
+_LIMIT_S = 400.0
 _PROLOGUE = """\
 from weft.emulation import jail
+from weft.emulation.capacity import go_first
+go_first()
 jail.furnish()
 import json, os, subprocess, sys, time
 from jails import refusal, sh, tell
 """
 
 
-def in_jail(*blocks: str, limit_s: float = 60.0) -> Any:
+def in_jail(*blocks: str) -> Any:
     """What Python code `tell`s as PID 1 of a furnished jail, with access to these modules; it must succeed."""
     code = "".join(map(textwrap.dedent, (_PROLOGUE, *blocks)))
     done = subprocess.run(
@@ -30,11 +34,12 @@ def in_jail(*blocks: str, limit_s: float = 60.0) -> Any:
             *("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"),
             *(sys.executable, "-c", code),
         ],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [*_PLACES, os.environ.get("PYTHONPATH")]))},
         stdin=subprocess.DEVNULL,
+        start_new_session=True,
         capture_output=True,
         text=True,
-        timeout=limit_s,
+        timeout=_LIMIT_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -6,9 +6,9 @@
 import json
 import re
 import subprocess
-import time
 from pathlib import Path
 
+from benches.waiting import PATIENCE_S, until
 from jails import sh
 
 PAGE = Path(__file__).parents[3] / "docs" / "deploy.md"
@@ -59,14 +59,11 @@ def roles(server):
     return {port["interface"]: port["role"] for port in ask(server, "show ports") or []}
 
 
-def settled():
-    until = time.monotonic() + 20
+def settle():
+    """Wait until every port has its role."""
     wanted = {"eth1": "fabric", "eth2": "fabric", "weft0": "host"}
-    while time.monotonic() < until:
-        if all(roles(server) == wanted for server in SERVERS):
-            return True
-        time.sleep(0.2)
-    return False
+    found = lambda: {server: roles(server) for server in SERVERS}  # noqa: E731
+    until("the roles of all ports", lambda: found() == dict.fromkeys(SERVERS, wanted), state=found)
 
 
 def pings(source, address, count=10):
@@ -77,13 +74,14 @@ def pings(source, address, count=10):
 def seen():
     build()
     daemons = [start(server) for server in SERVERS]
-    found = {"settled": settled(), "whole": pings("a", "10.77.0.2")}
+    settle()
+    found = {"whole": pings("a", "10.77.0.2")}
     sh("ip -n a link set eth2 down")
     found["cut"] = pings("a", "10.77.0.2")
     found["down"] = roles("a").get("eth2")
     for server in SERVERS:
         ask(server, "down")
-    found["ended"] = [daemon.wait(10) for daemon in daemons]
+    found["ended"] = [daemon.wait(PATIENCE_S) for daemon in daemons]
     found["left"] = [path.name for server in SERVERS for path in Path(f"/sys/fs/bpf/{server}").glob("*/*/*")]
     for server in SERVERS:
         sh(f"ip -n {server} link add br0 type bridge stp_state 1")

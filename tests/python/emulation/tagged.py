@@ -7,10 +7,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 
+from benches.waiting import PATIENCE_S, until
 from weft import _weft
 from weft.emulation.network import Network
 from weft.emulation.plan import Plan
@@ -60,7 +60,7 @@ def command(*words: object) -> list[str]:
 
 def tag_forward(*words: object, code: int = 0) -> tuple[str, str]:
     """The command's standard output and error; it must exit with `code`."""
-    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
     return done.stdout, done.stderr
 
@@ -79,17 +79,20 @@ class Staying:
         """Its output so far."""
         return self.log.read_text()
 
-    def until(self, what: str, limit_s: float = 20.0) -> None:
+    def until(self, what: str) -> None:
         """Wait until it prints a text."""
-        end = time.monotonic() + limit_s
-        while what not in self.said:
-            assert time.monotonic() < end and self.process.poll() is None, self.said
-            time.sleep(0.02)
+
+        def is_there() -> bool:
+            found = what in self.said
+            assert found or self.process.poll() is None, self.said
+            return found
+
+        until(what, is_there, state=lambda: self.said)
 
     def stop(self) -> None:
         """Stop it with Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
-        assert self.process.wait(20) == 0, self.said
+        assert self.process.wait(PATIENCE_S) == 0, self.said
 
 
 def pings(network: Network, source: str, destination: str, words: str = "-c 3 -i 0.05 -W 1") -> int:
@@ -102,19 +105,30 @@ def pings(network: Network, source: str, destination: str, words: str = "-c 3 -i
 
 
 class Stream:
-    """Pings every 2 ms; measures the longest gap in answers."""
+    """Pings every 2 ms; counts answers, and the longest run of pings without one."""
 
     def __init__(self, network: Network, source: str, destination: str) -> None:
         address = next(host.address for host in network.plan.hosts if host.name == destination)
-        words = ["mnexec", "-a", str(network.hosts[source].pid), "ping", "-n", "-D", "-i", "0.002", "-W", "1", address]
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        words = ["mnexec", "-a", str(network.hosts[source].pid), "ping", "-n", "-i", "0.002", "-W", "1", address]
+        self.log = Path("/run/stream.log")
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(words, stdout=log)
 
-    def gap_s(self) -> float:
-        """Stop pinging; returns the longest time between two answers."""
+    @property
+    def answered(self) -> list[int]:
+        """The numbers of answered pings."""
+        return [int(found) for found in re.findall(r"icmp_seq=(\d+) ttl", self.log.read_text())]
+
+    def more(self, count: int = 100) -> None:
+        """Wait for more answers."""
+        before = len(self.answered)
+        until("pings are answered", lambda: len(self.answered) >= before + count)
+
+    def row(self) -> int:
+        """Stop pinging; returns the longest run of pings without an answer."""
         self.process.send_signal(signal.SIGINT)
-        said, _ = self.process.communicate(timeout=10)
-        times = [float(found) for found in re.findall(r"^\[([\d.]+)\] \d+ bytes from", said, re.M)]
-        return max(later - earlier for earlier, later in pairwise(times))
+        self.process.wait(PATIENCE_S)
+        return max(later - earlier - 1 for earlier, later in pairwise(sorted({0, *self.answered})))
 
 
 def sent(network: Network, switch: str, port: int) -> int:
@@ -139,11 +153,9 @@ def begin(network: Network, switch: str) -> None:
 
 def heard(network: Network) -> None:
     """Wait until every switch receives all its neighbours' Hello messages again."""
-    end = time.monotonic() + 20
     for name in network.switches:
-        while any(one["role"] not in ("fabric", "host") for one in network.ask(name, "ports")):
-            assert time.monotonic() < end, network.ask(name, "ports")
-            time.sleep(0.1)
+        roles = lambda name=name: {one["role"] for one in network.ask(name, "ports")}  # noqa: E731
+        until(f"{name} hears its neighbours", lambda roles=roles: roles() <= {"fabric", "host"}, state=roles)
 
 
 def swapped() -> Path:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import polars as pl
 import pytest
 
 import weft as package
+from benches.waiting import PATIENCE_S, until
 from weft.emulation import requirements, shaping
 from weft.results import Results
 
@@ -243,11 +243,12 @@ def under_way(switches, tmp_path):
     scenario = tmp_path / "long.toml"
     scenario.write_text(SPINE_LEAF + LONG)
     process = emulate(scenario, "-o", tmp_path / "results")
-    until = time.monotonic() + 60
-    while not any(named(child) == "weft-loadgen" for child in descendants(process.pid)):
+
+    def sends() -> bool:
         assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < until
-        time.sleep(0.1)
+        return any(named(child) == "weft-loadgen" for child in descendants(process.pid))
+
+    until("flows are sent", sends)
     yield process
     if process.poll() is None:
         process.kill()
@@ -272,14 +273,12 @@ def test_an_emulation_that_is_stopped_leaves_nothing(before, under_way, ending):
     children = descendants(under_way.pid)
     assert len([child for child in children if named(child) == "weft-switchd"]) == 4
     under_way.send_signal(ending)
-    _, said = under_way.communicate(timeout=30)
+    _, said = under_way.communicate(timeout=PATIENCE_S)
     if ending == signal.SIGINT:
         assert under_way.returncode == 130
         assert "To resume:" in said
-    until = time.monotonic() + 5
-    while any(lives(child) for child in children) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert [named(child) for child in children if lives(child)] == []
+    alive = lambda: [named(child) for child in children if lives(child)]  # noqa: E731
+    until("nothing is left", lambda: not alive(), state=alive)
     interfaces, pins = what_there_is()
     assert not any(name.startswith(("l0-", "l1-", "s0-", "s1-", "h0-")) for name in interfaces)
     assert pins - before == set()
@@ -306,11 +305,11 @@ def test_what_is_there_is_not_emulated_again(switches, tmp_path):
     finish(emulate(scenario, "-o", tmp_path / "results", "--keep"))
     kept = {path.name for path in (tmp_path / "results" / "emulation").glob("*/*")}
     assert {"plan.json", "workload.json", "records.jsonl", "observed.json", "l0.log"} <= kept
-    began = time.monotonic()
+    written = {path: path.stat().st_mtime_ns for path in (tmp_path / "results" / "runs").glob("*/*")}
     process = emulate(scenario, "-o", tmp_path / "results", "--json")
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
-    assert time.monotonic() - began < 10
+    assert {path: path.stat().st_mtime_ns for path in written} == written
     assert not (tmp_path / "results" / ".emulation").exists()
     assert json.loads(out)["rows"]
 

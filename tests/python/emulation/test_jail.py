@@ -6,27 +6,28 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from benches.waiting import PATIENCE_S, until
+
 PRISONER = """
-import os, signal, subprocess, sys, time
+import os, signal, subprocess, sys
 from weft.emulation import jail
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 jail.furnish()
 token = sys.argv[1]
 subprocess.run(["ip", "link", "add", "weftjail0", "type", "veth", "peer", "name", "weftjail1"], check=True)
 # A namespace of its own that a process holds, as a host of Mininet does, deaf to all signals that can be ignored.
-held = ["unshare", "--net", "--", "sh", "-c", "trap '' HUP INT TERM; while :; do sleep 1; done", token]
+held = ["unshare", "--net", "--", "sh", "-c", "trap '' HUP INT TERM; tail -f /dev/null; :", token]
 subprocess.Popen(held, start_new_session=True)
 open("/run/weft-jail", "w").close()
 os.mkdir("/sys/fs/bpf/" + token)
 print("inside", flush=True)
 if sys.argv[2] == "crash":
     raise SystemExit(3)
-time.sleep(60)
+signal.pause()
 """
 
 WARDEN = """
@@ -83,10 +84,7 @@ def of_jail(token: str) -> list[str]:
 
 
 def assert_nothing_is_left(token: str) -> None:
-    until = time.monotonic() + 5
-    while of_jail(token) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert of_jail(token) == []
+    until("its processes end", lambda: not of_jail(token), state=lambda: of_jail(token))
     assert not Path("/sys/class/net/weftjail0").exists()
     assert not Path(f"/sys/fs/bpf/{token}").exists()
     assert not Path("/run/weft-jail").exists()
@@ -103,13 +101,13 @@ def test_what_is_in_a_jail_is_not_outside(warden):
 def test_a_signal_to_the_process_outside_leaves_nothing(warden, ending):
     process, token = warden()
     process.send_signal(ending)
-    process.wait(15)
+    process.wait(PATIENCE_S)
     assert_nothing_is_left(token)
 
 
 def test_a_crash_inside_leaves_nothing(warden):
     process, token = warden("crash")
-    assert process.wait(15) == 3
+    assert process.wait(PATIENCE_S) == 3
     assert_nothing_is_left(token)
 
 

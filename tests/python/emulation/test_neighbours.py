@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
+from benches.waiting import until
 from plans import flow
 from weft.emulation import neighbours
 from weft.emulation.errors import EmulationError
@@ -57,16 +57,10 @@ def test_hosts_that_do_not_ask_know_those_they_have_flows_with_and_no_others():
     assert len(known["h0"]) == 2
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + 10
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.01)
-
-
 def test_a_host_forgets_the_address_it_is_told_to_and_no_other(root):
     holder = subprocess.Popen(
         ["unshare", "--net", "sh", "-c", SETUP],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -82,13 +76,13 @@ def test_a_host_forgets_the_address_it_is_told_to_and_no_other(root):
         assert known_to(holder.pid) == {"10.0.0.2", "10.0.0.3"}
         forget = neighbours.Change(0.0, False, "h0", "h1")
         memories.change(forget)
-        wait_until(lambda: known_to(holder.pid) == {"10.0.0.3"})
+        until("h1 is forgotten", lambda: known_to(holder.pid) == {"10.0.0.3"}, state=lambda: said_of(holder.pid))
         memories.change(forget)
         # From now on, known entries are maintained and unknown ones stay unknown.
         memories.change(neighbours.Change(0.0, True, "h0", "h2"))
         memories.change(neighbours.Change(0.0, True, "h0", "h3"))
         # The kernel applies a change while it is sent: h3's is done as well.
-        wait_until(lambda: "extern_learn" in said_of(holder.pid))
+        until("h2 is maintained", lambda: "extern_learn" in said_of(holder.pid), state=lambda: said_of(holder.pid))
         assert known_to(holder.pid) == {"10.0.0.3"}
         memories.close()
     finally:
@@ -102,7 +96,10 @@ def deaf_pair() -> Iterator[tuple[int, int]]:
     """Two hosts on one link, of which the second answers no ARP request until it is told to: their processes."""
     hosts = [
         subprocess.Popen(
-            ["unshare", "--net", "sh", "-c", "echo ready; exec sleep 60"], stdout=subprocess.PIPE, text=True
+            ["unshare", "--net", "sh", "-c", "echo ready; exec cat"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for _ in range(2)
     ]
@@ -164,7 +161,7 @@ ip link add h0-eth0 type veth peer name other
 ip link set other up; ip address add 10.0.0.1/8 dev h0-eth0; ip link set h0-eth0 up
 ip neigh replace 10.0.0.2 lladdr 02:00:00:00:00:01 dev h0-eth0 nud reachable
 ip neigh replace 10.0.0.3 lladdr 02:00:00:00:00:02 dev h0-eth0 nud reachable
-echo ready; exec sleep 60
+echo ready; exec cat
 """
 
 

@@ -12,13 +12,12 @@ from weft.emulation.openflow import datapath_ids
 
 SETUP = """
 from pathlib import Path
+from benches.waiting import until
 from weft.emulation import iperf, mptcp
-from weft.emulation.capacity import go_first
 from weft.emulation.namespace import entered
 from weft.emulation.openflow import OpenFlowNetwork, plan_of
 from weft.studies.smoc.topologies import Topology, fabric
 
-go_first()
 file = Path("/run/topology1.fabric.toml")
 file.write_text(fabric(Topology.isolated, 25_000_000))
 plan = plan_of(file)
@@ -60,11 +59,13 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
             rules(network, [network.address("a"), *mptcp.aliases(network.address("a"), 4)])
             flows = []
             def look():
-                time.sleep(1.7)
-                with entered(network.namespaces["a"]):
-                    flows.extend(mptcp.subflows(iperf.PORT))
+                def carried():
+                    with entered(network.namespaces["a"]):
+                        flows[:] = mptcp.subflows(iperf.PORT)
+                    return sum(flow.acknowledged_bytes > 1_000_000 for flow in flows) == 4
+                until("four subflows carry data", carried, state=lambda: flows, patience_s=10)
             found = iperf.transfer(
-                network.namespaces["a"], network.namespaces["b"], network.address("b"), 2.0,
+                network.namespaces["a"], network.namespaces["b"], network.address("b"), 3.0,
                 congestion=network.stack.congestion, wrap=mptcp.wrapped, meanwhile=look,
             )
             with entered(network.namespaces["b"]):
@@ -79,10 +80,9 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
                 ],
             }
         # The shells of Mininet end in their own time.
-        until = time.monotonic() + 5
-        while len(left := [pid for pid in os.listdir("/proc") if pid.isdigit()]) > 1 and time.monotonic() < until:
-            time.sleep(0.05)
-        seen["left"] = [left, [name for name in os.listdir("/sys/class/net") if name != "lo"]]
+        left = lambda: [pid for pid in os.listdir("/proc") if pid.isdigit()]
+        until("all processes end", lambda: left() == ["1"], state=left)
+        seen["left"] = [name for name in os.listdir("/sys/class/net") if name != "lo"]
         tell(seen)
         """,
     )
@@ -96,7 +96,7 @@ def test_four_subflows_of_the_kernel_use_four_links_and_all_is_taken_down(instal
     assert all(count > 1_000_000 for _, _, count in seen["subflows"])
     assert seen["settings"]["net.mptcp.enabled"] == "1"
     assert seen["dpids"] == {f"s{n}": n for n in range(1, 7)}
-    assert seen["left"] == [["1"], []]
+    assert seen["left"] == []
 
 
 def test_a_network_that_cannot_be_built_says_why(installed):

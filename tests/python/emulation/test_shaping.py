@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import socket
 import subprocess
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from benches.waiting import paced, until
 from plans import plan_of
 from weft.emulation import shaping, stack
 from weft.emulation.errors import EmulationError
@@ -106,11 +111,10 @@ def test_framing_that_ethernet_cannot_have_is_warned_of():
 @pytest.fixture
 def veth(root):
     """Two namespaces with a veth pair; yields the processes that hold them."""
-    holders = [subprocess.Popen(["unshare", "--net", "sleep", "180"]) for _ in (0, 1)]
+    holders = [subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE) for _ in (0, 1)]
     try:
         for holder in holders:
-            while path_of_is_home(holder.pid):
-                pass
+            until("it has a namespace of its own", lambda holder=holder: not path_of_is_home(holder.pid))
         with entered(path_of(holders[0].pid)):
             ip("link", "add", "h0-eth0", "type", "veth", "peer", "name", "h1-eth0", "netns", str(holders[1].pid))
         for number, holder in enumerate(holders):
@@ -151,31 +155,64 @@ def test_a_link_carries_what_its_rate_leaves_after_headers(veth, megabits):
             stack.offloads(f"h{number}-eth0")
             shaping.apply({f"h{number}-eth0": shaping.Shape(megabits * 1_000_000, 24, "pfifo limit 100")})
     wanted = megabits * 1e6 * 1448 / 1538
-    # Other load may hold packets up: then the link is measured again, a little later. It is never faster.
-    for wait in range(10):
-        time.sleep(wait)
-        with entered(path_of(veth[1].pid)):
-            server = subprocess.Popen(["iperf3", "-s", "-1"], stdout=subprocess.DEVNULL)
-        try:
-            with entered(path_of(veth[0].pid)):
-                received = received_bps()
-        finally:
-            server.kill()
-            server.wait()
-        if received >= wanted * 0.985:
-            break
-    assert received == pytest.approx(wanted, rel=0.015)
+    with flowing(veth):
+        samples = []
+        for _ in paced(0.5):
+            samples.append(received(veth[1].pid))
+            rates = [(bits - fewer) / (at - earlier) for (earlier, fewer), (at, bits) in pairwise(samples)]
+            # A busy machine may hold some up: a link is as fast as its rate allows sooner or later, and never faster.
+            if len(rates) > 5 and max(rates) > wanted * 0.985:
+                break
+            assert len(rates) < 100, rates
+    assert max(rates) == pytest.approx(wanted, rel=0.015), rates
 
 
-def received_bps() -> float:
-    """The receiver's rate from iperf3 over 2 s, after omitting the first second; retries until the server listens."""
-    command = ["iperf3", "-c", "10.0.0.2", "-t", "2", "-O", "1", "-J"]
-    for _ in range(20):
-        report = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
-        if "error" not in report:
-            return float(report["end"]["sum_received"]["bits_per_second"])
-        time.sleep(0.1)
-    raise AssertionError(report["error"])
+@contextmanager
+def flowing(veth) -> Iterator[None]:
+    """The first host sends to the second at full speed while the block runs."""
+    with entered(path_of(veth[1].pid)):
+        server = socket.create_server(("10.0.0.2", 5001))
+    with entered(path_of(veth[0].pid)):
+        here = socket.socket()
+    here.connect(("10.0.0.2", 5001))
+    there, _ = server.accept()
+
+    def send() -> None:
+        with suppress(OSError):
+            while True:
+                here.sendall(bytes(1 << 16))
+
+    def receive() -> None:
+        with suppress(OSError):
+            while there.recv(1 << 20):
+                pass
+
+    threads = [threading.Thread(target=one, daemon=True) for one in (send, receive)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for one in (here, there):
+            one.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join()
+        for one in (server, here, there):
+            one.close()
+
+
+def received(process: int) -> tuple[float, int]:
+    """When this was looked up, in seconds, and the bits of TCP's data in the frames that its interface has received."""
+    with entered(path_of(process)):
+        while True:
+            at = time.monotonic()
+            text = Path("/proc/thread-self/net/dev").read_text()
+            if time.monotonic() - at < 1e-3:
+                break
+    (line,) = (line for line in text.splitlines() if "h1-eth0:" in line)
+    received_bytes, packets = map(int, line.partition(":")[2].split()[:2])
+    # Headers of Ethernet, IPv4, and TCP with timestamps.
+    return at, 8 * (received_bytes - 66 * packets)
 
 
 def test_a_plan_without_flows_has_no_path():

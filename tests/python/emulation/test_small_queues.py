@@ -8,6 +8,7 @@ from jails import in_jail
 
 NETWORK = """
 from pathlib import Path
+from benches.waiting import until
 from weft.emulation.namespace import entered
 from weft.emulation.requirements import program
 from weft.emulation.stack import offloads
@@ -28,31 +29,29 @@ routed = route if MODE == "ecmp" else ""
 Path("/run/s1.toml").write_text(f'name = "s1"\\nmode = "{MODE}"\\nports = ["p1", "p2"]\\n' + routed)
 words = [program("weft-switchd"), "--config", "/run/s1.toml", "--run-dir", "/run/s1", "--pin-dir", "/sys/fs/bpf/s1"]
 switch = subprocess.Popen([*words, "--state-dir", "/run/s1"], stderr=Path("/run/log").open("wb"))
-while not Path("/run/s1/s1.sock").exists():
-    assert switch.poll() is None, Path("/run/log").read_text()
-    time.sleep(0.05)
+until("the switch forwards", lambda: switch.poll() is not None or Path("/run/s1/s1.sock").exists())
+assert switch.poll() is None, Path("/run/log").read_text()
 """
 SENDER = """
-import json, socket, struct, time
+import json, select, socket, struct, time
 
 SO_MEMINFO, QUEUED_TO_SEND = 55, 2
 to = socket.create_connection(("10.0.0.2", 5001))
 to.setblocking(False)
 most, end = (0, 0), time.monotonic() + 3
 while time.monotonic() < end:
-    try:
+    if select.select([], [to], [], 0.01)[1]:
         to.send(bytes(100_000))
-    except BlockingIOError:
-        time.sleep(0.01)
     in_flight = struct.unpack_from("I", to.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 24)[0]
     counted = struct.unpack_from("I", to.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, 36), 4 * QUEUED_TO_SEND)[0]
     most = max(most, (in_flight, counted))
 print(json.dumps(most))
 """
 SENDING = """
-sink = "import socket; one = socket.create_server(('10.0.0.2', 5001)).accept()[0]\\nwhile one.recv(1 << 20): pass"
-receiver = subprocess.Popen(["ip", "netns", "exec", "h2", sys.executable, "-c", sink])
-time.sleep(1)
+sink = "import socket; server = socket.create_server(('10.0.0.2', 5001)); print('listening', flush=True)"
+sink += "; one = server.accept()[0]\\nwhile one.recv(1 << 20): pass"
+receiver = subprocess.Popen(["ip", "netns", "exec", "h2", sys.executable, "-c", sink], stdout=subprocess.PIPE)
+assert receiver.stdout.readline() == b"listening\\n"
 sender = ["ip", "netns", "exec", "h1", sys.executable, "-c", SENDER]
 tell(json.loads(subprocess.check_output(sender)))
 receiver.kill()

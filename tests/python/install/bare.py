@@ -35,6 +35,12 @@ exec chroot "$0" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin
 """
 
 
+AWAIT = """
+await() { for look in $(seq 600); do eval "$1" >/dev/null 2>&1 && return; sleep 0.2; done; echo "never: $1"; exit 1; }
+"""
+"""A function of the shell that waits until a command succeeds."""
+
+
 @dataclass(frozen=True)
 class Root:
     """The directory of a Debian."""

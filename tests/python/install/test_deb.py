@@ -69,19 +69,21 @@ def booted(root: bare.Root, script: str) -> str:
 
 
 def test_the_units_run_the_controller_and_the_provisioning_of_a_fat_tree(packaged):
-    script = """
+    script = f"""{bare.AWAIT}
         cp /usr/share/weft/scenarios/tag-forward.toml /etc/weft/fabric.toml
         systemctl start weft-controller.service && echo controller started
-        for try in $(seq 200); do weft controller show status >/tmp/status 2>&1 && break; sleep 0.3; done
-        cat /tmp/status
+        await "weft controller show status"
+        weft controller show status
         ss -ltn 2>/dev/null | grep -q 127.0.0.1:6653 && echo listening
         systemctl start weft-tag-forward.service; echo provision started $?
-        sleep 20; systemctl show --property=ActiveState,NRestarts,ExecMainStatus weft-tag-forward.service
+        await "journalctl -o cat -u weft-tag-forward.service | grep 'not respond'"
+        systemctl show --property=ActiveState,NRestarts,ExecMainStatus weft-tag-forward.service
         journalctl --no-pager -o cat -u weft-tag-forward.service | tail -5
         systemctl stop weft-controller.service weft-tag-forward.service
         systemctl show --property=Result,ExecMainStatus weft-controller.service
         echo 'OPTIONS="--listen nowhere"' >/etc/default/weft-controller
-        systemctl start weft-controller.service; sleep 12
+        systemctl start weft-controller.service
+        await "systemctl show --property=ActiveState weft-controller.service | grep failed"
         systemctl show --property=ActiveState,NRestarts,ExecMainStatus weft-controller.service
     """
     said = booted(packaged, script)

@@ -86,9 +86,10 @@ def test_a_scheme_is_written_with_the_package_s_sources_and_says_that_it_needs_c
 
 
 def test_the_controller_listens_and_answers(installed):
-    script = f"""{USE}
+    script = f"""{bare.AWAIT}{USE}
         weft controller --control /tmp/c.sock --listen 127.0.0.1:6653 & pid=$!
-        for try in $(seq 100); do weft controller show status --control /tmp/c.sock && break; sleep 0.3; done
+        await "weft controller show status --control /tmp/c.sock"
+        weft controller show status --control /tmp/c.sock
         kill $pid; wait $pid"""
     assert "smoc" in installed.run(script)
 

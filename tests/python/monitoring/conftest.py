@@ -16,7 +16,6 @@ from jails import in_jail
 from prometheus import program, queries
 from weft.emulation import requirements
 
-LIMIT_S = 150.0
 PROLOGUE = f"""
 sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1] / "controller")]}
 import scraped
@@ -34,5 +33,5 @@ def seen() -> dict[str, Any]:
             pytest.skip(f"{name} is not installed (`make emulation`)")
     server, switchd = program("prometheus"), requirements.required("weft-switchd")
     call = f"tell(scraped.seen({server!r}, {switchd!r}, json.loads({json.dumps(queries())!r})))"
-    found: dict[str, Any] = in_jail(PROLOGUE, call, limit_s=LIMIT_S)
+    found: dict[str, Any] = in_jail(PROLOGUE, call)
     return found

@@ -7,16 +7,17 @@ and a host port each.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import subprocess
 import sys
-import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benches.waiting import NeverError, until
 from fake import Switch
 from jails import sh
 from prometheus import FILES
@@ -27,7 +28,6 @@ TARGETS = {
     "weft-switchd": {"tcp-path": "127.0.0.1:19465", "tag-forward": "127.0.0.1:19467"},
     "weft-controller": {"master": "127.0.0.1:19466"},
 }
-PATIENCE_S = 60.0
 
 
 def start(*command: str) -> subprocess.Popen[bytes]:
@@ -38,16 +38,12 @@ def start(*command: str) -> subprocess.Popen[bytes]:
 
 def wait(what: str, condition: Callable[[], Any]) -> Any:
     """The first true result of a condition, whose errors mean false."""
-    until, last = time.monotonic() + PATIENCE_S, None
-    while time.monotonic() < until:
-        try:
-            if found := condition():
-                return found
-        except OSError as error:
-            last = error
-        time.sleep(0.3)
-    logs = "".join(f"\n{log}:\n{log.read_text()[-2000:]}" for log in RUN.glob("*.log"))
-    raise TimeoutError(f"{what}: not within {PATIENCE_S} s ({last}){logs}")
+
+    def found() -> Any:
+        with contextlib.suppress(OSError):
+            return condition()
+
+    return until(what, found, state=lambda: {log.name: log.read_text()[-2000:] for log in RUN.glob("*.log")})
 
 
 def fetch(url: str) -> str:
@@ -115,7 +111,7 @@ async def follow(queries: dict[str, str]) -> dict[str, Any]:
     def find() -> dict[str, Any]:
         try:
             wait("every panel has data", whole)
-        except TimeoutError as error:
+        except NeverError as error:
             print(error, file=sys.stderr)
         rules = wait("rules are evaluated", evaluated)
         up = asked("query", query="up")["data"]["result"]

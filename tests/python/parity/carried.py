@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
+
+from benches.waiting import NeverError, paced, until
 
 from .cell import Cell
 from .fabric import Fabric
@@ -291,6 +293,8 @@ JUMBO: dict[str, Kind] = {
     "unknown EtherType": _to(_B[0], 0x88B5, _JUMBO),
 }
 _HOSTS = ("h1", "h2", "h3", "h4")
+_LOST_S = 3.0
+"""Seconds after which a frame counts as lost."""
 _TO_B, _TO_ALL, _TO_NONE = [0, 0, 1, 0], [0, 1, 1, 1], [0, 0, 0, 0]
 
 
@@ -324,12 +328,24 @@ def _row(taps: dict[str, Tap], should: dict[str, list[int]], kinds: dict[str, Ki
         for tap in taps.values():
             tap.listen(0.01)
         sent[name] = [kind(struct.pack("!I", 0x57EF0000 + at) + bytes(14)) for at in range(_REPEATS)]
-        for frame in sent[name]:
+        for _, frame in zip(paced(0.005), sent[name], strict=False):
             taps["h1"].send(frame)
-            time.sleep(0.005)
-        time.sleep(0.03)
-        for host, tap in taps.items():
-            arrived[host].update(heard.frame for heard in tap.read())
+        # Whatever else arrives does so before a frame that is sent later to all.
+        mark = ether(BROADCAST, _A[0], 0x88B7, b"after " + sent[name][0][:40])
+
+        def over(name: str = name, mark: bytes = mark) -> bool:
+            for host, tap in taps.items():
+                arrived[host].update(heard.frame for heard in tap.read())
+            due = all(
+                arrived[host][frame] >= wanted
+                for host, wanted in zip(_HOSTS, should[name], strict=True)
+                for frame in set(sent[name])
+            )
+            return due and all(arrived[host][mark] for host in _HOSTS[1:])
+
+        taps["h1"].send(mark)
+        with contextlib.suppress(NeverError):  # Then some are lost, which is recorded.
+            until(name, over, patience_s=_LOST_S)
         found = [sum(arrived[host][frame] for frame in set(sent[name])) / _REPEATS for host in _HOSTS]
         cell.fact(name, [round(count, 2) for count in found], should[name])
         for counter in arrived.values():

@@ -9,6 +9,8 @@ import subprocess
 import threading
 import time
 
+from benches.waiting import until
+
 from .cell import Cell
 from .fabric import Fabric
 from .frames import BROADCAST, IPV4, IPV6, REQUEST, UDP, arp, ether, icmp6, ipv4, mac, udp, v4, v6
@@ -90,9 +92,9 @@ class _Server:
     def _answer(self, kind: int, client: str, number: int, broadcast: bool) -> None:
         address = f"10.0.201.{number & 255}"
         if kind == _DISCOVER and self.checks:
-            # ISC's server pings the address and waits 1 s for an answer from its owner.
+            # ISC's server pings the address and listens for 1 s for an answer from its owner.
             self._tap.send(arp(REQUEST, _SERVER, ("00:00:00:00:00:00", address)))
-            time.sleep(1.0)
+            self._tap.listen(1.0)
         answer = _message(
             {_DISCOVER: _OFFER, _REQUEST: _ACK}[kind], client, number, address, broadcast=broadcast, answer=True
         )
@@ -194,9 +196,19 @@ def _duplicate(fabric: Fabric) -> Cell:
     cell, host = Cell(), fabric.spaces["newcomer"]
     _fresh(host, "02:55:00:00:00:02")
     host.ip("link set dev eth0 up", "addr add fd00::1/64 dev eth0", "addr add fd00::77/64 dev eth0")
-    time.sleep(4.0)
-    lines = _addresses(host).splitlines()
-    of = {name: next((line for line in lines if f"{name}/64" in line), "gone") for name in ("fd00::1", "fd00::77")}
+
+    def found() -> dict[str, str]:
+        lines = _addresses(host).splitlines()
+        return {
+            name: next((line for line in lines if f"{name}/64" in line), "gone") for name in ("fd00::1", "fd00::77")
+        }
+
+    def done() -> dict[str, str]:
+        """The lines of both addresses, once the kernel has decided."""
+        of = found()
+        return of if all("tentative" not in line or "dadfailed" in line for line in of.values()) else {}
+
+    of = until("Duplicate Address Detection ends", done, state=found)
     cell.fact("duplicate found", "dadfailed" in of["fd00::1"] or of["fd00::1"] == "gone", True)
     cell.fact("free address in use", "tentative" not in of["fd00::77"] and of["fd00::77"] != "gone", True)
     host.ip("link set dev eth0 down", "addr flush dev eth0")

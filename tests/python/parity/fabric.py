@@ -11,13 +11,17 @@ they are up.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
+import socket
 import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from benches.waiting import PATIENCE_S, until
 
 from .netns import Netns, run, wire
 
@@ -91,6 +95,7 @@ class Fabric:
         self.spaces = {name: Netns(name) for name in (*LEAVES, *SPINES, *HOSTS, *OTHERS)}
         self.ports: dict[str, list[str]] = {name: [] for name in (*LEAVES, *SPINES)}
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        self._hung: set[str] = set()
         self._switchd = switchd
         self._run = Path("/run/weft")
         self._run.mkdir()
@@ -161,7 +166,7 @@ class Fabric:
                     *(f"link set dev {port} master br0" for port in ports),
                     "link set dev br0 up",
                 )
-            time.sleep(0.5)
+            self.settle()
             return
         for name in self.ports:
             self.begin(name)
@@ -170,9 +175,52 @@ class Fabric:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until port roles settle: the Hello hold time is three intervals."""
-        if not self.bridged:
-            time.sleep(4 * self.pace.hello / 1000 + 0.3)
+        """Wait until every port with a carrier forwards: of a bridge, or once its role is known."""
+        until("all ports forward", lambda: all(map(self._forwards, self.ports)), state=self.states)
+
+    def states(self) -> dict[str, dict[str, str]]:
+        """The states of the ports with a carrier by switch: of a bridge, or their roles."""
+        return {name: self._states(name) for name in self.ports}
+
+    def _states(self, name: str) -> dict[str, str]:
+        space = self.spaces[name]
+        carriers = {
+            link["ifname"]
+            for link in json.loads(run("ip", "-n", name, "-json", "link", "show"))
+            if link["operstate"] == "UP"
+        }
+        if self.bridged:
+            links = json.loads(run(*space.command("bridge", "-json", "link", "show")))
+            found = {link["ifname"]: link["state"] for link in links}
+        else:
+            found = {port["interface"]: port["role"] for port in self.ask(name, "ports")}
+        return {port: state for port, state in found.items() if port in carriers}
+
+    def _forwards(self, name: str) -> bool:
+        waits = {"disabled", "listening", "learning", "unheard", "silent", "down"}
+        return not any(
+            state in waits or (not self.bridged and port[0] in "ud" and state != "fabric")
+            for port, state in self._states(name).items()
+        )
+
+    def ask(self, name: str, what: str) -> Any:
+        """A daemon's answer to a request on its control socket."""
+        with socket.socket(socket.AF_UNIX) as one:
+            one.settimeout(PATIENCE_S)
+            one.connect(str(self._run / f"{name}.sock"))
+            one.sendall(f"GET /v1/{what} HTTP/1.1\r\nHost: weft\r\nConnection: close\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: one.recv(1 << 16), b""))
+        return json.loads(answer.partition(b"\r\n\r\n")[2])
+
+    def hellos(self, count: int) -> None:
+        """Wait until every daemon that runs has sent its ports this many Hello messages; no effect on a bridge."""
+        if self.bridged:
+            return
+        running = [name for name in self.ports if name not in self._hung]
+        sent = lambda: {name: self.ask(name, "counters")["hello"]["sent"] for name in running}  # noqa: E731
+        before = sent()
+        wanted = {name: before[name] + count * len(self._states(name)) for name in running}
+        until(f"{count} rounds of Hello messages", lambda: all(now >= wanted[name] for name, now in sent().items()))
 
     def configure(self, name: str, *, guarded: bool = False) -> None:
         """Write the configuration of a switch.
@@ -204,13 +252,14 @@ class Fabric:
         with self.log_path(name).open("ab") as log:
             self._daemons[name] = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
-    def _wait_for_socket(self, name: str, limit_s: float = 60.0) -> None:
-        end = time.monotonic() + limit_s
-        while not (self._run / f"{name}.sock").exists():
+    def _wait_for_socket(self, name: str) -> None:
+        def forwards() -> bool:
             code = self._daemons[name].poll()
-            if code is not None or time.monotonic() > end:
+            if code is not None:
                 raise RuntimeError(f"{name} is not forwarding (status {code}): {self.log(name)}")
-            time.sleep(0.02)
+            return (self._run / f"{name}.sock").exists()
+
+        until(f"{name} forwards", forwards, state=lambda: self.log(name))
 
     def log_path(self, name: str) -> Path:
         """A daemon's log file."""
@@ -239,9 +288,11 @@ class Fabric:
     def hung(self, name: str) -> Iterator[None]:
         """Stop a daemon (SIGSTOP) for the duration of the block."""
         self.signal(name, signal.SIGSTOP)
+        self._hung.add(name)
         try:
             yield
         finally:
+            self._hung.remove(name)
             self.signal(name, signal.SIGCONT)
 
     def guard(self) -> None:
@@ -249,7 +300,12 @@ class Fabric:
         for name in self.ports if not self.bridged else ():
             self.configure(name, guarded=True)
             self.signal(name, signal.SIGHUP)
+        for leaf in LEAVES if not self.bridged else ():
+            until("the new configuration", lambda leaf=leaf: not self._may_be_fabric(leaf, "p1"))
         self.settle()
+
+    def _may_be_fabric(self, name: str, port: str) -> bool:
+        return any(one["may_be_fabric"] for one in self.ask(name, "ports") if one["interface"] == port)
 
     def with_stp(self) -> None:
         """Turn on STP on bridges, with the shortest timers, and wait until they forward again."""
@@ -260,7 +316,14 @@ class Fabric:
                 self.spaces[name].ip(
                     "link set dev br0 type bridge forward_delay 200 hello_time 100 max_age 600 stp_state 1"
                 )
-            time.sleep(6)
+            rooted = [name != "spine1" for name in self.ports]
+            until("spine1 is the root", lambda: [bool(port) for port in self._root_ports()] == rooted)
+            self.settle()
+
+    def _root_ports(self) -> list[int]:
+        """The port of each bridge that leads to the root of the tree, 0 of the root itself."""
+        bridges = [json.loads(run("ip", "-n", name, "-json", "-details", "link", "show", "br0")) for name in self.ports]
+        return [bridge["linkinfo"]["info_data"]["root_port"] for (bridge,) in bridges]
 
     def small_switch(self) -> None:
         """Plug both leaves into a small unmanaged switch, which drops Hello messages."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections import Counter
 from collections.abc import Callable
+
+from benches.waiting import paced
 
 from .cell import Cell
 from .fabric import Fabric
 from .frames import BROADCAST, ether
-from .stations import address, introduce, others, undisturbed
+from .stations import address, flow, introduce, others, undisturbed
 from .tap import Tap
 
 _base = iter(range(0x600, 0xF000, 0x20))
@@ -35,9 +36,9 @@ def hangs(fabric: Fabric) -> dict[str, Cell]:
 
         def hang(name: str = name, met: list[bool] = met) -> None:
             with fabric.hung(name):
-                time.sleep(25 * fabric.pace.hello / 1000)
+                fabric.hellos(25)
                 met.append(_meet(fabric, next(_base)))
-                time.sleep(5 * fabric.pace.hello / 1000)
+                fabric.hellos(5)
 
         cell = _while(fabric, hang)
         cell.fact("new hosts find each other during it", met, [True])
@@ -60,9 +61,11 @@ def _while(fabric: Fabric, happens: Callable[[], None], hold_ms: float | None = 
     """Losses of running streams during a fault, and whether two new stations find each other afterwards."""
     cell, base = Cell(), next(_base)
     with others(fabric, base) as streams:
-        time.sleep(0.3)
         happens()
-        time.sleep(1.0 if hold_ms is None else 0.3 + 2 * hold_ms / 1000)
+        if hold_ms is not None:
+            # Twice the hold time.
+            fabric.hellos(6)
+        flow(streams, 100)
         met = _meet(fabric, base + 16)
     undisturbed(cell, streams, lossless=hold_ms is None)
     cell.fact("new hosts find each other afterwards", met, True)
@@ -113,14 +116,13 @@ def loops(fabric: Fabric) -> dict[str, Cell]:
 def _loop(fabric: Fabric, switch: Callable[[bool], None]) -> Cell:
     cell, base = Cell(), next(_base)
     with others(fabric, base) as streams:
-        time.sleep(0.3)
         switch(True)
-        # Time for STP or Hello messages to detect the new link.
-        time.sleep(5.0 if fabric.bridged else 4 * fabric.pace.hello / 1000 + 0.5)
+        fabric.settle()
+        flow(streams)
         storm = _broadcasts(cell, fabric, base + 16)
         met = _meet(fabric, base + 18)
         switch(False)
-        time.sleep(0.5)
+        flow(streams)
     fabric.settle()
     undisturbed(cell, streams)
     cell.fact("new hosts find each other", met, True)
@@ -133,10 +135,9 @@ def _broadcasts(cell: Cell, fabric: Fabric, base: int) -> int:
     hosts = ("h1", "h2", "h3", "h4")
     taps = {host: Tap(fabric.spaces[host]) for host in hosts}
     source, copies, total = address(base), {host: Counter() for host in hosts}, 0
-    for number in range(10):
+    for _, number in zip(paced(0.1), range(10), strict=False):
         frame = ether(BROADCAST, source[0], 0x88B5, bytes([number]) * 50)
         taps["h1"].send(frame)
-        time.sleep(0.1)
     for host, tap in taps.items():
         for heard in tap.listen(0.1):
             if heard.frame[12:14] == b"\x88\xb5":

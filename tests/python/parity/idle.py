@@ -141,8 +141,6 @@ class _Clock:
         self._kept: list[socket.socket] = []
 
     def run(self, all_pairs: list[Pair]) -> dict[str, Cell]:
-        # Wait until entries from the stations' start-up frames have expired, where they can.
-        time.sleep(1.0)
         begin = {"udp": self._udp, "ping": self._ping, "tcp": self._tcp}
         sending = [(pair, begin[pair.what](pair)) for pair in all_pairs]
         start = time.monotonic() + 0.1

@@ -8,13 +8,18 @@ import os
 import socket
 import struct
 import threading
-import time
+
+from benches.waiting import paced
 
 from .cell import Cell
 from .fabric import Fabric
 
 _BULK = 20_000_000
 _PORT = 6000
+_MARK = 20
+"""The number of the datagram after all others."""
+_PATIENCE_S = 5.0
+"""Time after which a datagram counts as lost."""
 _LISTENERS = ("h2", "h3", "h4")
 _IP_MULTICAST_IF, _IP_ADD_MEMBERSHIP = 32, 35
 
@@ -44,7 +49,7 @@ def _datagrams(fabric: Fabric) -> Cell:
             fabric.spaces["h1"].socket(family, socket.SOCK_DGRAM) as sender,
         ):
             receiver.bind((_address(family, "h3"), _PORT))
-            receiver.settimeout(1.0)
+            receiver.settimeout(_PATIENCE_S)
             for size in (1473, 4000, 30_000, 60_000):
                 sent = [os.urandom(size) for _ in range(3)]
                 whole = 0
@@ -70,7 +75,7 @@ def _groups(fabric: Fabric) -> Cell:
                 listener = stack.enter_context(fabric.spaces[host].socket(family, socket.SOCK_DGRAM))
                 listener.bind(("", _PORT + 1))
                 _join(fabric, host, listener, family, group)
-                listener.setblocking(False)
+                listener.settimeout(_PATIENCE_S)
                 listeners.append(listener)
             sender = stack.enter_context(fabric.spaces["h1"].socket(family, socket.SOCK_DGRAM))
             with fabric.spaces["h1"].entered():
@@ -81,11 +86,9 @@ def _groups(fabric: Fabric) -> Cell:
             else:
                 sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_IF, index)
                 sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 4)
-            for number in range(20):
+            for _, number in zip(paced(0.01), range(_MARK + 1), strict=False):
                 sender.sendto(struct.pack("!I", number), (group, _PORT + 1))
-                time.sleep(0.01)
-            time.sleep(0.2)
-            cell.fact(f"{name}, at each listener", [_all(listener) for listener in listeners], [list(range(20))] * 3)
+            cell.fact(f"{name}, at each listener", [_all(listener) for listener in listeners], [list(range(_MARK))] * 3)
     return cell
 
 
@@ -100,11 +103,12 @@ def _join(fabric: Fabric, host: str, listener: socket.socket, family: int, group
 
 
 def _all(listener: socket.socket) -> list[int]:
-    numbers = []
-    with contextlib.suppress(BlockingIOError):
-        while True:
+    """The numbers that arrive before the last one."""
+    numbers: list[int] = []
+    with contextlib.suppress(TimeoutError):
+        while _MARK not in numbers:
             numbers.append(struct.unpack("!I", listener.recv(4))[0])
-    return numbers
+    return [number for number in numbers if number != _MARK]
 
 
 def _bulk(fabric: Fabric) -> Cell:
@@ -119,8 +123,8 @@ def _bulk(fabric: Fabric) -> Cell:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((_address(family, "h3"), _PORT))
             listener.listen(1)
-            listener.settimeout(5.0)
-            client.settimeout(5.0)
+            listener.settimeout(_PATIENCE_S)
+            client.settimeout(_PATIENCE_S)
             digest = hashlib.sha256()
             reader = threading.Thread(target=_receive, args=(listener, digest))
             reader.start()
@@ -137,6 +141,6 @@ def _receive(listener: socket.socket, digest: hashlib._Hash) -> None:
     with contextlib.suppress(OSError):
         connection, _ = listener.accept()
         with connection:
-            connection.settimeout(5.0)
+            connection.settimeout(_PATIENCE_S)
             while data := connection.recv(1 << 16):
                 digest.update(data)

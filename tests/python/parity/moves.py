@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import time
 
+from benches.waiting import paced, until
+
 from .cell import Cell
 from .fabric import LEAVES, Fabric
 from .frames import REQUEST, advertisement, gratuitous, mac
@@ -47,7 +49,7 @@ def _moves(fabric: Fabric, how: str, *, replugged: bool, bound: float) -> Cell:
         callers[host] = (Tap(fabric.spaces[host]), address(0x400 + next(_numbers)))
     if replugged:
         _carrier(fabric, _ENDS[1], LEAVES[1], up=False)
-        time.sleep(0.3)
+        fabric.settle()
     found = [introduce(caller, (ends[0], mover)) for caller in callers.values()]
     cell.fact("found at first", found, [True, True])
     worst: dict[str, float | None] = dict.fromkeys(callers, 0.0)
@@ -79,20 +81,18 @@ def _one_move(
     number, moved = itertools.count(), None
     first: dict[str, float] = {}
     begun = time.monotonic()
-    until = float("inf")
-    while time.monotonic() < until and len(first) < len(callers):
+    last = float("inf")
+    for _ in paced(_GAP):
         for tap, at in callers.values():
             tap.send(datagram(at, mover, next(number)))
         if moved is None and time.monotonic() - begun >= _BEFORE:
             if replugged:
                 _carrier(fabric, _ENDS[old], LEAVES[old], up=False)
-                time.sleep(0.05)
                 _carrier(fabric, _ENDS[new], LEAVES[new], up=True)
             ends[new].read()
             # The clock starts here, however long plugging in took on a busy machine.
-            moved, until = time.time(), time.monotonic() + _AWAY
+            moved, last = time.time(), time.monotonic() + _AWAY
             _speak(how, ends[new], mover, callers["h2"][1])
-        time.sleep(_GAP)
         for heard in ends[new].read():
             source = sources.get(heard.frame[6:12])
             if (
@@ -103,10 +103,20 @@ def _one_move(
                 and heard.at >= moved
             ):
                 first.setdefault(source, (heard.at - moved) * 1000)
+        if time.monotonic() >= last or len(first) == len(callers):
+            break
     # The host answers from its new place, as real hosts do; the next move starts there.
-    for _, at in callers.values():
-        ends[new].send(datagram(mover, at, 0))
-    time.sleep(0.3)
+    answered: set[str] = set()
+
+    def arrived() -> bool:
+        for host, (tap, at) in callers.items():
+            if host not in answered:
+                ends[new].send(datagram(mover, at, 0, b"here"))
+            if any(number_of(heard, b"here") is not None for heard in tap.read()):
+                answered.add(host)
+        return answered == set(callers)
+
+    until("the host answers from its new place", arrived, state=lambda: answered)
     return {host: first.get(host) for host in callers}
 
 
@@ -132,18 +142,12 @@ def _duplicates(fabric: Fabric) -> Cell:
     twin = address(0x501)
     partners = address(0x502), address(0x503)
     with others(fabric, 0x510) as streams, Tap(fabric.spaces["h2"]) as here, Tap(fabric.spaces["h4"]) as there:
-        began = time.monotonic()
-        number = 0
-        while time.monotonic() - began < 3.0:
+        for _, number in zip(paced(0.02), range(150), strict=False):
             for tap, partner in ((here, partners[0]), (there, partners[1])):
                 tap.send(datagram(twin, partner, number))
                 if number % 20 == 0:
                     tap.send(gratuitous(REQUEST, twin))
-            number += 1
-            time.sleep(0.02)
     undisturbed(cell, streams)
-    time.sleep(1.5)
-    logged = [name for name in LEAVES if not fabric.bridged and twin[0] in fabric.log(name)]
-    # A bridge logs nothing.
-    cell.fact("named in the log", bool(logged), not fabric.bridged)
+    if not fabric.bridged:
+        until("the station is named in a log", lambda: any(twin[0] in fabric.log(name) for name in LEAVES))
     return cell

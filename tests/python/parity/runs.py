@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -27,8 +28,6 @@ _TRIES = 3
 _AT_ONCE = 4
 """Networks that are made at a time: programs of many switches that are verified all at once make each other late."""
 _ROOT = Path(__file__).parents[1]
-_LOOK_S = 0.1
-"""Between two looks at whether a jail is done."""
 
 Say = Callable[[str], None]
 """Takes a line on what is done."""
@@ -142,22 +141,23 @@ def _wait(form: str, jails: Sequence[_Jail], say: Say) -> list[int | str]:
     began = time.monotonic()
     end = began + _LIMIT_S[form]
     codes: dict[int, int | str] = {}
-    while len(codes) < len(jails):
-        for at, jail in enumerate(jails):
-            if at in codes:
-                continue
-            code: int | str | None = jail.process.poll()
-            if code is None and time.monotonic() >= end:
-                jail.process.kill()
-                jail.process.wait()
-                code = f"not done after {_LIMIT_S[form]:.0f} s"
-            if code is not None:
-                codes[at] = code
-                how = "done" if code == 0 else f"ended with {code}"
-                left = f"{len(jails) - len(codes)} of {len(jails)} left"
-                say(f"{time.monotonic() - began:.0f} s: {jail.column}, {jail.group}: {how}; {left}")
-        if len(codes) < len(jails):
-            time.sleep(_LOOK_S)
+    left = {os.pidfd_open(jail.process.pid): at for at, jail in enumerate(jails)}
+    ready = select.poll()
+    for ended in left:
+        ready.register(ended, select.POLLIN)
+    while left:
+        done = [ended for ended, _ in ready.poll(1000 * max(0.0, end - time.monotonic()))]
+        for ended in done or list(left):
+            at = left.pop(ended)
+            ready.unregister(ended)
+            os.close(ended)
+            if not done:
+                jails[at].process.kill()
+            code = jails[at].process.wait()
+            codes[at] = code if done else f"not done after {_LIMIT_S[form]:.0f} s"
+            how = "done" if codes[at] == 0 else f"ended with {codes[at]}"
+            seconds, total = time.monotonic() - began, len(jails)
+            say(f"{seconds:.0f} s: {jails[at].column}, {jails[at].group}: {how}; {len(left)} of {total} left")
     return [codes[at] for at in range(len(jails))]
 
 
@@ -169,7 +169,7 @@ def _start(form: str, turn: Path, column: str, group: str, *cases: str) -> _Jail
         *("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--"),
         *(sys.executable, "-m", "parity.inside", column, group, form, switchd, str(turn), *cases),
     ]
-    paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(_ROOT), str(_ROOT.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

@@ -37,5 +37,5 @@ class Stalls:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         while not self._done.is_set():
             due = time.monotonic() + _NAP_S
-            time.sleep(_NAP_S)
+            self._done.wait(_NAP_S)
             self.longest_ms = max(self.longest_ms, (time.monotonic() - due) * 1000)

@@ -10,6 +10,8 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
+from benches.waiting import NeverError, paced, until
+
 from .cell import Cell
 from .fabric import Fabric
 from .frames import IPV4, REPLY, REQUEST, UDP, arp, ether, ipv4, mac, udp
@@ -17,6 +19,11 @@ from .tap import Heard, Tap
 
 Address = tuple[str, str]
 """MAC and IPv4 address."""
+_GONE_S = 15.0
+"""Seconds after which streams count as cut."""
+_LAST = b"last"
+_LAST_TRIES = 200
+"""Last datagrams of a stream, until one arrives."""
 GAP = 0.01
 """Seconds between two datagrams of a stream."""
 
@@ -70,6 +77,7 @@ class Stream:
         self._out, self._in = Tap(fabric.spaces[source[0]]), Tap(fabric.spaces[to[0]])
         self.sent: list[float] = []
         self.heard: list[tuple[int, float]] = []
+        self._is_over = False
         self.known = introduce((self._out, source[1]), (self._in, to[1]))
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -91,6 +99,8 @@ class Stream:
     def _take(self) -> None:
         self._out.read()
         for heard in self._in.read():
+            if number_of(heard, _LAST) is not None and heard.frame[6:12] == mac(self._addresses[0][0]):
+                self._is_over = True
             number = number_of(heard)
             if (
                 number is not None
@@ -100,11 +110,14 @@ class Stream:
                 self.heard.append((number, heard.at))
 
     def end(self) -> None:
-        """Stop sending, and receive what is still in transit."""
+        """Stop sending, and receive what is still in transit: it arrives before a last datagram."""
         self._stop.set()
         self._thread.join()
-        time.sleep(0.2)
-        self._take()
+        for _ in zip(paced(GAP), range(_LAST_TRIES), strict=False):
+            self._out.send(datagram(*self._addresses, 0, _LAST))
+            self._take()
+            if self._is_over:
+                break
         self._out.close()
         self._in.close()
 
@@ -146,12 +159,27 @@ def others(fabric: Fabric, base: int) -> Iterator[list[Stream]]:
         Stream(fabric, (source, address(base + 2 * at)), (to, address(base + 2 * at + 1)))
         for at, (source, to) in enumerate(ways)
     ]
-    time.sleep(0.1)
+    flow(streams)
     try:
         yield streams
     finally:
         for stream in streams:
             stream.end()
+
+
+def flow(streams: Sequence[Stream], count: int = 30) -> None:
+    """Wait until streams have been sent this many datagrams more, and those that arrive at all have arrived."""
+
+    def later() -> bool:
+        return all(len(stream.sent) >= wanted for stream, wanted in zip(streams, goals, strict=True)) and all(
+            not stream.known or any(number >= first for number, _ in stream.heard[-count:])
+            for stream, first in zip(streams, begun, strict=True)
+        )
+
+    begun = [len(stream.sent) for stream in streams]
+    goals = [first + count for first in begun]
+    with contextlib.suppress(NeverError):  # Then they are lost, which is recorded.
+        until("datagrams of all streams", later, patience_s=_GONE_S)
 
 
 def undisturbed(cell: Cell, streams: Sequence[Stream], *, lossless: bool = True) -> None:

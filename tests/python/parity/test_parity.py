@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import subprocess
+import sys
 import time
-from typing import cast
+from types import SimpleNamespace
+from typing import IO, cast
 
 import pytest
 
@@ -100,10 +102,17 @@ def test_a_move_is_watched_from_its_end_however_long_it_takes_to_plug_a_host_in(
     ends = [_HubTap(hub), _HubTap(hub, carrier=False)]
     callers = {host: (cast(Tap, _HubTap(hub)), address(number)) for number, host in enumerate(("h2", "h4"), 1)}
 
+    late = 0.0
+
     def plug(_: Fabric, end: str, _leaf: str, *, up: bool) -> None:
-        time.sleep(0.75)
+        nonlocal late
+        late += 0.75
         ends[int(end[-1])].carrier = up
 
+    now, passed = time.time, time.monotonic
+    clock = SimpleNamespace(time=lambda: now() + late, monotonic=lambda: passed() + late)
+    monkeypatch.setattr(moves, "time", clock)
+    monkeypatch.setattr(sys.modules[__name__], "time", clock)
     monkeypatch.setattr(moves, "_carrier", plug)
     took = moves._one_move(
         cast(Fabric, None), "nothing", True, address(3), callers, [cast(Tap, end) for end in ends], 0, 1
@@ -113,11 +122,18 @@ def test_a_move_is_watched_from_its_end_however_long_it_takes_to_plug_a_host_in(
 
 def test_a_line_says_which_group_is_done_and_how_many_are_left_as_soon_as_it_is() -> None:
     jails = []
-    for column, seconds in (("slow", 0.5), ("fast", 0.0)):
-        process = subprocess.Popen(["sleep", str(seconds)])
+    for column in ("slow", "fast"):
+        process = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
         jails.append(runs._Jail(column, "moves", process, io.BytesIO(), io.BytesIO()))
+    slow, fast = (cast(IO[bytes], jail.process.stdin) for jail in jails)
     lines: list[str] = []
-    assert runs._wait("short", jails, lines.append) == [0, 0]
+
+    def say(line: str) -> None:
+        lines.append(line)
+        slow.close()
+
+    fast.close()
+    assert runs._wait("short", jails, say) == [0, 0]
     assert [line.partition(": ")[2] for line in lines] == [
         "fast, moves: done; 1 of 2 left",
         "slow, moves: done; 0 of 2 left",
