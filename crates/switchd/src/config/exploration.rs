@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use weft_switching::exploration::Exploration;
-use weft_switching::{Descriptor, ParamKind, ParamValue, SchemeSpec, arp_path, default_forwarding};
+use weft_switching::{Descriptor, ParamKind, ParamValue, SchemeSpec, arp_path, over};
 use weft_units::Duration;
 
 use super::table::{Place, Table};
@@ -34,7 +34,7 @@ pub fn read(
             places.push((param.name, span));
         }
     }
-    if default_forwarding::is_computed(&spec) {
+    if over::is_computed(&spec) {
         let (word, span) = (spec.word("over").unwrap_or_default(), place_of(&places, "over"));
         let expected =
             "the Linux switch has one default forwarding: expected \"arp_path\"; `weft run` simulates others";
