@@ -5,7 +5,7 @@ use weft_units::Time;
 use crate::config::{Config, LossRecovery};
 use crate::receiver::{Receiver, fact};
 use crate::segment::{Flags, Segment};
-use crate::{timestamp, todo};
+use crate::timestamp;
 
 impl Receiver {
     /// Writes the ACK and the timestamps into `out`, which is sent now. No other ACK is due then.
@@ -60,36 +60,6 @@ impl Receiver {
             out.options = sack_options(cfg, count as u8);
         }
     }
-
-    /// Whether the ACK due is one up to where the mark changed.
-    pub(crate) fn owes_prior_ack(&self) -> bool {
-        self.is(fact::PRIOR_ACK)
-    }
-
-    /// RFC 8257, section 3.2: turns the ACK in `out` into one of the data before the mark changed, with the previous mark
-    /// state. `before` is the receiver as it was before that ACK was written, so that the newer data is still to be
-    /// acknowledged.
-    pub(crate) fn write_prior_ack(&mut self, before: &AckDue, out: &mut Segment) {
-        self.clear(fact::PRIOR_ACK);
-        self.delayed = before.delayed;
-        self.todo |= before.todo & todo::ACK;
-        self.ack_timer_at = before.timer_at;
-        self.last_ack_sent = self.prior_ack;
-        out.ack = self.prior_ack;
-        out.flags = Flags(out.flags.0 ^ Flags::ECE.0);
-    }
-
-    /// The ACK that is due or delayed.
-    pub(crate) fn ack_due(&self) -> AckDue {
-        AckDue { delayed: self.delayed, todo: self.todo, timer_at: self.ack_timer_at }
-    }
-}
-
-/// An ACK that is due or delayed.
-pub(crate) struct AckDue {
-    delayed: u8,
-    todo: u8,
-    timer_at: Time,
 }
 
 /// Option bytes of an ACK with `count` SACK blocks: Linux aligns timestamps and blocks, ns-3 only the sum.

@@ -31,7 +31,7 @@ pub(crate) mod fact {
 }
 
 /// The receiving half. The fields used for every segment come last, next to the sender's.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Receiver {
     /// Bytes received in order.
@@ -69,25 +69,7 @@ pub(crate) struct Receiver {
 impl Receiver {
     pub(crate) fn new(cfg: &Config) -> Self {
         let most = cfg.initial_receive_window.0.min(cfg.receive_buffer.0);
-        Self {
-            delivered: 0,
-            held: None,
-            rcv_wnd: window(most),
-            rcv_high: 0,
-            last_ack_sent: 0,
-            prior_ack: 0,
-            rcv_fin: 0,
-            first_transmissions: 0,
-            out_of_order: 0,
-            marks: 0,
-            ack_timer_at: Time::MAX,
-            rcv_nxt: 0,
-            ts_recent: 0,
-            facts: 0,
-            todo: 0,
-            delayed: 0,
-            quick: cfg.quick_acks,
-        }
+        Self { rcv_wnd: window(most), ack_timer_at: Time::MAX, quick: cfg.quick_acks, ..Self::default() }
     }
 
     /// Starts with the other side's SYN, which agreed on `ecn` or not.

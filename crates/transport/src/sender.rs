@@ -12,10 +12,11 @@ use crate::rtt::Rtt;
 use crate::seq::{before, span};
 
 /// The congestion state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub(crate) enum Phase {
     /// No sign of loss or congestion.
+    #[default]
     Open,
     /// Duplicate ACKs or SACKs arrived, too few for a loss.
     Disorder,
@@ -36,10 +37,11 @@ impl Phase {
 }
 
 /// The purpose of the sender's timer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub(crate) enum Timer {
     /// Retransmission (RFC 6298) of a SYN, data or a FIN.
+    #[default]
     Retransmit,
     /// RACK's reordering timer (RFC 8985, section 6.2).
     Reorder,
@@ -81,7 +83,7 @@ const TAIL_PROBE_ACK_DELAY: Duration = Duration::from_ms(200);
 const TAIL_PROBE_SLACK: Duration = Duration::from_ms(2);
 
 /// The sending half. The fields used for every segment come first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Sender {
     /// When the timer expires.
@@ -144,36 +146,16 @@ impl Sender {
     pub(crate) fn new(first: u32) -> Self {
         Self {
             timer_at: Time::MAX,
+            paced_until: Time::MAX,
+            held_until: Time::MAX,
             snd_una: first,
             snd_nxt: first,
             snd_max: first,
-            snd_wnd: 0,
-            paced_until: Time::MAX,
-            unsent: 0,
-            facts: 0,
-            todo: 0,
-            phase: Phase::Open,
-            backoff: 0,
-            timer: Timer::Retransmit,
-            retries: 0,
-            rtt: Rtt::new(),
-            congestion: Congestion::default(),
-            loss: None,
-            acked: 0,
-            last_sent: Time::ZERO,
             recover: first,
-            remainder: 0,
             hold: first,
-            timed_seq: 0,
-            timed_at: Time::ZERO,
             rtt_round: first,
             cwr_end: first,
-            dup_acks: 0,
-            segments: 0,
-            retransmissions: 0,
-            recoveries: 0,
-            held_until: Time::MAX,
-            next_send: Time::ZERO,
+            ..Self::default()
         }
     }
 

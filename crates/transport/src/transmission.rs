@@ -12,7 +12,7 @@ use crate::departures::Piece;
 use crate::endpoint::{Endpoint, State};
 use crate::segment::{Ecn, Flags, Segment};
 use crate::sender::{Phase, Timer, fact};
-use crate::todo;
+use crate::{receiver, todo};
 
 /// Maximum window in a SYN, which is not scaled (RFC 7323, section 2.2).
 pub(crate) const SYN_WINDOW: u32 = 65_535;
@@ -86,7 +86,7 @@ impl Endpoint {
             return true;
         }
         if self.rx.todo & todo::ACK_FIRST != 0 {
-            if self.rx.owes_prior_ack() {
+            if self.rx.is(receiver::fact::PRIOR_ACK) {
                 self.emit_prior_ack(cfg, now, out);
             } else {
                 self.emit_ack(cfg, now, out);
@@ -184,10 +184,16 @@ impl Endpoint {
         self.rx.write_sacks(cfg, out);
     }
 
+    /// RFC 8257, section 3.2: acknowledges the data before the mark changed, with the previous mark state.
     fn emit_prior_ack(&mut self, cfg: &Config, now: Time, out: &mut Segment) {
-        let before = self.rx.ack_due();
+        let (delayed, due, at) = (self.rx.delayed, self.rx.todo & todo::ACK, self.rx.ack_timer_at);
         self.emit_ack(cfg, now, out);
-        self.rx.write_prior_ack(&before, out);
+        let rx = &mut self.rx;
+        rx.clear(receiver::fact::PRIOR_ACK);
+        (rx.delayed, rx.ack_timer_at, rx.last_ack_sent) = (delayed, at, rx.prior_ack);
+        rx.todo |= due;
+        out.ack = rx.prior_ack;
+        out.flags = Flags(out.flags.0 ^ Flags::ECE.0);
     }
 
     /// A FIN without data.

@@ -95,8 +95,6 @@ fn reduced_ack(
     let flight = tx.used();
     if advanced > 0 {
         tx.advance(cfg, ack, advanced);
-    }
-    if advanced > 0 {
         if cfg.rack {
             tx.plain_rack(cfg, now, ack);
         } else {
