@@ -6,7 +6,7 @@
 //! et al., "Improving multipath routing of TCP flows by network exploration", IEEE Access 2019, section III).
 //! Everything else, including flows without an entry, uses the default forwarding
 //! ([`crate::default_forwarding`]): ARP-Path unless the scenario names another.
-//! [`crate::recovery`] handles broken paths.
+//! `recovery.rs` handles broken paths.
 
 use std::sync::Arc;
 

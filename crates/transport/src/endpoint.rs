@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::congestion::{Controller, PacingRate};
 use crate::reassembly::Reassembly;
 use crate::receiver::Receiver;
-use crate::recovery::Loss;
+use crate::recovery::loss::Loss;
 use crate::sender::{Sender, fact};
 use crate::todo;
 

@@ -7,7 +7,7 @@ use weft_units::{Duration, Time};
 
 use crate::config::{Config, LossRecovery};
 use crate::congestion::{Congestion, Controller};
-use crate::recovery::Loss;
+use crate::recovery::loss::Loss;
 use crate::rtt::Rtt;
 use crate::seq::{before, span};
 

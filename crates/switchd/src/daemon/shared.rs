@@ -7,7 +7,7 @@ use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use super::start::Start;
 use super::switch::{Switch, Task};
 use super::walks::Walks;
-use crate::tags::daemon::Tags;
+use crate::tags::daemon::state::Tags;
 
 /// The switch, shared by all tasks and threads.
 #[derive(Clone)]

@@ -1,12 +1,12 @@
 //! Loss recovery: what to retransmit, and how much at once.
 //!
-//! It sees only the [`Sender`]. [`Loss`] is its state (`loss.rs`). `standard.rs` follows the RFCs and Linux, with
-//! `rack.rs`, `tail_probe.rs`, `timeout.rs` and `undo.rs`; `ns3.rs` and `inflation.rs` follow versions of ns-3, for comparisons with its results.
-//! `steps.rs` has what they share. The fast path for ordinary ACKs is in this file.
+//! It sees only the [`Sender`]. Its state is in `loss.rs`. `standard.rs` follows the RFCs and Linux, with `rack.rs`,
+//! `tail_probe.rs`, `timeout.rs` and `undo.rs`; `ns3.rs` and `inflation.rs` follow versions of ns-3, for comparisons
+//! with its results. `steps.rs` has what they share. The fast path for ordinary ACKs is in this file.
 
 mod ack_info;
 mod inflation;
-mod loss;
+pub(crate) mod loss;
 mod ns3;
 mod rack;
 mod reduction;
@@ -26,7 +26,6 @@ use crate::sender::{Phase, Sender, Timer, fact};
 use crate::seq::{at_or_before, later, span};
 use crate::todo;
 
-pub(crate) use loss::Loss;
 use loss::TailProbe;
 pub(crate) use standard::on_reorder_timer;
 

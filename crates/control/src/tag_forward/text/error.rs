@@ -3,7 +3,7 @@
 use ipnet::IpNet;
 use thiserror::Error;
 
-use super::super::flow::MixedFamilies;
+use crate::tag_forward::flow::MixedFamilies;
 
 /// A syntax error in a rule or group.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -2,7 +2,7 @@
 
 use ipnet::IpNet;
 
-use super::super::flow::FlowRule;
+use crate::tag_forward::flow::FlowRule;
 
 /// Selects rules that match no more addresses than the filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -8,7 +8,7 @@ pub(crate) mod http;
 mod injector;
 mod misses;
 mod sending;
-mod state;
+pub(crate) mod state;
 mod steer;
 mod waiting;
 mod warnings;
