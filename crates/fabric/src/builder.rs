@@ -3,26 +3,24 @@
 
 use std::collections::BTreeMap;
 
-use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Rate};
+use weft_units::{HostId, LinkId, NodeId, PortId};
 
+use crate::bounds::{MAX_CABLES, MAX_DELAY, MAX_NODES, MAX_RATE, MIN_RATE};
 use crate::connectivity::disconnected_hosts;
 use crate::fabric::{split_pair, unknown_node};
 use crate::{Fabric, FabricError, Limit, Link, LinkSpec, MAX_QUEUES, Node, PfcSpec, Role, Shape};
 
-/// Maximum nodes of a fabric.
-pub const MAX_NODES: u64 = 1 << 20;
-/// Maximum cables of a fabric.
-pub const MAX_CABLES: u64 = 1 << 22;
 /// Maximum pairs of a switch and a switch with hosts, the size of a next-hop table.
 const MAX_TABLE: u64 = 1 << 28;
-/// The slowest link.
-pub const MIN_RATE: Rate = Rate::from_bps(1_000);
-/// The fastest link: beyond it, a byte takes less than the resolution of a link's clock.
-pub const MAX_RATE: Rate = Rate::from_gbps(10_000);
-/// The longest propagation delay.
-pub const MAX_DELAY: Duration = Duration::from_secs(3_600);
 /// Bytes of the shortest frame on the wire.
 const MIN_FRAME: u64 = 84;
+
+impl Fabric {
+    /// A builder that starts from this fabric, to change it.
+    pub fn edit(&self) -> FabricBuilder {
+        FabricBuilder::from_fabric(self)
+    }
+}
 
 /// Builds a [`Fabric`].
 ///

@@ -3,7 +3,9 @@
 use thiserror::Error;
 use weft_units::{Bytes, Duration, Rate};
 
-use crate::{Limit, MAX_DELAY, MAX_QUEUES, MAX_RATE, MIN_RATE};
+use crate::bounds::{MAX_DELAY, MAX_RATE, MIN_RATE};
+use crate::limit::Limit;
+use crate::queue::MAX_QUEUES;
 
 /// Why a fabric is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -3,7 +3,7 @@
 use weft_units::{HostId, LinkId, NodeId, PortId};
 
 use crate::nearest::nearest;
-use crate::{FabricBuilder, FabricError, Limit, Link, Node, QueueSpec, SharedBuffer};
+use crate::{FabricError, Limit, Link, Node, QueueSpec, SharedBuffer};
 
 /// How a fabric was built, if it has not been changed since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -203,11 +203,6 @@ impl Fabric {
     pub fn link_label(&self, id: LinkId) -> String {
         let link = self.link(id);
         format!("{}->{}", self.node(link.from).name, self.node(link.to).name)
-    }
-
-    /// A builder that starts from this fabric, to change it.
-    pub fn edit(&self) -> FabricBuilder {
-        FabricBuilder::from_fabric(self)
     }
 }
 

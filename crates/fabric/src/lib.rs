@@ -5,6 +5,7 @@
 //! graph alone ([`EqualCost`], [`SpanningTree`], [`measure`], [`layout`], [`gates`]) is here too; forwarding
 //! decisions are in `switching`.
 
+mod bounds;
 pub mod build;
 mod builder;
 mod connectivity;
@@ -14,6 +15,7 @@ mod fabric;
 pub mod gates;
 mod host_queue;
 pub mod layout;
+mod limit;
 mod link;
 mod lossless;
 pub mod measure;
@@ -21,6 +23,7 @@ mod nearest;
 mod node;
 mod overhead;
 pub mod path_set;
+mod pfc;
 mod queue;
 pub mod read;
 mod red;
@@ -28,17 +31,20 @@ mod spanning_tree;
 mod visible;
 pub mod write;
 
-pub use builder::{FabricBuilder, MAX_CABLES, MAX_DELAY, MAX_NODES, MAX_RATE, MIN_RATE};
+pub use bounds::{MAX_CABLES, MAX_DELAY, MAX_NODES, MAX_RATE, MIN_RATE};
+pub use builder::FabricBuilder;
 pub use equal_cost::EqualCost;
 pub use error::FabricError;
 pub use fabric::{Fabric, Shape};
 pub use host_queue::HostQueue;
+pub use limit::Limit;
 pub use link::{Link, LinkSpec};
-pub use lossless::{JUMBO, PfcSpec, SharedBuffer, Thresholds};
+pub use lossless::JUMBO;
 pub use nearest::nearest;
 pub use node::{Node, Role};
 pub use overhead::Overhead;
-pub use queue::{ClassSpec, Limit, MAX_QUEUES, QueueSpec, Scheduler, class_of};
+pub use pfc::{PfcSpec, SharedBuffer, Thresholds};
+pub use queue::{ClassSpec, MAX_QUEUES, QueueSpec, Scheduler, class_of};
 pub use red::{CERTAIN, MarkAt, RedSpec, parts_of};
 pub use spanning_tree::SpanningTree;
 pub use visible::visible;

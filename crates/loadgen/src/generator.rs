@@ -1,14 +1,12 @@
 //! [`Generator`]: the event loop that starts flows on time and runs them to completion.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use serde::Serialize;
 use socket2::Socket;
 use thiserror::Error;
 use weft_poller::{Interest, Poller};
@@ -18,6 +16,7 @@ use crate::connection::{Receiver, Scratch, Sender, Step};
 use crate::lateness::Lateness;
 use crate::listeners::{Accepted, Listeners};
 use crate::namespace::Namespaces;
+use crate::outcome::Outcome;
 use crate::progress::{Observer, Progress, Style};
 use crate::record::{Lines, Record, Sample};
 use crate::signals::Signals;
@@ -87,45 +86,6 @@ pub enum GeneratorError {
 
 fn kernel(what: &'static str) -> impl Fn(io::Error) -> GeneratorError {
     move |source| GeneratorError::Kernel { what, source }
-}
-
-/// The result of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Outcome {
-    /// Flows of this machine.
-    pub flows: u64,
-    /// Flows that completed.
-    pub finished: u64,
-    /// Flows that did not.
-    pub failed: u64,
-    /// Bytes that applications on this machine received.
-    pub bytes: u64,
-    /// The end of the run, in picoseconds since the common start.
-    pub elapsed_ps: u64,
-    /// The common start, in nanoseconds since 1970.
-    pub start_at_ns: u64,
-    /// Whether the user interrupted it.
-    pub interrupted: bool,
-    /// Connections to the listeners that belong to no flow.
-    pub strangers: u64,
-    /// The congestion controls read back from the senders' sockets.
-    pub congestion: BTreeSet<String>,
-    /// How late flows were started.
-    pub lateness: Lateness,
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { flows, finished, failed, bytes, elapsed_ps, lateness, .. } = self;
-        write!(
-            f,
-            "{finished} of {flows} flows finished, {failed} failed, {bytes} bytes in {:.3} s; start lateness {:.0} us (median), {:.0} us (p99), {:.0} us (max)",
-            *elapsed_ps as f64 * 1e-12,
-            lateness.p50_ps as f64 * 1e-6,
-            lateness.p99_ps as f64 * 1e-6,
-            lateness.max_ps as f64 * 1e-6,
-        )
-    }
 }
 
 /// A flow that has started and not ended.

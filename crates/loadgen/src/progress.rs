@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::generator::Outcome;
+use crate::outcome::Outcome;
 
 const SECOND_PS: f64 = 1e12;
 

@@ -22,6 +22,17 @@ use crate::scheme::{Scheme, Setting};
 /// How often progress crosses the border.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Makes the crate a module with this [`Scheme`]. The crate must be a `cdylib`.
+#[macro_export]
+macro_rules! export {
+    ($scheme:ty) => {
+        /// The module, as Weft finds it.
+        // SAFETY: no other symbol of a module has this name.
+        #[unsafe(no_mangle)]
+        pub static WEFT_PLUGIN: $crate::abi::Table = $crate::module::table::<$scheme>();
+    };
+}
+
 /// The functions of a module with `S`.
 pub const fn table<S: Scheme>() -> Table {
     Table { identity: IDENTITY.as_ptr().cast(), describe: describe::<S>, check: check::<S>, run: run::<S> }

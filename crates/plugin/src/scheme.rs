@@ -26,14 +26,3 @@ pub trait Scheme: Blueprint + Sized {
     /// The scheme of one run.
     fn new(setting: &Setting<'_>) -> Self;
 }
-
-/// Makes the crate a module with this [`Scheme`]. The crate must be a `cdylib`.
-#[macro_export]
-macro_rules! export {
-    ($scheme:ty) => {
-        /// The module, as Weft finds it.
-        // SAFETY: no other symbol of a module has this name.
-        #[unsafe(no_mangle)]
-        pub static WEFT_PLUGIN: $crate::abi::Table = $crate::module::table::<$scheme>();
-    };
-}

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use weft_fabric::{EqualCost, Fabric, LinkSpec, measure, read, write};
 use weft_sim::run::{links_json, nodes_json};
 
-use crate::ScenarioError;
+use crate::error::ScenarioError;
 use crate::files::{load, scenario};
 
 /// Pairs of hosts examined for path diversity.

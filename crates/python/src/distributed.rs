@@ -14,8 +14,8 @@ use weft_sim::results::FILES;
 use weft_sim::single::run_point;
 use weft_sim::sweep::{Directory, Origin};
 
-use crate::ScenarioError;
 use crate::emulated::of_sweep;
+use crate::error::ScenarioError;
 use crate::files::{load, scenario};
 
 /// The names of a result's files.

@@ -8,7 +8,7 @@ use serde_json::json;
 use weft_sim::emulated::{self, EmulatedError};
 use weft_sim::sweep::{Directory, Origin, SweepError};
 
-use crate::ScenarioError;
+use crate::error::ScenarioError;
 use crate::files::{load, scenario};
 
 #[pyfunction]

@@ -10,7 +10,7 @@ use weft_scenario::{Plan, Scenario};
 use weft_sim::explore::{Choice, Watch, explore as follow};
 use weft_switching::explores;
 
-use crate::ScenarioError;
+use crate::error::ScenarioError;
 use crate::files::{load, scenario};
 
 /// How often the callback is called.

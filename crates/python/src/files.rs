@@ -7,7 +7,7 @@ use pyo3::PyErr;
 use weft_plugin::host::schemes;
 use weft_scenario::Scenario;
 
-use crate::ScenarioError;
+use crate::error::ScenarioError;
 
 /// Reads a scenario with `--set` changes; it may name schemes of loaded modules.
 pub fn scenario(text: &str, name: &str, sets: &[String]) -> Result<Scenario, PyErr> {

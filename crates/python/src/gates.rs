@@ -6,8 +6,8 @@ use weft_fabric::gates::{self, Direction, Numbering, SwitchGates, TagWidth};
 use weft_fabric::{Fabric, LinkSpec, build, read};
 use weft_units::HostId;
 
-use crate::ScenarioError;
 use crate::describe::fabric_of;
+use crate::error::ScenarioError;
 
 /// A switch, and the port and gate through which a frame leaves it.
 type Hop<'a> = (&'a str, u16, u32);

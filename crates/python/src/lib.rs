@@ -6,6 +6,7 @@ mod controller;
 mod describe;
 mod distributed;
 mod emulated;
+mod error;
 mod explore;
 mod files;
 mod gates;
@@ -16,11 +17,9 @@ mod plan;
 mod run;
 mod tag_forward;
 
-use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-create_exception!(weft, ScenarioError, PyValueError, "A scenario or fabric file that cannot be used.");
+use error::ScenarioError;
 
 #[pymodule]
 fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use weft_scenario::{Plan, Scenario};
 
-use crate::ScenarioError;
+use crate::error::ScenarioError;
 use crate::files::{load, scenario};
 
 #[pyfunction]

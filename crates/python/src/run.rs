@@ -12,7 +12,7 @@ use weft_sim::module::Module;
 use weft_sim::sweep::{Capture, Event, Options, SweepError, run_sweep};
 use weft_units::Bytes;
 
-use crate::ScenarioError;
+use crate::error::ScenarioError;
 use crate::files::{load, scenario};
 
 /// The default size after which a capture takes no more frames.

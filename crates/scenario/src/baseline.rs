@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use crate::sweep::VARIANT;
 use crate::sweep::{Axis, Combination};
-use crate::variant::VARIANT;
 
 /// Keys that choose the scheme.
 pub(crate) fn chooses_scheme(key: &str) -> bool {

@@ -11,6 +11,7 @@ mod baseline;
 mod change;
 mod diagnostic;
 mod export;
+mod full_frame;
 mod link_states;
 mod nearest;
 mod overload;

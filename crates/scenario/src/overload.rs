@@ -12,6 +12,7 @@ use weft_transport::{Mptcp, Protocol};
 use weft_units::{Duration, HostId, LinkId, NodeId, Rate, Time};
 
 use crate::change::{Change, Event};
+use crate::full_frame::full_frame;
 use crate::link_states::LinkStates;
 use crate::settings::Settings;
 
@@ -217,7 +218,7 @@ impl Loads<'_> {
     /// Bits on the wire of a link for each bit of payload, in full packets. Acknowledgements are not included.
     fn wire(&self, link: &Link) -> f64 {
         let transport = &self.settings.transport.protocol;
-        let frame = crate::warnings::full_frame(self.links.fabric, link, transport, self.settings.descriptor);
+        let frame = full_frame(self.links.fabric, link, transport, self.settings.descriptor);
         f64::from(frame) / f64::from(transport.framing().payload.max(1))
     }
 

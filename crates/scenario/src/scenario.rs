@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use sha2::{Digest, Sha256};
-use weft_switching::{Descriptor, Schemes, default_forwarding, stream};
+use weft_switching::{Descriptor, Schemes, over, stream};
 use weft_traffic::{Places, generate};
 
 use crate::baseline::{Baselines, chooses_scheme};
@@ -19,9 +19,9 @@ use crate::sections::traffic::GroupSettings;
 use crate::sections::{Loader, Resolver, scheme};
 use crate::settings::{Settings, root};
 use crate::source::{Sources, Span};
-use crate::sweep::{self, Combination};
+use crate::sweep::{self, Combination, VARIANT};
 use crate::tree::{self, Node, Table, Value};
-use crate::variant::{self, VARIANT, Variant};
+use crate::variant::{self, Variant};
 use crate::warnings;
 
 /// Maximum number of runs of a scenario.
@@ -254,9 +254,8 @@ impl Scenario {
     fn compares_cold(&self) -> Option<String> {
         let settings = self.combinations.iter().filter_map(|of| self.settings(of, &Problems::default()));
         let cold: Vec<_> = settings.filter(|settings| !settings.run.start_is_given).collect();
-        let resolves = |settings: &Settings| {
-            settings.descriptor.explores.is_some() && default_forwarding::resolves(&settings.scheme)
-        };
+        let resolves =
+            |settings: &Settings| settings.descriptor.explores.is_some() && over::resolves(&settings.scheme);
         let resolving = cold.iter().find(|settings| resolves(settings))?.descriptor;
         let other = cold.iter().find(|settings| !resolves(settings))?.descriptor;
         Some(format!(

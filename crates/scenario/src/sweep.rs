@@ -4,7 +4,9 @@ use crate::diagnostic::Problems;
 use crate::section::Section;
 use crate::source::Span;
 use crate::tree::{Node, Table, Value};
-use crate::variant::VARIANT;
+
+/// The section of variants, and the key of a point's overrides that names its variant.
+pub(crate) const VARIANT: &str = "variant";
 
 /// Maximum number of points of a sweep, before seeds.
 const MAX_POINTS: usize = 100_000;

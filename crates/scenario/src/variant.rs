@@ -5,11 +5,8 @@ use crate::diagnostic::Problems;
 use crate::nearest::suggest;
 use crate::section::Section;
 use crate::source::Span;
-use crate::sweep::Axis;
+use crate::sweep::{Axis, VARIANT};
 use crate::tree::{self, Node, Table, Value};
-
-/// The section, and the key of a point's overrides that names its variant.
-pub(crate) const VARIANT: &str = "variant";
 
 /// Keys that concern the whole scenario.
 const COMMON: [&str; 6] = ["name", "description", "sweep", VARIANT, "run.seeds", "measure.baseline"];

@@ -6,21 +6,18 @@ use std::path::{Path, PathBuf};
 
 use aya::programs::links::{FdLink, PinnedLink};
 use aya::programs::tc::{
-    NlOptions, SchedClassifierLink, SchedClassifierLinkId, TcAttachOptions, TcHandle, qdisc_add_clsact,
+    NlOptions, SchedClassifierLink, SchedClassifierLinkId, TcAttachOptions, qdisc_add_clsact,
 };
 use aya::programs::{LinkOrder, ProgramInfo, SchedClassifier, TcAttachType};
 
 use crate::Mode;
+use crate::detach::detach;
 use crate::error::{PlaneError, os_error};
-use crate::filters;
+use crate::filters::{HANDLE, PRIORITY};
 use crate::names::SwitchName;
 use crate::pins::{Hook, Pins, at, list};
 use crate::plane::Plane;
-use crate::sys::{detach_link, ifindex, open_pin, programs_at};
-
-/// Priority and handle of the filter, on kernels without tcx.
-pub(crate) const PRIORITY: u16 = 1;
-pub(crate) const HANDLE: TcHandle = TcHandle::new(0, 1);
+use crate::sys::{ifindex, programs_at};
 
 type Result<T> = std::result::Result<T, PlaneError>;
 
@@ -177,19 +174,6 @@ impl Plane {
 fn pinned_before(pins: &Pins, hook: Hook, interface: &str) -> Result<Option<PathBuf>> {
     let mut pinned = pins.attachments()?.into_iter();
     Ok(pinned.find(|(of, _, name, _)| *of == hook && name == interface).map(|(.., path)| path))
-}
-
-/// Detaches the program from an interface and removes the pin.
-///
-/// # Errors
-/// [`PlaneError`].
-pub fn detach(hook: Hook, interface: &str, path: &Path) -> Result<()> {
-    match hook {
-        Hook::Clsact => filters::remove(interface, path)?,
-        // The kernel would also release a link without pins and holders, but later. It may already be detached.
-        Hook::Tcx => open_pin(path).and_then(|link| detach_link(&link).or(Ok(()))).map_err(at(path))?,
-    }
-    std::fs::remove_file(path).map_err(at(path))
 }
 
 /// The owner of the data plane attached to an interface.

@@ -4,14 +4,17 @@
 use std::io;
 use std::path::Path;
 
-use aya::programs::tc::SchedClassifierLink;
+use aya::programs::tc::{SchedClassifierLink, TcHandle};
 use aya::programs::{Link, SchedClassifier, TcAttachType};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-use crate::attach::{HANDLE, PRIORITY};
 use crate::error::PlaneError;
 use crate::pins::at;
 use crate::sys::ifindex;
+
+/// Priority and handle of the filter, on kernels without tcx.
+pub(crate) const PRIORITY: u16 = 1;
+pub(crate) const HANDLE: TcHandle = TcHandle::new(0, 1);
 
 const RTM_NEWTFILTER: u16 = 44;
 const RTM_GETTFILTER: u16 = 46;

@@ -16,6 +16,7 @@ pub mod config;
 pub mod counters;
 pub mod ctl;
 pub mod daemon;
+mod detach;
 mod error;
 mod filters;
 mod held;

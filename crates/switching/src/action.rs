@@ -4,7 +4,7 @@ use weft_units::PortId;
 use weft_wire::{EtherType, Mac, TAG_LEN};
 
 use crate::drop_reason::DropReason;
-use crate::header::{Header, Kind};
+use crate::header::{Header, Kind, PATH_HEADER_BYTES};
 
 /// One action on a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,9 +49,6 @@ pub enum Rewrite {
     PopTag,
 }
 
-/// Bytes of the header of a frame about a path, without its EtherType.
-const PATH_HEADER_BYTES: u16 = 20;
-
 impl Rewrite {
     /// Applies the change to `header`.
     pub fn apply(self, header: &mut Header) {
@@ -63,13 +60,10 @@ impl Rewrite {
                 header.overlay[4] = 0;
                 header.ip_bytes += PATH_HEADER_BYTES;
             }
-            Self::Unwrap => {
-                header.kind = Kind::Tcp;
-                header.ip_bytes = header.ip_bytes.saturating_sub(PATH_HEADER_BYTES);
-            }
+            Self::Unwrap => header.unwrap(),
             Self::Mark => header.src = header.src.marked(),
             Self::UnwrapAndMark => {
-                Self::Unwrap.apply(header);
+                header.unwrap();
                 Self::Mark.apply(header);
             }
             Self::Hop => header.overlay[4] = header.overlay[4].saturating_add(1),

@@ -1,5 +1,4 @@
-//! The parameter `over` of TCP-Path and TFE: the default forwarding, which carries all frames without a path of their
-//! own.
+//! The default forwarding of TCP-Path and TFE, which carries all frames without a path of their own.
 //!
 //! The papers leave it open: ARP-Path, ECMP or a spanning tree (Alvarez-Horcajo et al., sections III-C and IV). Over ECMP
 //! the switches have a route to every host, and hosts need no ARP. Over the tree an ARP Request is flooded on the tree,
@@ -7,46 +6,18 @@
 
 use std::sync::Arc;
 
-use weft_units::{HostId, NodeId, PortId, Time, words};
+use weft_units::{HostId, NodeId, PortId, Time};
 use weft_wire::Mac;
 
+use crate::arp_path::ArpPathSwitch;
 use crate::blueprint::Blueprint;
 use crate::ecmp::{Ecmp, EcmpSwitch};
 use crate::exploration::Exploration;
 use crate::header::Header;
+use crate::over::Under;
 use crate::spanning_tree::{self, SpanningTreeScheme, SpanningTreeSwitch};
 use crate::spec::SchemeSpec;
-use crate::tcp_path::TcpPathSwitch;
 use crate::{Actions, Context, DropReason, Forwarding, Switch};
-
-words! {
-    /// The parameter.
-    pub enum Under {
-        /// See [`crate::arp_path`].
-        ArpPath = "arp_path",
-        /// See [`crate::ecmp`].
-        Ecmp = "ecmp",
-        /// See [`crate::spanning_tree`].
-        SpanningTree = "spanning_tree",
-    }
-}
-
-impl Under {
-    /// The default forwarding that `spec` names.
-    pub fn of_spec(spec: &SchemeSpec) -> Self {
-        spec.get("over").unwrap_or(Self::ArpPath)
-    }
-}
-
-/// Whether an exploring scheme forwards some frames by computed routes or a computed tree.
-pub fn is_computed(spec: &SchemeSpec) -> bool {
-    Under::of_spec(spec) != Under::ArpPath
-}
-
-/// Whether hosts of an exploring scheme send requests for addresses into the fabric: not where routes forward all frames.
-pub fn resolves(spec: &SchemeSpec) -> bool {
-    Under::of_spec(spec) != Under::Ecmp
-}
 
 /// The default forwarding of a whole fabric.
 pub(crate) enum Over {
@@ -98,16 +69,18 @@ pub enum DefaultForwarding {
     SpanningTree(SpanningTreeSwitch),
 }
 
-impl TcpPathSwitch {
-    /// The same switch over another default forwarding.
-    pub fn over(mut self, over: DefaultForwarding) -> Self {
-        self.over = over;
-        self
-    }
+/// A switch of default forwarding.
+pub(crate) struct DefaultSwitch {
+    /// ARP-Path, whose ports, floods and limits serve in all cases.
+    pub(crate) base: ArpPathSwitch,
+    /// What forwards.
+    pub(crate) over: DefaultForwarding,
+}
 
+impl DefaultSwitch {
     /// From earlier traffic, the switch knows that `station` is behind `port`. A tree knows only its own hosts: the port
     /// is that of a shortest path, and the first frame to another station is flooded on the tree.
-    pub(crate) fn default_knows(&mut self, station: Mac, port: PortId, now: Time) {
+    pub(crate) fn knows(&mut self, station: Mac, port: PortId, now: Time) {
         match &mut self.over {
             DefaultForwarding::ArpPath => self.base.knows(station, port, now),
             DefaultForwarding::SpanningTree(tree) if self.base.ports.is_host(port, now) => {
@@ -203,7 +176,7 @@ impl TcpPathSwitch {
 
     /// The default forwarding of any frame, and all that switches tell each other about stations.
     #[inline(always)]
-    pub(crate) fn receive_by_default<C: Context>(
+    pub(crate) fn receive<C: Context>(
         &mut self,
         ctx: &mut C,
         ingress: PortId,

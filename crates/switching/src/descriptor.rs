@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use weft_fabric::Fabric;
 use weft_units::ParamInfo;
 
-use crate::default_forwarding;
+use crate::over;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::split::Split;
 
@@ -174,6 +174,6 @@ impl Descriptor {
     /// paths to a central controller find out themselves.
     pub fn is_routed(&self, spec: &SchemeSpec) -> bool {
         let is_placed = self.needs.contains(&Need::Controller) && self.next_hops.is_none();
-        (self.explores.is_none() || default_forwarding::is_computed(spec)) && !is_placed
+        (self.explores.is_none() || over::is_computed(spec)) && !is_placed
     }
 }

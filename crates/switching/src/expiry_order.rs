@@ -8,26 +8,10 @@
 
 use weft_units::Time;
 
-use crate::soft_table::Slot;
-
-/// No slot.
-pub(crate) const NONE: u32 = u32::MAX;
+use crate::slot::{Links, NONE, Slot};
 
 /// Lists per class.
 const LISTS: usize = 64;
-
-/// A slot's neighbours in its list.
-#[derive(Clone, Copy)]
-pub(crate) struct Links {
-    before: u32,
-    pub(crate) after: u32,
-}
-
-impl Default for Links {
-    fn default() -> Self {
-        Self { before: NONE, after: NONE }
-    }
-}
 
 /// The slots of one class.
 #[derive(Clone)]

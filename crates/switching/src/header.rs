@@ -6,7 +6,8 @@
 use weft_units::HostId;
 use weft_wire::{EtherType, Mac};
 
-use crate::Rewrite;
+/// Bytes of the header of a frame about a path, without its EtherType.
+pub(crate) const PATH_HEADER_BYTES: u16 = 20;
 
 /// The kinds of frames that switches distinguish.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -178,11 +179,17 @@ impl Header {
         self.overlay[6..].copy_from_slice(&ethertype.0.to_be_bytes());
     }
 
+    /// Replaces a frame about a path by the frame that it wraps.
+    pub(crate) fn unwrap(&mut self) {
+        self.kind = Kind::Tcp;
+        self.ip_bytes = self.ip_bytes.saturating_sub(PATH_HEADER_BYTES);
+    }
+
     /// The frame as its host sent it: unwrapped, without the mark of an unknown destination.
     pub fn as_sent(mut self) -> Self {
         self.src = self.src.unmarked();
         if self.is_about_flow() && matches!(self.kind, Kind::PathRequest | Kind::PathReply) {
-            Rewrite::Unwrap.apply(&mut self);
+            self.unwrap();
         }
         self
     }

@@ -8,7 +8,7 @@
 //! [`letflow`], [`conga`], [`drill`], [`adaptive`], which share [`flowlets`], [`least_loaded`] and results [`derived`]
 //! from the routes of the whole fabric ([`capacities`], [`components`]); [`flowcut`] with its table [`flowcuts`],
 //! [`hula`] with [`best_hops`] and [`link_load`]; [`smoc`] with its [`rule_table`]; [`conweave`], [`hedera`] and [`tag_forward`] in
-//! their own directories; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`hello`]
+//! their own directories; and the exploration family [`arp_path`], [`tcp_path`], [`tfe`], which shares [`exploration`], [`exploring`], [`hello`]
 //! and the [`path_table`]. Each scheme declares a [`Descriptor`]; [`registry`] lists those that a simulation can run. The
 //! command line, the scenario schema and the documentation read the list. Schemes of hosts are in [`host`].
 
@@ -31,6 +31,7 @@ pub mod ecmp;
 mod edge_switches;
 mod expiry_order;
 pub mod exploration;
+pub mod exploring;
 mod first_copies;
 mod floods;
 pub mod flowcut;
@@ -48,6 +49,7 @@ mod least_loaded;
 pub mod letflow;
 mod link_load;
 mod nearest_first;
+pub mod over;
 mod path_reports;
 pub mod path_table;
 mod port_limits;
@@ -58,6 +60,7 @@ mod registry;
 pub mod routed;
 mod rule_table;
 pub mod single_path;
+mod slot;
 pub mod smoc;
 mod soft_table;
 pub mod spanning_tree;

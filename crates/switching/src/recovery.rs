@@ -43,10 +43,10 @@ impl TcpPathSwitch {
         self.paths.remove(&key);
         self.paths.remove(&key.reversed());
         match other {
-            Some(other) if self.base.ports.is_fabric(other.port, now) => {
+            Some(other) if self.under.base.ports.is_fabric(other.port, now) => {
                 out.emit(other.port, about(Kind::PathFail, key, id));
             }
-            Some(other) if other.initiator && self.base.ports.is_host(other.port, now) => {
+            Some(other) if other.initiator && self.under.base.ports.is_host(other.port, now) => {
                 self.recover(ctx, key.reversed(), other.port, out);
             }
             _ => {}
@@ -73,12 +73,12 @@ impl TcpPathSwitch {
             return out.consume();
         };
         self.paths.remove(&reached);
-        if self.base.ports.is_fabric(entry.port, now) && entry.port != ingress {
+        if self.under.base.ports.is_fabric(entry.port, now) && entry.port != ingress {
             out.rewrite(Rewrite::Hop);
             return out.send(entry.port);
         }
         out.consume();
-        if entry.initiator && self.base.ports.is_host(entry.port, now) {
+        if entry.initiator && self.under.base.ports.is_host(entry.port, now) {
             self.recover(ctx, reached, entry.port, out);
         }
     }
@@ -105,18 +105,18 @@ impl TcpPathSwitch {
 
     /// Whether a flow's other end is on another switch, and no search for it is in progress.
     fn may_recover(&self, key: FlowKey, now: Time) -> bool {
-        self.attached(key.peer.station(), now).is_none() && self.paths.class(&key, now) != Some(LOCKED)
+        self.under.attached(key.peer.station(), now).is_none() && self.paths.class(&key, now) != Some(LOCKED)
     }
 
     fn look_for_path<C: Context>(&mut self, ctx: &mut C, key: FlowKey, port: PortId, out: &mut Actions) {
         let now = ctx.now();
         let id = ctx.random().next_u32();
         let header = about(Kind::RecoveryRequest, key, id);
-        if self.base.floods.note_own(&self.base.ports, &header, now).is_err() {
+        if self.under.base.floods.note_own(&self.under.base.ports, &header, now).is_err() {
             return;
         }
         self.lock(key, port, id, now);
-        self.base.ports.flood_own(ctx, &self.base.config, &header, out);
+        self.under.base.ports.flood_own(ctx, &self.under.base.config, &header, out);
     }
 
     /// At the edge of the flow of `key.host`: searches for a better path if the present one is old.
@@ -131,8 +131,8 @@ impl TcpPathSwitch {
         let Some(entry) = self.paths.get(&key, now).copied() else { return };
         let age = u64::from(milliseconds(now).wrapping_sub(entry.made)) * 1_000_000_000;
         let confirmed = self.paths.class(&key, now) == Some(CONFIRMED);
-        let here = entry.initiator && entry.port == ingress && self.base.ports.is_host(ingress, now);
-        if here && confirmed && age >= self.base.config.refresh_after.ps() {
+        let here = entry.initiator && entry.port == ingress && self.under.base.ports.is_host(ingress, now);
+        if here && confirmed && age >= self.under.base.config.refresh_after.ps() {
             self.recover_for_host(ctx, key, ingress, out);
         }
     }

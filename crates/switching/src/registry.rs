@@ -9,7 +9,7 @@ use crate::arp_path::ArpPathSwitch;
 use crate::blueprint::Blueprint;
 use crate::default_forwarding::Over;
 use crate::descriptor::{Descriptor, Explores};
-use crate::exploration::Exploring;
+use crate::exploring::Exploring;
 use crate::host::over::over;
 use crate::host::selected::Selecting;
 use crate::host::{clove, drb, flowbender, hermes, plb, presto};

@@ -7,27 +7,16 @@
 
 use weft_units::{Duration, Time};
 
-use crate::expiry_order::{ExpiryOrder, Links, NONE};
+use crate::expiry_order::ExpiryOrder;
 use crate::hash::mix64;
 use crate::index::{Index, MOST_SLOTS};
+use crate::slot::{Links, NONE, Slot};
 
 /// A key of the table.
 pub trait SoftKey: Copy + Eq {
     /// 64 random-looking bits, keyed with secrets of the table, so that outsiders cannot choose
     /// colliding keys.
     fn hash(&self, secrets: [u64; 2]) -> u64;
-}
-
-/// The fields of a lookup come first, so that they are seldom in two cache lines.
-#[repr(C)]
-pub(crate) struct Slot<K, V> {
-    pub(crate) expiry: Time,
-    key: K,
-    class: u8,
-    /// Its list in the expiry order of its class.
-    pub(crate) list: u8,
-    value: V,
-    pub(crate) links: Links,
 }
 
 /// The table.

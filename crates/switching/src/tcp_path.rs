@@ -6,18 +6,19 @@
 //! et al., "Improving multipath routing of TCP flows by network exploration", IEEE Access 2019, section III).
 //! Everything else, including flows without an entry, uses the default forwarding
 //! ([`crate::default_forwarding`]): ARP-Path unless the scenario names another.
-//! [`crate::recovery`] handles broken paths.
+//! `recovery.rs` handles broken paths.
 
 use std::sync::Arc;
 
 use weft_units::{Duration, PortId, Time, params};
 
 use crate::arp_path::ArpPathSwitch;
-use crate::default_forwarding::{DefaultForwarding, Under};
+use crate::default_forwarding::{DefaultForwarding, DefaultSwitch};
 use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::{self, Exploration, OnMiss, WhileBroken};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
+use crate::over::Under;
 use crate::path_table::{
     CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
 };
@@ -49,9 +50,9 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
 
 /// One switch.
 pub struct TcpPathSwitch {
-    pub(crate) base: ArpPathSwitch,
+    /// Default forwarding.
+    pub(crate) under: DefaultSwitch,
     pub(crate) paths: PathTable,
-    pub(crate) over: DefaultForwarding,
     limits: Vec<RateLimit>,
 }
 
@@ -61,9 +62,17 @@ impl TcpPathSwitch {
         Self {
             limits: vec![RateLimit::new(config.rate, config.burst); ways.len()],
             paths: path_table(config, secret),
-            over: DefaultForwarding::default(),
-            base: ArpPathSwitch::new(config, ways, secret),
+            under: DefaultSwitch {
+                base: ArpPathSwitch::new(config, ways, secret),
+                over: DefaultForwarding::default(),
+            },
         }
+    }
+
+    /// The same switch over another default forwarding.
+    pub fn over(mut self, over: DefaultForwarding) -> Self {
+        self.under.over = over;
+        self
     }
 
     /// Takes a token of the explorations that the hosts of `port` may start, if any is left.
@@ -73,7 +82,7 @@ impl TcpPathSwitch {
 
     /// The roles of ports, remembered floods, and the tables of ARP-Path.
     pub const fn base(&self) -> &ArpPathSwitch {
-        &self.base
+        &self.under.base
     }
 
     /// The flows known at `now`: entry, class and expiry time of each, in no particular order.
@@ -88,8 +97,8 @@ impl TcpPathSwitch {
         let key = FlowKey::to_source(header);
         // No exploration for a station on this switch. A frame to an unknown station is flooded unwrapped: it
         // reaches the station even if its own switch has forgotten it.
-        if self.attached(header.dst, now).is_some() || self.is_to_be_flooded(header.dst, now) {
-            self.forward(ctx, ingress, header, out);
+        if self.under.attached(header.dst, now).is_some() || self.under.is_to_be_flooded(header.dst, now) {
+            self.under.forward(ctx, ingress, header, out);
             return;
         }
         let known = self.paths.get(&key, now).copied();
@@ -105,21 +114,21 @@ impl TcpPathSwitch {
                 if let Some(entry) = self.paths.refresh(&key, now) {
                     entry.explored = false;
                 }
-                self.forward(ctx, ingress, header, out);
+                self.under.forward(ctx, ingress, header, out);
                 return;
             }
             _ => {}
         }
         let request = about(Kind::PathRequest, key, id);
         if !self.may_explore(ingress, now)
-            || self.base.floods.note_own(&self.base.ports, &request, now).is_err()
+            || self.under.base.floods.note_own(&self.under.base.ports, &request, now).is_err()
         {
-            self.forward(ctx, ingress, header, out);
+            self.under.forward(ctx, ingress, header, out);
             return;
         }
         self.lock(key, ingress, id, now);
         out.rewrite(Rewrite::Wrap(Kind::PathRequest, id));
-        self.base.ports.flood(ctx, &self.base.config, ingress, false, out);
+        self.under.base.ports.flood(ctx, &self.under.base.config, ingress, false, out);
     }
 
     /// Locks a flow to the port of its request's first copy.
@@ -132,14 +141,14 @@ impl TcpPathSwitch {
     fn on_request<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, id) = (ctx.now(), header.exploration_id());
         let key = FlowKey::to_source(header);
-        if let Err(reason) = self.base.admit(ingress, header, now) {
+        if let Err(reason) = self.under.base.admit(ingress, header, now) {
             return out.drop(reason);
         }
         self.lock(key, ingress, id, now);
-        let Some(port) = self.attached(header.dst, now) else {
-            return self.base.pass_on(ctx, ingress, out);
+        let Some(port) = self.under.attached(header.dst, now) else {
+            return self.under.base.pass_on(ctx, ingress, out);
         };
-        self.base.hear_from_afar(ingress, header.src, now);
+        self.under.base.hear_from_afar(ingress, header.src, now);
         if header.kind == Kind::PathRequest {
             out.rewrite(Rewrite::Unwrap);
             return out.send(port);
@@ -171,13 +180,13 @@ impl TcpPathSwitch {
         let now = ctx.now();
         let key = FlowKey::to_destination(header);
         match self.paths.get(&key, now).copied() {
-            Some(entry) if self.base.ports.is_fabric(entry.port, now) => {
+            Some(entry) if self.under.base.ports.is_fabric(entry.port, now) => {
                 self.confirm(key, ingress, entry.id, now);
                 out.rewrite(Rewrite::Wrap(Kind::PathReply, entry.id));
                 out.send(entry.port);
             }
             _ => {
-                self.forward(ctx, ingress, header, out);
+                self.under.forward(ctx, ingress, header, out);
             }
         }
     }
@@ -196,9 +205,9 @@ impl TcpPathSwitch {
         let entry = self.paths.get(&key, now).copied().filter(|entry| entry.id == id);
         match entry {
             Some(entry) if entry.port == ingress => out.drop(DropReason::SamePort),
-            Some(entry) if self.base.ports.is_known(entry.port, now) => {
+            Some(entry) if self.under.base.ports.is_known(entry.port, now) => {
                 self.confirm(key, ingress, id, now);
-                if self.base.ports.is_fabric(entry.port, now) {
+                if self.under.base.ports.is_fabric(entry.port, now) {
                     out.rewrite(Rewrite::Hop);
                     out.send(entry.port);
                 } else if wraps {
@@ -211,7 +220,7 @@ impl TcpPathSwitch {
             // The path is gone or was replaced by another exploration: the wrapped frame is still forwarded.
             _ if wraps => {
                 out.rewrite(Rewrite::Unwrap);
-                self.forward(ctx, ingress, header, out);
+                self.under.forward(ctx, ingress, header, out);
             }
             _ => out.drop(DropReason::Stale),
         }
@@ -231,24 +240,24 @@ impl TcpPathSwitch {
         let Some(entry) = self.paths.refresh(&key, now).copied() else {
             return self.on_miss(ctx, ingress, header, out);
         };
-        if !self.base.ports.is_known(entry.port, now) {
+        if !self.under.base.ports.is_known(entry.port, now) {
             self.break_path(ctx, key, out);
-            if self.base.config.while_broken == WhileBroken::Drop {
+            if self.under.base.config.while_broken == WhileBroken::Drop {
                 return out.drop(DropReason::LinkDown);
             }
-            self.forward(ctx, ingress, header, out);
+            self.under.forward(ctx, ingress, header, out);
             return;
         }
         if entry.port == ingress {
-            self.forward(ctx, ingress, header, out);
+            self.under.forward(ctx, ingress, header, out);
             return;
         }
-        if self.base.has_moved_from(header.dst, entry.port, now) {
+        if self.under.base.has_moved_from(header.dst, entry.port, now) {
             self.break_path(ctx, key, out);
-            self.forward(ctx, ingress, header, out);
+            self.under.forward(ctx, ingress, header, out);
             return;
         }
-        if self.has_returned(ingress, entry.port, header, now) {
+        if self.under.has_returned(ingress, entry.port, header, now) {
             self.paths.remove(&key);
             return out.drop(DropReason::Returned);
         }
@@ -256,7 +265,7 @@ impl TcpPathSwitch {
         if header.tcp_flags & (Header::FIN | Header::RST) != 0 {
             self.paths.reclass(&key, CLOSING, now);
             self.paths.reclass(&key.reversed(), CLOSING, now);
-        } else if self.base.config.refresh_after > Duration::ZERO {
+        } else if self.under.base.config.refresh_after > Duration::ZERO {
             self.refresh_path(ctx, ingress, key.reversed(), out);
         }
     }
@@ -264,11 +273,11 @@ impl TcpPathSwitch {
     /// A segment of a flow without an entry.
     fn on_miss<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let key = FlowKey::to_destination(header);
-        let fabric = self.base.ports.is_fabric(ingress, ctx.now());
-        if self.base.config.on_miss == OnMiss::Recover && !fabric {
+        let fabric = self.under.base.ports.is_fabric(ingress, ctx.now());
+        if self.under.base.config.on_miss == OnMiss::Recover && !fabric {
             self.recover_for_host(ctx, key.reversed(), ingress, out);
         }
-        let sent = self.forward(ctx, ingress, header, out);
+        let sent = self.under.forward(ctx, ingress, header, out);
         if fabric && !sent {
             // The entry was evicted here, and the default forwarding uses another path: stop the previous hop
             // from sending the flow here.
@@ -287,12 +296,12 @@ impl TcpPathSwitch {
     ) {
         let now = ctx.now();
         if header.src.is_group() {
-            return self.base.on_marked(ctx, ingress, header, out);
+            return self.under.base.on_marked(ctx, ingress, header, out);
         }
-        if !self.takes(ctx, ingress, header, out) {
+        if !self.under.takes(ctx, ingress, header, out) {
             return;
         }
-        if !self.base.ports.is_fabric(ingress, now) {
+        if !self.under.base.ports.is_fabric(ingress, now) {
             match header.tcp_flags & (Header::SYN | Header::ACK | Header::RST) {
                 Header::SYN => return self.on_syn(ctx, ingress, header, out),
                 flags if flags == Header::SYN | Header::ACK => {
@@ -315,9 +324,9 @@ impl TcpPathSwitch {
     ) {
         let of_flow = header.kind.is_control() && header.kind != Kind::Hello && header.is_about_flow();
         if !of_flow || header.src.is_group() {
-            return self.receive_by_default(ctx, ingress, header, out);
+            return self.under.receive(ctx, ingress, header, out);
         }
-        if let Some(reason) = self.base.refuses(ingress, header, ctx.now()) {
+        if let Some(reason) = self.under.base.refuses(ingress, header, ctx.now()) {
             return out.drop(reason);
         }
         match header.kind {
@@ -345,23 +354,23 @@ impl Switch for TcpPathSwitch {
     }
 
     fn knows(&mut self, station: Mac, port: PortId, now: Time) {
-        self.default_knows(station, port, now);
+        self.under.knows(station, port, now);
     }
 
     fn port_changed<C: Context>(&mut self, ctx: &mut C, port: PortId, up: bool, out: &mut Actions) {
-        self.base.port_changed(ctx, port, up, out);
+        self.under.base.port_changed(ctx, port, up, out);
     }
 
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
-        self.reroute(routes);
+        self.under.reroute(routes);
     }
 
     fn next_deadline(&self) -> Time {
-        self.base.next_deadline()
+        self.under.base.next_deadline()
     }
 
     fn on_deadline<C: Context>(&mut self, ctx: &mut C, out: &mut Actions) {
-        for port in self.base.tend(ctx, out) {
+        for port in self.under.base.tend(ctx, out) {
             self.break_port(ctx, port, out);
         }
         self.paths.sweep(ctx.now());
@@ -378,7 +387,7 @@ impl Switch for TcpPathSwitch {
 
     fn table_entries(&mut self, now: Time) -> TableEntries {
         self.paths.sweep(now);
-        let stations = self.station_entries(now);
+        let stations = self.under.station_entries(now);
         TableEntries { flows: self.paths.len(), stations, ..TableEntries::default() }
     }
 }

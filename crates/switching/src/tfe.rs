@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use weft_units::{Bytes, PortId, Time, params, words};
 
-use crate::default_forwarding::{DefaultForwarding, Under};
+use crate::default_forwarding::DefaultForwarding;
 use crate::descriptor::{Descriptor, Explores, Need};
 use crate::exploration::{self, Exploration};
 use crate::header::{Header, Kind};
 use crate::hello::Way;
+use crate::over::Under;
 use crate::path_table::FlowKey;
 use crate::soft_table::SoftTable;
 use crate::spec::{Contradiction, SchemeSpec};
@@ -152,7 +153,7 @@ impl TfeSwitch {
     fn count<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         let (now, key) = (ctx.now(), FlowKey::to_source(header));
         let Classifier::Auto(enough) = self.classifier else { return };
-        if self.paths.base.ports.is_fabric(ingress, now) || header.payload == 0 {
+        if self.paths.under.base.ports.is_fabric(ingress, now) || header.payload == 0 {
             return;
         }
         // Already moved, in at least one direction.
@@ -181,9 +182,11 @@ impl Switch for TfeSwitch {
     #[inline(always)]
     fn receive<C: Context>(&mut self, ctx: &mut C, ingress: PortId, header: &Header, out: &mut Actions) {
         match (header.kind, &self.classifier) {
-            (Kind::Tcp, _) if header.src.is_group() => self.paths.base.on_marked(ctx, ingress, header, out),
+            (Kind::Tcp, _) if header.src.is_group() => {
+                self.paths.under.base.on_marked(ctx, ingress, header, out)
+            }
             (Kind::Tcp, Classifier::Auto(_)) => {
-                if self.paths.takes(ctx, ingress, header, out) {
+                if self.paths.under.takes(ctx, ingress, header, out) {
                     self.count(ctx, ingress, header, out);
                     self.paths.on_data(ctx, ingress, header, out);
                 }
@@ -193,7 +196,7 @@ impl Switch for TfeSwitch {
             {
                 self.paths.on_tcp(ctx, ingress, header, out);
             }
-            (Kind::Tcp, _) => self.paths.receive_by_default(ctx, ingress, header, out),
+            (Kind::Tcp, _) => self.paths.under.receive(ctx, ingress, header, out),
             _ => self.paths.on_other(ctx, ingress, header, out),
         }
     }
@@ -207,7 +210,7 @@ impl Switch for TfeSwitch {
     }
 
     fn routes_changed(&mut self, routes: &Arc<Forwarding>) {
-        self.paths.reroute(routes);
+        self.paths.under.reroute(routes);
     }
 
     fn next_deadline(&self) -> Time {

@@ -11,17 +11,18 @@ use crate::collective::Collective;
 use crate::connections::{Connections, Reuse};
 use crate::drafts::{self, Draft};
 use crate::error::TrafficError;
-use crate::flow::{Arriving, GroupSummary, MANY_STARTS, MAX_FLOWS, Traffic};
+use crate::flow::MAX_FLOWS;
 use crate::group::{Drawn, Flows, Group, Intensity};
 use crate::jobs::Job;
 use crate::listed::ListedFlow;
-use crate::offer::{self, Offer};
+use crate::offer::Offer;
 use crate::placement::Ranks;
 use crate::places::Places;
 use crate::ports::Ports;
 use crate::program::Program;
 use crate::random::unit;
 use crate::schedule::{Schedule, Streams};
+use crate::traffic::{Arriving, GroupSummary, MANY_STARTS, Traffic};
 use crate::waits::Waits;
 
 /// Draws the flows of `groups` that start within `duration`.
@@ -318,7 +319,7 @@ impl Making<'_> {
         traffic.connections = Connections::new(&mut traffic.flows, open.collect());
         traffic.classes = names.into_inner();
         traffic.offers = offers;
-        offer::measure(&mut traffic, places, duration, over_time);
+        traffic.measure(places, duration, over_time);
         Ok(traffic)
     }
 }
@@ -346,7 +347,8 @@ mod tests {
     use super::*;
     use crate::arrivals::Arrivals;
     use crate::collective::Algorithm;
-    use crate::flow::{Flow, LoadOf};
+    use crate::flow::Flow;
+    use crate::load_of::LoadOf;
     use crate::pairs::Pairs;
     use crate::placement::Placement;
     use crate::places::tests::spine_leaf;

@@ -4,8 +4,8 @@ use weft_units::Duration;
 
 use crate::arrivals::Arrivals;
 use crate::collective::Collective;
-use crate::flow::LoadOf;
 use crate::listed::ListedFlow;
+use crate::load_of::LoadOf;
 use crate::pairs::Pairs;
 use crate::placement::Ranks;
 use crate::program::Program;

@@ -7,8 +7,9 @@ use weft_units::{Duration, Time};
 
 use crate::arrivals::Arrivals;
 use crate::error::TrafficError;
-use crate::flow::{LoadOf, MAX_FLOWS};
+use crate::flow::MAX_FLOWS;
 use crate::group::{Drawn, Intensity};
+use crate::load_of::LoadOf;
 use crate::offer::Offer;
 use crate::pairs::Pattern;
 use crate::places::Places;

@@ -13,10 +13,11 @@
 //!
 //! * [`Segment`]: a TCP header without its bytes (`segment.rs`).
 //! * [`Config`]: every parameter by name (`config.rs`), fixed together by a profile (`profile.rs`).
-//! * [`Endpoint`]: the state of one side (`endpoint.rs`), which opens and closes (`connection.rs`),
-//!   receives (`receiver.rs`, `reassembly.rs`), sends (`sender.rs`, `pacing.rs`, `small_queue.rs`) and waits
-//!   (`timers.rs`).
-//! * The scoreboard of sent segments: `sent.rs`; loss recovery: `recovery/`, one file per algorithm.
+//! * The two halves know nothing of each other. Receiver: `receiver.rs`, `reassembly.rs`, `acknowledgement.rs`.
+//!   Sender: `sender.rs`, `samples.rs`, `pacing.rs`, `small_queue.rs`, `departures.rs`; the scoreboard of sent segments
+//!   is in `sent.rs`, loss recovery in `recovery/`, one file per algorithm.
+//! * [`Endpoint`]: the state of one side (`endpoint.rs`), which opens and closes (`handshake.rs`); segments in
+//!   (`connection.rs`) and out (`transmission.rs`), and timers (`timeouts.rs`).
 //! * Congestion control: `congestion/`, one file per controller.
 //! * [`mptcp`]: one connection over several endpoints.
 //!
@@ -28,12 +29,15 @@
 //! * Both ends of a connection, and all calls to them, use the same [`Config`].
 //! * Nothing panics, whatever a segment contains.
 
+mod acknowledgement;
 pub mod arrivals;
 mod config;
 mod congestion;
 mod connection;
+mod departures;
 mod endpoint;
 mod framing;
+mod handshake;
 pub mod mptcp;
 mod pacing;
 mod parameters;
@@ -44,12 +48,16 @@ mod receiver;
 mod recovery;
 pub mod roce;
 mod rtt;
+mod samples;
 mod segment;
 mod sender;
 mod sent;
 mod seq;
 mod small_queue;
-mod timers;
+mod timeouts;
+mod timestamp;
+mod todo;
+mod transmission;
 pub mod udp;
 pub mod uec;
 

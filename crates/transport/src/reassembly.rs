@@ -16,6 +16,8 @@ pub(crate) struct Reassembly {
     /// Blocks that changed most recently, newest first.
     recent: [(u32, u32); RECENT],
     recent_count: u8,
+    /// A range received twice, if one is to be reported.
+    pub(crate) duplicate: (u32, u32),
 }
 
 impl Reassembly {

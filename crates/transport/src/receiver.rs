@@ -1,23 +1,168 @@
-//! The receiving half: payload in, acknowledgements due.
+//! [`Receiver`]: the receiving half of a connection: payload in, acknowledgements due.
+//!
+//! It knows nothing of the state of the connection or of the sending half: it reports when everything before the other
+//! side's FIN has arrived.
 
 use weft_units::Time;
 
 use crate::config::{Config, EcnMode, LossRecovery};
-use crate::endpoint::{Endpoint, State, fact, todo};
+use crate::reassembly::Reassembly;
 use crate::segment::{Ecn, Flags, Segment, window};
 use crate::seq::{at_or_before, before, earlier, later, span};
+use crate::todo;
 
-impl Endpoint {
-    /// Takes the payload and the FIN of an acceptable segment (RFC 9293, section 3.10.7.4, steps 7 and 8).
+/// Ticks by which a timestamp may be older than the newest (Linux: reordering within a tick).
+const PAWS_SLACK: i32 = 1;
+
+/// Flags of the receiver.
+pub(crate) mod fact {
+    /// The other side's FIN is known, at `rcv_fin`.
+    pub(crate) const PEER_FINISHED: u8 = 1;
+    /// ECN was agreed on.
+    pub(crate) const ECN: u8 = 1 << 1;
+    /// ACKs carry ECE.
+    pub(crate) const ECHO: u8 = 1 << 2;
+    /// `held` holds ranges.
+    pub(crate) const HOLES: u8 = 1 << 3;
+    /// An ACK up to `prior_ack` with the previous mark state is due (DCTCP).
+    pub(crate) const PRIOR_ACK: u8 = 1 << 4;
+    /// The next ACK reports a duplicate.
+    pub(crate) const DUPLICATE: u8 = 1 << 5;
+}
+
+/// The receiving half. The fields used for every segment come last, next to the sender's.
+#[derive(Clone, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Receiver {
+    /// Bytes received in order.
+    pub(crate) delivered: u64,
+    /// Out-of-order ranges; the allocation is kept when empty.
+    pub(crate) held: Option<Box<Reassembly>>,
+    /// Own window.
+    pub(crate) rcv_wnd: u32,
+    /// Sequence number after the highest payload received.
+    rcv_high: u32,
+    pub(crate) last_ack_sent: u32,
+    /// The number that an ACK due before the next one acknowledges (DCTCP).
+    pub(crate) prior_ack: u32,
+    rcv_fin: u32,
+    /// Segments with payload received that were not retransmissions.
+    pub(crate) first_transmissions: u32,
+    /// First transmissions that arrived below `rcv_high`.
+    pub(crate) out_of_order: u32,
+    /// Segments received with a congestion mark.
+    pub(crate) marks: u32,
+    /// When the delayed ACK is due.
+    pub(crate) ack_timer_at: Time,
+    /// Next sequence number expected.
+    pub(crate) rcv_nxt: u32,
+    /// Timestamp to echo.
+    pub(crate) ts_recent: u32,
+    facts: u8,
+    pub(crate) todo: u8,
+    /// Segments in order since the last ACK.
+    pub(crate) delayed: u8,
+    /// Remaining segments to acknowledge at once.
+    pub(crate) quick: u8,
+}
+
+impl Receiver {
+    pub(crate) fn new(cfg: &Config) -> Self {
+        let most = cfg.initial_receive_window.0.min(cfg.receive_buffer.0);
+        Self { rcv_wnd: window(most), ack_timer_at: Time::MAX, quick: cfg.quick_acks, ..Self::default() }
+    }
+
+    /// Starts with the other side's SYN, which agreed on `ecn` or not.
+    pub(crate) fn synchronise(&mut self, seg: &Segment, ecn: bool) {
+        self.rcv_nxt = seg.seq.wrapping_add(1);
+        self.rcv_high = self.rcv_nxt;
+        self.last_ack_sent = self.rcv_nxt;
+        self.echo(seg);
+        if ecn {
+            self.set(fact::ECN);
+        }
+    }
+
+    /// The timestamp of a SYN is the one to echo.
+    pub(crate) fn echo(&mut self, seg: &Segment) {
+        if seg.flags.has(Flags::TS) {
+            self.ts_recent = seg.ts_val;
+        }
+    }
+
+    /// Gives up what is due and held.
+    pub(crate) fn abort(&mut self) {
+        self.forget_acks();
+        self.held = None;
+    }
+
+    /// No ACK is due any more.
+    pub(crate) fn forget_acks(&mut self) {
+        self.todo = 0;
+        self.ack_timer_at = Time::MAX;
+    }
+
     #[inline]
-    pub(crate) fn on_data(&mut self, cfg: &Config, now: Time, seg: &Segment) {
-        let end = seg.seq.wrapping_add(u32::from(seg.len));
-        if !seg.retransmission {
-            self.stats.first_transmissions_received = self.stats.first_transmissions_received.wrapping_add(1);
-            if before(seg.seq, self.rcv_high) {
-                self.stats.out_of_order = self.stats.out_of_order.wrapping_add(1);
+    pub(crate) fn is(&self, facts: u8) -> bool {
+        self.facts & facts != 0
+    }
+
+    #[inline]
+    fn set(&mut self, facts: u8) {
+        self.facts |= facts;
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self, facts: u8) {
+        self.facts &= !facts;
+    }
+
+    /// Whether part of the segment lies in the window (RFC 9293, section 3.10.7.4, first table). A pure ACK that
+    /// later data has overtaken is acceptable, too; a window probe is not, because it needs a reply.
+    #[inline]
+    pub(crate) fn is_acceptable(&self, seg: &Segment) -> bool {
+        let len = u32::from(seg.len) + u32::from(seg.flags.any(Flags::FIN | Flags::SYN));
+        let offset = span(self.rcv_nxt, seg.seq);
+        if len == 0 {
+            let overtaken = before(seg.seq.wrapping_add(1), self.rcv_nxt) && !seg.flags.has(Flags::RST);
+            return offset < self.rcv_wnd.max(1) || overtaken;
+        }
+        offset < self.rcv_wnd || span(self.rcv_nxt, seg.seq.wrapping_add(len - 1)) < self.rcv_wnd
+    }
+
+    /// Old or invalid: answered with an ACK, and reported as a duplicate with DSACK (RFC 2883).
+    #[cold]
+    pub(crate) fn on_unacceptable(&mut self, cfg: &Config, seg: &Segment) {
+        if seg.flags.has(Flags::RST) {
+            return;
+        }
+        if seg.len > 0 {
+            self.count(seg);
+            self.on_ecn(cfg, seg);
+            if before(seg.seq, self.rcv_nxt) {
+                self.note_duplicate(cfg, seg.seq, seg.seq.wrapping_add(u32::from(seg.len)));
             }
         }
+        self.todo |= todo::ACK;
+    }
+
+    /// Counts a segment with payload.
+    #[inline]
+    fn count(&mut self, seg: &Segment) {
+        if !seg.retransmission {
+            self.first_transmissions = self.first_transmissions.wrapping_add(1);
+            if before(seg.seq, self.rcv_high) {
+                self.out_of_order = self.out_of_order.wrapping_add(1);
+            }
+        }
+    }
+
+    /// Takes the payload and the FIN of an acceptable segment (RFC 9293, section 3.10.7.4, steps 7 and 8). Returns whether
+    /// the FIN and everything before it have arrived now.
+    #[inline]
+    pub(crate) fn on_data(&mut self, cfg: &Config, now: Time, seg: &Segment) -> bool {
+        let end = seg.seq.wrapping_add(u32::from(seg.len));
+        self.count(seg);
         let plain = seg.seq == self.rcv_nxt
             && !self.is(fact::HOLES)
             && u32::from(seg.len) <= self.rcv_wnd
@@ -27,9 +172,9 @@ impl Endpoint {
             self.rcv_high = later(self.rcv_high, end);
             self.take(cfg, end);
             self.acknowledge(cfg, now);
-        } else {
-            self.on_odd_data(cfg, now, seg, end);
+            return false;
         }
+        self.on_odd_data(cfg, now, seg)
     }
 
     /// Moves RCV.NXT to `next`.
@@ -55,9 +200,11 @@ impl Endpoint {
         }
     }
 
-    /// Processes data that is out of order, duplicate, beyond the window, or the last.
+    /// Like [`Self::on_data`] for data that is out of order, duplicate, beyond the window, or the last, and for a FIN
+    /// without data. It counts no segment.
     #[cold]
-    fn on_odd_data(&mut self, cfg: &Config, now: Time, seg: &Segment, end: u32) {
+    pub(crate) fn on_odd_data(&mut self, cfg: &Config, now: Time, seg: &Segment) -> bool {
+        let end = seg.seq.wrapping_add(u32::from(seg.len));
         let limit = self.rcv_nxt.wrapping_add(self.rcv_wnd);
         let (start, stop) = (later(seg.seq, self.rcv_nxt), earlier(end, limit));
         if seg.flags.has(Flags::FIN) && at_or_before(self.rcv_nxt, end) && at_or_before(end, limit) {
@@ -79,22 +226,20 @@ impl Endpoint {
         } else if seg.len > 0 && before(seg.seq, self.rcv_nxt) {
             self.note_duplicate(cfg, seg.seq, end);
         }
-        self.take_fin(cfg, now);
+        let finishes = self.is(fact::PEER_FINISHED) && self.rcv_nxt == self.rcv_fin;
+        if finishes {
+            self.rcv_nxt = self.rcv_nxt.wrapping_add(1);
+        }
         let advanced = span(old, self.rcv_nxt);
         let in_order = advanced > 0 && advanced == u32::from(seg.len) && !self.is(fact::HOLES);
         if in_order {
             self.acknowledge(cfg, now);
-        } else {
+        }
+        if !in_order || finishes {
             // RFC 5681, section 4.2: at once when out of order, repeated or filling a gap.
             self.todo |= todo::ACK;
         }
-        if cfg.loss_recovery == LossRecovery::Ns3v37
-            && self.state == State::CloseWait
-            && seg.flags.has(Flags::FIN)
-        {
-            // ns-3 acknowledges the data of this segment before it notifies the application.
-            self.todo |= todo::ACK_FIRST;
-        }
+        finishes
     }
 
     /// Stores `[start, stop)` and delivers data that is in order. Returns whether all of it was held already.
@@ -118,7 +263,7 @@ impl Endpoint {
 
     fn note_duplicate(&mut self, cfg: &Config, start: u32, end: u32) {
         if cfg.dsack {
-            self.duplicate = (start, end);
+            self.held.get_or_insert_default().duplicate = (start, end);
             self.set(fact::DUPLICATE);
         }
     }
@@ -131,31 +276,12 @@ impl Endpoint {
         }
     }
 
-    /// Acts on the FIN once everything before it was received (RFC 9293, section 3.10.7.4, step 8).
-    fn take_fin(&mut self, cfg: &Config, now: Time) {
-        if !self.is(fact::PEER_FINISHED) || self.rcv_nxt != self.rcv_fin {
-            return;
-        }
-        self.state = match self.state {
-            State::SynReceived | State::Established => State::CloseWait,
-            State::FinWait1 if self.is(fact::FIN_ACKED) => State::TimeWait,
-            State::FinWait1 => State::Closing,
-            State::FinWait2 => State::TimeWait,
-            _ => return,
-        };
-        self.rcv_nxt = self.rcv_nxt.wrapping_add(1);
-        self.todo |= todo::ACK;
-        if self.state == State::TimeWait {
-            self.wait_before_closing(cfg, now);
-        }
-    }
-
     /// Echoes the mark of the segment (RFC 3168, section 6.1.3; RFC 8257, section 3.2).
     #[inline]
     pub(crate) fn on_ecn(&mut self, cfg: &Config, seg: &Segment) {
         let marked = seg.ecn == Ecn::Ce;
         if marked {
-            self.stats.ecn_marks = self.stats.ecn_marks.wrapping_add(1);
+            self.marks = self.marks.wrapping_add(1);
         }
         if !self.is(fact::ECN) || seg.len == 0 {
             return;
@@ -180,8 +306,7 @@ impl Endpoint {
         if self.delayed > 0 {
             self.set(fact::PRIOR_ACK);
             self.prior_ack = self.rcv_nxt;
-            self.todo |= todo::ACK_FIRST;
-            self.todo &= !todo::ACK;
+            self.todo = todo::ACK_FIRST;
             self.delayed = 0;
             self.ack_timer_at = Time::MAX;
         }
@@ -189,9 +314,27 @@ impl Endpoint {
         debug_assert_eq!(marked, self.is(fact::ECHO));
     }
 
+    /// Whether the timestamp of a segment is not too old (RFC 7323, section 5.3). One that is gets an ACK.
+    #[inline(always)]
+    pub(crate) fn is_recent(&mut self, cfg: &Config, seg: &Segment) -> bool {
+        let old = cfg.paws && (seg.ts_val.wrapping_sub(self.ts_recent) as i32) < -PAWS_SLACK;
+        if old {
+            self.todo |= todo::ACK;
+        }
+        !old
+    }
+
+    /// Notes the timestamp of a segment to echo it, as in Linux (`tcp_ack`) only with an ACK that is valid and not old.
+    #[inline(always)]
+    pub(crate) fn take_timestamp(&mut self, cfg: &Config, seg: &Segment, is_valid: bool) {
+        if seg.flags.has(Flags::TS) && (is_valid || cfg.loss_recovery != LossRecovery::Standard) {
+            self.on_timestamp(cfg, seg);
+        }
+    }
+
     /// RFC 7323, section 4.3: which timestamp to echo.
     #[inline]
-    pub(crate) fn on_timestamp(&mut self, cfg: &Config, seg: &Segment) {
+    fn on_timestamp(&mut self, cfg: &Config, seg: &Segment) {
         let exact = cfg.loss_recovery != LossRecovery::Standard;
         let at_edge = if exact {
             seg.seq == self.rcv_nxt && self.rcv_nxt == self.last_ack_sent

@@ -11,7 +11,7 @@ const LONGEST_SAMPLE: u64 = 600_000_000_000_000;
 const UNKNOWN: u64 = 3_000_000_000_000;
 
 /// The estimate of one connection, in picoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rtt {
     /// Smoothed; 0 before the first sample.
     srtt: u64,
@@ -24,10 +24,6 @@ pub(crate) struct Rtt {
 }
 
 impl Rtt {
-    pub(crate) fn new() -> Self {
-        Self { srtt: 0, variance: 0, term: 0, peak: 0 }
-    }
-
     /// Takes a sample (RFC 6298, sections 2.2 to 2.4). `new_round`: all that was in flight when this was last true has
     /// been acknowledged.
     #[inline]
@@ -133,7 +129,7 @@ mod tests {
     #[test]
     fn the_first_sample_sets_and_the_next_ones_move_by_an_eighth() {
         let cfg = Config { min_rto: Duration::from_us(1), ..Config::profile("ns3-3.37").unwrap() };
-        let mut rtt = Rtt::new();
+        let mut rtt = Rtt::default();
         assert_eq!(rtt.timeout(&cfg, 0), Duration::from_secs(1));
         rtt.sample(&cfg, Duration::from_ms(100).ps(), true);
         assert_eq!(rtt.timeout(&cfg, 0), Duration::from_ms(300), "SRTT + 4 * RTT / 2");
@@ -145,7 +141,7 @@ mod tests {
     #[test]
     fn the_timeout_doubles_up_to_its_limit() {
         let cfg = Config::profile("ns3-3.37").unwrap();
-        let rtt = Rtt::new();
+        let rtt = Rtt::default();
         let seconds = |backoff| rtt.timeout(&cfg, backoff).ps() / 1_000_000_000_000;
         assert_eq!([0, 1, 5, 6, 255].map(seconds), [1, 2, 32, 60, 60]);
     }
@@ -153,7 +149,7 @@ mod tests {
     #[test]
     fn linux_adds_its_floor_to_the_round_trip() {
         let cfg = Config::profile("linux").unwrap();
-        let mut rtt = Rtt::new();
+        let mut rtt = Rtt::default();
         rtt.sample(&cfg, Duration::from_ms(10).ps(), true);
         assert_eq!(rtt.timeout(&cfg, 0), Duration::from_ms(210));
     }
@@ -161,7 +157,7 @@ mod tests {
     #[test]
     fn the_peak_of_linux_rises_at_once_and_falls_by_a_quarter_a_round_trip() {
         let cfg = Config::profile("linux").unwrap();
-        let mut rtt = Rtt::new();
+        let mut rtt = Rtt::default();
         let mut timeout = |ms: u64, new_round| {
             rtt.sample(&cfg, Duration::from_ms(ms).ps(), new_round);
             rtt.timeout(&cfg, 0).ps() / 1_000_000_000

@@ -6,14 +6,7 @@
 
 use std::collections::VecDeque;
 
-use weft_units::{Duration, Time};
-
-use crate::config::Config;
-use crate::endpoint::Endpoint;
-use crate::seq::span;
-
-/// Linux's millisecond, 2^-10 s (`sk_pacing_shift`).
-const MILLISECOND: Duration = Duration::from_ps(1_000_000_000_000 >> 10);
+use weft_units::Time;
 
 /// Data of a connection that has not left the interface.
 #[derive(Clone, Debug, Default)]
@@ -26,14 +19,14 @@ pub(crate) struct SmallQueue {
 impl SmallQueue {
     /// Adds a segment. If the connection has moved to an interface that is free earlier, the segment still counts as
     /// long as those before it.
-    fn push(&mut self, leaves: Time, bytes: u32) {
+    pub(crate) fn push(&mut self, leaves: Time, bytes: u32) {
         let leaves = self.waiting.back().map_or(leaves, |&(last, _)| leaves.max(last));
         self.waiting.push_back((leaves, bytes));
         self.bytes += u64::from(bytes);
     }
 
     /// Removes segments that have left by `now`.
-    fn release(&mut self, now: Time) {
+    pub(crate) fn release(&mut self, now: Time) {
         while let Some(&(leaves, bytes)) = self.waiting.front()
             && leaves <= now
         {
@@ -42,8 +35,14 @@ impl SmallQueue {
         }
     }
 
+    /// Bytes queued.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// When fewer than `limit` bytes will be queued; `None` if that is already the case.
-    fn below(&self, limit: u64) -> Option<Time> {
+    pub(crate) fn below(&self, limit: u64) -> Option<Time> {
         let mut left = self.bytes;
         if left < limit {
             return None;
@@ -62,48 +61,6 @@ impl SmallQueue {
     /// Bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.waiting.capacity() * size_of::<(Time, u32)>()
-    }
-}
-
-impl Endpoint {
-    /// With `small_queues`, call this for each segment of `len` bytes of payload that [`Self::poll_transmit`] returned
-    /// at `now`: its last bit leaves the host's interface at `leaves`.
-    pub fn leaves_at(&mut self, now: Time, leaves: Time, len: u16) {
-        let queue = &mut self.loss.get_or_insert_default().small_queue;
-        queue.release(now);
-        if now < leaves {
-            queue.push(leaves, u32::from(len));
-        }
-    }
-
-    /// When data held for the interface may be sent: call [`Self::poll_transmit`] again then. [`Time::MAX`]: none is
-    /// held.
-    #[inline]
-    pub fn held_until(&self) -> Time {
-        self.held_until
-    }
-
-    /// Whether data has to wait because at least `parts` times the limit is queued at the interface. The limit is two
-    /// segments, or one millisecond of data at the pacing rate. A segment alone in flight never waits, as in Linux.
-    #[inline]
-    pub(crate) fn waits_for_interface(&mut self, cfg: &Config, now: Time, parts: u64) -> bool {
-        if !cfg.small_queues {
-            return false;
-        }
-        self.held_until = Time::MAX;
-        let Some(loss) = &mut self.loss else { return false };
-        loss.small_queue.release(now);
-        let least = 2 * u64::from(cfg.mss);
-        if loss.small_queue.bytes < parts * least || span(self.snd_una, self.snd_nxt) <= cfg.segment() {
-            return false;
-        }
-        let paced = self.pacing_rate().map_or(u64::MAX, |rate| rate.bytes_in(MILLISECOND));
-        let limit = parts.saturating_mul(paced.max(least));
-        let Some(loss) = &self.loss else { return false };
-        if let Some(at) = loss.small_queue.below(limit) {
-            self.held_until = at;
-        }
-        self.held_until != Time::MAX
     }
 }
 

@@ -2,7 +2,10 @@
 
 use core::fmt;
 
-use crate::{EtherType, IpProtocol, Mac, PathType};
+use crate::Mac;
+use crate::ether_type::{EtherType, MAX_TAGS};
+use crate::ip_common::{IpProtocol, MAX_EXTENSIONS};
+use crate::path_type::PathType;
 
 /// Why bytes were rejected. After the length, parsers check fields in the order of their bytes and report
 /// the first error.
@@ -153,14 +156,14 @@ impl fmt::Display for Error {
             Self::Protocol(protocol) => write!(f, "the packet carries IP protocol {protocol}"),
             Self::Fragment => f.write_str("the packet is a fragment"),
             Self::Extensions => {
-                write!(f, "the packet has more than {} IPv6 extension headers", crate::Ipv6::MAX_EXTENSIONS)
+                write!(f, "the packet has more than {} IPv6 extension headers", MAX_EXTENSIONS)
             }
             Self::Unsupported { field, value } => write!(f, "{field} {value} is not supported"),
             Self::Range { field, value, most } => write!(f, "{field} holds up to {most}, not {value}"),
             Self::Missing { field } => write!(f, "{field} is missing"),
             Self::Repeated { field } => write!(f, "{field} is given twice"),
             Self::Tags(count) => {
-                write!(f, "a frame has at most {} VLAN tags, not {count}", crate::Ethernet::MAX_TAGS)
+                write!(f, "a frame has at most {} VLAN tags, not {count}", MAX_TAGS)
             }
             Self::NoOriginal(path_type) => write!(f, "a {path_type} carries no original frame"),
             Self::NeedsOriginal(path_type) => write!(f, "a {path_type} needs an original frame"),

@@ -1,51 +1,11 @@
-//! Ethernet: EtherTypes, VLAN tags and the frame header (IEEE 802.3, IEEE 802.1Q), without the frame check
+//! Ethernet: VLAN tags and the frame header (IEEE 802.3, IEEE 802.1Q), without the frame check
 //! sequence, which interfaces add and remove.
 
-use core::fmt;
-
+use crate::ether_type::{EtherType, MAX_TAGS};
 use crate::{Error, Mac};
 
 /// Minimum frame length in bytes, without the frame check sequence (IEEE 802.3, clause 4.4.2).
 pub const MIN_FRAME: usize = 60;
-
-/// The protocol of a frame. Below 1536 it is the length of an IEEE 802.3 frame with an LLC header.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(transparent)]
-pub struct EtherType(pub u16);
-
-impl EtherType {
-    /// IPv4.
-    pub const IPV4: Self = Self(0x0800);
-    /// ARP.
-    pub const ARP: Self = Self(0x0806);
-    /// A VLAN tag (IEEE 802.1Q C-tag).
-    pub const VLAN: Self = Self(0x8100);
-    /// IPv6.
-    pub const IPV6: Self = Self(0x86dd);
-    /// The outer of two VLAN tags (IEEE 802.1ad S-tag).
-    pub const SERVICE_VLAN: Self = Self(0x88a8);
-    /// LLDP (IEEE 802.1AB).
-    pub const LLDP: Self = Self(0x88cc);
-    /// Hello, unless configured otherwise.
-    pub const HELLO: Self = Self(0xff70);
-    /// Path frames, unless configured otherwise.
-    pub const PATH: Self = Self(0xffaf);
-    /// Frames with a tag of Tag-and-Forward (section III-E), unless configured otherwise.
-    pub const TAG: Self = Self(0xff1f);
-    /// Frames with a wide tag, unless configured otherwise.
-    pub const WIDE_TAG: Self = Self(0xff2f);
-
-    /// Whether it introduces a VLAN tag instead of the payload.
-    pub const fn is_tag(self) -> bool {
-        matches!(self, Self::VLAN | Self::SERVICE_VLAN)
-    }
-}
-
-impl fmt::Display for EtherType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#06x}", self.0)
-    }
-}
 
 /// A VLAN tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -59,11 +19,6 @@ pub struct VlanTag {
 impl VlanTag {
     /// Length of a tag in bytes.
     pub const LEN: usize = 4;
-
-    /// The VLAN's id, 0 to 4095.
-    pub const fn vlan(self) -> u16 {
-        self.tci & 0x0fff
-    }
 
     /// The tag's bytes on the wire.
     pub const fn to_bytes(self) -> [u8; Self::LEN] {
@@ -86,7 +41,7 @@ impl<'a> Ethernet<'a> {
     pub const HEADER_LEN: usize = 14;
     /// Maximum number of VLAN tags parsed: an S-tag and a C-tag. The type of a third is returned as the
     /// frame's EtherType.
-    pub const MAX_TAGS: usize = 2;
+    pub const MAX_TAGS: usize = MAX_TAGS;
 
     /// Parses the header of `frame`.
     ///
@@ -188,7 +143,7 @@ mod tests {
             let ethernet = Ethernet::parse(frame).unwrap();
             assert_eq!(ethernet.ethertype(), EtherType(seen), "{tpids:x?}");
             assert!(ethernet.tags().map(|tag| tag.tpid.0).eq(tpids[..tags].iter().copied()));
-            assert!(ethernet.tags().all(|tag| tag.vlan() == 0x5a5));
+            assert!(ethernet.tags().all(|tag| tag.tci & 0x0fff == 0x5a5));
             assert_eq!(frame[12..].strip_prefix(ethernet.tag_bytes()).unwrap()[2..], *ethernet.payload());
             assert_eq!(ethernet.header_len() + ethernet.payload().len(), frame.len());
         }

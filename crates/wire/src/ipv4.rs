@@ -2,8 +2,8 @@
 
 use core::net::Ipv4Addr;
 
-use crate::ip::cut;
-use crate::{Error, IpProtocol};
+use crate::Error;
+use crate::ip_common::{IpProtocol, cut};
 
 /// An IPv4 packet: its validated header and its payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

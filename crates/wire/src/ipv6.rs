@@ -2,8 +2,8 @@
 
 use core::net::Ipv6Addr;
 
-use crate::ip::cut;
-use crate::{Error, IpProtocol};
+use crate::Error;
+use crate::ip_common::{IpProtocol, MAX_EXTENSIONS, cut};
 
 /// An IPv6 packet: its validated header and its payload after all extension headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +19,7 @@ impl<'a> Ipv6<'a> {
     pub const HEADER_LEN: usize = 40;
     /// Maximum number of extension headers parsed: as many as RFC 8200, section 4.1, allows before the
     /// payload, each once and destination options twice (without ESP, which hides everything after it).
-    pub const MAX_EXTENSIONS: usize = 6;
+    pub const MAX_EXTENSIONS: usize = MAX_EXTENSIONS;
 
     /// Parses the packet at the start of `bytes`. A payload shorter than the payload length is accepted: a
     /// switch only needs headers. A payload length of 0 means all bytes (jumbograms, RFC 2675).

@@ -4,6 +4,7 @@
 use core::fmt;
 
 use crate::ethernet::MIN_FRAME;
+use crate::path_type::PathType;
 use crate::writer::Writer;
 use crate::{Error, EtherType, Ethernet, Mac, TcpFrame, Tuple, VlanTag};
 
@@ -13,27 +14,7 @@ pub const PATH_HEADER_LEN: usize = 20;
 /// The supported version of Path frames.
 const VERSION: u8 = 1;
 
-/// The type of a Path frame.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(u8)]
-pub enum PathType {
-    /// Floods a SYN over all paths.
-    Request = 1,
-    /// Carries the SYN+ACK back over the path whose Request came first.
-    Reply = 2,
-    /// Notifies one edge that the other has become unreachable.
-    Fail = 3,
-    /// Searches for a new path of an established flow.
-    RecoveryRequest = 4,
-    /// Confirms the new path.
-    RecoveryReply = 5,
-}
-
 impl PathType {
-    /// All types.
-    pub const ALL: [Self; 5] =
-        [Self::Request, Self::Reply, Self::Fail, Self::RecoveryRequest, Self::RecoveryReply];
-
     /// The type with this number.
     ///
     /// # Errors
@@ -47,28 +28,6 @@ impl PathType {
             5 => Ok(Self::RecoveryReply),
             _ => Err(Error::Type(number)),
         }
-    }
-
-    /// Whether it carries a host's frame.
-    pub const fn carries_original(self) -> bool {
-        matches!(self, Self::Request | Self::Reply)
-    }
-
-    /// Whether it is flooded instead of following the path.
-    pub const fn is_flooded(self) -> bool {
-        matches!(self, Self::Request | Self::RecoveryRequest)
-    }
-}
-
-impl fmt::Display for PathType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Request => "Path Request",
-            Self::Reply => "Path Reply",
-            Self::Fail => "Path Fail",
-            Self::RecoveryRequest => "Path Recovery Request",
-            Self::RecoveryReply => "Path Recovery Reply",
-        })
     }
 }
 

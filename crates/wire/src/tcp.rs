@@ -1,27 +1,6 @@
 //! TCP (RFC 9293): the header fields that switches need. Hosts verify the checksum.
 
-use crate::{Error, TcpOptions};
-
-/// The control bits of a segment.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[repr(transparent)]
-pub struct TcpFlags(pub u8);
-
-impl TcpFlags {
-    /// The sender has no more data.
-    pub const FIN: Self = Self(0x01);
-    /// Opens a connection.
-    pub const SYN: Self = Self(0x02);
-    /// Resets the connection.
-    pub const RST: Self = Self(0x04);
-    /// The acknowledgement number is valid.
-    pub const ACK: Self = Self(0x10);
-
-    /// Whether all bits of `flags` are set.
-    pub const fn contains(self, flags: Self) -> bool {
-        self.0 & flags.0 == flags.0
-    }
-}
+use crate::{Error, TcpFlags, TcpOptions};
 
 /// A TCP segment: its validated header and its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

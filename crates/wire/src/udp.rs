@@ -1,7 +1,7 @@
 //! UDP (RFC 768): the header. Hosts verify the checksum.
 
 use crate::Error;
-use crate::ip::cut;
+use crate::ip_common::cut;
 
 /// A UDP datagram: its validated header and its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,8 +3,8 @@
 //! Each port has its own limits, so that a flooding port evicts only its own flows. Above them its TCP is
 //! forwarded per station instead of per flow while the flood lasts, and none of it reaches the controller.
 
-use super::Smoc;
 use super::rules::Changes;
+use super::state::Smoc;
 use crate::budget::FLOWS;
 use crate::clock::{Duration, Time};
 use crate::command::Command;

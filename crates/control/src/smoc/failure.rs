@@ -1,8 +1,8 @@
 //! Ports and links that come and go: affected traffic is moved.
 
-use super::Smoc;
 use super::install::Draft;
 use super::rules::{Changes, guard};
+use super::state::Smoc;
 use crate::clock::Time;
 use crate::command::Command;
 use crate::flows::by;

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 use weft_wire::EtherType;
 
-use super::Smoc;
 use super::rules::{claim_of, tcp};
+use super::state::Smoc;
 use crate::cookie::flow_direction;
 use crate::ids::PortNo;
 use crate::label::Label;

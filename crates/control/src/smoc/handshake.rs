@@ -2,8 +2,8 @@
 
 use weft_wire::mptcp::{Key, Party, Version, join_hmac};
 
-use super::Smoc;
 use super::rules::Changes;
+use super::state::Smoc;
 use crate::clock::Time;
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};

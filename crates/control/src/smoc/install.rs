@@ -1,7 +1,7 @@
 //! Requesting rules from switches, and handling the answers.
 
-use super::Smoc;
 use super::rules::Changes;
+use super::state::Smoc;
 use crate::clock::Time;
 use crate::command::{Command, Transaction};
 use crate::flows::State;

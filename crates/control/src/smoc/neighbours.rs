@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use smallvec::SmallVec;
 use weft_wire::Mac;
 
-use super::Smoc;
 use super::install::Draft;
+use super::state::Smoc;
 use crate::budget::NEIGHBOURS;
 use crate::clock::{Duration, Time};
 use crate::command::{Command, FrameOut, MadeFrame};

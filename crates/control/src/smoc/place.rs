@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::Smoc;
+use super::state::Smoc;
 use crate::clock::Time;
 use crate::command::Command;
 use crate::connections::INITIATOR;

@@ -1,8 +1,8 @@
 //! Forwarding per station instead of per flow: everything but TCP, and TCP of ports with too many
 //! flows.
 
-use super::Smoc;
 use super::install::Draft;
+use super::state::Smoc;
 use crate::budget::ROUTES;
 use crate::clock::Time;
 use crate::command::Command;

@@ -2,22 +2,19 @@
 //! [`super::resume`].
 
 use crate::clock::Time;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::Smoc;
 use super::install::Draft;
 use super::rules::{Changes, base, guard};
+use super::state::Smoc;
+use super::table::Table;
 use crate::command::Command;
 use crate::cookie::is_own;
 use crate::flows::State;
 use crate::ids::{PortNo, SwitchId};
 use crate::network::at_once;
-use crate::rule::{Match, Rule, RuleChange};
+use crate::rule::{Rule, RuleChange};
 use crate::transactions::Purpose;
-
-/// Rules by priority and match, which are unique in a switch.
-pub(super) type Table = FxHashMap<(u16, Match), Rule>;
 
 impl Smoc {
     /// A switch has connected: missing rules are installed. Unexpected ones stay until it is known whether they are

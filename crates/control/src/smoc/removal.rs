@@ -1,7 +1,7 @@
 //! Removing flows, routes and stations, with everything that depends on them.
 
-use super::Smoc;
 use super::rules::{Changes, delivery};
+use super::state::Smoc;
 use crate::clock::Time;
 use crate::command::Command;
 use crate::flows::{State, by};

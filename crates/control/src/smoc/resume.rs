@@ -5,25 +5,23 @@
 //! rest of the path; its cookie gives the flow's role in a connection. A rule is removed immediately only if it leads
 //! nowhere, otherwise once all switches and links are known and it is not needed.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 use weft_wire::Mac;
 
 use crate::clock::{Duration, Time};
 
-use super::Smoc;
 use super::fate::{Fate, departure, is_sound};
-use super::reconcile::Table;
 use super::rules::{Changes, base, claim_of, guard};
+use super::state::Smoc;
+use super::table::Table;
 use crate::command::Command;
 use crate::ids::PortNo;
 use crate::label::Label;
 use crate::network::at_once;
 use crate::rule::{EXACT, Match, Rule, RuleAction, RuleChange, priority};
-use crate::slab::{Handle, NONE};
-use crate::transactions::Resumed;
+use crate::slab::NONE;
 
 /// Time after a switch connected until unused rules are removed: other switches may still be connecting.
 const COMPLETE: Duration = Duration::from_secs(10);
@@ -31,49 +29,6 @@ const COMPLETE: Duration = Duration::from_secs(10);
 const KEEP: Duration = Duration::from_secs(60);
 /// Interval between passes over the remaining rules.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
-
-/// Rules remaining in switches, and the state of taking them over.
-#[derive(Clone, Debug)]
-pub(super) struct Resumption {
-    pub left: BTreeMap<u32, Table>,
-    /// Labels used by these rules.
-    pub reserved: FxHashSet<u32>,
-    /// Connections created from rules: by their stations, and by the number in the cookies.
-    pub connections: BTreeMap<([u32; 2], u32), Handle>,
-    /// Flows and routes taken over whose old rules remain: what they depend on was not confirmed in time.
-    pub unreplaced: Vec<Resumed>,
-    /// Switches that connected for the first time, with claim rules not read yet.
-    fresh: Vec<u32>,
-    /// Addresses whose owners are known from rules.
-    told: BTreeSet<IpAddr>,
-    /// When a switch last connected for the first time.
-    quiet_since: Time,
-    pub due: Time,
-}
-
-impl Default for Resumption {
-    fn default() -> Self {
-        Self {
-            left: BTreeMap::new(),
-            reserved: FxHashSet::default(),
-            connections: BTreeMap::new(),
-            unreplaced: Vec::new(),
-            fresh: Vec::new(),
-            told: BTreeSet::new(),
-            quiet_since: Time::ZERO,
-            due: Time::MAX,
-        }
-    }
-}
-
-impl Resumption {
-    /// New links are known: schedules a pass now.
-    pub fn look_again(&mut self, now: Time) {
-        if self.due != Time::MAX {
-            self.due = now;
-        }
-    }
-}
 
 impl Smoc {
     /// A switch has connected for the first time: it gets its number in labels. Ports to which its rules send labels do not

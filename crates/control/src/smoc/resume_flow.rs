@@ -4,9 +4,9 @@ use crate::clock::Time;
 use weft_wire::EtherType;
 use weft_wire::mptcp::Version;
 
-use super::Smoc;
 use super::install::Draft;
 use super::rules::claim_of;
+use super::state::Smoc;
 use super::tcp::MAX_SUBFLOWS;
 use crate::command::Command;
 use crate::connections::{INITIATOR, LISTENER};

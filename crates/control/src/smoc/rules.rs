@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use smallvec::smallvec;
 
-use super::Smoc;
+use super::state::Smoc;
 use crate::cookie::{Cookie, FlowCookie};
 use crate::flows::State;
 use crate::ids::{PortNo, SwitchId};

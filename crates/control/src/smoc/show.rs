@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Smoc;
+use super::state::Smoc;
 use crate::clock::Time;
 use crate::connections::{INITIATOR, LISTENER};
 use crate::flows::{State, by};

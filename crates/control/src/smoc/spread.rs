@@ -1,8 +1,9 @@
 //! Spreading subflows that shared a path because of a failure over the recovered paths. A flow is moved only after
 //! the switches on its new path have confirmed their rules.
 
-use super::Smoc;
 use super::install::Draft;
+use super::progress::Spread;
+use super::state::Smoc;
 use crate::clock::{Duration, Time};
 use crate::command::Command;
 use crate::flows::{State, by};
@@ -20,19 +21,6 @@ const BUSY: usize = 256;
 const AGAIN: Duration = Duration::from_ms(500);
 /// Maximum number of rounds over all connections.
 const ROUNDS: u32 = 4;
-
-/// Progress of spreading.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Spread {
-    /// When the next turn is due.
-    pub at: Time,
-    /// The next connection.
-    next: u32,
-    /// Remaining rounds.
-    rounds: u32,
-    /// Whether a subflow waits for a path being installed.
-    waits: bool,
-}
 
 impl Smoc {
     /// Links have come up: subflows are spread once the links are steady.

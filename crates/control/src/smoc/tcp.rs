@@ -2,8 +2,8 @@
 
 use weft_wire::mptcp::Version;
 
-use super::Smoc;
 use super::rules::Changes;
+use super::state::Smoc;
 use crate::budget::FLOWS;
 use crate::clock::{Duration, Time};
 use crate::command::Command;

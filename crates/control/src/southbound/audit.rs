@@ -1,65 +1,16 @@
-//! [`Audits`]: switches are periodically asked for a part of their lasting rules, so that rules removed by hand or by a
-//! fault are restored within seconds.
+//! Switches are periodically asked for a part of their lasting rules, so that rules removed by hand or by a fault are
+//! restored within seconds.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use crate::clock::Time;
 use weft_wire::Error;
 use weft_wire::openflow::{FlowMod, FlowStatsRequest, Match, Message, MultipartRequest, PortNumber};
 
-use super::{Southbound, Stop, Trouble, decode, encode};
-use crate::cookie::{LASTING_SLICES, lasting_slice};
+use super::state::{Southbound, Stop, Trouble};
+use super::{decode, encode};
+use crate::clock::Time;
 use crate::ids::SwitchId;
-use crate::rule::Rule;
 
 /// Maximum number of rules in one reply; a longer reply is rejected.
 const MOST: usize = 100_000;
-
-/// An audit request to a switch, and the reply so far.
-#[derive(Debug, Default)]
-struct Audit {
-    /// The number of answered requests.
-    turn: u32,
-    /// The transaction id of the open request, 0 for none.
-    xid: u32,
-    told: Vec<Rule>,
-    answers: usize,
-}
-
-/// The audits of all switches.
-#[derive(Debug, Default)]
-pub struct Audits {
-    by_switch: BTreeMap<SwitchId, Audit>,
-    /// All have the same interval, so the first is due first. Some may have ended.
-    due: VecDeque<(Time, SwitchId)>,
-}
-
-impl Audits {
-    /// Schedules a switch's first audit.
-    pub fn begin(&mut self, first: Time, switch: SwitchId) {
-        self.end(switch);
-        self.by_switch.insert(switch, Audit::default());
-        self.due.push_back((first, switch));
-    }
-
-    /// Ends a switch's audits.
-    pub fn end(&mut self, switch: SwitchId) {
-        self.by_switch.remove(&switch);
-        self.due.retain(|(_, other)| *other != switch);
-    }
-
-    /// A switch refused the request with this transaction id.
-    pub fn refused(&mut self, switch: SwitchId, xid: u32) {
-        if let Some(audit) = self.by_switch.get_mut(&switch).filter(|audit| audit.xid == xid) {
-            audit.forget();
-        }
-    }
-
-    /// When the next audit is due; [`Time::MAX`] if there is none.
-    pub fn next_deadline(&self) -> Time {
-        self.due.front().map_or(Time::MAX, |(due, _)| *due)
-    }
-}
 
 impl Southbound {
     /// Sends due audit requests. A switch with an open request is skipped.
@@ -130,19 +81,5 @@ impl Southbound {
             self.troubles.push(Trouble::Repaired(switch, missing));
         }
         None
-    }
-}
-
-impl Audit {
-    /// The next slice: every other time the few base rules, including LLDP's, and in between one of the other slices
-    /// in turn.
-    fn slice(&self) -> (u64, u64) {
-        let turn = self.turn / 2 % (LASTING_SLICES - 1);
-        lasting_slice(if self.turn.is_multiple_of(2) { 0 } else { 1 + turn })
-    }
-
-    fn forget(&mut self) {
-        (self.xid, self.answers) = (0, 0);
-        self.told.clear();
     }
 }

@@ -3,10 +3,11 @@
 use smallvec::SmallVec;
 use weft_wire::openflow::Message;
 
+use super::encode;
 use super::open::{Done, Failure};
 use super::queue::Batch;
 use super::session::Block;
-use super::{Southbound, Trouble, encode};
+use super::state::{Southbound, Trouble};
 use crate::clock::Time;
 use crate::command::Transaction;
 use crate::ids::{PortNo, SwitchId};

@@ -4,7 +4,8 @@ use smallvec::SmallVec;
 use weft_wire::openflow::{Action, FlowRemoved, List, Message, PacketOut, PortNumber, RemovedReason};
 use weft_wire::{EtherType, Ethernet};
 
-use super::{Southbound, Stop, encode};
+use super::encode;
+use super::state::{Southbound, Stop};
 use crate::clock::Time;
 use crate::command::MadeFrame;
 use crate::cookie;

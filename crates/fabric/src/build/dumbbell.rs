@@ -1,6 +1,6 @@
 //! The dumbbell: two switches, hosts on each, one bottleneck between them.
 
-use super::{add_hosts, add_switches, at_least, fits};
+use super::parts::{add_hosts, add_switches, at_least, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
 /// `left` hosts on switch `s0` (`h0..`), `right` hosts on switch `s1` (those after), and the cable

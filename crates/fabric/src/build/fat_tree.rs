@@ -1,6 +1,6 @@
 //! The k-ary fat-tree (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008, section 3).
 
-use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
+use super::parts::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
 /// A fat-tree of switches with `k` ports: k pods of k/2 edge and k/2 aggregation switches, (k/2)² cores, k³/4

@@ -1,6 +1,6 @@
 //! The full mesh: every switch connected to every other, hosts on each.
 
-use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
+use super::parts::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
 /// `switches` switches `s0..`, fully connected, with `hosts_per_switch` hosts each. Cables: hosts, then

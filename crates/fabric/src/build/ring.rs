@@ -1,6 +1,6 @@
 //! The ring: switches in a circle, hosts on each.
 
-use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
+use super::parts::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
 /// `switches` switches `s0..`, each connected to the next and the last to the first, with `hosts_per_switch`

@@ -2,7 +2,7 @@
 
 use weft_units::Rate;
 
-use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
+use super::parts::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
 /// `leaves` leaf switches of `hosts_per_leaf` hosts each, every leaf connected to all `spines`.

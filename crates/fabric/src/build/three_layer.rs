@@ -1,7 +1,7 @@
 //! Pods, planes and spines: the data-centre fabric that Facebook described for Altoona
 //! (engineering.fb.com, 14 November 2014).
 
-use super::{add_hosts, add_switches, at_least, connect_hosts, fits};
+use super::parts::{add_hosts, add_switches, at_least, connect_hosts, fits};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, Shape};
 
 /// The counts of a three-layer fabric.

@@ -11,22 +11,25 @@ mod error;
 mod fat_tree;
 mod gate;
 mod labels;
+mod mistake;
 mod numbering;
 mod plan;
+mod recognition;
 mod route;
 mod switch_gates;
+mod violation;
 mod wiring;
 
-pub use check::{Property, Violation};
 pub use error::{GateError, Named};
 pub use fat_tree::{FatTree, Pod};
 pub use gate::{Gate, forward};
+pub use mistake::WiringMistake;
 pub use numbering::Numbering;
 pub use plan::GatePlan;
 pub use route::{Hop, Steering};
 pub use switch_gates::{Direction, GateFlag, Layer, PortGate, SwitchGates, chosen};
+pub use violation::{Property, Violation};
 pub use weft_wire::TagWidth;
-pub use wiring::WiringMistake;
 
 /// Tests the example of the page.
 #[cfg(doctest)]

@@ -1,57 +1,10 @@
-//! [`WiringMistake`]: a difference between a fabric and the intended fat-tree.
+//! Compares the wiring of a fabric with the intended fat-tree.
 
-use std::fmt;
-
-use weft_units::{NodeId, PortId};
+use weft_units::NodeId;
 
 use super::FatTree;
+use super::mistake::WiringMistake;
 use crate::Fabric;
-
-/// A misplaced cable, seen from its lower end.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum WiringMistake {
-    /// A cable leads to the wrong switch.
-    Misled {
-        /// The switch at the lower end.
-        switch: String,
-        /// Its port.
-        port: PortId,
-        /// Where the cable leads.
-        leads_to: String,
-        /// Where it should lead.
-        expected: String,
-    },
-    /// An extra cable.
-    Extra {
-        /// The switch at the lower end.
-        switch: String,
-        /// Its port.
-        port: PortId,
-        /// Where the cable leads.
-        leads_to: String,
-    },
-    /// A missing cable.
-    Missing {
-        /// The switch at the lower end.
-        switch: String,
-        /// Where a cable should lead.
-        expected: String,
-    },
-}
-
-impl fmt::Display for WiringMistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Misled { switch, port, leads_to, expected } => {
-                write!(f, "{switch}-eth{port} goes to {leads_to}, expected {expected}")
-            }
-            Self::Extra { switch, port, leads_to } => {
-                write!(f, "{switch}-eth{port} goes to {leads_to}, expected no link")
-            }
-            Self::Missing { switch, expected } => write!(f, "{switch} has no link to {expected}"),
-        }
-    }
-}
 
 /// The differences between the switch cables of `fabric` and those of `tree`.
 pub(super) fn mistakes(fabric: &Fabric, tree: &FatTree) -> Vec<WiringMistake> {

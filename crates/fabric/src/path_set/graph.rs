@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use super::{Order, PathSet};
-
 /// An edge, from one of its ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Step {
@@ -79,12 +77,6 @@ impl Graph {
     /// If there is no such edge.
     pub fn set_up(&mut self, edge: u32, up: bool) {
         self.up[edge as usize] = up;
-    }
-
-    /// The simple paths from one node to another, in `order`: none if there is no path or no such node, and
-    /// one path without edges if both are the same.
-    pub fn path_set(&self, from: u32, to: u32, order: Order) -> PathSet<'_> {
-        PathSet::new(self, from, to, order)
     }
 
     /// The indices of the steps that leave a node.

@@ -250,6 +250,14 @@ impl Iterator for PathSet<'_> {
 
 impl FusedIterator for PathSet<'_> {}
 
+impl Graph {
+    /// The simple paths from one node to another, in `order`: none if there is no path or no such node, and
+    /// one path without edges if both are the same.
+    pub fn path_set(&self, from: u32, to: u32, order: Order) -> PathSet<'_> {
+        PathSet::new(self, from, to, order)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,12 +10,15 @@ use weft_transport::{Config, EcnMode, Mptcp, Protocol};
 use weft_units::{NodeId, Time};
 
 mod keys;
+mod more;
 mod pfc;
 mod timeout;
 
 use crate::change::Event;
+use crate::full_frame::full_frame;
 use crate::link_states::{LinkStates, cut_off};
 use crate::settings::Settings;
+use more::and_more;
 
 /// Warnings of one kind that are given in full.
 const MOST_ALIKE: usize = 5;
@@ -205,21 +208,6 @@ fn catches_others(classifier: &Classifier) -> bool {
     match classifier {
         Classifier::Ports(first, last) => *first < EPHEMERAL.end && EPHEMERAL.start <= *last,
         _ => false,
-    }
-}
-
-/// The bytes of a full packet on the wire of a link.
-pub(crate) fn full_frame(fabric: &Fabric, link: &Link, transport: &Protocol, scheme: &Descriptor) -> u32 {
-    let is_between = ![link.from, link.to].into_iter().any(|node| fabric.node(node).is_host());
-    let tag = if is_between { scheme.tag_bytes } else { 0 };
-    link.overhead.wire_bytes(transport.framing().full_packet().saturating_add(tag))
-}
-
-/// How many more links a warning is about than the one that it names.
-fn and_more(count: usize) -> String {
-    match count {
-        0 => String::new(),
-        more => format!(" (and {more} more like it)"),
     }
 }
 

@@ -4,7 +4,8 @@ use weft_fabric::{Fabric, JUMBO, class_of};
 use weft_traffic::Traffic;
 use weft_units::{Bytes, LinkId};
 
-use super::{and_more, full_frame};
+use super::more::and_more;
+use crate::full_frame::full_frame;
 use crate::settings::Settings;
 
 /// All warnings of the fabric's flow control.

@@ -321,7 +321,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
         let counts = match world.places.get(last, side) {
             Place::At(place) => {
                 let this = &mut self.sides[place as usize];
-                Some((*this.endpoint.stats(), &mut this.delays))
+                Some((this.endpoint.stats(), &mut this.delays))
             }
             Place::New | Place::Gone => None,
         };
@@ -345,7 +345,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             };
             return net.tell(node, news);
         }
-        let (whose, stats) = (whose(side.end), *side.endpoint.stats());
+        let (whose, stats) = (whose(side.end), side.endpoint.stats());
         let counts = (stats, &mut side.delays);
         if whose.side == 1 {
             let to = side.endpoint.delivered();
@@ -591,7 +591,7 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         if last.is_some() {
             return shared;
         }
-        let (tcp, delays) = (*this.endpoint.stats(), this.delays);
+        let (tcp, delays) = (this.endpoint.stats(), this.delays);
         Some((SideReport { side, tcp, delays, ..SideReport::default() }, this.opened))
     }
 

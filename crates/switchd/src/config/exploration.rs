@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use weft_switching::default_forwarding::Under;
 use weft_switching::exploration::Exploration;
+use weft_switching::over::Under;
 use weft_switching::{Descriptor, ParamKind, ParamValue, SchemeSpec, arp_path};
 use weft_units::Duration;
 

@@ -1,13 +1,11 @@
 //! Long-running work, on separate threads: sweeping tables, and notifying the edges of flows whose port is down.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::Shared;
+use super::shared::Shared;
 use super::socket::PortSocket;
 use crate::clock;
 use crate::layout::{Flow, Port};
@@ -86,41 +84,6 @@ fn shuffle(ports: &mut [u16]) {
 
 fn draw(_: &Flow) -> u32 {
     random()
-}
-
-/// Dead ports whose flows are being walked, and whether another walk has to follow: at most one thread per port,
-/// however often it goes down.
-#[derive(Default)]
-pub struct Walks(Mutex<HashMap<u16, bool>>);
-
-impl Walks {
-    fn ports(&self) -> MutexGuard<'_, HashMap<u16, bool>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether to start a walk; if one is running, another will follow it.
-    fn begin(&self, port: u16) -> bool {
-        match self.ports().entry(port) {
-            Entry::Occupied(mut again) => {
-                again.insert(true);
-                false
-            }
-            Entry::Vacant(free) => {
-                free.insert(false);
-                true
-            }
-        }
-    }
-
-    /// Whether another walk has to follow the one that has finished.
-    fn again(&self, port: u16) -> bool {
-        let mut ports = self.ports();
-        let again = ports.insert(port, false) == Some(true);
-        if !again {
-            ports.remove(&port);
-        }
-        again
-    }
 }
 
 /// The port is dead: forgets the stations behind it and notifies the edges of its flows.
@@ -202,20 +165,5 @@ pub async fn sweep(shared: Shared) {
             Err(_) => return,
         }
         tokio::time::sleep(REST.max(began.elapsed() * SHARE)).await;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_port_that_breaks_often_is_looked_at_by_one_and_once_more() {
-        let walks = Walks::default();
-        assert_eq!((0..1000).filter(|_| walks.begin(3)).count(), 1);
-        assert!(walks.begin(4), "ports are independent");
-        assert!(walks.again(3), "it broke during the walk");
-        assert!(!walks.again(3), "and not since");
-        assert!(walks.begin(3), "it breaks again, with no walk running");
     }
 }

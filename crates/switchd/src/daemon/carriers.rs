@@ -7,9 +7,9 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::Shared;
 use super::ethtool;
 use super::links::Interface;
+use super::shared::Shared;
 use super::switch::Task;
 
 /// Polling interval.

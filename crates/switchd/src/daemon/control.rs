@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path as PathOf, Query, State};
+use axum::extract::{Path as PathOf, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
@@ -22,8 +21,10 @@ use tokio::task::JoinHandle;
 
 use super::answer::{Answer, Failure, internal};
 use super::refusal::Refusal;
+use super::request::{Asked, Limit, number, read};
+use super::shared::Shared;
 use super::switch::Switch;
-use super::{Shared, background, exposition, reload, report, trace};
+use super::{background, exposition, reload, report, trace};
 use crate::config::Access;
 use crate::names::SwitchName;
 use crate::tags::daemon::{self as tags, Tags};
@@ -154,20 +155,6 @@ async fn status(State(shared): State<Shared>) -> Json<Value> {
     Json(report::status(&shared.lock(), sizes))
 }
 
-/// The requested size of a table.
-#[derive(Deserialize)]
-pub struct Limit {
-    /// Maximum number of rows.
-    #[serde(default = "Limit::most")]
-    pub limit: usize,
-}
-
-impl Limit {
-    const fn most() -> usize {
-        10_000
-    }
-}
-
 /// The contents of a table, read on a blocking thread.
 async fn table(
     shared: Shared,
@@ -179,17 +166,6 @@ async fn table(
     };
     let read = tokio::task::spawn_blocking(move || read(names, tables)).await;
     read.map_err(internal)?.map(Json).map_err(internal)
-}
-
-/// The query string, or why it cannot be parsed.
-pub type Asked<T> = Result<Query<T>, QueryRejection>;
-
-/// The parsed query string.
-///
-/// # Errors
-/// Why it cannot be parsed.
-pub fn read<T>(asked: Asked<T>) -> Result<T, Failure> {
-    asked.map(|Query(what)| what).map_err(|why| Failure::bad(why.body_text()))
 }
 
 async fn hosts(State(shared): State<Shared>, asked: Asked<Limit>) -> Answer {
@@ -218,21 +194,6 @@ async fn follow(State(shared): State<Shared>) -> Response {
         Some((Ok::<_, Infallible>(format!("{line}\n")), events))
     });
     Body::from_stream(lines).into_response()
-}
-
-/// The number of a port given by number or interface.
-///
-/// # Errors
-/// There is no such port.
-pub fn number(shared: &Shared, given: &str) -> Result<u16, Failure> {
-    let switch = shared.lock();
-    let found = switch.ports.iter().position(|port| port.name == given);
-    let found = found.or_else(|| given.parse().ok().filter(|number| *number < switch.ports.len()));
-    found.map(|number| number as u16).ok_or_else(|| {
-        let names: Vec<&str> = switch.ports.iter().map(|port| port.name.as_str()).collect();
-        let error = format!("`{given}` is not a port of this switch, which has {}", names.join(", "));
-        Failure::new(StatusCode::NOT_FOUND, error)
-    })
 }
 
 async fn drain(State(shared): State<Shared>, PathOf(port): PathOf<String>) -> Answer {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use weft_switching::DropReason;
 
-use super::Shared;
 use super::ports::Role;
+use super::shared::Shared;
 use crate::clock;
 use crate::counters::Reason;
 use crate::error::PlaneError;

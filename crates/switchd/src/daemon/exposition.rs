@@ -13,8 +13,9 @@ use prometheus_client::encoding::text::encode_registry;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use super::metrics;
 use super::refusal::Refusal;
-use super::{Shared, metrics};
+use super::shared::Shared;
 
 /// Binds the metrics address.
 ///

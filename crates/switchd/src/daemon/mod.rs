@@ -4,12 +4,14 @@
 pub(crate) mod answer;
 mod background;
 mod carriers;
-pub(crate) mod control;
+mod control;
 mod delivery;
 mod ethtool;
 mod excess;
 mod exposition;
+mod hearing;
 mod hello;
+mod hold;
 mod interfaces;
 mod links;
 mod memory;
@@ -22,95 +24,43 @@ mod quiet;
 pub(crate) mod refusal;
 mod reload;
 mod report;
+pub(crate) mod request;
+pub(crate) mod shared;
 pub(crate) mod socket;
 mod start;
 pub(crate) mod switch;
 mod trace;
 mod turn;
 mod unkeyed;
+mod walks;
 mod watch_pins;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{Notify, broadcast, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 use weft_wire::EtherType;
 
 use crate::clock;
-use crate::config::{Config, Flags};
+use crate::config::Config;
 use crate::names::SwitchName;
-use crate::pins::{Hook, Pins};
+use crate::pins::Pins;
 use crate::tags::daemon::{self as tags, Tags};
 use interfaces::Saved;
 use links::{Changes, Event, Interface, Links};
+use shared::{Inner, Shared, Waiting};
 use socket::PortSocket;
-use switch::{Switch, Task};
+use switch::Task;
+use walks::Walks;
 
 pub use refusal::Refusal;
-pub use start::Places;
+pub use start::{Places, Start};
 
 /// Hellos read from one port in a row, before its reader pauses and others get their turn.
 const ROUND: u32 = 64;
 /// The pause of a port that receives more Hellos than any switch sends.
 const REST: std::time::Duration = std::time::Duration::from_millis(10);
-
-/// How the daemon is started.
-#[derive(Clone, Debug)]
-pub struct Start {
-    /// The configuration file.
-    pub file: Option<std::path::PathBuf>,
-    /// Flags, which override the file.
-    pub flags: Flags,
-    /// The directories.
-    pub places: Places,
-    /// How the program is attached; by default tcx if the kernel supports it.
-    pub hook: Option<Hook>,
-}
-
-/// The switch, shared by all tasks and threads.
-#[derive(Clone)]
-pub(crate) struct Shared(pub(crate) Arc<Inner>);
-
-pub(crate) struct Inner {
-    switch: Mutex<Switch>,
-    /// Signals that a deadline may have moved forward.
-    changed: Notify,
-    tasks: mpsc::UnboundedSender<Task>,
-    /// Ports whose flows are being walked.
-    walks: background::Walks,
-    /// Requests to take the switch down, each with the channel for its answer.
-    down: mpsc::Sender<Waiting>,
-    /// Exploration events, for the readers of traces.
-    trace: broadcast::Sender<serde_json::Value>,
-    /// Gates and rules, in modes that have them.
-    pub(crate) tags: Option<Tags>,
-    /// How the daemon was started, for reloads.
-    start: Start,
-}
-
-/// Receives the outcome of taking the switch down.
-type Waiting = oneshot::Sender<Result<Vec<String>, String>>;
-
-impl Shared {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Switch> {
-        self.0.switch.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// An event may have moved a deadline forward, and produced these tasks.
-    fn happened(&self, tasks: Vec<Task>) {
-        self.0.changed.notify_one();
-        self.hand(tasks);
-    }
-
-    /// Queues tasks.
-    fn hand(&self, tasks: Vec<Task>) {
-        for task in tasks {
-            // The receiver lives as long as the daemon.
-            let _ = self.0.tasks.send(task);
-        }
-    }
-}
 
 /// The signals that the daemon handles.
 struct Signals {
@@ -158,7 +108,7 @@ pub async fn run(start: Start) -> Result<(), Refusal> {
         switch: Mutex::new(switch),
         changed: Notify::new(),
         tasks,
-        walks: background::Walks::default(),
+        walks: Walks::default(),
         down,
         trace: trace::channel(),
         tags,

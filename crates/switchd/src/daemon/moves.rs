@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use weft_switching::Mac;
 
-use super::Shared;
+use super::shared::Shared;
 use crate::clock;
 use crate::layout::Move;
 

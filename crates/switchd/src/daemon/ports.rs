@@ -152,7 +152,7 @@ impl Port {
     /// When its role may expire, or its received frames must be checked.
     pub fn next(&self) -> u64 {
         match self.role {
-            Role::Fabric | Role::Unheard | Role::Silent => self.until.min(self.delivery.next()),
+            Role::Fabric | Role::Unheard | Role::Silent => self.until.min(self.delivery.next),
             _ => self.until,
         }
     }

@@ -3,9 +3,9 @@
 use weft_units::PortId;
 use weft_wire::Key;
 
-use super::Shared;
 use super::interfaces::unfit;
 use super::ports::Role;
+use super::shared::Shared;
 use super::switch::{Switch, Task, told_routes};
 use crate::clock;
 use crate::config::Config;

@@ -23,9 +23,10 @@ use super::refusal::Refusal;
 use super::socket::PortSocket;
 use super::switch::{Restored, Switch};
 use super::turn::{self, PATIENCE};
-use crate::attach::{Owner, Undo, detach, has_tcx, other_owner};
+use crate::attach::{Owner, Undo, has_tcx, other_owner};
 use crate::clock;
-use crate::config::Config;
+use crate::config::{Config, Flags};
+use crate::detach::detach;
 use crate::error::PlaneError;
 use crate::held::Held;
 use crate::layout::{NEVER, Settings};
@@ -33,6 +34,19 @@ use crate::names::SwitchName;
 use crate::pins::{Hook, Pins, Staged};
 use crate::plane::Plane;
 use crate::tables::Sizes;
+
+/// How the daemon is started.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The configuration file.
+    pub file: Option<PathBuf>,
+    /// Flags, which override the file.
+    pub flags: Flags,
+    /// The directories.
+    pub places: Places,
+    /// How the program is attached; by default tcx if the kernel supports it.
+    pub hook: Option<Hook>,
+}
 
 /// The directories of a daemon.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use weft_wire::Mac;
 
-use super::Shared;
+use super::shared::Shared;
 use crate::error::PlaneError;
 use crate::layout::Event;
 use crate::names::kind;

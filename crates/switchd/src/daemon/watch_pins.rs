@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::Shared;
+use super::shared::Shared;
 use super::switch::Switch;
 use crate::filters;
 use crate::held::Found;

@@ -6,7 +6,15 @@ use std::path::{Path, PathBuf};
 use nix::mount::MsFlags;
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
 
-use super::{Result, at};
+use crate::error::PlaneError;
+
+/// The outcome of an operation on pins.
+pub type Result<T> = std::result::Result<T, PlaneError>;
+
+/// The error of an operation on a pin.
+pub fn at(path: &Path) -> impl Fn(io::Error) -> PlaneError {
+    |error| PlaneError::Pin { path: path.to_owned(), error }
+}
 
 /// Its standard mount point.
 const STANDARD: &str = "/sys/fs/bpf";
@@ -15,7 +23,7 @@ const STANDARD: &str = "/sys/fs/bpf";
 /// Creates no files or directories.
 ///
 /// # Errors
-/// [`crate::PlaneError::Pin`] for a path anywhere else; mounting needs CAP_SYS_ADMIN.
+/// [`PlaneError::Pin`] for a path anywhere else; mounting needs CAP_SYS_ADMIN.
 pub fn require(path: &Path) -> Result<()> {
     let standard = Path::new(STANDARD);
     if path.starts_with(standard) && !holds(standard).map_err(at(standard))? {

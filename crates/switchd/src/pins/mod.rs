@@ -13,13 +13,12 @@ mod bpffs;
 mod owned;
 mod stage;
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::PlaneError;
 use crate::layout::MAX_PORTS;
 use crate::names::SwitchName;
-pub(crate) use bpffs::list;
+use bpffs::Result;
+pub(crate) use bpffs::{at, list};
 pub use owned::{Pinned, What};
 pub(crate) use stage::Staged;
 
@@ -56,13 +55,6 @@ impl Hook {
             Self::Clsact => "program",
         }
     }
-}
-
-type Result<T> = std::result::Result<T, PlaneError>;
-
-/// The error of an operation on a pin.
-pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> PlaneError {
-    |error| PlaneError::Pin { path: path.to_owned(), error }
 }
 
 impl Pins {

@@ -13,7 +13,7 @@ use aya_obj::Object;
 
 use super::{Hook, OWN, Pins, Result, at, attachment_of, bpffs};
 use crate::Mode;
-use crate::attach::detach;
+use crate::detach::detach;
 use crate::error::PlaneError;
 use crate::names::{map_in_kernel, map_of_program};
 

@@ -6,7 +6,7 @@ use weft_transport::Segment;
 use weft_units::Time;
 
 use super::clove::{self, Clove};
-use super::drb::{self, Drb};
+use super::drb::Drb;
 use super::flowbender::{self, FlowBender};
 use super::hermes::{self, Hermes};
 use super::path_selector::{Host, Opening, PathSelector};
@@ -14,20 +14,9 @@ use super::path_states::PathStates;
 use super::path_weights::PathWeights;
 use super::plb::{self, Plb};
 use super::presto::{self, Presto};
-use crate::descriptor::Descriptor;
 use crate::spec::SchemeSpec;
 use crate::{Header, stream};
 use rand_core::RngCore;
-
-/// All host schemes.
-pub const DESCRIPTORS: [Descriptor; 6] = [
-    clove::DESCRIPTOR,
-    drb::DESCRIPTOR,
-    flowbender::DESCRIPTOR,
-    hermes::DESCRIPTOR,
-    plb::DESCRIPTOR,
-    presto::DESCRIPTOR,
-];
 
 /// The parameters of the scheme that was named.
 enum Named {

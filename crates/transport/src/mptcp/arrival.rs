@@ -5,12 +5,10 @@ use weft_wire::mptcp::Version;
 
 use super::connection::{Connection, Mode};
 use super::subflow::Stage;
-use super::{Config, Dss, Options};
-use crate::config::MptcpCongestion;
-use crate::congestion::Controller;
-use crate::endpoint::{State, todo};
+use super::{Config, Options};
+use crate::endpoint::State;
 use crate::segment::{Flags, Segment};
-use crate::seq::{before, earlier, later, span};
+use crate::todo;
 
 impl Connection {
     /// Processes a segment from the other side on a subflow. Never panics, whatever the segment contains; ignores
@@ -24,10 +22,8 @@ impl Connection {
             to.endpoint.on_segment(&cfg.plain, now, seg);
             return;
         }
-        if to.stage == Stage::Confirmed {
+        if to.stage == Stage::Confirmed || self.on_handshake(cfg, subflow, now, seg, options) {
             self.on_confirmed(cfg, subflow, now, seg, options);
-        } else {
-            self.on_handshake(cfg, subflow, now, seg, options);
         }
         if self.subflows[subflow].endpoint.state == State::Closed {
             self.bury(subflow);
@@ -39,14 +35,7 @@ impl Connection {
 
     /// Processes a segment on a subflow whose handshake is complete.
     #[inline]
-    pub(super) fn on_confirmed(
-        &mut self,
-        cfg: &Config,
-        number: usize,
-        now: Time,
-        seg: &Segment,
-        options: &Options,
-    ) {
+    fn on_confirmed(&mut self, cfg: &Config, number: usize, now: Time, seg: &Segment, options: &Options) {
         if let Options::Dss(dss) = options
             && !seg.flags.any(Flags::SYN | Flags::RST)
         {
@@ -55,7 +44,7 @@ impl Connection {
             self.on_dss(now, seg, dss);
             let endpoint = &mut self.subflows[number].endpoint;
             if dss.data_fin && endpoint.state != State::Closed {
-                endpoint.todo |= todo::ACK;
+                endpoint.rx.todo |= todo::ACK;
             }
         } else {
             self.on_confirmed_without_dss(cfg, number, now, seg, options);
@@ -93,105 +82,7 @@ impl Connection {
         subflow.answers_syn |= subflow.opened_here && seg.flags.has(Flags::SYN | Flags::ACK);
         if matches!(options, Options::Join(_)) {
             // A repeated third ACK of a join: its acknowledgment was lost.
-            subflow.endpoint.todo |= todo::ACK;
-        }
-    }
-
-    /// Passes a segment to its subflow's endpoint, and the data received in order to the connection. `data` is the data
-    /// offset of the segment's first byte.
-    #[inline]
-    pub(super) fn deliver(
-        &mut self,
-        cfg: &Config,
-        number: usize,
-        now: Time,
-        seg: &Segment,
-        data: Option<u64>,
-    ) {
-        let subflow = &mut self.subflows[number];
-        let tells = seg.ack != subflow.endpoint.snd_una || seg.sack_count > 0 || seg.flags.has(Flags::ECE);
-        if subflow.coupled && tells {
-            self.observe(cfg, number);
-        }
-        let subflow = &mut self.subflows[number];
-        subflow.heard = subflow.heard.wrapping_add(1);
-        let endpoint = &mut subflow.endpoint;
-        let (next, una, before_it) = (endpoint.rcv_nxt, endpoint.snd_una, endpoint.delivered);
-        let in_order = seg.seq == next && subflow.held.is_empty();
-        if let Some(data) = data
-            && !in_order
-        {
-            let end = seg.seq.wrapping_add(u32::from(seg.len));
-            let limit = next.wrapping_add(endpoint.rcv_wnd);
-            let (start, end) = (later(seg.seq, next), earlier(end, limit));
-            if before(start, end) && !before(start, next) {
-                let offset = u64::from(span(seg.seq, start));
-                subflow.held.insert(start, span(start, end), data.wrapping_add(offset));
-            }
-        }
-        // Only the connection's window limits; the subflow's is large enough never to.
-        let inner = Segment { window: cfg.subflow_window(), ..*seg };
-        endpoint.on_segment(&cfg.subflow, now, &inner);
-        let bytes = (endpoint.delivered - before_it) as u32;
-        if endpoint.snd_una != una {
-            subflow.progresses();
-        }
-        if bytes == 0 {
-            return;
-        }
-        let incoming = &mut self.incoming;
-        let mapped = match data {
-            Some(data) if in_order => {
-                let mapped = bytes.min(u32::from(seg.len));
-                incoming.receive(cfg, data, mapped);
-                mapped
-            }
-            _ => {
-                let end = next.wrapping_add(bytes);
-                subflow.held.take(next, end, |data, len| incoming.receive(cfg, data, len))
-            }
-        };
-        if mapped < bytes && self.mode != Mode::Opening {
-            // RFC 8684, section 3.3.1: data without a mapping is lost, and the subflow is reset.
-            subflow.reset();
-        }
-    }
-
-    /// Processes a DSS option: the data ACK of this side's data, and the end of the other's.
-    #[inline]
-    pub(super) fn on_dss(&mut self, now: Time, seg: &Segment, dss: &Dss) {
-        self.confirmed = true;
-        let acked = self.outgoing.acked;
-        self.outgoing.on_data_ack(dss.data_ack.wrapping_sub(self.keys.own_first), seg.window);
-        if self.outgoing.acked != acked {
-            self.arm_stall(now);
-        }
-        if dss.data_fin
-            && let Some(dsn) = dss.dsn
-        {
-            let end = dsn.wrapping_sub(self.keys.peer_first).saturating_add(u64::from(seg.len));
-            self.incoming.on_data_fin(end);
-        }
-    }
-
-    /// Passes all subflows to a subflow's controller.
-    pub(super) fn observe(&mut self, cfg: &Config, number: usize) {
-        if cfg.congestion() == MptcpCongestion::Uncoupled {
-            return;
-        }
-        self.paths.clear();
-        let mut own = usize::MAX;
-        for (other, subflow) in self.subflows.iter().enumerate() {
-            if let Some(path) = subflow.path(&cfg.subflow) {
-                if other == number {
-                    own = self.paths.len();
-                }
-                self.paths.push(path);
-            }
-        }
-        let endpoint = &mut self.subflows[number].endpoint;
-        if let Some(controller) = endpoint.congestion.existing_mut() {
-            controller.on_paths(&self.paths, own, endpoint.acked);
+            subflow.endpoint.rx.todo |= todo::ACK;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use weft_units::Time;
 
-use super::handshake::Keys;
+use super::keys::Keys;
 use super::path_manager::PathManager;
 use super::receiver::Incoming;
 use super::scheduler::Scheduler;
@@ -145,7 +145,7 @@ impl Connection {
             !subflow.opened_here
                 && subflow.stage == Stage::Opening
                 && subflow.endpoint.state == State::Closed
-                && subflow.endpoint.todo == 0
+                && !subflow.endpoint.is_due()
         };
         let number = (1..self.subflows.len()).find(|&number| gone(&self.subflows[number]))?;
         self.subflows[number] = subflow;

@@ -48,7 +48,7 @@ impl Connection {
         }
         subflow.endpoint.on_timeout(&cfg.subflow, now);
         // Once everything has arrived, do not wait for an unresponsive subflow to close.
-        if self.finishing && subflow.endpoint.retries > END_RETRIES {
+        if self.finishing && subflow.endpoint.tx.retries > END_RETRIES {
             subflow.reset();
         }
         if subflow.endpoint.state == State::Closed {
@@ -66,7 +66,7 @@ impl Connection {
     /// ACK of any subflow without misses.
     fn patience(&self, now: Time) -> Duration {
         let waiting = self.subflows.iter().filter(|subflow| subflow.is_open() && subflow.misses == 0);
-        let timers = waiting.map(|subflow| subflow.endpoint.send_timer_at);
+        let timers = waiting.map(|subflow| subflow.endpoint.tx.timer_at);
         let last = timers.filter(|&at| at > now && at != Time::MAX).max();
         last.map_or(PATIENCE, |at| at.saturating_since(now))
     }
@@ -177,7 +177,7 @@ impl Connection {
     pub(super) fn arm_fin(&mut self, cfg: &Config, now: Time) {
         let tries = self.outgoing.fin_tries;
         let timeout = match Scheduler::best(&self.subflows) {
-            Some(best) => self.subflows[best].endpoint.rtt.timeout(&cfg.subflow, tries),
+            Some(best) => self.subflows[best].endpoint.tx.rtt.timeout(&cfg.subflow, tries),
             None => cfg.plain.initial_rto,
         };
         self.outgoing.fin_timer = now + timeout;

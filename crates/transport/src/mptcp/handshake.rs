@@ -11,36 +11,9 @@ use super::connection::{Connection, Mode};
 use super::subflow::Stage;
 use super::{Capable, Config, Dss, Join, Options};
 use crate::congestion::Congestion;
-use crate::endpoint::{State, todo};
+use crate::endpoint::State;
 use crate::segment::{Flags, Segment};
-
-/// A connection's keys, as far as one side knows them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Keys {
-    pub(crate) own: u64,
-    /// Data sequence number of the first byte that this side sends.
-    pub(crate) own_first: u64,
-    pub(crate) peer: Option<u64>,
-    /// Data sequence number of the first byte that the other side sends.
-    pub(crate) peer_first: u64,
-}
-
-impl Keys {
-    pub(crate) fn new(cfg: &Config, own: u64) -> Self {
-        let own_first = first_number(cfg, own);
-        Self { own, own_first, peer: None, peer_first: 0 }
-    }
-
-    fn learn(&mut self, cfg: &Config, peer: u64) {
-        self.peer = Some(peer);
-        self.peer_first = first_number(cfg, peer);
-    }
-}
-
-/// Data sequence number of the first byte that the side with `key` sends.
-fn first_number(cfg: &Config, key: u64) -> u64 {
-    Key(key).initial_data_sequence(cfg.version()).wrapping_add(1)
-}
+use crate::todo;
 
 /// The part of an HMAC that fits a SYN+ACK.
 fn first_half(hmac: [u8; 20]) -> u64 {
@@ -57,7 +30,8 @@ impl Connection {
         if theirs { join_hmac(cfg.version(), peer, own) } else { join_hmac(cfg.version(), own, peer) }
     }
 
-    /// Processes a segment on a subflow whose handshake is not complete.
+    /// Processes a segment on a subflow whose handshake is not complete. Returns whether it completes the handshake of a
+    /// join, and is still to be processed like those after it.
     #[cold]
     #[inline(never)]
     pub(super) fn on_handshake(
@@ -67,22 +41,24 @@ impl Connection {
         now: Time,
         seg: &Segment,
         options: &Options,
-    ) {
+    ) -> bool {
         let subflow = &self.subflows[number];
         let (state, flags) = (subflow.endpoint.state, seg.flags);
         let says_nothing = flags.has(Flags::RST) || flags.has(Flags::SYN) && state == State::SynReceived;
         if says_nothing || state == State::Closed {
-            return self.deliver(cfg, number, now, seg, None);
+            self.deliver(cfg, number, now, seg, None);
+            return false;
         }
         match (number, subflow.opened_here, subflow.endpoint.state) {
             (0, true, _) => self.on_first_answer(cfg, now, seg, options),
             (0, false, State::Listen) => self.on_first_syn(cfg, now, seg, options),
             (0, false, _) => self.on_first_ack(cfg, now, seg, options),
             (_, true, State::SynSent) => self.on_join_answer(cfg, number, now, seg, options),
-            (_, true, _) => self.on_join_confirmation(cfg, number, now, seg, options),
+            (_, true, _) => return self.on_join_confirmation(cfg, number, now, seg, options),
             (_, false, State::Listen) => self.on_join_syn(cfg, number, now, seg, options),
             (_, false, _) => self.on_join_ack(cfg, number, now, seg, options),
         }
+        false
     }
 
     /// The SYN+ACK of the first subflow.
@@ -170,7 +146,7 @@ impl Connection {
     /// The SYN+ACK of a join.
     fn on_join_answer(&mut self, cfg: &Config, number: usize, now: Time, seg: &Segment, options: &Options) {
         let subflow = &mut self.subflows[number];
-        if !seg.flags.has(Flags::SYN | Flags::ACK) || seg.ack != subflow.endpoint.snd_una {
+        if !seg.flags.has(Flags::SYN | Flags::ACK) || seg.ack != subflow.endpoint.tx.snd_una {
             return;
         }
         let good = match options {
@@ -181,7 +157,7 @@ impl Connection {
             _ => false,
         };
         if !good {
-            self.subflows[number].endpoint.rcv_nxt = seg.seq.wrapping_add(1);
+            self.subflows[number].endpoint.rx.rcv_nxt = seg.seq.wrapping_add(1);
             return self.refuse(number);
         }
         self.deliver(cfg, number, now, seg, None);
@@ -191,7 +167,7 @@ impl Connection {
         }
     }
 
-    /// The fourth segment of a join: it confirms that the other side received the third.
+    /// The fourth segment of a join: it confirms that the other side received the third. Returns whether it does.
     fn on_join_confirmation(
         &mut self,
         cfg: &Config,
@@ -199,20 +175,21 @@ impl Connection {
         now: Time,
         seg: &Segment,
         options: &Options,
-    ) {
+    ) -> bool {
         match options {
             // A repeated SYN+ACK: the endpoint answers, and every answer carries the HMAC until it is confirmed.
             _ if seg.flags.has(Flags::SYN) => self.deliver(cfg, number, now, seg, None),
             Options::Dss(_) => {
                 let subflow = &mut self.subflows[number];
                 subflow.stage = Stage::Confirmed;
-                subflow.endpoint.ack_timer_at = Time::MAX;
+                subflow.endpoint.rx.ack_timer_at = Time::MAX;
                 self.stats.subflows += 1;
-                self.on_confirmed(cfg, number, now, seg, options);
+                return true;
             }
             Options::None => self.refuse(number),
             Options::Capable(_) | Options::Join(_) => {}
         }
+        false
     }
 
     /// The SYN of a join.
@@ -243,7 +220,7 @@ impl Connection {
         let subflow = &mut self.subflows[number];
         if subflow.endpoint.state == State::Established {
             subflow.stage = Stage::Confirmed;
-            subflow.endpoint.todo |= todo::ACK;
+            subflow.endpoint.rx.todo |= todo::ACK;
             self.stats.subflows += 1;
         }
     }
@@ -295,12 +272,12 @@ impl Connection {
         let (outgoing, incoming) = (&self.outgoing, &self.incoming);
         let subflow = &mut self.subflows[0];
         let endpoint = &mut subflow.endpoint;
-        endpoint.rcv_wnd = incoming.window;
-        endpoint.snd_wnd = seg.window;
-        if endpoint.snd_max == subflow.first {
-            endpoint.congestion = Congestion::default();
+        endpoint.rx.rcv_wnd = incoming.window;
+        endpoint.tx.snd_wnd = seg.window;
+        if endpoint.tx.snd_max == subflow.first {
+            endpoint.tx.congestion = Congestion::default();
         } else if subflow.coupled {
-            endpoint.congestion.uncouple(&cfg.plain);
+            endpoint.tx.congestion.uncouple(&cfg.plain);
         }
         endpoint.write(outgoing.written - outgoing.mapped);
         if outgoing.finished {

@@ -41,8 +41,9 @@
 //!   closed and none of their packets is in the network, the connection can be removed.
 //!
 //! # Files
-//! * [`Connection`]: public interface (`connection.rs`), segment arrival (`arrival.rs`), handshakes (`handshake.rs`),
-//!   transmission (`transmission.rs`), timeouts and failures (`failure.rs`).
+//! * [`Connection`]: public interface (`connection.rs`), segment arrival (`arrival.rs`, `delivery.rs`), handshakes
+//!   (`handshake.rs`, `keys.rs`), transmission (`transmission.rs`), timeouts and failures (`failure.rs`), coupled congestion
+//!   control (`coupling.rs`).
 //! * `sender.rs`, `receiver.rs`: the data of each direction; `subflow.rs`: the state of each subflow.
 //! * [`Options`] (`options.rs`) and [`Config`] (`config.rs`); tokens and HMACs are in [`weft_wire::mptcp`].
 //! * `scheduler.rs`: which subflow sends the next data; `path_manager.rs`: which subflows to open.
@@ -56,8 +57,11 @@
 mod arrival;
 mod config;
 mod connection;
+mod coupling;
+mod delivery;
 mod failure;
 mod handshake;
+mod keys;
 mod mapping;
 mod options;
 mod path_manager;

@@ -5,7 +5,9 @@ use weft_units::Time;
 use super::mapping::Mappings;
 use crate::config::Config;
 use crate::congestion::{Controller, Path};
-use crate::endpoint::{Endpoint, Phase, State, fact, todo};
+use crate::endpoint::{Endpoint, State};
+use crate::sender::fact;
+use crate::todo;
 
 /// Progress of a subflow's MPTCP handshake, in addition to its endpoint's state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +60,7 @@ pub(crate) struct Subflow {
 impl Subflow {
     pub(crate) fn new(endpoint: Endpoint, opened_here: bool, local: u8, own_nonce: u32) -> Self {
         Self {
-            first: endpoint.snd_una,
+            first: endpoint.tx.snd_una,
             endpoint,
             stage: Stage::Opening,
             stale: false,
@@ -83,7 +85,7 @@ impl Subflow {
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         let open = matches!(self.endpoint.state, State::Established | State::CloseWait);
-        open && self.stage == Stage::Confirmed && !self.endpoint.is(fact::FINISHED)
+        open && self.stage == Stage::Confirmed && !self.endpoint.tx.is(fact::FINISHED)
     }
 
     /// Whether it may be assigned data.
@@ -101,43 +103,45 @@ impl Subflow {
     /// Whether it has data in the network.
     #[inline]
     pub(crate) fn is_outstanding(&self) -> bool {
-        self.endpoint.snd_una != self.endpoint.snd_max || self.endpoint.unsent > 0
+        self.endpoint.tx.snd_una != self.endpoint.tx.snd_max || self.endpoint.tx.unsent > 0
     }
 
     /// Assigns `len` bytes of data from offset `data` to the endpoint.
     pub(crate) fn give(&mut self, cfg: &Config, data: u64, len: u32) {
         if !self.coupled {
             self.coupled = true;
-            self.endpoint.congestion.couple(cfg);
+            self.endpoint.tx.congestion.couple(cfg);
         }
-        let waiting = self.endpoint.unsent as u32;
-        self.sent.push(self.endpoint.snd_max.wrapping_add(waiting), len, data);
+        let waiting = self.endpoint.tx.unsent as u32;
+        self.sent.push(self.endpoint.tx.snd_max.wrapping_add(waiting), len, data);
         self.endpoint.write(u64::from(len));
     }
 
     /// Its path as seen by the controllers of the others; `None` before the first round-trip sample.
     pub(crate) fn path(&self, cfg: &Config) -> Option<Path> {
-        let srtt = self.endpoint.rtt.srtt().as_secs_f64();
+        let srtt = self.endpoint.tx.rtt.srtt().as_secs_f64();
         if !self.is_open() || srtt <= 0.0 {
             return None;
         }
-        let congestion = &self.endpoint.congestion;
+        let congestion = &self.endpoint.tx.congestion;
         let window = congestion.state(cfg);
         // RFC 6356, section 3: in fast recovery, use the window at its end.
-        let reducing = matches!(self.endpoint.phase, Phase::Recovery | Phase::Reduced);
+        let reducing = self.endpoint.tx.phase.is_reducing();
         let bytes = if reducing { window.ssthresh() } else { window.cwnd() };
         Some(Path {
             window: f64::from(bytes.max(1)),
             rtt: srtt,
-            between_losses: congestion.existing().map_or(0.0, |own| own.between_losses(self.endpoint.acked)),
+            between_losses: congestion
+                .existing()
+                .map_or(0.0, |own| own.between_losses(self.endpoint.tx.acked)),
         })
     }
 
     /// The other side acknowledged something.
     #[inline]
     pub(crate) fn progresses(&mut self) {
-        self.sent.release(self.endpoint.snd_una);
-        if self.endpoint.retries == 0 {
+        self.sent.release(self.endpoint.tx.snd_una);
+        if self.endpoint.tx.retries == 0 {
             self.stale = false;
         }
     }
@@ -156,8 +160,7 @@ impl Subflow {
     /// Resets the subflow.
     pub(crate) fn reset(&mut self) {
         if self.endpoint.state != State::Closed {
-            self.endpoint.todo = todo::RST;
-            self.endpoint.abort();
+            self.endpoint.reset();
         }
     }
 
@@ -174,13 +177,13 @@ impl Subflow {
     /// Schedules an ACK with the DATA_FIN.
     pub(crate) fn tell_fin(&mut self) {
         self.tells_fin = true;
-        self.endpoint.todo |= todo::ACK;
+        self.endpoint.rx.todo |= todo::ACK;
     }
 
     /// Arms the timer that retransmits the third ACK if it is not confirmed.
     pub(crate) fn await_confirmation(&mut self, cfg: &Config, now: Time) {
         self.third_acks = self.third_acks.saturating_add(1);
-        self.endpoint.ack_timer_at = self.endpoint.rtt.deadline(cfg, now, self.third_acks - 1);
+        self.endpoint.rx.ack_timer_at = self.endpoint.tx.rtt.deadline(cfg, now, self.third_acks - 1);
     }
 
     /// Bytes on the heap.

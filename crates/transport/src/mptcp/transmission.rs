@@ -8,9 +8,10 @@ use super::scheduler::Scheduler;
 use super::sender::Next;
 use super::subflow::Stage;
 use super::{Config, Options};
+use crate::acknowledgement::sack_options;
 use crate::config;
 use crate::segment::{Flags, Segment};
-use crate::sender::{SYN_WINDOW, sack_options};
+use crate::transmission::SYN_WINDOW;
 
 /// Maximum bytes of TCP options in a segment (RFC 9293, section 3.1).
 const MOST_OPTIONS: u8 = 40;
@@ -69,7 +70,8 @@ impl Connection {
             return;
         }
         if self.outgoing.fin_is_due() {
-            if !self.outgoing.fin_sent && self.subflows.iter().all(|subflow| subflow.endpoint.unsent == 0) {
+            if !self.outgoing.fin_sent && self.subflows.iter().all(|subflow| subflow.endpoint.tx.unsent == 0)
+            {
                 self.send_data_fin();
             }
         } else if self.outgoing.mapped < self.outgoing.written {
@@ -80,7 +82,7 @@ impl Connection {
 
     fn restart_idle(&mut self, cfg: &Config, now: Time) {
         for subflow in self.subflows.iter_mut().filter(|subflow| !subflow.is_outstanding()) {
-            subflow.endpoint.restart_after_idle(&cfg.subflow, now);
+            subflow.endpoint.tx.restart_after_idle(&cfg.subflow, now);
         }
     }
 
@@ -109,7 +111,7 @@ impl Connection {
         if self.outgoing.is_idle()
             && let Some(best) = Scheduler::best(&self.subflows)
         {
-            self.subflows[best].endpoint.window_is_full(&cfg.subflow, now);
+            self.subflows[best].endpoint.tx.window_is_full(&cfg.subflow, now);
             self.ready |= 1 << best;
         }
     }

@@ -14,6 +14,7 @@ mod nscc;
 mod packet;
 mod receiver;
 mod sender;
+mod signal;
 mod window;
 
 pub use config::{Config, Congestion};

@@ -7,7 +7,7 @@
 use weft_units::{Duration, Rate, Time};
 
 use super::config::Config;
-use super::window::Signal;
+use super::signal::Signal;
 
 /// The bandwidth-delay product of the reference network of the constants: 100 Gbps and [`Config::REFERENCE_RTT`].
 const REFERENCE_BDP: f64 = 150_000.0;

@@ -8,7 +8,8 @@ use weft_units::{Duration, Rate, Time};
 use super::config::{Config, SPAN};
 use super::entropy::{Entropies, Feedback};
 use super::packet::{Answer, Data};
-use super::window::{Signal, Window};
+use super::signal::Signal;
+use super::window::Window;
 use crate::arrivals::Arrivals;
 use crate::endpoint::Stats;
 

@@ -1,22 +1,10 @@
 //! [`Window`]: the bytes that a sender may have in flight.
 
-use weft_units::{Duration, Rate, Time};
+use weft_units::{Rate, Time};
 
 use super::config::{Config, Congestion};
 use super::nscc::Nscc;
-
-/// What an answer says about congestion.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Signal {
-    /// Bytes that are known to have arrived since the last answer.
-    pub bytes: u64,
-    /// Whether the packet was marked.
-    pub is_marked: bool,
-    /// The round-trip time of the packet, if this transmission of it is known.
-    pub rtt: Option<Duration>,
-    /// Bytes in flight.
-    pub in_flight: u64,
-}
+use super::signal::Signal;
 
 /// The window of one connection.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::option::length_error;
+use super::length::length_error;
 use super::{Key, proof};
 use crate::Error;
 use crate::writer::Writer;

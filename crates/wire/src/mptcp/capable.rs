@@ -7,7 +7,7 @@
 //! | third ACK | 20: both keys | 20: both keys |
 //! | first data | | 22: both keys, length of the data; 24: and its checksum |
 
-use super::option::length_error;
+use super::length::length_error;
 use super::{Key, Version};
 use crate::writer::Writer;
 use crate::{Error, TcpFlags};
@@ -22,8 +22,6 @@ impl CapableFlags {
     pub const CHECKSUM: Self = Self(0x80);
     /// B: unknown extension; a receiver that sees it falls back to TCP.
     pub const EXTENSIBILITY: Self = Self(0x40);
-    /// C: no joins to this source address and port. Only in version 1.
-    pub const NO_JOIN_HERE: Self = Self(0x20);
     /// H: keys are hashed with SHA-1 in version 0, SHA-256 in version 1. Without H, or with a flag of a
     /// future algorithm, the ends fall back to TCP.
     pub const HMAC: Self = Self(0x01);

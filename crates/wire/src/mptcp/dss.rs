@@ -1,7 +1,7 @@
 //! DSS: maps a subflow's bytes to the connection's and acknowledges the latter (RFC 6824 and RFC 8684,
 //! section 3.3), the same in both versions.
 
-use super::option::length_error;
+use super::length::length_error;
 use crate::Error;
 use crate::writer::Writer;
 

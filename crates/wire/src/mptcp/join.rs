@@ -1,7 +1,7 @@
 //! MP_JOIN: the handshake of a subflow that joins a connection (RFC 6824 and RFC 8684, section 3.2), the
 //! same in both versions except for the hash.
 
-use super::option::length_error;
+use super::length::length_error;
 use super::proof::{self, Party};
 use super::{Token, Version};
 use crate::writer::Writer;

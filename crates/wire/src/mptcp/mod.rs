@@ -11,6 +11,7 @@ mod dss;
 mod handshake;
 mod join;
 mod key;
+mod length;
 mod notice;
 mod option;
 mod proof;

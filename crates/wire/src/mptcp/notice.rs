@@ -3,7 +3,7 @@
 //! 8684, section 3.7).
 
 use super::Key;
-use super::option::length_error;
+use super::length::length_error;
 use crate::Error;
 use crate::writer::Writer;
 

@@ -1,8 +1,9 @@
 //! [`Option`]: a Multipath TCP option in any of its forms.
 
+use super::length::length_error;
 use super::{AddAddr, Capable, Dss, Fail, FastClose, Join, Priority, RemoveAddr, Reset};
 use crate::writer::Writer;
-use crate::{Error, TcpFlags, TcpOption};
+use crate::{Error, TcpFlags};
 
 /// A Multipath TCP option, kind 30.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -114,9 +115,4 @@ impl<'a> Option<'a> {
             Self::Unknown { data, .. } => writer.put(data),
         }
     }
-}
-
-/// The error for an option of invalid length; `behind` excludes kind and length.
-pub(super) const fn length_error(option: &'static str, behind: usize) -> Error {
-    Error::OptionLength { option, given: TcpOption::START + behind }
 }

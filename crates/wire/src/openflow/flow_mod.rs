@@ -71,8 +71,6 @@ pub struct FlowMod<'a> {
 impl<'a> FlowMod<'a> {
     /// No group, or any group.
     pub const ANY_GROUP: u32 = 0xffff_ffff;
-    /// All tables, in deletions.
-    pub const ALL_TABLES: u8 = 0xff;
 
     /// A change in table 0 of rules with this match, whatever their cookie and outputs; an added rule is permanent and
     /// has the lowest priority.

@@ -17,8 +17,6 @@ impl RemovedReason {
     pub const HARD_TIMEOUT: Self = Self(1);
     /// The controller deleted it.
     pub const DELETE: Self = Self(2);
-    /// A group that it used was removed.
-    pub const GROUP_DELETE: Self = Self(3);
     /// Evicted to make room (OpenFlow 1.4).
     pub const EVICTION: Self = Self(5);
 }

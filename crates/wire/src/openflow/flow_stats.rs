@@ -2,6 +2,7 @@
 //! [`FlowCounts`]: the number of rules and their total counters (section 7.3.5.3).
 
 use super::action::{instructions_len, put_instructions, read_instructions};
+use super::header::MULTIPART_LEN;
 use super::list::{Codec, List};
 use super::reader::Reader;
 use super::{Action, FlowFlags, Header, Match, PortNumber};
@@ -11,7 +12,7 @@ use crate::writer::Writer;
 /// The requested rules.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FlowStatsRequest {
-    /// The table; [`FlowMod::ALL_TABLES`](super::FlowMod::ALL_TABLES) for all.
+    /// The table; 0xff for all.
     pub table: u8,
     /// Only rules that output there, unless [`PortNumber::ANY`].
     pub out_port: PortNumber,
@@ -140,7 +141,7 @@ impl<'a> Codec<'a> for FlowStats<'a> {
 /// [`Error::Short`], [`Error::HeaderLength`]; `with` has been called for the preceding rules.
 pub fn flow_entries<'a>(message: &'a [u8], mut with: impl FnMut(u64, &'a [u8])) -> Result<(), Error> {
     let mut rest = Reader::new(message);
-    rest.skip(Header::LEN + super::multipart::LEN)?;
+    rest.skip(Header::LEN + MULTIPART_LEN)?;
     while !rest.is_empty() {
         let mut length = rest;
         let given = usize::from(length.u16()?);

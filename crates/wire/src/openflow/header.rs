@@ -9,6 +9,9 @@ use crate::writer::Writer;
 /// The supported version: OpenFlow 1.3.
 pub const VERSION: u8 = 4;
 
+/// Length of the part of a multipart message between header and body.
+pub(super) const MULTIPART_LEN: usize = 8;
+
 /// The type of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]

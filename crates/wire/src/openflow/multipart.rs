@@ -1,6 +1,7 @@
 //! Requests whose replies may take several messages (section 7.3.5): a switch's description, ports, rules
 //! and number of rules.
 
+use super::header::MULTIPART_LEN;
 use super::list::List;
 use super::reader::Reader;
 use super::{FlowCounts, FlowStats, FlowStatsRequest, Port, SwitchDescription};
@@ -13,9 +14,6 @@ const COUNTS: u16 = 2;
 const PORTS: u16 = 13;
 /// The flag of all messages of a reply except the last.
 const MORE: u16 = 1;
-/// Length of the part before the body.
-pub(super) const LEN: usize = 8;
-
 /// A request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MultipartRequest {
@@ -31,10 +29,11 @@ pub enum MultipartRequest {
 
 impl MultipartRequest {
     pub(crate) fn encoded_len(&self) -> usize {
-        LEN + match self {
-            Self::Description | Self::Ports => 0,
-            Self::Flows(request) | Self::Counts(request) => request.encoded_len(),
-        }
+        MULTIPART_LEN
+            + match self {
+                Self::Description | Self::Ports => 0,
+                Self::Flows(request) | Self::Counts(request) => request.encoded_len(),
+            }
     }
 
     pub(crate) fn read(reader: &mut Reader) -> Result<Self, Error> {
@@ -60,7 +59,7 @@ impl MultipartRequest {
             Self::Ports => PORTS,
         };
         writer.put(&kind.to_be_bytes());
-        writer.skip(LEN - 2);
+        writer.skip(MULTIPART_LEN - 2);
         if let Self::Flows(request) | Self::Counts(request) = self {
             request.put(writer);
         }
@@ -92,12 +91,13 @@ pub enum MultipartReply<'a> {
 
 impl<'a> MultipartReply<'a> {
     pub(crate) fn encoded_len(&self) -> usize {
-        LEN + match self {
-            Self::Description(description) => description.encoded_len(),
-            Self::Flows { flows, .. } => flows.encoded_len(),
-            Self::Counts(counts) => counts.encoded_len(),
-            Self::Ports { ports, .. } => ports.encoded_len(),
-        }
+        MULTIPART_LEN
+            + match self {
+                Self::Description(description) => description.encoded_len(),
+                Self::Flows { flows, .. } => flows.encoded_len(),
+                Self::Counts(counts) => counts.encoded_len(),
+                Self::Ports { ports, .. } => ports.encoded_len(),
+            }
     }
 
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {

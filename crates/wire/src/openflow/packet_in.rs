@@ -15,8 +15,6 @@ impl PacketInReason {
     pub const NO_MATCH: Self = Self(0);
     /// An action of a rule.
     pub const ACTION: Self = Self(1);
-    /// Its TTL is invalid.
-    pub const INVALID_TTL: Self = Self(2);
 }
 
 /// A packet sent to the controller.

@@ -8,64 +8,21 @@
 //!
 //! Displayed rules can be parsed again. [`FlowFilter`] is the part before `actions`.
 
+mod error;
+mod filter;
 mod read;
 mod show;
 
 use ipnet::IpNet;
-use thiserror::Error;
 
-use super::flow::{FlowChange, FlowMatch, FlowRule, MixedFamilies};
+use super::flow::{FlowChange, FlowMatch, FlowRule};
 use read::{parse_group, parse_rule};
+
+pub use error::SyntaxError;
+pub use filter::FlowFilter;
 
 /// The default priority, as in ovs-ofctl.
 const PRIORITY: u16 = 32_768;
-
-/// A syntax error in a rule or group.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum SyntaxError {
-    /// An unknown field or action.
-    #[error("`{name}` is unknown{}: expected one of {known}", near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default())]
-    Unknown {
-        /// The name as written.
-        name: String,
-        /// The nearest known name.
-        near: Option<&'static str>,
-        /// All known names.
-        known: String,
-    },
-    /// Given twice.
-    #[error("`{0}` is given twice: give it once")]
-    Twice(String),
-    /// Missing.
-    #[error("{0}")]
-    Lacks(&'static str),
-    /// An invalid value.
-    #[error("`{name}` cannot be {value:?}: expected {expected}")]
-    Value {
-        /// The field or action.
-        name: String,
-        /// The value as written.
-        value: String,
-        /// A valid value.
-        expected: &'static str,
-    },
-    /// Two addresses of different families.
-    #[error("{0}")]
-    Families(#[from] MixedFamilies),
-    /// An IPv6 address in an IPv4 field, or vice versa.
-    #[error("`{name}` takes {family} addresses, not {value}: use ip_src or ip_dst for either")]
-    Family {
-        /// The field.
-        name: String,
-        /// Its family.
-        family: &'static str,
-        /// The address.
-        value: IpNet,
-    },
-    /// Something that must be left out.
-    #[error("{0}")]
-    Superfluous(&'static str),
-}
 
 /// The operation on a parsed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,19 +81,6 @@ pub fn parse_change(verb: Verb, text: &str) -> Result<FlowChange, SyntaxError> {
     Ok(if verb == Verb::Modify { FlowChange::Replace(rule) } else { FlowChange::Add(rule) })
 }
 
-/// Selects rules that match no more addresses than the filter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct FlowFilter {
-    /// Only rules with this priority.
-    pub priority: Option<u16>,
-    /// Only IPv6 (or only IPv4) rules.
-    pub is_v6: Option<bool>,
-    /// Only rules with sources in this network.
-    pub source: Option<IpNet>,
-    /// Only rules with destinations in this network.
-    pub destination: Option<IpNet>,
-}
-
 impl FlowFilter {
     /// Parses the part of a rule before `actions`; an empty text selects all rules.
     ///
@@ -149,16 +93,6 @@ impl FlowFilter {
                 "rules are selected by priority and addresses: leave out `actions`",
             )),
         }
-    }
-
-    /// Whether the filter selects a rule.
-    pub fn selects(&self, rule: &FlowRule) -> bool {
-        let within = |network: Option<IpNet>, of: IpNet| network.is_none_or(|network| network.contains(&of));
-        let matches = rule.matches;
-        self.priority.is_none_or(|priority| priority == rule.priority)
-            && self.is_v6.is_none_or(|is_v6| is_v6 == matches!(matches.source(), IpNet::V6(_)))
-            && within(self.source, matches.source())
-            && within(self.destination, matches.destination())
     }
 
     /// The match equivalent to this filter.

@@ -7,8 +7,9 @@ use weft_fabric::gates::Gate;
 use weft_fabric::nearest;
 use weft_wire::Tag;
 
-use super::super::flow::{FlowAction, FlowTarget, GroupId, Way};
-use super::{FlowFilter, SyntaxError};
+use super::error::SyntaxError;
+use super::filter::FlowFilter;
+use crate::tag_forward::flow::{FlowAction, FlowTarget, GroupId, Way};
 
 /// Fields of a rule; the last two are counters in table dumps and are ignored.
 const FIELDS: [&str; 12] = [

@@ -4,7 +4,7 @@ use std::fmt;
 
 use ipnet::IpNet;
 
-use super::super::flow::{FlowChange, FlowMatch, FlowRule, FlowTarget, Way};
+use crate::tag_forward::flow::{FlowChange, FlowMatch, FlowRule, FlowTarget, Way};
 
 /// An exact address is displayed without its prefix length.
 struct Short(IpNet);

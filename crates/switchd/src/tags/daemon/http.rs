@@ -19,13 +19,14 @@ use weft_switching::tag_forward::WantedError;
 use weft_units::PortId;
 
 use super::flows::{ChangeError, Summary};
-use super::gates::{GateRefusal, check_reachable};
+use super::gates::{GateRefusal, Gated, check_reachable};
+use super::sending::send_on;
+use super::state::Tags;
 use super::warnings::warnings;
-use super::{Gated, Tags};
 use crate::bodies::{Flag, FlowChanges, GateChange, GateOfPort, Gates, PortName, WantedFlows};
-use crate::daemon::Shared;
 use crate::daemon::answer::{Answer, Failure, internal};
-use crate::daemon::control::{Asked, Limit, number, read};
+use crate::daemon::request::{Asked, Limit, number, read};
+use crate::daemon::shared::Shared;
 use crate::tags::GatesRefused;
 
 /// Maximum size of a request body: a change of 200 000 rules has less than 40 MB.
@@ -243,7 +244,7 @@ async fn post_flows(State(shared): State<Shared>, taken: Result<Bytes, BytesReje
         let FlowChanges { changes } = parse(&body)?;
         let tags = tags(&shared)?;
         tags.change(|flows| flows.change(&changes))?;
-        super::send_on(&shared);
+        send_on(&shared);
         let warnings = warnings(tags.gates().get(), &changes);
         Ok(Json(json!({"changes": changes.len(), "warnings": warnings})))
     })
@@ -257,7 +258,7 @@ async fn put_flows(State(shared): State<Shared>, taken: Result<Bytes, BytesRejec
         let wanted: WantedFlows = parse(&body)?;
         let Summary { added, replaced, removed, kept } =
             tags(&shared)?.change(|flows| flows.make(&wanted))?;
-        super::send_on(&shared);
+        send_on(&shared);
         Ok(Json(json!({"added": added, "replaced": replaced, "removed": removed, "kept": kept})))
     })
     .await

@@ -6,12 +6,12 @@ use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use tokio::sync::broadcast;
+use serde_json::json;
 use weft_switching::tag_forward::Addresses;
 
+use super::sending::came;
 use super::waiting::Frame;
-use crate::daemon::Shared;
+use crate::daemon::shared::Shared;
 use crate::tags::{Miss, Misses};
 
 /// Minimum time between two notices of one pair.
@@ -49,8 +49,9 @@ impl Told {
 }
 
 /// Waits for misses on a thread of its own.
-pub fn watch(shared: &Shared, mut misses: Misses, notices: broadcast::Sender<Value>) {
+pub fn watch(shared: &Shared, mut misses: Misses) {
     let shared = shared.clone();
+    let notices = shared.lock().notices.sender();
     std::thread::spawn(move || {
         let mut told = Told::default();
         loop {
@@ -70,7 +71,7 @@ pub fn watch(shared: &Shared, mut misses: Misses, notices: broadcast::Sender<Val
                 let is_whole = frame.len() == len;
                 frames.push(is_whole.then_some(Frame { port, addresses, bytes: frame }));
             }
-            super::came(&shared, frames);
+            came(&shared, frames);
         }
     });
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use weft_fabric::Fabric;
 use weft_switching::arp_path::ArpPathSwitch;
-use weft_switching::exploration::{Exploration, ways};
+use weft_switching::exploration::Exploration;
+use weft_switching::exploring::ways;
 use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::{Classifier, TfeSwitch};
 use weft_switching::{

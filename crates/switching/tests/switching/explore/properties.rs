@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec};
 use weft_switching::arp_path::ArpPathSwitch;
-use weft_switching::exploration::{Exploration, OnMiss, Scope, WhileBroken, ways};
+use weft_switching::exploration::{Exploration, OnMiss, Scope, WhileBroken};
+use weft_switching::exploring::ways;
 use weft_switching::tcp_path::TcpPathSwitch;
 use weft_switching::tfe::Classifier;
 use weft_switching::{Header, Kind, Switch, TableEntries, stream};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use weft_switching::arp_path::ArpPathSwitch;
-use weft_switching::exploration::{Exploration, ways};
+use weft_switching::exploration::Exploration;
+use weft_switching::exploring::ways;
 use weft_switching::routed::{Hop, RoutedSwitch, Routes};
 use weft_switching::{Context, DropReason, Forwarding, Header, NextHops, mix64};
 use weft_units::Duration;

@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use super::TraceError;
+use super::fault::at;
 use super::order::{Before, Order};
-use super::{TraceError, at};
 use crate::dependencies::Node;
 
 /// A send or receive that waits for its counterpart.

@@ -6,6 +6,7 @@
 //! starts when that starts. `cpu` and `nic` are read and not used: operations of a rank overlap unless they require each
 //! other.
 
+mod fault;
 mod matching;
 mod order;
 
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use weft_units::Duration;
 
+use self::fault::at;
 use self::matching::{Half, Inbox, Match, matches};
 use self::order::Order;
 use super::{Place, Read, TraceError, is_too_large, too_large, without_mark};
@@ -151,10 +153,6 @@ fn words(text: &str) -> Result<VecDeque<Word<'_>>, TraceError> {
         None => Ok(words),
         Some(line) => Err(TraceError { place: Place::Line(line), why: "this comment has no end".into() }),
     }
-}
-
-fn at(line: u64, why: impl Into<String>) -> TraceError {
-    TraceError { place: Place::Line(line), why: why.into() }
 }
 
 impl<'a> Reading<'a> {

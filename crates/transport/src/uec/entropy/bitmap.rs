@@ -1,6 +1,6 @@
 //! [`Bitmap`]: a penalty for each entropy value.
 
-use super::Feedback;
+use super::feedback::Feedback;
 use super::oblivious::Oblivious;
 
 /// The largest penalty, that of a timeout.

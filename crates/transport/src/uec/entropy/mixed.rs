@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::Feedback;
 use super::bitmap::Bitmap;
+use super::feedback::Feedback;
 
 /// Values whose packets arrived without a mark, each for one more packet, and a [`Bitmap`] for all other packets.
 ///

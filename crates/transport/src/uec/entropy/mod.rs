@@ -4,16 +4,16 @@
 //! share a path.
 
 mod bitmap;
+mod feedback;
 mod mixed;
 mod oblivious;
 mod reps;
 
-use rand_core::RngCore;
-use rand_xoshiro::SplitMix64;
 use serde::{Deserialize, Serialize};
 use weft_units::Time;
 
 use bitmap::Bitmap;
+pub use feedback::Feedback;
 use mixed::Mixed;
 use oblivious::Oblivious;
 use reps::Reps;
@@ -30,19 +30,6 @@ pub enum EntropyChoice {
     Reps,
     /// A value whose packet arrived without a mark if there is one, otherwise as `bitmap`.
     Mixed,
-}
-
-/// The network's answer about the path of a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Feedback {
-    /// The packet arrived without a congestion mark.
-    Good,
-    /// It arrived with a mark.
-    Marked,
-    /// A switch trimmed it.
-    Trimmed,
-    /// It was not acknowledged in time.
-    TimedOut,
 }
 
 /// The entropy values of one connection.
@@ -84,9 +71,4 @@ impl Entropies {
             Self::Mixed(mixed) => mixed.learn(value, feedback),
         }
     }
-}
-
-/// A number in `0..n`.
-fn below(random: &mut SplitMix64, n: u16) -> u16 {
-    ((u64::from(random.next_u32()) * u64::from(n)) >> 32) as u16
 }

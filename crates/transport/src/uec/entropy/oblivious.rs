@@ -1,9 +1,7 @@
 //! [`Oblivious`]: every entropy value once a round.
 
-use rand_core::SeedableRng;
+use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::SplitMix64;
-
-use super::below;
 
 /// A cycle through all values, shuffled anew in each round, as csg-htsim does.
 ///
@@ -35,6 +33,11 @@ impl Oblivious {
         self.at = if left == 1 { 0 } else { self.at + 1 };
         value
     }
+}
+
+/// A number in `0..n`.
+pub(super) fn below(random: &mut SplitMix64, n: u16) -> u16 {
+    ((u64::from(random.next_u32()) * u64::from(n)) >> 32) as u16
 }
 
 #[cfg(test)]

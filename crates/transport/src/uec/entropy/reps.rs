@@ -4,7 +4,8 @@ use rand_core::SeedableRng;
 use rand_xoshiro::SplitMix64;
 use weft_units::{Duration, Time};
 
-use super::{Feedback, below};
+use super::feedback::Feedback;
+use super::oblivious::below;
 
 /// Values that are kept.
 const KEPT: usize = 8;

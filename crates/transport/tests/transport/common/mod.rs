@@ -240,7 +240,7 @@ pub fn transfer(cfg: &Config, link: &Link, bytes: u64) -> Outcome {
         fct,
         closed,
         network_packets: network.packets,
-        client: *network.side[0].stats(),
-        server: *network.side[1].stats(),
+        client: network.side[0].stats(),
+        server: network.side[1].stats(),
     }
 }

@@ -1,0 +1,6 @@
+//! [`ScenarioError`], which Python sees.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+
+create_exception!(weft, ScenarioError, PyValueError, "A scenario or fabric file that cannot be used.");

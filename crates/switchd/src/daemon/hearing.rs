@@ -1,0 +1,104 @@
+//! What a [`Switch`] does when a Hello message arrives, and when one does not.
+
+use super::delivery::Delivery;
+use super::ports::{Neighbour, Port, Role};
+use super::switch::{Switch, Task};
+use crate::clock;
+use crate::layout::NEVER;
+
+impl Switch {
+    /// Handles a frame with the EtherType of Hello.
+    pub fn hear(&mut self, number: u16, frame: &[u8]) -> Vec<Task> {
+        let now = clock::now();
+        let port = &mut self.ports[usize::from(number)];
+        if port.role == Role::Down {
+            return Vec::new();
+        }
+        let (hello, key) = match self.hellos.read(frame, port.may_be_fabric) {
+            Ok(read) => read,
+            Err(reason) => {
+                let was_host = port.role == Role::Host;
+                if reason == "own" {
+                    // A link between two of our ports, or a device that reflects our Hellos.
+                    self.play(number, Role::Looped, now + self.hold());
+                } else {
+                    self.distrust(number, now);
+                }
+                if let Some(left_out) = self.quiet.may_say(number, reason, now) {
+                    tracing::warn!(port = number, interface = %self.ports[usize::from(number)].name, reason, left_out, "a Hello was refused");
+                }
+                // Entries learnt there came from the loop.
+                let looped = was_host && reason == "own";
+                return if looped { vec![Task::Broken(number)] } else { Vec::new() };
+            }
+        };
+        let (was_fabric, was_heard) = (port.role.is_fabric(), port.role == Role::Fabric);
+        let was_host = port.role == Role::Host;
+        port.delivery = Delivery::default();
+        let (tier, hold_ms) = (hello.tier, hello.hold_ms);
+        if hold_ms == 0 {
+            // The neighbour withdraws: treat the port as if it had just come up.
+            self.ports[usize::from(number)].neighbour = None;
+            self.play(number, Role::Listening, now + self.hold());
+            return if was_fabric { vec![Task::Broken(number)] } else { Vec::new() };
+        }
+        let neighbour =
+            Neighbour { switch: hello.switch.0, port: hello.port, tier, hold_ms, heard: now, key };
+        let port = &mut self.ports[usize::from(number)];
+        let other = port.neighbour.as_ref().map(|known| (known.switch, known.tier));
+        port.neighbour = Some(neighbour);
+        port.until = now + u64::from(hold_ms) * 1_000_000;
+        if !was_heard || other != Some((hello.switch.0, tier)) {
+            let until = port.until;
+            if was_fabric
+                && other.is_some_and(|(switch, _)| switch != hello.switch.0)
+                && let Some(left_out) = self.quiet.may_say(number, "another switch", now)
+            {
+                tracing::warn!(port = number, switch = %hello.switch, left_out, "another switch is behind a port");
+            }
+            self.play(number, Role::Fabric, until);
+        }
+        if !was_heard {
+            // It may have missed our Hello: its carrier, or its daemon, has just come up.
+            self.greet_on(number);
+        }
+        self.notices.tell(number, &self.ports[usize::from(number)]);
+        let mut tasks = self.need_room_for_tags(number, now);
+        if was_host {
+            // Stations learnt as hosts on this port are behind the switch.
+            tasks.push(Task::Broken(number));
+        }
+        tasks
+    }
+
+    /// A switch is behind the port: checks that tagged frames fit.
+    fn need_room_for_tags(&mut self, number: u16, now: u64) -> Vec<Task> {
+        let port = &mut self.ports[usize::from(number)];
+        if !self.config.mode.tags() || port.carries_tags {
+            return Vec::new();
+        }
+        port.carries_tags = true;
+        match port.interface.clone() {
+            Some(interface) => self.see(number, interface, &[], now),
+            None => Vec::new(),
+        }
+    }
+
+    /// Ends expired roles; returns the resulting tasks, and when the next role expires.
+    pub fn expire(&mut self) -> (Vec<Task>, u64) {
+        let now = clock::now();
+        self.forgive(now);
+        let mut tasks = Vec::new();
+        for number in 0..self.ports.len() as u16 {
+            let port = &self.ports[usize::from(number)];
+            match port.role {
+                Role::Fabric | Role::Unheard | Role::Silent => tasks.extend(self.attend(number, now)),
+                _ if port.until > now => {}
+                Role::Listening => self.play(number, Role::Host, NEVER),
+                Role::Looped => self.play(number, Role::Listening, now + self.hold()),
+                Role::Down | Role::Host => self.ports[usize::from(number)].until = NEVER,
+            }
+        }
+        (tasks, self.ports.iter().map(Port::next).min().unwrap_or(NEVER))
+    }
+}

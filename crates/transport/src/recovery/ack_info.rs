@@ -1,0 +1,25 @@
+//! [`AckInfo`]: what an ACK says, as far as recovery according to the RFCs goes.
+
+use crate::sent::News;
+
+/// The information in an ACK.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AckInfo {
+    pub(super) news: News,
+    /// Bytes by which SND.UNA moved.
+    pub(super) advanced: u32,
+    /// A duplicate ACK without SACK (RFC 5681, section 2).
+    pub(super) duplicate: bool,
+    /// A duplicate was reported (RFC 2883).
+    pub(super) dsack: bool,
+    /// The reported duplicate is that of a tail loss probe.
+    pub(super) of_probe: bool,
+    /// More bytes count as lost than before.
+    pub(super) lost: bool,
+    /// The echoed timestamp is older than the first retransmission (RFC 3522).
+    pub(super) original: bool,
+    /// The ACK carries a congestion mark.
+    pub(super) marked: bool,
+    /// The round trip for the controller, picoseconds; 0: none.
+    pub(super) rtt: u64,
+}
