@@ -20,10 +20,12 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+create_exception!(weft, OtherVersionError, PyValueError, "A plugin that was built with another version.");
 create_exception!(weft, ScenarioError, PyValueError, "A scenario or fabric file that cannot be used.");
 
 #[pymodule]
 fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("OtherVersionError", module.py().get_type::<OtherVersionError>())?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<controller::Controller>()?;
     module.add_class::<distributed::Runs>()?;
@@ -39,6 +41,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(listing::load_plugin, module)?)?;
     module.add_function(wrap_pyfunction!(listing::profiles, module)?)?;
     module.add_function(wrap_pyfunction!(listing::distributions, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::result_tables, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schema, module)?)?;
     module.add_function(wrap_pyfunction!(listing::bench_cases, module)?)?;
     module.add_function(wrap_pyfunction!(listing::bench, module)?)?;
