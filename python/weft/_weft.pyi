@@ -10,6 +10,9 @@ from typing import Any, Literal, TypeAlias
 class ScenarioError(ValueError):
     """A scenario, fabric file or `--set` that cannot be used; `str()` is the rendered message with its line."""
 
+class OtherVersionError(ValueError):
+    """A plugin that was built with another version of Weft."""
+
 def version() -> str:
     """The version of the engine, e.g. ``0.1.0``."""
 
@@ -43,8 +46,8 @@ def run(
     and finished ones are kept.
 
     Returns:
-        JSON ``{"done", "skipped", "failed": [{"run_id", "label", "error"}], "repeated", "captures": [{"path", "frames",
-        "left_out", "full_at"}], "captures_kept"}``; see `weft.Scenario.execute`.
+        JSON ``{"done", "skipped", "failed": [{"run_id", "label", "error", "disk_full"}], "repeated", "captures":
+        [{"path", "frames", "left_out", "full_at"}], "captures_kept"}``; see `weft.Scenario.execute`.
     """
 
 def result_files() -> list[str]:
@@ -316,7 +319,8 @@ def load_plugin(path: str) -> str:
     """Load the module in a file and return the name of its scheme, which `schemes` and scenarios then have.
 
     Raises:
-        ValueError: It cannot be read, is no module of this version, or its scheme's name is taken. Code of the file is
+        OtherVersionError: It was built with another version.
+        ValueError: It cannot be read, is no module, or its scheme's name is taken. Code of the file is
             executed only if it is a module of this version.
     """
 
@@ -325,6 +329,15 @@ def profiles() -> str:
 
 def distributions() -> str:
     """JSON list of the built-in flow-size distributions."""
+
+def result_tables() -> str:
+    """The tables of a result.
+
+    Returns:
+        JSON: ``flows`` and ``series``, the columns of the Parquet files (``{"name", "kind", "or_null", "doc"}``, where
+        ``or_null`` says whether a simulation leaves the column null for some rows), ``metrics`` of samples (``{"name",
+        "entity", "doc"}``), ``classes``, the keys of a class in ``summary.json``.
+    """
 
 def schema() -> str:
     """The JSON Schema of a scenario."""

@@ -215,12 +215,15 @@ def collectives(results: Results, baseline: str | None = None) -> list[Row]:
         results: The results.
         baseline: A label of `Results.schemes` to compare with, seed by seed.
     """
+    named: dict[str, tuple[int, str]] = {}
 
     def parts(head: Json) -> dict[str, Json]:
-        groups: dict[int, list[Json]] = {}
+        groups: dict[tuple[int, str], list[Json]] = {}
         for job in head.get("collectives", ()):
-            groups.setdefault(job["group"], []).append(job)
-        return {f"{at}. {jobs[0]['class'] or jobs[0]['kind']}": {"rounds": jobs} for at, jobs in groups.items()}
+            groups.setdefault((job["group"], job["class"] or job["kind"]), []).append(job)
+        labelled = {f"{at}. {name}": (at, name) for at, name in groups}
+        named.update(labelled)
+        return {label: {"rounds": groups[group]} for label, group in labelled.items()}
 
     by_run = {run: parts(head) for run, head in results.aggregates.heads().items()}
     rows = _rows(results, COLLECTIVE_COLUMNS, lambda run: by_run[run.id])
@@ -228,9 +231,8 @@ def collectives(results: Results, baseline: str | None = None) -> list[Row]:
         rows = _compared(results, rows, by_run, baseline)
     several = len({row.event for row in rows}) > 1
     points = {name: at for at, name in enumerate(results.points)}
-    rows.sort(key=lambda row: (points[row.point], int(row.event.split(".")[0])))
-    name = "{1}" if not several else "{0}"
-    return [replace(row, event="", collective=name.format(row.event, row.event.split(". ", 1)[1])) for row in rows]
+    rows.sort(key=lambda row: (points[row.point], named[row.event][0]))
+    return [replace(row, event="", collective=row.event if several else named[row.event][1]) for row in rows]
 
 
 def _compared(

@@ -39,9 +39,11 @@ def load_plugin(path: str | Path, *, quiet: bool = True) -> str:
         _refuse_stale(module)
     try:
         return _weft.load_plugin(str(module))
-    except ValueError as error:
+    except _weft.OtherVersionError as error:
         again = f"build it again: {_command(module)}; its weft-plugin must be that of {sources()}"
-        raise PluginError(str(error), again if "another version" in str(error) else None) from error
+        raise PluginError(str(error), again) from error
+    except ValueError as error:
+        raise PluginError(str(error)) from error
 
 
 def build(crate: Path, *, quiet: bool = True) -> Path:

@@ -7,6 +7,7 @@ writes, while at the top level a CTE may be a COPY.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import select
@@ -401,7 +402,10 @@ def _explained() -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         raise QueryError(_message(error), "fewer rows or columns, or fewer groups") from None
     except duckdb.IOException as error:
-        raise OutputError(_message(error)) from None
+        # DuckDB gives no number.
+        text = _message(error)
+        full = any(os.strerror(number) in text for number in (errno.ENOSPC, errno.EDQUOT))
+        raise OutputError(text, disk_full=full) from None
     except (duckdb.Error, UnicodeError) as error:
         if isinstance(error, duckdb.InterruptException):
             raise KeyboardInterrupt from None

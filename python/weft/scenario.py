@@ -179,6 +179,7 @@ class Scenario:
                 f"{failed} of {plural(outcome.done + outcome.skipped + failed, 'run')} failed; "
                 f"the first: {first.get('label', first.get('run_id'))}: {first.get('error')}",
                 begun=True,
+                disk_full=any(entry["disk_full"] for entry in outcome.failed),
             )
         from .results import Results
 

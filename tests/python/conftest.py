@@ -128,7 +128,7 @@ def page_of_all(browser, tmp_path_factory: pytest.TempPathFactory):
     """The sample's report, with an event in each run, opened once."""
     folder = tmp_path_factory.mktemp("page")
     directory = sample.write_results(folder / "results")
-    sample.add_event(directory, {"at_ps": 300_000_000_000, "change": "fail", "target": "e0-a1"})
+    sample.add_event(directory, sample.failure(300 * 10**9, "e0", "a1"))
     page = opened(browser, report(directory, folder / "report.html"), accept_downloads=True)
     yield page
     page.close()

@@ -249,6 +249,11 @@ def write_results(
     return directory
 
 
+def failure(at_ps: int, a: str, b: str, **cost: int) -> dict[str, Any]:
+    """The failure of a link as an event of a summary."""
+    return {"at_ps": at_ps, "change": "fail", "target": f"{a}-{b}", "up": False, "links": [[a, b]], **cost}
+
+
 def add_event(directory: Path, event: dict[str, Any], runs: str = "*") -> None:
     """Give runs of a result directory, by the pattern of their ids, this event."""
     for path in directory.glob(f"runs/{runs}/summary.json"):

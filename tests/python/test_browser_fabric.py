@@ -259,7 +259,7 @@ def test_a_link_that_fails_is_drawn_as_down_from_then_on_only(page):
 
 def test_a_link_is_down_at_the_end_only_at_the_points_whose_events_take_it_down(browser, tmp_path):
     directory = sample.write_results(tmp_path / "r", {"traffic.load": [0.2, 0.4]}, seeds=1, flows=40, samples=6)
-    sample.add_event(directory, {"at_ps": 300 * 10**9, "change": "fail", "target": "e1-a1"}, runs="0001")
+    sample.add_event(directory, sample.failure(300 * 10**9, "e1", "a1"), runs="0001")
     page = opened(browser, report(directory))
     for point, is_down in (("load 0.4", True), ("load 0.2", False)):
         go(page, f"point={point}&link=e1 → a1")

@@ -128,10 +128,11 @@ def test_the_hint_about_a_full_disk_replaces_no_other(monkeypatch):
         assert code == shell.BAD_INPUT
         return hint
 
-    full = os.strerror(errno.ENOSPC)
-    assert hint_of(OutputError(full)) == shell.disk_full_hint()
-    assert hint_of(OutputError(full, "another")) == hint_of(ResultsError(full, "another")) == "another"
-    assert hint_of(ResultsError(full)) is None
+    full = OutputError("x")
+    full.__cause__ = OSError(errno.ENOSPC, "y")
+    assert hint_of(full) == hint_of(OutputError("x", disk_full=True)) == shell.disk_full_hint()
+    assert hint_of(OutputError("x", "another", disk_full=True)) == hint_of(ResultsError("x", "another")) == "another"
+    assert hint_of(OutputError("x")) is None
 
 
 def test_flags_are_shown_without_a_type(weft):

@@ -202,7 +202,7 @@ def test_a_numeric_key_is_compared_where_a_value_is_the_baseline(weft, tmp_path)
 
 def test_all_tables_compare_the_key_of_the_baseline(weft, tmp_path):
     directory = sample.write_results(tmp_path / "r", {"traffic.load": [0.2, 0.4]}, seeds=2, flows=60, samples=4)
-    sample.add_event(directory, {"at_ps": 300 * 10**9, "change": "fail", "target": "e0-a1", "frames_lost": 3})
+    sample.add_event(directory, sample.failure(300 * 10**9, "e0", "a1", frames_lost=3))
     whole = json.loads(weft("summary", directory, "--json", "--baseline", "0.2").stdout)
     for table in ("rows", "events"):
         assert {row["scheme"] for row in whole[table]} == {"ecmp load=0.2", "ecmp load=0.4"}, table

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from pathlib import Path
 
-import polars as pl
 import pytest
 import typer
 
 import weft
+from weft import _weft
 from weft.cli import app
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -51,12 +52,27 @@ def test_the_scenario_reference_names_every_key_of_the_schema():
     assert missing == set()
 
 
-@pytest.mark.parametrize(("file", "title"), [("flows.parquet", "flows.parquet"), ("series.parquet", "series.parquet")])
-def test_the_results_page_names_every_column(file, title, engine_results):
-    section = (DOCS / "results.md").read_text().split(f"## {title}")[1].split("\n## ")[0]
-    run = engine_results.finished[0]
-    for column in pl.read_parquet_schema(run.path / file):
-        assert f"`{column}`" in section, column
+def table(head, rows):
+    """A table of a page."""
+    return "".join(f"| {' | '.join(row)} |\n" if row else f"|{'---|' * len(head)}\n" for row in (head, (), *rows))
+
+
+def test_the_results_page_lists_every_column_and_metric():
+    """`WEFT_UPDATE_SNAPSHOTS=1` writes these lists."""
+    tables, page = json.loads(_weft.result_tables()), DOCS / "results.md"
+
+    def columns(name):
+        kinds = (f"{column['kind']}{' or null' * column['or_null']}" for column in tables[name])
+        rows = zip(tables[name], kinds, strict=True)
+        return table(("column", "type", "meaning"), [(f"`{c['name']}`", kind, c["doc"]) for c, kind in rows])
+
+    metrics = [(f"`{metric['name']}`", metric["entity"], metric["doc"]) for metric in tables["metrics"]]
+    wanted = [columns("flows"), columns("series"), table(("metric", "entity", "meaning"), metrics)]
+    lists = re.compile(r"^\| (?:column|metric) \|.*\n(?:\|.*\n)+", re.M)
+    if os.environ.get("WEFT_UPDATE_SNAPSHOTS"):
+        rest = iter(wanted)
+        page.write_text(lists.sub(lambda _: next(rest), page.read_text()))
+    assert lists.findall(page.read_text()) == wanted
 
 
 def keys(value, named=frozenset()):

@@ -11,27 +11,29 @@ from weft.reporting import failures
 LINKS = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")]
 
 
-def event(seconds, change, target):
-    return {"at_ps": round(seconds * 1e12), "change": change, "target": target}
+AB, BC = [["a", "b"]], [["b", "c"]]
+
+
+def event(seconds, up, links):
+    return {"at_ps": round(seconds * 1e12), "up": up, "links": links}
 
 
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
         ([], {}),
-        ([(1, "fail", "a-b")], {0: [(1, math.inf)], 1: [(1, math.inf)]}),
-        ([(1, "fail", "b-a"), (2, "heal", "a-b")], {0: [(1, 2)], 1: [(1, 2)]}),
-        ([(1, "fail", "a-b"), (2, "heal", "a-b")], {0: [(1, 2)], 1: [(1, 2)]}),
+        ([(1, False, AB)], {0: [(1, math.inf)], 1: [(1, math.inf)]}),
+        ([(1, False, [["b", "a"]]), (2, True, AB)], {0: [(1, 2)], 1: [(1, 2)]}),
+        ([(1, True, AB)], {}),
         (
-            [(1, "fail", "a-b, b-c"), (2, "heal", "b-c")],
+            [(1, False, AB + BC), (2, True, BC)],
             {0: [(1, math.inf)], 1: [(1, math.inf)], 2: [(1, 2)], 3: [(1, 2)]},
         ),
-        ([(1, "fail_node", "c"), (3, "heal_node", "c")], {2: [(1, 3)], 3: [(1, 3)]}),
         (
-            [(1, "fail", "b-c"), (2, "fail_node", "c"), (3, "heal", "b-c"), (4, "heal_node", "c")],
+            [(1, False, BC), (2, False, BC), (3, True, []), (4, True, BC)],
             {2: [(1, 4)], 3: [(1, 4)]},
         ),
-        ([(1, "change", "a-b (rate 0.5)"), (2, "fail", "50 % of the uplinks")], {}),
+        ([(1, None, AB), (2, False, None)], {}),
     ],
 )
 def test_events_tell_when_links_are_down(events, expected):
@@ -48,10 +50,10 @@ def test_a_link_is_down_in_each_step_that_has_a_moment_of_its_failure():
     ("events", "expected"),
     [
         ([], []),
-        ([(1, "fail", "a-b")], [0, 1]),
-        ([(1, "fail", "a-b"), (2, "fail", "b-c"), (3, "heal", "a-b")], [2, 3]),
-        ([(1, "fail", "a-b"), (2, "heal", "a-b"), (3, "fail", "a-b")], [0, 1]),
-        ([(1, "fail", "50 % of the uplinks")], []),
+        ([(1, False, AB)], [0, 1]),
+        ([(1, False, AB), (2, False, BC), (3, True, AB)], [2, 3]),
+        ([(1, False, AB), (2, True, AB), (3, False, AB)], [0, 1]),
+        ([(1, False, None)], []),
     ],
 )
 def test_links_that_fail_and_do_not_recover_are_down_at_the_end(events, expected):
@@ -62,9 +64,9 @@ def test_links_that_fail_and_do_not_recover_are_down_at_the_end(events, expected
     ("events", "expected"),
     [
         ([], [0, 1]),
-        ([(1, "fail", "a-b")], []),
-        ([(1, "fail", "b-c")], [0, 1]),
-        ([(1, "fail", "50 % of the uplinks")], []),
+        ([(1, False, AB)], []),
+        ([(1, False, BC)], [0, 1]),
+        ([(1, False, None)], []),
     ],
 )
 def test_links_that_no_event_takes_down_were_never_up(events, expected):

@@ -239,7 +239,7 @@ def test_figures_say_which_points_they_leave_out(tmp_path: Path) -> None:
 
 def with_parts(found: Results) -> Results:
     """The results with an event and a collective in each run."""
-    event = {"at_ps": 10**11, "change": "fail", "target": "e0-a1", "frames_lost": 3, "flows_hit": 2}
+    event = sample.failure(10**11, "e0", "a1", frames_lost=3, flows_hit=2)
     for run in found.finished:
         file = run.path / "summary.json"
         summary = json.loads(file.read_text())

@@ -22,7 +22,8 @@ pub use rand_core::RngCore;
 pub use scheme::{Scheme, Setting};
 pub use simulate::{Outcome, simulate};
 pub use weft_fabric::Fabric;
-pub use weft_sim::record::{FlowRecord, RunReport};
+pub use weft_sim::columns::FlowRecord;
+pub use weft_sim::record::RunReport;
 pub use weft_switching::{
     Actions, Blueprint, Central, Context, Contradiction, Descriptor, DropReason, Explores, Forwarding,
     Header, Hops, Kind, Need, NextHops, Rewrite, SchemeSpec, SoftKey, SoftTable, Stream, Switch,

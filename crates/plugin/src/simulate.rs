@@ -1,9 +1,11 @@
 //! [`simulate`]: a scheme in the unit tests of its module.
 
 use weft_scenario::Scenario;
+use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
-use weft_sim::record::{FlowRecord, Recorder, RunReport, Sample};
+use weft_sim::record::{Recorder, RunReport};
 use weft_sim::run::run_own;
+use weft_sim::sample::Sample;
 use weft_switching::{Descriptor, Schemes};
 
 use crate::scheme::{Scheme, Setting};

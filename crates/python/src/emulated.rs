@@ -9,7 +9,7 @@ use weft_sim::emulated::{self, EmulatedError};
 use weft_sim::sweep::{Directory, Origin, SweepError};
 
 use crate::error::ScenarioError;
-use crate::files::{load, scenario};
+use crate::files::{load, os_error, scenario};
 
 #[pyfunction]
 pub fn open_emulated(
@@ -55,7 +55,8 @@ pub fn write_emulated(
         EmulatedError::Record { .. } | EmulatedError::Observed { .. } => {
             PyValueError::new_err(error.to_string())
         }
-        EmulatedError::Exists { .. } | EmulatedError::Unreadable { .. } | EmulatedError::Result(_) => {
+        EmulatedError::Result(error) => os_error(&error),
+        EmulatedError::Exists { .. } | EmulatedError::Unreadable { .. } => {
             PyOSError::new_err(error.to_string())
         }
     })
@@ -64,7 +65,7 @@ pub fn write_emulated(
 /// The Python error of a sweep that did not start.
 pub fn of_sweep(error: SweepError) -> PyErr {
     match error {
-        SweepError::Io(_) => PyOSError::new_err(error.to_string()),
+        SweepError::Io(error) => os_error(&error),
         _ => ScenarioError::new_err(error.to_string()),
     }
 }

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use pyo3::PyErr;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
 use weft_plugin::host::schemes;
 use weft_scenario::Scenario;
+use weft_sim::results::ResultError;
 
 use crate::error::ScenarioError;
 
@@ -13,6 +15,13 @@ use crate::error::ScenarioError;
 pub fn scenario(text: &str, name: &str, sets: &[String]) -> Result<Scenario, PyErr> {
     Scenario::parse_among(text, name, sets, schemes())
         .map_err(|wrong| ScenarioError::new_err(wrong.to_string()))
+}
+
+/// The Python error of a result that cannot be written, with its `errno`.
+pub fn os_error(error: &ResultError) -> PyErr {
+    let raised = PyOSError::new_err(error.to_string());
+    let numbered = Python::attach(|py| raised.value(py).setattr("errno", error.source.raw_os_error()));
+    numbered.err().unwrap_or(raised)
 }
 
 /// The bytes of the file `path`, relative to `base`.

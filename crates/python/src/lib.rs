@@ -19,10 +19,11 @@ mod tag_forward;
 
 use pyo3::prelude::*;
 
-use error::ScenarioError;
+use error::{OtherVersionError, ScenarioError};
 
 #[pymodule]
 fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("OtherVersionError", module.py().get_type::<OtherVersionError>())?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<controller::Controller>()?;
     module.add_class::<distributed::Runs>()?;
@@ -38,6 +39,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(listing::load_plugin, module)?)?;
     module.add_function(wrap_pyfunction!(listing::profiles, module)?)?;
     module.add_function(wrap_pyfunction!(listing::distributions, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::result_tables, module)?)?;
     module.add_function(wrap_pyfunction!(listing::schema, module)?)?;
     module.add_function(wrap_pyfunction!(listing::bench_cases, module)?)?;
     module.add_function(wrap_pyfunction!(listing::bench, module)?)?;

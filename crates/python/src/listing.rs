@@ -5,12 +5,16 @@ use std::path::Path;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use weft_plugin::host;
+use weft_plugin::host::{self, LoadError};
 use weft_sim::bench as cases;
-use weft_sim::results::Growth;
+use weft_sim::columns::FLOWS;
+use weft_sim::results::{Growth, Summary};
+use weft_sim::sample::{Metric, SERIES};
 use weft_switching::{Descriptor, ParamKind};
 use weft_traffic::published;
 use weft_transport::{Config, profile::PROFILES};
+
+use crate::error::OtherVersionError;
 
 #[pyfunction]
 pub fn version() -> &'static str {
@@ -62,8 +66,10 @@ pub fn schemes() -> String {
 
 #[pyfunction]
 pub fn load_plugin(path: &str) -> PyResult<&'static str> {
-    let module = host::load(Path::new(path));
-    module.map(|module| module.descriptor.name).map_err(|error| PyValueError::new_err(error.to_string()))
+    host::load(Path::new(path)).map(|module| module.descriptor.name).map_err(|error| match error {
+        LoadError::OtherVersion { .. } => OtherVersionError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    })
 }
 
 #[pyfunction]
@@ -87,6 +93,21 @@ pub fn distributions() -> String {
         })
     });
     Value::Array(tables.collect()).to_string()
+}
+
+/// The columns of a run's tables, the metrics of its samples, and the keys of a class in its summary.
+#[pyfunction]
+pub fn result_tables() -> String {
+    let metrics = Metric::ALL
+        .iter()
+        .map(|metric| json!({ "name": metric.name(), "entity": metric.entity(), "doc": metric.doc() }));
+    json!({
+        "flows": FLOWS,
+        "series": SERIES,
+        "metrics": metrics.collect::<Vec<_>>(),
+        "classes": Summary::keys(),
+    })
+    .to_string()
 }
 
 #[pyfunction]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use weft_sim::module::Module;
 use weft_sim::sweep::{Capture, Event, Options, SweepError, run_sweep};
 use weft_units::Bytes;
 
+use crate::emulated::of_sweep;
 use crate::error::ScenarioError;
 use crate::files::{load, scenario};
 
@@ -68,9 +69,8 @@ pub fn run(
         })
     });
     let report = report.map_err(|error| match error {
-        SweepError::Io(_) => PyOSError::new_err(error.to_string()),
         SweepError::Threads { .. } => PyRuntimeError::new_err(error.to_string()),
-        _ => ScenarioError::new_err(error.to_string()),
+        _ => of_sweep(error),
     })?;
     if let Some(error) = raised {
         return Err(error);
@@ -78,7 +78,7 @@ pub fn run(
     let failed = report
         .failed
         .iter()
-        .map(|(point, error)| json!({ "run_id": point.id, "label": point.label, "error": error }));
+        .map(|(point, why)| json!({ "run_id": point.id, "label": point.label, "error": why.error, "disk_full": why.is_disk_full }));
     let answer = json!({
         "done": report.done,
         "skipped": report.skipped,

@@ -13,6 +13,8 @@ pub struct Cables {
     pub links: Arc<[LinkId]>,
     /// Such as `l0-s0`, `l0-s0, l1-s2` or `20 % of the uplinks`.
     pub label: Arc<str>,
+    /// Whether the seed draws them.
+    pub drawn: bool,
 }
 
 /// A new rate of a link.
@@ -78,6 +80,16 @@ impl Change {
             Self::FailCables(cables) | Self::HealCables(cables) => cables.label.to_string(),
             Self::FailNode(node) | Self::HealNode(node) => fabric.node(*node).name.clone(),
             Self::ChangeCables(cables, change) => format!("{} ({})", cables.label, change.label()),
+        }
+    }
+
+    /// Whether the seed draws its links.
+    pub fn is_drawn(&self) -> bool {
+        match self {
+            Self::FailCables(cables) | Self::HealCables(cables) | Self::ChangeCables(cables, _) => {
+                cables.drawn
+            }
+            Self::FailNode(_) | Self::HealNode(_) => false,
         }
     }
 

@@ -16,10 +16,12 @@ use weft_traffic::{Connections, Dependencies, Flow, Jobs};
 use weft_units::{Duration, Time};
 
 use crate::bench_cases::{CASES, Case, ecmp};
+use crate::columns::FlowRecord;
 use crate::engine::{Progress, Setup};
 use crate::probe::Probe;
-use crate::record::{FlowRecord, Recorder, RunReport, Sample};
+use crate::record::{Recorder, RunReport};
 use crate::run::run_setup;
+use crate::sample::Sample;
 
 /// The measurements of a case.
 #[derive(Clone, Debug, Serialize)]

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use weft_traffic::{Connections, Flow, Jobs};
 use weft_units::{Duration, LinkId, Time};
 
+use crate::columns::FlowRecord;
 use crate::journal::{FlowNumber, Loss, News, SideReport, Strand, Tuple};
 use crate::packet::Way;
-use crate::record::{EventReport, FlowRecord, JobReport, MultipathReport, Recorder};
+use crate::record::{EventReport, JobReport, MultipathReport, Recorder};
 
 /// Observations of one subflow.
 #[derive(Default)]
@@ -284,7 +285,7 @@ impl<'a> Book<'a> {
         recorder.flow(&FlowRecord {
             flow: Flow { start: source.start, ..*flow },
             end: active.end,
-            ideal: source.ideal.0,
+            ideal: (source.ideal.1 > 0).then_some(source.ideal.0),
             hops: source.ideal.1,
             subflows: if source.multipath.is_some() { stats.subflows } else { 1 },
             packets_sent: u64::from(sender.data_segments_sent),

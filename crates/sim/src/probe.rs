@@ -8,7 +8,8 @@ use weft_switching::TableEntries;
 use weft_units::{Bytes, Duration, LinkId, NodeId, Time};
 
 use crate::line::LinkCounters;
-use crate::record::{Metric, Recorder, Sample};
+use crate::record::Recorder;
+use crate::sample::{Metric, Sample};
 
 /// The probe of one run.
 #[derive(Clone, Debug, Default)]

@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 use weft_switching::{DropReason, Header};
-use weft_traffic::Flow;
 use weft_transport::mptcp::Stats;
 use weft_units::{Duration, LinkId, NodeId, Time};
 
+use crate::columns::FlowRecord;
 use crate::deadlock::Deadlock;
 use crate::line::LinkCounters;
+use crate::sample::Sample;
 use crate::served_port::PortCounters;
 use crate::trace::TraceEvent;
 
@@ -49,115 +50,6 @@ impl Recorder for Kept {
     fn sample(&mut self, sample: &Sample) {
         self.samples.push(*sample);
     }
-}
-
-/// One flow.
-#[derive(Clone, Debug)]
-pub struct FlowRecord {
-    /// The flow as planned.
-    pub flow: Flow,
-    /// When the receiving application got the last byte.
-    pub end: Option<Time>,
-    /// Its completion time alone on the idle fabric, over the paths at its start ([`crate::ideal`]);
-    /// zero if there was no path.
-    pub ideal: Duration,
-    /// Links on a shortest path at its start; 0 if there was none.
-    pub hops: u32,
-    /// Established subflows; 1 for a TCP connection.
-    pub subflows: u32,
-    /// Data segments sent, including retransmissions.
-    pub packets_sent: u64,
-    /// Data segments retransmitted.
-    pub retransmissions: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// First transmissions that arrived with a sequence number below the highest received.
-    pub out_of_order: u64,
-    /// First transmissions that arrived.
-    pub first_transmissions_received: u64,
-    /// Data segments that arrived with a congestion mark.
-    pub ecn_marks: u64,
-    /// Data segments dropped on the way.
-    pub drops: u64,
-    /// Mean one-way delay of its packets that arrived.
-    pub delay: Option<Duration>,
-    /// Mean difference, without sign, between the delays of consecutive packets.
-    pub jitter: Option<Duration>,
-    /// How long the flow waited for its destination's address.
-    pub resolution: Duration,
-    /// Time from the start of its path exploration to the reply, if the fabric was explored.
-    pub exploration: Option<Duration>,
-    /// How often the flow changed its path.
-    pub moves: u32,
-    /// The links crossed by its first data segment, or by the first one after its last path change;
-    /// empty if none arrived.
-    pub path: Vec<LinkId>,
-}
-
-/// What a [`Sample`] measures.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Metric {
-    /// Fraction of the link's capacity used over the interval; the entity is a link.
-    LinkUtilisation,
-    /// Bytes waiting at or leaving a link.
-    QueueBytes,
-    /// Packets waiting at a link.
-    QueuePackets,
-    /// Packets dropped at a link over the interval.
-    Drops,
-    /// Bits per second delivered to applications over the interval; the entity is a class.
-    Throughput,
-    /// Flows started and not finished; no entity.
-    ActiveFlows,
-    /// Entries for flows in a switch's tables; the entity is a node.
-    FlowEntries,
-    /// Entries for stations in a switch's tables; the entity is a node.
-    StationEntries,
-    /// Entries of groups of next hops in a switch's tables; the entity is a node.
-    GroupEntries,
-}
-
-impl Metric {
-    /// Every metric.
-    pub const ALL: [Self; 9] = [
-        Self::LinkUtilisation,
-        Self::QueueBytes,
-        Self::QueuePackets,
-        Self::Drops,
-        Self::Throughput,
-        Self::ActiveFlows,
-        Self::FlowEntries,
-        Self::StationEntries,
-        Self::GroupEntries,
-    ];
-
-    /// The name in `series.parquet`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::LinkUtilisation => "link_utilisation",
-            Self::QueueBytes => "queue_bytes",
-            Self::QueuePackets => "queue_packets",
-            Self::Drops => "drops",
-            Self::Throughput => "throughput_bps",
-            Self::ActiveFlows => "active_flows",
-            Self::FlowEntries => "flow_entries",
-            Self::StationEntries => "station_entries",
-            Self::GroupEntries => "group_entries",
-        }
-    }
-}
-
-/// One measured value.
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    /// The sampling time.
-    pub time: Time,
-    /// The metric.
-    pub metric: Metric,
-    /// The number of the link, class or node.
-    pub entity: u32,
-    /// The value.
-    pub value: f64,
 }
 
 /// Sums over a run.

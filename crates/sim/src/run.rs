@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use weft_fabric::Fabric;
 use weft_fabric::layout::layout;
@@ -14,13 +15,14 @@ use weft_switching::{Blueprint, Forwarding, SchemeError, SchemeVisitor, visit_sc
 use weft_units::{Duration, LinkId, NodeId, Time};
 
 use crate::capture::{self, Captured, RunCaptures};
+use crate::columns::FlowRecord;
 use crate::deadlock::Deadlock;
 use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
 use crate::record::{ControllerReport, Recorder, RunReport};
-use crate::record::{FlowRecord, Sample};
-use crate::results::{Account, LinkAccount, ResultError, ResultWriter, jobs_json, quantile};
+use crate::results::{Account, LinkAccount, LinkCounts, ResultError, ResultWriter, jobs_json, quantile};
+use crate::sample::Sample;
 
 /// In fabrics with more switches than this, switch tables are not sampled.
 const MAX_SAMPLED_SWITCHES: usize = 500;
@@ -398,14 +400,23 @@ fn path_evenness(fabric: &Fabric, account: &Account) -> Option<f64> {
 
 /// The events that happened, with their cost.
 fn events_json(plan: &Plan, account: &Account) -> Vec<Value> {
+    let fabric = &plan.fabric;
+    let mut states = LinkStates::of(fabric);
+    let ends = |link: LinkId| {
+        let link = fabric.link(link);
+        [&fabric.node(link.from).name, &fabric.node(link.to).name]
+    };
     let events = plan.events.iter().zip(&account.events);
     events
         .map(|(event, seen)| {
             let cost = seen.cost.as_ref();
+            let links = states.switch(&event.change).into_iter().map(ends).collect::<Vec<_>>();
             json!({
                 "at_ps": seen.at.ps(),
                 "change": event.change.name(),
-                "target": event.change.target(&plan.fabric),
+                "target": event.change.target(fabric),
+                "up": event.change.goes_up(),
+                "links": (!event.change.is_drawn()).then_some(links),
                 "frames_lost": cost.map(|cost| cost.frames_lost),
                 "flows_hit": cost.map(|cost| cost.flows_hit),
                 "recovery_ps": cost.and_then(|cost| cost.recovery()).map(Duration::ps),
@@ -425,30 +436,28 @@ fn link_json(fabric: &Fabric, (from, to): (Time, Time), account: &LinkAccount) -
     let (link, counts) = (fabric.link(account.id), &account.counts);
     let span = to.saturating_since(from).max(Duration::from_ps(1));
     let capacity = link.rate.bps() as f64 / 8.0 * span.as_secs_f64();
-    let mut json = json!({
-        "from": fabric.node(link.from).name,
-        "to": fabric.node(link.to).name,
-        "rate_bps": link.rate.bps(),
-        "delay_ps": link.delay.ps(),
-        "utilisation": counts.window_bytes.map(|bytes| bytes as f64 / capacity),
-        "bytes": counts.bytes,
-        "window_bytes": counts.window_bytes,
-        "packets": counts.packets,
-        "broadcasts": counts.broadcasts,
-        "broadcast_bytes": counts.broadcast_bytes,
-        "explorations": counts.explorations,
-        "exploration_bytes": counts.exploration_bytes,
-        "drops": counts.drops,
-        "marks": counts.marks,
-        "max_queue_bytes": counts.max_queue_bytes,
-        "up": account.up,
-    });
-    let served =
-        [("trimmed", counts.trimmed), ("pause_frames", counts.pause_frames), ("paused_ps", counts.paused_ps)];
-    for (name, count) in served.into_iter().filter_map(|(name, count)| Some((name, count?))) {
-        json[name] = count.into();
-    }
-    json
+    json!(LinkEntry {
+        from: &fabric.node(link.from).name,
+        to: &fabric.node(link.to).name,
+        rate_bps: link.rate.bps(),
+        delay_ps: link.delay.ps(),
+        utilisation: counts.window_bytes.map(|bytes| bytes as f64 / capacity),
+        counts: *counts,
+        up: account.up,
+    })
+}
+
+/// A link in `summary.json`.
+#[derive(Serialize)]
+struct LinkEntry<'a> {
+    from: &'a str,
+    to: &'a str,
+    rate_bps: u64,
+    delay_ps: u64,
+    utilisation: Option<f64>,
+    #[serde(flatten)]
+    counts: LinkCounts,
+    up: bool,
 }
 
 /// The nodes with their positions on a drawing, for `summary.json` and `weft fabric`.

@@ -198,7 +198,7 @@ pub struct SweepReport {
     /// Captures that existed already.
     pub captures_kept: usize,
     /// Runs that failed, with the reason.
-    pub failed: Vec<(Point, String)>,
+    pub failed: Vec<(Point, Failed)>,
     /// Whether it ended early: the observer stopped it, or the disk was full.
     pub stopped: bool,
 }
@@ -331,9 +331,9 @@ pub fn run_sweep(
                         timings.push(timing.json(point));
                         report.captured.extend(timing.captured);
                     }
-                    Err(Failed { error, .. }) => {
-                        tell(&Event::RunFailed { point, error: &error });
-                        report.failed.push((point.clone(), error));
+                    Err(failed) => {
+                        tell(&Event::RunFailed { point, error: &failed.error });
+                        report.failed.push((point.clone(), failed));
                     }
                 }
             }

@@ -101,7 +101,7 @@ def _beside(target: Path) -> Path:
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from None
+        raise OutputError(f"{target} cannot be written: {error.strerror or error}") from error
     os.close(handle)
     return Path(name).resolve()
 

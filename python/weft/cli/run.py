@@ -265,7 +265,7 @@ def _finished(folder: Path) -> tuple[int, int] | None:
 
 def _explained(error: OutputError, folder: Path) -> OutputError:
     """The error; if the disk was full, with the number of finished runs."""
-    return OutputError(f"the disk is full: {error}{_kept(folder)}") if shell.is_disk_full(error) else error
+    return OutputError(f"the disk is full: {error}{_kept(folder)}", disk_full=True) if error.disk_full else error
 
 
 def _kept(folder: Path) -> str:
@@ -274,7 +274,7 @@ def _kept(folder: Path) -> str:
 
 
 def _report_failures(failed: list[dict[str, object]], folder: Path, again: str) -> typer.Exit:
-    if any(shell.is_disk_full(entry.get("error")) for entry in failed):
+    if any(entry["disk_full"] for entry in failed):
         return shell.fail(f"the disk is full{_kept(folder)}", shell.disk_full_hint())
     for entry in failed[:5]:
         shell.err.print(f"  {entry.get('label') or entry.get('run_id')}: {entry.get('error')}", markup=False)

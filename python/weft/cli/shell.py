@@ -6,7 +6,6 @@ of ``docs/exit-codes.md``.
 
 from __future__ import annotations
 
-import errno
 import os
 import shlex
 import shutil
@@ -78,7 +77,7 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except ScenarioError as error:
             raise fail(str(error)) from None
         except WeftError as error:
-            full = isinstance(error, OutputError) and is_disk_full(error)
+            full = isinstance(error, OutputError) and error.disk_full
             code = FAILED if error.begun and not full else BAD_INPUT
             raise fail(str(error), error.hint or (disk_full_hint() if full else None), code) from None
         except OSError as error:
@@ -97,11 +96,6 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             ) from None
 
     return run
-
-
-def is_disk_full(error: object) -> bool:
-    """Whether an error, or its message, means a full disk or an exceeded quota."""
-    return any(os.strerror(number) in str(error) for number in (errno.ENOSPC, errno.EDQUOT))
 
 
 def disk_full_hint() -> str:

@@ -7,7 +7,6 @@ wanted: because its result was fetched, or the sweep was stopped, or the command
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import shutil
 import threading
@@ -23,6 +22,7 @@ from distributed import Worker, WorkerPlugin, get_worker
 from distributed.utils import sync
 
 from .. import _weft
+from ..errors import is_disk_full
 from .inputs import Inputs
 
 RESOURCE = f"weft-{_weft.version()}"
@@ -89,8 +89,7 @@ class Host(WorkerPlugin):
         except _weft.ScenarioError as error:
             answer["error"] = str(error)
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            answer |= self._filled() if full else {"error": f"{error} on worker {self._worker.name}"}
+            answer |= self._filled() if is_disk_full(error) else {"error": f"{error} on worker {self._worker.name}"}
         finally:
             if "files" not in answer:
                 shutil.rmtree(run.directory, ignore_errors=True)

@@ -209,7 +209,7 @@ class Sweep:
             else:
                 await self._fetch(point, worker, answer)
         except transfer.LocalError as error:
-            self._failed(point, str(error))
+            self._failed(point, str(error), disk_full=error.is_disk_full)
             if error.is_disk_full:
                 raise _FullError from None
         else:
@@ -267,9 +267,9 @@ class Sweep:
         self._told(event | {"packet_hops": costs.get("packet_hops", 0)})
         self._outcome = Outcome(self._outcome.done + 1, self._outcome.skipped, self._outcome.failed)
 
-    def _failed(self, point: Point, error: str) -> None:
+    def _failed(self, point: Point, error: str, *, disk_full: bool = False) -> None:
         self._end_of(point)
-        failure = {"run_id": point.id, "label": point.label, "error": error}
+        failure = {"run_id": point.id, "label": point.label, "error": error, "disk_full": disk_full}
         self._outcome.failed.append(failure)
         self._told({"event": "run_failed", **failure})
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 from distributed import Client
 
 from .. import _weft
+from ..errors import is_disk_full
 from . import host
 
 PIECE = 4 << 20
@@ -34,7 +34,7 @@ class LocalError(Exception):
 
     def __init__(self, message: str, cause: OSError) -> None:
         super().__init__(message)
-        self.is_disk_full = cause.errno in (errno.ENOSPC, errno.EDQUOT)
+        self.is_disk_full = is_disk_full(cause)
 
 
 def check_sizes(files: Any) -> dict[str, int]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _weft
-from ..errors import OutputError
+from ..errors import OutputError, is_disk_full
 from ..scenario import Point, Scenario, refuse_file
 from . import requirements
 from .errors import EmulationError
@@ -102,7 +102,8 @@ def emulate(scenario: Scenario, out: Path, told: Callable[[dict[str, Any]], None
                 carry_out(prepared, directory, _follower(point, prepared, outcome, told))
                 _write(scenario, point, out, directory, outcome)
             except EmulationError as error:
-                failure = {"run_id": point.id, "label": point.label, "error": str(error), "hint": error.hint}
+                why = {"error": str(error), "hint": error.hint, "disk_full": is_disk_full(error)}
+                failure = {"run_id": point.id, "label": point.label, **why}
                 outcome.failed.append(failure)
                 told({"event": "run_failed", **failure})
             else:

@@ -7,34 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Ends = tuple[str, str]
-_OF_NODES, _OF_CABLES = ("fail_node", "heal_node"), ("fail", "heal")
-_DRAWN = "of the uplinks"
-"""In the target of events at links that the seed draws: these are not named."""
 
 
 def intervals(events: Iterable[Mapping[str, Any]], links: Sequence[Ends]) -> dict[int, list[tuple[int, float]]]:
-    """When links are down by place in `links`: begins and ends in picoseconds; an end without recovery is infinite."""
-    cable_of = [frozenset(ends) for ends in links]
-    by_name: dict[str, frozenset[str]] = {}
-    for (source, target), cable in zip(links, cable_of, strict=True):
-        for name in (f"{source}-{target}", f"{target}-{source}"):
-            by_name.setdefault(name, cable)
-    nodes: set[str] = set()
-    cables: set[frozenset[str]] = set()
+    """When links are down by place in `links`: begins and ends in picoseconds; an end without recovery is infinite.
+
+    Links that the seed draws differ between runs: they are left out.
+    """
+    places: dict[frozenset[str], list[int]] = {}
+    for at, ends in enumerate(links):
+        places.setdefault(frozenset(ends), []).append(at)
     since: dict[int, int] = {}
     found: dict[int, list[tuple[int, float]]] = {}
-    for event in sorted(events, key=lambda event: int(event["at_ps"])):
-        change, target, now = str(event.get("change")), str(event.get("target")), int(event["at_ps"])
-        fails = change.startswith("fail")
-        if change in _OF_NODES:
-            (nodes.add if fails else nodes.discard)(target)
-        elif change in _OF_CABLES:
-            named = {by_name[name] for name in target.split(", ") if name in by_name}
-            (cables.update if fails else cables.difference_update)(named)
-        else:
+    for event in events:
+        up, now = event.get("up"), int(event["at_ps"])
+        if up is None:
             continue
-        for at, cable in enumerate(cable_of):
-            if nodes & cable or cable in cables:
+        for at in (at for ends in event["links"] or () for at in places.get(frozenset(ends), ())):
+            if not up:
                 since.setdefault(at, now)
             elif at in since:
                 found.setdefault(at, []).append((since.pop(at), now))
@@ -67,8 +57,8 @@ def never_healed(events: Iterable[Mapping[str, Any]], links: Sequence[Ends]) -> 
 
 
 def never_up(events: Sequence[Mapping[str, Any]], links: Sequence[Ends], down: Iterable[int]) -> list[int]:
-    """The links that no event takes down, of those that are down at the end of the run."""
-    if any(_DRAWN in str(event.get("target")) and str(event.get("change")).startswith("fail") for event in events):
+    """The links that no event takes down, of those that are down at the end; none if the seed draws links that fail."""
+    if any(event.get("up") is False and event["links"] is None for event in events):
         return []
     failing = intervals(events, links)
     return [at for at in down if at not in failing]

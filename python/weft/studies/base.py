@@ -172,7 +172,7 @@ class Emulated(Simulated):
             first = outcome.failed[0]
             number = len(outcome.failed)
             told = f"{number} emulated runs failed; the first: {first['label']}: {first['error']}"
-            raise OutputError(told, begun=True)
+            raise OutputError(told, begun=True, disk_full=any(entry["disk_full"] for entry in outcome.failed))
         return Results(out)
 
 

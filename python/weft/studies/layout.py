@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from .._weft import version
+from .._weft import result_tables, version
 from ..errors import OutputError
 from ..files import write_text
 from ..topology import Fabric
@@ -37,58 +37,11 @@ class Setup(Protocol):
         """What distinguishes it from other runs except the seed, as the overrides of a sweep."""
 
 
-FLOWS = {
-    "flow": pl.Int64,
-    "src": pl.Categorical,
-    "dst": pl.Categorical,
-    "sport": pl.Int32,
-    "dport": pl.Int32,
-    "class": pl.Categorical,
-    "dscp": pl.Int32,
-    "bytes": pl.Int64,
-    "start_ps": pl.Int64,
-    "end_ps": pl.Int64,
-    "fct_ps": pl.Int64,
-    "ideal_fct_ps": pl.Int64,
-    "measured": pl.Boolean,
-    "hops": pl.Int32,
-    "subflows": pl.Int32,
-    "packets_sent": pl.Int64,
-    "retransmissions": pl.Int64,
-    "timeouts": pl.Int64,
-    "out_of_order": pl.Int64,
-    "first_transmissions_received": pl.Int64,
-    "drops": pl.Int64,
-    "ecn_marks": pl.Int64,
-    "delay_ps": pl.Int64,
-    "jitter_ps": pl.Int64,
-    "resolution_ps": pl.Int64,
-    "exploration_ps": pl.Int64,
-    "moves": pl.Int32,
-    "path": pl.Categorical,
-}
-"""Columns of flows."""
-SERIES = {"time_ps": pl.Int64, "metric": pl.Categorical, "entity": pl.Categorical, "value": pl.Float64}
-"""Columns of series."""
-OF_CLASSES = (
-    "drops",
-    "explored",
-    "finished",
-    "flows",
-    "mean_exploration_s",
-    "mean_fct_s",
-    "mean_resolution_s",
-    "mean_slowdown",
-    "mean_throughput_bps",
-    "median_fct_s",
-    "moved_flows",
-    "moves",
-    "out_of_order_moved",
-    "out_of_order_share",
-    "p99_fct_s",
-    "retransmissions",
-    "timeouts",
-)
+_TABLES: dict[str, Any] = json.loads(result_tables())
+_KINDS = {"text": pl.Categorical, "int32": pl.Int32, "int64": pl.Int64, "float64": pl.Float64, "bool": pl.Boolean}
+FLOWS, SERIES = ({column["name"]: _KINDS[column["kind"]] for column in _TABLES[name]} for name in ("flows", "series"))
+"""Columns of flows and of series."""
+OF_CLASSES: tuple[str, ...] = tuple(_TABLES["classes"])
 """Entries of a class in a summary."""
 
 

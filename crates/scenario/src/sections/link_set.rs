@@ -73,7 +73,8 @@ impl LinkSet {
                 let mut links = uplinks[..count].to_vec();
                 links.sort_unstable();
                 let percent = (share.value * 1e6).round() / 1e4;
-                Some(Cables { links: links.into(), label: format!("{percent} % of the uplinks").into() })
+                let label = format!("{percent} % of the uplinks").into();
+                Some(Cables { links: links.into(), label, drawn: true })
             }
         }
     }
@@ -98,7 +99,7 @@ fn named(names: &[At<String>], resolver: &Resolver<'_>) -> Option<Cables> {
     let mut links = links.concat();
     links.sort_unstable();
     links.dedup();
-    Some(Cables { links: links.into(), label: labels.join(", ").into() })
+    Some(Cables { links: links.into(), label: labels.join(", ").into(), drawn: false })
 }
 
 /// The uplinks of the lowest switches that are up at the start, one link of each cable, in an order drawn by the seed.

@@ -120,6 +120,6 @@ fn event(failure: &Failure, resolver: &Resolver<'_>) -> Result<Event, String> {
     })?;
     let ends = fabric.link(*id);
     let label = format!("{}-{}", fabric.node(ends.from).name, fabric.node(ends.to).name);
-    let cables = Cables { links: [*id].into(), label: label.into() };
+    let cables = Cables { links: [*id].into(), label: label.into(), drawn: false };
     Ok(Event { at: Time::ZERO, change: Change::FailCables(cables) })
 }

@@ -300,7 +300,8 @@ fn events_are_found_in_the_fabric_and_a_cut_is_a_warning() {
     let one = scenario(events, &[]);
     let plan = one.plan(&one.points()[0], &no_files).unwrap();
     let link = plan.fabric.link_named("e0-a0").unwrap();
-    let cables = |label: &str| Cables { links: [LinkId(link.0 & !1)].into(), label: label.into() };
+    let cables =
+        |label: &str| Cables { links: [LinkId(link.0 & !1)].into(), label: label.into(), drawn: false };
     let changes: Vec<Change> = plan.events.iter().map(|event| event.change.clone()).collect();
     assert_eq!(changes, [Change::FailCables(cables("e0-a0")), Change::HealCables(cables("a0-e0"))]);
     assert!(plan.warnings.is_empty());

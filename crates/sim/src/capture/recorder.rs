@@ -11,10 +11,12 @@ use weft_units::{LinkId, Time};
 use super::file::CaptureFile;
 use super::frames::{Frame, Frames};
 use super::target;
+use crate::columns::FlowRecord;
 use crate::journal::FlowNumber;
 use crate::packet::PacketId;
-use crate::record::{FlowRecord, Recorder, Sample};
+use crate::record::Recorder;
 use crate::resolver;
+use crate::sample::Sample;
 use crate::trace::{Seen, TraceEvent};
 
 /// The addresses and ports of a connection.

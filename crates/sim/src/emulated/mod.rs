@@ -14,12 +14,14 @@ use std::path::Path;
 use serde_json::{Value, json};
 use weft_fabric::EqualCost;
 use weft_scenario::{LinkStates, Plan, Point, Scenario};
-use weft_units::{LinkId, Time};
+use weft_units::{Duration, LinkId, Time};
 
+use crate::columns::FlowRow;
 use crate::ideal::Ideal;
-use crate::record::{Metric, Recorder, Sample};
-use crate::results::{Account, EventAccount, FlowRow, ResultError, ResultWriter};
+use crate::record::Recorder;
+use crate::results::{Account, EventAccount, ResultError, ResultWriter};
 use crate::run::summary;
+use crate::sample::{Metric, Sample};
 use crate::sweep::Directory;
 
 pub use error::EmulatedError;
@@ -83,27 +85,26 @@ impl Run<'_> {
             let epoch = epochs.partition_point(|(from, _)| *from <= flow.start).saturating_sub(1);
             let (ideal, hops) = ideal.fct(&plan.fabric, &epochs[epoch].1, flow);
             let seen = self.observed.flows.get(&flow.id.0);
-            let whole = record.retransmissions == Some(0);
+            let path = seen.map_or_else(String::new, |seen| seen.path.join(" "));
+            let counts = &record.counts;
+            let whole = counts.retransmissions == Some(0);
             writer.row(&FlowRow {
-                flow: *flow,
                 end,
                 ideal: (hops > 0).then_some(ideal),
-                hops,
+                hops: Some(hops),
                 // Always plain TCP: plans with Multipath TCP are not exported.
                 subflows: Some(1),
-                packets_sent: record.packets_sent,
-                retransmissions: record.retransmissions,
-                timeouts: record.timeouts,
-                out_of_order: None,
-                first_transmissions_received: record.segments_received.filter(|_| whole),
-                ecn_marks: record.ecn_marks,
+                packets_sent: counts.packets_sent,
+                retransmissions: counts.retransmissions,
+                timeouts: counts.timeouts,
+                first_transmissions_received: counts.segments_received.filter(|_| whole),
+                ecn_marks: counts.ecn_marks,
                 drops: record.drops(),
-                delay: None,
-                jitter: None,
-                resolution: seen.and_then(|seen| seen.resolution),
-                exploration: seen.and_then(|seen| seen.exploration),
+                resolution: seen.and_then(|seen| seen.resolution_ps).map(Duration::from_ps),
+                exploration: seen.and_then(|seen| seen.exploration_ps).map(Duration::from_ps),
                 moves: seen.and_then(|seen| seen.moves),
-                path: seen.map_or("", |seen| &seen.path),
+                path: &path,
+                ..FlowRow::unknown(*flow)
             });
         }
     }
@@ -166,8 +167,8 @@ impl Run<'_> {
         let mut classes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for (flow, record) in self.plan.traffic.flows.iter().zip(&self.records.flows) {
             let sums = classes.entry(&self.plan.traffic.classes[usize::from(flow.class)]).or_default();
-            sums.0 += record.segments_received.unwrap_or(0);
-            sums.1 += record.out_of_order.unwrap_or(0);
+            sums.0 += record.counts.segments_received.unwrap_or(0);
+            sums.1 += record.counts.out_of_order.unwrap_or(0);
         }
         let classes: BTreeMap<&str, Value> = classes
             .into_iter()

@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use weft_fabric::Fabric;
 use weft_scenario::Plan;
-use weft_units::{Duration, LinkId, Time};
+use weft_units::{LinkId, Time};
 
 use super::error::EmulatedError;
-use crate::record::{Metric, Sample};
 use crate::results::{LinkAccount, LinkCounts, Packets};
+use crate::sample::{Entity, Metric, Sample};
 
 /// Drop reason for full queues; the switches report their own reasons themselves.
 const QUEUE_FULL: &str = "queue_full";
@@ -37,13 +37,17 @@ struct SeriesLine {
 
 /// A flow as seen by the switches.
 #[derive(Debug, Deserialize)]
-struct FlowLine {
+pub struct Seen {
     flow: u32,
-    resolution_ps: Option<u64>,
-    exploration_ps: Option<u64>,
-    moves: Option<u32>,
+    /// How long it waited for address resolution, in picoseconds.
+    pub resolution_ps: Option<u64>,
+    /// How long its exploration took, if there was one.
+    pub exploration_ps: Option<u64>,
+    /// How often it changed its path.
+    pub moves: Option<u32>,
+    /// The switches on its path.
     #[serde(default)]
-    path: Vec<String>,
+    pub path: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,22 +62,9 @@ struct Text {
     #[serde(default)]
     switches: Map<String, Value>,
     #[serde(default)]
-    flows: Vec<FlowLine>,
+    flows: Vec<Seen>,
     #[serde(flatten)]
     rest: Map<String, Value>,
-}
-
-/// A flow as seen by the switches.
-#[derive(Clone, Debug)]
-pub struct Seen {
-    /// How long it waited for address resolution.
-    pub resolution: Option<Duration>,
-    /// How long its exploration took, if there was one.
-    pub exploration: Option<Duration>,
-    /// How often it changed its path.
-    pub moves: Option<u32>,
-    /// The switches on its path.
-    pub path: String,
 }
 
 /// Observations of a run.
@@ -119,7 +110,7 @@ impl Observed {
         let series = text.series.iter().enumerate();
         let series =
             series.map(|(at, line)| line.sample(&names).map_err(|why| format!("series[{at}]: {why}")));
-        let flows = text.flows.into_iter().map(|line| (line.flow, line.seen()));
+        let flows = text.flows.into_iter().map(|seen| (seen.flow, seen));
         let dropped = drops(&text.switches);
         text.rest.insert("switches".to_owned(), json!(text.switches));
         Ok(Self {
@@ -182,15 +173,11 @@ impl Names {
 
     /// The number of the entity that a sample describes.
     fn entity(&self, metric: Metric, name: &str) -> Result<u32, String> {
-        let (found, kind) = match metric {
-            Metric::LinkUtilisation | Metric::QueueBytes | Metric::QueuePackets | Metric::Drops => {
-                (self.links.get(name).and_then(VecDeque::front).map(|id| id.0), "link")
-            }
-            Metric::FlowEntries | Metric::StationEntries | Metric::GroupEntries => {
-                (self.switches.get(name).copied(), "switch")
-            }
-            Metric::Throughput => (self.classes.get(name).copied(), "class"),
-            Metric::ActiveFlows => (Some(0), "entity"),
+        let (found, kind) = match metric.entity() {
+            Entity::Link => (self.links.get(name).and_then(VecDeque::front).map(|id| id.0), "link"),
+            Entity::Switch => (self.switches.get(name).copied(), "switch"),
+            Entity::Class => (self.classes.get(name).copied(), "class"),
+            Entity::All => (Some(0), "entity"),
         };
         found.ok_or_else(|| format!("the run has no {kind} `{name}`"))
     }
@@ -198,21 +185,10 @@ impl Names {
 
 impl SeriesLine {
     fn sample(&self, names: &Names) -> Result<Sample, String> {
-        let metric = Metric::ALL.into_iter().find(|metric| metric.name() == self.metric);
+        let metric = Metric::ALL.iter().copied().find(|metric| metric.name() == self.metric);
         let metric = metric.ok_or_else(|| format!("unknown metric `{}`", self.metric))?;
         let entity = names.entity(metric, &self.entity)?;
         Ok(Sample { time: Time::from_ps(self.time_ps), metric, entity, value: self.value })
-    }
-}
-
-impl FlowLine {
-    fn seen(self) -> Seen {
-        Seen {
-            resolution: self.resolution_ps.map(Duration::from_ps),
-            exploration: self.exploration_ps.map(Duration::from_ps),
-            moves: self.moves,
-            path: self.path.join(" "),
-        }
     }
 }
 

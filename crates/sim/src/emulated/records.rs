@@ -10,30 +10,54 @@ use weft_scenario::Plan;
 use weft_units::{Duration, Time};
 
 use super::error::EmulatedError;
-use crate::record::{Metric, Sample};
+use crate::sample::{Metric, Sample};
 
 /// Kinds of errors counted separately; further kinds are counted together.
 const MAX_ERRORS: usize = 100;
 
 /// The record of a flow. If two machines recorded it, their lines are merged.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Record {
     /// When its connection was opened.
     pub start: Option<Time>,
     /// When the receiving application read the last byte.
     pub end: Option<Time>,
+    /// Its counts.
+    pub counts: Counts,
+}
+
+/// Declares the counts of a flow in its record.
+macro_rules! counts {
+    ($(#[doc = $doc:literal] $name:ident,)*) => {
+        /// The counts of a flow, as far as they are known.
+        #[derive(Clone, Copy, Debug, Default, Deserialize)]
+        pub struct Counts { $(#[doc = $doc] pub $name: Option<u64>,)* }
+
+        impl Counts {
+            /// Those of a flow that never started: it sent nothing.
+            const ZERO: Self = Self { $($name: Some(0),)* };
+
+            /// These, and of the unknown ones those of `other`.
+            fn or(self, other: Self) -> Self {
+                Self { $($name: self.$name.or(other.$name),)* }
+            }
+        }
+    };
+}
+
+counts! {
     /// Data segments sent.
-    pub packets_sent: Option<u64>,
+    packets_sent,
     /// Data segments retransmitted.
-    pub retransmissions: Option<u64>,
+    retransmissions,
     /// Retransmission timeouts.
-    pub timeouts: Option<u64>,
+    timeouts,
     /// Segments that arrived while an earlier one was missing.
-    pub out_of_order: Option<u64>,
+    out_of_order,
     /// Data segments that arrived.
-    pub segments_received: Option<u64>,
+    segments_received,
     /// Segments that the receiver reported as ECN-marked.
-    pub ecn_marks: Option<u64>,
+    ecn_marks,
 }
 
 impl Record {
@@ -45,33 +69,13 @@ impl Record {
     /// Data segments lost, if the flow finished and both ends were recorded.
     pub fn drops(&self) -> Option<u64> {
         self.fct()?;
-        Some(self.packets_sent?.saturating_sub(self.segments_received?))
-    }
-
-    /// A flow that never started: it sent nothing.
-    fn never_began() -> Self {
-        let none = Some(0);
-        Self {
-            packets_sent: none,
-            retransmissions: none,
-            timeouts: none,
-            segments_received: none,
-            out_of_order: none,
-            ecn_marks: none,
-            ..Self::default()
-        }
+        Some(self.counts.packets_sent?.saturating_sub(self.counts.segments_received?))
     }
 
     fn add(&mut self, line: &Line) {
-        let known = |value: &mut Option<u64>, more: Option<u64>| *value = value.or(more);
         self.start = self.start.or(line.start_ps.map(Time::from_ps));
         self.end = self.end.or(line.end_ps.map(Time::from_ps));
-        known(&mut self.packets_sent, line.packets_sent);
-        known(&mut self.retransmissions, line.retransmissions);
-        known(&mut self.timeouts, line.timeouts);
-        known(&mut self.out_of_order, line.out_of_order);
-        known(&mut self.segments_received, line.segments_received);
-        known(&mut self.ecn_marks, line.ecn_marks);
+        self.counts = self.counts.or(line.counts);
     }
 }
 
@@ -81,12 +85,8 @@ struct Line {
     flow: Option<u32>,
     start_ps: Option<u64>,
     end_ps: Option<u64>,
-    packets_sent: Option<u64>,
-    retransmissions: Option<u64>,
-    timeouts: Option<u64>,
-    out_of_order: Option<u64>,
-    segments_received: Option<u64>,
-    ecn_marks: Option<u64>,
+    #[serde(flatten)]
+    counts: Counts,
     error: Option<String>,
     time_ps: Option<u64>,
     class: Option<String>,
@@ -196,7 +196,9 @@ impl<'a> Builder<'a> {
         }
         // A flow without a connection sent nothing; for a flow without a record nothing is known.
         let flows = self.flows.into_iter().map(|record| match record {
-            Some(record) if record.start.is_none() && record.end.is_none() => Record::never_began(),
+            Some(Record { start: None, end: None, .. }) => {
+                Record { counts: Counts::ZERO, ..Record::default() }
+            }
             record => record.unwrap_or_default(),
         });
         Records { flows: flows.collect(), throughput, errors: self.errors }

@@ -11,9 +11,11 @@ use weft_switching::{DropReason, Header, Kept, Kind, Mac};
 use weft_traffic::Flow;
 use weft_units::{LinkId, NodeId, Time, TxClock};
 
+use crate::columns::FlowRecord;
 use crate::packet::PacketId;
-use crate::record::{FlowRecord, Recorder, Sample};
+use crate::record::Recorder;
 use crate::resolver;
+use crate::sample::Sample;
 use crate::trace::TraceEvent;
 
 /// The maximum number of frames in a scene.

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use parquet::errors::ParquetError;
 use thiserror::Error;
 use weft_scenario::Plan;
-use weft_units::{Duration, Time};
 
-use super::columns::{Cell, Column, Table};
-use super::row::FlowRow;
 use super::steady::Steady;
 use super::summary::Summary;
+use super::table::Table;
 use super::temporary::{Temporary, temporary_of};
-use crate::record::{FlowRecord, Metric, Recorder, Sample};
+use crate::columns::{FLOWS, FlowRecord, FlowRow};
+use crate::record::Recorder;
+use crate::sample::{Entity, SERIES, Sample};
 
 /// Why a result could not be written.
 #[derive(Debug, Error)]
@@ -62,50 +62,8 @@ impl<'a> ResultWriter<'a> {
             let file = File::create(&path).map_err(at(&path))?;
             Table::new(file, columns).map_err(|error| parquet_error(&path, error))
         };
-        let long = || Column::Long(Default::default());
-        let int = || Column::Int(Default::default());
-        let flows = table(
-            "flows.parquet",
-            vec![
-                ("flow", long()),
-                ("src", Column::name()),
-                ("dst", Column::name()),
-                ("sport", int()),
-                ("dport", int()),
-                ("class", Column::name()),
-                ("dscp", int()),
-                ("bytes", long()),
-                ("start_ps", long()),
-                ("end_ps", long()),
-                ("fct_ps", long()),
-                ("ideal_fct_ps", long()),
-                ("measured", Column::Flag(Default::default())),
-                ("hops", int()),
-                ("subflows", int()),
-                ("packets_sent", long()),
-                ("retransmissions", long()),
-                ("timeouts", long()),
-                ("out_of_order", long()),
-                ("first_transmissions_received", long()),
-                ("drops", long()),
-                ("ecn_marks", long()),
-                ("delay_ps", long()),
-                ("jitter_ps", long()),
-                ("resolution_ps", long()),
-                ("exploration_ps", long()),
-                ("moves", int()),
-                ("path", Column::name()),
-            ],
-        )?;
-        let series = table(
-            "series.parquet",
-            vec![
-                ("time_ps", long()),
-                ("metric", Column::name()),
-                ("entity", Column::name()),
-                ("value", Column::Real(Default::default())),
-            ],
-        )?;
+        let flows = table("flows.parquet", FLOWS)?;
+        let series = table("series.parquet", SERIES)?;
         let link_labels =
             (0..fabric.links().len() as u32).map(|id| fabric.link_label(weft_units::LinkId(id)));
         Ok(Self {
@@ -181,43 +139,9 @@ impl ResultWriter<'_> {
         if self.failure.is_some() {
             return;
         }
-        let flow = &row.flow;
-        let long = |value: u64| Cell::Long(i64::try_from(value).ok());
-        let count = |value: Option<u64>| Cell::Long(value.and_then(|value| i64::try_from(value).ok()));
-        let fct = row.end.map(|end| end.saturating_since(flow.start).ps());
-        let measured = self.plan.measure.counts(flow.start, self.plan.traffic.arriving.has(flow.id));
-        self.summary.count(row, measured);
+        self.summary.count(row, row.is_measured(self.plan));
         self.steady.add(row);
-        let outcome = self.flows.push(&[
-            long(u64::from(flow.id.0)),
-            Cell::Name(Some(self.plan.fabric.host_name(flow.src))),
-            Cell::Name(Some(self.plan.fabric.host_name(flow.dst))),
-            Cell::Int(Some(i32::from(flow.sport))),
-            Cell::Int(Some(i32::from(flow.dport))),
-            Cell::Name(Some(&self.plan.traffic.classes[usize::from(flow.class)])),
-            Cell::Int(Some(i32::from(flow.dscp))),
-            long(flow.bytes),
-            long(flow.start.ps()),
-            count(row.end.map(Time::ps)),
-            count(fct),
-            count(row.ideal.map(Duration::ps)),
-            Cell::Flag(measured),
-            Cell::Int(Some(row.hops as i32)),
-            Cell::Int(row.subflows.map(|subflows| subflows as i32)),
-            count(row.packets_sent),
-            count(row.retransmissions),
-            count(row.timeouts),
-            count(row.out_of_order),
-            count(row.first_transmissions_received),
-            count(row.drops),
-            count(row.ecn_marks),
-            count(row.delay.map(Duration::ps)),
-            count(row.jitter.map(Duration::ps)),
-            count(row.resolution.map(Duration::ps)),
-            count(row.exploration.map(Duration::ps)),
-            Cell::Int(row.moves.map(|moves| moves as i32)),
-            Cell::Name(Some(row.path).filter(|path| !path.is_empty())),
-        ]);
+        let outcome = self.flows.push(&row.cells(self.plan));
         self.note("flows.parquet", outcome);
     }
 }
@@ -232,20 +156,13 @@ impl Recorder for ResultWriter<'_> {
         if self.failure.is_some() {
             return;
         }
-        let entity = match sample.metric {
-            Metric::Throughput => &self.plan.traffic.classes[sample.entity as usize],
-            Metric::ActiveFlows => "all",
-            Metric::FlowEntries | Metric::StationEntries | Metric::GroupEntries => {
-                &self.plan.fabric.node(weft_units::NodeId(sample.entity)).name
-            }
-            _ => &self.link_labels[sample.entity as usize],
+        let entity = match sample.metric.entity() {
+            Entity::Link => &self.link_labels[sample.entity as usize],
+            Entity::Class => &self.plan.traffic.classes[sample.entity as usize],
+            Entity::Switch => &self.plan.fabric.node(weft_units::NodeId(sample.entity)).name,
+            Entity::All => "all",
         };
-        let outcome = self.series.push(&[
-            Cell::Long(i64::try_from(sample.time.ps()).ok()),
-            Cell::Name(Some(sample.metric.name())),
-            Cell::Name(Some(entity)),
-            Cell::Real(sample.value),
-        ]);
+        let outcome = self.series.push(&sample.cells(entity));
         self.note("series.parquet", outcome);
     }
 }

@@ -2,21 +2,20 @@
 //! scenario, written under a temporary name and renamed when complete.
 
 mod account;
-mod columns;
 mod directory;
 mod jobs;
 mod quantile;
-mod row;
 mod steady;
 mod summary;
+mod table;
 mod temporary;
 
 pub use account::{Account, EventAccount, LinkAccount, LinkCounts, Packets};
 pub use directory::{FILES, ResultError, ResultWriter};
 pub(crate) use jobs::jobs_json;
 pub(crate) use quantile::quantile;
-pub use row::FlowRow;
 pub use steady::{ARRIVED, Growth, Steady};
 pub use summary::Summary;
+pub use table::{Cell, Column, Kind};
 pub use temporary::is_temporary;
 pub(crate) use temporary::{Temporary, temporary_of};

@@ -10,7 +10,7 @@ use weft_traffic::Arriving;
 use weft_transport::Protocol;
 use weft_units::{Duration, Time};
 
-use super::row::FlowRow;
+use crate::columns::FlowRow;
 use crate::record::ControllerReport;
 
 /// Parts of the judged time, as results show them, and slots of a part, between which chance is measured.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::quantile::quantile;
-use super::row::FlowRow;
+use crate::columns::FlowRow;
 
 /// A sum; `None` as soon as one of its terms is unknown.
 #[derive(Clone, Copy)]
@@ -55,6 +55,12 @@ impl Summary {
     /// An empty summary for `classes` classes.
     pub fn new(classes: usize) -> Self {
         Self { classes: std::iter::repeat_with(Class::default).take(classes).collect() }
+    }
+
+    /// The keys of a class.
+    pub fn keys() -> Vec<String> {
+        let class = Class::default().json();
+        class.as_object().map(|class| class.keys().cloned().collect()).unwrap_or_default()
     }
 
     /// Counts a flow, unless it is not `measured`.

@@ -1,6 +1,6 @@
 //! Hosts with UDP.
 
-use weft_sim::record::FlowRecord;
+use weft_sim::columns::FlowRecord;
 use weft_units::{Duration, Time};
 
 use super::{leaf_spine, run, run_with_threads};
@@ -17,7 +17,7 @@ fn a_constant_rate_flow_ends_when_its_last_datagram_has_crossed_the_fabric() {
         Duration::from_ns(2_944) * 999 + (Duration::from_ps(1_230_400) + Duration::from_us(1)) * hops;
     assert_eq!((report.flows_finished, flow.packets_sent, flow.retransmissions), (1, 1000, 0));
     assert_eq!(flow.end.map(|end| end - flow.flow.start), Some(expected));
-    assert_eq!(flow.ideal, expected);
+    assert_eq!(flow.ideal, Some(expected));
     assert_eq!(flow.delay, Some((Duration::from_ps(1_230_400) + Duration::from_us(1)) * hops));
     assert_eq!(flow.jitter, Some(Duration::ZERO));
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use weft_sim::record::{FlowRecord, Metric, Sample};
+use weft_sim::columns::FlowRecord;
+use weft_sim::sample::{Metric, Sample};
 use weft_units::Duration;
 
 use super::{leaf_spine, run, run_with_threads};
@@ -36,7 +37,7 @@ fn rounds_on_open_connections_take_their_closed_form_time_without_handshake_and_
         let plan = leaf_spine("queue = \"10 MB\"", &traffic, transport, "limit = \"1 s\"");
         let (report, kept) = run(&plan, 1);
         assert_eq!(report.flows_finished, 3 * 4 * STEPS, "{transport}");
-        let step = kept.flows.last().expect("there are flows").ideal;
+        let step = kept.flows.last().expect("there are flows").ideal.unwrap();
         for (round, job) in report.jobs.iter().enumerate().skip(1) {
             let took = (job.end.unwrap() - job.start.unwrap()).as_secs_f64() / (step * STEPS).as_secs_f64();
             // Acknowledgements take their turn: one of at most 90 bytes for two segments of 1 538 bytes or one packet of 1 082.
@@ -66,7 +67,11 @@ fn rounds_on_open_connections_take_their_closed_form_time_without_handshake_and_
                 messages.iter().filter(followed).all(|message| message.path == first.path),
                 "{transport}"
             );
-            assert!(others.iter().all(|message| message.end.unwrap() - message.flow.start >= message.ideal));
+            assert!(
+                others
+                    .iter()
+                    .all(|message| message.end.unwrap() - message.flow.start >= message.ideal.unwrap())
+            );
         }
     }
 }

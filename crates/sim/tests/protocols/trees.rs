@@ -16,7 +16,7 @@ fn a_tree_all_reduce_takes_its_closed_form_time_on_an_idle_fabric() {
         let fabric = "queue = \"10 MB\"\nfabric_rate = \"100 Gbps\"";
         let (report, kept) = run(&leaf_spine(fabric, &traffic, transport, "limit = \"1 s\""), 1);
         let took = report.jobs[0].end.expect("it ends") - report.jobs[0].start.expect("it starts");
-        let ideal = kept.flows.iter().map(|flow| flow.ideal).max().expect("there are flows");
+        let ideal = kept.flows.iter().map(|flow| flow.ideal.unwrap()).max().expect("there are flows");
         // 1 000 of 1 082 bytes are payload.
         let line = Rate::from_gbps(10).tx_time(Bytes(BYTES * 1_082 / 1_000));
         let expected = ideal * steps + line * shared;

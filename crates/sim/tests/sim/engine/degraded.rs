@@ -3,8 +3,9 @@
 use weft_fabric::{Fabric, build};
 use weft_scenario::{LinkChange, NewRate};
 use weft_sim::engine::Progress;
-use weft_sim::record::{Kept, Metric};
+use weft_sim::record::Kept;
 use weft_sim::run::run;
+use weft_sim::sample::Metric;
 use weft_switching::DropReason;
 use weft_units::{Duration, Rate};
 

@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 
+use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
 use weft_sim::packet::PacketId;
-use weft_sim::record::{FlowRecord, Recorder, Sample};
+use weft_sim::record::Recorder;
 use weft_sim::run::run;
+use weft_sim::sample::Sample;
 use weft_sim::trace::TraceEvent;
 use weft_switching::{Header, Kind};
 use weft_units::Time;

@@ -1,8 +1,9 @@
 //! Flows that wait for others start when those are done, with every transport and on any number of threads.
 
 use weft_fabric::{Fabric, build};
+use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
-use weft_sim::record::{FlowRecord, Kept, RunReport};
+use weft_sim::record::{Kept, RunReport};
 use weft_sim::run::{run, run_with};
 use weft_traffic::Point::{Acknowledged, Received, Started};
 use weft_transport::{Config, Mptcp};
@@ -53,7 +54,7 @@ fn a_flow_starts_at_once_where_it_is_known_that_the_others_are_done_and_elsewher
         assert_eq!(start(5), end(1));
         assert_eq!(start(6), Time::ZERO + MS(90));
         for flow in &outcome.flows {
-            assert!(flow.end.unwrap() - flow.flow.start >= flow.ideal, "{flow:?}");
+            assert!(flow.end.unwrap() - flow.flow.start >= flow.ideal.unwrap(), "{flow:?}");
         }
         same_with_threads(&trial, &[2, 3], |trial| trial.run());
     }
@@ -142,8 +143,9 @@ fn collectives_take_their_closed_form_time_on_an_idle_fabric() {
     ] {
         let transport = if keys.contains("pipeline") { "protocol = \"roce\"" } else { WIDE };
         let (report, flows) = collective(&format!("{keys}\nbytes = \"{BYTES} B\""), transport, 1);
-        let ideal =
-            |bytes: u64| flows.iter().find(|flow| flow.flow.bytes == bytes).expect("such a flow").ideal;
+        let ideal = |bytes: u64| {
+            flows.iter().find(|flow| flow.flow.bytes == bytes).expect("such a flow").ideal.unwrap()
+        };
         let took = report.jobs[0].end.unwrap() - report.jobs[0].start.unwrap();
         let least: Duration = steps.iter().fold(US(5 * computes), |sum, bytes| sum + ideal(*bytes));
         // Acknowledgements take their turn among a host's segments: one of at most 100 bytes for each segment of 1 500,

@@ -2,7 +2,7 @@
 //! events.
 
 use weft_fabric::{Fabric, build};
-use weft_sim::record::Metric;
+use weft_sim::sample::Metric;
 use weft_switching::{DropReason, ParamValue};
 use weft_units::{Bytes, Duration, LinkId, NodeId, Time};
 

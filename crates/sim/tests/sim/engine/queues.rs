@@ -1,7 +1,7 @@
 //! Queues: limits, marking and scheduling.
 
 use weft_fabric::{ClassSpec, Fabric, Limit, LinkSpec, Overhead, QueueSpec, Scheduler, build};
-use weft_sim::record::Metric;
+use weft_sim::sample::Metric;
 use weft_switching::DropReason;
 use weft_transport::Ecn;
 use weft_units::{Bytes, Duration, LinkId, Rate, Time};

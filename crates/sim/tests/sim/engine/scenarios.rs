@@ -1,7 +1,8 @@
 //! The effect of scenario keys on a run: DSCPs on queues, events on links.
 
+use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
-use weft_sim::record::{FlowRecord, Kept};
+use weft_sim::record::Kept;
 use weft_sim::run::run;
 
 use crate::common::{parsed, plan};
@@ -30,7 +31,7 @@ fn slowdowns(scenario: &str, dscp: u8) -> Vec<f64> {
     let of_class = flows.iter().filter(|record| record.flow.dscp == dscp);
     let slowdown = |record: &FlowRecord| {
         let end = record.end.unwrap_or_else(|| panic!("not finished: {record:?}"));
-        (end - record.flow.start).ps() as f64 / record.ideal.ps() as f64
+        (end - record.flow.start).ps() as f64 / record.ideal.unwrap().ps() as f64
     };
     of_class.map(slowdown).collect()
 }

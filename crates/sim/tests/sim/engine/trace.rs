@@ -1,10 +1,12 @@
 //! Traces: the events that a tracing recorder receives, and the exploration of one flow built from them.
 
 use weft_scenario::Plan;
+use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
 use weft_sim::explore::{Choice, Explored, Fate, MOST_FRAMES, Scene, Watch, explore};
-use weft_sim::record::{FlowRecord, Kept, Recorder, Sample};
+use weft_sim::record::{Kept, Recorder};
 use weft_sim::run::run;
+use weft_sim::sample::Sample;
 use weft_sim::trace::TraceEvent;
 use weft_switching::DropReason;
 use weft_units::{LinkId, Time};

@@ -44,7 +44,7 @@ fn a_flow_alone_takes_its_ideal_time() {
     for config in [fixed(), Config::default()] {
         for bytes in [0, 1, 4096, 4097, 2_000_000, 500 * 4096] {
             let outcome = trial(&fabric, config.clone()).flow(0, 15, bytes, US(3)).run();
-            let (fct, ideal) = (outcome.fct(0), outcome.flows[0].ideal);
+            let (fct, ideal) = (outcome.fct(0), outcome.flows[0].ideal.unwrap());
             // The ideal time is a lower bound: at each of five switches, a shorter last packet waits for the one before it.
             let short = if bytes > 4096 && bytes % 4096 > 0 { 4096 - bytes % 4096 } else { 0 };
             let waits = Rate::from_gbps(100).tx_time(Bytes(short)) * 5;
@@ -69,7 +69,7 @@ fn flows_of_a_host_take_turns() {
     // In each of the five switches, another packet may be ahead.
     assert!(apart < Rate::from_gbps(100).tx_time(Bytes(5 * 4200)), "{apart}");
     // Its 25 packets were each sent after one of each other flow, not after their whole window.
-    assert!(outcome.fct(2) < outcome.flows[2].ideal * 4, "{}", outcome.fct(2));
+    assert!(outcome.fct(2) < outcome.flows[2].ideal.unwrap() * 4, "{}", outcome.fct(2));
 }
 
 #[test]

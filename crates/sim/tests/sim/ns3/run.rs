@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use weft_sim::columns::FlowRecord;
 use weft_sim::engine::{Progress, Setup};
 use weft_sim::probe::Probe;
-use weft_sim::record::{FlowRecord, Kept};
+use weft_sim::record::Kept;
 use weft_sim::run::run_setup;
 use weft_switching::SchemeSpec;
 use weft_traffic::{Connections, Dependencies, Jobs};

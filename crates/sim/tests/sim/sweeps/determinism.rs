@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use weft_sim::columns::FlowRecord;
 use weft_sim::engine::Progress;
-use weft_sim::record::{FlowRecord, Kept};
+use weft_sim::record::Kept;
 use weft_traffic::Flow;
 
 use crate::common::directory::Scratch;

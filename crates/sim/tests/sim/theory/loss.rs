@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use crate::common::statistics::holds;
 use crate::common::{Trial, Uniform, link, profile, scheme};
 use weft_fabric::{Limit, LinkSpec, QueueSpec, build};
-use weft_sim::record::Metric;
+use weft_sim::sample::Metric;
 use weft_transport::{Config, CongestionControl, Endpoint, Segment, WindowGrowth};
 use weft_units::{Bytes, Duration, Rate, Time};
 

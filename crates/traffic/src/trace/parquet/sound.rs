@@ -1,5 +1,6 @@
-//! Checks before the parquet crate may read a file: it trusts the lengths and counts that it finds,
-//! and allocates that much memory.
+//! Checks before the parquet crate may read a file: it trusts the lengths and counts that it finds, and allocates that
+//! much memory. Version 60.1 bounds the lists of the footer (arrow-rs, issue 10920), but still allocates the size in a
+//! page's header, up to 2 GB, and the count in front of a delta encoding.
 
 use parquet::basic::{Compression, Type};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
