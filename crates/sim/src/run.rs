@@ -18,8 +18,7 @@ use crate::deadlock::Deadlock;
 use crate::engine::{self, Progress, Setup};
 use crate::fault::{Fault, FaultKind};
 use crate::probe::Probe;
-use crate::record::{ControllerReport, Recorder, RunReport};
-use crate::record::{FlowRecord, Sample};
+use crate::record::{ControllerReport, FlowRecord, Recorder, RunReport, Sample};
 use crate::results::{Account, LinkAccount, ResultError, ResultWriter, jobs_json, quantile};
 
 /// In fabrics with more switches than this, switch tables are not sampled.
