@@ -23,8 +23,8 @@ NEEDS := $(if $(or $(CI),$(filter 0,$(shell id -u))),--include-ignored)
 LINTED := MAKEFLAGS= RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
 .PHONY: quickstart build emulation controller test test-all test-long test-rust test-python lint style \
-	format bench bench-paths bench-switch bench-tags bench-controller bench-results bench-build fuzz conformance hostile parity deb \
-	deb-weft wheel sdist check-wheel project \
+	format bench bench-paths bench-switch bench-tags bench-controller bench-results bench-build fuzz conformance hostile \
+	parity deb deb-weft wheel sdist check-wheel project \
 	ns3 mptcp captures system system-bpf system-bench system-emulation system-install system-oracles system-test clean help
 
 help:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +44,17 @@ def telling() -> Iterator[Callable[[str], None]]:
     """Within this block, the function that says what is measured now: in one place on a terminal, else on lines."""
     with CONSOLE.status("") as status:
         yield status.update if CONSOLE.is_terminal else CONSOLE.print
+
+
+def timed(command: list[str], **settings: Any) -> tuple[int, dict[str, float]]:
+    """A command's exit status, wall-clock and processor seconds, and peak memory; `settings` are those of Popen."""
+    began = time.perf_counter()
+    process = subprocess.Popen(command, **settings)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    took = time.perf_counter() - began
+    figures = {"seconds": took, "cpu_seconds": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss * 1024 / 1e6}
+    return process.returncode, figures
 
 
 def write(document: dict[str, Any], output: Path | None) -> None:

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from benches.command import Output, run, tables_console, telling, write
+from benches.command import Output, run, tables_console, telling, timed, write
 from benches.machine import describe, noise, spelled, spelled_noise
 
 ROOT = Path(__file__).parents[2]
@@ -35,19 +34,16 @@ class BenchError(Exception):
     """A command failed."""
 
 
-def timed(clone: Path, command: list[str], log: Path) -> dict[str, float]:
+def measured(clone: Path, command: list[str], log: Path) -> dict[str, float]:
     """Wall-clock and processor seconds of a command in a clone; its output goes to `log`."""
     # `make` sets variables for the commands that it starts, which must not reach the other `make`.
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS", "WEFT"))}
     environment.pop("VIRTUAL_ENV", None)
-    began = time.perf_counter()
     with log.open("w") as output:
-        process = subprocess.Popen(command, cwd=clone, env=environment, stdout=output, stderr=subprocess.STDOUT)
-        _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
+        status, figures = timed(command, cwd=clone, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    if status != 0:
         raise BenchError(f"{' '.join(command)} failed:\n{''.join(log.read_text().splitlines(True)[-20:])}")
-    return {"cpu_seconds": used.ru_utime + used.ru_stime, "seconds": time.perf_counter() - began}
+    return figures
 
 
 def measure(tell: Any, rounds: int) -> dict[str, list[dict[str, float]]]:
@@ -64,7 +60,7 @@ def measure(tell: Any, rounds: int) -> dict[str, list[dict[str, float]]]:
                     changed.write_text(
                         changed.read_text() + "\n/// Added by the benchmark.\npub const ADDED: u32 = 1;\n"
                     )
-                found[step].append(timed(clone, command, Path(scratch) / "log"))
+                found[step].append(measured(clone, command, Path(scratch) / "log"))
     return found
 
 

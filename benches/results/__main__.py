@@ -1,11 +1,9 @@
 """`python -m benches.results`: makes a large sweep, and times the commands that read it."""
 
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -13,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from benches.command import Output, run, tables_console, telling, write
+from benches.command import Output, run, tables_console, telling, timed, write
 from benches.machine import describe, noise, spelled, spelled_noise
 from benches.results.synthetic import make
 from weft.aggregates import FOLDER
@@ -32,19 +30,15 @@ class BenchError(Exception):
     """A command failed."""
 
 
-def timed(directory: Path, words: list[str]) -> dict[str, float]:
+def measured(directory: Path, words: list[str]) -> dict[str, float]:
     """Wall-clock and processor seconds, and peak memory, of a command on a directory."""
     command = [sys.executable, "-m", "weft", words[0], str(directory), *words[1:]]
-    began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    said = process.stderr.read()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise BenchError(f"weft {words[0]}: {said.decode().strip()}")
-    took = time.perf_counter() - began
-    return {"seconds": took, "cpu_seconds": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss * 1024 / 1e6}
+    with tempfile.TemporaryFile() as said:
+        status, figures = timed(command, stdout=subprocess.DEVNULL, stderr=said)
+        if status != 0:
+            said.seek(0)
+            raise BenchError(f"weft {words[0]}: {said.read().decode().strip()}")
+    return figures
 
 
 def measure(directory: Path, name: str, rounds: int) -> dict[str, Any]:
@@ -55,7 +49,7 @@ def measure(directory: Path, name: str, rounds: int) -> dict[str, Any]:
         for _ in range(rounds):
             if state == "first":
                 shutil.rmtree(directory / FOLDER, ignore_errors=True)
-            taken.append(timed(directory, COMMANDS[name]))
+            taken.append(measured(directory, COMMANDS[name]))
         found[state] = {key: [row[key] for row in taken] for key in taken[0]}
     return found
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use cpu_time::ThreadTime;
-use weft_switching::host::distinct_paths::{DistinctPaths, NoPaths};
+use weft_switching::Forwarding;
+use weft_switching::host::distinct_paths::{NoPaths, PathFinder};
 use weft_switching::host::path_selector::{OnePath, PathSelector};
 use weft_switching::host::selected::Selected;
-use weft_switching::{Blueprint, Forwarding};
 use weft_traffic::Flow;
 use weft_transport::Mptcp;
 use weft_units::Duration;
@@ -43,13 +43,11 @@ pub fn run(
     let protocol = setup.transport;
     let plain = protocol.tcp().filter(|config| config.mptcp == Mptcp::Off && !recorder.traces());
     match (plain, choice) {
-        (Some(config), None) => {
-            let hosts = |queue, _: Flows<'_, '_>| Tcp::<OnePath>::new(config, queue, &(), &NoPaths);
-            run_hosts::<_, Off>(setup, routes, builder, hosts, progress, recorder)
+        (Some(_), None) => {
+            run_selecting::<OnePath>(setup, routes, builder, (&(), &NoPaths), progress, recorder)
         }
-        (Some(config), Some((scheme, paths))) => {
-            let hosts = |queue, _: Flows<'_, '_>| Tcp::<Selected>::new(config, queue, scheme, paths);
-            run_hosts::<_, Off>(setup, routes, builder, hosts, progress, recorder)
+        (Some(_), Some(choice)) => {
+            run_selecting::<Selected>(setup, routes, builder, choice, progress, recorder)
         }
         (None, _) => {
             let hosts = |queue, flows: Flows<'_, '_>| Any::new(protocol, choice, queue, flows);
@@ -59,21 +57,21 @@ pub fn run(
     }
 }
 
-/// The same with hosts that use plain TCP and choose paths by `P`.
+/// The same with hosts that use plain TCP and choose among the paths of a finder by `P`; never traced.
 ///
 /// # Panics
 /// As [`run`]; if hosts use another protocol.
-pub fn run_selecting<P: PathSelector, B: Blueprint + Sync>(
+pub fn run_selecting<P: PathSelector>(
     setup: Setup<'_>,
     routes: Arc<Forwarding>,
-    (scheme, blueprint): (&P::Scheme, &B),
+    builder: &dyn FleetBuilder,
+    (scheme, paths): (&P::Scheme, &dyn PathFinder),
     progress: &Progress,
     recorder: &mut dyn Recorder,
 ) -> RunReport {
     let config = setup.transport.tcp().expect("hosts use plain TCP");
-    let finder = DistinctPaths::new(setup.fabric, blueprint);
-    let hosts = |queue, _: Flows<'_, '_>| Tcp::<P>::new(config, queue, scheme, &finder);
-    run_hosts::<_, Off>(setup, routes, blueprint, hosts, progress, recorder)
+    let hosts = |queue, _: Flows<'_, '_>| Tcp::<P>::new(config, queue, scheme, paths);
+    run_hosts::<_, Off>(setup, routes, builder, hosts, progress, recorder)
 }
 
 /// The flows that the hosts of a partition send.

@@ -20,6 +20,7 @@ use weft_sim::record::{Kept, LinkReport, RunReport};
 use weft_sim::run::run_setup;
 use weft_sim::sample::{Metric, Sample};
 use weft_switching::ecmp::Ecmp;
+use weft_switching::host::distinct_paths::DistinctPaths;
 use weft_switching::host::path_selector::PathSelector;
 use weft_switching::{Blueprint, DropReason, Forwarding, ParamValue, SchemeSpec, stream};
 use weft_traffic::{Connections, Dependencies, Flow, Jobs, Need, Node, Point};
@@ -228,7 +229,8 @@ impl<'a> Trial<'a> {
         let routes = Arc::new(Forwarding::new(self.fabric, |link| self.fabric.link(link).up));
         let ecmp = Ecmp::new(Arc::clone(&routes), self.seed, &self.scheme);
         self.outcome(|setup, seen| {
-            engine::run_selecting::<P, _>(setup, routes, (&(), &ecmp), &Progress::default(), seen)
+            let paths = DistinctPaths::new(self.fabric, &ecmp);
+            engine::run_selecting::<P>(setup, routes, &ecmp, (&(), &paths), &Progress::default(), seen)
         })
     }
 
