@@ -141,25 +141,25 @@ impl Plane {
         let program = self.program_mut()?;
         // The qdisc may exist already; if it cannot be created, attaching fails.
         let _ = qdisc_add_clsact(interface);
-        let before = match pinned_before(pins, Hook::Clsact, interface)? {
-            Some(was) => {
-                let old = SchedClassifier::from_pin(&was)?;
-                put_filter(program, interface)?;
-                Before::Filter(interface.to_owned(), Box::new(old), was)
+        let Some(was) = pinned_before(pins, Hook::Clsact, interface)? else {
+            // First the pin: without it, nobody would find the filter again to remove it.
+            repin(program, &path)?;
+            match add_filter(program, interface).and_then(|id| Ok(program.take_link(id)?)) {
+                Ok(link) => std::mem::forget(link),
+                Err(error) => {
+                    unpin(&path)?;
+                    return Err(error);
+                }
             }
-            None => {
-                let id = add_filter(program, interface)?;
-                std::mem::forget(program.take_link(id)?);
-                Before::Nothing(Hook::Clsact, interface.to_owned())
-            }
+            return Ok(Undo { pin: path, before: Before::Nothing(Hook::Clsact, interface.to_owned()) });
         };
+        let old = SchedClassifier::from_pin(&was)?;
+        put_filter(program, interface)?;
         let mut pinned = repin(program, &path);
-        if let Before::Filter(.., was) = &before
-            && *was != path
-        {
-            pinned = pinned.and_then(|()| unpin(was));
+        if was != path {
+            pinned = pinned.and_then(|()| unpin(&was));
         }
-        let undo = Undo { pin: path, before };
+        let undo = Undo { pin: path, before: Before::Filter(interface.to_owned(), Box::new(old), was) };
         match pinned {
             Ok(()) => Ok(undo),
             Err(error) => {

@@ -58,15 +58,13 @@ impl Kept {
     }
 }
 
-/// The result of a check.
+/// The result of a check of pins.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Found {
     /// The number of restored pins.
     pub restored: usize,
     /// The first pin that could not be restored, and why.
     pub failed: Option<(PathBuf, String)>,
-    /// Pins of attachments that have been detached.
-    pub detached: Vec<PathBuf>,
 }
 
 /// Everything pinned, by path; shared by all clones.
@@ -111,8 +109,8 @@ impl Held {
         self.kept().clear();
     }
 
-    /// Restores missing pins, and checks whether the links selected by `is_attachment` are attached.
-    pub fn restore(&self, is_attachment: impl Fn(&Path) -> bool) -> Found {
+    /// Restores missing pins.
+    pub fn restore(&self) -> Found {
         let (kept, mut found) = (self.kept(), Found::default());
         for (path, kept) in kept.iter() {
             if path.symlink_metadata().is_err() {
@@ -123,10 +121,15 @@ impl Held {
                     }
                 }
             }
-            if is_attachment(path) && kept.is_detached() {
-                found.detached.push(path.clone());
-            }
         }
         found
+    }
+
+    /// The pins of tcx links that have been detached.
+    pub fn detached_links(&self) -> Vec<PathBuf> {
+        let is_link = |path: &Path| path.parent().is_some_and(|folder| folder.ends_with("links"));
+        let kept = self.kept();
+        let detached = kept.iter().filter(|(path, kept)| is_link(path) && kept.is_detached());
+        detached.map(|(path, _)| path.clone()).collect()
     }
 }

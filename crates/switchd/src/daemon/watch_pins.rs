@@ -1,7 +1,7 @@
 //! Restores pins that others remove, and programs that others detach, while the daemon runs: within a quarter of the
 //! hold time, at most 1 s; filters of the clsact qdisc within half a second if that is longer.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -46,16 +46,19 @@ pub fn watch(shared: &Shared) {
                 (switch.held.clone(), switch.hook, Duration::from_nanos(switch.hold()), switch.pins.clone())
             };
             sleep((hold / LOOKS).clamp(SHORTEST, LONGEST));
-            let links = |path: &Path| {
-                hook == Hook::Tcx && path.parent().is_some_and(|folder| folder.ends_with("links"))
+            let detached = || match hook {
+                Hook::Tcx => held.detached_links(),
+                Hook::Clsact => missing_filters(&pins),
             };
-            let mut found = held.restore(links);
-            if hook == Hook::Clsact && looks.is_due(Instant::now()) {
-                found.detached = missing_filters(&pins);
-            }
+            let found = held.restore();
             if found != Found::default() {
-                // Before the next check, which would find the same again.
-                shared.lock().attach_again(&found);
+                shared.lock().log_restored(&found);
+            }
+            let is_due = hook == Hook::Tcx || looks.is_due(Instant::now());
+            if is_due && !detached().is_empty() {
+                let mut switch = shared.lock();
+                // Checked again under the lock: since then, the switch may have been taken down, or a port attached.
+                switch.attach_again(&detached());
             }
         }
     });
@@ -72,8 +75,8 @@ fn missing_filters(pins: &Pins) -> Vec<PathBuf> {
 }
 
 impl Switch {
-    /// Reattaches detached programs, and logs them and the restored pins.
-    pub fn attach_again(&mut self, found: &Found) {
+    /// Logs restored pins.
+    fn log_restored(&mut self, found: &Found) {
         let now = crate::clock::now();
         let pins = self.pins.path().display().to_string();
         self.restored.pins += found.restored as u64;
@@ -96,11 +99,16 @@ impl Switch {
                 "a removed pin cannot be restored: the data plane will end with this daemon"
             );
         }
+    }
+
+    /// Attaches the programs of these pins again, and logs it.
+    fn attach_again(&mut self, detached: &[PathBuf]) {
+        let now = crate::clock::now();
         for number in 0..self.ports.len() as u16 {
             let name = self.ports[usize::from(number)].name.clone();
             let path = self.pins.attachment(self.hook, number, &name);
             // A port without an interface has lost its link along with it.
-            if !found.detached.contains(&path) || self.ports[usize::from(number)].socket.is_none() {
+            if !detached.contains(&path) || self.ports[usize::from(number)].socket.is_none() {
                 continue;
             }
             let done = self.attach(number).err();

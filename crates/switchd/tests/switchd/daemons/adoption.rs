@@ -44,6 +44,7 @@ fn no_frame_is_lost_while_daemons_are_killed_and_started_under_load() {
         assert!(output.status.success(), "{output:?}");
         wait_for("the pins are removed", 5, || !places.pins.join("s").exists());
         assert!(!two.reach(), "{attach}: still forwarding after down");
+        assert!(!switch.log().contains("cannot be reattached"), "{attach}: {}", switch.log());
         drop(held);
     }
 }

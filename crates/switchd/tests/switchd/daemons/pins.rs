@@ -5,6 +5,12 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use weft_switchd::attach::other_owner;
+use weft_switchd::layout::Settings;
+use weft_switchd::pins::{Hook, Pins};
+use weft_switchd::{Mode, Plane};
+use weft_switching::exploration::Exploration;
+
 use crate::daemons::switch::{Places, Switch, wait_for, within};
 use crate::daemons::traffic::{Connection, Load, reaches};
 use crate::net::{Netns, cable, host};
@@ -146,6 +152,32 @@ fn a_program_that_cannot_be_attached_again_at_once_is_as_soon_as_that_can_be_don
         let metrics = places.metrics("l");
         assert!(!metrics.contains("\nweft_switchd_restore_failures_total 0\n"), "{metrics}");
     });
+}
+
+#[test]
+#[ignore = "needs root and BPF"]
+fn a_program_that_cannot_be_pinned_is_not_attached() {
+    let (netns, places) = (Netns::new(), Places::new());
+    let _host = host(1, &netns, "h1");
+    let pins = Pins::open(&places.pins, &"s".parse().expect("a name")).expect("needs root");
+    let config = Exploration::default();
+    let mut plane = Plane::load(Mode::Ecmp, &config, Settings::new(&config), &pins).expect("needs root");
+    for (hook, folder) in [(Hook::Clsact, "filters"), (Hook::Tcx, "links")] {
+        // A file system of pins takes no file where a folder is missing.
+        let _ = std::fs::remove_dir(pins.path().join(folder));
+        let (own, before) = (pins.clone(), plane);
+        plane = netns.run(move || {
+            let mut plane = before;
+            assert!(plane.attach(&own, hook, 0, "h1").is_err(), "{hook:?}: there is no folder for the pin");
+            plane
+        });
+        let filters = netns.output("tc filter show dev h1 ingress");
+        assert_eq!(filters.trim(), "", "{hook:?}");
+        let own = "other".parse().expect("a name");
+        let root = places.pins.clone();
+        let owner = netns.run(move || other_owner(&root, &own, "h1").expect("an interface"));
+        assert_eq!(owner, None, "{hook:?}");
+    }
 }
 
 /// The pins of the tcx links of the switch `l`.
