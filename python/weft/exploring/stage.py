@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from ..reporting.drawing import draws_hosts
+from ..drawing import draws_hosts
 from ..topology import Fabric, Node, tier_name
 
 WIDTH = 1000
