@@ -27,7 +27,6 @@ rm -r "$lib/bin" "$lib/share"
 # Tests of dependencies: a fifth of the size.
 find "$lib" -type d -name tests -path '*/numpy/*' -prune -exec rm -r {} +
 find "$lib" -type d -name tests -path '*/scipy/*' -prune -exec rm -r {} +
-find "$lib" -type d -name tests -path '*/matplotlib/*' -prune -exec rm -r {} +
 cat >"$root/usr/bin/weft" <<'LAUNCHER'
 #!/bin/sh
 # The path is also for the processes that `weft emulate` starts; with -P, no file of the current directory is a module.

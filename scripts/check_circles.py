@@ -19,12 +19,6 @@ from rust_modules import Crate
 
 ROOT = Path(__file__).parents[1]
 WITH_CIRCLES = {
-    "control",
-    "fabric",
-    "loadgen",
-    "plugin",
-    "python",
-    "scenario",
     "switchd",
     "switching",
     "traffic",

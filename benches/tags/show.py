@@ -35,34 +35,35 @@ def _order(table: Table) -> tuple[Any, ...]:
 
 def draw(document: dict[str, Any], out: Path) -> list[Path]:
     """Writes `lookups.png`: time on a path by table size, with and without tags; one panel per number of kinds."""
-    from weft.figures.style import legend, panels, save
+    from weft.figures.layers import axis, by_source, faceted, lines, of_scheme
+    from weft.figures.paper import write
     from weft.palette import styles
 
     costs = Costs.read(document["figures"])
     found = sorted(costs.lookups["flow-table"], key=_order)
-    kinds = sorted({table.kinds for table in found})
-    with panels(len(kinds), width=2.6, height=2.6) as (sheet, axes):
-        for ax, count in zip(axes[0], kinds, strict=True):
-            for v6, line in ((False, "-"), (True, "--")):
-                chosen = [one for one in found if (one.kinds, one.v6, one.prefix) == (count, v6, False)]
-                ways = [costs.way(one) for one in chosen]
-                for name, label, values in (
-                    ("flow_table", "table at every hop", [way.tables for way in ways]),
-                    ("tag_forward", "tags", [way.tags for way in ways]),
-                ):
-                    style = styles(["flow_table", "tag_forward"])[name]
-                    ax.plot(
-                        [one.rules for one in chosen],
-                        [value / 1000 for value in values],
-                        color=style.color,
-                        marker=style.marker,
-                        linestyle=line,
-                        label=f"{label}, IPv{6 if v6 else 4}",
-                    )
-            ax.set_xscale("log")
-            ax.set_ylim(bottom=0)
-            ax.set_title(f"{count} kind{'s' if count > 1 else ''} of rules")
-            ax.set_xlabel("rules in a table")
-        axes[0][0].set_ylabel(f"µs in {HOPS} switches' programs")
-        legend(sheet, axes[0][0])
-        return save(sheet, out / "lookups", ["png"])
+    labels = {"flow_table": "table at every hop", "tag_forward": "tags"}
+    titles = {
+        kinds: f"{kinds} kind{'s' if kinds > 1 else ''} of rules" for kinds in sorted({one.kinds for one in found})
+    }
+    rows = [
+        {
+            "panel": titles[one.kinds],
+            "source": f"IPv{6 if one.v6 else 4}",
+            "scheme": label,
+            "x": one.rules,
+            "mean": value / 1000,
+        }
+        for one in found
+        if not one.prefix
+        for way in [costs.way(one)]
+        for label, value in zip(labels.values(), (way.tables, way.tags), strict=True)
+    ]
+    names = list(labels.values())
+    x = axis("x", "rules in a table", "count", log="child_x", digits="1")
+    y = axis("mean", f"µs in {HOPS} switches' programs", "number")
+    points = {"mark": "point", "encoding": {"x": x, "y": y, **of_scheme(names, "color", "shape")}}
+    spec = faceted(
+        "lookups", "panel", list(titles.values()), [lines(names, x, y, dash=by_source("IPv4", "IPv6")), points]
+    )
+    looks = dict(zip(names, styles(labels).values(), strict=True))
+    return write(spec, {"lookups": rows}, looks, out / "lookups", ["png"])

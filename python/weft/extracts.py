@@ -1,6 +1,6 @@
 """The data of the figures as small tables: distributions, time series, link use; thinned and averaged over seeds.
 
-The report (Vega-Lite) and the paper figures (matplotlib) draw the same extracts, so they cannot disagree.
+The page and files draw the same extracts with the same specifications (`figures`), so they cannot disagree.
 """
 
 from __future__ import annotations

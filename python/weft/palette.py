@@ -20,10 +20,8 @@ class Style:
     """CSS hex, on white."""
     dark: str
     """CSS hex of the same hue, on a dark page."""
-    marker: str
-    """Matplotlib marker."""
     shape: str
-    """Vega-Lite shape, like the marker."""
+    """Vega-Lite shape of markers."""
     dash: tuple[int, ...]
     """Lengths of dashes and gaps in line widths; empty for a solid line."""
 
@@ -39,16 +37,16 @@ COLORS = (
     ("#782514", "#ab7567"),
 )
 """Each colour on white and on a dark page."""
-_MARKERS = (
-    ("s", "square"),
-    ("o", "circle"),
-    ("^", "triangle-up"),
-    ("D", "diamond"),
-    ("v", "triangle-down"),
-    ("P", "cross"),
-    (">", "triangle-right"),
-    ("<", "triangle-left"),
-    ("H", "wedge"),
+_SHAPES = (
+    "square",
+    "circle",
+    "triangle-up",
+    "diamond",
+    "triangle-down",
+    "cross",
+    "triangle-right",
+    "triangle-left",
+    "wedge",
 )
 _DASHES: tuple[tuple[int, ...], ...] = (
     (3, 1),
@@ -78,8 +76,8 @@ def _style(place: int) -> Style:
     """The style at a place. From the ninth on, colours repeat with another marker and line."""
     around, at = divmod(place, len(COLORS))
     color, dark = COLORS[at]
-    marker, shape = _MARKERS[(at + 4 * around) % len(_MARKERS)]
-    return Style(color, dark, marker, shape, _DASHES[(at + 3 * around) % len(_DASHES)])
+    shape = _SHAPES[(at + 4 * around) % len(_SHAPES)]
+    return Style(color, dark, shape, _DASHES[(at + 3 * around) % len(_DASHES)])
 
 
 def styles(schemes: Iterable[str]) -> dict[str, Style]:

@@ -14,6 +14,8 @@ _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _RATE = ((1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps"))
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 _PLAIN = ((1e9, "G"), (1e6, "M"), (1.0, ""))
+UNITS = {"s": _TIME, "bps": _RATE, "bytes": _BYTES, "count": _PLAIN}
+"""The units of each kind of quantity that has some, the largest first."""
 
 
 def digits(value: float, significant: int = 3) -> str:

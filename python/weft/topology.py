@@ -163,7 +163,7 @@ class Fabric(Graph):
 
     def to_svg(self) -> str:
         """A drawing as one self-contained SVG element."""
-        from .reporting.drawing import draw
+        from .drawing import draw
 
         return draw(self)
 

@@ -1,21 +1,29 @@
-"""Figures for papers: every one is written, and the same data gives the same file."""
+"""Figures: the page and files have the same specification, and the same data gives the same file."""
 
 from __future__ import annotations
 
 import json
+import re
+import zlib
+from base64 import b64decode
 from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from matplotlib.figure import Figure
 
 import sample
 from test_study import world
-from weft import Results, extracts, plot
+from weft import Results, plot, report
 from weft.content import Content
-from weft.figures import comparison
-from weft.figures.style import FORMATS
+from weft.figures import paper, write
+from weft.figures.figure import Drawn
+from weft.figures.paper import FORMATS
+from weft.figures.registry import FIGURES
 from weft.studies.packet_spraying import figures
+
+SVG = "{http://www.w3.org/2000/svg}"
+STEMS = ("fct-mean", "fct-median", "fct-p99", "slowdown", "throughput", "out-of-order")
+STEMS += ("fct-cdf", "throughput-time", "queues", "fabric")
 
 
 @pytest.fixture(scope="module")
@@ -24,92 +32,109 @@ def small(tmp_path_factory):
     return Results(sample.write_results(folder, {"scheme.name": ["ecmp", "spray"]}, seeds=2, flows=60, samples=10))
 
 
-def test_every_figure_is_written_in_every_format(small, tmp_path):
-    names = {path.name for path in plot(small, tmp_path, ("png", "pdf"))}
-    stems = ("fct-mean", "fct-median", "fct-p99", "slowdown", "throughput", "out-of-order")
-    stems += ("fct-cdf", "throughput-time", "queues", "fabric")
-    assert names == {f"{stem}.{kind}" for stem in stems for kind in ("png", "pdf")}
-    assert (tmp_path / "fct-mean.pdf").read_bytes().startswith(b"%PDF")
-    assert (tmp_path / "fct-mean.png").read_bytes().startswith(b"\x89PNG")
-
-
 @pytest.fixture
 def drawn(monkeypatch):
-    """Properties of each saved figure, recorded when it is saved."""
+    """The specifications that were drawn, as Vega-Lite gets them."""
     seen = []
-    plain = Figure.savefig
-
-    def savefig(figure, *arguments, **options):
-        figure.canvas.draw()
-        seen.append(
-            {
-                "labels": [list(shown(axis)) for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)],
-                "heights": {ax.get_ylim() for ax in figure.axes},
-                "cut": [one for one in figure.legends if not within(one.get_window_extent(), figure.bbox)],
-                "reach": max((line.get_ydata().max() for ax in figure.axes for line in ax.lines), default=0.0),
-            }
-        )
-        plain(figure, *arguments, **options)
-
-    monkeypatch.setattr(Figure, "savefig", savefig)
+    plain = paper._svg
+    monkeypatch.setattr(paper, "_svg", lambda spec: (seen.append(spec), plain(spec))[1])
     return seen
 
 
-def within(inner, outer):
-    return inner.x0 >= outer.x0 and inner.x1 <= outer.x1 and inner.y0 >= outer.y0 and inner.y1 <= outer.y1
-
-
-def test_a_legend_of_long_names_is_not_cut(tmp_path, drawn):
-    sizes = [{"fixed": "100 kB"}, {"fixed": "50 kB"}, "web-search"]
-    sweep = {"traffic.sizes": sizes, "traffic.load": [0.2, 0.4]}
-    plot(Results(sample.write_results(tmp_path / "r", sweep, seeds=1, flows=60, samples=4)), tmp_path / "f", ("svg",))
-    assert len(drawn) > 5
-    assert all(not figure["cut"] for figure in drawn)
-
-
-def shown(axis):
-    """The labels of an axis with their boxes."""
-    for label in axis.get_ticklabels():
-        if label.get_text() and label.get_visible():
-            yield label.get_text(), label.get_rotation(), label.get_window_extent()
-
-
-def test_labels_of_an_axis_keep_apart(small, tmp_path, drawn):
-    for end in (1.0, 0.82, 0.6, 0.31):
-        for path in small.path.glob("runs/*/summary.json"):
-            path.write_text(json.dumps(json.loads(path.read_text()) | {"window_ps": [0, int(end * 1e12)]}))
-        results = Results(small.path)
-        content = Content(results, None)
-        largest, exceedance = extracts.largest_queue(results), extracts.queue_exceedance(results)
-        comparison.queues(content, largest, exceedance, content.points[0], tmp_path / "queues", ("svg",))
-        delivered = extracts.throughput_over_time(results)
-        comparison.over_time(content, delivered, content.points[0], tmp_path / "delivered", ("svg",))
-    close = [
-        (one, other)
-        for figure in drawn
-        for labels in figure["labels"]
-        for (one, angle, a), (other, _, b) in pairwise(labels)
-        if angle == 0 and a.padded(2).overlaps(b)
-    ]
-    assert close == []
-
-
-def test_panels_of_a_study_side_by_side_have_the_same_vertical_axis(tmp_path, drawn):
-    figures.draw(world(seeds=2), tmp_path, ("svg",))
-    assert len(drawn) == 8
-    for figure in drawn:
-        ((low, high),) = figure["heights"]
-        assert low == 0
-        assert figure["reach"] < high
+@pytest.fixture(scope="module")
+def on_page(small, tmp_path_factory):
+    """The specifications in the page."""
+    html = report(small, tmp_path_factory.mktemp("page") / "report.html").read_text()
+    packed = re.search(r'<script type="text/plain" id="specs">([^<]*)', html)[1]
+    return json.loads(zlib.decompress(b64decode(packed)))["figures"]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_every_format_that_is_offered_is_written_and_the_same_twice(small, tmp_path, kind):
-    files = [
-        comparison.by_class(Content(small, None), "mean_fct_s", tmp_path / name, (kind,))[0] for name in ("a", "b")
-    ]
-    assert files[0].name == f"a.{kind}"
-    assert files[0].read_bytes() == files[1].read_bytes()
+def test_every_figure_is_written_in_every_format_and_the_same_twice(small, tmp_path, kind):
+    begins = {"pdf": b"%PDF", "png": b"\x89PNG", "svg": b"<svg", "jpg": b"\xff\xd8", "tif": b"II", "webp": b"RIFF"}
+    first, again = (plot(small, tmp_path / name, (kind,)) for name in ("a", "b"))
+    assert [path.name for path in first] == [f"{stem}.{kind}" for stem in STEMS]
+    for one, other in zip(first, again, strict=True):
+        assert one.read_bytes().startswith(begins[kind]), one.name
+        assert one.read_bytes() == other.read_bytes(), one.name
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.ident)
+def test_the_page_and_files_have_the_same_specification(small, on_page, drawn, tmp_path, figure):
+    content = Content(small, None)
+    measures = [one for one in figure.known(content) if one.file] or [None]
+    write(small, tmp_path, ("svg",), only=[one.file for one in measures if one] or [figure.file])
+    assert len(drawn) == len(measures)
+    for measure, spec in zip(measures, drawn, strict=True):
+        shown = on_page[figure.ident][measure.key if measure else ""][",".join(sorted(figure.pressed))]
+        tips = [layer for panel in panels(shown) for layer in panel["layer"] if not paper._of_page(layer)]
+        assert [layer for panel in panels(spec) for layer in panel["layer"]] == tips
+        for key in set(shown) - {"spec", "concat"}:
+            assert spec[key] == shown[key], key
+
+
+def panels(spec):
+    return spec.get("concat") or [spec["spec"]]
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.ident)
+def test_the_page_has_a_specification_for_each_choice_of_switches(small, on_page, figure):
+    content = Content(small, None)
+    assert set(on_page[figure.ident]) == {one.key for one in figure.known(content)} or {""}
+    for of_measure in on_page[figure.ident].values():
+        assert len(of_measure) == 2 ** len(figure.toggles)
+        assert len({json.dumps(spec) for spec in of_measure.values()}) == len(of_measure)
+
+
+def test_texts_stay_texts(small, tmp_path):
+    files = plot(small, tmp_path, ("svg", "pdf"), only=("fct-cdf",))
+    texts = [text.text for text in ElementTree.parse(files[0]).iter(f"{SVG}text")]
+    assert {"ecmp", "spray", "share of flows", "flow completion time", "mouse"} <= set(texts)
+    assert set(re.findall(rb"/BaseFont /\w+\+(\w+)", files[1].read_bytes())) == {b"LiberationSans"}
+    assert b"/ToUnicode" in files[1].read_bytes()
+
+
+def labels_of(path):
+    """The labels of each axis along the panel: positions, texts."""
+    for axis in ElementTree.parse(path).iter(f"{SVG}g"):
+        if "role-axis-label" in axis.get("class", ""):
+            texts = [one for one in axis.iter(f"{SVG}text") if one.text]
+            yield [([float(x) for x in re.findall(r"[-\d.]+", one.get("transform"))], one.text) for one in texts]
+
+
+@pytest.mark.parametrize("width", [None, 3.5])
+def test_labels_of_an_axis_keep_apart(small, tmp_path, width):
+    for end in (1.0, 0.31):
+        for path in small.path.glob("runs/*/summary.json"):
+            path.write_text(json.dumps(json.loads(path.read_text()) | {"window_ps": [0, int(end * 1e12)]}))
+        for path in plot(Results(small.path), tmp_path, ("svg",), width=width):
+            for labels in labels_of(path):
+                flat = [(place, text) for place, text in labels if len(place) == 2]
+                for ((x, y), one), ((at, high), other) in pairwise(flat):
+                    apart = abs(y - high) >= 11 or abs(x - at) >= 2.7 * (len(one) + len(other))
+                    assert apart, (path.name, one, other)
+
+
+def test_a_legend_of_long_names_is_not_cut(tmp_path):
+    sizes = [{"fixed": "100 kB"}, {"fixed": "50 kB"}, "web-search"]
+    sweep = {"traffic.sizes": sizes, "traffic.load": [0.2, 0.4]}
+    found = Results(sample.write_results(tmp_path / "r", sweep, seeds=1, flows=60, samples=4))
+    free, fitted = (plot(found, tmp_path / str(width), ("svg",), only=STEMS[:-1], width=width) for width in (None, 3.5))
+    for path in (*free, *fitted):
+        root = ElementTree.parse(path).getroot()
+        entries = [one for one in root.iter(f"{SVG}g") if "role-legend-label" in one.get("class", "")]
+        assert len(entries) == len(found.schemes)
+        assert {entry.find(f"{SVG}text").text for entry in entries} == set(found.schemes)
+
+
+@pytest.mark.parametrize(("width", "inches"), [("column", 3.5), ("text", 7.16), ("5", 5.0)])
+def test_a_figure_is_as_wide_as_it_is_asked_to_be(weft, small, tmp_path, width, inches):
+    assert weft("plot", small.path, "-o", tmp_path, "--format", "svg", "--width", width).exit_code == 0
+    for path in tmp_path.iterdir():
+        root = ElementTree.parse(path).getroot()
+        assert float(root.get("width").removesuffix("pt")) == pytest.approx(inches * 72), path.name
+        wide = float(root.get("viewBox").split()[2])
+        assert wide == pytest.approx(inches * 96, abs=2), path.name
 
 
 def test_only_the_named_figures_are_written(weft, sample_dir, tmp_path):
@@ -136,46 +161,52 @@ def test_a_wrong_option_is_named_with_the_choices(weft, sample_dir, tmp_path, op
     assert not (tmp_path / "f").exists()
 
 
-@pytest.mark.parametrize(("width", "inches"), [("column", 3.5), ("text", 7.16), ("5", 5.0)])
-def test_a_figure_is_as_wide_as_it_is_asked_to_be(weft, small, tmp_path, drawn, width, inches):
-    assert weft("plot", small.path, "-o", tmp_path, "--format", "svg", "--width", width).exit_code == 0
-    for path in tmp_path.iterdir():
-        root = ElementTree.parse(path).getroot()
-        assert float(root.get("width").removesuffix("pt")) == pytest.approx(inches * 72), path.name
-    assert all(not figure["cut"] for figure in drawn)
-    close = [
-        (one, other)
-        for figure in drawn
-        for labels in figure["labels"]
-        for (one, angle, a), (other, _, b) in pairwise(labels)
-        if angle == 0 and a.overlaps(b)
-    ]
-    assert close == []
+def test_panels_of_a_study_side_by_side_have_the_same_vertical_axis(tmp_path, drawn):
+    files = figures.draw(world(seeds=2), tmp_path, ("svg",))
+    assert len(files) == len(drawn) == 8
+    for path, spec in zip(files, drawn, strict=True):
+        assert spec["resolve"]["scale"]["y"] == "shared"
+        titles = [one.text for one in ElementTree.parse(path).iter(f"{SVG}text") if (one.text or "").startswith("mean")]
+        assert len(titles) <= 1
+        assert spec["spec"]["layer"][0]["encoding"]["y"]["scale"]["domainMin"] == 0
 
 
-def test_points_of_schemes_stand_side_by_side_and_lines_differ_without_colour(results, monkeypatch, tmp_path):
-    seen = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: (figure.canvas.draw(), seen.append(look(figure))))
-    comparison.by_class(Content(results, None), "mean_fct_s", tmp_path / "f", ("svg",))
-    for ax in seen[0]:
-        columns = list(zip(*[[x for x, _ in points] for points, _, _ in ax], strict=True))
-        assert len(columns) == 2
-        for across in columns:
-            assert all(b - a >= 4 for a, b in pairwise(sorted(across)))
-        assert len({(marker, dash) for _, marker, dash in ax}) == len(ax) == 3
-        assert len({dash for _, _, dash in ax}) == 3
+def test_points_of_schemes_stand_side_by_side_and_lines_differ_without_colour(results, drawn, tmp_path):
+    [path] = plot(results, tmp_path, ("svg",), only=("fct-mean",))
+    root = ElementTree.parse(path)
+    marks = [one for one in root.iter(f"{SVG}g") if "mark-symbol role-mark" in one.get("class", "")]
+    assert len(marks) == 3
+    for panel in marks:
+        xs = sorted(float(re.search(r"\(([\d.]+)", one.get("transform"))[1]) for one in panel.iter(f"{SVG}path"))
+        assert len(xs) == 6
+        assert all(b - a >= 4 for a, b in pairwise(xs))
+    ranges = drawn[0]["config"]["range"]
+    assert len({json.dumps(dash) for dash in ranges["dash"]}) == 3
+    assert len({*ranges["symbol"]}) == 4
 
 
-def look(figure):
-    """For each axes, the positions in points, marker and dashes of each line with data."""
-    return [
-        [
-            (
-                (ax.transData.transform(bar[0].get_xydata()) * 72 / figure.dpi).tolist(),
-                bar[0].get_marker(),
-                str(bar[0]._unscaled_dash_pattern),
-            )
-            for bar in ax.containers
-        ]
-        for ax in figure.axes
-    ]
+def test_bars_differ_without_colour(small, tmp_path):
+    [path] = plot(small, tmp_path, ("svg",), only=("slowdown",))
+    bars = [one for one in ElementTree.parse(path).iter(f"{SVG}g") if "mark-rect role-mark" in one.get("class", "")]
+    for panel in bars:
+        assert len({one.get("fill") for one in panel.iter(f"{SVG}path")}) == 2
+    assert "url(#hatch-1)" in path.read_text()
+
+
+def test_intervals_of_many_points_are_bands_in_files(tmp_path):
+    schemes = ["single_path", "ecmp", "spray", "drill", "conga", "hula", "wcmp", "letflow", "presto"]
+    sweep = {"scheme.name": schemes, "traffic.load": [round(0.1 + 0.05 * i, 2) for i in range(10)]}
+    found = Results(sample.write_results(tmp_path / "r", sweep, seeds=2, flows=30, samples=5))
+    [path] = plot(found, tmp_path / "f", ("svg",), only=("fct-mean",))
+    text = path.read_text()
+    assert text.count('class="mark-area') >= 27
+    assert not re.search(r'class="mark-rule role-mark[^>]*><line', text)
+
+
+def test_a_specification_contains_no_colours_and_no_data(small):
+    content = Content(small, None)
+    for figure in FIGURES:
+        for measure in figure.known(content) or [None]:
+            spec = json.dumps(figure.spec(Drawn(content, content.schemes, figure.pressed, measure)))
+            assert "#" not in spec.replace("/schema/", "")
+            assert "datasets" not in spec

@@ -232,7 +232,7 @@ def test_figures_are_drawn_with_any_name(tmp_path, kind):
     assert obeyed(out + err) == []
     assert "Traceback" not in err
     drawn = [Path(line).read_text(encoding="utf-8") for line in out.splitlines()]
-    assert any(f"<!-- {visible(hostile.NAMES[kind])}1 -->" in unescape(svg) for svg in drawn)
+    assert any(f">{visible(hostile.NAMES[kind])}1</text>" in unescape(svg) for svg in drawn)
     for svg in drawn:
         ElementTree.fromstring(svg)
 

@@ -61,7 +61,7 @@ def test_known_schemes_keep_their_style_in_any_company():
 def test_eight_schemes_have_eight_colours_markers_and_lines(names):
     found = styles(names)
     assert list(found) == names
-    for part in ("color", "dark", "marker", "shape", "dash"):
+    for part in ("color", "dark", "shape", "dash"):
         assert len({getattr(style, part) for style in found.values()}) == 8, part
 
 

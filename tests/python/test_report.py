@@ -18,9 +18,9 @@ import pytest
 
 import sample
 from tiny import TINY
-from weft import OutputError, Results, extracts
+from weft import OutputError, Results, drawing, extracts
 from weft.difference import FEW
-from weft.reporting import details, drawing, page, write
+from weft.reporting import details, page, write
 from weft.reporting.findings import findings
 from weft.statistics import estimate, paired_difference
 from weft.summary import summarise

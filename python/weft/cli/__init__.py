@@ -1,6 +1,6 @@
 """The command `weft`: one file per group of commands, `shell` for output and errors.
 
-Modules that take long to import (Polars, matplotlib) are imported by the commands that need them.
+Modules that take long to import (Polars, vl-convert) are imported by the commands that need them.
 """
 
 from __future__ import annotations

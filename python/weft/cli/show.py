@@ -203,7 +203,7 @@ def warn_of_baseline(results: Results) -> None:
 
 def _inches(width: str | None) -> float | None:
     """The width of figures that the user gave."""
-    from ..figures.style import WIDTHS
+    from ..figures.paper import WIDTHS
 
     if width is None or width in WIDTHS:
         return None if width is None else WIDTHS[width]

@@ -6,7 +6,7 @@ from importlib import resources
 
 from .. import __version__, quantity
 from ..labels import plural
-from ..reporting.markup import data_block, escape
+from ..markup import data_block, escape
 from ..reporting.parts import policy, style
 from .stage import stage
 from .story import Story, time

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from ..drawing import draws_hosts
 from ..graph import Node, tier_name
-from ..reporting.drawing import draws_hosts
 from ..topology import Fabric
 
 WIDTH = 1000

@@ -1,32 +1,34 @@
-"""Figures for papers: the report's figures as PDF and PNG, drawn with matplotlib from the same extracts."""
+"""Figures: one Vega-Lite specification for the page and, in a paper's style, for files.
+
+`registry` lists the figures of a comparison, one file each, made of the parts in `layers`; `style` has the sizes of all
+charts, `paper` draws files. `drawing` is the fabric as SVG.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .. import extracts, paths
+import polars as pl
+
+from .. import paths
 from ..content import Content
 from ..errors import OutputError
 from ..labels import visible
+from ..palette import Style, styles
+from . import collectives, fabric, paper
+from .figure import Drawn, Measure
+from .registry import FIGURES
 
 if TYPE_CHECKING:
     from ..results import Results
 
-_METRICS = {
-    "fct-mean": "mean_fct_s",
-    "fct-median": "median_fct_s",
-    "fct-p99": "p99_fct_s",
-    "slowdown": "mean_slowdown",
-    "throughput": "mean_throughput_bps",
-    "out-of-order": "out_of_order_share",
-}
-_COLLECTIVES = {"collective-time": "completion_s", "collective-ratio": "bound_ratio"}
-_Draw = Callable[[Path, Sequence[str]], list[Path]]
+_MEANS = {measure.file for figure in FIGURES for measure in figure.measures if measure.file}
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class _Figure:
     name: str
     point: str
     """End of the file's name where there are several points."""
-    draw: _Draw
+    draw: Callable[..., str]
+    """Draws it with a `width` in inches, as SVG."""
 
     @property
     def stem(self) -> str:
@@ -56,7 +59,7 @@ def write(
     Args:
         results: The results to draw.
         out: A directory; default ``figures`` in the result directory.
-        formats: File types from `weft.figures.style.FORMATS`: pdf, png, svg, jpg, tif, webp.
+        formats: File types from `weft.figures.paper.FORMATS`: pdf, png, svg, jpg, tif, webp.
         only: Names of figures (``fct-cdf``: at all points; ``fct-cdf-load-0.4``: at one); default all.
         width: Width of each figure in inches; default as wide as its panels need.
 
@@ -67,23 +70,20 @@ def write(
         ResultsError: No run has finished.
         OutputError: A figure in `only` does not exist, or a file cannot be written.
     """
-    from .style import fitted
-
     content = Content(results, None)
     figures = list(_figures(content))
     known = dict.fromkeys(name for figure in figures for name in (figure.name, figure.stem))
     for name in only:
-        if name in _METRICS and name not in known and (why := content.summary.without_means()):
+        if name in _MEANS and name not in known and (why := content.summary.without_means()):
             raise OutputError(f"there is no figure `{name}`: " + visible("\n  ".join(why)))
         if name not in known:
             raise OutputError(f"there is no figure `{name}`: {_choices(figures)}")
     folder = Path(out) if out is not None else results.path / "figures"
     files: list[Path] = []
     chosen = [figure for figure in figures if not only or figure.name in only or figure.stem in only]
-    with fitted(width):
-        for done, figure in enumerate(chosen):
-            results.watch("Drawing figures", done, len(chosen))
-            files += figure.draw(folder / figure.stem, formats)
+    for done, figure in enumerate(chosen):
+        results.watch("Drawing figures", done, len(chosen))
+        files += paper.save(figure.draw(width=width), folder / figure.stem, formats)
     return files
 
 
@@ -94,26 +94,63 @@ def missing(results: Results) -> list[str]:
 
 def _figures(content: Content) -> Iterator[_Figure]:
     """The figures for which there is data; nothing is drawn yet."""
-    from . import comparison
-
     results = content.results
-    known = set(content.intervals()["metric"])
+    names = [visible(scheme) for scheme in content.schemes]
+    left_out = content.summary.unsteady()
+    short = [textwrap.shorten(visible(line), 110, placeholder=" ...") for line in left_out]
+    said = ["Not shown:", *short] if left_out else []
     if rows := paths.collectives(results):
-        for name, key in _COLLECTIVES.items():
-            yield _Figure(name, "", partial(comparison.collectives, content, rows, key))
-    for name, metric in _METRICS.items():
-        if metric in known:
-            yield _Figure(name, "", partial(comparison.by_class, content, metric))
-    curves, delivered = extracts.completion_curves(results), extracts.throughput_over_time(results)
-    largest, exceedance = extracts.largest_queue(results), extracts.queue_exceedance(results)
+        for name, key in collectives.KEYS.items():
+            spec = collectives.spec(rows, key, names)
+            data = {"collectives": collectives.data(rows, key)}
+            yield _Figure(name, "", partial(paper.drawn, spec, data, _looks(content, names), notes=said))
+    for figure in FIGURES:
+        for measure in figure.known(content):
+            if measure.file:
+                spec = figure.spec(Drawn(content, names, frozenset(), measure))
+                data = {"intervals": _means(content, measure)}
+                yield _Figure(measure.file, "", partial(paper.drawn, spec, data, _looks(content, names), notes=said))
+    of_points = [figure for figure in FIGURES if figure.file]
+    tables = {figure.file: figure.data(content) for figure in of_points}
     for point in content.points:
         end = slug(point) if len(content.points) > 1 else ""
-        if point in curves["point"]:
-            yield _Figure("fct-cdf", end, partial(comparison.curves, content, curves, point))
-        if content.classes:
-            yield _Figure("throughput-time", end, partial(comparison.over_time, content, delivered, point))
-        yield _Figure("queues", end, partial(comparison.queues, content, largest, exceedance, point))
-        yield _Figure("fabric", end, partial(comparison.fabric, content, point))
+        for figure in of_points:
+            labels = content.labels(point)
+            data = {name: _rows(table, point, labels) for name, table in tables[figure.file].items()}
+            if any(data.values()):
+                spec = figure.spec(Drawn(content, list(labels.values()), figure.pressed))
+                looks = _looks(content, list(labels.values()))
+                yield _Figure(figure.file, end, partial(paper.drawn, spec, data, looks))
+        yield _Figure("fabric", end, partial(fabric.draw, content, point))
+
+
+def _looks(content: Content, names: Sequence[str]) -> dict[str, Style]:
+    """The styles of schemes by their names in the figure."""
+    return dict(zip(names, styles(content.schemes).values(), strict=True))
+
+
+def _means(content: Content, measure: Measure) -> list[dict[str, Any]]:
+    """The rows of a measure by class; with further swept values, these are part of the class."""
+    frame = content.intervals().filter(pl.col("metric") == measure.key)
+    if content.others:
+        frame = frame.with_columns(pl.format("{}, {}", "class", "panels").alias("class"))
+    if content.x is not None:
+        frame = frame.with_columns(pl.col(content.x).alias("x"))
+    places = [content.schemes.index(scheme) for scheme in frame["scheme"]]
+    return _shown(frame.with_columns(pl.Series("place", places, dtype=pl.Int64)))
+
+
+def _rows(table: pl.DataFrame, point: str, labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The rows of a table at a point."""
+    part = table.filter(pl.col("point") == point)
+    return _shown(part.with_columns(pl.col("scheme").replace(labels)))
+
+
+def _shown(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Rows with all texts made `visible`."""
+    return [
+        {key: visible(one) if isinstance(one, str) else one for key, one in row.items()} for row in frame.to_dicts()
+    ]
 
 
 def _choices(figures: Sequence[_Figure]) -> str:

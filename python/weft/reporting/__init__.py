@@ -1,8 +1,8 @@
 """The report: one self-contained HTML page that works offline.
 
 `content` collects the data of a result directory; `frames` and `details` turn it into data for the page's scripts
-(`assets/`), which draw the charts with Vega-Lite; `drawing`, `tables` and `findings` make SVG, HTML and text; `page`
-assembles them.
+(`assets/`), which draw the charts from the specifications of `figures`; `drawing`, `tables` and `findings` make SVG,
+HTML and text; `page` assembles them.
 """
 
 from __future__ import annotations

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from .. import extracts
+from .. import drawing, extracts
 from ..extracts_flows import Compared, Pair, PointFlows
 from ..extracts_links import link_series, paired_differences
 from ..kept import ENTRY, Tables
+from ..markup import packed
 from ..run import FLOWS, SERIES, SUMMARY
-from . import drawing, failures
-from .markup import packed
+from . import failures
 
 if TYPE_CHECKING:
     from ..content import Content

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from .. import extracts
+from ..figures.figure import ALL
+from ..figures.registry import FIGURES
 from ..metrics import METRICS
 
 if TYPE_CHECKING:
@@ -42,20 +43,14 @@ def _short(value: Any) -> Any:
 
 
 def frames(content: Content) -> dict[str, dict[str, list[Any]]]:
-    """The tables of all charts, by name; those without rows are left out."""
-    results = content.results
-    classes = [*content.classes, "all"] if len(content.classes) > 1 else content.classes
-    intervals = content.intervals()
-    known = set(intervals["metric"])
+    """The tables of all charts, by name; those of figures without data are left out."""
+    classes = [*content.classes, ALL] if len(content.classes) > 1 else content.classes
+    known = set(content.intervals()["metric"])
     places = {"point": content.points, "scheme": content.schemes, "class": classes}
     places["metric"] = [metric.key for metric in METRICS if metric.key in known]
-    tables = {
-        "intervals": intervals.select("point", "scheme", "class", "metric", "mean", "low", "high", "seeds"),
-        "curves": extracts.completion_curves(results),
-        "exceedance": extracts.queue_exceedance(results),
-    }
-    if content.classes:
-        tables["delivered"] = extracts.throughput_over_time(results)
-    if not tables["exceedance"].is_empty():
-        tables["largest"] = extracts.largest_queue(results)
-    return {name: frame(table, places) for name, table in tables.items() if not table.is_empty()}
+    found: dict[str, pl.DataFrame] = {}
+    for figure in FIGURES:
+        tables = figure.data(content)
+        if tables and not any(table.is_empty() for table in tables.values()):
+            found |= tables
+    return {name: frame(table, places) for name, table in found.items()}

@@ -10,16 +10,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import quantity
-from ..content import CROWDED, Content
+from .. import drawing, quantity
+from ..content import Content
+from ..figures import link, pairs
+from ..figures.registry import FIGURES
+from ..figures.style import config
 from ..labels import plural, short_key, show
+from ..markup import closed, data_block, escape, packed, packed_block
 from ..metrics import METRICS
 from ..palette import styles
-from . import drawing, failures, sections, tables
+from . import failures, sections, tables
 from .details import Details, coverage
 from .findings import findings
 from .frames import frames
-from .markup import closed, data_block, escape, packed, packed_block
 from .parts import asset, choice, mark, policy, scripts, style
 from .trails import trails
 
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
     from ..results import Results
 
     Told = Callable[[int, int], object]
+
+_BEFORE_PAIRS = 3
+"""Figures of the registry that stand before the comparison flow by flow."""
 
 SCRIPTS = (
     "units.js",
@@ -89,6 +95,7 @@ def render(
             data_block("page-data", _data(content, coverage([ident for ident, _ in parts]), out)),
             data_block("tsv", tables.tsv(content.summary)),
             packed_block("frames", packed(found)),
+            packed_block("specs", packed(_specs(content))),
             *(block for _, block in parts),
             *(f"<script>{script}</script>" for script in code),
             "</body></html>\n",
@@ -98,15 +105,13 @@ def render(
 
 def _sections(content: Content, found: dict[str, Any], *, comparable: bool) -> list[str]:
     """The sections in reading order."""
+    figures = [sections.figure(content, figure, found) for figure in FIGURES]
     return [
         sections.collectives(content),
         sections.fabric(content),
-        sections.completion(content),
-        sections.throughput(content),
-        sections.curves(content, found),
+        *figures[:_BEFORE_PAIRS],
         sections.pairs(content, comparable=comparable),
-        sections.over_time(content, found),
-        sections.queues(content, found),
+        *figures[_BEFORE_PAIRS:],
         sections.paths_chosen(content),
         sections.slowest(content),
         sections.table(content),
@@ -131,7 +136,6 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
         "values": [[_plain(places[point].get(key)) for key in keys] for point in content.points],
         "axis": keys.index(content.x) if content.x in keys else None,
         "axisTitle": content.x_title,
-        "crowded": CROWDED,
         "schemes": [
             {"name": name, "color": one.color, "dark": one.dark, "shape": one.shape, "dash": one.dash}
             for name, one in styles(content.schemes).items()
@@ -143,9 +147,14 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
         "baseline": content.summary.baseline,
         "classes": content.classes,
         "metrics": [{"key": m.key, "title": m.title, "kind": m.kind} for m in METRICS if m.key in metrics],
-        "metricsOf": {
-            ident: [[key, title] for key, title in shown_metrics if key in metrics]
-            for ident, shown_metrics in sections.METRICS.items()
+        "figures": {
+            figure.ident: {
+                "tables": list(figure.tables),
+                "kinds": figure.kinds,
+                "toggles": [toggle.name for toggle in figure.toggles],
+                "measures": [measure.key for measure in figure.known(content)],
+            }
+            for figure in FIGURES
         },
         "links": sections.link_names(content),
         "rates": [fabric.links[i].rate_bps for i in shown],
@@ -154,6 +163,24 @@ def _data(content: Content, parts: dict[str, list[int]], out: Path | None) -> di
         "steps": drawing.STEPS,
         "parts": parts,
         "trails": trails(content, out),
+    }
+
+
+def _specs(content: Content) -> dict[str, Any]:
+    """The specifications of all charts, and their configuration: the script fills in the colours."""
+    colors = {name: f"${name}" for name in ("ink", "soft", "grid", "edge", "category")}
+    looks = list(styles(content.schemes).values())
+    more = {
+        "background": "transparent",
+        "font": "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif",
+        "legend": {"disable": True},
+        "style": {"band": {"opacity": 0}},
+    }
+    return {
+        "config": config(colors | {"hatched": "$category"}, looks, **more),
+        "figures": {figure.ident: figure.variants(content) for figure in FIGURES},
+        "pairs": [pairs.spec(content.schemes, content.classes, log=log) for log in (False, True)],
+        "link": link.spec(content.schemes),
     }
 
 

@@ -7,8 +7,8 @@ import hashlib
 from collections.abc import Sequence
 from importlib import resources
 
+from ..markup import escape
 from ..palette import Style
-from .markup import escape
 
 
 def asset(name: str) -> str:

@@ -6,32 +6,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .. import paths, quantity
-from ..content import CROWDED, Content
+from .. import drawing, paths, quantity
+from ..content import Content
+from ..figures.figure import NO_FLOW, Figure, interval_note
+from ..markup import escape
 from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
-from . import drawing, tables
-from .markup import escape
+from . import tables
 from .parts import chart, choice, section, tabs, toggle, tools
-
-METRICS = {
-    "completion": (
-        ("mean_fct_s", "Mean"),
-        ("median_fct_s", "Median"),
-        ("p99_fct_s", "99th percentile"),
-        ("mean_slowdown", "Slowdown"),
-    ),
-    "throughput": (
-        ("mean_throughput_bps", "Throughput"),
-        ("out_of_order_share", "Out of order"),
-        ("retransmissions", "Retransmissions"),
-        ("drops", "Drops"),
-    ),
-}
-"""The metrics of each chart by class."""
-_NONE_ENDED = "<p>No flow finished.</p>"
-_NO_FLOW = "<p>No flow started in the measurement window.</p>"
-_UNTIL = "The time axis ends with the measurement window, unless most data was delivered after it."
-_LOG = "log axis"
 
 
 def fabric(content: Content) -> str:
@@ -41,7 +22,7 @@ def fabric(content: Content) -> str:
         "was used, or its largest queue, averaged over seeds, over the measurement window or over one step of the "
         "slider. With minus, they show the difference between two schemes. "
         "Click a line, or choose it in the list, for its series; dashed links are down. "
-        + _interval_note(content, "Point at a line for its values; in brackets:")
+        + interval_note(content, "Point at a line for its values; in brackets:")
     )
     if not drawing.draws_hosts(content.fabric):
         caption += f" The {len(content.fabric.hosts):,} hosts and their links are not drawn."
@@ -86,119 +67,24 @@ def link_names(content: Content) -> list[str]:
     return [f"{links[i].source} → {links[i].target}" for i in drawing.drawn_links(content.fabric)]
 
 
-def _by_class(content: Content, ident: str, title: str, caption: str) -> str:
-    known = set(content.intervals()["metric"])
-    shown = [(key, name) for key, name in METRICS[ident] if key in known]
-    if not shown:
-        why = "".join(f"<p>{escape(line)}</p>" for line in content.summary.without_means())
-        return section(title, caption, why or _none(content), ident=f"{ident}-section")
-    controls = tabs("metric", shown, "Measure") + toggle(f"{ident}-y", _LOG)
-    if content.crowded:
-        caption += (
-            f" With more than {CROWDED} points in a panel, intervals are drawn for the scheme under the pointer only."
-        )
-    if content.points != [""]:
-        caption += " The chosen values of the sweep are marked; other keys have their chosen values."
-    return section(title, caption, chart(ident, title), controls=controls, ident=f"{ident}-section")
-
-
-def _none(content: Content) -> str:
-    """The placeholder for a figure about flows that has no data."""
-    return _NONE_ENDED if content.classes else _NO_FLOW
-
-
-def _interval_note(content: Content, begin: str = "Vertical lines:") -> str:
-    if len(content.results.seeds) > 1:
-        return f"{begin} 95 % confidence interval of the mean over {len(content.results.seeds)} seeds (Student t)."
-    return "With one seed there is no confidence interval."
+def figure(content: Content, shown: Figure, found: Iterable[str]) -> str:
+    """A figure of the registry with its switches; what stands in its place where there is no data."""
+    measures = [(measure.key, measure.title) for measure in shown.known(content)]
+    there = bool(measures) if shown.measures else all(name in found for name in shown.tables)
+    controls = tabs("metric", measures, "Measure") + "".join(
+        toggle(one.name, one.label, pressed=one.pressed, title=one.title) for one in shown.toggles
+    )
+    return section(
+        shown.title,
+        shown.caption(content),
+        chart(shown.ident, shown.title) if there else shown.empty(content),
+        controls=controls if there else "",
+        ident=f"{shown.ident}-section",
+    )
 
 
 def _plus_minus(content: Content) -> str:
-    return _interval_note(content, "±: half-width of the")
-
-
-def _stranded(content: Content) -> str:
-    """Which schemes left flows unfinished, as their means are over the other flows."""
-    counts: dict[str, float] = {}
-    for row in content.summary.rows:
-        counts[row.group["scheme"]] = counts.get(row.group["scheme"], 0) + row.flows - row.finished
-    listed = ", ".join(f"{escape(name)} {quantity.count(number)}" for name, number in counts.items())
-    if not any(counts.values()):
-        return ""
-    return (
-        f" Only finished flows count, so a scheme that leaves its slowest ones unfinished looks faster than it is: see"
-        f" the differences in the table. Unfinished flows, over all runs: {listed}."
-    )
-
-
-def completion(content: Content) -> str:
-    """FCT and slowdown by class."""
-    return _by_class(
-        content,
-        "completion",
-        "Flow completion time by class",
-        "From connection setup to delivery of the last byte to the receiving application. Slowdown is relative to the "
-        f"same flow on an otherwise idle fabric. {_interval_note(content)}{_stranded(content)}",
-    )
-
-
-def throughput(content: Content) -> str:
-    """Throughput, reordering, retransmissions and drops by class."""
-    return _by_class(
-        content,
-        "throughput",
-        "Throughput, reordering and loss by class",
-        "Throughput is flow size divided by completion time, averaged over flows. Out of order is the share of first "
-        "transmissions that arrive after a later one. Retransmissions and drops are per run. "
-        + _interval_note(content)
-        + _stranded(content),
-    )
-
-
-def curves(content: Content, found: Iterable[str]) -> str:
-    """FCT distributions."""
-    controls = (
-        toggle("ccdf", "CCDF", title="Share of flows that take longer")
-        + toggle("curves-x", "log time", pressed=True)
-        + toggle("curves-y", "log share")
-    )
-    there = "curves" in found
-    return section(
-        "Distribution of flow completion times",
-        "Share of flows by completion time, all seeds pooled: cumulative, or complementary (CCDF): the share that "
-        "takes longer, which shows the tail on a logarithmic axis. Unfinished flows count as slower than all others.",
-        chart("curves", "Distribution of flow completion times") if there else _none(content),
-        controls=controls if there else "",
-        ident="curves-section",
-    )
-
-
-def over_time(content: Content, found: Iterable[str]) -> str:
-    """Delivered bytes over time."""
-    there = "delivered" in found
-    return section(
-        "Throughput over time",
-        "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds. "
-        + _UNTIL,
-        chart("over-time", "Throughput over time") if there else _NO_FLOW,
-        controls=toggle("over-time-y", _LOG) if there else "",
-        ident="over-time-section",
-    )
-
-
-def queues(_: Content, found: Iterable[str]) -> str:
-    """Queue occupancy, over time and as a distribution."""
-    there = "exceedance" in found
-    return section(
-        "Queues",
-        f"Left: the fullest queue in the fabric, averaged over seeds. {_UNTIL} Right: complementary CDF of queue "
-        "occupancy (all switch ports, samples in the measurement window); lower and further left is better.",
-        chart("queues", "Queue occupancy")
-        if there
-        else "<p>All sampled queues were empty, or the fabric is too large to sample its links.</p>",
-        controls=toggle("queues-x", "log bytes") + toggle("queues-y", "log share", pressed=True) if there else "",
-        ident="queues-section",
-    )
+    return interval_note(content, "±: half-width of the")
 
 
 def pairs(content: Content, *, comparable: bool) -> str:
@@ -259,7 +145,7 @@ def table(content: Content) -> str:
         f"Each number is one value per run (a mean, quantile, share or count over its flows), averaged over the seeds. "
         f"{_plus_minus(content)}{note} Click a heading to sort, a class for its slowest flows. "
         "Copying gives tab-separated raw numbers (seconds, bit/s, shares).",
-        f'<div class="scroll">{tables.comparison(content)}</div>{missing}' if content.classes else _NO_FLOW,
+        f'<div class="scroll">{tables.comparison(content)}</div>{missing}' if content.classes else NO_FLOW,
         controls=(toggle("only-point", "only the chosen point") if len(content.points) > 1 else "")
         + '<button type="button" class="copy" id="copy">Copy table</button>'
         if content.classes

@@ -12,11 +12,11 @@ import polars as pl
 from .. import quantity
 from ..difference import FEW
 from ..labels import short_key, show
+from ..markup import escape
 from ..metrics import METRICS
 from ..palette import Style, styles
 from ..paths import leads as lead_keys
 from ..paths import telling
-from .markup import escape
 from .parts import mark
 
 if TYPE_CHECKING:

@@ -278,7 +278,7 @@ class Study(ABC):
         Args:
             directory: The directory written by `run`.
             out: Output directory; default ``figures`` in the directory.
-            formats: File types from `weft.figures.style.FORMATS`.
+            formats: File types from `weft.figures.paper.FORMATS`.
         """
         results = self.results(directory, Size(read_index(directory)["size"]))
         return self.draw(results, out if out is not None else directory / "figures", formats)

@@ -147,14 +147,11 @@ charts["link-series"] = {
   chart: async (room) => {
     const series = await part("series", state.point);
     if (!series?.sampled[state.link]) return null;
-    const x = { field: "time_s", title: "time in the run", kind: "s" };
-    const rows = (await seriesOf()).map((row) => ({ ...row, told_x: quantity("s", row.time_s), told_u: quantity("share", row.share), told_q: quantity("bytes", row.bytes),
-      interval_u: span("share", ...row.shares), interval_q: span("bytes", ...row.sizes) }));
-    const now = state.time < 0 ? [] : [{ data: { values: [{ now: (state.time + 0.5) * series.step }] },
-      mark: { type: "rule", strokeWidth: 1.5, color: colour("soft") }, encoding: { x: { field: "now", type: "quantitative" } } }];
-    const panel = (title, field, kind, of) => ({ title, rows, layers: [...now, ...lines(axisOf({ ...x, grid: false }), axisOf({ field, kind }),
-      tooltip(["scheme", "scheme"], ["told_x", x.title], [`told_${of}`, `${title}, mean over seeds`], [`interval_${of}`, "95 % interval"]), { strokeWidth: 1.5 })] });
-    return chartOf([panel("utilisation", "share", "share", "u"), panel("queue", "bytes", "bytes", "q")], layout(2, room, 90), 170);
+    const rows = (await seriesOf()).map(({ shares, sizes, ...row }) => ({
+      ...row, share_low: shares[0], share_high: shares[1], bytes_low: sizes[0], bytes_high: sizes[1],
+    }));
+    const now = [{ time_s: (Math.max(state.time, 0) + 0.5) * series.step, chosen: Number(state.time >= 0) }];
+    return chartOf(specs.link, { link: rows, now }, room, { axis: 90 });
   },
   data: async () => ({
     columns: ["scheme", "time_s", "utilisation", "utilisation_low", "utilisation_high", "queue_bytes", "queue_bytes_low", "queue_bytes_high"],

@@ -26,31 +26,13 @@ if (element("pairs")) charts.pairs = {
   needs: ["point", "scheme", "second", "without", "flip"],
   empty: "No comparison: flows of this point are left out of the page, or one of the schemes has not finished here.",
   chart: async (room) => {
-    const pair = await pairOf(), log = on("pairs-log");
+    const pair = await pairOf();
     const [first, second] = [state.scheme, state.second].map(schemeName);
-    const rows = (pair?.rows ?? []).filter((row) => row.x !== null && row.y !== null).map((row) => ({
-      ...row, faster: row.x < row.y ? first : row.y < row.x ? second : "equal", told_x: `${quantity("s", row.x)} under ${first}`, told_y: `${quantity("s", row.y)} under ${second}`,
-      name: `${row.flow} (seed ${row.seed})`, times: `${quantity("ratio", row.y / row.x)} (${second} / ${first})`,
+    const rows = (pair?.rows ?? []).filter((row) => row.x !== null && row.y !== null && !state.without.includes(row.class)).map((row) => ({
+      ...row, class: page.classes[row.class], first, second, faster: row.x < row.y ? first : row.y < row.x ? second : "equal",
     }));
-    const classes = seenClasses().filter((at) => rows.some((row) => row.class === at));
-    if (!classes.length) return null;
-    const domain = [first, second, "equal"];
-    const color = { field: "faster", type: "nominal", legend: null, scale: { domain, range: [schemeColour(state.scheme), schemeColour(state.second), colour("soft")] } };
-    const shape = { field: "faster", type: "nominal", legend: null, scale: { domain, range: [page.schemes[state.scheme].shape, page.schemes[state.second].shape, "stroke"] } };
-    const tips = tooltip(["name", "flow"], ["told_x", "first scheme"], ["told_y", "second scheme"], ["times", "ratio"]);
-    const size = layout(classes.length, room);
-    return chartOf(classes.map((at) => {
-      const own = rows.filter((row) => row.class === at);
-      const ends = own.flatMap((row) => [row.x, row.y]);
-      const [low, high] = [log ? Math.min(...ends) / 1.1 : 0, Math.max(...ends) * 1.1];
-      const axis = (field, title) => axisOf({ field, title, kind: "s", log, domain: [low, high], nice: false, ticks: 4 });
-      return { title: page.classes[at], rows: own, layers: [
-        { data: { values: [{ v: low }, { v: high }] }, mark: { type: "line", strokeWidth: 1.2, strokeDash: [4, 3], color: colour("soft"), aria: false },
-          encoding: { x: axis("v", first), y: axis("v", second) } },
-        // Without descriptions: Vega-Lite writes the titles, which are names here, into expressions.
-        { mark: { type: "point", filled: true, size: 26, opacity: 0.8, aria: false }, encoding: { x: axis("x", first), y: axis("y", second), color, shape, tooltip: tips } },
-      ] };
-    }), size, Math.min(size.width, 300));
+    return chartOf(specs.pairs[Number(on("pairs-log"))], { pairs: rows }, room,
+      { names: { $first: first, $second: second }, axis: 80, high: (width) => Math.min(width, 300) });
   },
   data: async () => {
     const pair = await pairOf();

@@ -1,63 +1,32 @@
 // Charts as rows of panels in Vega-Lite, as many side by side as fit.
-const GAP = 22, AXIS = 80, NARROWEST = 164, WIDEST = 480;
+const GAP = 22, NARROWEST = 164, WIDEST = 480;
 
 // Number of columns and width of each of `count` panels in `room` pixels.
-const layout = (count, room, axis = AXIS) => {
+const layout = (count, room, axis) => {
   const columns = Math.max(1, Math.min(count, Math.floor((room + GAP) / (NARROWEST + axis + GAP))));
   const width = Math.floor((room - 6 - axis * columns - GAP * (columns - 1)) / columns);
   return { columns, width: Math.max(120, Math.min(WIDEST, width)) };
 };
 
-const encode = (field, what, extra = {}) => {
-  const schemes = page.schemes.map((one) => one.name);
-  const range = {
-    color: () => page.schemes.map((_, at) => schemeColour(at)),
-    shape: () => page.schemes.map((one) => one.shape),
-    strokeDash: () => page.schemes.map((one) => (one.dash.length ? one.dash.map((part) => 2 * part) : [1, 0])),
-  }[what]();
-  return { field, type: "nominal", scale: { domain: schemes, range }, legend: null, ...extra };
-};
-const ofScheme = (...whats) => Object.fromEntries(whats.map((what) => [what, encode("scheme", what)]));
-
-// The number of ticks with these first digits on a logarithmic axis over some values.
-const ticksWith = (digits, values) => {
-  const found = values.filter((value) => value > 0);
-  const [low, high] = [found.reduce((a, b) => Math.min(a, b), Infinity), found.reduce((a, b) => Math.max(a, b), 0)];
-  const below = (value) => [...digits].reduce((sum, digit) => sum + Math.floor(Math.log10(value / digit)), 0);
-  return found.length ? below(high) - below(low) : 0;
-};
-
-// An axis: { field, title, kind, log, rows, labels, zero, domain, ticks, values, grid }. A logarithmic one needs the rows it shows,
-// or the domain; `labels` are the first digits of the ticks that have one, unless these are fewer than two.
-const axisOf = ({ field, title = null, kind, log = false, rows = [], labels = "125", zero = true, domain, ticks = 5, values, grid = true, padding, nice = true }) => {
-  const scale = log ? { type: "log", nice: false } : { zero, nice };
-  if (domain) scale.domain = domain;
-  if (padding) scale.padding = padding;
-  const few = log && !values && ticksWith(labels, domain ?? rows.map((row) => row[field])) > 1;
-  const axis = { tickCount: ticks, grid, labelOverlap: true, labelSeparation: 8, labelExpr: few ? logLabels(kind, labels) : LABELS[kind] };
-  if (log) axis.labelFlush = false;
-  if (values) axis.values = values;
-  return { field, type: "quantitative", title, scale, axis };
-};
-
-const tooltip = (...fields) => fields.map(([field, title]) => ({ field, type: "nominal", title }));
-
-// One line per scheme, with an invisible point per value, because a line has only one tooltip.
-const lines = (x, y, tips, mark) => [
-  { mark: { type: "line", clip: true, strokeWidth: 1.8, ...mark }, encoding: { x, y, ...ofScheme("color", "strokeDash") } },
-  { mark: { type: "point", filled: true, size: 50, opacity: 0 }, encoding: { x, y, tooltip: tips } },
-];
-
-// The specification of panels: { title, rows, layers }.
-const chartOf = (panels, { columns, width }, height) => ({
-  $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-  config: chartTheme(),
-  spacing: GAP,
-  columns,
-  concat: panels.map(({ title, rows, layers }) => ({
-    ...(title ? { title } : {}), width, height, data: { values: rows }, layer: layers,
-  })),
+const specs = await unpack("specs");
+// A specification with values in place of names.
+const filled = (spec, named) => JSON.parse(JSON.stringify(spec), (_, value) =>
+  (typeof value === "string" && Object.hasOwn(named, value) ? named[value] : value));
+const colours = () => ({
+  ...Object.fromEntries(["ink", "soft", "grid", "edge"].map((name) => ["$" + name, colour(name)])),
+  $category: [...page.schemes.map((_, at) => schemeColour(at)), colour("soft")],
 });
+
+// A specification with its rows by name, in panels that fit; null without rows. Panels are lower in files.
+const HIGHER = 1.3;
+const chartOf = (spec, rows, room, { names = {}, axis = 96, high = () => null } = {}) => {
+  if (!Object.values(rows).some((some) => some.length)) return null;
+  const count = spec.concat?.length ?? new Set(rows[spec.data.name].map((row) => row[spec.facet.field])).size;
+  const { columns, width } = layout(count, room, axis);
+  const panel = (one) => ({ ...one, width, height: high(width) ?? Math.round(HIGHER * one.height) });
+  const made = { ...filled(spec, names), columns, config: filled(specs.config, colours()), datasets: rows };
+  return made.concat ? { ...made, concat: made.concat.map(panel) } : { ...made, spec: panel(made.spec) };
+};
 
 // The charts by their ids: { needs, chart(room), data() }; `data` gives columns and all rows, for CSV and table.
 const charts = {};
@@ -66,9 +35,10 @@ const views = {};
 const draw = async (id) => {
   const at = element(id), room = at.clientWidth;
   if (!room) return;
+  const none = () => at.replaceChildren(make("p", { class: "caption" }, charts[id].empty ?? "Nothing to show for this choice."));
   const spec = await charts[id].chart(room);
   if (!spec) {
-    at.replaceChildren(make("p", { class: "caption" }, charts[id].empty ?? "Nothing to show for this choice."));
+    none();
     return;
   }
   const fresh = make("div");
@@ -76,7 +46,8 @@ const draw = async (id) => {
   const result = await vegaEmbed(fresh, spec, options);
   views[id]?.finalize();
   views[id] = result;
-  at.replaceChildren(fresh);
+  if (fresh.querySelector(":is(.mark-line, .mark-symbol, .mark-rect) path")) at.replaceChildren(fresh);
+  else none();
 };
 
 // Charts wait here until they are drawn, those in the window first.

@@ -15,7 +15,7 @@ const notify = (keys) => { for (const watcher of watchers) watcher(keys); };
 // How each choice is written: by name, so that an address still holds for a report with more runs.
 const place = (names) => ({ write: (at) => names[at], read: (text) => names.indexOf(text), ok: (at) => at >= 0 });
 const schemes = place(page.schemes.map((one) => one.name));
-const metric = (figure) => place((page.metricsOf[figure] ?? []).map(([key]) => key));
+const metric = (figure) => place(page.figures[figure].measures);
 const plain = { write: String, read: (text) => text, ok: () => true };
 const number = { write: String, read: Number, ok: Number.isInteger };
 const WRITTEN = {

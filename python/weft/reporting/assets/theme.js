@@ -27,18 +27,3 @@ element("theme").addEventListener("click", () => {
 });
 media.addEventListener("change", showTheme);
 element("theme").setAttribute("aria-pressed", String(isDark()));
-
-// The settings of all charts.
-const chartTheme = () => {
-  const [ink, soft, grid, axis] = ["ink", "soft", "grid", "edge"].map(colour);
-  return {
-    background: "transparent",
-    font: "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif",
-    axis: {
-      gridColor: grid, domainColor: axis, tickColor: axis, labelColor: soft, titleColor: ink, titleFontWeight: "normal",
-      labelFontSize: 11, titleFontSize: 12, titlePadding: 8, labelLimit: 160,
-    },
-    title: { color: ink, fontSize: 13, fontWeight: "bold", limit: 240, anchor: "middle", offset: 8 },
-    view: { stroke: null },
-  };
-};

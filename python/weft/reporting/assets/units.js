@@ -47,18 +47,3 @@ const span = (kind, low, high) => low === null || low === undefined
 
 const plural = (number, word) => number.toLocaleString("en") + " " + word + (number === 1 ? "" : "s");
 
-// Vega expressions for the labels of an axis.
-const stepped = (steps, last) => "datum.value == 0 ? '0' : " + steps.map(([size, unit]) =>
-  `abs(datum.value) >= ${size} ? format(datum.value / ${size}, '.3~r') + ' ${unit}' : `).join("") +
-  `format(datum.value / ${last[0]}, '.3~r') + ' ${last[1]}'`;
-const LABELS = {
-  s: stepped([[1, "s"], [1e-3, "ms"]], [1e-6, "µs"]),
-  bps: stepped([[1e12, "Tbps"], [1e9, "Gbps"], [1e6, "Mbps"]], [1e3, "kbps"]),
-  bytes: stepped([[1e6, "MB"], [1e3, "kB"]], [1, "B"]),
-  share: "format(datum.value * 100, '.3~r') + ' %'",
-  ratio: "format(datum.value, '.3~r')",
-  count: "format(datum.value, '.3~s')",
-  number: "format(datum.value, '~g')",
-};
-// On a logarithmic axis only ticks with certain first digits have a label.
-const logLabels = (kind, digits) => `test(/^[${digits}](\\.0*)?e/, format(datum.value, 'e')) ? (${LABELS[kind]}) : ''`;

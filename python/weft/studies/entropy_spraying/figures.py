@@ -7,7 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ...figures.style import intervals, legend, panels, save
+from ...figures.layers import axis, estimates, faceted, means
+from ...figures.paper import write
 from ...palette import styles
 from ...statistics import estimate
 from . import published
@@ -22,23 +23,15 @@ def draw(table: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
     numbers = sorted(part["hosts"].unique().to_list())
     if not numbers:
         return []
-    look = styles((OURS, THEIRS))
-    with panels(len(numbers), width=3.1, height=2.7, share_y=True) as (sheet, axes):
-        for ax, hosts in zip(axes[0], numbers, strict=True):
-            rows = part.filter(pl.col("hosts") == hosts)
-            ours = [
-                (asked, estimate(rows.filter(pl.col("entropies") == min(asked, paths(hosts)))["max"]))
-                for asked in published.LAST_US
-            ]
-            intervals(ax, ours, look[OURS].color, look[OURS].marker, OURS)
-            place = published.HOSTS.index(hosts)
-            theirs = [(asked, estimate([values[place]])) for asked, values in published.LAST_US.items()]
-            intervals(ax, theirs, look[THEIRS].color, look[THEIRS].marker, THEIRS, linestyle="--")
-            ax.set_xscale("log", base=2)
-            ax.set_xticks(list(published.LAST_US), [str(number) for number in published.LAST_US])
-            ax.set_title(f"{hosts} hosts")
-            ax.set_xlabel("entropies")
-        axes[0][0].set_ylim(bottom=0)
-        axes[0][0].set_ylabel("completion of the last flow, us")
-        legend(sheet, axes[0][0])
-        return save(sheet, out / "last-flow", formats)
+    rows = []
+    for hosts in numbers:
+        own, place = part.filter(pl.col("hosts") == hosts), published.HOSTS.index(hosts)
+        for asked, values in published.LAST_US.items():
+            ours = estimate(own.filter(pl.col("entropies") == min(asked, paths(hosts)))["max"])
+            for name, value in ((OURS, ours), (THEIRS, estimate([values[place]]))):
+                rows += estimates([(asked, value)], scheme=name, panel=f"{hosts} hosts")
+    x = axis("x", "entropies", "number", log="child_x", values=list(published.LAST_US), base=2)
+    y = axis("mean", "completion of the last flow, us", "number", domainMin=0)
+    order = [f"{hosts} hosts" for hosts in numbers]
+    spec = faceted("last", "panel", order, means((OURS, THEIRS), x, y), share_y=True)
+    return write(spec, {"last": rows}, styles((OURS, THEIRS)), out / "last-flow", formats)

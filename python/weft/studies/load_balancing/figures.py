@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from matplotlib.ticker import FixedLocator, NullLocator
 
-from ... import quantity
-from ...figures.style import label_with, legend, panels, save
+from ...figures.layers import Layers, Spec, axis, beside, of_scheme, panel
+from ...figures.paper import write
+from ...palette import Style
 from .standing import ranking
 from .survey import SITUATIONS
 from .table import without_marked
 
-_KINDS = (("small_mean", "small flows", "o", "#0072B2"), ("large_mean", "large flows", "D", "#D55E00"))
+_KINDS = {"small_mean": "small flows", "large_mean": "large flows"}
+_LOOKS = {
+    "small flows": Style("#0072B2", "#0072B2", "circle", ()),
+    "large flows": Style("#D55E00", "#D55E00", "diamond", ()),
+}
 
 
 def draw(survey: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
@@ -33,51 +37,58 @@ def _draw(survey: pl.DataFrame, stem: Path, formats: Sequence[str]) -> list[Path
     best = ranking(survey, shown[0].name)
     names = [*best, *sorted(set(survey["scheme"]) - set(best))]
     columns = min(len(shown), 4)
-    rows = -(-len(shown) // columns)
-    with panels(columns, rows, width=2.2, height=1.0 + 0.16 * len(names), share_y=True) as (sheet, axes):
-        for ax in axes.flat[len(shown) :]:
-            ax.set_visible(False)
-        for ax, situation in zip(axes.flat, shown, strict=False):
-            part = survey.filter(pl.col("situation") == situation.name)
-            _panel(ax, part, names)
-            ax.set_title(situation.title)
-            ax.set_xlabel("mean slowdown")
-        axes[0][0].set_yticks(range(len(names)), names)
-        axes[0][0].invert_yaxis()
-        legend(sheet, axes[0][0])
-        return save(sheet, stem, formats)
+    panels, rows = [], {}
+    for at, situation in enumerate(shown):
+        part = survey.filter(pl.col("situation") == situation.name)
+        layers, rows[situation.name] = _panel(part, names, named=at % columns == 0)
+        panels.append(panel(situation.name, layers, situation.title))
+    spec = beside(*panels, height=16 * len(names)) | {"columns": columns}
+    return write(spec, rows, _LOOKS, stem, formats)
 
 
-def _panel(ax: Any, part: pl.DataFrame, names: Sequence[str]) -> None:
+def _panel(part: pl.DataFrame, names: Sequence[str], *, named: bool) -> tuple[Layers, list[dict[str, Any]]]:
     """One situation, up to `FURTHEST` times its best value; larger ones are written at the edge.
 
     A scheme that was not in a steady state at one of the loads has that label in place of its means.
     """
     mark = pl.col("mark").drop_nulls().first()
-    means = part.group_by("scheme").agg(
-        *(pl.when(mark.is_null()).then(pl.col(column).mean()).alias(column) for column, *_ in _KINDS), mark
+    found = part.group_by("scheme").agg(
+        *(pl.when(mark.is_null()).then(pl.col(column).mean()).alias(column) for column in _KINDS), mark
     )
-    found = {row["scheme"]: row for row in means.iter_rows(named=True)}
-    known = [row[column] for row in found.values() for column, *_ in _KINDS if row[column] is not None]
-    least = min(known, default=1.0)
+    values = [row[column] for row in found.iter_rows(named=True) for column in _KINDS if row[column] is not None]
+    least = min(values, default=1.0)
     edge = FURTHEST * least
-    for place, name in enumerate(names):
-        if name in found and found[name]["mark"] is not None:
-            ax.text(edge, place, found[name]["mark"], color="#66727e", fontsize=6, ha="right", va="center")
-    for offset, (column, label, marker, color) in zip((-0.15, 0.15), _KINDS, strict=True):
-        points = [(found[name][column], y + offset) for y, name in enumerate(names) if name in found]
-        inside = [(value, y) for value, y in points if value is not None and value <= edge]
-        ax.plot(
-            [value for value, _ in inside], [y for _, y in inside], marker, color=color, markersize=3.4, label=label
-        )
-        for value, y in points:
-            if value is not None and value > edge:
-                ax.text(edge, y + offset, f"{value:,.0f} ▸", color=color, fontsize=6, ha="right", va="center")
-    ax.set_xscale("log")
-    ax.set_xlim(0.9 * least, edge)
-    ax.xaxis.set_major_locator(FixedLocator([tick for tick in _TICKS if tick <= edge]))
-    ax.xaxis.set_minor_locator(NullLocator())
-    label_with(ax.xaxis, quantity.ratio)
+    rows = []
+    for row in found.iter_rows(named=True):
+        if row["mark"] is not None:
+            rows.append({"y": row["scheme"], "note": row["mark"], "edge": edge})
+        for column, label in _KINDS.items():
+            value, own = row[column], {"y": row["scheme"], "scheme": label}
+            if value is not None and value <= edge:
+                rows.append(own | {"mean": value})
+            elif value is not None:
+                rows.append(own | {"far": f"{value:,.0f} ►", "edge": edge})
+    ticks = [tick for tick in _TICKS if tick <= edge]
+    x = axis("mean", "mean slowdown", "ratio", log="concat_0_x", values=ticks, domain=[0.9 * least, edge])
+    ticked = {"grid": True, "labels": named, "ticks": named}
+    y = {"field": "y", "type": "nominal", "title": None, "scale": {"domain": list(names)}, "axis": ticked}
+    place: Spec = {"y": y}
+    beside_it: Spec = place | {"yOffset": {"field": "scheme", "type": "nominal", "scale": {"domain": list(_LOOKS)}}}
+    points: Spec = {
+        "transform": [{"filter": "isValid(datum.mean)"}],
+        "mark": {"type": "point", "size": 24},
+        "encoding": {"x": x, **beside_it, **of_scheme(list(_LOOKS), "color", "shape")},
+    }
+    at_edge: Layers = [
+        {
+            "transform": [{"filter": f"isValid(datum.{field})"}],
+            "mark": {"type": "text", "align": "right", "style": "note"},
+            "encoding": {"x": x | {"field": "edge"}, **where, "text": {"field": field}},
+        }
+        for field, where in (("far", beside_it), ("note", place))
+    ]
+    at_edge[0]["encoding"] |= of_scheme(list(_LOOKS), "color")
+    return [points, *at_edge], rows
 
 
 FURTHEST = 12.0

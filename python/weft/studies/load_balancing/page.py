@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from ...labels import plural
-from ...reporting.markup import data_block, escape
+from ...markup import data_block, escape
 from ...reporting.parts import policy, section, style, tabs
 from ..outcome import Outcome, Size
 from ..rows import measured

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from ... import quantity
-from ...figures.style import intervals, label_with, legend, panels, save
+from ...figures.layers import axis, estimates, faceted, means
+from ...figures.paper import write
 from ...palette import styles
 from ...statistics import estimate
 from .scenarios import SCHEMES, TRANSPORTS
@@ -55,30 +54,27 @@ def draw(table: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
 
 
 def _draw(figure: Figure, table: pl.DataFrame, out: Path, formats: Sequence[str]) -> list[Path]:
-    with panels(len(TRANSPORTS), width=3.1, height=2.7, share_y=True) as (sheet, axes):
-        for ax, transport in zip(axes[0], TRANSPORTS, strict=True):
-            part = table.filter(pl.col("transport") == transport)
-            if len(figure.short) == 1:
-                for scheme, style in styles(SCHEMES).items():
-                    rows = part.filter((pl.col("scheme") == scheme) & pl.col("short").is_in(figure.short))
-                    _line(ax, rows, figure.column, scheme, style.color, style.marker, "-")
-            else:
-                style = styles(SCHEMES)["spray"]
-                for short, dash in zip(figure.short, ("--", "-"), strict=True):
-                    rows = part.filter((pl.col("scheme") == "spray") & (pl.col("short") == short))
-                    _line(ax, rows, figure.column, f"spray, {short} short flows", style.color, style.marker, dash)
-            ax.set_title(f"transport {transport}")
-            ax.set_xlabel("number of long flows")
-            ax.set_xticks(sorted(part["long"].unique().to_list()))
-        axes[0][0].set_ylim(bottom=0)
-        axes[0][0].set_ylabel(figure.label)
-        label_with(axes[0][0].yaxis, quantity.FORMATS[figure.unit])
-        legend(sheet, axes[0][0])
-        return save(sheet, out / f"figure-{figure.number}", formats)
-
-
-def _line(ax: Any, rows: pl.DataFrame, column: str, label: str, color: str, marker: str, dash: str) -> None:
-    """Means over seeds with 95 % intervals at each number of long flows."""
-    numbers = sorted(rows["long"].unique().to_list())
-    values = [estimate(rows.filter(pl.col("long") == number)[column]) for number in numbers]
-    intervals(ax, zip(numbers, values, strict=True), color, marker, label, linestyle=dash)
+    looks = styles(SCHEMES)
+    lines = {scheme: (scheme, figure.short[0]) for scheme in SCHEMES}
+    if len(figure.short) > 1:
+        lines = {f"spray, {short} short flows": ("spray", short) for short in figure.short}
+        drawn = ((5, 3), "circle"), ((), looks["spray"].shape)
+        looks = {
+            name: replace(looks["spray"], dash=dash, shape=shape)
+            for name, (dash, shape) in zip(lines, drawn, strict=True)
+        }
+    rows = []
+    for transport in TRANSPORTS:
+        for name, (scheme, short) in lines.items():
+            part = table.filter(transport=transport, scheme=scheme, short=short)
+            found = [
+                (number, estimate(part.filter(pl.col("long") == number)[figure.column]))
+                for number in sorted(part["long"].unique().to_list())
+            ]
+            rows += estimates(found, scheme=name, panel=f"transport {transport}")
+    numbers = sorted({row["x"] for row in rows})
+    x = axis("x", "number of long flows", "number", values=numbers, zero=False, padding=10)
+    y = axis("mean", figure.label, figure.unit, domainMin=0)
+    order = [f"transport {transport}" for transport in TRANSPORTS]
+    spec = faceted("lines", "panel", order, means(tuple(lines), x, y), share_y=True)
+    return write(spec, {"lines": rows}, looks, out / f"figure-{figure.number}", formats)

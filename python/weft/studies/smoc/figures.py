@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ... import quantity
-from ...figures.style import intervals, label_with, legend, panels, save
+from ...figures.layers import Layers, axis, beside, estimates, faceted, intervals, lines, means, panel
+from ...figures.paper import write
 from ...palette import styles
-from ...statistics import estimate
+from ...statistics import Estimate, estimate
 from .claims import chosen
 from .setup import COUNTS, SCHEMES, SMOC
 from .table import Measured
@@ -35,50 +35,43 @@ def draw(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Pa
 
 
 def _over_time(runs: Sequence[Measured], there: Sequence[Topology], out: Path, formats: Sequence[str]) -> list[Path]:
-    with panels(len(there), width=3.4, height=2.7) as (sheet, axes):
-        for ax, topology in zip(axes[0], there, strict=True):
-            for scheme, style in styles(SCHEMES).items():
-                found = chosen(runs, topology, scheme)
-                _band(ax, found, scheme, style.color)
-            capacities = {run.setup.capacity_bps for run in runs if run.setup.topology is topology}
-            for capacity in capacities:
-                ax.axhline(capacity, color="#66727e", linewidth=0.7, linestyle=":")
-            ax.set_ylim(0, _ROOM * max(capacities))
-            ax.set_title(_TITLES[topology])
-            ax.set_xlabel("seconds since the start")
-            label_with(ax.yaxis, quantity.FORMATS["bps"])
-        axes[0][0].set_ylabel("received")
-        legend(sheet, axes[0][0])
-        return save(sheet, out / "throughput-over-time", formats)
+    titles = [_TITLES[topology] for topology in there]
+    rows: list[dict[str, Any]] = []
+    for topology, title in zip(there, titles, strict=True):
+        for scheme in SCHEMES:
+            rows += estimates(_means(chosen(runs, topology, scheme)), scheme=scheme, panel=title)
+        capacities = {run.setup.capacity_bps for run in runs if run.setup.topology is topology}
+        rows += [{"panel": title, "rate": rate, "top": _ROOM * max(capacities)} for rate in capacities]
+    # The capacities are rows of the same data set, because a panel has those of its own.
+    x = axis("x", "seconds since the start", "number", zero=False, nice=False)
+    y = axis("mean", "received", "bps", domainMin=0)
+    band = intervals(SCHEMES, x, y)
+    band["mark"] = {"type": "area", "style": "band", "clip": True}
+    layers: Layers = [
+        *({"mark": mark, "encoding": {"y": y | {"field": field}}} for mark, field in _CAPACITY),
+        band,
+        lines(SCHEMES, x, y, marked=True),
+    ]
+    spec = faceted("time", "panel", titles, layers)
+    return write(spec, {"time": rows}, styles(SCHEMES), out / "throughput-over-time", formats)
 
 
-def _band(ax: Any, runs: Sequence[Measured], label: str, color: str) -> None:
-    """The mean over runs at each time, with its 95 % interval as a band."""
-    if not runs:
-        return
-    length = min(len(run.times_s) for run in runs)
-    times = runs[0].times_s[:length]
-    found = [estimate(run.throughput_bps[at] for run in runs) for at in range(length)]
-    means = [one.mean if one is not None else 0.0 for one in found]
-    halves = [(one.half or 0.0) if one is not None else 0.0 for one in found]
-    ax.plot(times, means, color=color, label=label)
-    low = [max(mean - half, 0.0) for mean, half in zip(means, halves, strict=True)]
-    high = [mean + half for mean, half in zip(means, halves, strict=True)]
-    ax.fill_between(times, low, high, color=color, alpha=0.2, linewidth=0)
+_CAPACITY = (({"type": "rule", "style": "guide"}, "rate"), ({"type": "rule", "opacity": 0}, "top"))
+"""Lines at the capacity, and at the top of the panel."""
+
+
+def _means(runs: Sequence[Measured]) -> list[tuple[float, Estimate | None]]:
+    """The mean over runs at each time, with its 95 % interval."""
+    length = min((len(run.times_s) for run in runs), default=0)
+    return [(runs[0].times_s[at], estimate(run.throughput_bps[at] for run in runs)) for at in range(length)]
 
 
 def _by_subflows(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Path]:
-    with panels(1, width=3.4, height=2.7) as (sheet, axes):
-        ax = axes[0][0]
-        for topology, style in zip(LOCAL, styles(f"topology {one:d}" for one in LOCAL).values(), strict=True):
-            values = [
-                (count, estimate(run.mean_bps() for run in chosen(runs, topology, SMOC, count))) for count in COUNTS
-            ]
-            intervals(ax, values, style.color, style.marker, f"topology {topology:d}")
-        ax.set_xticks(COUNTS)
-        ax.set_xlabel("subflows")
-        ax.set_ylabel("received under smoc")
-        ax.set_ylim(bottom=0)
-        label_with(ax.yaxis, quantity.FORMATS["bps"])
-        legend(sheet, ax)
-        return save(sheet, out / "subflows", formats)
+    names = [f"topology {topology:d}" for topology in LOCAL]
+    rows = []
+    for topology, name in zip(LOCAL, names, strict=True):
+        found = [(count, estimate(run.mean_bps() for run in chosen(runs, topology, SMOC, count))) for count in COUNTS]
+        rows += estimates(found, scheme=name)
+    x = axis("x", "subflows", "number", values=COUNTS, zero=False, padding=10)
+    spec = beside(panel("subflows", means(names, x, axis("mean", "received under smoc", "bps", domainMin=0))))
+    return write(spec, {"subflows": rows}, styles(names), out / "subflows", formats)

@@ -8,9 +8,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from ... import quantity
-from ...figures.style import intervals, label_with, legend, panels, save
-from ...palette import styles
+from ...figures.layers import axis, beside, estimates, guide, means, names_of, panel
+from ...figures.paper import write
+from ...palette import Style, styles
 from ...statistics import estimate
 from .claims import AS_PAPER
 from .setup import ECHO_SIZES, FLOW_TABLE, LABELS, LOAD_SIZES, MTU, PEERS, TAG_FORWARD
@@ -24,34 +24,22 @@ def draw(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Pa
 
 def _round_trips(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Path]:
     """All peers, and separately those that use the same program."""
-    with panels(2, width=3.0, height=2.8) as (sheet, axes):
-        for ax, peers in zip(axes[0], (PEERS, (FLOW_TABLE, TAG_FORWARD)), strict=True):
-            _lines(ax, runs, "round_trip_s", ECHO_SIZES, peers)
-            ax.axvline(MTU, color="#66727e", linewidth=0.7, linestyle=":")
-            ax.set_xscale("log", base=2)
-            ax.set_xlabel("bytes of an IP packet")
-        axes[0][0].set_yscale("log")
-        axes[0][0].set_ylabel("round trip")
-        axes[0][1].set_ylim(bottom=0)
-        for ax in axes[0]:
-            label_with(ax.xaxis, quantity.FORMATS["count"])
-            label_with(ax.yaxis, quantity.FORMATS["s"])
-        axes[0][1].set_title("Weft's switch alone")
-        legend(sheet, axes[0][0])
-        return save(sheet, out / "round-trips", formats)
+    x = axis("x", "bytes of an IP packet", "count", log="concat_0_x", values=ECHO_SIZES, base=2)
+    panels, rows = [], {}
+    for table, peers, title in (("all", PEERS, None), ("own", (FLOW_TABLE, TAG_FORWARD), "Weft's switch alone")):
+        y = axis("mean", "round trip", "s", **({"log": "concat_0_y"} if table == "all" else {"domainMin": 0}))
+        panels.append(panel(table, [guide("x", MTU), *means(list(LABELS.values()), x, y)], title))
+        rows[table] = _lines(runs, "round_trip_s", ECHO_SIZES, peers)
+    return write(beside(*panels), rows, _looks(), out / "round-trips", formats)
 
 
 def _packets(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Path]:
-    with panels(2, width=3.0, height=2.8) as (sheet, axes):
-        titles = {"carried": "packets a second", "by_processor": "packets a processor's second"}
-        for ax, (what, title) in zip(axes[0], titles.items(), strict=True):
-            _lines(ax, runs, what, LOAD_SIZES, PEERS)
-            ax.set_title(title)
-            ax.set_xlabel("bytes of an IP packet")
-            ax.set_ylim(bottom=0)
-            label_with(ax.yaxis, quantity.FORMATS["count"])
-        legend(sheet, axes[0][0])
-        return save(sheet, out / "packets", formats)
+    titles = {"carried": "packets a second", "by_processor": "packets a processor's second"}
+    x = axis("x", "bytes of an IP packet", "number")
+    layers = means(list(LABELS.values()), x, axis("mean", None, "count", domainMin=0))
+    spec = beside(*(panel(what, layers, title) for what, title in titles.items()))
+    rows = {what: _lines(runs, what, LOAD_SIZES, PEERS) for what in titles}
+    return write(spec, rows, _looks(), out / "packets", formats)
 
 
 def _gates(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[Path]:
@@ -60,25 +48,29 @@ def _gates(runs: Sequence[Measured], out: Path, formats: Sequence[str]) -> list[
     if emulated is None:
         return []
     in_turn, at_once = emulated["gates_in_turn"], emulated["gates_at_once"]
-    names = list(in_turn[0]["switches"])
-    each = [fmean(one["switches"][name] for one in in_turn) for name in names]
-    with panels(1, width=4.4, height=2.8) as (sheet, axes):
-        ax = axes[0][0]
-        ax.plot(names, list(accumulate(each)), marker="s", color="#4d4d4d", label="cumulative")
-        ax.plot(names, each, marker="o", color="#0072B2", label="per switch")
-        ax.axhline(fmean(one["seconds"] for one in at_once), color="#D55E00", linestyle="--", label="all in parallel")
-        ax.tick_params(axis="x", labelrotation=90)
-        ax.set_ylim(bottom=0)
-        ax.set_ylabel("setting gates")
-        label_with(ax.yaxis, quantity.FORMATS["s"])
-        legend(sheet, ax)
-        return save(sheet, out / "gates", formats)
+    switches = list(in_turn[0]["switches"])
+    each = [fmean(one["switches"][name] for one in in_turn) for name in switches]
+    parallel = fmean(one["seconds"] for one in at_once)
+    values = {"cumulative": list(accumulate(each)), "per switch": each, "all in parallel": [parallel] * len(each)}
+    rows = [
+        {"scheme": name, "x": switch, "mean": value}
+        for name, found in values.items()
+        for switch, value in zip(switches, found, strict=True)
+    ]
+    x, y = names_of("x", axis={"labelAngle": -90, "grid": False}), axis("mean", "setting gates", "s", domainMin=0)
+    spec = beside(panel("gates", means(list(values), x, y)))
+    return write(spec, {"gates": rows}, styles(values), out / "gates", formats)
 
 
-def _lines(ax: Any, runs: Sequence[Measured], what: str, sizes: Sequence[int], peers: Sequence[str]) -> None:
-    """One line per peer: the mean over rounds with its interval, by packet size."""
-    chosen = styles(PEERS)
+def _looks() -> dict[str, Style]:
+    """The styles of peers by their labels."""
+    return {LABELS[peer]: look for peer, look in styles(PEERS).items()}
+
+
+def _lines(runs: Sequence[Measured], what: str, sizes: Sequence[int], peers: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of each peer: the mean over rounds with its interval, by packet size."""
+    rows = []
     for peer in peers:
-        style = chosen[peer]
         found = [(size, estimate(by_round(runs, peer, what, size).values(), AS_PAPER)) for size in sizes]
-        intervals(ax, found, style.color, style.marker, LABELS[peer])
+        rows += estimates(found, scheme=LABELS[peer])
+    return rows

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from ... import quantity
-from ...figures.style import intervals, label_with, legend, panels, save
-from ...palette import styles
+from ...figures.layers import (
+    Layers,
+    Spec,
+    axis,
+    bars,
+    beside,
+    crossed,
+    estimates,
+    faceted,
+    guide,
+    lines,
+    means,
+    names_of,
+    of_scheme,
+    panel,
+)
+from ...figures.paper import write
+from ...palette import Style, styles
 from ...statistics import Estimate, estimate
 from . import equations, measures, recovery
 from .scenarios import DISTRIBUTIONS, LOADS, MAIN, PAPER_SCHEMES, SCHEMES
@@ -34,226 +52,206 @@ def draw(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
     def gain(column: str, part: str = MAIN) -> Value:
         return lambda s, k, scheme, load: measures.improvement(tables, part, s, load, k, scheme=scheme, column=column)
 
+    def by_tcp(sizes: str, klass: str, name: str, load: float) -> Estimate | None:
+        scheme, tcp = name.split(", ")
+        return estimate(measures.values(tables, TCPS[tcp], sizes, scheme, load, klass, "throughput_bps").values())
+
     rivals = [scheme for scheme in SCHEMES if scheme != "ecmp"]
-    throughput, share = quantity.FORMATS["bps"], quantity.FORMATS["share"]
-    files = _sizes(tables, out, formats)
-    files += _bars(7, SCHEMES, mean("throughput_bps"), "mean throughput", throughput, out, formats, LOADS[:3])
-    files += _bars(8, rivals, gain("throughput_bps"), "throughput relative to ECMP", share, out, formats)
-    files += _bars(9, SCHEMES, mean("fct_s"), "mean FCT", quantity.FORMATS["s"], out, formats, LOADS[:3])
-    files += _bars(10, rivals, gain("fct_s"), "FCT relative to ECMP", share, out, formats)
-    files += _over_time(11, tables, MAIN, out, formats)
-    files += _over_time(12, tables, "10mbps", out, formats)
-    files += _both_tcps(tables, out, formats)
-    files += _rates(tables, out, formats)
-    layered = mean("throughput_bps", "three-layer")
-    files += _bars(15, PAPER_SCHEMES, layered, "mean throughput", throughput, out, formats)
-    files += _of_runs(16, tables, "flow_entries", "flow entries per switch", out, formats)
-    files += _recovery(tables, out, formats)
-    return files + _of_runs(
-        17, tables, "exploration_ratio", "exploration-to-data ratio at a leaf", out, formats, _equation
-    )
+    both = [f"{scheme}, {tcp}" for scheme in PAPER_SCHEMES for tcp in TCPS]
+    sheets = [
+        _sizes(tables),
+        _bars("figure-7", SCHEMES, mean("throughput_bps"), "mean throughput", "bps", LOADS[:3]),
+        _bars("figure-8", rivals, gain("throughput_bps"), "throughput relative to ECMP", "share"),
+        _bars("figure-9", SCHEMES, mean("fct_s"), "mean FCT", "s", LOADS[:3]),
+        _bars("figure-10", rivals, gain("fct_s"), "FCT relative to ECMP", "share"),
+        _over_time("figure-11", tables, MAIN),
+        _over_time("figure-12", tables, "10mbps"),
+        _bars("figure-13", both, by_tcp, "mean throughput at 10 Mbps", "bps", LOADS[:3]),
+        _rates(tables),
+        _bars("figure-15", PAPER_SCHEMES, mean("throughput_bps", "three-layer"), "mean throughput", "bps"),
+        _of_runs("figure-16", tables, "flow_entries", "flow entries per switch"),
+        _recovery(tables),
+        _of_runs("figure-17", tables, "exploration_ratio", "exploration-to-data ratio at a leaf", equation=True),
+    ]
+    return [file for sheet in sheets for file in write(sheet.spec, sheet.rows, sheet.looks, out / sheet.name, formats)]
 
 
-def _sizes(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
+@dataclass(frozen=True)
+class _Sheet:
+    """A figure: its file, specification, data, and the styles of its legend."""
+
+    name: str
+    spec: Spec
+    rows: Mapping[str, list[dict[str, Any]]]
+    looks: Mapping[str, Style]
+
+
+def _sizes(tables: Tables) -> _Sheet:
     """Figure 6: the sizes of generated flows with the classes' borders, and each class's share of flows and bytes."""
-    with panels(2, width=3.3, height=2.4) as (sheet, axes):
-        left, right = axes[0]
-        shades = styles(DISTRIBUTIONS)
-        for at, (sizes, style) in enumerate(shades.items()):
-            rows = {row["class"]: row for row in tables.sizes.filter(pl.col("sizes") == sizes).iter_rows(named=True)}
-            known = [rows[klass] for klass in reversed(CLASSES) if klass in rows]
-            totals = {key: sum(row[key] for row in known) or 1 for key in ("flows", "bytes")}
-            x, y, below = [], [], 0.0
-            for row in known:
-                share = row["flows"] / totals["flows"]
-                x += row["points"]
-                y += [below + share * at / (len(row["points"]) - 1) for at in range(len(row["points"]))]
-                below += share
-            left.plot(x, y, color=style.color, label=sizes)
-            for k, key in enumerate(("flows", "bytes")):
-                bottom = 0.0
-                for klass, hatch in zip(CLASSES, ("", "///", "..."), strict=True):
-                    share = rows[klass][key] / totals[key] if klass in rows else 0.0
-                    bar = right.bar(2.5 * k + at, share, 0.9, bottom, color=style.color, hatch=hatch, edgecolor="white")
-                    right.bar_label(
-                        bar, [klass if share > 0.04 else ""], label_type="center", color="white", fontsize=6
-                    )
-                    bottom += share
-        for border in (10e3, 10e6):
-            left.axvline(border, color="#66727e", linestyle="--", linewidth=0.7)
-        left.set_xscale("log")
-        label_with(left.xaxis, quantity.FORMATS["bytes"])
-        left.set_xlabel("flow size")
-        left.set_ylabel("share of flows, at most this size")
-        right.set_xticks([0.5, 3.0], ["flows", "bytes"])
-        right.set_ylabel("share by class")
-        right.grid(axis="x", visible=False)
-        legend(sheet, left)
-        return save(sheet, out / "figure-6", formats)
+    points, shares = [], []
+    for sizes in DISTRIBUTIONS:
+        found = {row["class"]: row for row in tables.sizes.filter(pl.col("sizes") == sizes).iter_rows(named=True)}
+        known = [found[klass] for klass in reversed(CLASSES) if klass in found]
+        totals = {key: sum(row[key] for row in known) or 1 for key in ("flows", "bytes")}
+        below = 0.0
+        for row in known:
+            share, last = row["flows"] / totals["flows"], len(row["points"]) - 1
+            points += [
+                {"scheme": sizes, "x": size, "mean": below + share * at / last} for at, size in enumerate(row["points"])
+            ]
+            below += share
+            shares += [
+                {"scheme": sizes, "of": key, "class": row["class"], "mean": row[key] / totals[key]} for key in totals
+            ]
+    borders = [guide("x", border, strokeDash=[5, 3]) for border in (10e3, 10e6)]
+    x = axis("x", "flow size", "bytes", log="concat_0_x", digits="1")
+    curve = lines(DISTRIBUTIONS, x, axis("mean", "share of flows, at most this size", "share"))
+    y = axis("mean", "share by class", "share") | {"stack": "zero"}
+    place = {
+        "x": names_of("of", axis={"labelAngle": 0, "grid": False}),
+        "xOffset": {"field": "scheme", "type": "nominal", "sort": list(DISTRIBUTIONS)},
+        "y": y,
+        "order": {"field": "rank", "type": "quantitative"},
+    }
+    klass = {"field": "class", "type": "nominal"}
+    rank = {"calculate": f"indexof({json.dumps(CLASSES)}, datum.class)", "as": "rank"}
+    stacked: Layers = [
+        {
+            "transform": [rank],
+            "mark": {"type": "bar", "stroke": "white"},
+            "encoding": place | of_scheme(DISTRIBUTIONS, "color"),
+        },
+        {
+            "transform": [rank, {"filter": "datum.mean > 0.04"}],
+            "mark": {"type": "text", "color": "white", "fontSize": 8},
+            "encoding": place | {"y": y | {"bandPosition": 0.5}, "detail": klass, "text": klass},
+        },
+    ]
+    spec = beside(panel("sizes", [*borders, curve]), panel("shares", stacked))
+    return _Sheet("figure-6", spec, {"sizes": points, "shares": shares}, styles(DISTRIBUTIONS))
 
 
-def _both_tcps(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
-    """Figure 13: mean throughput at 10 Mbps with ns-3's and with Linux's TCP, both simulated."""
-    names = [f"{scheme}, {tcp}" for scheme in PAPER_SCHEMES for tcp in TCPS]
-
-    def bars(ax: Any, sizes: str, klass: str) -> None:
-        def value(name: str, load: float) -> Estimate | None:
-            scheme, tcp = name.split(", ")
-            found = measures.values(tables, TCPS[tcp], sizes, scheme, load, klass, "throughput_bps")
-            return estimate(found.values())
-
-        _group(ax, names, LOADS[:3], value)
-        label_with(ax.yaxis, quantity.FORMATS["bps"])
-
-    return _grid(13, "mean throughput", bars, out, formats, across="offered load", more=", 10 Mbps")
-
-
-def _recovery(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
+def _recovery(tables: Tables) -> _Sheet:
     """Frames lost to a failed link, and the time until the last of them, by hops between the failure and the source."""
-    with panels(2, width=3.3, height=2.4) as (sheet, axes):
-        for ax, column, label in zip(
-            axes[0], ("losing_s", "lost"), ("last frame lost after", "frames lost"), strict=True
-        ):
-            for scheme, style in styles(recovery.SCHEMES).items():
-                found = recovery.of_scheme(tables.recovery, scheme, column)
-                ax.plot(list(found), list(found.values()), color=style.color, marker=style.marker, label=scheme)
-            ax.set_yscale("log")
-            ax.set_xlabel("hops from the source's edge")
-            ax.set_ylabel(label)
-        label_with(axes[0][0].yaxis, quantity.FORMATS["s"])
-        label_with(axes[0][1].yaxis, lambda value: f"{value:g}")
-        legend(sheet, axes[0][0])
-        return save(sheet, out / "recovery", formats)
+    x = axis("x", "hops from the source's edge", "number", zero=False, padding=10, tickMinStep=1)
+    panels, rows = [], {}
+    for at, (column, label, kind) in enumerate(
+        (("losing_s", "last frame lost after", "s"), ("lost", "frames lost", "number"))
+    ):
+        y = axis("mean", label, kind, log=f"concat_{at}_y")
+        panels.append(panel(column, means(recovery.SCHEMES, x, y)))
+        rows[column] = [
+            {"scheme": scheme, "x": hops, "mean": value}
+            for scheme in recovery.SCHEMES
+            for hops, value in recovery.of_scheme(tables.recovery, scheme, column).items()
+        ]
+    return _Sheet("recovery", beside(*panels), rows, styles(recovery.SCHEMES))
 
 
-def _grid(
-    number: int,
-    label: str,
-    draw_in: Callable[[Any, str, str], None],
-    out: Path,
-    formats: Sequence[str],
-    *,
-    across: str = "",
-    more: str = "",
-) -> list[Path]:
-    """A figure with a row of panels per class and a column per distribution; `draw_in` draws one of them."""
-    with panels(len(DISTRIBUTIONS), len(CLASSES), width=3.3, height=1.75) as (sheet, axes):
-        for row, klass in zip(axes, CLASSES, strict=True):
-            for ax, sizes in zip(row, DISTRIBUTIONS, strict=True):
-                draw_in(ax, sizes, klass)
-            row[0].set_ylabel(f"{klass}\n{label}")
-        for first, last, sizes in zip(axes[0], axes[-1], DISTRIBUTIONS, strict=True):
-            first.set_title(f"{sizes}{more}")
-            last.set_xlabel(across)
-        legend(sheet, axes[0][0])
-        return save(sheet, out / f"figure-{number}", formats)
+def _grid(layers: Layers) -> Spec:
+    """A row of panels per class, a column per distribution."""
+    return crossed("rows", CLASSES, DISTRIBUTIONS, layers, height=115)
 
 
 def _bars(
-    number: int,
-    schemes: Sequence[str],
-    value: Value,
-    label: str,
-    spell: Callable[[float], str],
-    out: Path,
-    formats: Sequence[str],
-    loads: Sequence[float] = LOADS,
-) -> list[Path]:
+    name: str, schemes: Sequence[str], value: Value, label: str, kind: str, loads: Sequence[float] = LOADS
+) -> _Sheet:
     """Grouped bars over the load."""
-
-    def bars(ax: Any, sizes: str, klass: str) -> None:
-        _group(ax, schemes, loads, lambda scheme, load: value(sizes, klass, scheme, load))
-        label_with(ax.yaxis, spell)
-
-    return _grid(number, label, bars, out, formats, across="offered load")
-
-
-def _group(
-    ax: Any, schemes: Sequence[str], loads: Sequence[float], value: Callable[[str, float], Estimate | None]
-) -> None:
-    """Bars of all schemes at each load with a value, with 95 % intervals."""
-    shown = [load for load in loads if any(value(scheme, load) for scheme in schemes)]
-    width = 0.8 / len(schemes)
-    for at, (scheme, style) in enumerate(styles(schemes).items()):
-        found = [(place, value(scheme, load)) for place, load in enumerate(shown)]
-        known = [(place, one) for place, one in found if one is not None]
-        ax.bar(
-            [place + (at - (len(schemes) - 1) / 2) * width for place, _ in known],
-            [one.mean for _, one in known],
-            width,
-            yerr=[one.half or 0.0 for _, one in known],
-            color=style.color,
-            label=scheme,
-            error_kw={"elinewidth": 0.8, "capsize": 1.5, "ecolor": "#333"},
-        )
-    ax.set_xticks(range(len(shown)), [f"{100 * load:.0f} %" for load in shown])
-    ax.axhline(0, color="#66727e", linewidth=0.7)
-    ax.grid(axis="x", visible=False)
+    rows = [
+        row
+        for klass in CLASSES
+        for sizes in DISTRIBUTIONS
+        for scheme in schemes
+        for row in _by_load(partial(value, sizes, klass, scheme), loads, scheme, sizes, klass)
+    ]
+    return _Sheet(name, _grid(_groups(schemes, axis("mean", label, kind))), {"rows": rows}, styles(schemes))
 
 
-def _over_time(number: int, tables: Tables, part: str, out: Path, formats: Sequence[str]) -> list[Path]:
-    with panels(len(DISTRIBUTIONS), width=3.3, height=2.4, share_y=True) as (sheet, axes):
-        for ax, sizes in zip(axes[0], DISTRIBUTIONS, strict=True):
-            for scheme, style in styles(PAPER_SCHEMES).items():
-                points = measures.evolution(tables.time, part, sizes, scheme)
-                ax.plot([t for t, _ in points], [v for _, v in points], color=style.color, label=scheme)
-            ax.set_title(f"{sizes}, {RATES[part][0]}, 40 %")
-            ax.set_xlabel("start time of elephants, at or after (s)")
-        axes[0][0].set_ylim(bottom=0)
-        axes[0][0].set_ylabel("mean throughput")
-        label_with(axes[0][0].yaxis, quantity.FORMATS["bps"])
-        legend(sheet, axes[0][0])
-        return save(sheet, out / f"figure-{number}", formats)
+def _groups(schemes: Sequence[str], y: Spec) -> Layers:
+    """Bars of all schemes at each load, with 95 % intervals."""
+    return bars(schemes, names_of("x", "offered load", axis={"labelAngle": 0, "grid": False}), y)
 
 
-def _rates(tables: Tables, out: Path, formats: Sequence[str]) -> list[Path]:
+def _by_load(
+    value: Callable[[float], Estimate | None], loads: Sequence[float], scheme: str, sizes: str, klass: str = ""
+) -> list[dict[str, Any]]:
+    """The rows of a scheme in a panel."""
+    found = ((f"{100 * load:.0f} %", value(load)) for load in loads)
+    return estimates(found, scheme=scheme, column=sizes, row=klass)
+
+
+def _over_time(name: str, tables: Tables, part: str) -> _Sheet:
+    titles = {sizes: f"{sizes}, {RATES[part][0]}, 40 %" for sizes in DISTRIBUTIONS}
+    rows = [
+        {"scheme": scheme, "panel": title, "x": start, "mean": value}
+        for sizes, title in titles.items()
+        for scheme in PAPER_SCHEMES
+        for start, value in measures.evolution(tables.time, part, sizes, scheme)
+    ]
+    x = axis("x", "start time of elephants, at or after (s)", "number")
+    layers = [lines(PAPER_SCHEMES, x, axis("mean", "mean throughput", "bps"))]
+    spec = faceted("rows", "panel", list(titles.values()), layers, share_y=True)
+    return _Sheet(name, spec, {"rows": rows}, styles(PAPER_SCHEMES))
+
+
+def _rates(tables: Tables) -> _Sheet:
     """Figure 14: throughput as a share of the link's rate, so that perfect scaling is a flat line."""
 
-    def shares(ax: Any, sizes: str, klass: str) -> None:
-        for scheme, style in styles(PAPER_SCHEMES).items():
-            rates = [
-                measures.values(tables, part, sizes, scheme, 0.4, klass, "throughput_bps").values() for part in RATES
-            ]
-            found = [estimate(v / bps for v in each) for each, (_, bps) in zip(rates, RATES.values(), strict=True)]
-            intervals(ax, enumerate(found), style.color, style.marker, scheme)
-        ax.set_xticks(range(len(RATES)), [label for label, _ in RATES.values()])
-        ax.set_ylim(bottom=0)
-        label_with(ax.yaxis, quantity.FORMATS["share"])
+    def share(sizes: str, klass: str, scheme: str, part: str) -> Estimate | None:
+        found = measures.values(tables, part, sizes, scheme, 0.4, klass, "throughput_bps").values()
+        return estimate(value / RATES[part][1] for value in found)
 
-    return _grid(14, "share of the link", shares, out, formats, more=", 40 %")
-
-
-def _of_runs(
-    number: int,
-    tables: Tables,
-    column: str,
-    label: str,
-    out: Path,
-    formats: Sequence[str],
-    beside: Callable[[Any, str], None] | None = None,
-) -> list[Path]:
-    """Bars of a column of the table of runs, one panel per distribution; `beside` draws more into it."""
-    with panels(len(DISTRIBUTIONS), width=3.3, height=2.4) as (sheet, axes):
-        for ax, sizes in zip(axes[0], DISTRIBUTIONS, strict=True):
-
-            def value(scheme: str, load: float, sizes: str = sizes) -> Estimate | None:
-                return estimate(measures.runs(tables, MAIN, sizes, scheme, load, column).values())
-
-            _group(ax, ("tfe", "tcp_path"), LOADS, value)
-            if beside is not None:
-                beside(ax, sizes)
-            ax.set_title(sizes)
-            ax.set_xlabel("offered load")
-        axes[0][0].set_ylabel(label)
-        legend(sheet, axes[0][0])
-        return save(sheet, out / f"figure-{number}", formats)
+    rows = [
+        row
+        for klass in CLASSES
+        for sizes in DISTRIBUTIONS
+        for scheme in PAPER_SCHEMES
+        for row in estimates(
+            ((label, share(sizes, klass, scheme, part)) for part, (label, _) in RATES.items()),
+            scheme=scheme,
+            column=sizes,
+            row=klass,
+        )
+    ]
+    x = names_of("x", axis={"labelAngle": 0, "grid": False})
+    layers = means(PAPER_SCHEMES, x, axis("mean", "share of the link, load 40 %", "share", domainMin=0))
+    return _Sheet("figure-14", _grid(layers), {"rows": rows}, styles(PAPER_SCHEMES))
 
 
-def _equation(ax: Any, sizes: str) -> None:
-    """The ratios that equation (3) gives, on a logarithmic axis."""
-    whole = equations.ratio(4, 4, equations.REQUEST_BYTES, equations.MEAN_FLOW_BYTES[sizes])
-    for share, label in ((whole, "equation (3)"), (equations.ELEPHANT_SHARE * whole, "5 % of it")):
-        ax.axhline(share, color="#a11d28", linestyle="--", linewidth=0.9, label=label)
-    ax.set_yscale("log")
-    ax.set_ylim(1e-6, 2e-3)
-    label_with(ax.yaxis, lambda value: f"{100 * value:g} %")
+def _of_runs(name: str, tables: Tables, column: str, label: str, *, equation: bool = False) -> _Sheet:
+    """Bars of a column of the table of runs, one panel per distribution; with `equation`, what equation (3) gives."""
+    schemes = ("tfe", "tcp_path")
+
+    def value(sizes: str, scheme: str, load: float) -> Estimate | None:
+        return estimate(measures.runs(tables, MAIN, sizes, scheme, load, column).values())
+
+    rows = [
+        row
+        for sizes in DISTRIBUTIONS
+        for scheme in schemes
+        for row in _by_load(partial(value, sizes, scheme), LOADS, scheme, sizes)
+    ]
+    looks = styles(schemes)
+    if not equation:
+        spec = faceted("rows", "column", DISTRIBUTIONS, _groups(schemes, axis("mean", label, "number")))
+        return _Sheet(name, spec, {"rows": rows}, looks)
+    y = axis("mean", label, "share", log="child_y", digits="1", domain=[1e-6, 2e-3])
+    found = _groups(schemes, y)
+    found[0]["encoding"]["y2"] = {"datum": 1e-6}
+    for sizes in DISTRIBUTIONS:
+        whole = equations.ratio(4, 4, equations.REQUEST_BYTES, equations.MEAN_FLOW_BYTES[sizes])
+        given = {"equation (3)": whole, "5 % of it": equations.ELEPHANT_SHARE * whole}
+        rows += [{"column": sizes, "given": given_name, "value": share} for given_name, share in given.items()]
+    scale = {"domain": ["equation (3)", "5 % of it"], "range": [[1, 0], [5, 3]]}
+    found.append(
+        {
+            "transform": [{"filter": "isValid(datum.given)"}],
+            "mark": {"type": "rule", "color": "#a11d28"},
+            "encoding": {
+                "y": y | {"field": "value"},
+                "strokeDash": {"field": "given", "type": "nominal", "title": None, "scale": scale},
+            },
+        }
+    )
+    found[0]["transform"] = [{"filter": "isValid(datum.mean)"}]
+    return _Sheet(name, faceted("rows", "column", DISTRIBUTIONS, found), {"rows": rows}, looks)

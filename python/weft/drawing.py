@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .. import quantity
-from ..graph import Graph, Link, Node, tier_name
-from ..palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
+from . import quantity
+from .graph import Graph, Link, Node, tier_name
 from .markup import escape
+from .palette import DIFFERENCE, DIFFERENCE_DARK, UTILISATION, UTILISATION_DARK
 
 STEPS = 20
 """Steps of the colour scale from idle to full."""
@@ -24,6 +24,7 @@ HOSTS_DRAWN = 160
 DENSE = 1000
 """With more links than this, idle links are drawn faintly so as not to hide busy ones."""
 _MARGIN_X, _MARGIN_Y, _ROW = 46, 34, 118
+_THICK, _NAMELESS = 2.0, ".fabric text{display:none}.fabric .switch{fill:#4b5763}"
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ def step(utilisation: float) -> int:
     return round(min(max(utilisation, 0.0), 1.0) * STEPS)
 
 
-def style_sheet() -> str:
-    """CSS for the classes that drawings use."""
+def style_sheet(thick: float = 1.0) -> str:
+    """CSS for the classes that drawings use; lines are `thick` times as wide."""
     rules = [
         ".fabric{display:block;width:100%;height:auto;font:11px system-ui,sans-serif}",
         ".fabric .l{fill:none;stroke-linecap:round;stroke:#b9c3cc;stroke-width:1.2}",
@@ -51,7 +52,7 @@ def style_sheet() -> str:
     ]
     for i in range(STEPS + 1):
         rules.append(f".fabric.dense .u{i}{{stroke-opacity:{0.1 + 0.9 * (i / STEPS) ** 0.5:.2f}}}")
-        rules.append(f".fabric .u{i}{{stroke:{shade(i / STEPS)};stroke-width:{1.2 + 2.8 * i / STEPS:.2f}}}")
+        rules.append(f".fabric .u{i}{{stroke:{shade(i / STEPS)};stroke-width:{thick * (1.2 + 2.8 * i / STEPS):.2f}}}")
     return "\n".join(rules)
 
 
@@ -96,12 +97,13 @@ def drawn_links(fabric: Graph) -> list[int]:
     return [i for i, link in enumerate(fabric.links) if link.source in switches and link.target in switches]
 
 
-def draw(fabric: Graph, utilisation: Sequence[float | None] | None = None) -> str:
+def draw(fabric: Graph, utilisation: Sequence[float | None] | None = None, *, small: bool = False) -> str:
     """The drawing as one SVG element with its own style sheet.
 
     Args:
         fabric: The fabric; nodes are placed by their coordinates, higher tiers on top.
         utilisation: Used share of each link's rate, in the order of `fabric.links`; None to draw all links alike.
+        small: For a drawing a third as wide: thicker lines, and no names.
     """
     nodes = fabric.nodes if draws_hosts(fabric) else fabric.switches
     places, height = _places(fabric, nodes)
@@ -109,7 +111,7 @@ def draw(fabric: Graph, utilisation: Sequence[float | None] | None = None) -> st
     parts = [
         f'<svg class="{kind}" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
         f'aria-label="{escape(fabric.name)}">',
-        f"<style>{style_sheet()}</style>",
+        f"<style>{style_sheet(_THICK) + _NAMELESS if small else style_sheet()}</style>",
         *_tier_labels(nodes, places),
         '<g class="links">',
     ]

@@ -14,7 +14,7 @@ import re
 import zlib
 from typing import Any
 
-from ..labels import visible
+from .labels import visible
 
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 _ENDS = re.compile("<(/?script|!--)", re.IGNORECASE)

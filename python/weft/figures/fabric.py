@@ -1,0 +1,33 @@
+"""The fabric with its link utilisation, one drawing for each scheme: the page's drawing, in files."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from .. import drawing, extracts
+from ..content import Content
+from . import paper
+
+
+def draw(content: Content, point: str, *, width: float | None = None) -> str:
+    """The drawings of all schemes at a point as one SVG, with their colour scale."""
+    use = extracts.link_use(content.results).filter(pl.col("point") == point)
+    panels = {}
+    for scheme, name in content.labels(point).items():
+        part = use.filter(pl.col("scheme") == scheme)
+        share = {(a, b): used for a, b, used in part.select("from", "to", "utilisation").iter_rows()}
+        panels[name] = drawing.draw(
+            content.fabric, [share.get((link.source, link.target)) or 0.0 for link in content.fabric.links], small=True
+        )
+    return paper.side_by_side(panels, _SCALE, width=width)
+
+
+_STOPS = "".join(f'<stop offset="{at / 10}" stop-color="{drawing.shade(at / 10)}"/>' for at in range(11))
+_TICKS = "".join(
+    f'<text x="{20 + 4.4 * at}" y="33" font-size="9" text-anchor="middle">{at} %</text>' for at in range(0, 101, 20)
+)
+_SCALE = (
+    f'<defs><linearGradient id="scale">{_STOPS}</linearGradient></defs>'
+    '<text x="240" y="10" font-size="10" text-anchor="middle">link utilisation in the measurement window</text>'
+    f'<rect x="20" y="14" width="440" height="8" fill="url(#scale)"/>{_TICKS}'
+)

@@ -1,0 +1,28 @@
+"""Utilisation and queue of one link over time. Only on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .layers import Spec, axis, beside, lines, panel, span, tips, told
+
+
+def spec(schemes: Sequence[str]) -> Spec:
+    """A panel for each quantity; the data sets are `link`, and `now` with the chosen time, if there is one."""
+    x = axis("time_s", "time in the run", "s", grid=False)
+    now = {
+        "data": {"name": "now"},
+        "mark": {"type": "rule", "style": "guide", "strokeDash": [1, 0], "opacity": {"expr": "datum.chosen"}},
+        "encoding": {"x": {"field": "time_s", "type": "quantitative"}},
+    }
+    panels = []
+    for title, field, kind in (("utilisation", "share", "share"), ("queue", "bytes", "bytes")):
+        y = axis(field, None, kind)
+        texts = {
+            "scheme": "datum.scheme",
+            "time in the run": told("s", "time_s"),
+            f"{title}, mean over seeds": told(kind, field),
+            "95 % interval": span(kind, f"{field}_low", f"{field}_high"),
+        }
+        panels.append(panel("link", [now, lines(schemes, x, y, strokeWidth=1.5), tips(x, y, texts)], title))
+    return beside(*panels, height=130)

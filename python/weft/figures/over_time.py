@@ -1,0 +1,51 @@
+"""Delivered data over time, one panel for each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import extracts
+from .figure import ALL, NO_FLOW, UNTIL, Drawn, Figure, Toggle
+from .layers import Layers, Spec, axis, faceted, lines, span, tips, told
+
+
+def ends(field: str) -> Layers:
+    """Transforms from the mean in a field and the half-width of its interval to the interval's ends."""
+    found = {"low": f"max(datum.{field} - datum.half, 0)", "high": f"datum.{field} + datum.half"}
+    return [{"calculate": f"isValid(datum.half) ? {text} : null", "as": name} for name, text in found.items()]
+
+
+def series(names: Sequence[str], x: Spec, y: Spec, field: str, kind: str, title: str) -> Layers:
+    """A line over time for each scheme, with the mean and its interval as tooltips."""
+    texts = {
+        "scheme": "datum.scheme",
+        "time in the run": told("s", "time_s"),
+        f"{title}, mean over seeds": told(kind, field),
+        "95 % interval": span(kind),
+    }
+    return [lines(names, x, y, strokeWidth=1.5), tips(x, y, texts, *ends(field))]
+
+
+def _spec(drawn: Drawn) -> Spec:
+    log, classes = "over-time-y" in drawn.on, drawn.content.classes
+    x = axis("time_s", "time in the run", "s", ticks=4, grid=False)
+    y = axis("bps", "delivered", "bps", log="child_y" if log else "")
+    order = [*classes, ALL] if len(classes) > 1 else classes
+    spec = faceted("delivered", "class", order, series(drawn.names, x, y, "bps", "bps", "delivered"))
+    spec["transform"] = [{"filter": "datum.bps > 0"}] if log else []
+    return spec
+
+
+FIGURE = Figure(
+    "over-time",
+    "Throughput over time",
+    lambda _: (
+        "Bytes delivered to the receiving applications, summed over the flows of a class, averaged over seeds. " + UNTIL
+    ),
+    {"delivered": lambda content: extracts.throughput_over_time(content.results)},
+    {"time_s": "s", "bps": "bps", "half": "bps"},
+    _spec,
+    lambda _: NO_FLOW,
+    file="throughput-time",
+    toggles=(Toggle("over-time-y", "log axis"),),
+)

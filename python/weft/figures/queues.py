@@ -1,0 +1,47 @@
+"""Queues: the fullest one over time, next to the distribution of occupancy."""
+
+from __future__ import annotations
+
+from .. import extracts
+from .figure import UNTIL, Drawn, Figure, Toggle
+from .layers import Spec, axis, beside, lines, panel, tips, told
+from .over_time import series
+
+
+def _spec(drawn: Drawn) -> Spec:
+    log_x, log_y = "queues-x" in drawn.on, "queues-y" in drawn.on
+    time = axis("time_s", "time in the run", "s", ticks=5, grid=False)
+    fullest = axis("bytes", "queued bytes", "bytes", log="concat_0_y" if log_x else "")
+    size = axis("bytes", "queued bytes (at least)", "bytes", log="concat_1_x" if log_x else "", grid=False, nice=False)
+    share = axis("share", "share of samples", "share", log="concat_1_y" if log_y else "", digits="1")
+    texts = {
+        "scheme": "datum.scheme",
+        "queued bytes": told("bytes", "bytes"),
+        "share of samples": told("share", "share"),
+    }
+    names = list(drawn.names)
+    left = panel("largest", series(names, time, fullest, "bytes", "bytes", "queued bytes"), "fullest port over time")
+    steps = lines(names, size, share, interpolate="step-before")
+    right = panel("exceedance", [steps, tips(size, share, texts)], "queue length, all ports")
+    left["transform"] = [{"filter": "datum.bytes > 0"}] if log_x else []
+    right["transform"] = [{"filter": "datum.bytes > 0 && datum.share > 0"}]
+    return beside(left, right)
+
+
+FIGURE = Figure(
+    "queues",
+    "Queues",
+    lambda _: (
+        f"Left: the fullest queue in the fabric, averaged over seeds. {UNTIL} Right: complementary CDF of queue "
+        "occupancy (all switch ports, samples in the measurement window); lower and further left is better."
+    ),
+    {
+        "largest": lambda content: extracts.largest_queue(content.results),
+        "exceedance": lambda content: extracts.queue_exceedance(content.results),
+    },
+    {"time_s": "s", "bytes": "bytes", "half": "bytes", "share": "share"},
+    _spec,
+    lambda _: "<p>All sampled queues were empty, or the fabric is too large to sample its links.</p>",
+    file="queues",
+    toggles=(Toggle("queues-x", "log bytes"), Toggle("queues-y", "log share", pressed=True)),
+)

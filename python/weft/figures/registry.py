@@ -1,0 +1,15 @@
+"""All figures of a comparison; a new one is a file with a `FIGURE` and a line here."""
+
+from __future__ import annotations
+
+from . import by_class, curves, over_time, queues
+from .figure import Figure
+
+FIGURES: tuple[Figure, ...] = (
+    by_class.COMPLETION,
+    by_class.THROUGHPUT,
+    curves.FIGURE,
+    over_time.FIGURE,
+    queues.FIGURE,
+)
+"""In the order of the page."""
