@@ -280,7 +280,7 @@ def test_every_part_of_the_study_runs(tmp_path, monkeypatch):
     monkeypatch.setitem(scenarios.EXTENTS, Size.quick, scenarios.Extent(1, 0.02, 1, 0.02, (0.4,), (4,)))
     short = [dataclasses.replace(setup, seconds=0.02) for setup in scenarios.setups(Size.quick)]
     monkeypatch.setattr(scenarios, "setups", lambda size: short)
-    outcome = TcpPath().run(tmp_path / "study", Size.quick, jobs=2)
+    outcome = TcpPath().run(tmp_path / "study", Size.quick, Means(jobs=2))
     assert [r.id for r in outcome.rows] == ROWS
     assert "would take about" in outcome.remarks[0]
 

@@ -70,13 +70,20 @@ impl PathReports {
     pub(crate) fn next_to(&mut self, leaf: u16, now: Time) -> (u16, u8) {
         let aging = self.aging;
         let row = &mut self.from[usize::from(leaf) * self.width..][..self.width];
-        let last = usize::from(self.told[usize::from(leaf)]);
-        // In turn, from the one after the last.
-        let in_turn = || (last + 1..self.width).chain(0..self.width.min(last + 1));
-        // An old value must not be told again: the other leaf would take it for a new one.
-        let news = in_turn().find(|place| row[*place].is_news && row[*place].is_recent(aging, now));
-        let any = || in_turn().find(|place| row[*place].is_recent(aging, now));
-        let Some(place) = news.or_else(any) else { return (0, 0) };
+        // In turn, from the one after the last. An old value must not be told again: the other leaf would take it for a
+        // new one.
+        let (mut place, mut known, mut news) = (usize::from(self.told[usize::from(leaf)]), None, None);
+        for _ in 0..row.len() {
+            place = if place + 1 < row.len() { place + 1 } else { 0 };
+            if row[place].is_recent(aging, now) {
+                if row[place].is_news {
+                    news = Some(place);
+                    break;
+                }
+                known = known.or(Some(place));
+            }
+        }
+        let Some(place) = news.or(known) else { return (0, 0) };
         row[place].is_news = false;
         self.told[usize::from(leaf)] = place as u16;
         (place as u16 + 1, row[place].level)
