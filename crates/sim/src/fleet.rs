@@ -6,8 +6,7 @@ use std::sync::Arc;
 use weft_control::{FlowCount, RuleChange};
 use weft_fabric::Fabric;
 use weft_switching::{
-    Action, Actions, Blueprint, Central, Context, DropReason, Forwarding, Header, Kept, Mac, Stream, Switch,
-    TableEntries, stream,
+    Actions, Blueprint, Central, Context, Forwarding, Header, Kept, Mac, Stream, Switch, TableEntries, stream,
 };
 use weft_units::{Duration, NodeId, PortId, Time};
 
@@ -28,25 +27,12 @@ pub trait FleetBuilder {
     fn learnt(&self, fabric: &Fabric, host: NodeId, random: u64) -> Option<Vec<Option<PortId>>>;
 }
 
-/// A decision on a frame, in two registers.
-#[derive(Clone, Copy)]
-pub enum Decision {
-    /// Send it on this link.
-    Send(u32),
-    /// The same with this overlay.
-    SendWith(u32, [u8; 8]),
-    /// Drop it.
-    Drop(DropReason),
-    /// All else: the actions say it.
-    Act,
-}
-
 /// Switches of one scheme, by number. The methods are those of [`Switch`].
 pub trait Fleet: Send {
     /// Whether [`Fleet::decide`] takes the place of [`Fleet::receive`].
     fn decides_ahead(&self) -> bool;
 
-    /// A frame arrives at a switch. The actions go to `out`, unless the decision says all.
+    /// A frame arrives at a switch.
     fn receive(
         &mut self,
         number: usize,
@@ -54,7 +40,7 @@ pub trait Fleet: Send {
         header: &Header,
         net: &Network<'_>,
         out: &mut Actions,
-    ) -> Decision;
+    );
 
     /// The link for a frame, if [`Fleet::decides_ahead`]; `None` if there is no route.
     fn decide(&self, number: usize, header: &Header) -> Option<u32>;
@@ -164,19 +150,9 @@ impl<S: Switch> Fleet for Units<S> {
         header: &Header,
         net: &Network<'_>,
         out: &mut Actions,
-    ) -> Decision {
-        let unit = &mut self.0[number];
-        let first_link = unit.first_link;
-        let (switch, mut context) = unit.parts(net);
+    ) {
+        let (switch, mut context) = self.0[number].parts(net);
         switch.receive(&mut context, ingress, header, out);
-        match out.take_only() {
-            Some(Action::Send(port)) => Decision::Send(first_link + u32::from(port.0)),
-            Some(Action::SendWith(port, overlay)) => {
-                Decision::SendWith(first_link + u32::from(port.0), overlay)
-            }
-            Some(Action::Drop(reason)) => Decision::Drop(reason),
-            _ => Decision::Act,
-        }
     }
 
     fn decide(&self, number: usize, header: &Header) -> Option<u32> {

@@ -13,7 +13,7 @@ use weft_traffic::Flow;
 use weft_units::{Duration, HostId, NodeId, PortId, Time};
 
 use crate::event_queue::Order;
-use crate::fleet::{Decision, Fleet, FleetBuilder};
+use crate::fleet::{Fleet, FleetBuilder};
 use crate::held::Held;
 use crate::journal::{News, Reported};
 use crate::network::Network;
@@ -116,21 +116,24 @@ impl Switches {
             }
             return self.forward(link, packet, net, tracer);
         }
-        let decision = self.fleet.receive(number, ingress, header, net, &mut self.actions);
+        self.fleet.receive(number, ingress, header, net, &mut self.actions);
         if T::TRACES {
             self.trace_kept(number, net.now, tracer);
         }
-        match decision {
-            Decision::Send(link) => {
-                net.send(link, packet, tracer);
-            }
-            Decision::SendWith(link, overlay) => {
+        let Some(action) = self.actions.take_only() else {
+            return self.act(number, ingress, packet, net, tracer);
+        };
+        let site = &self.sites[number];
+        let port = match action {
+            Action::Send(port) => port,
+            Action::SendWith(port, overlay) => {
                 net.packets.get_mut(packet).header.overlay = overlay;
-                net.send(link, packet, tracer);
+                port
             }
-            Decision::Drop(reason) => net.drop(self.sites[number].node, packet, reason, tracer),
-            Decision::Act => self.act(number, ingress, packet, net, tracer),
-        }
+            Action::Drop(reason) => return net.drop(site.node, packet, reason, tracer),
+            _ => unreachable!("more than a send or a drop"),
+        };
+        net.send(site.first_link + u32::from(port.0), packet, tracer);
     }
 
     /// Sends a packet on `link`, and decides for the switch at the far end.
