@@ -22,7 +22,7 @@ STEPS: dict[str, list[str]] = {
     "first build of a plugin": [
         "sh",
         "-c",
-        ".venv/bin/weft new scheme mine && cargo build --release --manifest-path mine/Cargo.toml",
+        ".venv/bin/weft new scheme mine && cd mine && cargo build --release",
     ],
     "first cargo check": CHECK,
     "cargo check after a change in a scheme": CHECK,

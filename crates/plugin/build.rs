@@ -24,7 +24,9 @@ const CRATES: &[&str] = &[
 ];
 
 fn main() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/plugin is in a directory");
+    // Relative to this crate, where cargo starts the program: plugins and Weft have different paths to it, and an absolute
+    // one would compile this crate again for each.
+    let crates = Path::new("..");
     let mut files = Vec::new();
     for name in CRATES {
         let path = crates.join(name).join("src");

@@ -12,11 +12,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from . import _weft
+from . import _weft, plugin_workspace
 from .catalogue import schemes
 from .errors import PluginError
-
-_ROOT = Path(__file__).parent
 
 
 def load_plugin(path: str | Path, *, quiet: bool = True) -> str:
@@ -40,7 +38,7 @@ def load_plugin(path: str | Path, *, quiet: bool = True) -> str:
     try:
         return _weft.load_plugin(str(module))
     except _weft.OtherVersionError as error:
-        again = f"build it again: {_command(module)}; its weft-plugin must be that of {sources()}"
+        again = f"build it again with {plugin_workspace.sources()}: give its crate's directory in place of the module"
         raise PluginError(str(error), again) from error
     except ValueError as error:
         raise PluginError(str(error)) from error
@@ -49,11 +47,14 @@ def load_plugin(path: str | Path, *, quiet: bool = True) -> str:
 def build(crate: Path, *, quiet: bool = True) -> Path:
     """Build a crate with ``cargo build --release``, which prints progress and errors to standard error.
 
+    If its manifest names the workspace ``.weft``, that is written for the sources of this Weft.
+
     Returns:
         The module.
 
     Raises:
         PluginError: The directory is not the crate of a module, or it cannot be built.
+        OutputError: The workspace cannot be written.
     """
     manifest = crate / "Cargo.toml"
     if not manifest.is_file():
@@ -64,9 +65,12 @@ def build(crate: Path, *, quiet: bool = True) -> Path:
             f"{crate} cannot be built: cargo is not installed",
             "install Rust (https://rustup.rs), or give the module that was built elsewhere",
         )
-    command = [cargo, "build", "--release", "--manifest-path", str(manifest)]
-    command += ["--message-format", "json-render-diagnostics", *(["--quiet"] if quiet else [])]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    plugin_workspace.write(crate)
+    command = [cargo, "build", "--release", "--message-format", "json-render-diagnostics"]
+    # Cargo reads .cargo of the directory in which it starts.
+    done = subprocess.run(
+        [*command, *(["--quiet"] if quiet else [])], cwd=crate, stdout=subprocess.PIPE, text=True, check=False
+    )
     if done.returncode != 0:
         raise PluginError(f"{crate} cannot be built: cargo's message is above")
     wanted = manifest.resolve()
@@ -77,18 +81,6 @@ def build(crate: Path, *, quiet: bool = True) -> Path:
         if "cdylib" in message["target"]["crate_types"]:
             return Path(next(name for name in message["filenames"] if Path(name).suffix in {".so", ".dylib", ".dll"}))
     raise PluginError(f"{crate} is not the crate of a plugin", 'its Cargo.toml needs [lib] crate-type = ["cdylib"]')
-
-
-def sources() -> Path:
-    """The directory with the sources of this Weft's crates: the repository, or a part of the installation.
-
-    Raises:
-        PluginError: This installation has none.
-    """
-    for root in (_ROOT.parents[1], _ROOT / "sources"):
-        if (root / "crates" / "plugin" / "Cargo.toml").is_file():
-            return root
-    raise PluginError("this installation of Weft has no sources of its crates", "install Weft from its repository")
 
 
 def built_in() -> set[str]:
@@ -125,4 +117,4 @@ def _command(module: Path) -> str:
     crate = next((parent for parent in module.absolute().parents if (parent / "Cargo.toml").is_file()), None)
     if crate is None or crate == Path.cwd():
         return "cargo build --release"
-    return f"cargo build --release --manifest-path {crate / 'Cargo.toml'}"
+    return f"(cd {crate} && cargo build --release)"

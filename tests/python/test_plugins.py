@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -312,26 +311,80 @@ def test_the_crate_of_a_scheme_names_the_scheme_and_the_sources(tmp_path):
     text = weft("new", "scheme", "dir/mine", cwd=tmp_path)
     crate = tmp_path / "dir" / "mine"
     written = {path.relative_to(crate).as_posix() for path in crate.rglob("*") if path.is_file()}
-    assert written == {".gitignore", "Cargo.lock", "Cargo.toml", "README.md", "compare.toml", "src/lib.rs"}
+    generated = {".cargo/config.toml", ".weft/Cargo.lock", ".weft/Cargo.toml"}
+    assert written == {".gitignore", "Cargo.toml", "README.md", "compare.toml", "src/lib.rs"} | generated
     assert "run dir/mine/compare.toml --plugin dir/mine" in text
-    assert f'path = "{ROOT}/crates/plugin"' in (crate / "Cargo.toml").read_text()
+    assert (crate / ".weft" / "crates").readlink() == ROOT / "crates"
+    assert f'build-dir = "{ROOT}/target"' in (crate / ".cargo" / "config.toml").read_text()
     assert 'name: "mine"' in (crate / "src" / "lib.rs").read_text()
     assert '"scheme.name" = ["ecmp", "spray", "mine"]' in (crate / "compare.toml").read_text()
-    assert not [path for path in written if re.search(r"NAME|SOURCES", (crate / path).read_text())]
+    assert not [path for path in written if "NAME" in (crate / path).read_text()]
+
+
+def cargo(*arguments: str, cwd: Path) -> str:
+    """What cargo prints, with the directories that the repository and plugins have without settings."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("CARGO_")}
+    done = subprocess.run(["cargo", *arguments], cwd=cwd, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def compiled(*arguments: str, cwd: Path) -> set[str]:
+    """The crates that a build compiled; others were there already."""
+    messages = [json.loads(line) for line in cargo(*arguments, "--message-format", "json", cwd=cwd).splitlines()]
+    artifacts = [message for message in messages if message["reason"] == "compiler-artifact"]
+    assert artifacts
+    return {artifact["target"]["name"] for artifact in artifacts if not artifact["fresh"]}
+
+
+def test_a_plugin_needs_no_feature_that_the_extension_has_not(tmp_path):
+    weft("new", "scheme", "mine", cwd=tmp_path)
+    tree = ("tree", "--edges", "normal,build", "--prefix", "none", "--format", "{p} {f}")
+    extension, plugin = (
+        {line.removesuffix(" (*)").replace(f"{tmp_path}/mine/.weft", str(ROOT)) for line in lines.splitlines()}
+        for lines in (cargo(*tree, "--package", "weft-python", cwd=ROOT), cargo(*tree, cwd=tmp_path / "mine"))
+    )
+    assert len(plugin) > 100
+    assert plugin - extension == {f"mine v0.1.0 ({tmp_path}/mine) "}
+
+
+def test_a_plugin_uses_crates_that_the_repository_has_compiled(tmp_path):
+    weft("new", "scheme", "mine", cwd=tmp_path)
+    check = ("check", "--release", "--package", "weft-pcapng", "--package", "weft-wire")
+    compiled(*check, cwd=ROOT)
+    assert compiled(*check, cwd=tmp_path / "mine") == set()
+    assert compiled(*check, cwd=ROOT) == set()
+
+
+def test_the_workspace_of_a_plugin_is_renewed_for_other_sources(tmp_path):
+    weft("new", "scheme", "mine", cwd=tmp_path)
+    crate, wrong = tmp_path / "mine", "/nowhere"
+    files = [".weft/Cargo.toml", ".cargo/config.toml"]
+    written = [(crate / file).read_text() for file in files]
+    (crate / ".weft" / "crates").unlink()
+    (crate / ".weft" / "crates").symlink_to(wrong)
+    for file in (*files, ".weft/Cargo.lock"):
+        (crate / file).write_text(wrong)
+    (crate / "src" / "lib.rs").write_text("fn wrong( {}")
+    assert "cannot be built" in weft("schemes", "./mine", cwd=tmp_path, code=2)
+    assert [(crate / file).read_text() for file in files] == written
+    assert 'name = "weft-sim"' in (crate / ".weft" / "Cargo.lock").read_text()
+    assert (crate / ".weft" / "crates").readlink() == ROOT / "crates"
 
 
 @pytest.mark.long
-def test_a_new_scheme_is_tested_built_and_run(tmp_path, monkeypatch):
-    monkeypatch.setenv("CARGO_TARGET_DIR", str(ROOT / "target" / "plugins"))
+def test_a_new_scheme_is_tested_built_and_run(tmp_path):
     weft("new", "scheme", "mine", cwd=tmp_path)
-    subprocess.run(["cargo", "test", "--quiet"], cwd=tmp_path / "mine", check=True)
+    # What `make build` compiles is what the plugin needs.
+    cargo("rustc", "--release", "--package", "weft-python", "--lib", cwd=ROOT)
+    assert compiled("build", "--release", cwd=tmp_path / "mine") == {"mine"}
+    cargo("test", "--release", cwd=tmp_path / "mine")
     short = ("--set", "run.duration=30 ms", "--set", 'measure.window=["0 s", "30 ms"]', "--seeds", 1)
     arguments = ("run", "mine/compare.toml", "--plugin", "mine", *short)
     assert "3 runs in results/compare" in weft(*arguments, cwd=tmp_path)
     assert "(3 already done)" in weft(*arguments, cwd=tmp_path)
     source = tmp_path / "mine" / "src" / "lib.rs"
     source.write_text(source.read_text().replace("500 us", "400 us"))
-    module = ROOT / "target" / "plugins" / "release" / "libmine.so"
+    module = tmp_path / "mine" / "target" / "release" / "libmine.so"
     assert "is older than its source" in weft("schemes", module, cwd=tmp_path, code=2)
     assert "gap = 400 us" in weft("schemes", "./mine", cwd=tmp_path)
     assert "`plugin mine` has changed" in weft(*arguments, cwd=tmp_path, code=2)

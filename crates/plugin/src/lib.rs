@@ -9,7 +9,6 @@
 //! Weft.
 
 pub mod abi;
-#[cfg(feature = "host")]
 pub mod host;
 mod message;
 #[doc(hidden)]

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from .. import plugins
+from .. import plugin_workspace, plugins
 from ..errors import OutputError
 from ..files import write_text
 from . import shell
@@ -96,16 +96,15 @@ def _write_crate(crate: Path) -> None:
         raise shell.fail(f"Weft has a scheme `{name}`", shell.typed("new", "scheme", crate.with_name(f"my_{name}")))
     if crate.exists():
         raise OutputError(f"{crate} already exists: give another name or remove it")
-    root = plugins.sources()
+    plugin_workspace.sources()  # Refuses before anything is written.
     stored = resources.files("weft").joinpath("starters", _SCHEME)
     files = {}
     for source, target in _CRATE.items():
         text = stored.joinpath(*source.split("/")).read_text(encoding="utf-8")
-        text = text.replace("SOURCES", root.as_posix()).replace("NAME", name).replace('"flowlet"', f'"{name}"')
+        text = text.replace("NAME", name).replace('"flowlet"', f'"{name}"')
         files[crate / target] = text
-    # The versions with which Weft itself was built.
-    files[crate / "Cargo.lock"] = (root / "Cargo.lock").read_text(encoding="utf-8")
     _write(files)
+    plugin_workspace.write(crate)
     shell.say(f"Next: {shell.command_line('run', crate / 'compare.toml', '--plugin', crate)}")
 
 

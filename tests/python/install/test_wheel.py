@@ -79,7 +79,7 @@ def test_sql_and_a_sweep_on_dask_workers_need_only_the_wheel(installed):
 
 
 def test_a_scheme_is_written_with_the_package_s_sources_and_says_that_it_needs_cargo(installed):
-    installed.run(f"{USE}; rm -rf mine; weft new scheme mine && grep /weft/sources mine/Cargo.toml")
+    installed.run(f"{USE}; rm -rf mine; weft new scheme mine && readlink mine/.weft/crates | grep /weft/sources/crates")
     assert list((installed.path / "opt/weft/lib").glob("python3*/site-packages/weft/sources/crates/plugin/src/lib.rs"))
     said = installed.run(f"{USE}; weft run mine/compare.toml --plugin mine", code=2)
     assert "cargo is not installed" in said and "rustup.rs" in said, said
