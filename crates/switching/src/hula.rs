@@ -26,7 +26,8 @@ use crate::header::Kind;
 use crate::link_load::LinkLoad;
 use crate::spec::{Contradiction, SchemeError, SchemeSpec};
 use crate::tiers::{self, Way, tor_switches};
-use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, NextHops, Switch, TableEntries, ecmp};
+use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries, ecmp};
+use weft_wire::Mac;
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {

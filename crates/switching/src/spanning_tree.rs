@@ -16,7 +16,8 @@ use crate::blueprint::Blueprint;
 use crate::descriptor::Descriptor;
 use crate::first_copies::first_copies;
 use crate::split::Split;
-use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch, TableEntries};
+use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, TableEntries};
+use weft_wire::Mac;
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {

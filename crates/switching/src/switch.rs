@@ -5,7 +5,8 @@ use std::sync::Arc;
 use weft_control::{FlowCount, RuleChange};
 use weft_units::{PortId, Time};
 
-use crate::{Actions, Forwarding, Header, Mac, Stream};
+use crate::{Actions, Forwarding, Header, Stream};
+use weft_wire::Mac;
 
 /// What a switch may query while it decides.
 pub trait Context {

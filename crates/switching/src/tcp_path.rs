@@ -23,7 +23,8 @@ use crate::path_table::{
     CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
 };
 use crate::rate_limit::RateLimit;
-use crate::{Actions, Context, DropReason, Forwarding, Kept, KeptPort, Mac, Rewrite, Switch, TableEntries};
+use crate::{Actions, Context, DropReason, Forwarding, Kept, KeptPort, Rewrite, Switch, TableEntries};
+use weft_wire::Mac;
 
 params! {
     struct Config {

@@ -18,7 +18,8 @@ use crate::path_table::FlowKey;
 use crate::soft_table::SoftTable;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
-use crate::{Actions, Context, Forwarding, Kept, Mac, Switch, TableEntries};
+use crate::{Actions, Context, Forwarding, Kept, Switch, TableEntries};
+use weft_wire::Mac;
 
 /// How elephants are recognised.
 #[derive(Clone, Debug, PartialEq, Eq)]

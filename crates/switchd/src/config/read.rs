@@ -10,8 +10,9 @@ use weft_switching::tcp_path;
 use weft_units::Duration;
 
 use super::diagnostic::{Problem, Problems, suggest};
+use super::switch_config::{Access, Config, MOST_KEYS, SHORTEST_KEY};
 use super::table::{Table, parse};
-use super::{Access, Config, MOST_KEYS, SHORTEST_KEY, exploration, routes};
+use super::{exploration, routes};
 use crate::Mode;
 use crate::layout::MAX_PORTS;
 use crate::names::SwitchName;

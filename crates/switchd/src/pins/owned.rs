@@ -11,7 +11,8 @@ use aya::programs::ProgramInfo;
 use aya::programs::links::{FdLink, PinnedLink};
 use aya_obj::Object;
 
-use super::{Hook, OWN, Pins, Result, at, attachment_of, bpffs};
+use super::bpffs::{self, Result, at};
+use super::directory::{Hook, OWN, Pins, attachment_of};
 use crate::Mode;
 use crate::detach::detach;
 use crate::error::PlaneError;

@@ -84,7 +84,7 @@ const LONGEST: Duration = Duration::from_ms(4);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ParamValue;
+    use weft_units::ParamValue;
 
     #[test]
     fn the_parameter_that_was_chosen_is_to_blame_if_packets_wait_too_long() {

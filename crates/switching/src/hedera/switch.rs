@@ -140,7 +140,8 @@ mod tests {
     use crate::hedera::Hedera;
     use crate::smoc::port_no;
     use crate::switch::Idle;
-    use crate::{Kind, Mac, SchemeSpec, stream};
+    use crate::{Kind, SchemeSpec, stream};
+    use weft_wire::Mac;
 
     fn leaf(fabric: &Fabric) -> HederaSwitch {
         let routes = Arc::new(Forwarding::new(fabric, |_| true));

@@ -11,7 +11,8 @@ use weft_units::{HostId, NodeId, PortId};
 
 use crate::blueprint::Blueprint;
 use crate::hash::mix64;
-use crate::{Forwarding, Header, Mac, Switch};
+use crate::{Forwarding, Header, Switch};
+use weft_wire::Mac;
 
 /// Paths that can be told apart in a packet.
 const MOST_PATHS: usize = 255;

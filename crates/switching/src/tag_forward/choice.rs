@@ -3,9 +3,9 @@
 use rand_core::RngCore;
 use weft_units::PortId;
 
-use super::Way;
 use crate::hash::{mix64, pick};
 use crate::{Context, Header};
+use weft_control::tag_forward::Way;
 
 /// How the source switch selects a way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 use thiserror::Error;
 use weft_control::tag_forward::{FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, Way};
 
-use super::FlowTable;
+use super::flow_table::FlowTable;
 
 /// Why a list of rules is invalid for a priority.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

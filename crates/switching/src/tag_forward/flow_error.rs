@@ -3,7 +3,7 @@
 use thiserror::Error;
 use weft_wire::{Error, TagWidth};
 
-use super::{FlowMatch, FlowRule, GroupId};
+use weft_control::tag_forward::{FlowMatch, FlowRule, GroupId};
 
 /// Why a table rejects a change.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -6,8 +6,10 @@ use weft_fabric::gates::{GateError, GatePlan, Numbering, TagWidth};
 use weft_units::{NodeId, params, words};
 use weft_wire::TAG_LEN;
 
+use super::choice::PathChoice;
 use super::controller::Provisioning;
-use super::{Limits, PathChoice, TagForwardSwitch};
+use super::flow_table::Limits;
+use super::switch::TagForwardSwitch;
 use crate::blueprint::{Blueprint, Central};
 use crate::descriptor::{Descriptor, Need, Overlay};
 use crate::ecmp::hash_id;

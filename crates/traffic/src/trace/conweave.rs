@@ -5,7 +5,8 @@
 
 use weft_units::Time;
 
-use super::{FindHost, Place, Read, Start, TraceError, is_too_large, read_start, too_large, without_mark};
+use super::columns::{Start, is_too_large, read_start, too_large, without_mark};
+use super::error::{FindHost, Place, Read, TraceError};
 use crate::listed::ListedFlow;
 use crate::words::{plural, short, there_are};
 

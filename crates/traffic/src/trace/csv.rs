@@ -3,7 +3,8 @@
 
 use ::csv::{Position, StringRecord};
 
-use super::{Columns, FindHost, Place, TraceError};
+use super::columns::Columns;
+use super::error::{FindHost, Place, TraceError};
 use crate::listed::ListedFlow;
 
 /// Reads a trace from the bytes of a CSV file.

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use weft_units::{Duration, Time};
 
-use super::{Place, Read, TraceError, is_too_large, without_mark};
+use super::columns::{is_too_large, too_large, without_mark};
+use super::error::{Place, Read, TraceError};
 use crate::dependencies::{Node, Point, StepKind};
 use crate::program::Program;
 use crate::waits::MAX_NEEDS;
@@ -448,7 +449,7 @@ fn activate(count: usize) -> String {
 
 fn number(name: &str, text: &str) -> Result<u64, String> {
     text.parse().map_err(|error| match is_too_large(&error) {
-        true => super::too_large(name, text),
+        true => too_large(name, text),
         false => format!("{name}: `{}` is not a whole number", short(text)),
     })
 }
@@ -457,9 +458,9 @@ fn number(name: &str, text: &str) -> Result<u64, String> {
 fn picoseconds(text: &str) -> Result<u64, String> {
     match text.parse::<u64>() {
         Ok(ps) => Ok(ps),
-        Err(error) if is_too_large(&error) => Err(super::too_large("start", text)),
+        Err(error) if is_too_large(&error) => Err(too_large("start", text)),
         Err(_) => match text.parse::<f64>() {
-            Ok(ps) if ps >= u64::MAX as f64 => Err(super::too_large("start", text)),
+            Ok(ps) if ps >= u64::MAX as f64 => Err(too_large("start", text)),
             Ok(ps) if ps >= 0.0 => Ok(ps as u64),
             _ => Err(format!("start: `{}` is not a time; expected picoseconds, at least 0", short(text))),
         },

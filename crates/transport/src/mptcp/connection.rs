@@ -2,13 +2,13 @@
 
 use weft_units::Time;
 
+use super::config::Config;
 use super::keys::Keys;
-use super::path_manager::PathManager;
+use super::path_manager::{Addresses, MAX_SUBFLOWS, NewSubflow, PathManager};
 use super::receiver::Incoming;
 use super::scheduler::Scheduler;
 use super::sender::Outgoing;
 use super::subflow::{Stage, Subflow};
-use super::{Addresses, Config, MAX_SUBFLOWS, NewSubflow};
 use crate::congestion::Path;
 use crate::endpoint::{Endpoint, State};
 

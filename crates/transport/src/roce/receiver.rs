@@ -3,7 +3,7 @@
 use weft_units::Time;
 
 use super::config::{Config, LossRecovery};
-use super::{Ack, AckKind, Data};
+use super::packet::{Ack, AckKind, Data};
 use crate::arrivals::Arrivals;
 use crate::endpoint::Stats;
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use weft_units::{Duration, Time};
 
 use super::config::{Config, LossRecovery};
-use super::{Ack, AckKind, Data};
+use super::packet::{Ack, AckKind, Data};
 use crate::arrivals::Arrivals;
 use crate::endpoint::Stats;
 

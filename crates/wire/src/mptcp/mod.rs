@@ -13,7 +13,7 @@ mod join;
 mod key;
 mod length;
 mod notice;
-mod option;
+pub(crate) mod option;
 mod proof;
 
 pub use address::{AddAddr, Announcement, RemoveAddr};

@@ -2,9 +2,10 @@
 //! (section 7.2.5).
 
 use super::field::{self, FIELD_HEADER_LEN};
+use super::header::padding;
 use super::list::{Codec, List};
+use super::port::PortNumber;
 use super::reader::Reader;
-use super::{PortNumber, padding};
 use crate::writer::Writer;
 use crate::{Error, Mac};
 

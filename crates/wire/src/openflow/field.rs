@@ -2,7 +2,7 @@
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-use super::PortNumber;
+use super::port::PortNumber;
 use super::reader::Reader;
 use crate::writer::Writer;
 use crate::{Error, EtherType, IpProtocol, Mac};

@@ -1,8 +1,12 @@
 //! [`FlowMod`]: the controller changes the rules of a table (section 7.3.4.1).
 
+use super::action::Action;
 use super::action::{instructions_len, put_instructions, read_instructions};
+use super::buffer::{NO_BUFFER, buffer};
+use super::list::List;
+use super::matching::Match;
+use super::port::PortNumber;
 use super::reader::Reader;
-use super::{Action, List, Match, NO_BUFFER, PortNumber, buffer};
 use crate::Error;
 use crate::writer::Writer;
 

@@ -1,7 +1,8 @@
 //! [`FlowRemoved`]: a rule was removed (section 7.4.2).
 
+use super::header::Header;
+use super::matching::Match;
 use super::reader::Reader;
-use super::{Header, Match};
 use crate::Error;
 use crate::writer::Writer;
 

@@ -1,11 +1,15 @@
 //! [`FlowStats`]: a rule of a switch and its counters (section 7.3.5.2).
 //! [`FlowCounts`]: the number of rules and their total counters (section 7.3.5.3).
 
+use super::action::Action;
 use super::action::{instructions_len, put_instructions, read_instructions};
+use super::flow_mod::FlowFlags;
+use super::header::Header;
 use super::header::MULTIPART_LEN;
 use super::list::{Codec, List};
+use super::matching::Match;
+use super::port::PortNumber;
 use super::reader::Reader;
-use super::{Action, FlowFlags, Header, Match, PortNumber};
 use crate::Error;
 use crate::writer::Writer;
 

@@ -1,6 +1,6 @@
 //! [`Messages`]: splits a received stream into messages.
 
-use super::Header;
+use super::header::Header;
 use crate::Error;
 
 /// The complete messages at the start of a stream's bytes, in order. The remainder is kept until more is

@@ -85,3 +85,8 @@ impl Header {
         writer.put(&self.xid.to_be_bytes());
     }
 }
+
+/// The number of zeros that pad `len` bytes to a multiple of eight.
+pub(super) const fn padding(len: usize) -> usize {
+    len.wrapping_neg() % 8
+}

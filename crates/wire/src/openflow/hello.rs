@@ -1,7 +1,7 @@
 //! [`Hello`]: the supported versions of each side (section 7.5.1).
 
+use super::header::{VERSION, padding};
 use super::reader::Reader;
-use super::{VERSION, padding};
 use crate::Error;
 use crate::writer::Writer;
 

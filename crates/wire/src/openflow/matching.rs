@@ -3,8 +3,9 @@
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 use super::field::{self, FIELD_HEADER_LEN, Masked, Value};
+use super::header::padding;
+use super::port::PortNumber;
 use super::reader::Reader;
-use super::{PortNumber, padding};
 use crate::writer::Writer;
 use crate::{Error, EtherType, IpProtocol, Mac, NeighborOperation};
 

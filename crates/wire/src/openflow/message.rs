@@ -1,10 +1,18 @@
 //! [`Message`]: reads and writes any message.
 
+use super::config::SwitchConfig;
+use super::error_message::ErrorMessage;
+use super::features::Features;
+use super::flow_mod::FlowMod;
+use super::flow_removed::FlowRemoved;
+use super::header::{Header, MessageType, VERSION};
+use super::hello::Hello;
+use super::multipart::{MultipartReply, MultipartRequest};
+use super::packet_in::PacketIn;
+use super::packet_out::PacketOut;
+use super::port::PortStatus;
 use super::reader::Reader;
-use super::{
-    ErrorMessage, Features, FlowMod, FlowRemoved, Header, Hello, MessageType, MultipartReply,
-    MultipartRequest, PacketIn, PacketOut, PortStatus, RoleMessage, SwitchConfig, VERSION,
-};
+use super::role::RoleMessage;
 use crate::Error;
 use crate::writer::Writer;
 

@@ -1,10 +1,12 @@
 //! Requests whose replies may take several messages (section 7.3.5): a switch's description, ports, rules
 //! and number of rules.
 
+use super::features::SwitchDescription;
+use super::flow_stats::{FlowCounts, FlowStats, FlowStatsRequest};
 use super::header::MULTIPART_LEN;
 use super::list::List;
+use super::port::Port;
 use super::reader::Reader;
-use super::{FlowCounts, FlowStats, FlowStatsRequest, Port, SwitchDescription};
 use crate::Error;
 use crate::writer::Writer;
 

@@ -1,7 +1,9 @@
 //! [`PacketIn`]: a switch sends a packet to the controller (section 7.4.1).
 
+use super::buffer::{NO_BUFFER, buffer};
+use super::matching::Match;
+use super::port::PortNumber;
 use super::reader::Reader;
-use super::{Match, NO_BUFFER, PortNumber, buffer};
 use crate::Error;
 use crate::writer::Writer;
 

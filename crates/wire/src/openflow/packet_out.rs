@@ -1,7 +1,10 @@
 //! [`PacketOut`]: the controller sends a packet (section 7.3.7).
 
+use super::action::Action;
+use super::buffer::{NO_BUFFER, buffer};
+use super::list::List;
+use super::port::PortNumber;
 use super::reader::Reader;
-use super::{Action, List, NO_BUFFER, PortNumber, buffer};
 use crate::Error;
 use crate::writer::Writer;
 

@@ -1,6 +1,6 @@
 //! An error at a line of the file.
 
-use super::{Place, TraceError};
+use crate::trace::error::{Place, TraceError};
 
 /// The error at `line`.
 pub(super) fn at(line: u64, why: impl Into<String>) -> TraceError {

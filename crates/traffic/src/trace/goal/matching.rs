@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use super::TraceError;
 use super::fault::at;
 use super::order::{Before, Order};
 use crate::dependencies::Node;
+use crate::trace::error::TraceError;
 
 /// A send or receive that waits for its counterpart.
 #[derive(Clone, Copy)]

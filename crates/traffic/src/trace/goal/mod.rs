@@ -17,9 +17,10 @@ use weft_units::Duration;
 use self::fault::at;
 use self::matching::{Half, Inbox, Match, matches};
 use self::order::Order;
-use super::{Place, Read, TraceError, is_too_large, too_large, without_mark};
 use crate::dependencies::{Node, Point, StepKind};
 use crate::program::{Program, spell_circle};
+use crate::trace::columns::{is_too_large, too_large, without_mark};
+use crate::trace::error::{Place, Read, TraceError};
 use crate::words::short;
 
 /// Any rank or any tag, in a receive.

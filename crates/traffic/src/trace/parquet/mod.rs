@@ -13,8 +13,9 @@ use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderB
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 
 use self::cells::{Holds, Use};
-use super::{Columns, FindHost, Place, Start, TraceError};
 use crate::listed::ListedFlow;
+use crate::trace::columns::{Columns, Start};
+use crate::trace::error::{FindHost, Place, TraceError};
 
 /// Rows read at once: few enough that long text in each of them does not matter.
 const BATCH: usize = 256;
