@@ -23,7 +23,7 @@ from weft.results import Results
 from weft.studies.base import Means, settled
 from weft.studies.outcome import Size, Verdict
 from weft.studies.smoc import claims, emulated, figures, inside, simulated, transfers
-from weft.studies.smoc.setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, Setup, setups
+from weft.studies.smoc.setup import COUNTS, SCHEMES, SMOC, SPANNING_TREE, SUBFLOWS, Extent, Setup, setups
 from weft.studies.smoc.table import Measured, gather
 from weft.studies.smoc.topologies import FABRICS, LOCAL, SHAPES, Topology, fabric
 from weft.studies.smoc.transfers import Transfers
@@ -552,17 +552,23 @@ def test_without_netem_the_wide_area_is_said_to_be_unmeasured(jail, tmp_path):
     assert [file.name for file in study.plot(tmp_path, None, ["pdf"])] == ["throughput-over-time.pdf", "subflows.pdf"]
 
 
-SHORT = simulated.Extent(2, 6, 2, 160)
+SHORT = Extent(2, 6, 2, 20)
+LONG = Extent(2, 6, 2, 160)
+"""Long enough for all claims: the wide area becomes busy late."""
+
+
+def shortened(extent: Extent, directory: Path) -> Path:
+    """The simulated study with this extent; only command-line arguments may change it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(simulated.EXTENTS, Size.quick, extent)
+        simulated.Smoc().run(directory, Size.quick, Means())
+    return directory
 
 
 @pytest.fixture(scope="module")
 def study_dir(tmp_path_factory) -> Path:
-    """The simulated study, shortened; only command-line arguments may change it."""
-    directory = tmp_path_factory.mktemp("study") / "smoc"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(simulated.EXTENTS, Size.quick, SHORT)
-        simulated.Smoc().run(directory, Size.quick, Means())
-    return directory
+    """The simulated study, shortened."""
+    return shortened(SHORT, tmp_path_factory.mktemp("study") / "smoc")
 
 
 PARTS = ("topology-1", "topology-2", "wide-area", simulated.SLOW)
@@ -603,9 +609,10 @@ def test_a_part_of_the_study_has_a_table_and_figures_of_what_there_is(weft, stud
     assert not any(name.startswith(("fct", "slowdown")) for name in names)
 
 
-def test_the_simulated_study_measures_every_claim_that_is_no_setting(study_dir, tmp_path):
+@pytest.mark.long
+def test_the_simulated_study_measures_every_claim_that_is_no_setting(tmp_path):
     study = simulated.Smoc()
-    results = study.results(study_dir, Size.quick)
+    results = study.results(shortened(LONG, tmp_path / "smoc"), Size.quick)
     outcome = study.judge(results)
     found = {row.id: row for row in outcome.rows}
     others = {"S4": Verdict.not_measured, "S5": Verdict.held, "S5-growth": Verdict.did_not_hold}
