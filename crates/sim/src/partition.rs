@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use weft_fabric::{EqualCost, Fabric};
-use weft_switching::{DropReason, Forwarding, Header, Kind, flow_hash, mix64, pick};
-use weft_traffic::{Flow, Point};
+use weft_switching::{DropReason, Forwarding, Header, Kind};
+use weft_traffic::Point;
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
 use crate::division::Division;
 use crate::event_queue::{Due, Order};
 use crate::fleet::FleetBuilder;
-use crate::hosts::{Hosts, Nics, World, node_of};
+use crate::hosts::{Ctx, Hosts, Nics, World, node_of};
 use crate::ideal::Ideal;
 use crate::journal::{FlowNumber, News, SideReport};
 use crate::line::FarEnd;
@@ -21,7 +21,7 @@ use crate::packet::PacketId;
 use crate::resolver::{self, Question, Resolver};
 use crate::switches::Switches;
 use crate::timer::Timer;
-use crate::trace::{TraceEvent, Tracer};
+use crate::trace::{TraceEvent, Tracer, Untraced};
 use crate::waiting::Ready;
 
 /// What the engine tells a partition about a flow, a lookahead after the news that caused it.
@@ -46,29 +46,6 @@ pub enum Pause {
     Enough,
 }
 
-/// The routes, and with them the links on which hosts send.
-struct Routes(Arc<Forwarding>);
-
-impl Nics for Routes {
-    /// Each host picks one of its links on a shortest path by the flow's hash, as in link aggregation
-    /// (IEEE 802.1AX, 6.2.4).
-    fn nic(&self, net: &Network<'_>, flow: &Flow, side: usize, address: Option<u8>) -> u32 {
-        let (from, to) = if side == 0 { (flow.src, flow.dst) } else { (flow.dst, flow.src) };
-        let node = net.fabric.host_node(from);
-        if let Some(address) = address {
-            return net.link_at(node, PortId(address.into()));
-        }
-        let hash = flow_hash(flow.src, flow.dst, flow.sport, flow.dport);
-        let ports = self.0.routes().next_hops(node, to);
-        let drawn = ports.get(pick(mix64(u64::from(hash)), ports.len()));
-        net.link_at(node, drawn.copied().unwrap_or(PortId(0)))
-    }
-
-    fn routes(&self) -> &Arc<Forwarding> {
-        &self.0
-    }
-}
-
 /// One partition.
 pub struct Partition<'a, H> {
     /// Its links, packets and events.
@@ -78,7 +55,7 @@ pub struct Partition<'a, H> {
     hosts: H,
     /// Whether to prefetch what hosts need.
     foresees: bool,
-    routes: Routes,
+    nics: Nics,
     /// The shortest paths over the links that are up.
     shortest: Arc<EqualCost>,
     /// Address resolution, if the scheme uses it.
@@ -126,7 +103,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
             switches,
             foresees,
             hosts,
-            routes: Routes(Arc::clone(routes)),
+            nics: Nics::new(routes),
             shortest: Arc::clone(routes.shared_routes()),
             resolver: builder.arp_cache().map(|lifetime| Resolver::new(lifetime, world.warm)),
             starts,
@@ -221,7 +198,11 @@ impl<'a, H: Hosts> Partition<'a, H> {
     ) {
         let goes_on = self.net.heed_pause_frame(link, packet);
         if let (Some(nic), Err(host)) = (goes_on, far_end.split()) {
-            self.hosts.resumed(HostId(host), nic, &mut self.net, &self.routes, world, tracer);
+            self.hosts.resumed(
+                HostId(host),
+                nic,
+                &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer },
+            );
         }
     }
 
@@ -239,7 +220,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         if T::TRACES {
             tracer.trace(self.net.now, TraceEvent::Delivered { frame: packet });
         }
-        self.hosts.deliver(packet, &mut self.net, &self.routes, world, tracer);
+        self.hosts.deliver(packet, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
         if !self.net.reached.is_empty() {
             self.go_on(world);
         }
@@ -248,7 +229,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
     /// It is the turn of a host that paces.
     #[inline]
     fn turn<T: Tracer>(&mut self, number: u32, world: &World<'_>, tracer: &mut T) {
-        self.hosts.turn(number, &mut self.net, world, tracer);
+        self.hosts.turn(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
         if self.foresees {
             self.hosts.foresee_turns(number, &self.net);
         }
@@ -263,7 +244,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
         self.net.counters.events += u64::from(timer != Timer::Notice);
         match timer {
             Timer::End(place) => {
-                let is_due = self.hosts.timer(place, &mut self.net, &self.routes, world, tracer);
+                let is_due =
+                    self.hosts.timer(place, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
                 if !self.net.reached.is_empty() {
                     self.go_on(world);
                 }
@@ -277,7 +259,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
                 self.begin(flow, world, tracer);
             }
             Timer::Space(line) => {
-                self.hosts.has_space(line, &mut self.net, &self.routes, world, tracer);
+                self.hosts.has_space(line, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
                 if !self.net.reached.is_empty() {
                     self.go_on(world);
                 }
@@ -348,7 +330,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
                     self.ask(number, world, tracer);
                 }
             }
-            _ => self.hosts.open(number, &mut self.net, &self.routes, world, tracer),
+            _ => self.hosts.open(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer }),
         }
     }
 
@@ -359,7 +341,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         if !self.resolver.as_ref().is_some_and(|resolver| resolver.is_waiting(question)) {
             return;
         }
-        let nic = self.routes.nic(&self.net, flow, 0, None);
+        let nic = self.nics.nic(&self.net, flow, 0, None);
         self.send_alone(nic, &resolver::request(question), tracer);
         let again = self.net.now + resolver::RETRY;
         self.net.queue.schedule(Timer::Ask(number).into(), again, Order::Scheduled);
@@ -408,7 +390,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let now = self.net.now;
         let flows = self.resolver.as_mut().map_or_else(Vec::new, |resolver| resolver.learn(question, now));
         for flow in flows {
-            self.hosts.open(flow, &mut self.net, &self.routes, world, tracer);
+            self.hosts.open(flow, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
         }
     }
 
@@ -465,7 +447,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         }
         // A port that fails or heals is not paused any more.
         if let (Some(host), Some(nic)) = (self.net.fabric.node(link.from).host, self.net.number(id)) {
-            self.hosts.resumed(host, nic, &mut self.net, &self.routes, world, tracer);
+            self.hosts.resumed(host, nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
         }
     }
 
@@ -477,10 +459,11 @@ impl<'a, H: Hosts> Partition<'a, H> {
 
     /// The routes were recomputed.
     pub fn reroute(&mut self, routes: &Arc<Forwarding>, world: &World<'_>) {
-        self.routes = Routes(Arc::clone(routes));
+        self.nics = Nics::new(routes);
         self.switches.routes_changed(routes);
         self.net.links.forget_decisions();
-        self.hosts.repick(&mut self.net, &self.routes, world);
+        let tracer = &mut Untraced;
+        self.hosts.repick(&mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
     }
 
     /// The flows that have started.

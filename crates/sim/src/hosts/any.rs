@@ -7,13 +7,15 @@ use weft_traffic::Flow;
 use weft_transport::{Protocol, mptcp};
 use weft_units::{HostId, Time};
 
+use super::context::Ctx;
 use super::host_queue::HostQueue;
 use super::multipath::Multipath;
-use super::protocol::{Hosts, Nics, World};
+use super::protocol::Hosts;
 use super::roce::Roce;
 use super::tcp::Tcp;
 use super::udp::Udp;
 use super::uec::Uec;
+use super::world::World;
 use crate::journal::{FlowNumber, SideReport};
 use crate::network::Network;
 use crate::packet::PacketId;
@@ -85,48 +87,20 @@ impl Hosts for Any<'_> {
         each!(self, hosts => hosts.foresees())
     }
 
-    fn open<T: Tracer>(
-        &mut self,
-        flow: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        each!(self, hosts => hosts.open(flow, net, nics, world, tracer));
+    fn open<T: Tracer>(&mut self, flow: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        each!(self, hosts => hosts.open(flow, cx));
     }
 
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        each!(self, hosts => hosts.deliver(packet, net, nics, world, tracer));
+    fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>) {
+        each!(self, hosts => hosts.deliver(packet, cx));
     }
 
-    fn has_space<T: Tracer>(
-        &mut self,
-        line: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        each!(self, hosts => hosts.has_space(line, net, nics, world, tracer));
+    fn has_space<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
+        each!(self, hosts => hosts.has_space(line, cx));
     }
 
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        each!(self, hosts => hosts.timer(place, net, nics, world, tracer))
+    fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool {
+        each!(self, hosts => hosts.timer(place, cx))
     }
 
     #[inline]
@@ -144,20 +118,12 @@ impl Hosts for Any<'_> {
     }
 
     #[inline]
-    fn turn<T: Tracer>(&mut self, number: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        each!(self, hosts => hosts.turn(number, net, world, tracer));
+    fn turn<T: Tracer>(&mut self, number: u32, cx: &mut Ctx<'_, '_, T>) {
+        each!(self, hosts => hosts.turn(number, cx));
     }
 
-    fn resumed<T: Tracer>(
-        &mut self,
-        host: HostId,
-        nic: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        each!(self, hosts => hosts.resumed(host, nic, net, nics, world, tracer));
+    fn resumed<T: Tracer>(&mut self, host: HostId, nic: u32, cx: &mut Ctx<'_, '_, T>) {
+        each!(self, hosts => hosts.resumed(host, nic, cx));
     }
 
     fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
@@ -178,8 +144,8 @@ impl Hosts for Any<'_> {
         each!(self, hosts => hosts.delivered(flow, world))
     }
 
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
-        each!(self, hosts => hosts.repick(net, nics, world));
+    fn repick(&mut self, cx: &mut Ctx<'_, '_, impl Tracer>) {
+        each!(self, hosts => hosts.repick(cx));
     }
 
     fn memory(&self) -> usize {

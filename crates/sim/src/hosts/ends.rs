@@ -5,8 +5,8 @@ use weft_transport::Stats;
 use weft_units::Time;
 
 use super::places::Place;
-use super::protocol::{World, node_of};
 use super::vacancies::Vacancies;
+use super::world::{World, node_of};
 use crate::delays::Delays;
 use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;

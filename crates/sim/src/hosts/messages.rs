@@ -11,7 +11,7 @@ use weft_units::Time;
 
 use super::ends::{Whose, tell, tell_done, tell_received};
 use super::places::Place;
-use super::protocol::World;
+use super::world::World;
 use crate::delays::Delays;
 use crate::journal::{FlowNumber, News, SideReport};
 use crate::network::Network;

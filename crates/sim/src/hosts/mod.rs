@@ -5,11 +5,13 @@
 
 mod alarms;
 mod any;
+mod context;
 mod ends;
 mod following;
 mod host_queue;
 mod messages;
 mod multipath;
+mod nics;
 mod pacer;
 mod pacers;
 mod places;
@@ -20,9 +22,13 @@ mod tcp;
 mod udp;
 mod uec;
 mod vacancies;
+mod world;
 
 pub use any::{Any, Choice};
+pub use context::Ctx;
 pub use host_queue::HostQueue;
+pub use nics::Nics;
 pub use places::{Place, Places};
-pub use protocol::{Hosts, Nics, World, node_of};
+pub use protocol::Hosts;
 pub use tcp::Tcp;
+pub use world::{World, node_of};

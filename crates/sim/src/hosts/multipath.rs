@@ -12,14 +12,17 @@ use weft_transport::{Mptcp, Segment};
 use weft_units::{HostId, Time};
 
 use super::alarms::Alarms;
+use super::context::Ctx;
 use super::ends::{Whose, tell_opened};
 use super::following::Following;
 use super::host_queue::HostQueue;
 use super::messages::{Messages, NONE};
+use super::nics::Nics;
 use super::places::Place;
-use super::protocol::{Hosts, Nics, STRAND_BITS, World, node_of};
+use super::protocol::{Hosts, STRAND_BITS};
 use super::tcp::{initial_sequence, template};
 use super::vacancies::Vacancies;
+use super::world::{World, node_of};
 use crate::delays::{Delays, Last};
 use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;
@@ -110,13 +113,11 @@ impl Multipath {
         &mut self,
         (flow, side): (FlowNumber, usize),
         connection: Connection,
-        net: &Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
+        cx: &Ctx<'_, '_, impl Tracer>,
     ) -> u32 {
-        let planned = &world.flows[flow as usize];
+        let planned = &cx.world.flows[flow as usize];
         let addresses = self.is_fullmesh().then_some([0, 0]);
-        let first = Subflow::new(0, (planned, side), addresses, &mut self.queue, net, nics);
+        let first = Subflow::new(0, (planned, side), addresses, &mut self.queue, cx.net, cx.nics);
         let side = Side {
             flow,
             side,
@@ -124,12 +125,12 @@ impl Multipath {
             subflows: vec![first],
             alarms: Alarms::default(),
             lines: Vec::new(),
-            awaits: match side == 1 || world.waiting.awaits(flow, Point::Acknowledged) {
+            awaits: match side == 1 || cx.world.waiting.awaits(flow, Point::Acknowledged) {
                 true => planned.bytes,
                 false => NONE,
             },
             is_over: false,
-            opened: net.now,
+            opened: cx.net.now,
             delays: Delays::default(),
         };
         let (number, of) = (side.flow, side.side);
@@ -138,17 +139,17 @@ impl Multipath {
             self.sides.len() as u32 - 1
         });
         self.sides[place as usize] = Some(Box::new(side));
-        world.places.set(number, of, Place::At(place));
+        cx.world.places.set(number, of, Place::At(place));
         place
     }
 
-    fn listen(&mut self, flow: FlowNumber, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
-        let planned = &world.flows[flow as usize];
+    fn listen(&mut self, flow: FlowNumber, cx: &Ctx<'_, '_, impl Tracer>) -> u32 {
+        let planned = &cx.world.flows[flow as usize];
         let server = Connection::listen(&self.config, drawn(planned, 2), initial_sequence(planned, 1));
-        let place = self.add((flow, 1), server, net, nics, world);
-        if world.connections.last(flow).is_some() {
+        let place = self.add((flow, 1), server, cx);
+        if cx.world.connections.last(flow).is_some() {
             let whose = Whose { flow, side: 1 };
-            self.messages.expect(whose, net.now, world, |flow| flow.bytes);
+            self.messages.expect(whose, cx.net.now, cx.world, |flow| flow.bytes);
             if let Some(side) = &mut self.sides[place as usize] {
                 side.awaits = self.messages.awaited(whose);
             }
@@ -165,34 +166,27 @@ impl Multipath {
 
     /// Writes the messages whose turn it is to the connection that `number` shares, which the first message opens.
     #[cold]
-    fn open_shared<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        tell_opened(net, world, number);
-        let last = world.connections.owner(number);
+    fn open_shared<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        tell_opened(cx.net, cx.world, number);
+        let last = cx.world.connections.owner(number);
         let whose = Whose { flow: last, side: 0 };
-        for message in self.messages.write(number, net.now, world, |flow| flow.bytes) {
-            let place = match world.places.get(last, 0) {
+        for message in self.messages.write(number, cx.net.now, cx.world, |flow| flow.bytes) {
+            let place = match cx.world.places.get(last, 0) {
                 Place::At(place) => place,
                 Place::New => {
-                    let client = self.connect(&world.flows[last as usize], net);
-                    self.add((last, 0), client, net, nics, world)
+                    let client = self.connect(&cx.world.flows[last as usize], cx.net);
+                    self.add((last, 0), client, cx)
                 }
                 Place::Gone => return,
             };
             let Some(side) = &mut self.sides[place as usize] else { return };
-            side.connection.write(world.flows[message as usize].bytes);
+            side.connection.write(cx.world.flows[message as usize].bytes);
             side.awaits = self.messages.awaited(whose);
             side.subflows.iter_mut().for_each(|subflow| subflow.following.next = true);
             if side.connection.is_aborted() {
-                self.messages.abort(whose, net, world);
+                self.messages.abort(whose, cx.net, cx.world);
             } else {
-                self.pump(place, net, nics, world, tracer);
+                self.pump(place, cx);
             }
         }
     }
@@ -216,56 +210,41 @@ impl Multipath {
     }
 
     /// Sends the pending segments of one side; called after every event that may produce some.
-    fn pump<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        self.send(place, None, net, nics, world, tracer);
+    fn pump<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+        self.send(place, None, cx);
         if self.queue.has_waiting()
             && let Some(side) = &self.sides[place as usize]
         {
             let used: BTreeSet<u32> = side.subflows.iter().map(|subflow| subflow.line).collect();
-            used.into_iter().for_each(|line| self.has_space(line, net, nics, world, tracer));
+            used.into_iter().for_each(|line| self.has_space(line, cx));
         }
     }
 
     /// Sends the pending segments of the side at `place`, or if it is its turn in a line, one of them on that link first.
-    fn send<T: Tracer>(
-        &mut self,
-        place: u32,
-        mut turn: Option<u32>,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let now = net.now;
+    fn send<T: Tracer>(&mut self, place: u32, mut turn: Option<u32>, cx: &mut Ctx<'_, '_, T>) {
+        let now = cx.net.now;
         while let Some(side) = &mut self.sides[place as usize] {
-            let flow = &world.flows[side.flow as usize];
-            let node = node_of(net, [flow.src, flow.dst][side.side]);
+            let flow = &cx.world.flows[side.flow as usize];
+            let node = node_of(cx.net, [flow.src, flow.dst][side.side]);
             let connection = &mut side.connection;
             let to = if side.side == 1 { connection.delivered() } else { connection.acked() };
             if to >= side.awaits {
                 side.awaits = NONE;
                 let whose = Whose { flow: side.flow, side: side.side };
                 let counts = (connection.totals(), &mut side.delays);
-                match (world.connections.last(side.flow).is_some(), side.side) {
-                    (true, 0) => self.messages.acknowledged(whose, to, counts, net, world),
+                match (cx.world.connections.last(side.flow).is_some(), side.side) {
+                    (true, 0) => self.messages.acknowledged(whose, to, counts, cx.net, cx.world),
                     (true, _) => {
-                        self.messages.received(whose, to, counts, |flow| flow.bytes, net, world);
+                        self.messages.received(whose, to, counts, |flow| flow.bytes, cx.net, cx.world);
                         connection.read_all();
                     }
-                    (false, 0) => net.tell(node, News::Acknowledged(side.flow)),
+                    (false, 0) => cx.net.tell(node, News::Acknowledged(side.flow)),
                     (false, _) => {
                         connection.close();
-                        net.tell(node, News::Received(side.flow));
+                        cx.net.tell(node, News::Received(side.flow));
                     }
                 }
-                if world.connections.last(side.flow).is_some() {
+                if cx.world.connections.last(side.flow).is_some() {
                     side.awaits = self.messages.awaited(whose);
                 }
             }
@@ -273,7 +252,7 @@ impl Multipath {
             // The first SYN does not wait.
             let waits = self.queue.is_limited() && side.side == 0 && now > side.opened;
             let mut line = Line { place, subflows: &side.subflows, joined: &mut side.lines };
-            let blocked = if waits { line.blocked(turn, &self.queue, net) } else { 0 };
+            let blocked = if waits { line.blocked(turn, &self.queue, cx.net) } else { 0 };
             connection.block(blocked);
             if u64::from(blocked) == (1 << side.subflows.len()) - 1 {
                 line.join(blocked, &mut self.queue);
@@ -284,15 +263,15 @@ impl Multipath {
                 let at = if number < side.subflows.len() { number } else { 0 };
                 let subflow = &mut side.subflows[at];
                 let owner = owner(side.flow, subflow.name, 1 - side.side);
-                let taken = subflow.transmit(owner, &self.segment, options, net, tracer);
+                let taken = subflow.transmit(owner, &self.segment, options, cx.net, cx.tracer);
                 if self.config.plain().small_queues && taken && self.segment.len > 0 {
-                    connection.leaves_at(number, now, net.departure(subflow.nic), self.segment.len);
+                    connection.leaves_at(number, now, cx.net.departure(subflow.nic), self.segment.len);
                 }
                 continue;
             } else if connection.waiting() != 0 {
                 if turn.take().is_some() {
                     // It had nothing for that link.
-                    connection.block(line.blocked(None, &self.queue, net));
+                    connection.block(line.blocked(None, &self.queue, cx.net));
                     if connection.may_send() {
                         continue;
                     }
@@ -309,12 +288,12 @@ impl Multipath {
                 let addresses = self.is_fullmesh().then_some([new.local, new.remote]);
                 let flow = Flow { sport, ..*flow };
                 let added =
-                    Subflow::new(new.subflow as u8, (&flow, 0), addresses, &mut self.queue, net, nics);
+                    Subflow::new(new.subflow as u8, (&flow, 0), addresses, &mut self.queue, cx.net, cx.nics);
                 let Some(side) = &mut self.sides[place as usize] else { return };
                 side.subflows.push(added);
                 let tuple = [(flow.src, sport), (flow.dst, flow.dport)];
                 let strand = Strand { flow: number, subflow: new.subflow as u8 };
-                net.tell(node, News::Opened(strand, tuple));
+                cx.net.tell(node, News::Opened(strand, tuple));
                 continue;
             }
             // In line, it is called when it is its turn. A timeout that has passed acts when it sends.
@@ -323,15 +302,15 @@ impl Multipath {
             } else {
                 connection.next_timeout_after(now)
             };
-            side.alarms.arm(place, timeout, connection.held_until(), &mut net.queue);
+            side.alarms.arm(place, timeout, connection.held_until(), &mut cx.net.queue);
             if !side.is_over && (side.connection.is_closed() || side.connection.is_aborted()) {
                 side.is_over = true;
                 let aborted = side.connection.is_aborted();
-                if aborted && world.connections.last(side.flow).is_some() {
+                if aborted && cx.world.connections.last(side.flow).is_some() {
                     let whose = Whose { flow: side.flow, side: side.side };
-                    return self.messages.abort(whose, net, world);
+                    return self.messages.abort(whose, cx.net, cx.world);
                 }
-                net.tell(
+                cx.net.tell(
                     node,
                     if aborted { News::Aborted(side.flow) } else { News::Closed(side.flow, side.side) },
                 );
@@ -384,7 +363,7 @@ impl Subflow {
         addresses: Option<[u8; 2]>,
         queue: &mut HostQueue,
         net: &Network<'_>,
-        nics: &impl Nics,
+        nics: &Nics,
     ) -> Self {
         let template = template(flow, side);
         let nic = nics.nic(net, flow, side, addresses.map(|both| both[side]));
@@ -418,52 +397,39 @@ impl Subflow {
 }
 
 impl Hosts for Multipath {
-    fn open<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        if world.connections.last(number).is_some() {
-            return self.open_shared(number, net, nics, world, tracer);
+    fn open<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        if cx.world.connections.last(number).is_some() {
+            return self.open_shared(number, cx);
         }
-        let flow = &world.flows[number as usize];
-        let mut client = self.connect(flow, net);
+        let flow = &cx.world.flows[number as usize];
+        let mut client = self.connect(flow, cx.net);
         client.write(flow.bytes);
         client.close();
-        let place = self.add((number, 0), client, net, nics, world);
-        tell_opened(net, world, number);
-        self.pump(place, net, nics, world, tracer);
+        let place = self.add((number, 0), client, cx);
+        tell_opened(cx.net, cx.world, number);
+        self.pump(place, cx);
     }
 
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let (Some(strand), Some(end)) = (net.strand(packet), net.packets.get(packet).endpoint()) else {
+    fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>) {
+        let (Some(strand), Some(end)) = (cx.net.strand(packet), cx.net.packets.get(packet).endpoint()) else {
             return;
         };
-        let place = match world.places.get(strand.flow, end as usize & 1) {
+        let place = match cx.world.places.get(strand.flow, end as usize & 1) {
             Place::At(place) => place,
-            Place::New if end & 1 == 1 => self.listen(strand.flow, net, nics, world),
-            Place::New | Place::Gone => return net.deliver(packet),
+            Place::New if end & 1 == 1 => self.listen(strand.flow, cx),
+            Place::New | Place::Gone => return cx.net.deliver(packet),
         };
-        let Some(side) = &mut self.sides[place as usize] else { return net.deliver(packet) };
-        let flow = &world.flows[strand.flow as usize];
+        let Some(side) = &mut self.sides[place as usize] else { return cx.net.deliver(packet) };
+        let flow = &cx.world.flows[strand.flow as usize];
         let named = side.subflows.iter().position(|subflow| subflow.name == strand.subflow);
         let number = named.unwrap_or_else(|| {
-            let (address, header) = (net.packets.address(packet), net.packets.get(packet).header);
+            let (address, header) = (cx.net.packets.address(packet), cx.net.packets.get(packet).header);
             let random = drawn(flow, 0x100 + u64::from(strand.subflow));
             let accepted = side.connection.accept(&self.config, address, random);
             let addresses = (self.config.plain().mptcp == Mptcp::Fullmesh).then_some([0, address]);
             let joined = Flow { sport: header.sport, ..*flow };
-            let subflow = Subflow::new(strand.subflow, (&joined, 1), addresses, &mut self.queue, net, nics);
+            let subflow =
+                Subflow::new(strand.subflow, (&joined, 1), addresses, &mut self.queue, cx.net, cx.nics);
             match accepted {
                 Some(number) if number < side.subflows.len() => side.subflows[number] = subflow,
                 Some(_) => side.subflows.push(subflow),
@@ -472,46 +438,32 @@ impl Hosts for Multipath {
             accepted.unwrap_or(usize::MAX >> 1)
         });
         if let Some(subflow) = side.subflows.get_mut(number) {
-            side.delays.count(net.packets.age(packet, net.now), &mut subflow.last);
+            side.delays.count(cx.net.packets.age(packet, cx.net.now), &mut subflow.last);
         }
-        let options = net.packets.options(packet);
-        net.packets.read_segment(packet, &mut self.segment);
-        if let Some(way) = net.packets.way(packet) {
+        let options = cx.net.packets.options(packet);
+        cx.net.packets.read_segment(packet, &mut self.segment);
+        if let Some(way) = cx.net.packets.way(packet) {
             let way = std::mem::take(way);
-            net.tell(node_of(net, flow.dst), News::Arrived(strand, way));
+            cx.net.tell(node_of(cx.net, flow.dst), News::Arrived(strand, way));
         }
-        net.deliver(packet);
-        side.connection.on_segment(&self.config, number, net.now, &self.segment, &options);
-        self.pump(place, net, nics, world, tracer);
+        cx.net.deliver(packet);
+        side.connection.on_segment(&self.config, number, cx.net.now, &self.segment, &options);
+        self.pump(place, cx);
     }
 
     /// Sides that wait in line send a packet each, as long as there is space.
-    fn has_space<T: Tracer>(
-        &mut self,
-        line: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        while let Some(place) = self.queue.next(line, net) {
+    fn has_space<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
+        while let Some(place) = self.queue.next(line, cx.net) {
             if let Some(side) = &mut self.sides[place as usize] {
                 side.lines.retain(|joined| *joined != line);
-                self.send(place, Some(line), net, nics, world, tracer);
+                self.send(place, Some(line), cx);
             }
         }
-        self.queue.call(line, net);
+        self.queue.call(line, cx.net);
     }
 
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        let now = net.now;
+    fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool {
+        let now = cx.net.now;
         let Some(side) = &mut self.sides[place as usize] else { return false };
         if !side.alarms.take_due(now) {
             return false;
@@ -519,7 +471,7 @@ impl Hosts for Multipath {
         if side.connection.next_timeout() <= now {
             side.connection.on_timeout(&self.config, now);
         }
-        self.pump(place, net, nics, world, tracer);
+        self.pump(place, cx);
         true
     }
 
@@ -573,15 +525,15 @@ impl Hosts for Multipath {
         }
     }
 
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, cx: &mut Ctx<'_, '_, impl Tracer>) {
         for side in self.sides.iter_mut().flatten() {
-            let flow = &world.flows[side.flow as usize];
+            let flow = &cx.world.flows[side.flow as usize];
             for subflow in &mut side.subflows {
                 let sport = if side.side == 0 { subflow.template.sport } else { subflow.template.dport };
                 let flow = Flow { sport, ..*flow };
                 let address = subflow.addresses.map(|both| both[side.side]);
-                subflow.nic = nics.nic(net, &flow, side.side, address);
-                subflow.line = self.queue.line(subflow.nic, &subflow.template, net);
+                subflow.nic = cx.nics.nic(cx.net, &flow, side.side, address);
+                subflow.line = self.queue.line(subflow.nic, &subflow.template, cx.net);
             }
         }
     }

@@ -1,53 +1,17 @@
 //! [`Hosts`]: the interface of a transport protocol, and what it sees of the run.
 
-use std::sync::Arc;
+use weft_units::{HostId, Time};
 
-use weft_switching::Forwarding;
-use weft_traffic::{Connections, Flow};
-use weft_transport::{Framing, Protocol};
-use weft_units::{HostId, NodeId, Time};
-
+use super::context::Ctx;
+use super::world::World;
 use crate::journal::{FlowNumber, SideReport};
 use crate::network::Network;
 use crate::packet::PacketId;
 use crate::trace::Tracer;
 use crate::turns::Turns;
 
-use super::places::Places;
-use crate::waiting::Waiting;
-
 /// [`Hosts::strand_bits`] of most protocols: those of Multipath TCP, which has the most subflows.
 pub const STRAND_BITS: u32 = 6;
-
-/// What all hosts of a run know.
-pub struct World<'a> {
-    /// The flows, in order of start time; of those that wait for others, the earliest.
-    pub flows: &'a [Flow],
-    /// The transport protocol, and how it divides flows into packets.
-    pub transport: &'a Protocol,
-    /// See `transport`.
-    pub framing: Framing,
-    /// The seed of the run.
-    pub seed: u64,
-    /// Whether hosts know all addresses and switches all stations from the start.
-    pub warm: bool,
-    /// The places of the flows' ends among those of their partitions.
-    pub places: Places,
-    /// The flows that wait for others.
-    pub waiting: Waiting<'a>,
-    /// The flows that share connections.
-    pub connections: &'a Connections,
-}
-
-/// The links on which the hosts of flows send.
-pub trait Nics {
-    /// The link on which one side (0: the source) of a flow sends, by the flow's hash or by the number of the
-    /// side's address.
-    fn nic(&self, net: &Network<'_>, flow: &Flow, side: usize, address: Option<u8>) -> u32;
-
-    /// The routes of the fabric.
-    fn routes(&self) -> &Arc<Forwarding>;
-}
 
 /// The transport protocol of a partition's hosts.
 ///
@@ -71,45 +35,16 @@ pub trait Hosts: Send {
     }
 
     /// Opens the connection of a flow at its source.
-    fn open<T: Tracer>(
-        &mut self,
-        flow: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    );
+    fn open<T: Tracer>(&mut self, flow: FlowNumber, cx: &mut Ctx<'_, '_, T>);
 
     /// A packet of a connection reaches its host.
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    );
+    fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>);
 
     /// A timer of the end at `place` may be due. Returns whether it was.
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool;
+    fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool;
 
     /// There is space for the sources in this line for an interface.
-    fn has_space<T: Tracer>(
-        &mut self,
-        _line: u32,
-        _net: &mut Network<'_>,
-        _nics: &impl Nics,
-        _world: &World<'_>,
-        _tracer: &mut T,
-    ) {
-    }
+    fn has_space<T: Tracer>(&mut self, _line: u32, _cx: &mut Ctx<'_, '_, T>) {}
 
     /// Whether hosts send a packet when it is its turn on their link, rather than as soon as they have it.
     fn paces(&self) -> bool {
@@ -117,8 +52,7 @@ pub trait Hosts: Send {
     }
 
     /// The turn with this number is due ([`Turns`]): it is set again or never comes again.
-    fn turn<T: Tracer>(&mut self, _number: u32, _net: &mut Network<'_>, _world: &World<'_>, _tracer: &mut T) {
-    }
+    fn turn<T: Tracer>(&mut self, _number: u32, _cx: &mut Ctx<'_, '_, T>) {}
 
     /// Prefetches for the turn with this number, of the end at `place`: about 8 turns before it, and about 2 turns before it
     /// (`is_near`).
@@ -148,16 +82,7 @@ pub trait Hosts: Send {
 
     /// Flow control lets queues of a host's port on `nic` go on ([`Network::can_send`]). What waited in the port follows
     /// without this call.
-    fn resumed<T: Tracer>(
-        &mut self,
-        _host: HostId,
-        _line: u32,
-        _net: &mut Network<'_>,
-        _nics: &impl Nics,
-        _world: &World<'_>,
-        _tracer: &mut T,
-    ) {
-    }
+    fn resumed<T: Tracer>(&mut self, _host: HostId, _line: u32, _cx: &mut Ctx<'_, '_, T>) {}
 
     /// Follows the source's next data segment of a flow, to see its path.
     fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>);
@@ -175,13 +100,8 @@ pub trait Hosts: Send {
     fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64>;
 
     /// Links have changed: hosts pick the links on which they send again.
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>);
+    fn repick(&mut self, cx: &mut Ctx<'_, '_, impl Tracer>);
 
     /// Bytes of memory held.
     fn memory(&self) -> usize;
-}
-
-/// The node of a host.
-pub fn node_of(net: &Network<'_>, host: HostId) -> NodeId {
-    net.fabric.host_node(host)
 }

@@ -8,15 +8,17 @@ use weft_transport::roce::{
 use weft_units::{Bytes, HostId, Time};
 
 use super::alarms::Alarms;
+use super::context::Ctx;
 use super::ends::{Ends, Whose, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
 use super::messages::{Messages, NONE};
 use super::pacer::Wish;
 use super::pacers::Pacers;
 use super::places::Place;
-use super::protocol::{Hosts, Nics, STRAND_BITS, World};
+use super::protocol::{Hosts, STRAND_BITS};
 use super::round_trip::round_trip;
 use super::tcp::template;
+use super::world::World;
 use crate::delays::{Delays, Last};
 use crate::journal::{FlowNumber, SideReport, Strand};
 use crate::network::Network;
@@ -83,20 +85,19 @@ impl Roce {
     }
 
     /// The most bytes that a flow may have in flight, if there is a limit.
-    fn window(
-        &self,
-        flow: &Flow,
-        nic: u32,
-        net: &Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-    ) -> Option<u64> {
+    fn window(&self, flow: &Flow, nic: u32, cx: &Ctx<'_, '_, impl Tracer>) -> Option<u64> {
         match (self.config.window, self.config.loss_recovery) {
             (Bytes(0), LossRecovery::GoBackN) => None,
             (Bytes(0), LossRecovery::SelectiveRepeat) => {
-                let time = round_trip(net, nics, (flow, nic), world.framing.full_packet(), ACK_BYTES.into());
+                let time = round_trip(
+                    cx.net,
+                    cx.nics,
+                    (flow, nic),
+                    cx.world.framing.full_packet(),
+                    ACK_BYTES.into(),
+                );
                 let bits =
-                    u128::from(net.rate(net.id(nic)).bps()) * u128::from(time.ps()) / 1_000_000_000_000;
+                    u128::from(cx.net.rate(cx.net.id(nic)).bps()) * u128::from(time.ps()) / 1_000_000_000_000;
                 Some((bits / 8) as u64)
             }
             (Bytes(most), _) => Some(most),
@@ -104,30 +105,30 @@ impl Roce {
     }
 
     /// Gives the source at `place` a turn if it has something to send, and sends what its link takes.
-    fn wake<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+    fn wake<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
         let Some(end) = self.ends.at(place) else { return };
         let Side::Sender(this) = &mut end.state else { return };
         let link = this.link;
         if !this.has_turn && this.sender.peek().is_some() {
             this.has_turn = true;
             let turn = Wish { flow: end.whose.flow, place };
-            self.links.at(link).add(turn, this.next_at, net.now);
-            self.serve(link, net, world, tracer);
+            self.links.at(link).add(turn, this.next_at, cx.net.now);
+            self.serve(link, cx);
             return;
         }
-        this.alarms.arm(place, this.sender.timeout_at(), Time::MAX, &mut net.queue);
+        this.alarms.arm(place, this.sender.timeout_at(), Time::MAX, &mut cx.net.queue);
     }
 
     /// Sends the next packet of a link whose line is free.
-    fn serve<T: Tracer>(&mut self, link: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+    fn serve<T: Tracer>(&mut self, link: u32, cx: &mut Ctx<'_, '_, T>) {
         let nic = self.links.at(link).nic;
         loop {
-            let free = net.departure(nic).max(net.now);
+            let free = cx.net.departure(nic).max(cx.net.now);
             let turns = self.links.at(link);
-            if free > net.now {
-                return turns.arm(free, net);
+            if free > cx.net.now {
+                return turns.arm(free, cx.net);
             }
-            let Some(turn) = turns.take(net.now) else { return turns.arm(free, net) };
+            let Some(turn) = turns.take(cx.net.now) else { return turns.arm(free, cx.net) };
             let Some(end) = self.ends.at(turn.place).filter(|end| end.whose.flow == turn.flow) else {
                 continue;
             };
@@ -135,50 +136,43 @@ impl Roce {
             this.has_turn = false;
             if this.link != link {
                 // Its host has chosen another link since.
-                self.wake(turn.place, net, world, tracer);
+                self.wake(turn.place, cx);
                 continue;
             }
-            if !net.can_send(nic, this.template.traffic_class) {
+            if !cx.net.can_send(nic, this.template.traffic_class) {
                 this.has_turn = true;
                 self.links.at(link).pause(turn);
                 continue;
             }
-            this.send(&self.config, turn.flow, net, world, tracer);
-            this.alarms.arm(turn.place, this.sender.timeout_at(), Time::MAX, &mut net.queue);
+            this.send(&self.config, turn.flow, cx);
+            this.alarms.arm(turn.place, this.sender.timeout_at(), Time::MAX, &mut cx.net.queue);
             if this.sender.peek().is_some() {
                 this.has_turn = true;
-                self.links.at(link).add(turn, this.next_at, net.now);
+                self.links.at(link).add(turn, this.next_at, cx.net.now);
             }
         }
     }
 
     /// An acknowledgement reaches the source at `place`.
-    fn acknowledge<T: Tracer>(
-        &mut self,
-        place: u32,
-        ack: Ack,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
+    fn acknowledge<T: Tracer>(&mut self, place: u32, ack: Ack, cx: &mut Ctx<'_, '_, T>) {
         let Some(end) = self.ends.at(place) else { return };
         let (Side::Sender(this), whose) = (&mut end.state, end.whose) else { return };
-        this.sender.acknowledge(&self.config, net.now, ack);
+        this.sender.acknowledge(&self.config, cx.net.now, ack);
         if ack.is_cnp {
-            this.rate.notify(&self.config, net.now);
+            this.rate.notify(&self.config, cx.net.now);
         }
         let to = u64::from(this.sender.acknowledged());
         if to >= this.awaits {
-            if world.connections.last(whose.flow).is_some() {
+            if cx.world.connections.last(whose.flow).is_some() {
                 let counts = (*this.sender.stats(), &mut Delays::default());
-                self.messages.acknowledged(whose, to, counts, net, world);
+                self.messages.acknowledged(whose, to, counts, cx.net, cx.world);
                 this.awaits = self.messages.awaited(whose);
             } else {
                 this.awaits = NONE;
-                tell_done(net, world, whose.flow);
+                tell_done(cx.net, cx.world, whose.flow);
             }
         }
-        self.wake(place, net, world, tracer);
+        self.wake(place, cx);
     }
 
     /// Adds the source of a flow, or of the connection whose last message it is: its first message is `first`, complete with
@@ -187,80 +181,71 @@ impl Roce {
         &mut self,
         (number, first): (FlowNumber, FlowNumber),
         awaits: u64,
-        net: &Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
+        cx: &Ctx<'_, '_, impl Tracer>,
     ) -> u32 {
-        let flow = &world.flows[number as usize];
-        let nic = nics.nic(net, flow, 0, None);
-        let window = self.window(flow, nic, net, nics, world);
+        let flow = &cx.world.flows[number as usize];
+        let nic = cx.nics.nic(cx.net, flow, 0, None);
+        let window = self.window(flow, nic, cx);
         let template = template(flow, 0);
         // ECT(0), if at all.
         let traffic_class = template.traffic_class | if self.config.is_ecn_capable() { 2 } else { 0 };
         let side = Side::Sender(Box::new(Sending {
-            sender: Sender::new(&self.config, world.flows[first as usize].bytes, window),
-            rate: Dcqcn::new(net.rate(net.id(nic))),
+            sender: Sender::new(&self.config, cx.world.flows[first as usize].bytes, window),
+            rate: Dcqcn::new(cx.net.rate(cx.net.id(nic))),
             template: Header { kind: Kind::Other, traffic_class, ..template },
             nic,
-            link: self.links.of(nic, net),
+            link: self.links.of(nic, cx.net),
             following: Following::new(true),
             alarms: Alarms::default(),
-            next_at: net.now,
+            next_at: cx.net.now,
             has_turn: false,
             awaits,
         }));
-        self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world)
+        self.ends.add(Whose { flow: number, side: 0 }, side, cx.net.now, cx.world)
     }
 
     /// Writes the messages whose turn it is to the queue pair that `number` shares.
     #[cold]
-    fn open_shared<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        tell_opened(net, world, number);
-        let whose = Whose { flow: world.connections.owner(number), side: 0 };
-        for message in self.messages.write(number, net.now, world, |flow| packets(flow, world)) {
+    fn open_shared<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        tell_opened(cx.net, cx.world, number);
+        let whose = Whose { flow: cx.world.connections.owner(number), side: 0 };
+        for message in self.messages.write(number, cx.net.now, cx.world, |flow| packets(flow, cx.world)) {
             let awaits = self.messages.awaited(whose);
-            let place = match world.places.get(whose.flow, 0) {
+            let place = match cx.world.places.get(whose.flow, 0) {
                 Place::At(place) => place,
-                Place::New => self.connect((whose.flow, message), awaits, net, nics, world),
+                Place::New => self.connect((whose.flow, message), awaits, cx),
                 Place::Gone => return,
             };
             let Some(Side::Sender(this)) = self.ends.at(place).map(|end| &mut end.state) else { return };
-            if world.connections.continues(message) {
-                this.sender.append(&self.config, world.flows[message as usize].bytes);
+            if cx.world.connections.continues(message) {
+                this.sender.append(&self.config, cx.world.flows[message as usize].bytes);
             }
             this.awaits = awaits;
             this.following.next = true;
-            self.wake(place, net, world, tracer);
+            self.wake(place, cx);
         }
     }
 
     /// Adds the destination of a flow; returns its place.
-    fn listen(&mut self, whose: Whose, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
-        let flow = &world.flows[whose.flow as usize];
-        let awaits = if world.connections.last(whose.flow).is_some() {
-            self.messages.expect(whose, net.now, world, |flow| packets(flow, world));
+    fn listen(&mut self, whose: Whose, cx: &Ctx<'_, '_, impl Tracer>) -> u32 {
+        let flow = &cx.world.flows[whose.flow as usize];
+        let awaits = if cx.world.connections.last(whose.flow).is_some() {
+            self.messages.expect(whose, cx.net.now, cx.world, |flow| packets(flow, cx.world));
             self.messages.awaited(whose)
         } else {
-            packets(flow, world)
+            packets(flow, cx.world)
         };
         let template =
             Header { kind: Kind::Other, traffic_class: ACK_CLASS, ip_bytes: ACK_BYTES, ..template(flow, 1) };
         let receiving = Receiving {
             receiver: Receiver::default(),
             template,
-            nic: nics.nic(net, flow, 1, None),
+            nic: cx.nics.nic(cx.net, flow, 1, None),
             awaits,
             delays: Delays::default(),
             last: Last::default(),
         };
-        self.ends.add(whose, Side::Receiver(Box::new(receiving)), net.now, world)
+        self.ends.add(whose, Side::Receiver(Box::new(receiving)), cx.net.now, cx.world)
     }
 }
 
@@ -271,31 +256,24 @@ fn packets(flow: &Flow, world: &World<'_>) -> u64 {
 
 impl Sending {
     /// Sends the next packet, if there is one.
-    fn send<T: Tracer>(
-        &mut self,
-        config: &Config,
-        flow: FlowNumber,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let now = net.now;
+    fn send<T: Tracer>(&mut self, config: &Config, flow: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        let now = cx.net.now;
         let Some(data) = self.sender.take(config, now) else { return };
-        let ip_bytes = world.framing.headers as u16 + data.payload;
+        let ip_bytes = cx.world.framing.headers as u16 + data.payload;
         let header = Header { payload: data.payload, ip_bytes, ..self.template };
         let (owner, way) = self.following.of_data(flow << STRAND_BITS | 1);
         let flags = if data.asks { ASKS } else { 0 } | if data.is_repeated { REPEATED } else { 0 };
         let content = Content { words: [data.psn, 0, 0, 0], note: flags };
-        let packet = net.packets.packet_with(now, &header, owner, content, way);
-        let wire_bytes = net.links.wire_bytes(self.nic, ip_bytes);
+        let packet = cx.net.packets.packet_with(now, &header, owner, content, way);
+        let wire_bytes = cx.net.links.wire_bytes(self.nic, ip_bytes);
         self.next_at = now
             + match config.congestion_control {
                 CongestionControl::Dcqcn => self.rate.gap(config, now, wire_bytes),
-                CongestionControl::Off => net.links.tx_time(self.nic, wire_bytes.into()),
+                CongestionControl::Off => cx.net.links.tx_time(self.nic, wire_bytes.into()),
             };
         self.rate.sent(config, now, wire_bytes);
-        net.counters.packets_sent += 1;
-        net.send(self.nic, packet, tracer);
+        cx.net.counters.packets_sent += 1;
+        cx.net.send(self.nic, packet, cx.tracer);
     }
 }
 
@@ -327,49 +305,35 @@ fn ack_of(content: Content) -> Ack {
 }
 
 impl Hosts for Roce {
-    fn open<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        if world.connections.last(number).is_some() {
-            return self.open_shared(number, net, nics, world, tracer);
+    fn open<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        if cx.world.connections.last(number).is_some() {
+            return self.open_shared(number, cx);
         }
-        let awaits = packets(&world.flows[number as usize], world);
-        let place = self.connect((number, number), awaits, net, nics, world);
-        tell_opened(net, world, number);
-        self.wake(place, net, world, tracer);
+        let awaits = packets(&cx.world.flows[number as usize], cx.world);
+        let place = self.connect((number, number), awaits, cx);
+        tell_opened(cx.net, cx.world, number);
+        self.wake(place, cx);
     }
 
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
+    fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>) {
         let (Some(Strand { flow, .. }), Some(owner)) =
-            (net.strand(packet), net.packets.get(packet).endpoint())
+            (cx.net.strand(packet), cx.net.packets.get(packet).endpoint())
         else {
             return;
         };
         let whose = Whose { flow, side: owner as usize & 1 };
-        let place = match world.places.get(flow, whose.side) {
+        let place = match cx.world.places.get(flow, whose.side) {
             Place::At(place) => place,
-            Place::New if whose.side == 1 => self.listen(whose, net, nics, world),
-            Place::New | Place::Gone => return net.deliver(packet),
+            Place::New if whose.side == 1 => self.listen(whose, cx),
+            Place::New | Place::Gone => return cx.net.deliver(packet),
         };
-        let (content, header) = (net.packets.content(packet), net.packets.get(packet).header);
-        let age = net.packets.age(packet, net.now);
-        tell_way(net, world, flow, packet);
-        net.deliver(packet);
+        let (content, header) = (cx.net.packets.content(packet), cx.net.packets.get(packet).header);
+        let age = cx.net.packets.age(packet, cx.net.now);
+        tell_way(cx.net, cx.world, flow, packet);
+        cx.net.deliver(packet);
         let Some(end) = self.ends.at(place) else { return };
         let Side::Receiver(this) = &mut end.state else {
-            return self.acknowledge(place, ack_of(content), net, world, tracer);
+            return self.acknowledge(place, ack_of(content), cx);
         };
         if header.is_trimmed() {
             // A switch has cut the data off: to these hosts, the packet is lost.
@@ -380,38 +344,31 @@ impl Hosts for Roce {
         let (asks, is_repeated) = (flags & ASKS != 0, flags & REPEATED != 0);
         let data = Data { psn, payload: header.payload, asks, is_repeated };
         let is_marked = header.traffic_class & Header::CE == Header::CE;
-        if let Some(ack) = this.receiver.receive(&self.config, net.now, data, is_marked) {
-            this.answer(flow, ack, net, tracer);
+        if let Some(ack) = this.receiver.receive(&self.config, cx.net.now, data, is_marked) {
+            this.answer(flow, ack, cx.net, cx.tracer);
         }
         let to = u64::from(this.receiver.in_order());
         if to >= this.awaits {
-            if world.connections.last(flow).is_some() {
+            if cx.world.connections.last(flow).is_some() {
                 let counts = (*this.receiver.stats(), &mut this.delays);
-                self.messages.received(whose, to, counts, |flow| packets(flow, world), net, world);
+                self.messages.received(whose, to, counts, |flow| packets(flow, cx.world), cx.net, cx.world);
                 this.awaits = self.messages.awaited(whose);
             } else {
                 this.awaits = NONE;
-                tell_received(net, world, flow);
+                tell_received(cx.net, cx.world, flow);
             }
         }
     }
 
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        let now = net.now;
+    fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool {
+        let now = cx.net.now;
         let Some(end) = self.ends.at(place) else { return false };
         let Side::Sender(this) = &mut end.state else { return false };
         if !this.alarms.take_due(now) {
             return false;
         }
         this.sender.time_out(&self.config, now);
-        self.wake(place, net, world, tracer);
+        self.wake(place, cx);
         true
     }
 
@@ -420,24 +377,16 @@ impl Hosts for Roce {
     }
 
     #[inline]
-    fn turn<T: Tracer>(&mut self, link: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        self.serve(link, net, world, tracer);
+    fn turn<T: Tracer>(&mut self, link: u32, cx: &mut Ctx<'_, '_, T>) {
+        self.serve(link, cx);
         let turns = self.links.at(link);
-        turns.arm_again(net.departure(turns.nic), net);
+        turns.arm_again(cx.net.departure(turns.nic), cx.net);
     }
 
-    fn resumed<T: Tracer>(
-        &mut self,
-        _host: HostId,
-        nic: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
+    fn resumed<T: Tracer>(&mut self, _host: HostId, nic: u32, cx: &mut Ctx<'_, '_, T>) {
         if let Some(link) = self.links.get(nic) {
             self.links.at(link).resume();
-            self.serve(link, net, world, tracer);
+            self.serve(link, cx);
         }
     }
 
@@ -489,11 +438,11 @@ impl Hosts for Roce {
         Some(bytes.min(world.flows[flow as usize].bytes))
     }
 
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, cx: &mut Ctx<'_, '_, impl Tracer>) {
         for end in self.ends.all() {
-            let nic = nics.nic(net, &world.flows[end.whose.flow as usize], end.whose.side, None);
+            let nic = cx.nics.nic(cx.net, &cx.world.flows[end.whose.flow as usize], end.whose.side, None);
             match &mut end.state {
-                Side::Sender(this) => (this.nic, this.link) = (nic, self.links.of(nic, net)),
+                Side::Sender(this) => (this.nic, this.link) = (nic, self.links.of(nic, cx.net)),
                 Side::Receiver(this) => this.nic = nic,
             }
         }

@@ -3,14 +3,14 @@
 use weft_traffic::Flow;
 use weft_units::{Bytes, Duration};
 
-use super::protocol::Nics;
+use super::nics::Nics;
 use crate::network::Network;
 
 /// The time from sending an IP packet of `forth` bytes on `nic`, the link of a flow's source, until its destination's answer
 /// of `back` bytes arrives, if both meet no queue and no host waits. Of equal shortest paths, the first counts.
 pub fn round_trip(
     net: &Network<'_>,
-    nics: &impl Nics,
+    nics: &Nics,
     (flow, nic): (&Flow, u32),
     forth: u32,
     back: u32,

@@ -12,13 +12,16 @@ use weft_transport::{Config, Endpoint, Segment};
 use weft_units::{HostId, NodeId, Time};
 
 use super::alarms::Alarms;
+use super::context::Ctx;
 use super::ends::{Whose, tell_opened};
 use super::following::Following;
 use super::host_queue::HostQueue;
 use super::messages::{Messages, NONE};
+use super::nics::Nics;
 use super::places::Place;
-use super::protocol::{Hosts, Nics, World, node_of};
+use super::protocol::Hosts;
 use super::vacancies::Vacancies;
+use super::world::{World, node_of};
 use crate::delays::{Delays, Last};
 use crate::huge;
 use crate::journal::{FlowNumber, News, SideReport, Strand};
@@ -114,7 +117,7 @@ fn hosts_of(end: u32, flow: &Flow) -> (HostId, HostId) {
 }
 
 /// The state that an end at `own` with `nic` shares.
-fn sharing((own, other): (HostId, HostId), nic: u32, net: &Network<'_>, nics: &impl Nics) -> Sharing {
+fn sharing((own, other): (HostId, HostId), nic: u32, net: &Network<'_>, nics: &Nics) -> Sharing {
     (own, net.fabric.link(net.id(nic)).to, nics.routes().class_of(other))
 }
 
@@ -149,7 +152,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
     }
 
     /// The paths from the switch at the other end of `nic` to `host`.
-    fn paths_to(&mut self, host: HostId, nic: u32, net: &Network<'_>, nics: &impl Nics) -> Arc<[u32]> {
+    fn paths_to(&mut self, host: HostId, nic: u32, net: &Network<'_>, nics: &Nics) -> Arc<[u32]> {
         if !P::needs_paths(self.scheme) {
             return Arc::new([]);
         }
@@ -159,13 +162,7 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
     }
 
     /// The place of the state that an end with `nic` shares with others.
-    fn place_of_shared(
-        &mut self,
-        hosts: (HostId, HostId),
-        nic: u32,
-        net: &Network<'_>,
-        nics: &impl Nics,
-    ) -> u32 {
+    fn place_of_shared(&mut self, hosts: (HostId, HostId), nic: u32, net: &Network<'_>, nics: &Nics) -> u32 {
         if !P::shares(self.scheme) {
             return 0;
         }
@@ -192,22 +189,14 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
     }
 
     /// Adds the end `end`; returns its place.
-    fn add(
-        &mut self,
-        end: u32,
-        endpoint: Endpoint,
-        nic: u32,
-        net: &Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-    ) -> u32 {
-        let flow = &world.flows[end as usize / 2];
+    fn add(&mut self, end: u32, endpoint: Endpoint, nic: u32, cx: &Ctx<'_, '_, impl Tracer>) -> u32 {
+        let flow = &cx.world.flows[end as usize / 2];
         let hosts = hosts_of(end, flow);
-        let paths = self.paths_to(hosts.1, nic, net, nics);
+        let paths = self.paths_to(hosts.1, nic, cx.net, cx.nics);
         let opening = Opening {
             paths: Arc::clone(&paths),
             random: mix64(end.into()),
-            rate: net.fabric.link(net.id(nic)).rate,
+            rate: cx.net.fabric.link(cx.net.id(nic)).rate,
         };
         let template = template(flow, end as usize & 1);
         let side = Side {
@@ -215,21 +204,21 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
             alarms: Alarms::default(),
             template,
             path: P::open(self.scheme, opening),
-            shared: self.place_of_shared(hosts, nic, net, nics),
+            shared: self.place_of_shared(hosts, nic, cx.net, cx.nics),
             paths,
             nic,
-            line: self.queue.line(nic, &template, net),
+            line: self.queue.line(nic, &template, cx.net),
             in_line: false,
             end,
             following: Following::new(end & 1 == 0),
             awaits: if end & 1 == 1 { flow.bytes } else { NONE },
-            awaits_acknowledged: if end & 1 == 0 && world.waiting.awaits(end / 2, Point::Acknowledged) {
+            awaits_acknowledged: if end & 1 == 0 && cx.world.waiting.awaits(end / 2, Point::Acknowledged) {
                 flow.bytes
             } else {
                 NONE
             },
             is_over: false,
-            opened: net.now,
+            opened: cx.net.now,
             delays: Delays::default(),
             last: Last::default(),
         };
@@ -246,29 +235,29 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
                 self.sides.len() as u32 - 1
             }
         };
-        world.places.set(end / 2, end as usize & 1, Place::At(place));
+        cx.world.places.set(end / 2, end as usize & 1, Place::At(place));
         place
     }
 
     /// The place of the end for which a packet is; `None` if there is none.
     #[inline]
-    fn place_for(&mut self, end: u32, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> Option<u32> {
-        match world.places.get(end / 2, end as usize & 1) {
+    fn place_for(&mut self, end: u32, cx: &Ctx<'_, '_, impl Tracer>) -> Option<u32> {
+        match cx.world.places.get(end / 2, end as usize & 1) {
             Place::At(place) => Some(place),
-            Place::New if end & 1 == 1 => Some(self.listen(end, net, nics, world)),
+            Place::New if end & 1 == 1 => Some(self.listen(end, cx)),
             Place::New | Place::Gone => None,
         }
     }
 
     #[cold]
-    fn listen(&mut self, end: u32, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
-        let flow = &world.flows[end as usize / 2];
+    fn listen(&mut self, end: u32, cx: &Ctx<'_, '_, impl Tracer>) -> u32 {
+        let flow = &cx.world.flows[end as usize / 2];
         let endpoint = Endpoint::listen(self.config, initial_sequence(flow, 1));
-        let nic = nics.nic(net, flow, 1, None);
-        let place = self.add(end, endpoint, nic, net, nics, world);
-        if world.connections.last(end / 2).is_some() {
+        let nic = cx.nics.nic(cx.net, flow, 1, None);
+        let place = self.add(end, endpoint, nic, cx);
+        if cx.world.connections.last(end / 2).is_some() {
             let whose = whose(end);
-            self.messages.expect(whose, net.now, world, |flow| flow.bytes);
+            self.messages.expect(whose, cx.net.now, cx.world, |flow| flow.bytes);
             self.sides[place as usize].awaits = self.messages.awaited(whose);
         }
         place
@@ -276,36 +265,29 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
 
     /// Writes the messages whose turn it is to the connection that `number` shares, which the first message opens.
     #[cold]
-    fn open_shared<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        tell_opened(net, world, number);
-        let last = world.connections.owner(number);
+    fn open_shared<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        tell_opened(cx.net, cx.world, number);
+        let last = cx.world.connections.owner(number);
         let whose = Whose { flow: last, side: 0 };
-        for message in self.messages.write(number, net.now, world, |flow| flow.bytes) {
-            let place = match world.places.get(last, 0) {
+        for message in self.messages.write(number, cx.net.now, cx.world, |flow| flow.bytes) {
+            let place = match cx.world.places.get(last, 0) {
                 Place::At(place) => place,
                 Place::New => {
-                    let flow = &world.flows[last as usize];
-                    let client = Endpoint::connect(self.config, net.now, initial_sequence(flow, 0));
-                    let nic = nics.nic(net, flow, 0, None);
-                    self.add(last * 2, client, nic, net, nics, world)
+                    let flow = &cx.world.flows[last as usize];
+                    let client = Endpoint::connect(self.config, cx.net.now, initial_sequence(flow, 0));
+                    let nic = cx.nics.nic(cx.net, flow, 0, None);
+                    self.add(last * 2, client, nic, cx)
                 }
                 Place::Gone => return,
             };
             let side = &mut self.sides[place as usize];
-            side.endpoint.write(world.flows[message as usize].bytes);
+            side.endpoint.write(cx.world.flows[message as usize].bytes);
             side.awaits_acknowledged = self.messages.awaited(whose);
             side.following.next = true;
             if side.endpoint.is_aborted() {
-                self.messages.abort(whose, net, world);
+                self.messages.abort(whose, cx.net, cx.world);
             } else {
-                self.pump(place, net, world, tracer);
+                self.pump(place, cx);
             }
         }
     }
@@ -360,51 +342,44 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
 
     /// Sends an end's pending segments; called after every event that may produce some.
     #[inline]
-    fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        self.send(place, false, net, world, tracer);
+    fn pump<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+        self.send(place, false, cx);
         if self.queue.has_waiting() {
-            self.serve(self.sides[place as usize].line, net, world, tracer);
+            self.serve(self.sides[place as usize].line, cx);
         }
     }
 
     /// Lets the sources in this line send a packet each, as long as there is space.
     #[inline(never)]
-    fn serve<T: Tracer>(&mut self, line: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        while let Some(place) = self.queue.next(line, net) {
+    fn serve<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
+        while let Some(place) = self.queue.next(line, cx.net) {
             self.sides[place as usize].in_line = false;
-            self.send(place, true, net, world, tracer);
+            self.send(place, true, cx);
         }
-        self.queue.call(line, net);
+        self.queue.call(line, cx.net);
     }
 
     /// Sends the pending segments of the end at `place`, or one of them if it is its turn.
     #[inline(always)]
-    fn send<T: Tracer>(
-        &mut self,
-        place: u32,
-        is_its_turn: bool,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let now = net.now;
+    fn send<T: Tracer>(&mut self, place: u32, is_its_turn: bool, cx: &mut Ctx<'_, '_, T>) {
+        let now = cx.net.now;
         let small_queues = self.config.small_queues;
         let side = &mut self.sides[place as usize];
         // The first SYN does not wait.
         let waits = self.queue.is_limited() && side.end & 1 == 0 && now > side.opened;
         let mut has_turn = is_its_turn;
         if side.endpoint.delivered() >= side.awaits || side.endpoint.acked() >= side.awaits_acknowledged {
-            self.reach(place, net, world);
+            self.reach(place, cx.net, cx.world);
         }
         let side = &mut self.sides[place as usize];
         let shared = &mut self.shared[side.shared as usize];
         let mut host = Host { scheme: self.scheme, shared, now };
         while side.path.own(&mut host, &mut side.template, &mut self.segment) {
-            transmit(side, &self.segment, net, tracer);
+            transmit(side, &self.segment, cx.net, cx.tracer);
         }
         loop {
             if waits {
-                if !side.in_line && !has_turn && !self.queue.is_free(side.line, net) {
+                if !side.in_line && !has_turn && !self.queue.is_free(side.line, cx.net) {
                     side.in_line = true;
                     self.queue.enter(side.line, place);
                 }
@@ -417,25 +392,25 @@ impl<'a, P: PathSelector> Tcp<'a, P> {
                 break;
             }
             side.path.stamp(&mut host, &mut side.template, &self.segment);
-            let taken = transmit(side, &self.segment, net, tracer);
+            let taken = transmit(side, &self.segment, cx.net, cx.tracer);
             if small_queues && taken && self.segment.len > 0 {
-                side.endpoint.leaves_at(now, net.departure(side.nic), self.segment.len);
+                side.endpoint.leaves_at(now, cx.net.departure(side.nic), self.segment.len);
             }
         }
         // In line, it is called when it is its turn.
         let held = if small_queues && !side.in_line { side.endpoint.held_until() } else { Time::MAX };
         let timeout = side.endpoint.next_timeout().min(side.path.wakes_at());
-        side.alarms.arm(place, timeout, held, &mut net.queue);
+        side.alarms.arm(place, timeout, held, &mut cx.net.queue);
         if !side.is_over && (side.endpoint.is_closed() || side.endpoint.is_aborted()) {
             side.is_over = true;
             let (number, at) = (side.end / 2, side.end as usize & 1);
-            let flow = &world.flows[number as usize];
+            let flow = &cx.world.flows[number as usize];
             let aborted = side.endpoint.is_aborted();
-            if aborted && world.connections.last(number).is_some() {
-                return self.messages.abort(Whose { flow: number, side: at }, net, world);
+            if aborted && cx.world.connections.last(number).is_some() {
+                return self.messages.abort(Whose { flow: number, side: at }, cx.net, cx.world);
             }
             let news = if aborted { News::Aborted(number) } else { News::Closed(number, at) };
-            net.tell(node_of(net, [flow.src, flow.dst][at]), news);
+            cx.net.tell(node_of(cx.net, [flow.src, flow.dst][at]), news);
         }
     }
 }
@@ -470,81 +445,53 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         1
     }
 
-    fn open<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        if world.connections.last(number).is_some() {
-            return self.open_shared(number, net, nics, world, tracer);
+    fn open<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        if cx.world.connections.last(number).is_some() {
+            return self.open_shared(number, cx);
         }
-        let flow = &world.flows[number as usize];
-        let mut client = Endpoint::connect(self.config, net.now, initial_sequence(flow, 0));
+        let flow = &cx.world.flows[number as usize];
+        let mut client = Endpoint::connect(self.config, cx.net.now, initial_sequence(flow, 0));
         client.write(flow.bytes);
         client.close();
-        let nic = nics.nic(net, flow, 0, None);
-        let place = self.add(number * 2, client, nic, net, nics, world);
-        tell_opened(net, world, number);
-        self.pump(place, net, world, tracer);
+        let nic = cx.nics.nic(cx.net, flow, 0, None);
+        let place = self.add(number * 2, client, nic, cx);
+        tell_opened(cx.net, cx.world, number);
+        self.pump(place, cx);
     }
 
     #[inline]
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let Some(end) = net.packets.get(packet).endpoint() else { return };
-        let Some(place) = self.place_for(end, net, nics, world) else {
-            return net.deliver(packet);
+    fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>) {
+        let Some(end) = cx.net.packets.get(packet).endpoint() else { return };
+        let Some(place) = self.place_for(end, cx) else {
+            return cx.net.deliver(packet);
         };
-        net.packets.read_segment(packet, &mut self.segment);
-        if net.packets.get(packet).is_watched()
-            && let Some(way) = net.packets.way(packet)
+        cx.net.packets.read_segment(packet, &mut self.segment);
+        if cx.net.packets.get(packet).is_watched()
+            && let Some(way) = cx.net.packets.way(packet)
         {
             let way = std::mem::take(way);
             let strand = Strand { flow: end / 2, subflow: 0 };
-            net.tell(node_of(net, world.flows[end as usize / 2].dst), News::Arrived(strand, way));
+            cx.net.tell(node_of(cx.net, cx.world.flows[end as usize / 2].dst), News::Arrived(strand, way));
         }
         let side = &mut self.sides[place as usize];
-        side.delays.count(net.packets.age(packet, net.now), &mut side.last);
+        side.delays.count(cx.net.packets.age(packet, cx.net.now), &mut side.last);
         let shared = &mut self.shared[side.shared as usize];
-        let mut host = Host { scheme: self.scheme, shared, now: net.now };
-        let is_kept = side.path.receive(&mut host, &net.packets.get(packet).header, &self.segment);
-        net.deliver(packet);
+        let mut host = Host { scheme: self.scheme, shared, now: cx.net.now };
+        let is_kept = side.path.receive(&mut host, &cx.net.packets.get(packet).header, &self.segment);
+        cx.net.deliver(packet);
         if !is_kept {
-            side.endpoint.on_segment(self.config, net.now, &self.segment);
+            side.endpoint.on_segment(self.config, cx.net.now, &self.segment);
         }
-        side.take_released(self.config, net.now, &mut self.segment);
-        self.pump(place, net, world, tracer);
+        side.take_released(self.config, cx.net.now, &mut self.segment);
+        self.pump(place, cx);
     }
 
-    fn has_space<T: Tracer>(
-        &mut self,
-        line: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        self.serve(line, net, world, tracer);
+    fn has_space<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
+        self.serve(line, cx);
     }
 
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        let (side, now) = (&mut self.sides[place as usize], net.now);
+    fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool {
+        let (side, now) = (&mut self.sides[place as usize], cx.net.now);
         if !side.alarms.take_due(now) {
             return false;
         }
@@ -557,7 +504,7 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
             }
         }
         side.take_released(self.config, now, &mut self.segment);
-        self.pump(place, net, world, tracer);
+        self.pump(place, cx);
         true
     }
 
@@ -604,32 +551,32 @@ impl<P: PathSelector> Hosts for Tcp<'_, P> {
         }
     }
 
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, cx: &mut Ctx<'_, '_, impl Tracer>) {
         self.paths.clear();
         // Classes of destinations may have new numbers: those of the ends that are there are entered again.
         self.shared_by.clear();
         let mut is_taken = vec![false; self.shared.len()];
         for place in 0..self.sides.len() {
             let end = self.sides[place].end;
-            if world.places.get(end / 2, end as usize & 1) != Place::At(place as u32) {
+            if cx.world.places.get(end / 2, end as usize & 1) != Place::At(place as u32) {
                 continue;
             }
-            let flow = &world.flows[end as usize / 2];
+            let flow = &cx.world.flows[end as usize / 2];
             let hosts = hosts_of(end, flow);
-            let nic = nics.nic(net, flow, end as usize & 1, None);
-            let paths = self.paths_to(hosts.1, nic, net, nics);
+            let nic = cx.nics.nic(cx.net, flow, end as usize & 1, None);
+            let paths = self.paths_to(hosts.1, nic, cx.net, cx.nics);
             let is_new = self.sides[place].paths != paths;
             if P::shares(self.scheme)
-                && self.share_again(place, sharing(hosts, nic, net, nics), &mut is_taken)
+                && self.share_again(place, sharing(hosts, nic, cx.net, cx.nics), &mut is_taken)
                 && is_new
             {
                 self.shared[self.sides[place].shared as usize] = P::Shared::default();
             }
-            let shared = self.place_of_shared(hosts, nic, net, nics);
+            let shared = self.place_of_shared(hosts, nic, cx.net, cx.nics);
             let side = &mut self.sides[place];
-            let line = self.queue.line(nic, &side.template, net);
+            let line = self.queue.line(nic, &side.template, cx.net);
             if side.in_line {
-                self.queue.change(place as u32, side.line, line, net);
+                self.queue.change(place as u32, side.line, line, cx.net);
             }
             (side.nic, side.line, side.shared) = (nic, line, shared);
             if is_new {

@@ -10,12 +10,14 @@ use weft_transport::udp::{Config, Datagram, Sink, Source};
 use weft_units::Time;
 
 use super::alarms::Alarms;
+use super::context::Ctx;
 use super::ends::{Ends, Whose, tell, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
 use super::host_queue::HostQueue;
 use super::places::Place;
-use super::protocol::{Hosts, Nics, STRAND_BITS, World};
+use super::protocol::{Hosts, STRAND_BITS};
 use super::tcp::template;
+use super::world::World;
 use crate::delays::{Delays, Last};
 use crate::journal::{FlowNumber, News, SideReport, Strand};
 use crate::network::Network;
@@ -73,39 +75,33 @@ impl Udp {
     }
 
     /// Sends what is due.
-    fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        if let Some(line) = self.send(place, false, net, world, tracer)
+    fn pump<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+        if let Some(line) = self.send(place, false, cx)
             && self.queue.has_waiting()
         {
-            self.serve(line, net, world, tracer);
+            self.serve(line, cx);
         }
     }
 
     /// Lets the sources in this line send a datagram each, as long as there is space.
-    fn serve<T: Tracer>(&mut self, line: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        while let Some(place) = self.queue.next(line, net) {
-            self.send(place, true, net, world, tracer);
+    fn serve<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
+        while let Some(place) = self.queue.next(line, cx.net) {
+            self.send(place, true, cx);
         }
-        self.queue.call(line, net);
+        self.queue.call(line, cx.net);
     }
 
     /// Sends what is due at the source at `place`, or one datagram if it is its turn; returns the number of its line.
-    fn send<T: Tracer>(
-        &mut self,
-        place: u32,
-        is_its_turn: bool,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> Option<u32> {
-        let now = net.now;
+    fn send<T: Tracer>(&mut self, place: u32, is_its_turn: bool, cx: &mut Ctx<'_, '_, T>) -> Option<u32> {
+        let now = cx.net.now;
         let end = self.ends.at(place)?;
         let (Side::Source(this), whose) = (&mut end.state, end.whose) else { return None };
         let mut has_turn = is_its_turn;
         this.in_line &= !is_its_turn;
         let owner = whose.flow << STRAND_BITS | 1;
         while this.source.next_at().is_some_and(|at| at <= now) {
-            if self.queue.is_limited() && !has_turn && !this.in_line && !self.queue.is_free(this.line, net) {
+            if self.queue.is_limited() && !has_turn && !this.in_line && !self.queue.is_free(this.line, cx.net)
+            {
                 this.in_line = true;
                 self.queue.enter(this.line, place);
             }
@@ -115,111 +111,83 @@ impl Udp {
             has_turn = false;
             let random = &mut this.random;
             let Datagram { number, payload } = this.source.take(&self.config, &mut || uniform(random));
-            let ip_bytes = world.framing.headers as u16 + payload;
+            let ip_bytes = cx.world.framing.headers as u16 + payload;
             let header = Header { payload, ip_bytes, ..this.template };
             let (owner, way) = this.following.of_data(owner);
             let content = Content { words: [number, 0, 0, 0], note: 0 };
-            let packet = net.packets.packet_with(now, &header, owner, content, way);
+            let packet = cx.net.packets.packet_with(now, &header, owner, content, way);
             this.stats.data_segments_sent += 1;
-            net.counters.packets_sent += 1;
-            net.send(this.nic, packet, tracer);
+            cx.net.counters.packets_sent += 1;
+            cx.net.send(this.nic, packet, cx.tracer);
             if this.source.next_at().is_none() {
                 this.ends_at = now + self.config.linger;
-                tell_done(net, world, whose.flow);
+                tell_done(cx.net, cx.world, whose.flow);
             }
         }
         let next = this.source.next_at().unwrap_or(this.ends_at);
-        this.alarms.arm(place, next, Time::MAX, &mut net.queue);
+        this.alarms.arm(place, next, Time::MAX, &mut cx.net.queue);
         Some(this.line)
     }
 }
 
 impl Hosts for Udp {
-    fn open<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let flow = &world.flows[number as usize];
-        let mut random = stream(world.seed, "udp", number.into());
-        let source = Source::new(&self.config, flow.bytes, net.now, &mut || uniform(&mut random));
+    fn open<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        let flow = &cx.world.flows[number as usize];
+        let mut random = stream(cx.world.seed, "udp", number.into());
+        let source = Source::new(&self.config, flow.bytes, cx.net.now, &mut || uniform(&mut random));
         let template = Header { kind: Kind::Other, ..template(flow, 0) };
-        let nic = nics.nic(net, flow, 0, None);
+        let nic = cx.nics.nic(cx.net, flow, 0, None);
         let side = Side::Source(Box::new(Sending {
             source,
             random,
             template,
             nic,
-            line: self.queue.line(nic, &template, net),
+            line: self.queue.line(nic, &template, cx.net),
             following: Following::new(true),
             alarms: Alarms::default(),
             in_line: false,
             ends_at: Time::MAX,
             stats: Stats::default(),
         }));
-        let place = self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world);
-        tell_opened(net, world, number);
-        self.pump(place, net, world, tracer);
+        let place = self.ends.add(Whose { flow: number, side: 0 }, side, cx.net.now, cx.world);
+        tell_opened(cx.net, cx.world, number);
+        self.pump(place, cx);
     }
 
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        _tracer: &mut T,
-    ) {
-        let Some(Strand { flow, .. }) = net.strand(packet) else { return };
-        let place = match world.places.get(flow, 1) {
+    fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>) {
+        let Some(Strand { flow, .. }) = cx.net.strand(packet) else { return };
+        let place = match cx.world.places.get(flow, 1) {
             Place::At(place) => place,
             Place::New => {
                 let side = Side::Sink(Receiving::default());
-                self.ends.add(Whose { flow, side: 1 }, side, net.now, world)
+                self.ends.add(Whose { flow, side: 1 }, side, cx.net.now, cx.world)
             }
-            Place::Gone => return net.deliver(packet),
+            Place::Gone => return cx.net.deliver(packet),
         };
-        let Some(end) = self.ends.at(place) else { return net.deliver(packet) };
-        let Side::Sink(this) = &mut end.state else { return net.deliver(packet) };
-        let header = net.packets.get(packet).header;
-        let [number, ..] = net.packets.content(packet).words;
+        let Some(end) = self.ends.at(place) else { return cx.net.deliver(packet) };
+        let Side::Sink(this) = &mut end.state else { return cx.net.deliver(packet) };
+        let header = cx.net.packets.get(packet).header;
+        let [number, ..] = cx.net.packets.content(packet).words;
         // A datagram whose payload a switch has cut off is a lost one to these hosts.
         if !header.is_trimmed() {
-            this.delays.count(net.packets.age(packet, net.now), &mut this.last);
+            this.delays.count(cx.net.packets.age(packet, cx.net.now), &mut this.last);
             let is_marked = header.traffic_class & Header::CE == Header::CE;
             this.sink.receive(Datagram { number, payload: header.payload }, is_marked);
         }
-        tell_way(net, world, flow, packet);
-        net.deliver(packet);
-        if !this.has_all && this.sink.delivered() >= world.flows[flow as usize].bytes {
+        tell_way(cx.net, cx.world, flow, packet);
+        cx.net.deliver(packet);
+        if !this.has_all && this.sink.delivered() >= cx.world.flows[flow as usize].bytes {
             this.has_all = true;
-            tell_received(net, world, flow);
+            tell_received(cx.net, cx.world, flow);
         }
     }
 
-    fn has_space<T: Tracer>(
-        &mut self,
-        line: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        self.serve(line, net, world, tracer);
+    fn has_space<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
+        self.serve(line, cx);
     }
 
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        let now = net.now;
+    fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool {
+        let now = cx.net.now;
         let Some(end) = self.ends.at(place) else { return false };
         let (Side::Source(this), whose) = (&mut end.state, end.whose) else { return false };
         if !this.alarms.take_due(now) {
@@ -227,9 +195,9 @@ impl Hosts for Udp {
         }
         if this.ends_at <= now {
             this.ends_at = Time::MAX;
-            tell(net, world, whose, News::Aborted(whose.flow));
+            tell(cx.net, cx.world, whose, News::Aborted(whose.flow));
         }
-        self.pump(place, net, world, tracer);
+        self.pump(place, cx);
         true
     }
 
@@ -261,15 +229,15 @@ impl Hosts for Udp {
         }
     }
 
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, cx: &mut Ctx<'_, '_, impl Tracer>) {
         for end in self.ends.all() {
             if let Side::Source(this) = &mut end.state {
-                this.nic = nics.nic(net, &world.flows[end.whose.flow as usize], 0, None);
-                let line = self.queue.line(this.nic, &this.template, net);
+                this.nic = cx.nics.nic(cx.net, &cx.world.flows[end.whose.flow as usize], 0, None);
+                let line = self.queue.line(this.nic, &this.template, cx.net);
                 if this.in_line
-                    && let Place::At(place) = world.places.get(end.whose.flow, 0)
+                    && let Place::At(place) = cx.world.places.get(end.whose.flow, 0)
                 {
-                    self.queue.change(place, this.line, line, net);
+                    self.queue.change(place, this.line, line, cx.net);
                 }
                 this.line = line;
             }

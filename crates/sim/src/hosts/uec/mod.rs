@@ -11,14 +11,16 @@ use weft_transport::uec::{Config, Receiver, Sender};
 use weft_units::{HostId, Time};
 
 use super::alarms::Alarms;
+use super::context::Ctx;
 use super::ends::{Ends, Whose, tell_done, tell_opened, tell_received, tell_way};
 use super::following::Following;
 use super::messages::{Messages, NONE};
 use super::pacer::Wish;
 use super::pacers::Pacers;
 use super::places::Place;
-use super::protocol::{Hosts, Nics, STRAND_BITS, World};
+use super::protocol::{Hosts, STRAND_BITS};
 use super::tcp::template;
+use super::world::World;
 use crate::delays::{Delays, Last};
 use crate::journal::{FlowNumber, SideReport, Strand};
 use crate::network::Network;
@@ -85,28 +87,28 @@ impl Uec {
     }
 
     /// The source at `place` may have something to send, has finished, or has another deadline.
-    fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
+    fn pump<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
         let Some(end) = self.ends.at(place) else { return };
         let Side::Source(source) = &mut end.state else { return };
         let to = u64::from(source.sender.cumulative());
         if to >= source.awaits {
-            if world.connections.last(end.whose.flow).is_some() {
+            if cx.world.connections.last(end.whose.flow).is_some() {
                 let counts = (*source.sender.stats(), &mut Delays::default());
-                self.messages.acknowledged(end.whose, to, counts, net, world);
+                self.messages.acknowledged(end.whose, to, counts, cx.net, cx.world);
                 source.awaits = self.messages.awaited(end.whose);
             } else {
                 source.awaits = NONE;
-                tell_done(net, world, end.whose.flow);
+                tell_done(cx.net, cx.world, end.whose.flow);
             }
         }
         if !source.is_waiting && source.sender.can_send(&self.config) {
             source.is_waiting = true;
             let wish = Wish { flow: end.whose.flow, place };
-            self.pacers.at(source.pacer).add(wish, net.now, net.now);
+            self.pacers.at(source.pacer).add(wish, cx.net.now, cx.net.now);
         }
-        source.watch(place, &self.config, net);
+        source.watch(place, &self.config, cx.net);
         let pacer = source.pacer;
-        self.serve(pacer, net, tracer);
+        self.serve(pacer, cx.net, cx.tracer);
     }
 
     /// Sends a packet of each source that waits for a link, in turn, as long as the link is free.
@@ -151,19 +153,19 @@ impl Uec {
 
     /// Adds the destination of a flow; returns its place.
     #[cold]
-    fn listen(&mut self, number: FlowNumber, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
-        let flow = &world.flows[number as usize];
+    fn listen(&mut self, number: FlowNumber, cx: &Ctx<'_, '_, impl Tracer>) -> u32 {
+        let flow = &cx.world.flows[number as usize];
         let whose = Whose { flow: number, side: 1 };
         let template = Header { kind: Kind::Other, ..template(flow, 1) };
-        let (receiver, awaits) = match world.connections.last(number) {
-            None => (Receiver::new(&self.config, flow.bytes), packets(flow, world)),
+        let (receiver, awaits) = match cx.world.connections.last(number) {
+            None => (Receiver::new(&self.config, flow.bytes), packets(flow, cx.world)),
             Some(last) => {
-                let first = world.connections.first(last);
-                let mut receiver = Receiver::new(&self.config, world.flows[first as usize].bytes);
-                for message in world.connections.messages(first).skip(1) {
-                    receiver.append(&self.config, world.flows[message as usize].bytes);
+                let first = cx.world.connections.first(last);
+                let mut receiver = Receiver::new(&self.config, cx.world.flows[first as usize].bytes);
+                for message in cx.world.connections.messages(first).skip(1) {
+                    receiver.append(&self.config, cx.world.flows[message as usize].bytes);
                 }
-                self.messages.expect(whose, net.now, world, |flow| packets(flow, world));
+                self.messages.expect(whose, cx.net.now, cx.world, |flow| packets(flow, cx.world));
                 (receiver, self.messages.awaited(whose))
             }
         };
@@ -171,12 +173,12 @@ impl Uec {
             receiver,
             entropy: pick(u64::from(template.flow_hash) << 32, self.config.entropies.into()) as u16,
             template,
-            nic: nics.nic(net, flow, 1, None),
+            nic: cx.nics.nic(cx.net, flow, 1, None),
             awaits,
             delays: Delays::default(),
             last: Last::default(),
         });
-        self.ends.add(whose, side, net.now, world)
+        self.ends.add(whose, side, cx.net.now, cx.world)
     }
 
     /// Adds the source of a flow, or of the connection whose last message it is: its first message is `first`, complete with
@@ -185,53 +187,44 @@ impl Uec {
         &mut self,
         (number, first): (FlowNumber, FlowNumber),
         awaits: u64,
-        net: &Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
+        cx: &Ctx<'_, '_, impl Tracer>,
     ) -> u32 {
-        let flow = &world.flows[number as usize];
-        let bytes = world.flows[first as usize].bytes;
-        let nic = nics.nic(net, flow, 0, None);
-        let random = stream(world.seed, "uec", number.into()).next_u64();
+        let flow = &cx.world.flows[number as usize];
+        let bytes = cx.world.flows[first as usize].bytes;
+        let nic = cx.nics.nic(cx.net, flow, 0, None);
+        let random = stream(cx.world.seed, "uec", number.into()).next_u64();
         let side = Side::Source(Source {
-            sender: Sender::new(&self.config, bytes, net.rate(net.id(nic)), random),
+            sender: Sender::new(&self.config, bytes, cx.net.rate(cx.net.id(nic)), random),
             template: Header { kind: Kind::Other, ..template(flow, 0) },
             nic,
-            pacer: self.pacers.of(nic, net),
+            pacer: self.pacers.of(nic, cx.net),
             is_waiting: false,
             awaits,
             following: Following::new(true),
             alarms: Alarms::default(),
         });
-        self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world)
+        self.ends.add(Whose { flow: number, side: 0 }, side, cx.net.now, cx.world)
     }
 
     /// Writes the messages whose turn it is to the connection that `number` shares.
     #[cold]
-    fn open_shared<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        tell_opened(net, world, number);
-        let whose = Whose { flow: world.connections.owner(number), side: 0 };
-        for message in self.messages.write(number, net.now, world, |flow| packets(flow, world)) {
+    fn open_shared<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        tell_opened(cx.net, cx.world, number);
+        let whose = Whose { flow: cx.world.connections.owner(number), side: 0 };
+        for message in self.messages.write(number, cx.net.now, cx.world, |flow| packets(flow, cx.world)) {
             let awaits = self.messages.awaited(whose);
-            let place = match world.places.get(whose.flow, 0) {
+            let place = match cx.world.places.get(whose.flow, 0) {
                 Place::At(place) => place,
-                Place::New => self.connect((whose.flow, message), awaits, net, nics, world),
+                Place::New => self.connect((whose.flow, message), awaits, cx),
                 Place::Gone => return,
             };
             let Some(Side::Source(source)) = self.ends.at(place).map(|end| &mut end.state) else { return };
-            if world.connections.continues(message) {
-                source.sender.append(&self.config, world.flows[message as usize].bytes);
+            if cx.world.connections.continues(message) {
+                source.sender.append(&self.config, cx.world.flows[message as usize].bytes);
             }
             source.awaits = awaits;
             source.following.next = true;
-            self.pump(place, net, world, tracer);
+            self.pump(place, cx);
         }
     }
 }
@@ -242,51 +235,38 @@ fn packets(flow: &Flow, world: &World<'_>) -> u64 {
 }
 
 impl Hosts for Uec {
-    fn open<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        if world.connections.last(number).is_some() {
-            return self.open_shared(number, net, nics, world, tracer);
+    fn open<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        if cx.world.connections.last(number).is_some() {
+            return self.open_shared(number, cx);
         }
-        let awaits = packets(&world.flows[number as usize], world);
-        let place = self.connect((number, number), awaits, net, nics, world);
-        tell_opened(net, world, number);
-        self.pump(place, net, world, tracer);
+        let awaits = packets(&cx.world.flows[number as usize], cx.world);
+        let place = self.connect((number, number), awaits, cx);
+        tell_opened(cx.net, cx.world, number);
+        self.pump(place, cx);
     }
 
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let (Some(Strand { flow, .. }), Some(end)) = (net.strand(packet), net.packets.get(packet).endpoint())
+    fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>) {
+        let (Some(Strand { flow, .. }), Some(end)) =
+            (cx.net.strand(packet), cx.net.packets.get(packet).endpoint())
         else {
             return;
         };
-        let place = match world.places.get(flow, end as usize & 1) {
+        let place = match cx.world.places.get(flow, end as usize & 1) {
             Place::At(place) => place,
-            Place::New if end & 1 == 1 => self.listen(flow, net, nics, world),
-            Place::New | Place::Gone => return net.deliver(packet),
+            Place::New if end & 1 == 1 => self.listen(flow, cx),
+            Place::New | Place::Gone => return cx.net.deliver(packet),
         };
-        let content = net.packets.content(packet);
-        let header = net.packets.get(packet).header;
-        let (age, now) = (net.packets.age(packet, net.now), net.now);
-        tell_way(net, world, flow, packet);
-        net.deliver(packet);
+        let content = cx.net.packets.content(packet);
+        let header = cx.net.packets.get(packet).header;
+        let (age, now) = (cx.net.packets.age(packet, cx.net.now), cx.net.now);
+        tell_way(cx.net, cx.world, flow, packet);
+        cx.net.deliver(packet);
         let Some(end) = self.ends.at(place) else { return };
         let whose = end.whose;
         match &mut end.state {
             Side::Source(source) => {
                 source.sender.receive(&self.config, &format::answer(&content), now);
-                self.pump(place, net, world, tracer);
+                self.pump(place, cx);
             }
             Side::Destination(this) => {
                 let is_marked = header.traffic_class & Header::CE == Header::CE;
@@ -300,42 +280,35 @@ impl Hosts for Uec {
                     let (header, content) = format::of_answer(&this.template, this.entropy, &answer);
                     this.entropy = (this.entropy + 1) % self.config.entropies;
                     let owner = flow << STRAND_BITS;
-                    let packet = net.packets.packet_with(now, &header, owner, content, None);
-                    net.counters.packets_sent += 1;
-                    net.send(this.nic, packet, tracer);
+                    let packet = cx.net.packets.packet_with(now, &header, owner, content, None);
+                    cx.net.counters.packets_sent += 1;
+                    cx.net.send(this.nic, packet, cx.tracer);
                 }
                 let to = u64::from(this.receiver.in_order());
                 if to >= this.awaits {
-                    if world.connections.last(flow).is_some() {
+                    if cx.world.connections.last(flow).is_some() {
                         let counts = (*this.receiver.stats(), &mut this.delays);
-                        let size = |flow: &Flow| packets(flow, world);
-                        self.messages.received(whose, to, counts, size, net, world);
+                        let size = |flow: &Flow| packets(flow, cx.world);
+                        self.messages.received(whose, to, counts, size, cx.net, cx.world);
                         this.awaits = self.messages.awaited(whose);
                     } else {
                         this.awaits = NONE;
-                        tell_received(net, world, flow);
+                        tell_received(cx.net, cx.world, flow);
                     }
                 }
             }
         }
     }
 
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        let now = net.now;
+    fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool {
+        let now = cx.net.now;
         let Some(end) = self.ends.at(place) else { return false };
         let Side::Source(source) = &mut end.state else { return false };
         if !source.alarms.take_due(now) {
             return false;
         }
         source.sender.time_out(&self.config, now);
-        self.pump(place, net, world, tracer);
+        self.pump(place, cx);
         true
     }
 
@@ -364,24 +337,16 @@ impl Hosts for Uec {
     }
 
     #[inline]
-    fn turn<T: Tracer>(&mut self, number: u32, net: &mut Network<'_>, _world: &World<'_>, tracer: &mut T) {
-        self.serve(number, net, tracer);
+    fn turn<T: Tracer>(&mut self, number: u32, cx: &mut Ctx<'_, '_, T>) {
+        self.serve(number, cx.net, cx.tracer);
         let pacer = self.pacers.at(number);
-        pacer.arm_again(net.departure(pacer.nic), net);
+        pacer.arm_again(cx.net.departure(pacer.nic), cx.net);
     }
 
-    fn resumed<T: Tracer>(
-        &mut self,
-        _host: HostId,
-        nic: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        _world: &World<'_>,
-        tracer: &mut T,
-    ) {
+    fn resumed<T: Tracer>(&mut self, _host: HostId, nic: u32, cx: &mut Ctx<'_, '_, T>) {
         if let Some(number) = self.pacers.get(nic) {
             self.pacers.at(number).resume();
-            self.serve(number, net, tracer);
+            self.serve(number, cx.net, cx.tracer);
         }
     }
 
@@ -431,12 +396,12 @@ impl Hosts for Uec {
         Some((packets * u64::from(self.config.mtu)).min(world.flows[flow as usize].bytes))
     }
 
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
+    fn repick(&mut self, cx: &mut Ctx<'_, '_, impl Tracer>) {
         for end in self.ends.all() {
-            let flow = &world.flows[end.whose.flow as usize];
-            let nic = nics.nic(net, flow, end.whose.side, None);
+            let flow = &cx.world.flows[end.whose.flow as usize];
+            let nic = cx.nics.nic(cx.net, flow, end.whose.side, None);
             match &mut end.state {
-                Side::Source(source) => (source.nic, source.pacer) = (nic, self.pacers.of(nic, net)),
+                Side::Source(source) => (source.nic, source.pacer) = (nic, self.pacers.of(nic, cx.net)),
                 Side::Destination(this) => this.nic = nic,
             }
         }
