@@ -28,7 +28,7 @@ use crate::waiting::Ready;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// The source follows the next data segment of this subflow.
-    Watch(FlowNumber, u8),
+    Follow(FlowNumber, u8),
     /// One side (0: the source) of the flow leaves.
     Leave(FlowNumber, usize),
     /// The need of this edge of the flows' dependencies is met.
@@ -54,7 +54,7 @@ pub struct Partition<'a, H> {
     pub switches: Switches,
     hosts: H,
     /// Whether to prefetch what hosts need.
-    foresees: bool,
+    prefetches: bool,
     nics: Nics,
     /// The shortest paths over the links that are up.
     shortest: Arc<EqualCost>,
@@ -74,24 +74,20 @@ pub struct Partition<'a, H> {
 impl<'a, H: Hosts> Partition<'a, H> {
     /// Partition `part` of `division`, at time zero.
     pub fn new(
-        (fabric, seed): (&'a Fabric, u64),
-        (division, part): (&Division, usize),
+        fabric: &'a Fabric,
+        division: &Division,
+        part: usize,
         builder: &dyn FleetBuilder,
         routes: &Arc<Forwarding>,
         hosts: H,
         world: &World<'_>,
     ) -> Self {
         let is_own = |node: NodeId| division.part_of(node) == part;
-        let mut net = Network::new(
-            (fabric, seed),
-            division,
-            part,
-            (hosts.strand_bits(), hosts.paces()),
-            world.framing.full_packet(),
-        );
+        let mut net =
+            Network::new(fabric, world.seed, division, part, hosts.kind(), world.framing.full_packet());
         let nodes: Vec<NodeId> = fabric.switches().filter(|node| is_own(*node)).collect();
-        let switches = Switches::new(builder, &nodes, seed, &net);
-        let foresees = hosts.foresees() && net.prefetches;
+        let switches = Switches::new(builder, &nodes, world.seed, &net);
+        let prefetches = hosts.kind().prefetches && net.prefetches;
         let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));
         let starts = starts.map(|(number, _)| number);
         let starts: Vec<FlowNumber> = starts.filter(|number| !world.waiting.is_waiting(*number)).collect();
@@ -101,7 +97,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let mut this = Self {
             net,
             switches,
-            foresees,
+            prefetches,
             hosts,
             nics: Nics::new(routes),
             shortest: Arc::clone(routes.shared_routes()),
@@ -114,7 +110,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
             begun: HashMap::new(),
         };
         if world.warm {
-            this.switches.learn(builder, fabric, world.flows, seed);
+            this.switches.learn(builder, fabric, world.flows, world.seed);
         }
         this.switches.start(&mut this.net);
         this
@@ -125,7 +121,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
     pub fn run<T: Tracer>(
         &mut self,
         end: Time,
-        (most, returns_for_news): (u32, bool),
+        most: u32,
+        returns_for_news: bool,
         world: &World<'_>,
         tracer: &mut T,
     ) -> Pause {
@@ -162,8 +159,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let net = &mut self.net;
         let (bound, next, far_end, far_port) = net.links.arrive(link);
         net.advance(link, far_port, next, self.switches.decides_ahead());
-        if self.foresees {
-            self.hosts.foresee(link, net, world);
+        if self.prefetches {
+            self.hosts.prefetch_arrival(link, net, world);
         }
         net.counters.packet_hops += 1;
         let packet = bound.packet;
@@ -197,12 +194,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
         tracer: &mut T,
     ) {
         let goes_on = self.net.heed_pause_frame(link, packet);
-        if let (Some(nic), Err(host)) = (goes_on, far_end.split()) {
-            self.hosts.resumed(
-                HostId(host),
-                nic,
-                &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer },
-            );
+        if let (Some(nic), Err(_)) = (goes_on, far_end.split()) {
+            self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
         }
     }
 
@@ -230,8 +223,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
     #[inline]
     fn turn<T: Tracer>(&mut self, number: u32, world: &World<'_>, tracer: &mut T) {
         self.hosts.turn(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
-        if self.foresees {
-            self.hosts.foresee_turns(number, &self.net);
+        if self.prefetches {
+            self.hosts.prefetch_turns(number, &self.net);
         }
         if !self.net.reached.is_empty() {
             self.go_on(world);
@@ -407,7 +400,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
     fn heed(&mut self, world: &World<'_>) {
         for notice in self.notices.remove(&self.net.now).unwrap_or_default() {
             match notice {
-                Notice::Watch(flow, subflow) => self.hosts.watch(flow, subflow, world),
+                Notice::Follow(flow, subflow) => self.hosts.follow(flow, subflow, world),
                 Notice::Leave(flow, side) => self.leave(flow, side, world),
                 Notice::Meet(edge) => self.meet(edge, world),
             }
@@ -423,12 +416,12 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let (start, ideal) = begun.unwrap_or((flow.start, Default::default()));
         let report = SideReport { resolution: opened.saturating_since(start), start, ideal, ..report };
         let node = node_of(&self.net, [flow.src, flow.dst][side]);
-        self.net.tell(node, News::Left(number, Box::new(report)));
+        self.net.report(node, News::Left(number, Box::new(report)));
     }
 
     /// Follows the source's next data segment of a flow.
-    pub fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
-        self.hosts.watch(flow, subflow, world);
+    pub fn follow(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
+        self.hosts.follow(flow, subflow, world);
     }
 
     /// Bytes that the destination of a flow has received; `None` if the destination is not here.
@@ -446,8 +439,10 @@ impl<'a, H: Hosts> Partition<'a, H> {
             self.switches.port_changed(number, link.from_port, up, &mut self.net, tracer);
         }
         // A port that fails or heals is not paused any more.
-        if let (Some(host), Some(nic)) = (self.net.fabric.node(link.from).host, self.net.number(id)) {
-            self.hosts.resumed(host, nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+        if self.net.fabric.node(link.from).is_host()
+            && let Some(nic) = self.net.number(id)
+        {
+            self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
         }
     }
 

@@ -7,9 +7,11 @@ use weft_units::{Duration, Time};
 
 use crate::config::Config;
 use crate::congestion::{Controller, PacingRate};
+use crate::machine::{Arrival, Machine, tcp_methods};
 use crate::reassembly::Reassembly;
 use crate::receiver::Receiver;
 use crate::recovery::loss::Loss;
+use crate::segment::Segment;
 use crate::sender::{Sender, fact};
 use crate::todo;
 
@@ -308,6 +310,28 @@ impl Endpoint {
         self.todo = 0;
         self.tx.todo = 0;
         self.rx.todo = 0;
+    }
+}
+
+impl Machine for Endpoint {
+    type Config = Config;
+    type Packet = Segment;
+
+    tcp_methods!();
+
+    #[inline(always)]
+    fn receive(&mut self, config: &Config, now: Time, segment: &Segment, _arrival: Arrival) {
+        self.on_segment(config, now, segment);
+    }
+
+    #[inline(always)]
+    fn poll_transmit(&mut self, config: &Config, now: Time, segment: &mut Segment) -> bool {
+        self.poll_transmit(config, now, segment)
+    }
+
+    #[inline]
+    fn stats(&self) -> Stats {
+        self.stats()
     }
 }
 

@@ -15,7 +15,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 /// A data packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Data {
     /// Its sequence number.
     pub psn: u32,
