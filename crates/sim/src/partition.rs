@@ -252,7 +252,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
                 self.begin(flow, world, tracer);
             }
             Timer::Space(line) => {
-                self.hosts.has_space(line, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+                self.hosts.serve_line(line, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
                 if !self.net.reached.is_empty() {
                     self.go_on(world);
                 }

@@ -96,7 +96,7 @@ impl Hosts for Any<'_> {
         fn open<T>(self: &mut Self, flow: FlowNumber, cx: &mut Ctx<'_, '_, T>);
         fn deliver<T>(self: &mut Self, packet: PacketId, cx: &mut Ctx<'_, '_, T>);
         fn timer<T>(self: &mut Self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool;
-        fn has_space<T>(self: &mut Self, line: u32, cx: &mut Ctx<'_, '_, T>);
+        fn serve_line<T>(self: &mut Self, line: u32, cx: &mut Ctx<'_, '_, T>);
         fn turn<T>(self: &mut Self, number: u32, cx: &mut Ctx<'_, '_, T>);
         fn prefetch_turn(self: &Self, number: u32, place: u32, is_near: bool);
         fn prefetch_packet(self: &Self, packet: PacketId, net: &Network<'_>, world: &World<'_>);

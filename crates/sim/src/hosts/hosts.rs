@@ -34,7 +34,7 @@ pub trait Hosts: Send {
     fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool;
 
     /// There is space for the sources in this line for an interface.
-    fn has_space<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>);
+    fn serve_line<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>);
 
     /// The turn with this number is due ([`Turns`]): it is set again or never comes again.
     fn turn<T: Tracer>(&mut self, number: u32, cx: &mut Ctx<'_, '_, T>);

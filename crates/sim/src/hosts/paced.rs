@@ -4,7 +4,7 @@ use weft_transport::Machine;
 use weft_units::Time;
 
 use super::context::Ctx;
-use super::pacer::Waiting;
+use super::pacer::PacedSource;
 use super::protocol::Protocol;
 use super::shell::{Shell, transmit};
 use crate::trace::Tracer;
@@ -32,7 +32,7 @@ impl<P: Protocol> Shell<P> {
         let Some(end) = self.ends.at(place).filter(|end| !end.is_waiting) else { return false };
         let Some(at) = end.machine.sends_at(self.protocol.config()) else { return false };
         end.is_waiting = true;
-        let turn = Waiting { flow: end.owner.flow, place };
+        let turn = PacedSource { flow: end.owner.flow, place };
         self.pacers.at(end.subflows.as_ref()[0].line).add(turn, at, cx.net.now);
         true
     }

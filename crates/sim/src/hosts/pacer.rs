@@ -12,9 +12,9 @@ use crate::journal::FlowNumber;
 use crate::network::{Network, line_port};
 use crate::turns::Turn;
 
-/// A sender that waits for its turn.
+/// A source that waits for its turn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Waiting {
+pub struct PacedSource {
     /// The flow, which decides between simultaneous turns: places depend on the partition.
     pub flow: FlowNumber,
     /// The sender's place.
@@ -28,10 +28,10 @@ pub struct Pacer {
     number: u32,
     /// The rank of its turns among simultaneous events of the host.
     port: u32,
-    ready: VecDeque<Waiting>,
-    waiting: BinaryHeap<Reverse<(Time, Waiting)>>,
+    ready: VecDeque<PacedSource>,
+    waiting: BinaryHeap<Reverse<(Time, PacedSource)>>,
     /// Those whose class of packets flow control has paused.
-    paused: Vec<Waiting>,
+    paused: Vec<PacedSource>,
 }
 
 impl Pacer {
@@ -49,7 +49,7 @@ impl Pacer {
 
     /// A sender wants to send from `at` on.
     #[inline]
-    pub fn add(&mut self, turn: Waiting, at: Time, now: Time) {
+    pub fn add(&mut self, turn: PacedSource, at: Time, now: Time) {
         if at <= now {
             self.ready.push_back(turn);
         } else {
@@ -59,7 +59,7 @@ impl Pacer {
 
     /// The sender whose turn it is.
     #[inline]
-    pub fn take(&mut self, now: Time) -> Option<Waiting> {
+    pub fn take(&mut self, now: Time) -> Option<PacedSource> {
         while let Some(Reverse((at, turn))) = self.waiting.peek()
             && *at <= now
         {
@@ -70,7 +70,7 @@ impl Pacer {
     }
 
     /// The sender whose turn it was must wait until flow control lets its class of packets go on.
-    pub fn pause(&mut self, turn: Waiting) {
+    pub fn pause(&mut self, turn: PacedSource) {
         self.paused.push(turn);
     }
 
@@ -104,7 +104,7 @@ impl Pacer {
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        (self.ready.capacity() + self.paused.capacity()) * size_of::<Waiting>()
-            + self.waiting.capacity() * size_of::<(Time, Waiting)>()
+        (self.ready.capacity() + self.paused.capacity()) * size_of::<PacedSource>()
+            + self.waiting.capacity() * size_of::<(Time, PacedSource)>()
     }
 }

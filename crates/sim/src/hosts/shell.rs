@@ -165,7 +165,7 @@ impl<P: Transmission> Hosts for Shell<P> {
         true
     }
 
-    fn has_space<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
+    fn serve_line<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
         P::serve(self, line, cx);
     }
 
