@@ -7,7 +7,7 @@ use weft_traffic::{Connections, Flow, Jobs};
 use weft_units::{Duration, LinkId, Time};
 
 use crate::columns::FlowRecord;
-use crate::journal::{FlowNumber, Loss, News, SideReport, Strand, Tuple};
+use crate::journal::{FlowNumber, Loss, News, SideReport, SubflowId, Tuple};
 use crate::packet::Way;
 use crate::record::{EventReport, JobReport, MultipathReport, Recorder};
 
@@ -57,7 +57,7 @@ impl Active {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Consequence {
     /// The source follows the next data segment of the subflow.
-    Watch(Strand),
+    Follow(SubflowId),
     /// The flow is over: both sides leave.
     Over(FlowNumber),
 }
@@ -66,7 +66,7 @@ pub enum Consequence {
 pub struct Book<'a> {
     active: BTreeMap<FlowNumber, Active>,
     /// The subflows by their tuples.
-    tuples: BTreeMap<Tuple, Strand>,
+    tuples: BTreeMap<Tuple, SubflowId>,
     /// Events so far.
     pub events: Vec<EventReport>,
     /// Flows whose destination got all bytes.
@@ -116,17 +116,17 @@ impl<'a> Book<'a> {
         recorder: &mut dyn Recorder,
     ) -> Option<Consequence> {
         match news {
-            News::Opened(strand, tuple) => {
-                let strand = if strand.subflow == 0 {
-                    if let Some(last) = self.connections.last(strand.flow) {
-                        self.latest.insert(last, strand.flow);
+            News::Opened(id, tuple) => {
+                let id = if id.subflow == 0 {
+                    if let Some(last) = self.connections.last(id.flow) {
+                        self.latest.insert(last, id.flow);
                     }
-                    strand
+                    id
                 } else {
-                    self.current(strand)
+                    self.current(id)
                 };
-                self.active.entry(strand.flow).or_default().seen(strand.subflow).tuple = Some(tuple);
-                self.tuples.insert(tuple, strand);
+                self.active.entry(id.flow).or_default().seen(id.subflow).tuple = Some(tuple);
+                self.tuples.insert(tuple, id);
             }
             News::Received(flow) => {
                 self.active.entry(flow).or_default().end = Some(at);
@@ -152,24 +152,24 @@ impl<'a> Book<'a> {
                     self.record(&flows[flow as usize], active, recorder);
                 }
             }
-            News::Dropped(strand, loss) => return self.lose(at, self.current(strand), &loss),
-            News::Arrived(strand, way) => self.arrive(at, self.current(strand), *way),
-            News::Explores(strand) => {
-                let strand = self.current(strand);
-                let active = self.active.get_mut(&strand.flow)?;
-                active.seen(strand.subflow).explored_from.get_or_insert(at);
+            News::Dropped(id, loss) => return self.lose(at, self.current(id), &loss),
+            News::Arrived(id, way) => self.arrive(at, self.current(id), *way),
+            News::Explores(id) => {
+                let id = self.current(id);
+                let active = self.active.get_mut(&id.flow)?;
+                active.seen(id.subflow).explored_from.get_or_insert(at);
             }
-            News::Explored(strand) => {
-                let strand = self.current(strand);
-                let seen = self.active.get_mut(&strand.flow)?.seen(strand.subflow);
+            News::Explored(id) => {
+                let id = self.current(id);
+                let seen = self.active.get_mut(&id.flow)?.seen(id.subflow);
                 if seen.exploration.is_none() {
                     seen.exploration = seen.explored_from.map(|from| at.saturating_since(from));
                 }
             }
             News::Asked(tuple) => {
-                let strand = *self.tuples.get(&tuple)?;
-                let active = self.active.get_mut(&strand.flow)?;
-                active.seen(strand.subflow).explored_from.get_or_insert(at);
+                let id = *self.tuples.get(&tuple)?;
+                let active = self.active.get_mut(&id.flow)?;
+                active.seen(id.subflow).explored_from.get_or_insert(at);
             }
             News::Answered(tuple) => return self.answer(at, tuple),
             News::Acknowledged(_) | News::Reported(_) | News::RuleRemoved { .. } => {}
@@ -178,8 +178,8 @@ impl<'a> Book<'a> {
     }
 
     /// What a packet of a connection counts for: of several messages, the one that started last.
-    fn current(&self, strand: Strand) -> Strand {
-        Strand { flow: self.latest.get(&strand.flow).copied().unwrap_or(strand.flow), ..strand }
+    fn current(&self, id: SubflowId) -> SubflowId {
+        SubflowId { flow: self.latest.get(&id.flow).copied().unwrap_or(id.flow), ..id }
     }
 
     /// A flow is over.
@@ -194,8 +194,8 @@ impl<'a> Book<'a> {
         Some(Consequence::Over(flow))
     }
 
-    fn lose(&mut self, at: Time, strand: Strand, loss: &Loss) -> Option<Consequence> {
-        let active = self.active.get_mut(&strand.flow)?;
+    fn lose(&mut self, at: Time, id: SubflowId, loss: &Loss) -> Option<Consequence> {
+        let active = self.active.get_mut(&id.flow)?;
         active.drops += u64::from(loss.has_data);
         let number = loss.gray_event.unwrap_or(self.events.len() as u32);
         let event = (number as usize).checked_sub(1).and_then(|at| self.events.get_mut(at));
@@ -210,13 +210,13 @@ impl<'a> Book<'a> {
                 event.flows_hit += 1;
             }
         }
-        loss.makes_follow().then_some(Consequence::Watch(strand))
+        loss.makes_follow().then_some(Consequence::Follow(id))
     }
 
     /// A followed packet has reached its host.
-    fn arrive(&mut self, at: Time, strand: Strand, way: Way) {
-        let Some(active) = self.active.get_mut(&strand.flow) else { return };
-        let seen = active.seen(strand.subflow);
+    fn arrive(&mut self, at: Time, id: SubflowId, way: Way) {
+        let Some(active) = self.active.get_mut(&id.flow) else { return };
+        let seen = active.seen(id.subflow);
         if way.number <= seen.number {
             // Another copy of a flooded segment came first.
             return;
@@ -232,8 +232,8 @@ impl<'a> Book<'a> {
 
     /// The edge switch that asked for a path of an active flow has an answer.
     fn answer(&mut self, at: Time, tuple: Tuple) -> Option<Consequence> {
-        let strand = *self.tuples.get(&tuple)?;
-        let seen = self.active.get_mut(&strand.flow)?.seen(strand.subflow);
+        let id = *self.tuples.get(&tuple)?;
+        let seen = self.active.get_mut(&id.flow)?.seen(id.subflow);
         if seen.exploration.is_none() {
             seen.exploration = seen.explored_from.map(|from| at.saturating_since(from));
         }
@@ -241,11 +241,11 @@ impl<'a> Book<'a> {
         if let Some(event) = by.checked_sub(1).and_then(|number| self.events.get_mut(number as usize)) {
             event.recovered.add(at.saturating_since(event.at));
         }
-        Some(Consequence::Watch(strand))
+        Some(Consequence::Follow(id))
     }
 
     /// An event takes down the links in `failed` (possibly none). Returns the subflows whose path it breaks.
-    pub fn event(&mut self, at: Time, failed: &[LinkId]) -> Vec<Strand> {
+    pub fn event(&mut self, at: Time, failed: &[LinkId]) -> Vec<SubflowId> {
         self.events.push(EventReport::new(at));
         let (number, mut broken) = (self.events.len() as u32, Vec::new());
         for (&flow, active) in &mut self.active {
@@ -253,7 +253,7 @@ impl<'a> Book<'a> {
                 if seen.path.iter().any(|link| failed.contains(link)) {
                     seen.broken_by = number;
                     seen.interrupted_by = number;
-                    broken.push(Strand { flow, subflow });
+                    broken.push(SubflowId { flow, subflow });
                 }
             }
         }
@@ -271,7 +271,7 @@ impl<'a> Book<'a> {
     fn record(&mut self, flow: &Flow, active: Active, recorder: &mut dyn Recorder) {
         for tuple in active.seen.iter().filter_map(|seen| seen.tuple) {
             // A later message on the connection has the same tuple.
-            if self.tuples.get(&tuple).is_some_and(|strand| strand.flow == flow.id.0) {
+            if self.tuples.get(&tuple).is_some_and(|id| id.flow == flow.id.0) {
                 self.tuples.remove(&tuple);
             }
         }

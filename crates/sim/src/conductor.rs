@@ -17,7 +17,7 @@ use crate::effects::{carry_out, flow_counts};
 use crate::fault::FaultKind;
 use crate::floor::Floor;
 use crate::hosts::{Hosts, Place};
-use crate::journal::{Entry, FlowNumber, News, Strand};
+use crate::journal::{Entry, FlowNumber, News, SubflowId};
 use crate::partition::{Notice, Partition};
 use crate::record::{Counters, LinkReport, Recorder, RunReport};
 use crate::setup::{Progress, Setup};
@@ -215,7 +215,9 @@ impl<'a> Conductor<'a> {
             self.setup.fabric.host_node([flow.src, flow.dst][side])
         };
         let notices: &[_] = match consequence {
-            Consequence::Watch(Strand { flow, subflow }) => &[(host(flow, 0), Notice::Watch(flow, subflow))],
+            Consequence::Follow(SubflowId { flow, subflow }) => {
+                &[(host(flow, 0), Notice::Follow(flow, subflow))]
+            }
             Consequence::Over(flow) => &[0, 1].map(|side| (host(flow, side), Notice::Leave(flow, side))),
         };
         for (node, notice) in notices {
@@ -250,9 +252,9 @@ impl<'a> Conductor<'a> {
         tracer: &mut T,
     ) -> bool {
         let fabric = self.setup.fabric;
-        for strand in self.book.event(now, if up { &[] } else { links }) {
-            let source = fabric.host_node(self.setup.flows[strand.flow as usize].src);
-            floor.part_of(source).watch(strand.flow, strand.subflow, &floor.world);
+        for id in self.book.event(now, if up { &[] } else { links }) {
+            let source = fabric.host_node(self.setup.flows[id.flow as usize].src);
+            floor.part_of(source).follow(id.flow, id.subflow, &floor.world);
         }
         for &id in links {
             if T::TRACES {

@@ -17,7 +17,7 @@ use crate::conductor::Conductor;
 use crate::division::Division;
 use crate::fleet::FleetBuilder;
 use crate::floor::Floor;
-use crate::hosts::{Any, Choice, HostQueue, Hosts, Places, Tcp, World};
+use crate::hosts::{Any, Choice, HostQueue, Hosts, Places, Shell, Tcp, World};
 use crate::partition::Partition;
 use crate::record::{Recorder, RunReport};
 use crate::trace_mode::{Off, On, TraceMode};
@@ -70,7 +70,7 @@ pub fn run_selecting<P: PathSelector>(
     recorder: &mut dyn Recorder,
 ) -> RunReport {
     let config = setup.transport.tcp().expect("hosts use plain TCP");
-    let hosts = |queue, _: Flows<'_, '_>| Tcp::<P>::new(config, queue, scheme, paths);
+    let hosts = |queue, _: Flows<'_, '_>| Shell::new(Tcp::<P>::new(config, scheme, paths), queue);
     run_hosts::<_, Off>(setup, routes, builder, hosts, progress, recorder)
 }
 
@@ -123,7 +123,7 @@ fn run_hosts<H: Hosts, M: TraceMode>(
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
         let queue = HostQueue::new(fabric, &world.framing);
         let hosts = hosts(queue, &mut world.flows.iter().filter(is_own));
-        Partition::new((fabric, seed), (division, part), builder, &routes, hosts, world)
+        Partition::new(fabric, division, part, builder, &routes, hosts, world)
     });
     let helpers = setup.threads.clamp(1, floor.count()) - 1;
     let mut run = Conductor::new(setup, central, lookahead, window);

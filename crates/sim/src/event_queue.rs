@@ -171,7 +171,7 @@ impl EventQueue {
     /// in their subtrees of 1/8, 1/32 and 1/128 of all leaves: they are due after about 8, 32 and 128
     /// events.
     #[inline(always)]
-    pub fn set_and_foresee(&mut self, id: u32, port: u32, time: Time) -> [u32; 3] {
+    pub fn set_and_look_ahead(&mut self, id: u32, port: u32, time: Time) -> [u32; 3] {
         self.set(id, port, time);
         [3, 5, 7].map(|depth| self.first_near(id, depth))
     }

@@ -173,10 +173,10 @@ impl<'a, H: Hosts> Floor<'a, H> {
     /// Works through the only partition up to `end`, or up to urgent news, or for this many events.
     pub fn work_alone<T: Tracer>(&self, end: Time, most: u32, tracer: &mut T) {
         let mut part = self.part(0);
-        if part.run(end, (most, true), &self.world, tracer) != Pause::End {
+        if part.run(end, most, true, &self.world, tracer) != Pause::End {
             // All that happens at the same time belongs together.
             let now = part.net.now;
-            part.run((now + Duration::from_ps(1)).min(end), (u32::MAX, false), &self.world, tracer);
+            part.run((now + Duration::from_ps(1)).min(end), u32::MAX, false, &self.world, tracer);
         }
         self.first_ps.store(part.net.first_event().ps(), Ordering::Relaxed);
         self.has_news.store(!part.net.journal.entries.is_empty(), Ordering::Relaxed);
@@ -245,7 +245,7 @@ impl<'a, H: Hosts> Floor<'a, H> {
         let room = &self.rooms[number];
         let mut part = lock(&room.partition);
         fetch(&room.mail[(window as usize + 1) % 2], &mut part);
-        part.run(end, (u32::MAX, false), &self.world, &mut Untraced);
+        part.run(end, u32::MAX, false, &self.world, &mut Untraced);
         let first = part.net.first_event().min(part.net.first_leaving);
         self.first_ps.fetch_min(first.ps(), Ordering::Relaxed);
         if !part.net.journal.entries.is_empty() {

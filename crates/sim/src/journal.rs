@@ -16,7 +16,7 @@ pub type FlowNumber = u32;
 
 /// A connection's place in the flow's record: the flow, and the subflow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Strand {
+pub struct SubflowId {
     /// The flow.
     pub flow: FlowNumber,
     /// The subflow; 0 for a TCP connection.
@@ -41,7 +41,7 @@ pub struct Entry {
 #[derive(Debug)]
 pub enum News {
     /// A source opened a connection with this tuple.
-    Opened(Strand, Tuple),
+    Opened(SubflowId, Tuple),
     /// The destination got the last byte.
     Received(FlowNumber),
     /// The source knows of that; told only if a flow waits for it.
@@ -53,13 +53,13 @@ pub enum News {
     /// A side's counts, when it has left.
     Left(FlowNumber, Box<SideReport>),
     /// A frame of a connection was dropped.
-    Dropped(Strand, Loss),
+    Dropped(SubflowId, Loss),
     /// A followed packet reached its host.
-    Arrived(Strand, Box<Way>),
+    Arrived(SubflowId, Box<Way>),
     /// A switch explores for a connection whose frame it holds.
-    Explores(Strand),
+    Explores(SubflowId),
     /// The reply to an exploration has reached the frame's switch.
-    Explored(Strand),
+    Explored(SubflowId),
     /// A switch explores for an active flow.
     Asked(Tuple),
     /// The reply to this has arrived: its flow has a path.

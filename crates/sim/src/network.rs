@@ -13,7 +13,7 @@ use crate::deadlock::Standstill;
 use crate::division::Division;
 use crate::event_queue::{Due, EventQueue};
 use crate::gray::Gray;
-use crate::journal::{FlowNumber, Journal, Loss, News, Strand};
+use crate::journal::{FlowNumber, Journal, Loss, News, SubflowId};
 use crate::line::{FarEnd, Line, LinkCounters, Offer, Span};
 use crate::link::Links;
 use crate::packet::{Bound, PacketId, Parcel, Slab, Way};
@@ -32,6 +32,17 @@ pub struct Crossing {
     link: LinkId,
     arrival: Time,
     parcel: Parcel,
+}
+
+/// What the engine has to know of the protocol of hosts.
+#[derive(Clone, Copy, Debug)]
+pub struct HostKind {
+    /// Bits of a packet's owner below the flow's number.
+    pub subflow_bits: u32,
+    /// Whether hosts send a packet when it is its turn on their link, rather than as soon as they have it.
+    pub paces: bool,
+    /// Whether it helps to prefetch what their next events need.
+    pub prefetches: bool,
 }
 
 /// Links, packets and events. Links are numbered by node and port: the links of a node are
@@ -60,8 +71,8 @@ pub struct Network<'a> {
     pub leaving: Vec<Vec<Crossing>>,
     /// The earliest arrival of these.
     pub first_leaving: Time,
-    /// Bits of a packet's owner below the flow's number; see `hosts::Hosts`.
-    strand_bits: u32,
+    /// Bits of a packet's owner below the flow's number; see [`HostKind`].
+    subflow_bits: u32,
     /// Flooded frames, by link.
     floods: Vec<FloodCounters>,
     /// Ports that choose among waiting packets.
@@ -86,10 +97,11 @@ impl<'a> Network<'a> {
     /// The idle network of partition `part`, in a run with this seed; with turns for the links of its hosts if they pace. A
     /// full packet of the hosts has `full_packet` bytes.
     pub fn new(
-        (fabric, seed): (&'a Fabric, u64),
+        fabric: &'a Fabric,
+        seed: u64,
         division: &Division,
         part: usize,
-        (strand_bits, paces): (u32, bool),
+        kind: HostKind,
         full_packet: u32,
     ) -> Self {
         let nodes = (0..fabric.nodes().len() as u32).map(NodeId);
@@ -110,7 +122,7 @@ impl<'a> Network<'a> {
         for node in nodes {
             let is_own = division.part_of(node) == part;
             first_link.push(if is_own { lines.len() as u32 } else { ELSEWHERE });
-            if paces && is_own && fabric.node(node).is_host() {
+            if kind.paces && is_own && fabric.node(node).is_host() {
                 turns += fabric.ports(node).len();
             }
             for &id in fabric.ports(node) {
@@ -147,7 +159,7 @@ impl<'a> Network<'a> {
             reached: Vec::new(),
             leaving: std::iter::repeat_with(Vec::new).take(division.parts()).collect(),
             first_leaving: Time::MAX,
-            strand_bits,
+            subflow_bits: kind.subflow_bits,
             floods: vec![FloodCounters::default(); lines.len()],
             ports,
             grays: BTreeMap::new(),
@@ -190,19 +202,19 @@ impl<'a> Network<'a> {
     }
 
     /// The connection to which a packet belongs, if any.
-    pub fn strand(&self, packet: PacketId) -> Option<Strand> {
+    pub fn subflow_of(&self, packet: PacketId) -> Option<SubflowId> {
         let owner = self.packets.get(packet).endpoint()?;
-        let subflow = owner >> 1 & ((1 << (self.strand_bits - 1)) - 1);
-        Some(Strand { flow: owner >> self.strand_bits, subflow: subflow as u8 })
+        let subflow = owner >> 1 & ((1 << (self.subflow_bits - 1)) - 1);
+        Some(SubflowId { flow: owner >> self.subflow_bits, subflow: subflow as u8 })
     }
 
     /// A packet, for a tracer.
     pub fn seen(&self, packet: PacketId) -> Seen<'_> {
-        Seen::new(&self.packets, packet, self.strand(packet).map(|strand| strand.flow))
+        Seen::new(&self.packets, packet, self.subflow_of(packet).map(|owner| owner.flow))
     }
 
     /// Adds news of `node` to the journal.
-    pub fn tell(&mut self, node: NodeId, news: News) {
+    pub fn report(&mut self, node: NodeId, news: News) {
         self.reached.extend(point_of(&news));
         self.journal.add(self.now, node, news);
     }
@@ -214,7 +226,7 @@ impl<'a> Network<'a> {
         if !self.prefetches {
             return self.queue.set(link, far_port.into(), next);
         }
-        let [soon, later, last] = self.queue.set_and_foresee(link, far_port.into(), next);
+        let [soon, later, last] = self.queue.set_and_look_ahead(link, far_port.into(), next);
         // Where nothing is due, any link will do: a branch would be mispredicted.
         let any = self.links.count() - 1;
         self.links.prefetch(last.min(any));
@@ -405,7 +417,7 @@ impl<'a> Network<'a> {
         }
         let node = place.unwrap_or_else(|id| self.fabric.link(id).from);
         self.counters.count_drop(reason);
-        if let Some(strand) = self.strand(packet)
+        if let Some(owner) = self.subflow_of(packet)
             && !matches!(reason, DropReason::NotForMe | DropReason::LateCopy)
         {
             let header = &self.packets.get(packet).header;
@@ -414,7 +426,7 @@ impl<'a> Network<'a> {
             let is_control = header.kind.is_control();
             let followed = self.packets.way(packet).is_some();
             let loss = Loss { reason, has_data, followed, is_control, gray_event };
-            self.tell(node, News::Dropped(strand, loss));
+            self.report(node, News::Dropped(owner, loss));
         }
         self.packets.remove(packet);
     }

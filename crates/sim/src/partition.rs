@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use weft_fabric::{EqualCost, Fabric};
-use weft_switching::{DropReason, Forwarding, Header, Kind, flow_hash, mix64, pick};
-use weft_traffic::{Flow, Point};
+use weft_switching::{DropReason, Forwarding, Header, Kind};
+use weft_traffic::Point;
 use weft_units::{Duration, HostId, LinkId, NodeId, PortId, Time};
 
 use crate::division::Division;
 use crate::event_queue::{Due, Order};
 use crate::fleet::FleetBuilder;
-use crate::hosts::{Hosts, Nics, World, node_of};
+use crate::hosts::{Ctx, Hosts, Nics, World, node_of};
 use crate::ideal::Ideal;
 use crate::journal::{FlowNumber, News, SideReport};
 use crate::line::FarEnd;
@@ -21,14 +21,14 @@ use crate::packet::PacketId;
 use crate::resolver::{self, Question, Resolver};
 use crate::switches::Switches;
 use crate::timer::Timer;
-use crate::trace::{TraceEvent, Tracer};
+use crate::trace::{TraceEvent, Tracer, Untraced};
 use crate::waiting::Ready;
 
 /// What the engine tells a partition about a flow, a lookahead after the news that caused it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// The source follows the next data segment of this subflow.
-    Watch(FlowNumber, u8),
+    Follow(FlowNumber, u8),
     /// One side (0: the source) of the flow leaves.
     Leave(FlowNumber, usize),
     /// The need of this edge of the flows' dependencies is met.
@@ -46,29 +46,6 @@ pub enum Pause {
     Enough,
 }
 
-/// The routes, and with them the links on which hosts send.
-struct Routes(Arc<Forwarding>);
-
-impl Nics for Routes {
-    /// Each host picks one of its links on a shortest path by the flow's hash, as in link aggregation
-    /// (IEEE 802.1AX, 6.2.4).
-    fn nic(&self, net: &Network<'_>, flow: &Flow, side: usize, address: Option<u8>) -> u32 {
-        let (from, to) = if side == 0 { (flow.src, flow.dst) } else { (flow.dst, flow.src) };
-        let node = net.fabric.host_node(from);
-        if let Some(address) = address {
-            return net.link_at(node, PortId(address.into()));
-        }
-        let hash = flow_hash(flow.src, flow.dst, flow.sport, flow.dport);
-        let ports = self.0.routes().next_hops(node, to);
-        let drawn = ports.get(pick(mix64(u64::from(hash)), ports.len()));
-        net.link_at(node, drawn.copied().unwrap_or(PortId(0)))
-    }
-
-    fn routes(&self) -> &Arc<Forwarding> {
-        &self.0
-    }
-}
-
 /// One partition.
 pub struct Partition<'a, H> {
     /// Its links, packets and events.
@@ -77,8 +54,8 @@ pub struct Partition<'a, H> {
     pub switches: Switches,
     hosts: H,
     /// Whether to prefetch what hosts need.
-    foresees: bool,
-    routes: Routes,
+    prefetches: bool,
+    nics: Nics,
     /// The shortest paths over the links that are up.
     shortest: Arc<EqualCost>,
     /// Address resolution, if the scheme uses it.
@@ -97,24 +74,20 @@ pub struct Partition<'a, H> {
 impl<'a, H: Hosts> Partition<'a, H> {
     /// Partition `part` of `division`, at time zero.
     pub fn new(
-        (fabric, seed): (&'a Fabric, u64),
-        (division, part): (&Division, usize),
+        fabric: &'a Fabric,
+        division: &Division,
+        part: usize,
         builder: &dyn FleetBuilder,
         routes: &Arc<Forwarding>,
         hosts: H,
         world: &World<'_>,
     ) -> Self {
         let is_own = |node: NodeId| division.part_of(node) == part;
-        let mut net = Network::new(
-            (fabric, seed),
-            division,
-            part,
-            (hosts.strand_bits(), hosts.paces()),
-            world.framing.full_packet(),
-        );
+        let mut net =
+            Network::new(fabric, world.seed, division, part, hosts.kind(), world.framing.full_packet());
         let nodes: Vec<NodeId> = fabric.switches().filter(|node| is_own(*node)).collect();
-        let switches = Switches::new(builder, &nodes, seed, &net);
-        let foresees = hosts.foresees() && net.prefetches;
+        let switches = Switches::new(builder, &nodes, world.seed, &net);
+        let prefetches = hosts.kind().prefetches && net.prefetches;
         let starts = (0..).zip(world.flows).filter(|(_, flow)| is_own(fabric.host_node(flow.src)));
         let starts = starts.map(|(number, _)| number);
         let starts: Vec<FlowNumber> = starts.filter(|number| !world.waiting.is_waiting(*number)).collect();
@@ -124,9 +97,9 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let mut this = Self {
             net,
             switches,
-            foresees,
+            prefetches,
             hosts,
-            routes: Routes(Arc::clone(routes)),
+            nics: Nics::new(routes),
             shortest: Arc::clone(routes.shared_routes()),
             resolver: builder.arp_cache().map(|lifetime| Resolver::new(lifetime, world.warm)),
             starts,
@@ -137,7 +110,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
             begun: HashMap::new(),
         };
         if world.warm {
-            this.switches.learn(builder, fabric, world.flows, seed);
+            this.switches.learn(builder, fabric, world.flows, world.seed);
         }
         this.switches.start(&mut this.net);
         this
@@ -148,7 +121,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
     pub fn run<T: Tracer>(
         &mut self,
         end: Time,
-        (most, returns_for_news): (u32, bool),
+        most: u32,
+        returns_for_news: bool,
         world: &World<'_>,
         tracer: &mut T,
     ) -> Pause {
@@ -185,8 +159,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let net = &mut self.net;
         let (bound, next, far_end, far_port) = net.links.arrive(link);
         net.advance(link, far_port, next, self.switches.decides_ahead());
-        if self.foresees {
-            self.hosts.foresee(link, net, world);
+        if self.prefetches {
+            self.hosts.prefetch_arrival(link, net, world);
         }
         net.counters.packet_hops += 1;
         let packet = bound.packet;
@@ -220,8 +194,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
         tracer: &mut T,
     ) {
         let goes_on = self.net.heed_pause_frame(link, packet);
-        if let (Some(nic), Err(host)) = (goes_on, far_end.split()) {
-            self.hosts.resumed(HostId(host), nic, &mut self.net, &self.routes, world, tracer);
+        if let (Some(nic), Err(_)) = (goes_on, far_end.split()) {
+            self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
         }
     }
 
@@ -239,7 +213,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         if T::TRACES {
             tracer.trace(self.net.now, TraceEvent::Delivered { frame: packet });
         }
-        self.hosts.deliver(packet, &mut self.net, &self.routes, world, tracer);
+        self.hosts.deliver(packet, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
         if !self.net.reached.is_empty() {
             self.go_on(world);
         }
@@ -248,9 +222,9 @@ impl<'a, H: Hosts> Partition<'a, H> {
     /// It is the turn of a host that paces.
     #[inline]
     fn turn<T: Tracer>(&mut self, number: u32, world: &World<'_>, tracer: &mut T) {
-        self.hosts.turn(number, &mut self.net, world, tracer);
-        if self.foresees {
-            self.hosts.foresee_turns(number, &self.net);
+        self.hosts.turn(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
+        if self.prefetches {
+            self.hosts.prefetch_turns(number, &self.net);
         }
         if !self.net.reached.is_empty() {
             self.go_on(world);
@@ -263,7 +237,8 @@ impl<'a, H: Hosts> Partition<'a, H> {
         self.net.counters.events += u64::from(timer != Timer::Notice);
         match timer {
             Timer::End(place) => {
-                let is_due = self.hosts.timer(place, &mut self.net, &self.routes, world, tracer);
+                let is_due =
+                    self.hosts.timer(place, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
                 if !self.net.reached.is_empty() {
                     self.go_on(world);
                 }
@@ -277,7 +252,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
                 self.begin(flow, world, tracer);
             }
             Timer::Space(line) => {
-                self.hosts.has_space(line, &mut self.net, &self.routes, world, tracer);
+                self.hosts.serve_line(line, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
                 if !self.net.reached.is_empty() {
                     self.go_on(world);
                 }
@@ -348,7 +323,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
                     self.ask(number, world, tracer);
                 }
             }
-            _ => self.hosts.open(number, &mut self.net, &self.routes, world, tracer),
+            _ => self.hosts.open(number, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer }),
         }
     }
 
@@ -359,7 +334,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         if !self.resolver.as_ref().is_some_and(|resolver| resolver.is_waiting(question)) {
             return;
         }
-        let nic = self.routes.nic(&self.net, flow, 0, None);
+        let nic = self.nics.nic(&self.net, flow, 0, None);
         self.send_alone(nic, &resolver::request(question), tracer);
         let again = self.net.now + resolver::RETRY;
         self.net.queue.schedule(Timer::Ask(number).into(), again, Order::Scheduled);
@@ -408,7 +383,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let now = self.net.now;
         let flows = self.resolver.as_mut().map_or_else(Vec::new, |resolver| resolver.learn(question, now));
         for flow in flows {
-            self.hosts.open(flow, &mut self.net, &self.routes, world, tracer);
+            self.hosts.open(flow, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
         }
     }
 
@@ -425,7 +400,7 @@ impl<'a, H: Hosts> Partition<'a, H> {
     fn heed(&mut self, world: &World<'_>) {
         for notice in self.notices.remove(&self.net.now).unwrap_or_default() {
             match notice {
-                Notice::Watch(flow, subflow) => self.hosts.watch(flow, subflow, world),
+                Notice::Follow(flow, subflow) => self.hosts.follow(flow, subflow, world),
                 Notice::Leave(flow, side) => self.leave(flow, side, world),
                 Notice::Meet(edge) => self.meet(edge, world),
             }
@@ -441,12 +416,12 @@ impl<'a, H: Hosts> Partition<'a, H> {
         let (start, ideal) = begun.unwrap_or((flow.start, Default::default()));
         let report = SideReport { resolution: opened.saturating_since(start), start, ideal, ..report };
         let node = node_of(&self.net, [flow.src, flow.dst][side]);
-        self.net.tell(node, News::Left(number, Box::new(report)));
+        self.net.report(node, News::Left(number, Box::new(report)));
     }
 
     /// Follows the source's next data segment of a flow.
-    pub fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
-        self.hosts.watch(flow, subflow, world);
+    pub fn follow(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
+        self.hosts.follow(flow, subflow, world);
     }
 
     /// Bytes that the destination of a flow has received; `None` if the destination is not here.
@@ -464,8 +439,10 @@ impl<'a, H: Hosts> Partition<'a, H> {
             self.switches.port_changed(number, link.from_port, up, &mut self.net, tracer);
         }
         // A port that fails or heals is not paused any more.
-        if let (Some(host), Some(nic)) = (self.net.fabric.node(link.from).host, self.net.number(id)) {
-            self.hosts.resumed(host, nic, &mut self.net, &self.routes, world, tracer);
+        if self.net.fabric.node(link.from).is_host()
+            && let Some(nic) = self.net.number(id)
+        {
+            self.hosts.resume(nic, &mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
         }
     }
 
@@ -477,10 +454,11 @@ impl<'a, H: Hosts> Partition<'a, H> {
 
     /// The routes were recomputed.
     pub fn reroute(&mut self, routes: &Arc<Forwarding>, world: &World<'_>) {
-        self.routes = Routes(Arc::clone(routes));
+        self.nics = Nics::new(routes);
         self.switches.routes_changed(routes);
         self.net.links.forget_decisions();
-        self.hosts.repick(&mut self.net, &self.routes, world);
+        let tracer = &mut Untraced;
+        self.hosts.repick(&mut Ctx { net: &mut self.net, nics: &self.nics, world, tracer });
     }
 
     /// The flows that have started.

@@ -171,7 +171,7 @@ impl Switches {
         if actions.emits_ahead() {
             emit(node, first_link, &actions, net, tracer);
         }
-        tell_of_rewriting(node, packet, actions.rewriting(), net);
+        report_rewriting(node, packet, actions.rewriting(), net);
         let waits = count == 0 && !actions.reports().is_empty();
         if !waits {
             for report in actions.reports() {
@@ -224,7 +224,7 @@ impl Switches {
                         && let (Some(src), Some(dst)) = (header.destination(), header.source())
                     {
                         let tuple = [(src, header.dport), (dst, header.sport)];
-                        net.tell(node, News::Answered(tuple));
+                        net.report(node, News::Answered(tuple));
                     }
                     if T::TRACES {
                         tracer.trace(now, TraceEvent::Consumed { frame: packet });
@@ -338,7 +338,7 @@ impl Switches {
         self.let_go(number, actions.released_ahead(), net, tracer);
         for report in actions.reports() {
             if let Report::RuleRemoved { cookie, packets, bytes } = *report {
-                net.tell(node, News::RuleRemoved { cookie, packets, bytes });
+                net.report(node, News::RuleRemoved { cookie, packets, bytes });
             }
         }
         actions.clear();
@@ -385,7 +385,7 @@ fn emit<T: Tracer>(node: NodeId, first_link: u32, actions: &Actions, net: &mut N
             && !is_copy
             && let (Some(src), Some(dst)) = (header.source(), header.destination())
         {
-            net.tell(node, News::Asked([(src, header.sport), (dst, header.dport)]));
+            net.report(node, News::Asked([(src, header.sport), (dst, header.dport)]));
         }
         net.counters.packets_of_switches += 1;
         net.now = now + Duration::from_ps(place as u64);
@@ -397,12 +397,12 @@ fn emit<T: Tracer>(node: NodeId, first_link: u32, actions: &Actions, net: &mut N
 }
 
 /// Tells of an exploration that a rewritten frame begins or ends.
-fn tell_of_rewriting(node: NodeId, packet: PacketId, rewrite: Rewrite, net: &mut Network<'_>) {
-    let Some(strand) = net.strand(packet) else { return };
+fn report_rewriting(node: NodeId, packet: PacketId, rewrite: Rewrite, net: &mut Network<'_>) {
+    let Some(id) = net.subflow_of(packet) else { return };
     match rewrite {
-        Rewrite::Wrap(Kind::PathRequest, _) => net.tell(node, News::Explores(strand)),
+        Rewrite::Wrap(Kind::PathRequest, _) => net.report(node, News::Explores(id)),
         Rewrite::Unwrap if net.packets.get(packet).header.kind == Kind::PathReply => {
-            net.tell(node, News::Explored(strand));
+            net.report(node, News::Explored(id));
         }
         _ => {}
     }
@@ -420,5 +420,5 @@ fn report_frame(
     let Report::Frame(cookie) = report else { return };
     let shown = shown(&net.packets, packet);
     let held = held.then(|| net.packets.take(packet));
-    net.tell(node, News::Reported(Box::new(Reported { ingress, cookie, shown, held })));
+    net.report(node, News::Reported(Box::new(Reported { ingress, cookie, shown, held })));
 }

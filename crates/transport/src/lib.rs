@@ -2,6 +2,8 @@
 //!
 //! * [`Protocol`]: one of them with its parameters (`protocol.rs`), and what they have in common (`parameters.rs`,
 //!   `framing.rs`).
+//! * [`Machine`]: one end of a connection, whatever its protocol (`machine.rs`); [`OneWay`]: one on which only one side sends data
+//!   (`one_way.rs`).
 //! * TCP: the files of this folder, described below; [`udp`], [`roce`] and [`uec`] have a folder each.
 //!
 //! # TCP
@@ -38,7 +40,9 @@ mod departures;
 mod endpoint;
 mod framing;
 mod handshake;
+mod machine;
 pub mod mptcp;
+mod one_way;
 mod pacing;
 mod parameters;
 pub mod profile;
@@ -54,6 +58,7 @@ mod sender;
 mod sent;
 mod seq;
 mod small_queue;
+mod stats;
 mod timeouts;
 mod timestamp;
 mod todo;
@@ -66,8 +71,11 @@ pub use config::{
     RtoFloor, RtoVariance, RttSource, TimestampClock, WindowGrowth,
 };
 pub use congestion::PacingRate;
-pub use endpoint::{Endpoint, State, Stats};
+pub use endpoint::{Endpoint, State};
 pub use framing::Framing;
+pub use machine::{Arrival, Machine};
+pub use one_way::{OneWay, Packet, Receiving, Sending};
 pub use parameters::{ConfigError, Parameters};
 pub use protocol::{PROTOCOLS, Protocol};
 pub use segment::{Ecn, Flags, IP_HEADER, Segment, TCP_HEADER};
+pub use stats::Stats;

@@ -5,47 +5,56 @@ use weft_switching::host::path_selector::OnePath;
 use weft_switching::host::selected::{Selected, Selecting};
 use weft_traffic::Flow;
 use weft_transport::{Protocol, mptcp};
-use weft_units::{HostId, Time};
+use weft_units::Time;
 
+use super::context::Ctx;
 use super::host_queue::HostQueue;
+use super::hosts::Hosts;
 use super::multipath::Multipath;
-use super::protocol::{Hosts, Nics, World};
+use super::protocol::Protocol as HostProtocol;
 use super::roce::Roce;
+use super::shell::Shell;
 use super::tcp::Tcp;
 use super::udp::Udp;
 use super::uec::Uec;
+use super::world::World;
 use crate::journal::{FlowNumber, SideReport};
-use crate::network::Network;
+use crate::network::{HostKind, Network};
 use crate::packet::PacketId;
 use crate::trace::Tracer;
 
 /// The hosts of a partition.
 pub enum Any<'a> {
     /// With TCP over one path.
-    Tcp(Box<Tcp<'a, OnePath>>),
+    Tcp(Box<Shell<Tcp<'a, OnePath>>>),
     /// With TCP whose hosts choose paths.
-    Selecting(Box<Tcp<'a, Selected>>),
+    Selecting(Box<Shell<Tcp<'a, Selected>>>),
     /// With Multipath TCP.
-    Multipath(Box<Multipath>),
+    Multipath(Box<Shell<Multipath>>),
     /// With datagrams.
-    Udp(Box<Udp>),
+    Udp(Box<Shell<Udp>>),
     /// With queue pairs.
-    Roce(Box<Roce>),
+    Roce(Box<Shell<Roce>>),
     /// With Ultra Ethernet.
-    Uec(Box<Uec>),
+    Uec(Box<Shell<Uec>>),
 }
 
-/// Calls a method of the hosts, whatever they are.
-macro_rules! each {
-    ($self:expr, $hosts:ident => $call:expr) => {
-        match $self {
-            Any::Tcp($hosts) => $call,
-            Any::Selecting($hosts) => $call,
-            Any::Multipath($hosts) => $call,
-            Any::Udp($hosts) => $call,
-            Any::Roce($hosts) => $call,
-            Any::Uec($hosts) => $call,
-        }
+/// Calls each of these methods of the hosts, whatever they are.
+macro_rules! forward {
+    ($(fn $name:ident$(<$T:ident>)?($self:ident: $of:ty $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;)*) => {
+        $(
+            #[inline]
+            fn $name$(<$T: Tracer>)?($self: $of $(, $argument: $type)*) $(-> $result)? {
+                match $self {
+                    Any::Tcp(hosts) => hosts.$name($($argument),*),
+                    Any::Selecting(hosts) => hosts.$name($($argument),*),
+                    Any::Multipath(hosts) => hosts.$name($($argument),*),
+                    Any::Udp(hosts) => hosts.$name($($argument),*),
+                    Any::Roce(hosts) => hosts.$name($($argument),*),
+                    Any::Uec(hosts) => hosts.$name($($argument),*),
+                }
+            }
+        )*
     };
 }
 
@@ -63,126 +72,40 @@ impl<'a> Any<'a> {
     ) -> Self {
         match protocol {
             Protocol::Tcp(config) => match (mptcp::Config::new(config), choice) {
-                (Some(config), _) => Self::Multipath(Box::new(Multipath::new(config, queue, flows))),
-                (None, None) => Self::Tcp(Box::new(Tcp::new(config, queue, &(), &NoPaths))),
+                (Some(config), _) => Self::Multipath(boxed(Multipath::new(config, flows), queue)),
+                (None, None) => Self::Tcp(boxed(Tcp::new(config, &(), &NoPaths), queue)),
                 (None, Some((scheme, paths))) => {
-                    Self::Selecting(Box::new(Tcp::new(config, queue, scheme, paths)))
+                    Self::Selecting(boxed(Tcp::new(config, scheme, paths), queue))
                 }
             },
-            Protocol::Udp(config) => Self::Udp(Box::new(Udp::new(config.clone(), queue))),
-            Protocol::Roce(config) => Self::Roce(Box::new(Roce::new((**config).clone()))),
-            Protocol::Uec(config) => Self::Uec(Box::new(Uec::new(config.clone()))),
+            Protocol::Udp(config) => Self::Udp(boxed(Udp { config: config.clone() }, queue)),
+            Protocol::Roce(config) => Self::Roce(boxed(Roce { config: (**config).clone() }, queue)),
+            Protocol::Uec(config) => Self::Uec(boxed(Uec { config: config.clone() }, queue)),
         }
     }
 }
 
+/// Hosts with a protocol.
+fn boxed<P: HostProtocol>(protocol: P, queue: HostQueue) -> Box<Shell<P>> {
+    Box::new(Shell::new(protocol, queue))
+}
+
 impl Hosts for Any<'_> {
-    fn strand_bits(&self) -> u32 {
-        each!(self, hosts => hosts.strand_bits())
-    }
-
-    fn foresees(&self) -> bool {
-        each!(self, hosts => hosts.foresees())
-    }
-
-    fn open<T: Tracer>(
-        &mut self,
-        flow: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        each!(self, hosts => hosts.open(flow, net, nics, world, tracer));
-    }
-
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        each!(self, hosts => hosts.deliver(packet, net, nics, world, tracer));
-    }
-
-    fn has_space<T: Tracer>(
-        &mut self,
-        line: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        each!(self, hosts => hosts.has_space(line, net, nics, world, tracer));
-    }
-
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        each!(self, hosts => hosts.timer(place, net, nics, world, tracer))
-    }
-
-    #[inline]
-    fn foresee_turn(&self, number: u32, place: u32, is_near: bool) {
-        each!(self, hosts => hosts.foresee_turn(number, place, is_near));
-    }
-
-    #[inline]
-    fn foresee_packet(&self, packet: PacketId, net: &Network<'_>, world: &World<'_>) {
-        each!(self, hosts => hosts.foresee_packet(packet, net, world));
-    }
-
-    fn paces(&self) -> bool {
-        each!(self, hosts => hosts.paces())
-    }
-
-    #[inline]
-    fn turn<T: Tracer>(&mut self, number: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        each!(self, hosts => hosts.turn(number, net, world, tracer));
-    }
-
-    fn resumed<T: Tracer>(
-        &mut self,
-        host: HostId,
-        nic: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        each!(self, hosts => hosts.resumed(host, nic, net, nics, world, tracer));
-    }
-
-    fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
-        each!(self, hosts => hosts.watch(flow, subflow, world));
-    }
-
-    fn leave(
-        &mut self,
-        flow: FlowNumber,
-        side: usize,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-    ) -> Option<(SideReport, Time)> {
-        each!(self, hosts => hosts.leave(flow, side, net, world))
-    }
-
-    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
-        each!(self, hosts => hosts.delivered(flow, world))
-    }
-
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
-        each!(self, hosts => hosts.repick(net, nics, world));
-    }
-
-    fn memory(&self) -> usize {
-        each!(self, hosts => hosts.memory())
+    forward! {
+        fn kind(self: &Self) -> HostKind;
+        fn open<T>(self: &mut Self, flow: FlowNumber, cx: &mut Ctx<'_, '_, T>);
+        fn deliver<T>(self: &mut Self, packet: PacketId, cx: &mut Ctx<'_, '_, T>);
+        fn timer<T>(self: &mut Self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool;
+        fn serve_line<T>(self: &mut Self, line: u32, cx: &mut Ctx<'_, '_, T>);
+        fn turn<T>(self: &mut Self, number: u32, cx: &mut Ctx<'_, '_, T>);
+        fn prefetch_turn(self: &Self, number: u32, place: u32, is_near: bool);
+        fn prefetch_packet(self: &Self, packet: PacketId, net: &Network<'_>, world: &World<'_>);
+        fn resume<T>(self: &mut Self, nic: u32, cx: &mut Ctx<'_, '_, T>);
+        fn follow(self: &mut Self, flow: FlowNumber, subflow: u8, world: &World<'_>);
+        fn leave(self: &mut Self, flow: FlowNumber, side: usize, net: &mut Network<'_>, world: &World<'_>)
+            -> Option<(SideReport, Time)>;
+        fn delivered(self: &Self, flow: FlowNumber, world: &World<'_>) -> Option<u64>;
+        fn repick<T>(self: &mut Self, cx: &mut Ctx<'_, '_, T>);
+        fn memory(self: &Self) -> usize;
     }
 }

@@ -9,9 +9,10 @@ use weft_traffic::Flow;
 use weft_transport::Stats;
 use weft_units::Time;
 
-use super::ends::{Whose, tell, tell_done, tell_received};
+use super::flow_end::{FlowEnd, NONE};
 use super::places::Place;
-use super::protocol::World;
+use super::reports::{report, report_done, report_received};
+use super::world::World;
 use crate::delays::Delays;
 use crate::journal::{FlowNumber, News, SideReport};
 use crate::network::Network;
@@ -42,18 +43,39 @@ struct Stream {
 }
 
 /// The ends of a partition. An end is that of the connection's last message.
-#[derive(Default)]
-pub struct Messages(HashMap<Whose, Stream>);
+pub struct Messages {
+    streams: HashMap<FlowEnd, Stream>,
+    /// Whether positions are packets rather than bytes.
+    counts_packets: bool,
+}
 
-/// The end at which a message is complete; [`u64::MAX`]: no message is pending.
-pub const NONE: u64 = u64::MAX;
+/// What an end has counted.
+pub struct Counts<'a> {
+    /// By the protocol.
+    pub stats: Stats,
+    /// Of the packets that it has received.
+    pub delays: &'a mut Delays,
+}
 
 impl Messages {
+    /// No connection yet, whose positions are packets or bytes.
+    pub fn new(counts_packets: bool) -> Self {
+        Self { streams: HashMap::new(), counts_packets }
+    }
+
+    /// How many positions a flow takes.
+    pub fn size(&self, flow: &Flow, world: &World<'_>) -> u64 {
+        match self.counts_packets {
+            true => world.framing.numbered_packets(flow.bytes).0.into(),
+            false => flow.bytes,
+        }
+    }
+
     /// The end of a connection, which is new unless it is known.
-    fn of(&mut self, whose: Whose, world: &World<'_>) -> &mut Stream {
-        self.0.entry(whose).or_insert_with(|| Stream {
+    fn of(&mut self, owner: FlowEnd, world: &World<'_>) -> &mut Stream {
+        self.streams.entry(owner).or_insert_with(|| Stream {
             pending: VecDeque::new(),
-            next: Some(world.connections.first(whose.flow)),
+            next: Some(world.connections.first(owner.flow)),
             early: BTreeSet::new(),
             end: 0,
             counted: Stats::default(),
@@ -63,138 +85,125 @@ impl Messages {
 
     /// A source wants to send `flow`, a message that shares a connection. Returns the messages to write now, in order: none
     /// if one before it has yet to start.
-    pub fn write(
-        &mut self,
-        flow: FlowNumber,
-        now: Time,
-        world: &World<'_>,
-        size: impl Fn(&Flow) -> u64,
-    ) -> Vec<FlowNumber> {
-        let whose = Whose { flow: world.connections.owner(flow), side: 0 };
-        let stream = self.of(whose, world);
-        stream.early.insert(flow);
+    pub fn write(&mut self, flow: FlowNumber, now: Time, world: &World<'_>) -> Vec<FlowNumber> {
+        let owner = FlowEnd { flow: world.connections.owner(flow), side: 0 };
+        self.of(owner, world).early.insert(flow);
         let mut written = Vec::new();
-        while let Some(next) = stream.next.filter(|next| stream.early.remove(next)) {
-            stream.push(next, now, world, &size);
+        while let Some(next) = self.of(owner, world).take_next() {
+            self.push(owner, next, now, world);
             written.push(next);
         }
         written
     }
 
     /// A destination waits for the next message, if there is one.
-    pub fn expect(&mut self, whose: Whose, now: Time, world: &World<'_>, size: impl Fn(&Flow) -> u64) {
-        let stream = self.of(whose, world);
-        if let Some(next) = stream.next {
-            stream.push(next, now, world, size);
+    pub fn expect(&mut self, owner: FlowEnd, now: Time, world: &World<'_>) {
+        if let Some(next) = self.of(owner, world).next {
+            self.push(owner, next, now, world);
         }
+    }
+
+    fn push(&mut self, owner: FlowEnd, flow: FlowNumber, now: Time, world: &World<'_>) {
+        let size = self.size(&world.flows[flow as usize], world);
+        let stream = self.of(owner, world);
+        let start = stream.end;
+        stream.end += size;
+        stream.pending.push_back(Message { flow, opened: now, start, end: stream.end });
+        stream.next = world.connections.after(flow);
     }
 
     /// The position at which the first pending message is complete.
-    pub fn awaited(&self, whose: Whose) -> u64 {
-        self.0.get(&whose).and_then(|stream| stream.pending.front()).map_or(NONE, |message| message.end)
+    pub fn awaited(&self, owner: FlowEnd) -> u64 {
+        self.streams.get(&owner).and_then(|stream| stream.pending.front()).map_or(NONE, |message| message.end)
     }
 
-    /// The source has acknowledgements up to position `to`: tells which messages are done.
-    pub fn acknowledged(
+    /// An end has everything, or knows that the other has it, up to position `to`: reports which messages are received or
+    /// done. A destination then waits for the next one.
+    pub fn reach(
         &mut self,
-        whose: Whose,
+        owner: FlowEnd,
         to: u64,
-        (stats, delays): (Stats, &mut Delays),
+        counts: &mut Counts<'_>,
         net: &mut Network<'_>,
         world: &World<'_>,
     ) {
-        let Some(stream) = self.0.get_mut(&whose) else { return };
-        while let Some(flow) = stream.complete(whose, to, stats, delays) {
-            tell_done(net, world, flow);
-        }
-    }
-
-    /// The destination has everything up to position `to`: tells which messages are received, and waits for the next one.
-    pub fn received(
-        &mut self,
-        whose: Whose,
-        to: u64,
-        (stats, delays): (Stats, &mut Delays),
-        size: impl Fn(&Flow) -> u64,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-    ) {
-        let Some(stream) = self.0.get_mut(&whose) else { return };
-        while let Some(flow) = stream.complete(whose, to, stats, delays) {
-            tell_received(net, world, flow);
-            if let Some(next) = stream.next {
-                stream.push(next, net.now, world, &size);
+        while let Some(flow) =
+            self.streams.get_mut(&owner).and_then(|stream| stream.complete(owner, to, counts))
+        {
+            if owner.side == 0 {
+                report_done(net, world, flow);
+            } else {
+                report_received(net, world, flow);
+                self.expect(owner, net.now, world);
             }
         }
     }
 
     /// An end has given up: so do all messages that are not complete.
-    pub fn abort(&mut self, whose: Whose, net: &mut Network<'_>, world: &World<'_>) {
-        let Some(stream) = self.0.get_mut(&whose) else { return };
+    pub fn abort(&mut self, owner: FlowEnd, net: &mut Network<'_>, world: &World<'_>) {
+        let Some(stream) = self.streams.get_mut(&owner) else { return };
         for message in &stream.pending {
-            tell(net, world, Whose { flow: message.flow, side: whose.side }, News::Aborted(message.flow));
+            report(net, world, FlowEnd { flow: message.flow, side: owner.side }, News::Aborted(message.flow));
         }
     }
 
-    /// One side of a message leaves: its report, and when it was opened. `stats` and `delays` are the connection's, if that
-    /// is there; a message that is not complete has the counts since the last one that is.
+    /// One side of a message leaves: its report, and when it was opened. `counts` are the connection's, if that is
+    /// there; a message that is not complete has the counts since the last one that is.
     pub fn leave(
         &mut self,
         flow: FlowNumber,
         side: usize,
-        connection: Option<(Stats, &mut Delays)>,
+        counts: Option<Counts<'_>>,
         world: &World<'_>,
     ) -> Option<(SideReport, Time)> {
         let last = world.connections.owner(flow);
-        let whose = Whose { flow: last, side };
+        let owner = FlowEnd { flow: last, side };
         if flow != last {
             world.places.set(flow, side, Place::Gone);
         }
-        let stream = self.0.get_mut(&whose)?;
+        let stream = self.streams.get_mut(&owner)?;
         let report = stream.complete.remove(&flow).or_else(|| {
             let at = stream.pending.iter().position(|message| message.flow == flow)?;
             let message = stream.pending.remove(at)?;
-            let report = match connection {
-                Some((stats, delays)) if at == 0 => stream.report(side, stats, delays),
+            let report = match counts {
+                Some(mut counts) if at == 0 => stream.report(side, &mut counts),
                 _ => SideReport { side, ..SideReport::default() },
             };
             Some((report, message.opened))
         });
         if flow == last {
-            self.0.remove(&whose);
+            self.streams.remove(&owner);
         }
         report
     }
 
     /// How far a destination that has everything up to position `to` is within message `flow`.
     pub fn progress(&self, flow: FlowNumber, to: u64, world: &World<'_>) -> Option<u64> {
-        let stream = self.0.get(&Whose { flow: world.connections.owner(flow), side: 1 })?;
+        let stream = self.streams.get(&FlowEnd { flow: world.connections.owner(flow), side: 1 })?;
         let message = stream.pending.iter().find(|message| message.flow == flow)?;
         Some(to.min(message.end).saturating_sub(message.start))
     }
 }
 
 impl Stream {
-    fn push(&mut self, flow: FlowNumber, now: Time, world: &World<'_>, size: impl Fn(&Flow) -> u64) {
-        let start = self.end;
-        self.end += size(&world.flows[flow as usize]);
-        self.pending.push_back(Message { flow, opened: now, start, end: self.end });
-        self.next = world.connections.after(flow);
+    /// The next message, if its source wants to send it.
+    fn take_next(&mut self) -> Option<FlowNumber> {
+        self.next.filter(|next| self.early.remove(next))
     }
 
     /// Takes the first pending message if position `to` is not before its end.
-    fn complete(&mut self, whose: Whose, to: u64, stats: Stats, delays: &mut Delays) -> Option<FlowNumber> {
+    fn complete(&mut self, owner: FlowEnd, to: u64, counts: &mut Counts<'_>) -> Option<FlowNumber> {
         self.pending.front().filter(|message| message.end <= to)?;
         let message = self.pending.pop_front()?;
-        let report = self.report(whose.side, stats, delays);
+        let report = self.report(owner.side, counts);
         self.complete.insert(message.flow, (report, message.opened));
         Some(message.flow)
     }
 
     /// The counts since the last report.
-    fn report(&mut self, side: usize, stats: Stats, delays: &mut Delays) -> SideReport {
-        let tcp = stats.since(&self.counted);
-        self.counted = stats;
-        SideReport { side, tcp, delays: std::mem::take(delays), ..SideReport::default() }
+    fn report(&mut self, side: usize, counts: &mut Counts<'_>) -> SideReport {
+        let tcp = counts.stats.since(&self.counted);
+        self.counted = counts.stats;
+        SideReport { side, tcp, delays: std::mem::take(counts.delays), ..SideReport::default() }
     }
 }

@@ -6,71 +6,29 @@
 use std::collections::BTreeSet;
 
 use weft_switching::{Header, mix64};
-use weft_traffic::{EPHEMERAL, Flow, Point};
-use weft_transport::mptcp::{Addresses, Config, Connection, Options};
-use weft_transport::{Mptcp, Segment};
+use weft_traffic::{EPHEMERAL, Flow};
+use weft_transport::mptcp::{Addresses, Config, Connection, NewSubflow, Packet};
+use weft_transport::{Machine, Mptcp};
 use weft_units::{HostId, Time};
 
-use super::alarms::Alarms;
-use super::ends::{Whose, tell_opened};
-use super::following::Following;
+use super::context::Ctx;
 use super::host_queue::HostQueue;
-use super::messages::{Messages, NONE};
-use super::places::Place;
-use super::protocol::{Hosts, Nics, STRAND_BITS, World, node_of};
-use super::tcp::{initial_sequence, template};
-use super::vacancies::Vacancies;
-use crate::delays::{Delays, Last};
-use crate::journal::{FlowNumber, News, SideReport, Strand};
+use super::protocol::{End, Opening, Protocol, template};
+use super::reports::report_opened;
+use super::shell::{Shell, Transmission, transmit};
+use super::subflow::Subflow;
+use super::tcp::initial_sequence;
+use super::world::World;
+use crate::journal::SubflowId;
 use crate::network::Network;
 use crate::packet::{PacketId, Rider};
 use crate::trace::Tracer;
 
-/// One side of a subflow.
-struct Subflow {
-    /// The source's number of it.
-    name: u8,
-    /// The header of its packets.
-    template: Header,
-    /// The link on which it sends.
-    nic: u32,
-    /// The number of the line for that link.
-    line: u32,
-    /// The numbers of its addresses at this side and at the other, if hosts use several.
-    addresses: Option<[u8; 2]>,
-    following: Following,
-    last: Last,
-}
-
-/// One side of a connection.
-struct Side {
-    flow: FlowNumber,
-    /// 0: the source.
-    side: usize,
-    connection: Connection,
-    /// By this side's number.
-    subflows: Vec<Subflow>,
-    alarms: Alarms,
-    /// The lines in which it waits.
-    lines: Vec<u32>,
-    /// The bytes received, or at the source acknowledged, of which it tells; [`u64::MAX`]: of none.
-    awaits: u64,
-    is_over: bool,
-    opened: Time,
-    /// Of the packets that it received, over all subflows.
-    delays: Delays,
-}
-
-/// The sides of a partition.
+/// Multipath TCP.
 pub struct Multipath {
     config: Config,
-    queue: HostQueue,
-    sides: Vec<Option<Box<Side>>>,
-    vacancies: Vacancies,
-    messages: Messages,
     /// Addresses and ports in use by sources of this partition.
     taken: BTreeSet<(HostId, HostId, u16, u16)>,
-    segment: Segment,
 }
 
 /// A pseudo-random number for a flow; `purpose` separates its uses.
@@ -79,277 +37,243 @@ fn drawn(flow: &Flow, purpose: u64) -> u64 {
 }
 
 impl Multipath {
-    /// No connections yet of hosts with interfaces of this queue that send `flows`.
-    pub fn new(config: Config, queue: HostQueue, flows: &mut dyn Iterator<Item = &Flow>) -> Self {
-        Self {
-            config,
-            queue,
-            sides: Vec::new(),
-            vacancies: Vacancies::default(),
-            messages: Messages::default(),
-            taken: flows.map(|flow| (flow.src, flow.dst, flow.sport, flow.dport)).collect(),
-            segment: Segment::default(),
-        }
+    /// With the parameters of `config`, at hosts that send `flows`.
+    pub fn new(config: Config, flows: &mut dyn Iterator<Item = &Flow>) -> Self {
+        let taken = flows.map(|flow| (flow.src, flow.dst, flow.sport, flow.dport)).collect();
+        Self { config, taken }
     }
 
-    fn is_fullmesh(&self) -> bool {
-        self.config.plain().mptcp == Mptcp::Fullmesh
+    /// The addresses of a subflow, if hosts use several.
+    fn addresses(&self, source: u8, destination: u8) -> Option<[u8; 2]> {
+        (self.config.plain().mptcp == Mptcp::Fullmesh).then_some([source, destination])
     }
 
     /// A source port for subflow `number` of `flow` that no other connection between the hosts uses, if any is free.
     fn port(&mut self, flow: &Flow, number: usize) -> Option<u16> {
         let count = u64::from(EPHEMERAL.end - EPHEMERAL.start);
         let first = mix64(u64::from(flow.id.0) << 8 | number as u64);
-        let ports = (0..count).map(|step| EPHEMERAL.start + (first.wrapping_add(step) % count) as u16);
+        let mut ports = (0..count).map(|step| EPHEMERAL.start + (first.wrapping_add(step) % count) as u16);
         let taken = &mut self.taken;
-        ports.into_iter().find(|port| taken.insert((flow.src, flow.dst, *port, flow.dport)))
+        ports.find(|port| taken.insert((flow.src, flow.dst, *port, flow.dport)))
+    }
+}
+
+impl Protocol for Multipath {
+    type Machine = Connection;
+    type Subflows = Vec<Subflow>;
+    /// The lines in which it waits.
+    type State = Vec<u32>;
+
+    const HAS_HANDSHAKE: bool = true;
+
+    fn config(&self) -> &Config {
+        &self.config
     }
 
-    /// Adds one side of a flow; returns its place.
-    fn add(
-        &mut self,
-        (flow, side): (FlowNumber, usize),
-        connection: Connection,
-        net: &Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-    ) -> u32 {
-        let planned = &world.flows[flow as usize];
-        let addresses = self.is_fullmesh().then_some([0, 0]);
-        let first = Subflow::new(0, (planned, side), addresses, &mut self.queue, net, nics);
-        let side = Side {
-            flow,
-            side,
-            connection,
-            subflows: vec![first],
-            alarms: Alarms::default(),
-            lines: Vec::new(),
-            awaits: match side == 1 || world.waiting.awaits(flow, Point::Acknowledged) {
-                true => planned.bytes,
-                false => NONE,
-            },
-            is_over: false,
-            opened: net.now,
-            delays: Delays::default(),
-        };
-        let (number, of) = (side.flow, side.side);
-        let place = self.vacancies.take().unwrap_or_else(|| {
-            self.sides.push(None);
-            self.sides.len() as u32 - 1
-        });
-        self.sides[place as usize] = Some(Box::new(side));
-        world.places.set(number, of, Place::At(place));
-        place
+    fn template(&self, flow: &Flow, side: usize) -> Header {
+        template(flow, side)
     }
 
-    fn listen(&mut self, flow: FlowNumber, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
-        let planned = &world.flows[flow as usize];
-        let server = Connection::listen(&self.config, drawn(planned, 2), initial_sequence(planned, 1));
-        let place = self.add((flow, 1), server, net, nics, world);
-        if world.connections.last(flow).is_some() {
-            let whose = Whose { flow, side: 1 };
-            self.messages.expect(whose, net.now, world, |flow| flow.bytes);
-            if let Some(side) = &mut self.sides[place as usize] {
-                side.awaits = self.messages.awaited(whose);
-            }
+    fn first_addresses(&self) -> Option<[u8; 2]> {
+        self.addresses(0, 0)
+    }
+
+    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>) -> (Connection, Vec<u32>) {
+        let Opening { owner, flow, bytes, is_shared, .. } = *opening;
+        let sequence = initial_sequence(flow, owner.side);
+        if owner.side == 1 {
+            return (Connection::listen(&self.config, drawn(flow, 2), sequence), Vec::new());
         }
-        place
-    }
-
-    /// The source's side of a flow's connection.
-    fn connect(&self, flow: &Flow, net: &Network<'_>) -> Connection {
-        let links = |host| net.fabric.ports(net.fabric.host_node(host)).len().min(32) as u8;
+        let links = |host| cx.net.fabric.ports(cx.net.fabric.host_node(host)).len().min(32) as u8;
         let addresses = Addresses { local: links(flow.src), remote: links(flow.dst) };
-        Connection::connect(&self.config, net.now, drawn(flow, 1), initial_sequence(flow, 0), addresses)
+        let mut client = Connection::connect(&self.config, cx.net.now, drawn(flow, 1), sequence, addresses);
+        client.write(bytes);
+        if !is_shared {
+            client.close();
+        }
+        (client, Vec::new())
     }
 
-    /// Writes the messages whose turn it is to the connection that `number` shares, which the first message opens.
-    #[cold]
-    fn open_shared<T: Tracer>(
+    fn read(&self, net: &Network<'_>, packet: PacketId, _side: usize, into: &mut Packet) {
+        into.options = net.packets.options(packet);
+        net.packets.read_segment(packet, &mut into.segment);
+    }
+
+    fn write(&self, net: &mut Network<'_>, subflow: &mut Subflow, owner: u32, packet: &Packet) -> PacketId {
+        let address = subflow.addresses.map_or(0, |[_, destination]| destination);
+        let (owner, way) = subflow.follow(&packet.segment, owner);
+        let rider = Rider { options: packet.options, address, way };
+        net.packets.packet_of(net.now, &subflow.template, owner, &packet.segment, rider)
+    }
+
+    fn receive(
         &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
+        end: &mut End<Self>,
+        subflow: usize,
+        _header: &Header,
+        packet: &mut Packet,
+        now: Time,
     ) {
-        tell_opened(net, world, number);
-        let last = world.connections.owner(number);
-        let whose = Whose { flow: last, side: 0 };
-        for message in self.messages.write(number, net.now, world, |flow| flow.bytes) {
-            let place = match world.places.get(last, 0) {
-                Place::At(place) => place,
-                Place::New => {
-                    let client = self.connect(&world.flows[last as usize], net);
-                    self.add((last, 0), client, net, nics, world)
-                }
-                Place::Gone => return,
-            };
-            let Some(side) = &mut self.sides[place as usize] else { return };
-            side.connection.write(world.flows[message as usize].bytes);
-            side.awaits = self.messages.awaited(whose);
-            side.subflows.iter_mut().for_each(|subflow| subflow.following.next = true);
-            if side.connection.is_aborted() {
-                self.messages.abort(whose, net, world);
-            } else {
-                self.pump(place, net, nics, world, tracer);
-            }
+        end.machine.on_segment(&self.config, subflow, now, &packet.segment, &packet.options);
+    }
+
+    fn sent(
+        &self,
+        connection: &mut Connection,
+        packet: &Packet,
+        nic: u32,
+        is_accepted: bool,
+        net: &Network<'_>,
+    ) {
+        let Packet { subflow, segment, .. } = packet;
+        if self.config.plain().small_queues && is_accepted && segment.len > 0 {
+            connection.leaves_at(*subflow, net.now, net.departure(nic), segment.len);
         }
     }
 
-    /// One side of a message on a shared connection leaves.
-    fn leave_shared(
-        &mut self,
-        flow: FlowNumber,
-        last: FlowNumber,
-        side: usize,
-        world: &World<'_>,
-    ) -> Option<(SideReport, Time)> {
-        let this = match world.places.get(last, side) {
-            Place::At(place) => self.sides[place as usize].as_deref_mut(),
-            Place::New | Place::Gone => None,
+    /// In line, it is called when it is its turn. A timeout that has passed acts when it sends.
+    fn deadlines(&mut self, end: &mut End<Self>, now: Time) -> (Time, Time) {
+        let timeout = match end.state.is_empty() {
+            true => end.machine.next_timeout(),
+            false => end.machine.next_timeout_after(now),
         };
-        let multipath = this.as_ref().map(|this| this.connection.stats());
-        let counts = this.map(|this| (this.connection.totals(), &mut this.delays));
-        let (report, opened) = self.messages.leave(flow, side, counts, world)?;
-        Some((SideReport { multipath, ..report }, opened))
+        (timeout, end.machine.held_until())
     }
 
-    /// Sends the pending segments of one side; called after every event that may produce some.
-    fn pump<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        self.send(place, None, net, nics, world, tracer);
-        if self.queue.has_waiting()
-            && let Some(side) = &self.sides[place as usize]
+    fn left(&mut self, end: &End<Self>, place: u32, queue: &mut HostQueue, world: &World<'_>) {
+        end.state.iter().for_each(|line| queue.leave(*line, place));
+        if end.owner.side == 0 {
+            let flow = &world.flows[end.owner.flow as usize];
+            for Subflow { template, .. } in &end.subflows {
+                self.taken.remove(&(flow.src, flow.dst, template.sport, template.dport));
+            }
+        }
+    }
+}
+
+impl Transmission for Multipath {
+    fn pump<T: Tracer>(shell: &mut Shell<Self>, place: u32, cx: &mut Ctx<'_, '_, T>) {
+        shell.send_subflows(place, None, cx);
+        if shell.queue.has_waiting()
+            && let Some(end) = shell.ends.get(place)
         {
-            let used: BTreeSet<u32> = side.subflows.iter().map(|subflow| subflow.line).collect();
-            used.into_iter().for_each(|line| self.has_space(line, net, nics, world, tracer));
+            let used: BTreeSet<u32> = end.subflows.iter().map(|subflow| subflow.line).collect();
+            used.into_iter().for_each(|line| Self::serve(shell, line, cx));
         }
     }
 
-    /// Sends the pending segments of the side at `place`, or if it is its turn in a line, one of them on that link first.
-    fn send<T: Tracer>(
-        &mut self,
-        place: u32,
-        mut turn: Option<u32>,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let now = net.now;
-        while let Some(side) = &mut self.sides[place as usize] {
-            let flow = &world.flows[side.flow as usize];
-            let node = node_of(net, [flow.src, flow.dst][side.side]);
-            let connection = &mut side.connection;
-            let to = if side.side == 1 { connection.delivered() } else { connection.acked() };
-            if to >= side.awaits {
-                side.awaits = NONE;
-                let whose = Whose { flow: side.flow, side: side.side };
-                let counts = (connection.totals(), &mut side.delays);
-                match (world.connections.last(side.flow).is_some(), side.side) {
-                    (true, 0) => self.messages.acknowledged(whose, to, counts, net, world),
-                    (true, _) => {
-                        self.messages.received(whose, to, counts, |flow| flow.bytes, net, world);
-                        connection.read_all();
-                    }
-                    (false, 0) => net.tell(node, News::Acknowledged(side.flow)),
-                    (false, _) => {
-                        connection.close();
-                        net.tell(node, News::Received(side.flow));
-                    }
-                }
-                if world.connections.last(side.flow).is_some() {
-                    side.awaits = self.messages.awaited(whose);
-                }
+    fn serve<T: Tracer>(shell: &mut Shell<Self>, line: u32, cx: &mut Ctx<'_, '_, T>) {
+        while let Some(place) = shell.queue.next(line, cx.net) {
+            if let Some(end) = shell.ends.at(place) {
+                end.state.retain(|joined| *joined != line);
+                shell.send_subflows(place, Some(line), cx);
             }
-            let mut options = Options::None;
+        }
+        shell.queue.call(line, cx.net);
+    }
+
+    fn subflow_named<T: Tracer>(
+        shell: &mut Shell<Self>,
+        place: u32,
+        name: u8,
+        packet: PacketId,
+        cx: &Ctx<'_, '_, T>,
+    ) -> usize {
+        let Some(end) = shell.ends.at(place) else { return 0 };
+        if let Some(number) = end.subflows.iter().position(|subflow| subflow.name == name) {
+            return number;
+        }
+        let flow = &cx.world.flows[end.owner.flow as usize];
+        let (address, header) = (cx.net.packets.address(packet), cx.net.packets.get(packet).header);
+        let random = drawn(flow, 0x100 + u64::from(name));
+        let Some(number) = end.machine.accept(&shell.protocol.config, address, random) else {
+            return usize::MAX >> 1;
+        };
+        let addresses = shell.protocol.addresses(0, address);
+        let subflow = shell.subflow(name, &Flow { sport: header.sport, ..*flow }, 1, addresses, cx);
+        if let Some(end) = shell.ends.at(place) {
+            match end.subflows.get_mut(number) {
+                Some(known) => *known = subflow,
+                None => end.subflows.push(subflow),
+            }
+        }
+        number
+    }
+}
+
+impl Shell<Multipath> {
+    /// Sends the pending segments of the end at `place`, or if it is its turn in a line, one of them on that link first.
+    fn send_subflows<T: Tracer>(&mut self, place: u32, mut turn: Option<u32>, cx: &mut Ctx<'_, '_, T>) {
+        let now = cx.net.now;
+        loop {
+            self.answer(place, cx);
+            let Some(end) = self.ends.at(place) else { return };
             // The first SYN does not wait.
-            let waits = self.queue.is_limited() && side.side == 0 && now > side.opened;
-            let mut line = Line { place, subflows: &side.subflows, joined: &mut side.lines };
-            let blocked = if waits { line.blocked(turn, &self.queue, net) } else { 0 };
-            connection.block(blocked);
-            if u64::from(blocked) == (1 << side.subflows.len()) - 1 {
-                line.join(blocked, &mut self.queue);
-            } else if let Some(number) =
-                connection.poll_transmit(&self.config, now, &mut self.segment, &mut options)
-            {
+            let waits = self.queue.is_limited() && end.owner.side == 0 && now > end.opened;
+            let mut lines = Lines { place, subflows: &end.subflows, joined: &mut end.state };
+            let blocked = if waits { lines.blocked(turn, &self.queue, cx.net) } else { 0 };
+            end.machine.block(blocked);
+            if u64::from(blocked) == (1 << end.subflows.len()) - 1 {
+                lines.join(blocked, &mut self.queue);
+            } else if Machine::poll_transmit(&mut end.machine, &self.protocol.config, now, &mut self.packet) {
                 turn = None;
-                let at = if number < side.subflows.len() { number } else { 0 };
-                let subflow = &mut side.subflows[at];
-                let owner = owner(side.flow, subflow.name, 1 - side.side);
-                let taken = subflow.transmit(owner, &self.segment, options, net, tracer);
-                if self.config.plain().small_queues && taken && self.segment.len > 0 {
-                    connection.leaves_at(number, now, net.departure(subflow.nic), self.segment.len);
-                }
+                let number = self.packet.subflow;
+                let at = if number < end.subflows.len() { number } else { 0 };
+                let is_accepted = transmit(&self.protocol, end, at, &self.packet, cx);
+                let nic = end.subflows[at].nic;
+                self.protocol.sent(&mut end.machine, &self.packet, nic, is_accepted, cx.net);
                 continue;
-            } else if connection.waiting() != 0 {
+            } else if end.machine.waiting() != 0 {
                 if turn.take().is_some() {
                     // It had nothing for that link.
-                    connection.block(line.blocked(None, &self.queue, net));
-                    if connection.may_send() {
+                    end.machine.block(lines.blocked(None, &self.queue, cx.net));
+                    if end.machine.may_send() {
                         continue;
                     }
                 }
-                line.join(connection.waiting(), &mut self.queue);
+                lines.join(end.machine.waiting(), &mut self.queue);
             }
-            let random = drawn(flow, 3 + side.subflows.len() as u64);
-            if side.side == 0
-                && let Some(new) = connection.poll_open(&self.config, now, random)
-            {
-                let number = side.flow;
-                // If all ports are taken, two subflows share one, and switches cannot distinguish them.
-                let sport = self.port(flow, new.subflow).unwrap_or(flow.sport);
-                let addresses = self.is_fullmesh().then_some([new.local, new.remote]);
-                let flow = Flow { sport, ..*flow };
-                let added =
-                    Subflow::new(new.subflow as u8, (&flow, 0), addresses, &mut self.queue, net, nics);
-                let Some(side) = &mut self.sides[place as usize] else { return };
-                side.subflows.push(added);
-                let tuple = [(flow.src, sport), (flow.dst, flow.dport)];
-                let strand = Strand { flow: number, subflow: new.subflow as u8 };
-                net.tell(node, News::Opened(strand, tuple));
-                continue;
+            if !self.open_subflow(place, cx) {
+                break;
             }
-            // In line, it is called when it is its turn. A timeout that has passed acts when it sends.
-            let timeout = if side.lines.is_empty() {
-                connection.next_timeout()
-            } else {
-                connection.next_timeout_after(now)
-            };
-            side.alarms.arm(place, timeout, connection.held_until(), &mut net.queue);
-            if !side.is_over && (side.connection.is_closed() || side.connection.is_aborted()) {
-                side.is_over = true;
-                let aborted = side.connection.is_aborted();
-                if aborted && world.connections.last(side.flow).is_some() {
-                    let whose = Whose { flow: side.flow, side: side.side };
-                    return self.messages.abort(whose, net, world);
-                }
-                net.tell(
-                    node,
-                    if aborted { News::Aborted(side.flow) } else { News::Closed(side.flow, side.side) },
-                );
-            }
-            return;
         }
+        let Some(end) = self.ends.at(place) else { return };
+        let (timeout, held) = self.protocol.deadlines(end, now);
+        end.alarms.arm(place, timeout, held, &mut cx.net.queue);
+        if !end.is_over && (end.machine.is_closed() || end.machine.is_aborted()) {
+            self.report_end(place, cx);
+        }
+    }
+
+    /// Opens a subflow of the end at `place`, if it wants one; returns whether it did.
+    fn open_subflow<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool {
+        let Some(end) = self.ends.at(place).filter(|end| end.owner.side == 0) else { return false };
+        let flow_number = end.owner.flow;
+        let flow = &cx.world.flows[flow_number as usize];
+        let random = drawn(flow, 3 + end.subflows.len() as u64);
+        let opened = end.machine.poll_open(&self.protocol.config, cx.net.now, random);
+        let Some(NewSubflow { subflow: number, local, remote }) = opened else { return false };
+        // If all ports are taken, two subflows share one, and switches cannot distinguish them.
+        let sport = self.protocol.port(flow, number).unwrap_or(flow.sport);
+        let (name, addresses) = (number as u8, self.protocol.addresses(local, remote));
+        let subflow = self.subflow(name, &Flow { sport, ..*flow }, 0, addresses, cx);
+        if let Some(end) = self.ends.at(place) {
+            end.subflows.push(subflow);
+        }
+        report_opened(cx.net, cx.world, SubflowId { flow: flow_number, subflow: name }, sport);
+        true
     }
 }
 
-/// The lines of a side's subflows.
-struct Line<'a> {
+/// The lines of an end's subflows.
+struct Lines<'a> {
     place: u32,
     subflows: &'a [Subflow],
-    /// Those in which the side waits.
+    /// Those in which the end waits.
     joined: &'a mut Vec<u32>,
 }
 
-impl Line<'_> {
+impl Lines<'_> {
     /// The subflows that may not send, one bit each; in a `turn` in a line, all that use others.
     fn blocked(&self, turn: Option<u32>, queue: &HostQueue, net: &Network<'_>) -> u32 {
         let is_blocked = |line: u32| match turn {
@@ -368,226 +292,5 @@ impl Line<'_> {
                 queue.enter(subflow.line, self.place);
             }
         }
-    }
-}
-
-/// The owner of the packets for one side of a subflow.
-fn owner(flow: FlowNumber, name: u8, side: usize) -> u32 {
-    flow << STRAND_BITS | u32::from(name) << 1 | side as u32
-}
-
-impl Subflow {
-    /// One side of a subflow of `flow`, whose source port is the subflow's.
-    fn new(
-        name: u8,
-        (flow, side): (&Flow, usize),
-        addresses: Option<[u8; 2]>,
-        queue: &mut HostQueue,
-        net: &Network<'_>,
-        nics: &impl Nics,
-    ) -> Self {
-        let template = template(flow, side);
-        let nic = nics.nic(net, flow, side, addresses.map(|both| both[side]));
-        Self {
-            name,
-            template,
-            nic,
-            line: queue.line(nic, &template, net),
-            addresses,
-            following: Following::new(side == 0),
-            last: Last::default(),
-        }
-    }
-
-    /// Sends a segment; returns whether the interface accepted it.
-    fn transmit<T: Tracer>(
-        &mut self,
-        owner: u32,
-        segment: &Segment,
-        options: Options,
-        net: &mut Network<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        let address = self.addresses.map_or(0, |[_, remote]| remote);
-        let (owner, way) = self.following.of(segment, owner);
-        let rider = Rider { options, address, way };
-        let packet = net.packets.packet_of(net.now, &self.template, owner, segment, rider);
-        net.counters.packets_sent += 1;
-        net.send(self.nic, packet, tracer)
-    }
-}
-
-impl Hosts for Multipath {
-    fn open<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        if world.connections.last(number).is_some() {
-            return self.open_shared(number, net, nics, world, tracer);
-        }
-        let flow = &world.flows[number as usize];
-        let mut client = self.connect(flow, net);
-        client.write(flow.bytes);
-        client.close();
-        let place = self.add((number, 0), client, net, nics, world);
-        tell_opened(net, world, number);
-        self.pump(place, net, nics, world, tracer);
-    }
-
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let (Some(strand), Some(end)) = (net.strand(packet), net.packets.get(packet).endpoint()) else {
-            return;
-        };
-        let place = match world.places.get(strand.flow, end as usize & 1) {
-            Place::At(place) => place,
-            Place::New if end & 1 == 1 => self.listen(strand.flow, net, nics, world),
-            Place::New | Place::Gone => return net.deliver(packet),
-        };
-        let Some(side) = &mut self.sides[place as usize] else { return net.deliver(packet) };
-        let flow = &world.flows[strand.flow as usize];
-        let named = side.subflows.iter().position(|subflow| subflow.name == strand.subflow);
-        let number = named.unwrap_or_else(|| {
-            let (address, header) = (net.packets.address(packet), net.packets.get(packet).header);
-            let random = drawn(flow, 0x100 + u64::from(strand.subflow));
-            let accepted = side.connection.accept(&self.config, address, random);
-            let addresses = (self.config.plain().mptcp == Mptcp::Fullmesh).then_some([0, address]);
-            let joined = Flow { sport: header.sport, ..*flow };
-            let subflow = Subflow::new(strand.subflow, (&joined, 1), addresses, &mut self.queue, net, nics);
-            match accepted {
-                Some(number) if number < side.subflows.len() => side.subflows[number] = subflow,
-                Some(_) => side.subflows.push(subflow),
-                None => {}
-            }
-            accepted.unwrap_or(usize::MAX >> 1)
-        });
-        if let Some(subflow) = side.subflows.get_mut(number) {
-            side.delays.count(net.packets.age(packet, net.now), &mut subflow.last);
-        }
-        let options = net.packets.options(packet);
-        net.packets.read_segment(packet, &mut self.segment);
-        if let Some(way) = net.packets.way(packet) {
-            let way = std::mem::take(way);
-            net.tell(node_of(net, flow.dst), News::Arrived(strand, way));
-        }
-        net.deliver(packet);
-        side.connection.on_segment(&self.config, number, net.now, &self.segment, &options);
-        self.pump(place, net, nics, world, tracer);
-    }
-
-    /// Sides that wait in line send a packet each, as long as there is space.
-    fn has_space<T: Tracer>(
-        &mut self,
-        line: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        while let Some(place) = self.queue.next(line, net) {
-            if let Some(side) = &mut self.sides[place as usize] {
-                side.lines.retain(|joined| *joined != line);
-                self.send(place, Some(line), net, nics, world, tracer);
-            }
-        }
-        self.queue.call(line, net);
-    }
-
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        let now = net.now;
-        let Some(side) = &mut self.sides[place as usize] else { return false };
-        if !side.alarms.take_due(now) {
-            return false;
-        }
-        if side.connection.next_timeout() <= now {
-            side.connection.on_timeout(&self.config, now);
-        }
-        self.pump(place, net, nics, world, tracer);
-        true
-    }
-
-    fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>) {
-        if let Place::At(place) = world.places.get(world.connections.owner(flow), 0)
-            && let Some(side) = &mut self.sides[place as usize]
-            && let Some(subflow) = side.subflows.get_mut(usize::from(subflow))
-        {
-            subflow.following.next = true;
-        }
-    }
-
-    fn leave(
-        &mut self,
-        flow: FlowNumber,
-        side: usize,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-    ) -> Option<(SideReport, Time)> {
-        let last = world.connections.last(flow);
-        let shared = last.and_then(|last| self.leave_shared(flow, last, side, world));
-        if last.is_some_and(|last| last != flow) {
-            return shared;
-        }
-        let place = world.places.get(flow, side);
-        world.places.set(flow, side, Place::Gone);
-        let Place::At(place) = place else { return shared };
-        let this = self.sides[place as usize].take()?;
-        self.vacancies.leave(place, self.sides.len(), &mut net.queue);
-        this.lines.iter().for_each(|line| self.queue.leave(*line, place));
-        if side == 0 {
-            for subflow in &this.subflows {
-                let (planned, header) = (&world.flows[flow as usize], &subflow.template);
-                self.taken.remove(&(planned.src, planned.dst, header.sport, header.dport));
-            }
-        }
-        if last.is_some() {
-            return shared;
-        }
-        let (tcp, multipath) = (this.connection.totals(), Some(this.connection.stats()));
-        let delays = this.delays;
-        Some((SideReport { side, tcp, multipath, delays, ..SideReport::default() }, this.opened))
-    }
-
-    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
-        let Place::At(place) = world.places.get(world.connections.owner(flow), 1) else { return None };
-        let delivered = self.sides[place as usize].as_ref()?.connection.delivered();
-        match world.connections.last(flow) {
-            None => Some(delivered),
-            Some(_) => self.messages.progress(flow, delivered, world),
-        }
-    }
-
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
-        for side in self.sides.iter_mut().flatten() {
-            let flow = &world.flows[side.flow as usize];
-            for subflow in &mut side.subflows {
-                let sport = if side.side == 0 { subflow.template.sport } else { subflow.template.dport };
-                let flow = Flow { sport, ..*flow };
-                let address = subflow.addresses.map(|both| both[side.side]);
-                subflow.nic = nics.nic(net, &flow, side.side, address);
-                subflow.line = self.queue.line(subflow.nic, &subflow.template, net);
-            }
-        }
-    }
-
-    fn memory(&self) -> usize {
-        let heap = |side: &Side| size_of::<Side>() + side.connection.heap_bytes();
-        self.sides.iter().flatten().map(|side| heap(side)).sum()
     }
 }

@@ -12,9 +12,9 @@ use crate::journal::FlowNumber;
 use crate::network::{Network, line_port};
 use crate::turns::Turn;
 
-/// A sender's wish to send.
+/// A source that waits for its turn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Wish {
+pub struct PacedSource {
     /// The flow, which decides between simultaneous turns: places depend on the partition.
     pub flow: FlowNumber,
     /// The sender's place.
@@ -28,10 +28,10 @@ pub struct Pacer {
     number: u32,
     /// The rank of its turns among simultaneous events of the host.
     port: u32,
-    ready: VecDeque<Wish>,
-    waiting: BinaryHeap<Reverse<(Time, Wish)>>,
+    ready: VecDeque<PacedSource>,
+    waiting: BinaryHeap<Reverse<(Time, PacedSource)>>,
     /// Those whose class of packets flow control has paused.
-    paused: Vec<Wish>,
+    paused: Vec<PacedSource>,
 }
 
 impl Pacer {
@@ -49,7 +49,7 @@ impl Pacer {
 
     /// A sender wants to send from `at` on.
     #[inline]
-    pub fn add(&mut self, turn: Wish, at: Time, now: Time) {
+    pub fn add(&mut self, turn: PacedSource, at: Time, now: Time) {
         if at <= now {
             self.ready.push_back(turn);
         } else {
@@ -59,7 +59,7 @@ impl Pacer {
 
     /// The sender whose turn it is.
     #[inline]
-    pub fn take(&mut self, now: Time) -> Option<Wish> {
+    pub fn take(&mut self, now: Time) -> Option<PacedSource> {
         while let Some(Reverse((at, turn))) = self.waiting.peek()
             && *at <= now
         {
@@ -70,7 +70,7 @@ impl Pacer {
     }
 
     /// The sender whose turn it was must wait until flow control lets its class of packets go on.
-    pub fn pause(&mut self, turn: Wish) {
+    pub fn pause(&mut self, turn: PacedSource) {
         self.paused.push(turn);
     }
 
@@ -82,12 +82,12 @@ impl Pacer {
     /// The next turn if the line is free from `free` on, which is never if nothing waits.
     #[inline]
     fn next(&self, free: Time) -> Turn {
-        let (at, wish) = match (self.ready.front(), self.waiting.peek()) {
-            (Some(wish), _) => (free, *wish),
-            (None, Some(Reverse((at, wish)))) => (free.max(*at), *wish),
+        let (at, first) = match (self.ready.front(), self.waiting.peek()) {
+            (Some(first), _) => (free, *first),
+            (None, Some(Reverse((at, first)))) => (free.max(*at), *first),
             (None, None) => return Turn::NEVER,
         };
-        Turn { at, port: self.port, place: wish.place }
+        Turn { at, port: self.port, place: first.place }
     }
 
     /// Sets the next turn, at a time when the line is free, if that is earlier than the one set.
@@ -104,7 +104,7 @@ impl Pacer {
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        (self.ready.capacity() + self.paused.capacity()) * size_of::<Wish>()
-            + self.waiting.capacity() * size_of::<(Time, Wish)>()
+        (self.ready.capacity() + self.paused.capacity()) * size_of::<PacedSource>()
+            + self.waiting.capacity() * size_of::<(Time, PacedSource)>()
     }
 }

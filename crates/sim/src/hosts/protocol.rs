@@ -1,187 +1,213 @@
-//! [`Hosts`]: the interface of a transport protocol, and what it sees of the run.
+//! [`Protocol`]: what the hosts of a transport protocol do differently from others, and [`End`], an end of its connections.
 
-use std::sync::Arc;
+use weft_switching::{Header, Kind, Mac, flow_hash};
+use weft_traffic::Flow;
+use weft_transport::{Arrival, Machine};
+use weft_units::Time;
 
-use weft_switching::Forwarding;
-use weft_traffic::{Connections, Flow};
-use weft_transport::{Framing, Protocol};
-use weft_units::{HostId, NodeId, Time};
-
-use crate::journal::{FlowNumber, SideReport};
+use super::alarms::Alarms;
+use super::context::Ctx;
+use super::ends::Ends;
+use super::flow_end::FlowEnd;
+use super::host_queue::HostQueue;
+use super::subflow::Subflow;
+use super::world::World;
+use crate::delays::Delays;
+use crate::journal::FlowNumber;
 use crate::network::Network;
 use crate::packet::PacketId;
 use crate::trace::Tracer;
-use crate::turns::Turns;
 
-use super::places::Places;
-use crate::waiting::Waiting;
+/// What the ends of a protocol exchange.
+pub type PacketOf<P> = <<P as Protocol>::Machine as Machine>::Packet;
+/// The parameters of a protocol.
+pub type ConfigOf<P> = <<P as Protocol>::Machine as Machine>::Config;
 
-/// [`Hosts::strand_bits`] of most protocols: those of Multipath TCP, which has the most subflows.
-pub const STRAND_BITS: u32 = 6;
-
-/// What all hosts of a run know.
-pub struct World<'a> {
-    /// The flows, in order of start time; of those that wait for others, the earliest.
-    pub flows: &'a [Flow],
-    /// The transport protocol, and how it divides flows into packets.
-    pub transport: &'a Protocol,
-    /// See `transport`.
-    pub framing: Framing,
-    /// The seed of the run.
-    pub seed: u64,
-    /// Whether hosts know all addresses and switches all stations from the start.
-    pub warm: bool,
-    /// The places of the flows' ends among those of their partitions.
-    pub places: Places,
-    /// The flows that wait for others.
-    pub waiting: Waiting<'a>,
-    /// The flows that share connections.
-    pub connections: &'a Connections,
+/// An end that is to be opened.
+pub struct Opening<'r> {
+    /// Whose it is.
+    pub owner: FlowEnd,
+    /// The flow; of a connection that several share, the last one.
+    pub flow: &'r Flow,
+    /// The first flow of the connection.
+    pub first: FlowNumber,
+    /// Bytes of that flow.
+    pub bytes: u64,
+    /// Whether flows may follow on the connection.
+    pub is_shared: bool,
+    /// The link on which it sends.
+    pub nic: u32,
 }
 
-/// The links on which the hosts of flows send.
-pub trait Nics {
-    /// The link on which one side (0: the source) of a flow sends, by the flow's hash or by the number of the
-    /// side's address.
-    fn nic(&self, net: &Network<'_>, flow: &Flow, side: usize, address: Option<u8>) -> u32;
-
-    /// The routes of the fabric.
-    fn routes(&self) -> &Arc<Forwarding>;
+/// An end that is there.
+pub struct End<P: Protocol> {
+    /// The state of the protocol.
+    pub machine: P::Machine,
+    /// What hosts know of it besides.
+    pub state: P::State,
+    /// Its subflows.
+    pub subflows: P::Subflows,
+    /// Whose it is; on a shared connection, that of the last flow.
+    pub owner: FlowEnd,
+    /// Its pending timers.
+    pub alarms: Alarms,
+    /// Whether it waits for its interface.
+    pub is_waiting: bool,
+    /// Whether it has reported that it has closed or given up.
+    pub is_over: bool,
+    /// Where the flow or message is complete that it will report; [`NONE`] once it has.
+    pub awaits: u64,
+    /// When it was opened.
+    pub opened: Time,
+    /// Of the packets that it received.
+    pub delays: Delays,
 }
 
-/// The transport protocol of a partition's hosts.
-///
-/// It tells the engine of [`News::Opened`](crate::journal::News::Opened) at the source, then of
-/// [`News::Received`](crate::journal::News::Received) at the destination as soon as all bytes of the flow are there and,
-/// if [`Waiting::awaits`] says that a flow waits for it, of
-/// [`News::Acknowledged`](crate::journal::News::Acknowledged) at the source as soon as it knows so. Both ends tell once
-/// that they have closed or given up.
-///
-/// The owner of a packet is the number of its flow (on a connection that several flows share, of its last flow), then
-/// [`Hosts::strand_bits`] bits of the subflow and the side.
-pub trait Hosts: Send {
-    /// Bits of a packet's owner below the flow's number.
-    fn strand_bits(&self) -> u32 {
-        STRAND_BITS
+impl<P: Protocol> End<P> {
+    /// How far it has received everything or, at the source, how far that is acknowledged.
+    #[inline(always)]
+    pub fn progress(&self) -> u64 {
+        if self.owner.side == 1 { self.machine.delivered() } else { self.machine.acked() }
+    }
+}
+
+/// A transport protocol at the hosts of a partition, with its parameters and what its ends share.
+pub trait Protocol: Send + Sized {
+    /// One end of a connection.
+    type Machine: Machine<Packet: Send> + Send;
+    /// Its subflows: an array of one, or a vector.
+    type Subflows: AsRef<[Subflow]> + AsMut<[Subflow]> + From<[Subflow; 1]> + Send;
+    /// What hosts know of an end besides.
+    type State: Send;
+
+    /// Bits of a packet's owner below the flow's number: for the subflow, then one for the side.
+    const SUBFLOW_BITS: u32 = 6;
+    /// Whether both ends open and close a connection with packets of their own.
+    const HAS_HANDSHAKE: bool = false;
+    /// Whether positions on a connection are packets rather than bytes.
+    const COUNTS_PACKETS: bool = false;
+    /// Whether a host sends a packet when it is its turn on the link, rather than as soon as it has it.
+    const PACES: bool = false;
+    /// Whether a host looks for packets to send on its link at each event of a source, and expects that timeouts only move
+    /// to later times.
+    const IS_EAGER: bool = false;
+    /// Whether [`Protocol::prefetch`] does anything.
+    const PREFETCHES: bool = false;
+    /// Whether it makes use of packets whose payload a switch has cut off.
+    const TAKES_TRIMMED: bool = false;
+    /// Whether a source is done once it has sent everything.
+    const IS_DONE_WHEN_SENT: bool = false;
+
+    /// The parameters.
+    fn config(&self) -> &ConfigOf<Self>;
+
+    /// The header of the packets that one side (0: the source) of a flow sends.
+    fn template(&self, flow: &Flow, side: usize) -> Header {
+        Header { kind: Kind::Other, ..template(flow, side) }
     }
 
-    /// Whether [`Hosts::foresee_turn`] and [`Hosts::foresee_packet`] do anything.
-    fn foresees(&self) -> bool {
-        false
+    /// The numbers of the addresses of the first subflow at its source and its destination, if hosts use several.
+    fn first_addresses(&self) -> Option<[u8; 2]> {
+        None
     }
 
-    /// Opens the connection of a flow at its source.
-    fn open<T: Tracer>(
-        &mut self,
-        flow: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    );
+    /// Opens an end.
+    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>)
+    -> (Self::Machine, Self::State);
 
-    /// A packet of a connection reaches its host.
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    );
+    /// Reads a packet for `side` into `into`.
+    fn read(&self, net: &Network<'_>, packet: PacketId, side: usize, into: &mut PacketOf<Self>);
 
-    /// A timer of the end at `place` may be due. Returns whether it was.
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
+    /// Makes a packet of a subflow for an owner.
+    fn write(
+        &self,
         net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool;
+        subflow: &mut Subflow,
+        owner: u32,
+        packet: &PacketOf<Self>,
+    ) -> PacketId;
 
-    /// There is space for the sources in this line for an interface.
-    fn has_space<T: Tracer>(
+    /// An end has received `packet` with `header` on a subflow.
+    #[inline]
+    fn receive(
         &mut self,
-        _line: u32,
-        _net: &mut Network<'_>,
-        _nics: &impl Nics,
-        _world: &World<'_>,
-        _tracer: &mut T,
+        end: &mut End<Self>,
+        _subflow: usize,
+        header: &Header,
+        packet: &mut PacketOf<Self>,
+        now: Time,
+    ) {
+        let is_marked = header.traffic_class & Header::CE == Header::CE;
+        let arrival = Arrival { is_marked, is_trimmed: header.is_trimmed() };
+        end.machine.receive(self.config(), now, packet, arrival);
+    }
+
+    /// A timer of an end is due.
+    fn time_out(&mut self, end: &mut End<Self>, _packet: &mut PacketOf<Self>, now: Time) {
+        end.machine.on_timeout(self.config(), now);
+    }
+
+    /// Writes the next packet of an end that does not wait for the interface; returns whether there is one.
+    #[inline(always)]
+    fn poll_answer(&mut self, end: &mut End<Self>, packet: &mut PacketOf<Self>, _now: Time) -> bool {
+        end.machine.poll_answer(self.config(), packet)
+    }
+
+    /// Writes the next packet of an end; returns whether there is one.
+    #[inline(always)]
+    fn poll_transmit(&mut self, end: &mut End<Self>, packet: &mut PacketOf<Self>, now: Time) -> bool {
+        end.machine.poll_transmit(self.config(), now, packet)
+    }
+
+    /// An end has sent a packet at `now` on the link `nic`, which has accepted it or not.
+    #[inline(always)]
+    fn sent(
+        &self,
+        _machine: &mut Self::Machine,
+        _packet: &PacketOf<Self>,
+        _nic: u32,
+        _is_accepted: bool,
+        _net: &Network<'_>,
     ) {
     }
 
-    /// Whether hosts send a packet when it is its turn on their link, rather than as soon as they have it.
-    fn paces(&self) -> bool {
-        false
+    /// When [`Protocol::time_out`] is due for an end, and when it may send data that waits for the interface.
+    #[inline(always)]
+    fn deadlines(&mut self, end: &mut End<Self>, _now: Time) -> (Time, Time) {
+        (end.machine.next_timeout(self.config()), Time::MAX)
     }
 
-    /// The turn with this number is due ([`Turns`]): it is set again or never comes again.
-    fn turn<T: Tracer>(&mut self, _number: u32, _net: &mut Network<'_>, _world: &World<'_>, _tracer: &mut T) {
-    }
+    /// Prefetches what the next packet of an end needs.
+    fn prefetch(_end: &End<Self>) {}
 
-    /// Prefetches for the turn with this number, of the end at `place`: about 8 turns before it, and about 2 turns before it
-    /// (`is_near`).
-    fn foresee_turn(&self, _number: u32, _place: u32, _is_near: bool) {}
+    /// Links have changed, and the ends have their new interfaces.
+    fn repick<T: Tracer>(&mut self, _ends: &mut Ends<End<Self>>, _cx: &Ctx<'_, '_, T>) {}
 
-    /// Prefetches for a packet that reaches its host after about 4 events.
-    fn foresee_packet(&self, _packet: PacketId, _net: &Network<'_>, _world: &World<'_>) {}
-
-    /// Prefetches for an arrival that is due some time after that on link `link`.
-    #[inline]
-    fn foresee(&self, link: u32, net: &Network<'_>, world: &World<'_>) {
-        let near = net.queue.first_near(link, 2);
-        if near < net.links.count() && net.links.far_end(near).split().is_err() {
-            self.foresee_packet(net.links.first(near).packet, net, world);
+    /// The end that was at `place` has left.
+    fn left(&mut self, end: &End<Self>, place: u32, queue: &mut HostQueue, _world: &World<'_>) {
+        if !Self::PACES && end.is_waiting {
+            queue.leave(end.subflows.as_ref()[0].line, place);
         }
     }
 
-    /// Prefetches for turns that are due some time after that with this number.
-    #[inline]
-    fn foresee_turns(&self, number: u32, net: &Network<'_>) {
-        for (among, is_near) in [(Turns::NEAR, true), (Turns::FAR, false)] {
-            if let Some((number, turn)) = net.turns.first_near(number, among, &net.queue) {
-                self.foresee_turn(number, turn.place, is_near);
-            }
-        }
+    /// Bytes of memory held besides the ends.
+    fn memory(&self) -> usize {
+        0
     }
-
-    /// Flow control lets queues of a host's port on `nic` go on ([`Network::can_send`]). What waited in the port follows
-    /// without this call.
-    fn resumed<T: Tracer>(
-        &mut self,
-        _host: HostId,
-        _line: u32,
-        _net: &mut Network<'_>,
-        _nics: &impl Nics,
-        _world: &World<'_>,
-        _tracer: &mut T,
-    ) {
-    }
-
-    /// Follows the source's next data segment of a flow, to see its path.
-    fn watch(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>);
-
-    /// One side of a flow leaves: its counts, and when it was opened. `None` if it never came.
-    fn leave(
-        &mut self,
-        flow: FlowNumber,
-        side: usize,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-    ) -> Option<(SideReport, Time)>;
-
-    /// Bytes that the destination's application has received; `None` if the destination is not here.
-    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64>;
-
-    /// Links have changed: hosts pick the links on which they send again.
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>);
-
-    /// Bytes of memory held.
-    fn memory(&self) -> usize;
 }
 
-/// The node of a host.
-pub fn node_of(net: &Network<'_>, host: HostId) -> NodeId {
-    net.fabric.host_node(host)
+/// The header of a TCP segment that one side (0: the source) of a flow sends.
+pub fn template(flow: &Flow, side: usize) -> Header {
+    let ends = [(flow.src, flow.sport), (flow.dst, flow.dport)];
+    let ((src, sport), (dst, dport)) = (ends[side], ends[1 - side]);
+    Header {
+        dst: Mac::of_host(dst.0),
+        src: Mac::of_host(src.0),
+        sport,
+        dport,
+        flow_hash: flow_hash(src, dst, sport, dport),
+        kind: Kind::Tcp,
+        traffic_class: flow.dscp << 2,
+        ..Header::default()
+    }
 }

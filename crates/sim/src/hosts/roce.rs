@@ -2,23 +2,15 @@
 
 use weft_switching::{Header, Kind};
 use weft_traffic::Flow;
-use weft_transport::roce::{
-    Ack, AckKind, Config, CongestionControl, Data, Dcqcn, LossRecovery, Receiver, Sender,
-};
-use weft_units::{Bytes, HostId, Time};
+use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Receiver, Sender};
+use weft_transport::{OneWay, Packet};
+use weft_units::Bytes;
 
-use super::alarms::Alarms;
-use super::ends::{Ends, Whose, tell_done, tell_opened, tell_received, tell_way};
-use super::following::Following;
-use super::messages::{Messages, NONE};
-use super::pacer::Wish;
-use super::pacers::Pacers;
-use super::places::Place;
-use super::protocol::{Hosts, Nics, STRAND_BITS, World};
+use super::context::Ctx;
+use super::protocol::{Opening, PacketOf, Protocol, template};
 use super::round_trip::round_trip;
-use super::tcp::template;
-use crate::delays::{Delays, Last};
-use crate::journal::{FlowNumber, SideReport, Strand};
+use super::shell::Transmission;
+use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
 use crate::trace::Tracer;
@@ -28,291 +20,121 @@ use crate::trace::Tracer;
 const ACK_BYTES: u16 = 20 + 8 + 12 + 4 + 4;
 /// DSCP and ECN of an acknowledgement: class selector 6.
 const ACK_CLASS: u8 = 48 << 2;
-/// In the first word of a packet's content: see [`Data`].
+/// In the note of a data packet: see [`Data`].
 const ASKS: u32 = 1;
 /// See there.
 const REPEATED: u32 = 2;
 
-/// One side of a flow.
-enum Side {
-    Sender(Box<Sending>),
-    Receiver(Box<Receiving>),
-}
-
-/// The source.
-struct Sending {
-    sender: Sender,
-    rate: Dcqcn,
-    template: Header,
-    nic: u32,
-    /// The number of its link.
-    link: u32,
-    following: Following,
-    alarms: Alarms,
-    /// When its rate lets it send.
-    next_at: Time,
-    /// Whether it has a turn.
-    has_turn: bool,
-    /// The acknowledged packets that complete the flow or message; [`u64::MAX`] once it is told.
-    awaits: u64,
-}
-
-/// The destination.
-struct Receiving {
-    receiver: Receiver,
-    template: Header,
-    nic: u32,
-    /// The packets in order that complete the flow or message; [`u64::MAX`] once it is told.
-    awaits: u64,
-    delays: Delays,
-    last: Last,
-}
-
-/// The sides of a partition.
+/// Queue pairs.
 pub struct Roce {
-    config: Config,
-    ends: Ends<Side>,
-    links: Pacers,
-    messages: Messages,
+    /// The parameters.
+    pub config: Config,
 }
 
 impl Roce {
-    /// None yet.
-    pub fn new(config: Config) -> Self {
-        Self { config, ends: Ends::default(), links: Pacers::default(), messages: Messages::default() }
-    }
-
     /// The most bytes that a flow may have in flight, if there is a limit.
-    fn window(
-        &self,
-        flow: &Flow,
-        nic: u32,
-        net: &Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-    ) -> Option<u64> {
+    fn window<T: Tracer>(&self, flow: &Flow, nic: u32, cx: &Ctx<'_, '_, T>) -> Option<u64> {
         match (self.config.window, self.config.loss_recovery) {
             (Bytes(0), LossRecovery::GoBackN) => None,
             (Bytes(0), LossRecovery::SelectiveRepeat) => {
-                let time = round_trip(net, nics, (flow, nic), world.framing.full_packet(), ACK_BYTES.into());
-                let bits =
-                    u128::from(net.rate(net.id(nic)).bps()) * u128::from(time.ps()) / 1_000_000_000_000;
+                let time = round_trip(cx, flow, nic, ACK_BYTES.into());
+                let rate = cx.net.rate(cx.net.id(nic));
+                let bits = u128::from(rate.bps()) * u128::from(time.ps()) / 1_000_000_000_000;
                 Some((bits / 8) as u64)
             }
             (Bytes(most), _) => Some(most),
         }
     }
+}
 
-    /// Gives the source at `place` a turn if it has something to send, and sends what its link takes.
-    fn wake<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        let Some(end) = self.ends.at(place) else { return };
-        let Side::Sender(this) = &mut end.state else { return };
-        let link = this.link;
-        if !this.has_turn && this.sender.peek().is_some() {
-            this.has_turn = true;
-            let turn = Wish { flow: end.whose.flow, place };
-            self.links.at(link).add(turn, this.next_at, net.now);
-            self.serve(link, net, world, tracer);
-            return;
-        }
-        this.alarms.arm(place, this.sender.timeout_at(), Time::MAX, &mut net.queue);
+impl Protocol for Roce {
+    type Machine = OneWay<Sender, Receiver>;
+    type Subflows = [Subflow; 1];
+    type State = ();
+
+    const COUNTS_PACKETS: bool = true;
+    const PACES: bool = true;
+
+    fn config(&self) -> &Config {
+        &self.config
     }
 
-    /// Sends the next packet of a link whose line is free.
-    fn serve<T: Tracer>(&mut self, link: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        let nic = self.links.at(link).nic;
-        loop {
-            let free = net.departure(nic).max(net.now);
-            let turns = self.links.at(link);
-            if free > net.now {
-                return turns.arm(free, net);
-            }
-            let Some(turn) = turns.take(net.now) else { return turns.arm(free, net) };
-            let Some(end) = self.ends.at(turn.place).filter(|end| end.whose.flow == turn.flow) else {
-                continue;
-            };
-            let Side::Sender(this) = &mut end.state else { continue };
-            this.has_turn = false;
-            if this.link != link {
-                // Its host has chosen another link since.
-                self.wake(turn.place, net, world, tracer);
-                continue;
-            }
-            if !net.can_send(nic, this.template.traffic_class) {
-                this.has_turn = true;
-                self.links.at(link).pause(turn);
-                continue;
-            }
-            this.send(&self.config, turn.flow, net, world, tracer);
-            this.alarms.arm(turn.place, this.sender.timeout_at(), Time::MAX, &mut net.queue);
-            if this.sender.peek().is_some() {
-                this.has_turn = true;
-                self.links.at(link).add(turn, this.next_at, net.now);
-            }
+    fn template(&self, flow: &Flow, side: usize) -> Header {
+        let header = Header { kind: Kind::Other, ..template(flow, side) };
+        if side == 1 {
+            return Header { traffic_class: ACK_CLASS, ip_bytes: ACK_BYTES, ..header };
         }
-    }
-
-    /// An acknowledgement reaches the source at `place`.
-    fn acknowledge<T: Tracer>(
-        &mut self,
-        place: u32,
-        ack: Ack,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let Some(end) = self.ends.at(place) else { return };
-        let (Side::Sender(this), whose) = (&mut end.state, end.whose) else { return };
-        this.sender.acknowledge(&self.config, net.now, ack);
-        if ack.is_cnp {
-            this.rate.notify(&self.config, net.now);
-        }
-        let to = u64::from(this.sender.acknowledged());
-        if to >= this.awaits {
-            if world.connections.last(whose.flow).is_some() {
-                let counts = (*this.sender.stats(), &mut Delays::default());
-                self.messages.acknowledged(whose, to, counts, net, world);
-                this.awaits = self.messages.awaited(whose);
-            } else {
-                this.awaits = NONE;
-                tell_done(net, world, whose.flow);
-            }
-        }
-        self.wake(place, net, world, tracer);
-    }
-
-    /// Adds the source of a flow, or of the connection whose last message it is: its first message is `first`, complete with
-    /// `awaits` packets. Returns its place.
-    fn connect(
-        &mut self,
-        (number, first): (FlowNumber, FlowNumber),
-        awaits: u64,
-        net: &Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-    ) -> u32 {
-        let flow = &world.flows[number as usize];
-        let nic = nics.nic(net, flow, 0, None);
-        let window = self.window(flow, nic, net, nics, world);
-        let template = template(flow, 0);
         // ECT(0), if at all.
-        let traffic_class = template.traffic_class | if self.config.is_ecn_capable() { 2 } else { 0 };
-        let side = Side::Sender(Box::new(Sending {
-            sender: Sender::new(&self.config, world.flows[first as usize].bytes, window),
-            rate: Dcqcn::new(net.rate(net.id(nic))),
-            template: Header { kind: Kind::Other, traffic_class, ..template },
-            nic,
-            link: self.links.of(nic, net),
-            following: Following::new(true),
-            alarms: Alarms::default(),
-            next_at: net.now,
-            has_turn: false,
-            awaits,
-        }));
-        self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world)
+        let ecn = if self.config.is_ecn_capable() { 2 } else { 0 };
+        Header { traffic_class: header.traffic_class | ecn, ..header }
     }
 
-    /// Writes the messages whose turn it is to the queue pair that `number` shares.
-    #[cold]
-    fn open_shared<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
+    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>) -> (Self::Machine, ()) {
+        if opening.owner.side == 1 {
+            return (OneWay::Destination(Receiver::default(), None), ());
+        }
+        let Opening { flow, bytes, nic, .. } = *opening;
+        let (window, line) = (self.window(flow, nic, cx), cx.net.rate(cx.net.id(nic)));
+        (OneWay::Source(Sender::new(&self.config, bytes, window, line, cx.net.now)), ())
+    }
+
+    fn read(&self, net: &Network<'_>, packet: PacketId, side: usize, into: &mut PacketOf<Self>) {
+        let content = net.packets.content(packet);
+        *into = if side == 0 {
+            Packet::Answer(ack_of(content))
+        } else {
+            let (psn, flags) = (content.words[0], content.note);
+            let (asks, is_repeated) = (flags & ASKS != 0, flags & REPEATED != 0);
+            let payload = net.packets.get(packet).header.payload;
+            Packet::Data(Data { psn, payload, asks, is_repeated })
+        };
+    }
+
+    fn write(
+        &self,
         net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        tell_opened(net, world, number);
-        let whose = Whose { flow: world.connections.owner(number), side: 0 };
-        for message in self.messages.write(number, net.now, world, |flow| packets(flow, world)) {
-            let awaits = self.messages.awaited(whose);
-            let place = match world.places.get(whose.flow, 0) {
-                Place::At(place) => place,
-                Place::New => self.connect((whose.flow, message), awaits, net, nics, world),
-                Place::Gone => return,
-            };
-            let Some(Side::Sender(this)) = self.ends.at(place).map(|end| &mut end.state) else { return };
-            if world.connections.continues(message) {
-                this.sender.append(&self.config, world.flows[message as usize].bytes);
+        subflow: &mut Subflow,
+        owner: u32,
+        packet: &PacketOf<Self>,
+    ) -> PacketId {
+        let (header, content) = match packet {
+            Packet::Data(data) => {
+                let ip_bytes = self.config.framing().headers as u16 + data.payload;
+                let flags = if data.asks { ASKS } else { 0 } | if data.is_repeated { REPEATED } else { 0 };
+                let header = Header { payload: data.payload, ip_bytes, ..subflow.template };
+                (header, Content { words: [data.psn, 0, 0, 0], note: flags })
             }
-            this.awaits = awaits;
-            this.following.next = true;
-            self.wake(place, net, world, tracer);
+            Packet::Answer(ack) => (subflow.template, content_of(ack)),
+        };
+        subflow.packet_with(net, owner, &header, content)
+    }
+
+    fn sent(
+        &self,
+        machine: &mut Self::Machine,
+        packet: &PacketOf<Self>,
+        nic: u32,
+        _is_accepted: bool,
+        net: &Network<'_>,
+    ) {
+        if let (OneWay::Source(sender), Packet::Data(data)) = (machine, packet) {
+            let ip_bytes = self.config.framing().headers as u16 + data.payload;
+            let wire_bytes = net.links.wire_bytes(nic, ip_bytes);
+            sender.sent(&self.config, net.now, wire_bytes, net.links.tx_time(nic, wire_bytes.into()));
         }
     }
-
-    /// Adds the destination of a flow; returns its place.
-    fn listen(&mut self, whose: Whose, net: &Network<'_>, nics: &impl Nics, world: &World<'_>) -> u32 {
-        let flow = &world.flows[whose.flow as usize];
-        let awaits = if world.connections.last(whose.flow).is_some() {
-            self.messages.expect(whose, net.now, world, |flow| packets(flow, world));
-            self.messages.awaited(whose)
-        } else {
-            packets(flow, world)
-        };
-        let template =
-            Header { kind: Kind::Other, traffic_class: ACK_CLASS, ip_bytes: ACK_BYTES, ..template(flow, 1) };
-        let receiving = Receiving {
-            receiver: Receiver::default(),
-            template,
-            nic: nics.nic(net, flow, 1, None),
-            awaits,
-            delays: Delays::default(),
-            last: Last::default(),
-        };
-        self.ends.add(whose, Side::Receiver(Box::new(receiving)), net.now, world)
-    }
 }
 
-/// The packets of a flow.
-fn packets(flow: &Flow, world: &World<'_>) -> u64 {
-    world.framing.numbered_packets(flow.bytes).0.into()
-}
+impl Transmission for Roce {}
 
-impl Sending {
-    /// Sends the next packet, if there is one.
-    fn send<T: Tracer>(
-        &mut self,
-        config: &Config,
-        flow: FlowNumber,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let now = net.now;
-        let Some(data) = self.sender.take(config, now) else { return };
-        let ip_bytes = world.framing.headers as u16 + data.payload;
-        let header = Header { payload: data.payload, ip_bytes, ..self.template };
-        let (owner, way) = self.following.of_data(flow << STRAND_BITS | 1);
-        let flags = if data.asks { ASKS } else { 0 } | if data.is_repeated { REPEATED } else { 0 };
-        let content = Content { words: [data.psn, 0, 0, 0], note: flags };
-        let packet = net.packets.packet_with(now, &header, owner, content, way);
-        let wire_bytes = net.links.wire_bytes(self.nic, ip_bytes);
-        self.next_at = now
-            + match config.congestion_control {
-                CongestionControl::Dcqcn => self.rate.gap(config, now, wire_bytes),
-                CongestionControl::Off => net.links.tx_time(self.nic, wire_bytes.into()),
-            };
-        self.rate.sent(config, now, wire_bytes);
-        net.counters.packets_sent += 1;
-        net.send(self.nic, packet, tracer);
-    }
-}
-
-impl Receiving {
-    /// Sends an acknowledgement.
-    fn answer<T: Tracer>(&self, flow: FlowNumber, ack: Ack, net: &mut Network<'_>, tracer: &mut T) {
-        let (kind, arrived) = match ack.kind {
-            AckKind::Plain => (0, 0),
-            AckKind::Nack => (1, 0),
-            AckKind::Selective(psn) => (2, psn),
-        };
-        let content = Content { words: [ack.next, kind, arrived, ack.is_cnp.into()], note: 0 };
-        let owner = flow << STRAND_BITS;
-        let packet = net.packets.packet_with(net.now, &self.template, owner, content, None);
-        net.counters.packets_sent += 1;
-        net.send(self.nic, packet, tracer);
-    }
+/// What the packet of an acknowledgement carries.
+fn content_of(ack: &Ack) -> Content {
+    let (kind, arrived) = match ack.kind {
+        AckKind::Plain => (0, 0),
+        AckKind::Nack => (1, 0),
+        AckKind::Selective(psn) => (2, psn),
+    };
+    Content { words: [ack.next, kind, arrived, ack.is_cnp.into()], note: 0 }
 }
 
 /// The acknowledgement that a packet carries.
@@ -324,186 +146,4 @@ fn ack_of(content: Content) -> Ack {
         _ => AckKind::Selective(arrived),
     };
     Ack { next, kind, is_cnp: is_cnp != 0 }
-}
-
-impl Hosts for Roce {
-    fn open<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        if world.connections.last(number).is_some() {
-            return self.open_shared(number, net, nics, world, tracer);
-        }
-        let awaits = packets(&world.flows[number as usize], world);
-        let place = self.connect((number, number), awaits, net, nics, world);
-        tell_opened(net, world, number);
-        self.wake(place, net, world, tracer);
-    }
-
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let (Some(Strand { flow, .. }), Some(owner)) =
-            (net.strand(packet), net.packets.get(packet).endpoint())
-        else {
-            return;
-        };
-        let whose = Whose { flow, side: owner as usize & 1 };
-        let place = match world.places.get(flow, whose.side) {
-            Place::At(place) => place,
-            Place::New if whose.side == 1 => self.listen(whose, net, nics, world),
-            Place::New | Place::Gone => return net.deliver(packet),
-        };
-        let (content, header) = (net.packets.content(packet), net.packets.get(packet).header);
-        let age = net.packets.age(packet, net.now);
-        tell_way(net, world, flow, packet);
-        net.deliver(packet);
-        let Some(end) = self.ends.at(place) else { return };
-        let Side::Receiver(this) = &mut end.state else {
-            return self.acknowledge(place, ack_of(content), net, world, tracer);
-        };
-        if header.is_trimmed() {
-            // A switch has cut the data off: to these hosts, the packet is lost.
-            return;
-        }
-        this.delays.count(age, &mut this.last);
-        let (psn, flags) = (content.words[0], content.note);
-        let (asks, is_repeated) = (flags & ASKS != 0, flags & REPEATED != 0);
-        let data = Data { psn, payload: header.payload, asks, is_repeated };
-        let is_marked = header.traffic_class & Header::CE == Header::CE;
-        if let Some(ack) = this.receiver.receive(&self.config, net.now, data, is_marked) {
-            this.answer(flow, ack, net, tracer);
-        }
-        let to = u64::from(this.receiver.in_order());
-        if to >= this.awaits {
-            if world.connections.last(flow).is_some() {
-                let counts = (*this.receiver.stats(), &mut this.delays);
-                self.messages.received(whose, to, counts, |flow| packets(flow, world), net, world);
-                this.awaits = self.messages.awaited(whose);
-            } else {
-                this.awaits = NONE;
-                tell_received(net, world, flow);
-            }
-        }
-    }
-
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        let now = net.now;
-        let Some(end) = self.ends.at(place) else { return false };
-        let Side::Sender(this) = &mut end.state else { return false };
-        if !this.alarms.take_due(now) {
-            return false;
-        }
-        this.sender.time_out(&self.config, now);
-        self.wake(place, net, world, tracer);
-        true
-    }
-
-    fn paces(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn turn<T: Tracer>(&mut self, link: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        self.serve(link, net, world, tracer);
-        let turns = self.links.at(link);
-        turns.arm_again(net.departure(turns.nic), net);
-    }
-
-    fn resumed<T: Tracer>(
-        &mut self,
-        _host: HostId,
-        nic: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        if let Some(link) = self.links.get(nic) {
-            self.links.at(link).resume();
-            self.serve(link, net, world, tracer);
-        }
-    }
-
-    fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
-        let flow = world.connections.owner(flow);
-        if let Some(end) = self.ends.of_mut(Whose { flow, side: 0 }, world)
-            && let Side::Sender(this) = &mut end.state
-        {
-            this.following.next = true;
-        }
-    }
-
-    fn leave(
-        &mut self,
-        flow: FlowNumber,
-        side: usize,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-    ) -> Option<(SideReport, Time)> {
-        let last = world.connections.last(flow);
-        let shared = last.and_then(|last| {
-            let end = self.ends.of_mut(Whose { flow: last, side }, world);
-            let mut none = Delays::default();
-            let counts = end.map(|end| match &mut end.state {
-                Side::Sender(this) => (*this.sender.stats(), &mut none),
-                Side::Receiver(this) => (*this.receiver.stats(), &mut this.delays),
-            });
-            self.messages.leave(flow, side, counts, world)
-        });
-        if last.is_some_and(|last| last != flow) {
-            return shared;
-        }
-        let left = self.ends.leave(Whose { flow, side }, net, world, |side| match side {
-            Side::Sender(this) => (*this.sender.stats(), Delays::default()),
-            Side::Receiver(this) => (*this.receiver.stats(), this.delays),
-        });
-        if last.is_some() { shared } else { left }
-    }
-
-    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
-        let whose = Whose { flow: world.connections.owner(flow), side: 1 };
-        let Side::Receiver(this) = &self.ends.of(whose, world)?.state else { return None };
-        let to = u64::from(this.receiver.in_order());
-        let packets = match world.connections.last(flow) {
-            None => to,
-            Some(_) => self.messages.progress(flow, to, world)?,
-        };
-        let bytes = packets * u64::from(self.config.mtu);
-        Some(bytes.min(world.flows[flow as usize].bytes))
-    }
-
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
-        for end in self.ends.all() {
-            let nic = nics.nic(net, &world.flows[end.whose.flow as usize], end.whose.side, None);
-            match &mut end.state {
-                Side::Sender(this) => (this.nic, this.link) = (nic, self.links.of(nic, net)),
-                Side::Receiver(this) => this.nic = nic,
-            }
-        }
-    }
-
-    fn memory(&self) -> usize {
-        let ends = self.ends.memory(|side| match side {
-            Side::Sender(this) => size_of::<Sending>() + this.sender.heap_bytes(),
-            Side::Receiver(this) => size_of::<Receiving>() + this.receiver.heap_bytes(),
-        });
-        ends + self.links.memory()
-    }
 }

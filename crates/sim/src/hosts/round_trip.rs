@@ -3,23 +3,18 @@
 use weft_traffic::Flow;
 use weft_units::{Bytes, Duration};
 
-use super::protocol::Nics;
-use crate::network::Network;
+use super::context::Ctx;
 
-/// The time from sending an IP packet of `forth` bytes on `nic`, the link of a flow's source, until its destination's answer
-/// of `back` bytes arrives, if both meet no queue and no host waits. Of equal shortest paths, the first counts.
-pub fn round_trip(
-    net: &Network<'_>,
-    nics: &impl Nics,
-    (flow, nic): (&Flow, u32),
-    forth: u32,
-    back: u32,
-) -> Duration {
-    let (fabric, routes) = (net.fabric, nics.routes().routes());
+/// The time from sending a full packet on `nic`, the link of a flow's source, until its destination's answer, an IP packet of
+/// `back` bytes, arrives, if both meet no queue and no host waits. Of equal shortest paths, the first counts.
+pub fn round_trip<T>(cx: &Ctx<'_, '_, T>, flow: &Flow, nic: u32, back: u32) -> Duration {
+    let (fabric, routes) = (cx.net.fabric, cx.nics.routes().routes());
     let destination = fabric.host_node(flow.dst);
-    let (mut id, mut time) = (net.id(nic), Duration::ZERO);
+    let (mut id, mut time) = (cx.net.id(nic), Duration::ZERO);
     loop {
-        for (link, bytes) in [(fabric.link(id), forth), (fabric.link(id.reverse()), back)] {
+        for (link, bytes) in
+            [(fabric.link(id), cx.world.framing.full_packet()), (fabric.link(id.reverse()), back)]
+        {
             let wire = u64::from(link.overhead.wire_bytes(bytes));
             time = time + link.delay + link.rate.tx_time(Bytes(wire));
         }

@@ -1,285 +1,69 @@
 //! [`Udp`]: hosts that send datagrams.
-//!
-//! Only the source knows when a flow has ended of which some datagrams are missing: the last one was sent, and the time in
-//! which it might still arrive is over.
 
-use rand_core::RngCore;
-use weft_switching::{Header, Kind, Stream, stream};
-use weft_transport::Stats;
+use weft_switching::{Header, stream};
 use weft_transport::udp::{Config, Datagram, Sink, Source};
+use weft_transport::{Machine, OneWay, Packet};
 use weft_units::Time;
 
-use super::alarms::Alarms;
-use super::ends::{Ends, Whose, tell, tell_done, tell_opened, tell_received, tell_way};
-use super::following::Following;
-use super::host_queue::HostQueue;
-use super::places::Place;
-use super::protocol::{Hosts, Nics, STRAND_BITS, World};
-use super::tcp::template;
-use crate::delays::{Delays, Last};
-use crate::journal::{FlowNumber, News, SideReport, Strand};
+use super::context::Ctx;
+use super::protocol::{End, Opening, PacketOf, Protocol};
+use super::shell::Transmission;
+use super::subflow::Subflow;
 use crate::network::Network;
 use crate::packet::{Content, PacketId};
 use crate::trace::Tracer;
 
-/// One side of a flow.
-enum Side {
-    Source(Box<Sending>),
-    Sink(Receiving),
-}
-
-/// The source.
-struct Sending {
-    source: Source,
-    random: Stream,
-    template: Header,
-    nic: u32,
-    /// The number of the line for that link.
-    line: u32,
-    following: Following,
-    alarms: Alarms,
-    /// Whether it waits in that line.
-    in_line: bool,
-    /// When the flow ends, if it has not by then; [`Time::MAX`] until all is sent.
-    ends_at: Time,
-    stats: Stats,
-}
-
-/// The destination.
-#[derive(Default)]
-struct Receiving {
-    sink: Sink,
-    has_all: bool,
-    delays: Delays,
-    last: Last,
-}
-
-/// The sides of a partition.
+/// Datagrams.
 pub struct Udp {
-    config: Config,
-    queue: HostQueue,
-    ends: Ends<Side>,
+    /// The parameters.
+    pub config: Config,
 }
 
-/// A number from 0 to below 1.
-fn uniform(random: &mut Stream) -> f64 {
-    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-}
+impl Protocol for Udp {
+    type Machine = OneWay<Source, Sink>;
+    type Subflows = [Subflow; 1];
+    type State = ();
 
-impl Udp {
-    /// None yet, at hosts with interfaces of this queue.
-    pub fn new(config: Config, queue: HostQueue) -> Self {
-        Self { config, queue, ends: Ends::default() }
+    const IS_DONE_WHEN_SENT: bool = true;
+
+    fn config(&self) -> &Config {
+        &self.config
     }
 
-    /// Sends what is due.
-    fn pump<T: Tracer>(&mut self, place: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        if let Some(line) = self.send(place, false, net, world, tracer)
-            && self.queue.has_waiting()
-        {
-            self.serve(line, net, world, tracer);
+    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>) -> (Self::Machine, ()) {
+        if opening.owner.side == 1 {
+            return (OneWay::Destination(Sink::default(), None), ());
         }
+        let random = stream(cx.world.seed, "udp", opening.owner.flow.into());
+        (OneWay::Source(Source::new(&self.config, opening.bytes, cx.net.now, random)), ())
     }
 
-    /// Lets the sources in this line send a datagram each, as long as there is space.
-    fn serve<T: Tracer>(&mut self, line: u32, net: &mut Network<'_>, world: &World<'_>, tracer: &mut T) {
-        while let Some(place) = self.queue.next(line, net) {
-            self.send(place, true, net, world, tracer);
-        }
-        self.queue.call(line, net);
-    }
-
-    /// Sends what is due at the source at `place`, or one datagram if it is its turn; returns the number of its line.
-    fn send<T: Tracer>(
-        &mut self,
-        place: u32,
-        is_its_turn: bool,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> Option<u32> {
-        let now = net.now;
-        let end = self.ends.at(place)?;
-        let (Side::Source(this), whose) = (&mut end.state, end.whose) else { return None };
-        let mut has_turn = is_its_turn;
-        this.in_line &= !is_its_turn;
-        let owner = whose.flow << STRAND_BITS | 1;
-        while this.source.next_at().is_some_and(|at| at <= now) {
-            if self.queue.is_limited() && !has_turn && !this.in_line && !self.queue.is_free(this.line, net) {
-                this.in_line = true;
-                self.queue.enter(this.line, place);
-            }
-            if this.in_line {
-                return Some(this.line);
-            }
-            has_turn = false;
-            let random = &mut this.random;
-            let Datagram { number, payload } = this.source.take(&self.config, &mut || uniform(random));
-            let ip_bytes = world.framing.headers as u16 + payload;
-            let header = Header { payload, ip_bytes, ..this.template };
-            let (owner, way) = this.following.of_data(owner);
-            let content = Content { words: [number, 0, 0, 0], note: 0 };
-            let packet = net.packets.packet_with(now, &header, owner, content, way);
-            this.stats.data_segments_sent += 1;
-            net.counters.packets_sent += 1;
-            net.send(this.nic, packet, tracer);
-            if this.source.next_at().is_none() {
-                this.ends_at = now + self.config.linger;
-                tell_done(net, world, whose.flow);
-            }
-        }
-        let next = this.source.next_at().unwrap_or(this.ends_at);
-        this.alarms.arm(place, next, Time::MAX, &mut net.queue);
-        Some(this.line)
-    }
-}
-
-impl Hosts for Udp {
-    fn open<T: Tracer>(
-        &mut self,
-        number: FlowNumber,
-        net: &mut Network<'_>,
-        nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        let flow = &world.flows[number as usize];
-        let mut random = stream(world.seed, "udp", number.into());
-        let source = Source::new(&self.config, flow.bytes, net.now, &mut || uniform(&mut random));
-        let template = Header { kind: Kind::Other, ..template(flow, 0) };
-        let nic = nics.nic(net, flow, 0, None);
-        let side = Side::Source(Box::new(Sending {
-            source,
-            random,
-            template,
-            nic,
-            line: self.queue.line(nic, &template, net),
-            following: Following::new(true),
-            alarms: Alarms::default(),
-            in_line: false,
-            ends_at: Time::MAX,
-            stats: Stats::default(),
-        }));
-        let place = self.ends.add(Whose { flow: number, side: 0 }, side, net.now, world);
-        tell_opened(net, world, number);
-        self.pump(place, net, world, tracer);
-    }
-
-    fn deliver<T: Tracer>(
-        &mut self,
-        packet: PacketId,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        _tracer: &mut T,
-    ) {
-        let Some(Strand { flow, .. }) = net.strand(packet) else { return };
-        let place = match world.places.get(flow, 1) {
-            Place::At(place) => place,
-            Place::New => {
-                let side = Side::Sink(Receiving::default());
-                self.ends.add(Whose { flow, side: 1 }, side, net.now, world)
-            }
-            Place::Gone => return net.deliver(packet),
-        };
-        let Some(end) = self.ends.at(place) else { return net.deliver(packet) };
-        let Side::Sink(this) = &mut end.state else { return net.deliver(packet) };
-        let header = net.packets.get(packet).header;
+    fn read(&self, net: &Network<'_>, packet: PacketId, _side: usize, into: &mut PacketOf<Self>) {
         let [number, ..] = net.packets.content(packet).words;
-        // A datagram whose payload a switch has cut off is a lost one to these hosts.
-        if !header.is_trimmed() {
-            this.delays.count(net.packets.age(packet, net.now), &mut this.last);
-            let is_marked = header.traffic_class & Header::CE == Header::CE;
-            this.sink.receive(Datagram { number, payload: header.payload }, is_marked);
-        }
-        tell_way(net, world, flow, packet);
-        net.deliver(packet);
-        if !this.has_all && this.sink.delivered() >= world.flows[flow as usize].bytes {
-            this.has_all = true;
-            tell_received(net, world, flow);
-        }
+        *into = Packet::Data(Datagram { number, payload: net.packets.get(packet).header.payload });
     }
 
-    fn has_space<T: Tracer>(
-        &mut self,
-        line: u32,
+    fn write(
+        &self,
         net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) {
-        self.serve(line, net, world, tracer);
+        subflow: &mut Subflow,
+        owner: u32,
+        packet: &PacketOf<Self>,
+    ) -> PacketId {
+        let Datagram { number, payload } = match *packet {
+            Packet::Data(datagram) => datagram,
+            Packet::Answer(never) => match never {},
+        };
+        let ip_bytes = self.config.framing().headers as u16 + payload;
+        let header = Header { payload, ip_bytes, ..subflow.template };
+        subflow.packet_with(net, owner, &header, Content { words: [number, 0, 0, 0], note: 0 })
     }
 
-    fn timer<T: Tracer>(
-        &mut self,
-        place: u32,
-        net: &mut Network<'_>,
-        _nics: &impl Nics,
-        world: &World<'_>,
-        tracer: &mut T,
-    ) -> bool {
-        let now = net.now;
-        let Some(end) = self.ends.at(place) else { return false };
-        let (Side::Source(this), whose) = (&mut end.state, end.whose) else { return false };
-        if !this.alarms.take_due(now) {
-            return false;
-        }
-        if this.ends_at <= now {
-            this.ends_at = Time::MAX;
-            tell(net, world, whose, News::Aborted(whose.flow));
-        }
-        self.pump(place, net, world, tracer);
-        true
-    }
-
-    fn watch(&mut self, flow: FlowNumber, _subflow: u8, world: &World<'_>) {
-        if let Some(end) = self.ends.of_mut(Whose { flow, side: 0 }, world)
-            && let Side::Source(this) = &mut end.state
-        {
-            this.following.next = true;
-        }
-    }
-
-    fn leave(
-        &mut self,
-        flow: FlowNumber,
-        side: usize,
-        net: &mut Network<'_>,
-        world: &World<'_>,
-    ) -> Option<(SideReport, Time)> {
-        self.ends.leave(Whose { flow, side }, net, world, |side| match side {
-            Side::Source(this) => (this.stats, Delays::default()),
-            Side::Sink(this) => (*this.sink.stats(), this.delays),
-        })
-    }
-
-    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64> {
-        match &self.ends.of(Whose { flow, side: 1 }, world)?.state {
-            Side::Sink(this) => Some(this.sink.delivered()),
-            Side::Source(_) => None,
-        }
-    }
-
-    fn repick(&mut self, net: &mut Network<'_>, nics: &impl Nics, world: &World<'_>) {
-        for end in self.ends.all() {
-            if let Side::Source(this) = &mut end.state {
-                this.nic = nics.nic(net, &world.flows[end.whose.flow as usize], 0, None);
-                let line = self.queue.line(this.nic, &this.template, net);
-                if this.in_line
-                    && let Place::At(place) = world.places.get(end.whose.flow, 0)
-                {
-                    self.queue.change(place, this.line, line, net);
-                }
-                this.line = line;
-            }
-        }
-    }
-
-    fn memory(&self) -> usize {
-        self.ends.memory(|side| match side {
-            Side::Source(_) => size_of::<Sending>(),
-            Side::Sink(this) => this.sink.heap_bytes(),
-        })
+    /// In line, it is called when it is its turn.
+    fn deadlines(&mut self, end: &mut End<Self>, _now: Time) -> (Time, Time) {
+        let timeout = if end.is_waiting { Time::MAX } else { end.machine.next_timeout(&self.config) };
+        (timeout, Time::MAX)
     }
 }
+
+impl Transmission for Udp {}

@@ -3,7 +3,7 @@
 use weft_fabric::{Fabric, FabricBuilder, LinkSpec, Overhead, QueueSpec, SharedBuffer};
 use weft_sim::division::Division;
 use weft_sim::event_queue::Due;
-use weft_sim::network::Network;
+use weft_sim::network::{HostKind, Network};
 use weft_sim::served_port::PortCounters;
 use weft_sim::trace::Untraced;
 use weft_switching::{Header, Kind};
@@ -38,7 +38,8 @@ impl Bare {
         builder.connect(switch, hosts[1], second).unwrap();
         let fabric: &'static Fabric =
             Box::leak(Box::new(builder.build().unwrap().with_buffer(buffer).unwrap()));
-        let mut net = Network::new((fabric, seed), &Division::of(fabric), 0, (1, false), 1_500);
+        let kind = HostKind { subflow_bits: 1, paces: false, prefetches: false };
+        let mut net = Network::new(fabric, seed, &Division::of(fabric), 0, kind, 1_500);
         net.queue.set_end(Time::MAX);
         Self { net, arrived: Vec::new() }
     }

@@ -74,3 +74,18 @@ fn a_source_that_is_on_half_of_the_time_takes_twice_as_long() {
     let ratio = ends("on-off") / ends("constant");
     assert!((1.8..2.2).contains(&ratio), "{ratio}");
 }
+
+#[test]
+fn datagrams_that_arrive_do_not_change_when_a_host_sends_its_own() {
+    let own: String =
+        (4..7).map(|n| format!("{{ src = \"h0\", dst = \"h{n}\", bytes = \"4 MB\" }},")).collect();
+    let other = "{ src = \"h7\", dst = \"h0\", bytes = \"4 MB\", start = \"13 us\" }";
+    let delays = |other: &str| {
+        let traffic = format!("flow_list = [{own}{other}]");
+        let (_, kept) = run(&leaf_spine("", &traffic, "protocol = \"udp\"\nrate = \"9 Gbps\"", ""), 1);
+        let own = kept.flows.iter().filter(|flow| flow.flow.start == Time::ZERO);
+        own.map(|flow| (flow.end, flow.delay)).collect::<Vec<_>>()
+    };
+    assert_eq!(delays(other), delays(""));
+    assert_eq!(delays("").len(), 3);
+}

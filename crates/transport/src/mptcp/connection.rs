@@ -8,6 +8,7 @@ use super::path_manager::{Addresses, MAX_SUBFLOWS, NewSubflow, PathManager};
 use super::receiver::Incoming;
 use super::scheduler::Scheduler;
 use super::sender::Outgoing;
+use super::stats::Stats;
 use super::subflow::{Stage, Subflow};
 use crate::congestion::Path;
 use crate::endpoint::{Endpoint, State};
@@ -21,23 +22,6 @@ pub(crate) enum Mode {
     Multipath,
     /// Plain TCP, because the other side does not support Multipath TCP.
     Plain,
-}
-
-/// Counters of one side of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Stats {
-    /// Subflows that completed their handshake, including the first.
-    pub subflows: u32,
-    /// Joins refused by this side because of a wrong or missing token or HMAC.
-    pub refused: u32,
-    /// Number of times a subflow became stale.
-    pub stale: u32,
-    /// Bytes of data reinjected on another subflow.
-    pub reinjected: u64,
-    /// Pieces of data received out of order for the connection; on their subflow they were in order.
-    pub out_of_order: u32,
-    /// Bytes of data received twice, on two subflows.
-    pub duplicate: u64,
 }
 
 /// One side of a multipath connection. For its use, see the [module](super).

@@ -45,6 +45,7 @@
 //!   (`handshake.rs`, `keys.rs`), transmission (`transmission.rs`), timeouts and failures (`failure.rs`), coupled congestion
 //!   control (`coupling.rs`).
 //! * `sender.rs`, `receiver.rs`: the data of each direction; `subflow.rs`: the state of each subflow.
+//! * `machine.rs`: a connection as a [`Machine`](crate::Machine), which exchanges [`Packet`]s.
 //! * [`Options`] (`options.rs`) and [`Config`] (`config.rs`); tokens and HMACs are in [`weft_wire::mptcp`].
 //! * `scheduler.rs`: which subflow sends the next data; `path_manager.rs`: which subflows to open.
 //! * `mapping.rs`: maps subflow bytes to data; `reassembly.rs`: data received beyond a hole.
@@ -62,6 +63,7 @@ mod delivery;
 mod failure;
 mod handshake;
 mod keys;
+mod machine;
 mod mapping;
 mod options;
 mod path_manager;
@@ -69,10 +71,13 @@ mod reassembly;
 mod receiver;
 mod scheduler;
 mod sender;
+pub(crate) mod stats;
 mod subflow;
 mod transmission;
 
 pub use config::Config;
-pub use connection::{Connection, Stats};
+pub use connection::Connection;
+pub use machine::Packet;
 pub use options::{Capable, Dss, Join, Options};
 pub use path_manager::{Addresses, MAX_SUBFLOWS, NewSubflow};
+pub use stats::Stats;

@@ -1,7 +1,7 @@
 //! What RoCE endpoints exchange: [`Data`] and [`Ack`].
 
 /// A data packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Data {
     /// Its sequence number.
     pub psn: u32,

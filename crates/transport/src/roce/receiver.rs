@@ -5,7 +5,9 @@ use weft_units::Time;
 use super::config::{Config, LossRecovery};
 use super::packet::{Ack, AckKind, Data};
 use crate::arrivals::Arrivals;
-use crate::endpoint::Stats;
+use crate::machine::Arrival;
+use crate::one_way::Receiving;
+use crate::stats::Stats;
 
 /// The receiving side of a flow.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +26,35 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A packet arrives, with a congestion mark or not. Returns the acknowledgement to send, if any.
-    pub fn receive(&mut self, config: &Config, now: Time, data: Data, is_marked: bool) -> Option<Ack> {
+    fn count(&mut self, data: &Data, is_marked: bool) {
+        self.stats.ecn_marks += u32::from(is_marked);
+        if !data.is_repeated {
+            self.stats.first_transmissions_received += 1;
+            self.stats.out_of_order += u32::from(data.psn < self.end);
+        }
+        self.end = self.end.max(data.psn.saturating_add(1));
+    }
+
+    /// The report of a packet beyond the first missing one, unless that was reported just before.
+    fn out_of_order(&mut self, config: &Config, now: Time, psn: u32, is_new: bool) -> Option<AckKind> {
+        let missing = self.arrivals.first_missing();
+        let is_recent = self.reported.is_some_and(|(reported, again)| reported == missing && now < again);
+        let selective = config.loss_recovery == LossRecovery::SelectiveRepeat;
+        if is_recent && !(selective && is_new) {
+            return None;
+        }
+        self.reported = Some((missing, now + config.nack_interval));
+        Some(if selective { AckKind::Selective(psn) } else { AckKind::Nack })
+    }
+}
+
+impl Receiving for Receiver {
+    type Config = Config;
+    type Data = Data;
+    type Answer = Ack;
+
+    fn receive(&mut self, config: &Config, now: Time, data: &Data, arrival: Arrival) -> Option<Ack> {
+        let is_marked = arrival.is_marked;
         self.count(data, is_marked);
         let expected = self.arrivals.first_missing();
         let is_beyond = data.psn > expected;
@@ -55,39 +84,20 @@ impl Receiver {
         Some(Ack { next, kind, is_cnp })
     }
 
-    fn count(&mut self, data: Data, is_marked: bool) {
-        self.stats.ecn_marks += u32::from(is_marked);
-        if !data.is_repeated {
-            self.stats.first_transmissions_received += 1;
-            self.stats.out_of_order += u32::from(data.psn < self.end);
-        }
-        self.end = self.end.max(data.psn.saturating_add(1));
-    }
-
-    /// The report of a packet beyond the first missing one, unless that was reported just before.
-    fn out_of_order(&mut self, config: &Config, now: Time, psn: u32, is_new: bool) -> Option<AckKind> {
-        let missing = self.arrivals.first_missing();
-        let is_recent = self.reported.is_some_and(|(reported, again)| reported == missing && now < again);
-        let selective = config.loss_recovery == LossRecovery::SelectiveRepeat;
-        if is_recent && !(selective && is_new) {
-            return None;
-        }
-        self.reported = Some((missing, now + config.nack_interval));
-        Some(if selective { AckKind::Selective(psn) } else { AckKind::Nack })
-    }
-
     /// The number of packets that have arrived in order.
-    pub fn in_order(&self) -> u32 {
-        self.arrivals.first_missing()
+    fn delivered(&self) -> u64 {
+        self.arrivals.first_missing().into()
     }
 
-    /// Its counts.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
+    fn received_bytes(&self, config: &Config) -> u64 {
+        self.delivered() * u64::from(config.mtu)
     }
 
-    /// Bytes on the heap.
-    pub fn heap_bytes(&self) -> usize {
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    fn heap_bytes(&self) -> usize {
         self.arrivals.heap_bytes()
     }
 }

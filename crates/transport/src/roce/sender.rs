@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 
-use weft_units::{Duration, Time};
+use weft_units::{Duration, Rate, Time};
 
-use super::config::{Config, LossRecovery};
+use super::config::{Config, CongestionControl, LossRecovery};
+use super::dcqcn::Dcqcn;
 use super::packet::{Ack, AckKind, Data};
 use crate::arrivals::Arrivals;
-use crate::endpoint::Stats;
+use crate::one_way::Sending;
+use crate::stats::Stats;
 
 /// The sending side of a flow.
 #[derive(Clone, Debug)]
@@ -31,12 +33,16 @@ pub struct Sender {
     recovers_to: Option<u32>,
     /// When the sender stops waiting; [`Time::MAX`]: it does not wait.
     timeout_at: Time,
+    rate: Dcqcn,
+    /// When its rate lets it send.
+    next_at: Time,
     stats: Stats,
 }
 
 impl Sender {
-    /// A flow of `bytes`, of which at most `window` bytes may be in flight, if there is a limit.
-    pub fn new(config: &Config, bytes: u64, window: Option<u64>) -> Self {
+    /// A flow of `bytes` that starts `now` on a link of rate `line`. At most `window` bytes may be in flight, if there is a
+    /// limit.
+    pub fn new(config: &Config, bytes: u64, window: Option<u64>, line: Rate, now: Time) -> Self {
         let (packets, last) = config.framing().numbered_packets(bytes);
         let window = window.map_or(u64::from(u32::MAX), |bytes| (bytes / u64::from(config.mtu)).max(1));
         Self {
@@ -50,16 +56,10 @@ impl Sender {
             known_to: 0,
             recovers_to: None,
             timeout_at: Time::MAX,
+            rate: Dcqcn::new(line),
+            next_at: now,
             stats: Stats::default(),
         }
-    }
-
-    /// Another message follows. All messages together have at most [`crate::Framing::largest_numbered_flow`].
-    pub fn append(&mut self, config: &Config, bytes: u64) {
-        let (packets, last) = config.framing().numbered_packets(bytes);
-        self.earlier.push_back((self.packets, self.last));
-        self.packets = self.packets.saturating_add(packets);
-        self.last = last;
     }
 
     /// Payload bytes of a packet, if it is the last one of a message.
@@ -71,7 +71,7 @@ impl Sender {
     }
 
     /// The number of the first packet that is not acknowledged.
-    pub fn acknowledged(&self) -> u32 {
+    fn acknowledged(&self) -> u32 {
         self.arrived.first_missing()
     }
 
@@ -80,23 +80,8 @@ impl Sender {
         self.acknowledged() >= self.packets
     }
 
-    /// When it stops waiting for an acknowledgement; [`Time::MAX`]: it does not wait for any.
-    pub fn timeout_at(&self) -> Time {
-        self.timeout_at
-    }
-
-    /// Its counts.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
-    }
-
-    /// Bytes on the heap.
-    pub fn heap_bytes(&self) -> usize {
-        self.arrived.heap_bytes() + self.earlier.capacity() * size_of::<(u32, u16)>()
-    }
-
     /// The number of the packet that it would send now, if any.
-    pub fn peek(&mut self) -> Option<u32> {
+    fn peek(&mut self) -> Option<u32> {
         self.next = self.next.max(self.acknowledged());
         while self.next < self.fresh {
             if self.next >= self.known_to && self.recovers_to.is_some() {
@@ -113,21 +98,6 @@ impl Sender {
         (self.fresh < self.packets && room).then_some(self.fresh)
     }
 
-    /// Takes the next packet, if there is one to send.
-    pub fn take(&mut self, config: &Config, now: Time) -> Option<Data> {
-        let psn = self.peek()?;
-        let is_repeated = psn < self.fresh;
-        self.next = psn + 1;
-        self.fresh = self.fresh.max(self.next);
-        self.stats.data_segments_sent += 1;
-        self.stats.retransmissions += u32::from(is_repeated);
-        self.timeout_at = now + self.timeout(config);
-        let last = self.ends(psn);
-        let payload = last.unwrap_or(config.mtu);
-        let fills = self.next == self.fresh && self.fresh - self.acknowledged() >= self.window;
-        Some(Data { psn, payload, asks: last.is_some() || fills || is_repeated, is_repeated })
-    }
-
     fn timeout(&self, config: &Config) -> Duration {
         match config.loss_recovery {
             LossRecovery::GoBackN => config.retransmission_timeout,
@@ -136,26 +106,6 @@ impl Sender {
             }
             LossRecovery::SelectiveRepeat => config.rto_high,
         }
-    }
-
-    /// An acknowledgement arrives.
-    pub fn acknowledge(&mut self, config: &Config, now: Time, ack: Ack) {
-        self.arrived.fill_to(ack.next.min(self.fresh));
-        let acknowledged = self.acknowledged();
-        while self.earlier.front().is_some_and(|(end, _)| *end <= acknowledged) {
-            self.earlier.pop_front();
-        }
-        match ack.kind {
-            AckKind::Plain => {}
-            AckKind::Nack => self.next = self.acknowledged(),
-            AckKind::Selective(psn) => self.select(psn),
-        }
-        if self.recovers_to.is_some_and(|end| self.acknowledged() >= end) {
-            self.recovers_to = None;
-            self.next = self.fresh;
-        }
-        let waits = self.acknowledged() < self.fresh;
-        self.timeout_at = if waits { now + self.timeout(config) } else { Time::MAX };
     }
 
     /// A packet beyond a missing one has arrived.
@@ -175,8 +125,75 @@ impl Sender {
         self.known_to = self.known_to.max(psn);
     }
 
-    /// The sender has waited long enough: what is not acknowledged counts as lost.
-    pub fn time_out(&mut self, config: &Config, now: Time) {
+    /// It has sent a packet at `now`, of `wire_bytes` bytes on the wire, for which its link needs `tx_time`.
+    pub fn sent(&mut self, config: &Config, now: Time, wire_bytes: u32, tx_time: Duration) {
+        self.next_at = now
+            + match config.congestion_control {
+                CongestionControl::Dcqcn => self.rate.gap(config, now, wire_bytes),
+                CongestionControl::Off => tx_time,
+            };
+        self.rate.sent(config, now, wire_bytes);
+    }
+}
+
+impl Sending for Sender {
+    type Config = Config;
+    type Data = Data;
+    type Answer = Ack;
+
+    fn write(&mut self, config: &Config, bytes: u64) {
+        let (packets, last) = config.framing().numbered_packets(bytes);
+        self.earlier.push_back((self.packets, self.last));
+        self.packets = self.packets.saturating_add(packets);
+        self.last = last;
+    }
+
+    fn receive(&mut self, config: &Config, now: Time, ack: &Ack) {
+        self.arrived.fill_to(ack.next.min(self.fresh));
+        let acknowledged = self.acknowledged();
+        while self.earlier.front().is_some_and(|(end, _)| *end <= acknowledged) {
+            self.earlier.pop_front();
+        }
+        match ack.kind {
+            AckKind::Plain => {}
+            AckKind::Nack => self.next = self.acknowledged(),
+            AckKind::Selective(psn) => self.select(psn),
+        }
+        if self.recovers_to.is_some_and(|end| self.acknowledged() >= end) {
+            self.recovers_to = None;
+            self.next = self.fresh;
+        }
+        let waits = self.acknowledged() < self.fresh;
+        self.timeout_at = if waits { now + self.timeout(config) } else { Time::MAX };
+        if ack.is_cnp {
+            self.rate.notify(config, now);
+        }
+    }
+
+    fn sends_at(&mut self, _config: &Config) -> Option<Time> {
+        self.peek().map(|_| self.next_at)
+    }
+
+    fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<Data> {
+        let psn = self.peek()?;
+        let is_repeated = psn < self.fresh;
+        self.next = psn + 1;
+        self.fresh = self.fresh.max(self.next);
+        self.stats.data_segments_sent += 1;
+        self.stats.retransmissions += u32::from(is_repeated);
+        self.timeout_at = now + self.timeout(config);
+        let last = self.ends(psn);
+        let payload = last.unwrap_or(config.mtu);
+        let fills = self.next == self.fresh && self.fresh - self.acknowledged() >= self.window;
+        Some(Data { psn, payload, asks: last.is_some() || fills || is_repeated, is_repeated })
+    }
+
+    fn next_timeout(&mut self, _config: &Config) -> Time {
+        self.timeout_at
+    }
+
+    /// What is not acknowledged counts as lost.
+    fn on_timeout(&mut self, config: &Config, now: Time) {
         if now < self.timeout_at {
             return;
         }
@@ -187,5 +204,17 @@ impl Sender {
             self.known_to = self.fresh;
         }
         self.timeout_at = now + self.timeout(config);
+    }
+
+    fn acked(&self) -> u64 {
+        self.acknowledged().into()
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.arrived.heap_bytes() + self.earlier.capacity() * size_of::<(u32, u16)>()
     }
 }

@@ -1,9 +1,15 @@
 //! [`Sink`]: counts the datagrams of a flow that arrive.
 
-use crate::arrivals::Arrivals;
-use crate::endpoint::Stats;
+use std::convert::Infallible;
 
+use weft_units::Time;
+
+use super::config::Config;
 use super::source::Datagram;
+use crate::arrivals::Arrivals;
+use crate::machine::Arrival;
+use crate::one_way::Receiving;
+use crate::stats::Stats;
 
 /// The receiving side of a flow.
 #[derive(Clone, Debug, Default)]
@@ -15,31 +21,37 @@ pub struct Sink {
     stats: Stats,
 }
 
-impl Sink {
+impl Receiving for Sink {
+    type Config = Config;
+    type Data = Datagram;
+    type Answer = Infallible;
+
     /// A datagram arrives. Copies do not count.
-    pub fn receive(&mut self, datagram: Datagram, is_marked: bool) {
-        if !self.arrivals.insert(datagram.number) {
-            return;
+    fn receive(&mut self, _: &Config, _: Time, datagram: &Datagram, arrival: Arrival) -> Option<Infallible> {
+        if self.arrivals.insert(datagram.number) {
+            self.bytes += u64::from(datagram.payload);
+            self.stats.first_transmissions_received += 1;
+            self.stats.out_of_order += u32::from(datagram.number < self.end);
+            self.stats.ecn_marks += u32::from(arrival.is_marked);
+            self.end = self.end.max(datagram.number + 1);
         }
-        self.bytes += u64::from(datagram.payload);
-        self.stats.first_transmissions_received += 1;
-        self.stats.out_of_order += u32::from(datagram.number < self.end);
-        self.stats.ecn_marks += u32::from(is_marked);
-        self.end = self.end.max(datagram.number + 1);
+        None
     }
 
     /// Bytes of payload that have arrived.
-    pub fn delivered(&self) -> u64 {
+    fn delivered(&self) -> u64 {
         self.bytes
     }
 
-    /// Its counts.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
+    fn received_bytes(&self, _config: &Config) -> u64 {
+        self.bytes
     }
 
-    /// Bytes on the heap.
-    pub fn heap_bytes(&self) -> usize {
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    fn heap_bytes(&self) -> usize {
         self.arrivals.heap_bytes()
     }
 }

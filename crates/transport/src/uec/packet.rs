@@ -29,6 +29,8 @@ pub struct Answer {
     pub entropy: u16,
     /// Its attempt.
     pub attempt: u8,
+    /// The entropy value of the answer itself.
+    pub path: u16,
     /// Whether it arrived with a congestion mark.
     pub is_marked: bool,
     /// Whether it arrived trimmed and is still missing (NACK).

@@ -1,9 +1,13 @@
 //! [`Receiver`]: the destination of a connection.
 
+use weft_units::Time;
+
 use super::config::{Config, SPAN};
 use super::packet::{Answer, Data};
 use crate::arrivals::Arrivals;
-use crate::endpoint::Stats;
+use crate::machine::Arrival;
+use crate::one_way::Receiving;
+use crate::stats::Stats;
 
 /// The destination of a connection: which packets have arrived, and the answers to them.
 #[derive(Clone, Debug)]
@@ -19,12 +23,14 @@ pub struct Receiver {
     unanswered: u64,
     /// Whether an answer is wanted when no packet is missing any more.
     is_asked: bool,
+    /// The entropy value of the next answer: answers take all paths in turn.
+    path: u16,
     stats: Stats,
 }
 
 impl Receiver {
-    /// The destination of a flow of `bytes`.
-    pub fn new(config: &Config, bytes: u64) -> Self {
+    /// The destination of a flow of `bytes`, whose first answer has the entropy value `path`.
+    pub fn new(config: &Config, bytes: u64, path: u16) -> Self {
         Self {
             bytes,
             packets: config.framing().numbered_packets(bytes).0,
@@ -33,6 +39,7 @@ impl Receiver {
             received: 0,
             unanswered: 0,
             is_asked: false,
+            path,
             stats: Stats::default(),
         }
     }
@@ -43,35 +50,19 @@ impl Receiver {
         self.packets = self.packets.saturating_add(config.framing().numbered_packets(bytes).0);
     }
 
-    /// The number of packets that have arrived without one missing before.
-    pub fn in_order(&self) -> u32 {
-        self.arrivals.first_missing()
-    }
-
-    /// Bytes of payload that have arrived, without repetitions.
-    pub fn received(&self) -> u64 {
-        self.received.min(self.bytes)
-    }
-
     /// Whether all packets have arrived.
     pub fn is_done(&self) -> bool {
         self.arrivals.first_missing() == self.packets
     }
+}
 
-    /// Its counts.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
-    }
+impl Receiving for Receiver {
+    type Config = Config;
+    type Data = Data;
+    type Answer = Answer;
 
-    /// Takes a data packet; `is_marked` if it arrived with a congestion mark, `is_trimmed` if without payload. Returns the
-    /// answer, if it is time for one.
-    pub fn receive(
-        &mut self,
-        config: &Config,
-        data: &Data,
-        is_marked: bool,
-        is_trimmed: bool,
-    ) -> Option<Answer> {
+    fn receive(&mut self, config: &Config, _now: Time, data: &Data, arrival: Arrival) -> Option<Answer> {
+        let Arrival { is_marked, is_trimmed } = arrival;
         let number = data.number;
         if number >= self.packets || number.saturating_sub(self.arrivals.first_missing()) > SPAN {
             return None;
@@ -101,7 +92,10 @@ impl Receiver {
             return None;
         }
         self.unanswered = 0;
+        let path = self.path;
+        self.path = (path + 1) % config.entropies;
         Some(Answer {
+            path,
             number,
             cumulative: self.arrivals.first_missing(),
             bitmap: self.arrivals.up_to(number),
@@ -112,8 +106,22 @@ impl Receiver {
         })
     }
 
-    /// Bytes of memory held outside of the struct.
-    pub fn memory(&self) -> usize {
+    /// The number of packets that have arrived without one missing before.
+    #[inline]
+    fn delivered(&self) -> u64 {
+        self.arrivals.first_missing().into()
+    }
+
+    /// Bytes of payload that have arrived, without repetitions.
+    fn received_bytes(&self, _config: &Config) -> u64 {
+        self.received.min(self.bytes)
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    fn heap_bytes(&self) -> usize {
         self.arrivals.heap_bytes()
     }
 }
@@ -133,7 +141,7 @@ mod tests {
     }
 
     fn receiver(config: &Config, packets: u64) -> Receiver {
-        Receiver::new(config, packets * 4096)
+        Receiver::new(config, packets * 4096, 0)
     }
 
     #[test]
@@ -153,7 +161,9 @@ mod tests {
             let mut receiver = receiver(&config, 100);
             let answers: Vec<_> = arrivals
                 .iter()
-                .map(|number| receiver.receive(&config, &data(*number), false, false).unwrap())
+                .map(|number| {
+                    receiver.receive(&config, Time::ZERO, &data(*number), Arrival::default()).unwrap()
+                })
                 .collect();
             let last = answers.last().unwrap();
             let seen: Vec<_> = (0..=last.number)
@@ -171,7 +181,7 @@ mod tests {
         let mut set = std::collections::BTreeSet::new();
         for step in 0..400_u32 {
             let number = step * 37 % 400;
-            let answer = receiver.receive(&config, &data(number), false, false).unwrap();
+            let answer = receiver.receive(&config, Time::ZERO, &data(number), Arrival::default()).unwrap();
             set.insert(number);
             let expected = (0..64)
                 .filter(|behind| number.checked_sub(*behind).is_some_and(|before| set.contains(&before)))
@@ -180,7 +190,7 @@ mod tests {
             assert_eq!(answer.cumulative, (0..).find(|number| !set.contains(number)).unwrap());
         }
         assert!(receiver.is_done());
-        assert_eq!(receiver.received(), 400 * 4096);
+        assert_eq!(receiver.received_bytes(&config), 400 * 4096);
     }
 
     #[test]
@@ -188,7 +198,9 @@ mod tests {
         let config = config(16_384);
         let mut receiver = receiver(&config, 100);
         let mut answers = |data, is_marked, is_trimmed| {
-            receiver.receive(&config, &data, is_marked, is_trimmed).map(|answer| answer.is_trimmed)
+            receiver
+                .receive(&config, Time::ZERO, &data, Arrival { is_marked, is_trimmed })
+                .map(|answer| answer.is_trimmed)
         };
         assert_eq!(answers(data(0), false, false), Some(false), "the first packet");
         let quiet = [1, 2, 3].map(|number| answers(data(number), false, false));
@@ -208,8 +220,8 @@ mod tests {
         let config = config(0);
         let mut receiver = receiver(&config, 100_000);
         for number in [100_000, u32::MAX, SPAN + 1] {
-            assert_eq!(receiver.receive(&config, &data(number), false, false), None);
+            assert_eq!(receiver.receive(&config, Time::ZERO, &data(number), Arrival::default()), None);
         }
-        assert_eq!((receiver.received(), receiver.memory()), (0, 0));
+        assert_eq!((receiver.received_bytes(&config), receiver.heap_bytes()), (0, 0));
     }
 }

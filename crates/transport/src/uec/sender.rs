@@ -11,7 +11,8 @@ use super::packet::{Answer, Data};
 use super::signal::Signal;
 use super::window::Window;
 use crate::arrivals::Arrivals;
-use crate::endpoint::Stats;
+use crate::one_way::Sending;
+use crate::stats::Stats;
 
 /// What is known of a packet that was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,27 +82,9 @@ impl Sender {
         }
     }
 
-    /// Another message follows. All messages together have at most [`crate::Framing::largest_numbered_flow`].
-    pub fn append(&mut self, config: &Config, bytes: u64) {
-        let (packets, last) = config.framing().numbered_packets(bytes);
-        self.earlier.push_back((self.packets, self.last));
-        self.packets = self.packets.saturating_add(packets);
-        self.last = last;
-    }
-
-    /// All packets below have arrived.
-    pub fn cumulative(&self) -> u32 {
-        self.cumulative
-    }
-
     /// Whether all packets have arrived.
     pub fn is_done(&self) -> bool {
         self.cumulative == self.packets
-    }
-
-    /// Its counts.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
     }
 
     #[inline]
@@ -144,42 +127,6 @@ impl Sender {
         (self.in_flight == 0 || self.in_flight + bytes <= self.window.bytes()).then_some(number)
     }
 
-    /// Whether there is a packet to send and the window allows it.
-    pub fn can_send(&self, config: &Config) -> bool {
-        self.due(config).is_some()
-    }
-
-    /// The next packet, if the window allows one.
-    pub fn send(&mut self, config: &Config, now: Time) -> Option<Data> {
-        let number = self.due(config)?;
-        let entropy = self.entropies.choose();
-        let bytes = self.size(config, number);
-        let is_again = number < self.next();
-        if is_again {
-            self.missing.pop();
-        } else {
-            self.sent.push_back(Sent { at: now, entropy, attempt: 0, state: State::InFlight });
-        }
-        let sent = self.sent(number)?;
-        if is_again {
-            *sent = Sent { at: now, entropy, attempt: sent.attempt.wrapping_add(1), state: State::InFlight };
-        }
-        let attempt = sent.attempt;
-        if is_again {
-            self.tidy();
-            self.again.push_back((number, now));
-            if self.again.len() > 2 * self.sent.len() + 64 {
-                self.forget();
-            }
-        }
-        self.in_flight += u64::from(bytes);
-        self.stats.data_segments_sent += 1;
-        self.stats.retransmissions += u32::from(is_again);
-        // The last packet that the window allows asks for an answer: none may follow that would lead to one.
-        let asks = is_again || self.end_of_earlier(number).is_some() || self.due(config).is_none();
-        Some(Data { number, bytes, entropy, attempt, asks })
-    }
-
     /// Counts packet `number` as arrived; returns its bytes if that is new.
     fn arrived(&mut self, config: &Config, number: u32) -> u64 {
         let bytes = u64::from(self.size(config, number));
@@ -191,8 +138,66 @@ impl Sender {
         bytes
     }
 
-    /// Takes an answer into account.
-    pub fn receive(&mut self, config: &Config, answer: &Answer, now: Time) {
+    /// A switch trimmed a packet: it is sent again before new ones.
+    fn trimmed(&mut self, config: &Config, answer: &Answer, signal: Signal, now: Time) {
+        let bytes = u64::from(self.size(config, answer.number));
+        let Some(sent) = self.sent(answer.number) else { return };
+        if sent.state != State::InFlight || sent.attempt != answer.attempt {
+            return;
+        }
+        sent.state = State::Missing;
+        self.in_flight -= bytes;
+        self.missing.push(Reverse(answer.number));
+        self.window.trimmed(Signal { bytes, ..signal }, now);
+    }
+
+    /// The oldest transmission in flight: its time, and the packet's number.
+    fn oldest(&mut self) -> Option<(Time, u32)> {
+        // First transmissions are in order of number.
+        self.first = self.first.max(self.cumulative);
+        let mut oldest = None;
+        while let Some(sent) = self.sent(self.first).copied() {
+            if sent.state == State::InFlight && sent.attempt == 0 {
+                oldest = Some((sent.at, self.first));
+                break;
+            }
+            self.first += 1;
+        }
+        self.forget();
+        let again = self.again.front().map(|(number, at)| (*at, *number));
+        oldest.into_iter().chain(again).min()
+    }
+
+    /// Forgets later transmissions before that of the oldest one in flight.
+    fn forget(&mut self) {
+        while let Some((number, at)) = self.again.front().copied() {
+            if self.sent(number).is_some_and(|sent| sent.state == State::InFlight && sent.at == at) {
+                return;
+            }
+            self.again.pop_front();
+        }
+    }
+
+    /// Where the next packet will be noted, for a prefetch.
+    pub fn tail(&self) -> *const u8 {
+        let (first, second) = self.sent.as_slices();
+        if second.is_empty() { first.as_ptr_range().end.cast() } else { second.as_ptr_range().end.cast() }
+    }
+}
+
+impl Sending for Sender {
+    type Config = Config;
+    type Data = Data;
+    type Answer = Answer;
+
+    fn write(&mut self, config: &Config, bytes: u64) {
+        let (packets, last) = config.framing().numbered_packets(bytes);
+        self.earlier.push_back((self.packets, self.last));
+        self.packets = self.packets.saturating_add(packets);
+        self.last = last;
+    }
+
+    fn receive(&mut self, config: &Config, now: Time, answer: &Answer) {
         let feedback = match (answer.is_trimmed, answer.is_marked) {
             (true, _) => Feedback::Trimmed,
             (_, true) => Feedback::Marked,
@@ -230,53 +235,47 @@ impl Sender {
         self.tidy();
     }
 
-    /// A switch trimmed a packet: it is sent again before new ones.
-    fn trimmed(&mut self, config: &Config, answer: &Answer, signal: Signal, now: Time) {
-        let bytes = u64::from(self.size(config, answer.number));
-        let Some(sent) = self.sent(answer.number) else { return };
-        if sent.state != State::InFlight || sent.attempt != answer.attempt {
-            return;
-        }
-        sent.state = State::Missing;
-        self.in_flight -= bytes;
-        self.missing.push(Reverse(answer.number));
-        self.window.trimmed(Signal { bytes, ..signal }, now);
+    #[inline]
+    fn sends_at(&mut self, config: &Config) -> Option<Time> {
+        self.due(config).map(|_| Time::ZERO)
     }
 
-    /// When [`Sender::time_out`] is due; [`Time::MAX`] if no packet is in flight.
-    pub fn deadline(&mut self, config: &Config) -> Time {
+    fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<Data> {
+        let number = self.due(config)?;
+        let entropy = self.entropies.choose();
+        let bytes = self.size(config, number);
+        let is_again = number < self.next();
+        if is_again {
+            self.missing.pop();
+        } else {
+            self.sent.push_back(Sent { at: now, entropy, attempt: 0, state: State::InFlight });
+        }
+        let sent = self.sent(number)?;
+        if is_again {
+            *sent = Sent { at: now, entropy, attempt: sent.attempt.wrapping_add(1), state: State::InFlight };
+        }
+        let attempt = sent.attempt;
+        if is_again {
+            self.tidy();
+            self.again.push_back((number, now));
+            if self.again.len() > 2 * self.sent.len() + 64 {
+                self.forget();
+            }
+        }
+        self.in_flight += u64::from(bytes);
+        self.stats.data_segments_sent += 1;
+        self.stats.retransmissions += u32::from(is_again);
+        // The last packet that the window allows asks for an answer: none may follow that would lead to one.
+        let asks = is_again || self.end_of_earlier(number).is_some() || self.due(config).is_none();
+        Some(Data { number, bytes, entropy, attempt, asks })
+    }
+
+    fn next_timeout(&mut self, config: &Config) -> Time {
         self.oldest().map_or(Time::MAX, |(at, _)| at + config.rto())
     }
 
-    /// The oldest transmission in flight: its time, and the packet's number.
-    fn oldest(&mut self) -> Option<(Time, u32)> {
-        // First transmissions are in order of number.
-        self.first = self.first.max(self.cumulative);
-        let mut oldest = None;
-        while let Some(sent) = self.sent(self.first).copied() {
-            if sent.state == State::InFlight && sent.attempt == 0 {
-                oldest = Some((sent.at, self.first));
-                break;
-            }
-            self.first += 1;
-        }
-        self.forget();
-        let again = self.again.front().map(|(number, at)| (*at, *number));
-        oldest.into_iter().chain(again).min()
-    }
-
-    /// Forgets later transmissions before that of the oldest one in flight.
-    fn forget(&mut self) {
-        while let Some((number, at)) = self.again.front().copied() {
-            if self.sent(number).is_some_and(|sent| sent.state == State::InFlight && sent.at == at) {
-                return;
-            }
-            self.again.pop_front();
-        }
-    }
-
     /// Packets that are overdue will be sent again.
-    pub fn time_out(&mut self, config: &Config, now: Time) {
+    fn on_timeout(&mut self, config: &Config, now: Time) {
         while let Some((at, number)) = self.oldest() {
             if at + config.rto() > now {
                 return;
@@ -293,14 +292,16 @@ impl Sender {
         }
     }
 
-    /// Where the next packet will be noted, for a prefetch.
-    pub fn tail(&self) -> *const u8 {
-        let (first, second) = self.sent.as_slices();
-        if second.is_empty() { first.as_ptr_range().end.cast() } else { second.as_ptr_range().end.cast() }
+    #[inline]
+    fn acked(&self) -> u64 {
+        self.cumulative.into()
     }
 
-    /// Bytes of memory held outside of the struct.
-    pub fn memory(&self) -> usize {
+    fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    fn heap_bytes(&self) -> usize {
         self.sent.capacity() * size_of::<Sent>()
             + self.again.capacity() * size_of::<(u32, Time)>()
             + self.missing.capacity() * size_of::<u32>()

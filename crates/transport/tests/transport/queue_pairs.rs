@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use weft_transport::Parameters;
 use weft_transport::roce::{Ack, AckKind, Config, Data, LossRecovery, Receiver, Sender};
-use weft_units::{Bytes, Duration, Time};
+use weft_transport::{Arrival, Parameters, Receiving, Sending};
+use weft_units::{Bytes, Duration, Rate, Time};
+
+/// The rate of the link, which the congestion control limits.
+const LINE: Rate = Rate::from_gbps(100);
 
 /// The way of a packet, and that of an acknowledgement.
 const WAY: Duration = Duration::from_us(5);
@@ -23,31 +26,31 @@ fn sent(config: &Config, packets: u64, losses: &[(u32, u32)]) -> String {
     config.validate().unwrap();
     let mut losses: BTreeMap<u32, u32> = losses.iter().copied().collect();
     let window = (config.window != Bytes(0)).then_some(config.window.0);
-    let mut sender = Sender::new(config, packets * u64::from(config.mtu), window);
+    let mut sender = Sender::new(config, packets * u64::from(config.mtu), window, LINE, Time::ZERO);
     let mut receiver = Receiver::default();
     let mut events: BTreeMap<(Time, u32), Event> = BTreeMap::new();
     let (mut now, mut free, mut said, mut count) = (Time::ZERO, Time::ZERO, Vec::new(), 0);
     let mut mark = "";
     while !sender.is_done() {
         assert!(said.len() < 1000, "it does not end: {said:?}");
-        let sends = if sender.peek().is_some() { free } else { Time::MAX };
+        let sends = if sender.sends_at(config).is_some() { free } else { Time::MAX };
         let event = events.keys().next().map_or(Time::MAX, |(at, _)| *at);
-        now = sends.min(event).min(sender.timeout_at()).max(now);
+        now = sends.min(event).min(sender.next_timeout(config)).max(now);
         count += 1;
         if event <= now {
             match events.pop_first().unwrap().1 {
                 Event::Arrives(data) => {
-                    if let Some(ack) = receiver.receive(config, now, data, false) {
+                    if let Some(ack) = receiver.receive(config, now, &data, Arrival::default()) {
                         events.insert((now + WAY, count), Event::Returns(ack));
                     }
                 }
                 Event::Returns(ack) => {
-                    sender.acknowledge(config, now, ack);
+                    sender.receive(config, now, &ack);
                     mark = "";
                 }
             }
         } else if sends <= now {
-            let data = sender.take(config, now).unwrap();
+            let data = sender.poll_transmit(config, now).unwrap();
             said.push(format!("{mark}{}", data.psn));
             free = now + GAP;
             match losses.get_mut(&data.psn).filter(|left| **left > 0) {
@@ -55,11 +58,11 @@ fn sent(config: &Config, packets: u64, losses: &[(u32, u32)]) -> String {
                 None => drop(events.insert((now + WAY, count), Event::Arrives(data))),
             }
         } else {
-            sender.time_out(config, now);
+            sender.on_timeout(config, now);
             mark = "!";
         }
     }
-    assert_eq!(u64::from(receiver.in_order()), packets);
+    assert_eq!(receiver.delivered(), packets);
     assert_eq!(sender.stats().data_segments_sent as usize, said.len());
     assert_eq!(sender.stats().retransmissions as usize, said.len() - packets as usize);
     said.join(" ")
@@ -104,12 +107,12 @@ fn selective_repeat_sends_what_is_missing_once_more_is_known_to_have_arrived() {
 fn a_window_limits_the_packets_in_flight_and_the_last_of_them_is_acknowledged_at_once() {
     for loss_recovery in [LossRecovery::GoBackN, LossRecovery::SelectiveRepeat] {
         let config = Config { loss_recovery, window: Bytes(3_500), ack_every: 64, ..Config::default() };
-        let mut sender = Sender::new(&config, 10_000, Some(config.window.0));
+        let mut sender = Sender::new(&config, 10_000, Some(config.window.0), LINE, Time::ZERO);
         let asks: Vec<bool> =
-            std::iter::from_fn(|| sender.take(&config, Time::ZERO)).map(|data| data.asks).collect();
+            std::iter::from_fn(|| sender.poll_transmit(&config, Time::ZERO)).map(|data| data.asks).collect();
         assert_eq!(asks, [false, false, true]);
-        sender.acknowledge(&config, Time::ZERO, Ack { next: 3, kind: AckKind::Plain, is_cnp: false });
-        assert_eq!(sender.take(&config, Time::ZERO).map(|data| data.psn), Some(3));
+        sender.receive(&config, Time::ZERO, &Ack { next: 3, kind: AckKind::Plain, is_cnp: false });
+        assert_eq!(sender.poll_transmit(&config, Time::ZERO).map(|data| data.psn), Some(3));
         assert_eq!(sent(&config, 10, &[]), "0 1 2 3 4 5 6 7 8 9");
     }
 }
@@ -125,7 +128,9 @@ fn a_receiver_notifies_of_congestion_once_per_interval() {
         let notified = (0..40_u32).filter(|psn| {
             let data = Data { psn: *psn, payload: 1000, asks: false, is_repeated: false };
             let now = Time::ZERO + GAP * u64::from(*psn);
-            receiver.receive(&config, now, data, *psn >= 5).is_some_and(|ack| ack.is_cnp)
+            receiver
+                .receive(&config, now, &data, Arrival { is_marked: *psn >= 5, is_trimmed: false })
+                .is_some_and(|ack| ack.is_cnp)
         });
         assert_eq!(notified.collect::<Vec<_>>(), expected);
     }

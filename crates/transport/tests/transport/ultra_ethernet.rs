@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 use weft_transport::uec::{Answer, Config, Congestion, Data, EntropyChoice, Receiver, Sender};
+use weft_transport::{Arrival, Receiving, Sending};
 use weft_units::{Bytes, Duration, Rate, Time};
 
 /// What the network does with a data packet.
@@ -40,13 +41,13 @@ fn transfer(config: &Config, bytes: u64, fates: &[Fate]) -> Transfer {
         Answer(Answer),
     }
     let mut sender = Sender::new(config, bytes, Rate::from_gbps(100), 42);
-    let mut receiver = Receiver::new(config, bytes);
+    let mut receiver = Receiver::new(config, bytes, 0);
     let mut events: Vec<(Time, Event)> = Vec::new();
     let (mut now, mut free, mut order) = (Time::ZERO, Time::ZERO, Vec::new());
     let mut done = None;
     for _ in 0..1_000_000 {
         if free <= now
-            && let Some(data) = sender.send(config, now)
+            && let Some(data) = sender.poll_transmit(config, now)
         {
             let fate = fates.get(order.len()).copied().unwrap_or(Arrives);
             let late = if let Late(us) = fate { Duration::from_us(us) } else { Duration::ZERO };
@@ -61,13 +62,13 @@ fn transfer(config: &Config, bytes: u64, fates: &[Fate]) -> Transfer {
         let next = events.iter().enumerate().min_by_key(|(place, (at, _))| (*at, *place));
         let at = [
             next.as_ref().map(|(_, (at, _))| *at),
-            sender.can_send(config).then_some(free).filter(|free| *free > now),
-            Some(sender.deadline(config)).filter(|at| *at < Time::MAX),
+            sender.sends_at(config).map(|_| free).filter(|free| *free > now),
+            Some(sender.next_timeout(config)).filter(|at| *at < Time::MAX),
         ];
         let Some(at) = at.into_iter().flatten().min() else { break };
         now = at.max(now);
-        if sender.deadline(config) <= now {
-            sender.time_out(config, now);
+        if sender.next_timeout(config) <= now {
+            sender.on_timeout(config, now);
         }
         if let Some((place, (due, _))) = next
             && *due <= now
@@ -75,22 +76,27 @@ fn transfer(config: &Config, bytes: u64, fates: &[Fate]) -> Transfer {
             match events.remove(place).1 {
                 Event::Data(_, Lost) => {}
                 Event::Data(data, fate) => {
-                    let answer = receiver.receive(config, &data, fate == Marked, fate == Trimmed);
+                    let answer = receiver.receive(
+                        config,
+                        now,
+                        &data,
+                        Arrival { is_marked: fate == Marked, is_trimmed: fate == Trimmed },
+                    );
                     let answer = answer.filter(|_| fate != Unanswered);
                     events.extend(answer.map(|answer| (now + DELAY, Event::Answer(answer))));
                 }
-                Event::Answer(answer) => sender.receive(config, &answer, now),
+                Event::Answer(answer) => sender.receive(config, now, &answer),
             }
         }
     }
-    let stats = *sender.stats();
+    let stats = sender.stats();
     assert_eq!(stats.data_segments_sent as usize, order.len());
     Transfer {
         done: done.filter(|_| sender.is_done()),
         retransmissions: stats.retransmissions,
         timeouts: stats.timeouts,
         order,
-        received: receiver.received(),
+        received: receiver.received_bytes(config),
     }
 }
 
@@ -167,17 +173,18 @@ fn trimmed_values_are_avoided_by_the_choices_that_listen() {
     ] {
         let config = Config { entropy_choice: choice, window: 40, ..small() };
         let mut sender = Sender::new(&config, 40_000_000, Rate::from_gbps(100), 7);
-        let mut receiver = Receiver::new(&config, 40_000_000);
+        let mut receiver = Receiver::new(&config, 40_000_000, 0);
         let (mut now, mut bad) = (Time::ZERO, 0);
-        let mut flying: VecDeque<_> = std::iter::from_fn(|| sender.send(&config, now)).collect();
+        let mut flying: VecDeque<_> = std::iter::from_fn(|| sender.poll_transmit(&config, now)).collect();
         for step in 0..4000 {
             let data = flying.pop_front().unwrap();
             now += Duration::from_ns(300);
             let is_bad = data.entropy == 3;
             bad += u32::from(is_bad && step >= 2000);
-            let answer = receiver.receive(&config, &data, false, is_bad);
-            answer.iter().for_each(|answer| sender.receive(&config, answer, now));
-            flying.extend(std::iter::from_fn(|| sender.send(&config, now)));
+            let answer =
+                receiver.receive(&config, now, &data, Arrival { is_marked: false, is_trimmed: is_bad });
+            answer.iter().for_each(|answer| sender.receive(&config, now, answer));
+            flying.extend(std::iter::from_fn(|| sender.poll_transmit(&config, now)));
         }
         // Of 2000 packets, an eighth if the answers are ignored.
         assert_eq!(bad < 120, avoids, "{choice:?}: {bad}");
@@ -238,14 +245,15 @@ proptest! {
         let mut now = Time::ZERO;
         for (number, cumulative, bitmap, entropy, attempt, is_marked, is_trimmed) in answers {
             now += Duration::from_us(30);
-            while sender.send(&config, now).is_some() {}
+            while sender.poll_transmit(&config, now).is_some() {}
             let number = if number % 3 == 0 { number } else { number % 100 };
             let cumulative = cumulative % 50;
             let attempt = attempt % 4;
-            let answer = Answer { number, cumulative, bitmap, entropy, attempt, is_marked, is_trimmed };
-            sender.receive(&config, &answer, now);
-            if sender.deadline(&config) <= now {
-                sender.time_out(&config, now);
+            let answer =
+                Answer { number, cumulative, bitmap, entropy, attempt, path: 0, is_marked, is_trimmed };
+            sender.receive(&config, now, &answer);
+            if sender.next_timeout(&config) <= now {
+                sender.on_timeout(&config, now);
             }
         }
     }

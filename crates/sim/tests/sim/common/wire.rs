@@ -3,7 +3,7 @@
 use weft_fabric::{FabricBuilder, LinkSpec};
 use weft_sim::division::Division;
 use weft_sim::event_queue::Due;
-use weft_sim::network::Network;
+use weft_sim::network::{HostKind, Network};
 use weft_sim::packet::Rider;
 use weft_sim::trace::Untraced;
 use weft_switching::{DropReason, Header};
@@ -32,7 +32,8 @@ impl Wire {
         builder.connect(hosts[0], hosts[1], spec).expect("a good link");
         let fabric = builder.build().expect("two hosts and a link");
         let fabric = Box::leak(Box::new(fabric));
-        let mut net = Network::new((fabric, 1), &Division::of(fabric), 0, (1, false), 1_500);
+        let kind = HostKind { subflow_bits: 1, paces: false, prefetches: false };
+        let mut net = Network::new(fabric, 1, &Division::of(fabric), 0, kind, 1_500);
         net.queue.set_end(Time::MAX);
         Self { link: net.link_at(hosts[0], PortId(0)), net, passed: Vec::new() }
     }

@@ -1,0 +1,92 @@
+//! [`Hosts`]: the interface of a transport protocol, and what it sees of the run.
+
+use weft_units::Time;
+
+use super::context::Ctx;
+use super::world::World;
+use crate::journal::{FlowNumber, SideReport};
+use crate::network::{HostKind, Network};
+use crate::packet::PacketId;
+use crate::trace::Tracer;
+use crate::turns::Turns;
+
+/// The transport protocol of a partition's hosts.
+///
+/// It reports to the engine [`News::Opened`](crate::journal::News::Opened) at the source, then of
+/// [`News::Received`](crate::journal::News::Received) at the destination as soon as all bytes of the flow are there and,
+/// if [`Waiting::awaits`](crate::waiting::Waiting::awaits) says that a flow waits for it, of
+/// [`News::Acknowledged`](crate::journal::News::Acknowledged) at the source as soon as it knows so. Both ends report
+/// once that they have closed or given up.
+///
+/// The owner of a packet is the number of its flow (on a connection that several flows share, of its last flow), then
+/// [`HostKind::subflow_bits`] bits of the subflow and the side.
+pub trait Hosts: Send {
+    /// What kind of hosts they are.
+    fn kind(&self) -> HostKind;
+
+    /// Opens the connection of a flow at its source.
+    fn open<T: Tracer>(&mut self, flow: FlowNumber, cx: &mut Ctx<'_, '_, T>);
+
+    /// A packet of a connection reaches its host.
+    fn deliver<T: Tracer>(&mut self, packet: PacketId, cx: &mut Ctx<'_, '_, T>);
+
+    /// A timer of the end at `place` may be due. Returns whether it was.
+    fn timer<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) -> bool;
+
+    /// There is space for the sources in this line for an interface.
+    fn serve_line<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>);
+
+    /// The turn with this number is due ([`Turns`]): it is set again or never comes again.
+    fn turn<T: Tracer>(&mut self, number: u32, cx: &mut Ctx<'_, '_, T>);
+
+    /// Prefetches for the turn with this number, of the end at `place`: about 8 turns before it, and about 2 turns before it
+    /// (`is_near`).
+    fn prefetch_turn(&self, number: u32, place: u32, is_near: bool);
+
+    /// Prefetches for a packet that reaches its host after about 4 events.
+    fn prefetch_packet(&self, packet: PacketId, net: &Network<'_>, world: &World<'_>);
+
+    /// Prefetches for an arrival that is due some time after that on link `link`.
+    #[inline]
+    fn prefetch_arrival(&self, link: u32, net: &Network<'_>, world: &World<'_>) {
+        let near = net.queue.first_near(link, 2);
+        if near < net.links.count() && net.links.far_end(near).split().is_err() {
+            self.prefetch_packet(net.links.first(near).packet, net, world);
+        }
+    }
+
+    /// Prefetches for turns that are due some time after that with this number.
+    #[inline]
+    fn prefetch_turns(&self, number: u32, net: &Network<'_>) {
+        for (among, is_near) in [(Turns::NEAR, true), (Turns::FAR, false)] {
+            if let Some((number, turn)) = net.turns.first_near(number, among, &net.queue) {
+                self.prefetch_turn(number, turn.place, is_near);
+            }
+        }
+    }
+
+    /// Flow control lets queues of the port on a host's link `nic` go on ([`Network::can_send`]). What waited in the port follows
+    /// without this call.
+    fn resume<T: Tracer>(&mut self, nic: u32, cx: &mut Ctx<'_, '_, T>);
+
+    /// Follows the source's next data segment of a flow, to see its path.
+    fn follow(&mut self, flow: FlowNumber, subflow: u8, world: &World<'_>);
+
+    /// One side of a flow leaves: its counts, and when it was opened. `None` if it never came.
+    fn leave(
+        &mut self,
+        flow: FlowNumber,
+        side: usize,
+        net: &mut Network<'_>,
+        world: &World<'_>,
+    ) -> Option<(SideReport, Time)>;
+
+    /// Bytes that the destination's application has received; `None` if the destination is not here.
+    fn delivered(&self, flow: FlowNumber, world: &World<'_>) -> Option<u64>;
+
+    /// Links have changed: hosts pick the links on which they send again.
+    fn repick<T: Tracer>(&mut self, cx: &mut Ctx<'_, '_, T>);
+
+    /// Bytes of memory held.
+    fn memory(&self) -> usize;
+}

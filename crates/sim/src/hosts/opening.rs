@@ -1,0 +1,107 @@
+//! Opening the ends of connections, and their subflows.
+
+use weft_traffic::{Flow, Point};
+use weft_transport::Machine;
+
+use super::alarms::Alarms;
+use super::context::Ctx;
+use super::flow_end::{FlowEnd, NONE};
+use super::places::Place;
+use super::protocol::{End, Opening};
+use super::shell::{Shell, Transmission, line};
+use super::subflow::Subflow;
+use crate::delays::{Delays, Last};
+use crate::journal::FlowNumber;
+use crate::trace::Tracer;
+
+impl<P: Transmission> Shell<P> {
+    /// One side of a subflow of `flow`, whose source port is the subflow's.
+    pub fn subflow<T: Tracer>(
+        &mut self,
+        name: u8,
+        flow: &Flow,
+        side: usize,
+        addresses: Option<[u8; 2]>,
+        cx: &Ctx<'_, '_, T>,
+    ) -> Subflow {
+        let nic = cx.nics.nic(cx.net, flow, side, addresses.map(|both| both[side]));
+        let mut subflow = Subflow {
+            name,
+            template: self.protocol.template(flow, side),
+            nic,
+            line: 0,
+            addresses,
+            follows: side == 0,
+            followed: 0,
+            last: Last::default(),
+        };
+        subflow.line = line::<P>(&mut self.queue, &mut self.pacers, side, &subflow, cx.net);
+        subflow
+    }
+
+    /// Adds an end of a flow, or of the connection whose last flow it is; returns its place.
+    pub fn add<T: Tracer>(&mut self, owner: FlowEnd, cx: &Ctx<'_, '_, T>) -> u32 {
+        let FlowEnd { flow: number, side } = owner;
+        let (world, now) = (cx.world, cx.net.now);
+        let flow = &world.flows[number as usize];
+        let is_shared = world.connections.last(number).is_some();
+        let first = if is_shared { world.connections.first(number) } else { number };
+        let subflow = self.subflow(0, flow, side, self.protocol.first_addresses(), cx);
+        let bytes = world.flows[first as usize].bytes;
+        let opening = Opening { owner, flow, first, bytes, is_shared, nic: subflow.nic };
+        let (machine, state) = self.protocol.open(&opening, cx);
+        let reports = side == 1 || !P::HAS_HANDSHAKE || world.waiting.awaits(number, Point::Acknowledged);
+        if is_shared && side == 1 {
+            self.messages.expect(owner, now, world);
+        }
+        let awaits = match is_shared {
+            true => self.messages.awaited(owner),
+            false if reports => self.messages.size(flow, world),
+            false => NONE,
+        };
+        let end = End {
+            machine,
+            state,
+            subflows: [subflow].into(),
+            owner,
+            alarms: Alarms::default(),
+            is_waiting: false,
+            is_over: false,
+            awaits,
+            opened: now,
+            delays: Delays::default(),
+        };
+        self.ends.add(owner, end, world)
+    }
+
+    /// Adds the destination of a flow; returns its place.
+    #[cold]
+    pub fn listen<T: Tracer>(&mut self, owner: FlowEnd, cx: &Ctx<'_, '_, T>) -> u32 {
+        self.add(owner, cx)
+    }
+
+    /// Writes the messages whose turn it is to the connection that `number` shares, which the first message opens.
+    #[cold]
+    pub fn open_shared<T: Tracer>(&mut self, number: FlowNumber, cx: &mut Ctx<'_, '_, T>) {
+        let world = cx.world;
+        let owner = FlowEnd { flow: world.connections.owner(number), side: 0 };
+        for message in self.messages.write(number, cx.net.now, world) {
+            let place = match world.places.get(owner.flow, 0) {
+                Place::At(place) => place,
+                Place::New => self.add(owner, cx),
+                Place::Gone => return,
+            };
+            let Some(end) = self.ends.at(place) else { return };
+            if world.connections.continues(message) {
+                end.machine.write(self.protocol.config(), world.flows[message as usize].bytes);
+            }
+            end.awaits = self.messages.awaited(owner);
+            end.subflows.as_mut().iter_mut().for_each(|subflow| subflow.follows = true);
+            if end.machine.is_aborted() {
+                self.messages.abort(owner, cx.net, world);
+            } else {
+                P::pump(self, place, cx);
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Hosts that send a packet when it is its turn on the link ([`Pacers`](super::pacers::Pacers)).
+
+use weft_transport::Machine;
+use weft_units::Time;
+
+use super::context::Ctx;
+use super::pacer::PacedSource;
+use super::protocol::Protocol;
+use super::shell::{Shell, transmit};
+use crate::trace::Tracer;
+
+impl<P: Protocol> Shell<P> {
+    /// Sends the answers of the end at `place`. Gives a source a turn if it has something to send, and sends what its link
+    /// takes.
+    #[inline]
+    pub fn pump_paced<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+        self.answer(place, cx);
+        let Some(end) = self.ends.at(place).filter(|end| end.owner.side == 0) else { return };
+        let pacer = end.subflows.as_ref()[0].line;
+        let is_new = self.give_turn(place, cx);
+        if !is_new || P::IS_EAGER {
+            self.arm(place, cx);
+        }
+        if is_new || P::IS_EAGER {
+            self.serve_paced(pacer, cx);
+        }
+    }
+
+    /// Gives the source at `place` a turn if it has something to send; returns whether the turn is new.
+    #[inline]
+    fn give_turn<T: Tracer>(&mut self, place: u32, cx: &Ctx<'_, '_, T>) -> bool {
+        let Some(end) = self.ends.at(place).filter(|end| !end.is_waiting) else { return false };
+        let Some(at) = end.machine.sends_at(self.protocol.config()) else { return false };
+        end.is_waiting = true;
+        let turn = PacedSource { flow: end.owner.flow, place };
+        self.pacers.at(end.subflows.as_ref()[0].line).add(turn, at, cx.net.now);
+        true
+    }
+
+    /// Has the source at `place` woken at its timeout. For an eager protocol, a pending event is never too late: packets
+    /// sent since are due later, and when it comes it is set again.
+    #[inline]
+    fn arm<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+        if let Some(end) = self.ends.at(place)
+            && !(P::IS_EAGER && end.alarms.has_timeout())
+        {
+            let (timeout, _) = self.protocol.deadlines(end, cx.net.now);
+            end.alarms.arm(place, timeout, Time::MAX, &mut cx.net.queue);
+        }
+    }
+
+    /// Sends a packet of each source that waits for a link, in turn, as long as the link is free.
+    pub fn serve_paced<T: Tracer>(&mut self, number: u32, cx: &mut Ctx<'_, '_, T>) {
+        let now = cx.net.now;
+        let nic = self.pacers.at(number).nic;
+        loop {
+            let free = cx.net.departure(nic).max(now);
+            let pacer = self.pacers.at(number);
+            if free > now {
+                return pacer.arm(free, cx.net);
+            }
+            let Some(turn) = pacer.take(now) else { return pacer.arm(free, cx.net) };
+            let Some(end) = self.ends.at(turn.place).filter(|end| end.owner.flow == turn.flow) else {
+                continue;
+            };
+            let subflow = &end.subflows.as_ref()[0];
+            let other = subflow.line;
+            if other != number {
+                // Its host has chosen another link since.
+                if P::IS_EAGER || end.machine.sends_at(self.protocol.config()).is_some() {
+                    self.pacers.at(other).add(turn, now, now);
+                    self.serve_paced(other, cx);
+                } else {
+                    end.is_waiting = false;
+                    self.arm(turn.place, cx);
+                }
+                continue;
+            }
+            if !cx.net.can_send(nic, subflow.template.traffic_class) {
+                pacer.pause(turn);
+                continue;
+            }
+            end.is_waiting = false;
+            if self.protocol.poll_transmit(end, &mut self.packet, now) {
+                let is_accepted = transmit(&self.protocol, end, 0, &self.packet, cx);
+                self.protocol.sent(&mut end.machine, &self.packet, nic, is_accepted, cx.net);
+                self.give_turn(turn.place, cx);
+            }
+            self.arm(turn.place, cx);
+        }
+    }
+}

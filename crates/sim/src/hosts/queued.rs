@@ -1,0 +1,75 @@
+//! Hosts that send a packet as soon as they have it, or as there is space for it in the interface ([`HostQueue`]).
+//!
+//! [`HostQueue`]: super::host_queue::HostQueue
+
+use weft_transport::Machine;
+
+use super::context::Ctx;
+use super::protocol::Protocol;
+use super::shell::{Shell, transmit};
+use crate::trace::Tracer;
+
+impl<P: Protocol> Shell<P> {
+    /// Sends the pending packets of an end; called after every event that may produce some.
+    #[inline(always)]
+    pub fn pump_queued<T: Tracer>(&mut self, place: u32, cx: &mut Ctx<'_, '_, T>) {
+        self.send(place, false, cx);
+        // Without a handshake, destinations send nothing.
+        if self.queue.has_waiting()
+            && let Some(end) = self.ends.get(place)
+            && (P::HAS_HANDSHAKE || end.owner.side == 0)
+        {
+            self.serve_queued(end.subflows.as_ref()[0].line, cx);
+        }
+    }
+
+    /// Lets the ends in this line send a packet each, as long as there is space.
+    #[inline(never)]
+    pub fn serve_queued<T: Tracer>(&mut self, line: u32, cx: &mut Ctx<'_, '_, T>) {
+        while let Some(place) = self.queue.next(line, cx.net) {
+            if let Some(end) = self.ends.at(place) {
+                end.is_waiting = false;
+            }
+            self.send(place, true, cx);
+        }
+        self.queue.call(line, cx.net);
+    }
+
+    /// Sends the pending packets of the end at `place`, or one of them if it is its turn.
+    #[inline(always)]
+    fn send<T: Tracer>(&mut self, place: u32, mut is_its_turn: bool, cx: &mut Ctx<'_, '_, T>) {
+        let now = cx.net.now;
+        self.answer(place, cx);
+        let Some(end) = self.ends.at(place) else { return };
+        // The first SYN does not wait.
+        let waits = self.queue.is_limited() && end.owner.side == 0 && (!P::HAS_HANDSHAKE || now > end.opened);
+        while end.machine.sends_at(self.protocol.config()).is_some_and(|at| at <= now) {
+            if waits {
+                let line = end.subflows.as_ref()[0].line;
+                if !end.is_waiting && !is_its_turn && !self.queue.is_free(line, cx.net) {
+                    end.is_waiting = true;
+                    self.queue.enter(line, place);
+                }
+                if end.is_waiting {
+                    break;
+                }
+                is_its_turn = false;
+            }
+            if !self.protocol.poll_transmit(end, &mut self.packet, now) {
+                break;
+            }
+            let is_accepted = transmit(&self.protocol, end, 0, &self.packet, cx);
+            let nic = end.subflows.as_ref()[0].nic;
+            self.protocol.sent(&mut end.machine, &self.packet, nic, is_accepted, cx.net);
+        }
+        let is_done = P::IS_DONE_WHEN_SENT && end.progress() >= end.awaits;
+        let (timeout, held) = self.protocol.deadlines(end, now);
+        end.alarms.arm(place, timeout, held, &mut cx.net.queue);
+        if !end.is_over && (end.machine.is_closed() || end.machine.is_aborted()) {
+            self.report_end(place, cx);
+        }
+        if is_done {
+            self.report_progress(place, cx);
+        }
+    }
+}

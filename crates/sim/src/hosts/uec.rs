@@ -1,0 +1,183 @@
+//! [`Uec`]: hosts with Ultra Ethernet transport, and the fields of its packets in a simulated packet.
+//!
+//! A packet is made when the host's link is free, with the path that the latest answers recommend.
+
+use rand_core::RngCore;
+use weft_switching::{Header, pick, stream};
+use weft_transport::uec::{Answer, Config, Data, Receiver, Sender};
+use weft_transport::{OneWay, Packet};
+
+use super::context::Ctx;
+use super::protocol::{End, Opening, PacketOf, Protocol, template};
+use super::shell::Transmission;
+use super::subflow::Subflow;
+use crate::network::Network;
+use crate::packet::{Content, PacketId, prefetch};
+use crate::trace::Tracer;
+
+/// DSCP of answers: class selector 6, an urgent queue.
+const ANSWER_DSCP: u8 = 48;
+/// The ECN code point of data: ECN-capable.
+const ECT: u8 = 0b10;
+/// Bits of [`Content::note`]. In data: attempt, then this.
+const ASKS: u32 = 1 << 8;
+/// In answers: entropy, attempt, then these.
+const MARKED: u32 = 1 << 24;
+const TRIMMED: u32 = 1 << 25;
+
+/// Ultra Ethernet.
+pub struct Uec {
+    /// The parameters.
+    pub config: Config,
+}
+
+impl Protocol for Uec {
+    type Machine = OneWay<Sender, Receiver>;
+    type Subflows = [Subflow; 1];
+    type State = ();
+
+    const COUNTS_PACKETS: bool = true;
+    const PACES: bool = true;
+    const IS_EAGER: bool = true;
+    const PREFETCHES: bool = true;
+    const TAKES_TRIMMED: bool = true;
+
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn open<T: Tracer>(&mut self, opening: &Opening<'_>, cx: &Ctx<'_, '_, T>) -> (Self::Machine, ()) {
+        let Opening { owner, flow, first, bytes, .. } = *opening;
+        if owner.side == 0 {
+            let random = stream(cx.world.seed, "uec", owner.flow.into()).next_u64();
+            let rate = cx.net.rate(cx.net.id(opening.nic));
+            return (OneWay::Source(Sender::new(&self.config, bytes, rate, random)), ());
+        }
+        let hash = template(flow, 1).flow_hash;
+        let path = pick(u64::from(hash) << 32, self.config.entropies.into()) as u16;
+        let mut receiver = Receiver::new(&self.config, bytes, path);
+        if opening.is_shared {
+            for message in cx.world.connections.messages(first).skip(1) {
+                receiver.append(&self.config, cx.world.flows[message as usize].bytes);
+            }
+        }
+        (OneWay::Destination(receiver, None), ())
+    }
+
+    #[inline]
+    fn read(&self, net: &Network<'_>, packet: PacketId, side: usize, into: &mut PacketOf<Self>) {
+        let (header, content) = (&net.packets.get(packet).header, net.packets.content(packet));
+        *into = match side {
+            0 => Packet::Answer(answer(header, &content)),
+            _ => Packet::Data(data(header, &content)),
+        };
+    }
+
+    #[inline]
+    fn write(
+        &self,
+        net: &mut Network<'_>,
+        subflow: &mut Subflow,
+        owner: u32,
+        packet: &PacketOf<Self>,
+    ) -> PacketId {
+        let (header, content) = match packet {
+            Packet::Data(data) => of_data(&subflow.template, &self.config, data),
+            Packet::Answer(answer) => of_answer(&subflow.template, answer),
+        };
+        subflow.packet_with(net, owner, &header, content)
+    }
+
+    #[inline]
+    fn prefetch(end: &End<Self>) {
+        if let OneWay::Source(sender) = &end.machine {
+            prefetch(sender.tail());
+        }
+    }
+}
+
+impl Transmission for Uec {}
+
+/// Header and content of a data packet.
+fn of_data(template: &Header, config: &Config, data: &Data) -> (Header, Content) {
+    let header = Header {
+        entropy: data.entropy.into(),
+        traffic_class: template.traffic_class | ECT,
+        ip_bytes: config.ip_bytes(data.bytes),
+        payload: data.bytes,
+        ..*template
+    };
+    let note = u32::from(data.attempt) | if data.asks { ASKS } else { 0 };
+    (header, Content { words: [data.number, 0, 0, 0], note })
+}
+
+/// The data packet with `header` and `content`.
+fn data(header: &Header, content: &Content) -> Data {
+    Data {
+        number: content.words[0],
+        bytes: header.payload,
+        entropy: header.entropy as u16,
+        attempt: content.note as u8,
+        asks: content.note & ASKS != 0,
+    }
+}
+
+/// Header and content of an answer.
+fn of_answer(template: &Header, answer: &Answer) -> (Header, Content) {
+    let header = Header {
+        entropy: answer.path.into(),
+        traffic_class: ANSWER_DSCP << 2,
+        ip_bytes: Config::ANSWER,
+        ..*template
+    };
+    let words = [answer.number, answer.cumulative, answer.bitmap as u32, (answer.bitmap >> 32) as u32];
+    let flags = if answer.is_marked { MARKED } else { 0 } | if answer.is_trimmed { TRIMMED } else { 0 };
+    let note = u32::from(answer.entropy) | u32::from(answer.attempt) << 16 | flags;
+    (header, Content { words, note })
+}
+
+/// The answer with `header` and `content`.
+fn answer(header: &Header, content: &Content) -> Answer {
+    let [number, cumulative, low, high] = content.words;
+    Answer {
+        number,
+        cumulative,
+        bitmap: u64::from(low) | u64::from(high) << 32,
+        entropy: content.note as u16,
+        attempt: (content.note >> 16) as u8,
+        path: header.entropy as u16,
+        is_marked: content.note & MARKED != 0,
+        is_trimmed: content.note & TRIMMED != 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_read_as_they_were_written() {
+        let (template, config) = (Header { sport: 7, ..Header::default() }, Config::default());
+        for asks in [false, true] {
+            let sent = Data { number: 5, bytes: 4096, entropy: 63, attempt: 255, asks };
+            let (header, content) = of_data(&template, &config, &sent);
+            assert_eq!((header.ip_bytes, header.sport), (4160, 7));
+            assert_eq!(data(&header, &content), sent);
+        }
+        for is_marked in [false, true] {
+            let sent = Answer {
+                number: u32::MAX,
+                cumulative: 1 << 31,
+                bitmap: 0x8765_4321_0fed_cba9,
+                entropy: u16::MAX,
+                attempt: 255,
+                path: 12,
+                is_marked,
+                is_trimmed: !is_marked,
+            };
+            let (header, content) = of_answer(&template, &sent);
+            assert_eq!((header.entropy, header.payload, content.note >> 30), (12, 0, 0));
+            assert_eq!(answer(&header, &content), sent);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! [`World`]: what all hosts of a run know.
+
+use weft_traffic::{Connections, Flow};
+use weft_transport::{Framing, Protocol};
+use weft_units::{HostId, NodeId};
+
+use super::places::Places;
+use crate::network::Network;
+use crate::waiting::Waiting;
+
+/// What all hosts of a run know.
+pub struct World<'a> {
+    /// The flows, in order of start time; of those that wait for others, the earliest.
+    pub flows: &'a [Flow],
+    /// The transport protocol, and how it divides flows into packets.
+    pub transport: &'a Protocol,
+    /// See `transport`.
+    pub framing: Framing,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Whether hosts know all addresses and switches all stations from the start.
+    pub warm: bool,
+    /// The places of the flows' ends among those of their partitions.
+    pub places: Places,
+    /// The flows that wait for others.
+    pub waiting: Waiting<'a>,
+    /// The flows that share connections.
+    pub connections: &'a Connections,
+}
+
+/// The node of a host.
+pub fn node_of(net: &Network<'_>, host: HostId) -> NodeId {
+    net.fabric.host_node(host)
+}
