@@ -6,21 +6,10 @@
 use serde::{Deserialize, Serialize};
 use weft_units::{Bytes, Duration};
 
+use crate::congestion::{self, CongestionControl, MptcpCongestion};
 use crate::framing::Framing;
 use crate::parameters::{ConfigError, Parameters, check};
 use crate::segment::{IP_HEADER, TCP_HEADER};
-
-/// The congestion control algorithm.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CongestionControl {
-    /// RFC 5681.
-    Reno,
-    /// RFC 9438.
-    Cubic,
-    /// RFC 8257; needs `ecn = "dctcp"`.
-    Dctcp,
-}
 
 /// The loss recovery algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -58,20 +47,6 @@ pub enum WindowGrowth {
     PerByte,
 }
 
-/// How CUBIC leaves slow start before a loss.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum HyStart {
-    /// It does not.
-    #[serde(rename = "off")]
-    Off,
-    /// By ACK trains and by delay, as in Linux and ns-3.
-    #[serde(rename = "classic")]
-    Classic,
-    /// RFC 9406: by delay, with a conservative slow start that may return to slow start.
-    #[serde(rename = "++")]
-    PlusPlus,
-}
-
 /// How explicit congestion notification is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -104,20 +79,6 @@ pub enum MptcpScheduler {
     LowestRtt,
     /// The subflows with room in their windows in turn, one segment each.
     RoundRobin,
-}
-
-/// How the windows of a connection's subflows are coupled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MptcpCongestion {
-    /// Not at all: each subflow has its own `congestion_control`.
-    Uncoupled,
-    /// RFC 6356.
-    Lia,
-    /// Opportunistic linked increases (Khalili et al., IEEE/ACM ToN 2013).
-    Olia,
-    /// Balanced linked adaptation (Peng et al., IEEE/ACM ToN 2016).
-    Balia,
 }
 
 /// The tick of the timestamp option.
@@ -164,7 +125,6 @@ pub enum RtoVariance {
 
 /// All TCP parameters. The names are the keys of a scenario's `[transport]`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Config {
     /// Payload bytes of a full segment, 1 to 65 000.
     pub mss: u16,
@@ -262,38 +222,9 @@ pub struct Config {
     /// How long the side that closed first answers a repeated FIN.
     pub time_wait: Duration,
 
-    /// CUBIC's C, in segments per cubic second.
-    pub cubic_c: f64,
-    /// CUBIC's multiplicative decrease.
-    pub cubic_beta: f64,
-    /// Whether CUBIC yields to newer flows (RFC 9438, section 4.7).
-    pub cubic_fast_convergence: bool,
-    /// Whether CUBIC is never slower than Reno (RFC 9438, section 4.3).
-    pub cubic_reno_friendly: bool,
-    /// Before its first loss, CUBIC adds at least one segment for this many acknowledged.
-    pub cubic_count_clamp: u32,
-    /// CUBIC ignores delay samples for this long after a reduction.
-    pub cubic_delay_ignore: Duration,
-    /// How CUBIC leaves slow start before a loss.
-    pub hystart: HyStart,
-    /// Minimum window, in segments, for classic HyStart.
-    pub hystart_low_window: u32,
-    /// Minimum number of samples per round for HyStart.
-    pub hystart_min_samples: u8,
-    /// ACKs closer together than this form a train.
-    pub hystart_ack_delta: Duration,
-    /// Whether a train of half the minimum delay ends slow start (Linux; all of it with `pacing`), or one of all of it
-    /// (ns-3).
-    pub hystart_half_train: bool,
-    /// Smallest delay increase that ends slow start.
-    pub hystart_delay_min: Duration,
-    /// Delay increase that always ends slow start.
-    pub hystart_delay_max: Duration,
-
-    /// DCTCP's gain g.
-    pub dctcp_gain: f64,
-    /// DCTCP's estimate of the marked fraction before the first mark.
-    pub dctcp_initial_alpha: f64,
+    /// The parameters of congestion controllers.
+    #[serde(flatten)]
+    pub congestion: congestion::Parameters,
 
     /// Whether connections use Multipath TCP, and which additional subflows they open.
     pub mptcp: Mptcp,
@@ -391,23 +322,7 @@ impl Config {
             &self.timestamps,
             "true with rtt_source = \"timestamps\"",
         )?;
-        let dctcp = self.congestion_control == CongestionControl::Dctcp;
-        check(
-            !dctcp || self.ecn == EcnMode::Dctcp,
-            "congestion_control",
-            &"dctcp",
-            "another one, or ecn = \"dctcp\"",
-        )?;
-        for (name, value) in [("cubic_beta", self.cubic_beta), ("dctcp_gain", self.dctcp_gain)] {
-            check(value > 0.0 && value < 1.0, name, &value, "more than 0, less than 1")?;
-        }
-        check(self.cubic_c > 0.0 && self.cubic_c.is_finite(), "cubic_c", &self.cubic_c, "more than 0")?;
-        check(
-            (0.0..=1.0).contains(&self.dctcp_initial_alpha),
-            "dctcp_initial_alpha",
-            &self.dctcp_initial_alpha,
-            "0 to 1",
-        )?;
+        self.congestion.validate(self)?;
         check((1..=32).contains(&self.subflows), "subflows", &self.subflows, "1 to 32")?;
         check(self.mptcp_version <= 1, "mptcp_version", &self.mptcp_version, "0 or 1")?;
         check(self.mptcp == Mptcp::Off || self.mss >= 56, "mss", &self.mss, "at least 56 bytes with mptcp")
@@ -461,7 +376,7 @@ mod tests {
             (|c| c.sack = false, "rack"),
             (|c| c.congestion_control = CongestionControl::Dctcp, "congestion_control"),
             (|c| c.loss_recovery = LossRecovery::Ns3v37, "small_queues"),
-            (|c| c.cubic_beta = f64::NAN, "cubic_beta"),
+            (|c| c.congestion.cubic.beta = f64::NAN, "cubic_beta"),
             (|c| c.initial_window = 0, "initial_window"),
         ];
         for (spoil, name) in cases {

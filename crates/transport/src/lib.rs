@@ -67,10 +67,11 @@ pub mod udp;
 pub mod uec;
 
 pub use config::{
-    Config, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion, MptcpScheduler,
-    RtoFloor, RtoVariance, RttSource, TimestampClock, WindowGrowth,
+    Config, EcnMode, LossRecovery, Mptcp, MptcpScheduler, RtoFloor, RtoVariance, RttSource, TimestampClock,
+    WindowGrowth,
 };
-pub use congestion::PacingRate;
+pub use congestion::hystart::Mode as HyStart;
+pub use congestion::{CongestionControl, MptcpCongestion, PacingRate};
 pub use endpoint::{Endpoint, State};
 pub use framing::Framing;
 pub use machine::{Arrival, Machine};

@@ -6,9 +6,10 @@
 use weft_units::{Bytes, Duration};
 
 use crate::config::{
-    Config, CongestionControl, EcnMode, HyStart, LossRecovery, Mptcp, MptcpCongestion, MptcpScheduler,
-    RtoFloor, RtoVariance, RttSource, TimestampClock, WindowGrowth,
+    Config, EcnMode, LossRecovery, Mptcp, MptcpScheduler, RtoFloor, RtoVariance, RttSource, TimestampClock,
+    WindowGrowth,
 };
+use crate::congestion::{CongestionControl, MptcpCongestion, Parameters, cubic, hystart};
 
 /// The name and description of each profile.
 pub const PROFILES: &[(&str, &str)] = &[
@@ -84,21 +85,7 @@ fn ns3_37() -> Config {
         quick_acks: 1,
         nagle: false,
         time_wait: Duration::from_secs(240),
-        cubic_c: 0.4,
-        cubic_beta: 0.7,
-        cubic_fast_convergence: true,
-        cubic_reno_friendly: false,
-        cubic_count_clamp: 20,
-        cubic_delay_ignore: Duration::from_ms(10),
-        hystart: HyStart::Classic,
-        hystart_low_window: 16,
-        hystart_min_samples: 8,
-        hystart_ack_delta: Duration::from_ms(2),
-        hystart_half_train: false,
-        hystart_delay_min: Duration::from_ms(4),
-        hystart_delay_max: Duration::from_ms(1000),
-        dctcp_gain: 1.0 / 16.0,
-        dctcp_initial_alpha: 1.0,
+        congestion: Parameters::default(),
         mptcp: Mptcp::Off,
         subflows: 4,
         mptcp_version: 1,
@@ -161,12 +148,21 @@ fn linux() -> Config {
         quick_acks: 16,
         nagle: true,
         time_wait: Duration::from_secs(60),
-        cubic_beta: 717.0 / 1024.0,
-        cubic_c: 410.0 / 1024.0,
-        cubic_reno_friendly: true,
-        cubic_delay_ignore: Duration::from_secs(1),
-        hystart_half_train: true,
-        hystart_delay_max: Duration::from_ms(16),
+        congestion: Parameters {
+            cubic: cubic::Parameters {
+                c: 410.0 / 1024.0,
+                beta: 717.0 / 1024.0,
+                reno_friendly: true,
+                delay_ignore: Duration::from_secs(1),
+                hystart: hystart::Parameters {
+                    half_train: true,
+                    delay_max: Duration::from_ms(16),
+                    ..hystart::Parameters::default()
+                },
+                ..cubic::Parameters::default()
+            },
+            ..Parameters::default()
+        },
         // Mainline Linux has no coupled controller.
         mptcp_congestion: MptcpCongestion::Uncoupled,
         ..ns3_37()

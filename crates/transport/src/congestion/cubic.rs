@@ -5,15 +5,65 @@
 //! the window has changed, an eighth of it was acknowledged or some time has passed; as ns-3.37, on
 //! every ACK.
 
-use weft_units::Time;
+use serde::{Deserialize, Serialize};
+use weft_units::{Duration, Time};
 
-use super::hystart::HyStart;
+use super::hystart::{self, HyStart, Mode};
 use super::{Ack, Cause, Controller, Timeout, Window};
-use crate::config::{self, Config, LossRecovery, WindowGrowth};
+use crate::config::{Config, LossRecovery, WindowGrowth};
+use crate::parameters::{ConfigError, check};
 
 const SECOND: f64 = 1e12;
 /// The growth is recomputed after this time: 100 us.
 const STALE: u64 = 100_000_000;
+
+/// CUBIC's parameters; the defaults are ns-3.37's.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Parameters {
+    /// CUBIC's C, in segments per cubic second.
+    #[serde(rename = "cubic_c")]
+    pub c: f64,
+    /// CUBIC's multiplicative decrease.
+    #[serde(rename = "cubic_beta")]
+    pub beta: f64,
+    /// Whether CUBIC yields to newer flows (RFC 9438, section 4.7).
+    #[serde(rename = "cubic_fast_convergence")]
+    pub fast_convergence: bool,
+    /// Whether CUBIC is never slower than Reno (RFC 9438, section 4.3).
+    #[serde(rename = "cubic_reno_friendly")]
+    pub reno_friendly: bool,
+    /// Before its first loss, CUBIC adds at least one segment for this many acknowledged.
+    #[serde(rename = "cubic_count_clamp")]
+    pub count_clamp: u32,
+    /// CUBIC ignores delay samples for this long after a reduction.
+    #[serde(rename = "cubic_delay_ignore")]
+    pub delay_ignore: Duration,
+    /// When slow start ends.
+    #[serde(flatten)]
+    pub hystart: hystart::Parameters,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            c: 0.4,
+            beta: 0.7,
+            fast_convergence: true,
+            reno_friendly: false,
+            count_clamp: 20,
+            delay_ignore: Duration::from_ms(10),
+            hystart: hystart::Parameters::default(),
+        }
+    }
+}
+
+impl Parameters {
+    pub(super) fn validate(&self, _cfg: &Config) -> Result<(), ConfigError> {
+        let beta = self.beta;
+        check(beta > 0.0 && beta < 1.0, "cubic_beta", &beta, "more than 0, less than 1")?;
+        check(self.c > 0.0 && self.c.is_finite(), "cubic_c", &self.c, "more than 0")
+    }
+}
 
 /// State of one connection.
 #[derive(Clone, Debug)]
@@ -72,13 +122,13 @@ impl Controller for Cubic {
         let segments = self.window.cwnd / mss;
         self.w_max_before = self.w_max;
         self.prior = segments;
-        self.w_max = if segments < self.w_max && cfg.cubic_fast_convergence {
-            (f64::from(segments) * (1.0 + cfg.cubic_beta) / 2.0) as u32
+        self.w_max = if segments < self.w_max && cfg.congestion.cubic.fast_convergence {
+            (f64::from(segments) * (1.0 + cfg.congestion.cubic.beta) / 2.0) as u32
         } else {
             segments
         };
         self.epoch = None;
-        let kept = (f64::from(segments) * cfg.cubic_beta) as u32;
+        let kept = (f64::from(segments) * cfg.congestion.cubic.beta) as u32;
         self.window.reduce(kept.max(2).saturating_mul(mss));
     }
 
@@ -131,7 +181,9 @@ impl Cubic {
     fn round_trip(&mut self, cfg: &Config, ack: &Ack) {
         let (window, rtt) = (&mut self.window, ack.rtt);
         if rtt == 0
-            || self.epoch.is_some_and(|epoch| ack.now.saturating_since(epoch) < cfg.cubic_delay_ignore)
+            || self
+                .epoch
+                .is_some_and(|epoch| ack.now.saturating_since(epoch) < cfg.congestion.cubic.delay_ignore)
         {
             return;
         }
@@ -143,18 +195,18 @@ impl Cubic {
         if self.hystart.found || !counts {
             return;
         }
-        match cfg.hystart {
-            config::HyStart::Off => {}
-            config::HyStart::Classic => {
+        match cfg.congestion.cubic.hystart.mode {
+            Mode::Off => {}
+            Mode::Classic => {
                 // Linux since 5.16 (`hystart_update`) starts a round before it measures its first ACK.
                 if !ns3 {
                     self.hystart.round(ack);
                 }
-                if window.cwnd >= cfg.hystart_low_window.saturating_mul(cfg.segment()) {
+                if window.cwnd >= cfg.congestion.cubic.hystart.low_window.saturating_mul(cfg.segment()) {
                     self.hystart.classic(cfg, window, ack, self.least_delay);
                 }
             }
-            config::HyStart::PlusPlus => self.hystart.plus_plus(cfg, window, ack),
+            Mode::PlusPlus => self.hystart.plus_plus(cfg, window, ack),
         }
     }
 
@@ -168,7 +220,7 @@ impl Cubic {
             return;
         }
         self.counted = self.counted.saturating_add(ack.bytes);
-        if cfg.cubic_reno_friendly {
+        if cfg.congestion.cubic.reno_friendly {
             self.reno_counted = self.reno_counted.saturating_add(ack.bytes);
         }
         self.since = self.since.saturating_add(ack.bytes);
@@ -186,7 +238,7 @@ impl Cubic {
 
     fn slow_start(&mut self, cfg: &Config, ack: &Ack) {
         let window = &mut self.window;
-        if cfg.hystart == config::HyStart::Classic && cfg.loss_recovery == LossRecovery::Ns3v37 {
+        if cfg.congestion.cubic.hystart.mode == Mode::Classic && cfg.loss_recovery == LossRecovery::Ns3v37 {
             // ns-3 starts a round after it has measured its first ACK as one of the last round.
             self.hystart.round(ack);
         }
@@ -211,7 +263,7 @@ impl Cubic {
                     self.k = 0.0;
                     self.origin = segments;
                 } else {
-                    self.k = cube_root(f64::from(self.w_max - segments) / cfg.cubic_c);
+                    self.k = cube_root(f64::from(self.w_max - segments) / cfg.congestion.cubic.c);
                     self.origin = self.w_max;
                 }
                 self.w_reno = segments;
@@ -221,15 +273,15 @@ impl Cubic {
         };
         let t = (now.saturating_since(epoch).ps() + self.least_delay) as f64 / SECOND;
         let offset = t - self.k;
-        let delta = (cfg.cubic_c * (offset * offset * offset).abs()) as u32;
+        let delta = (cfg.congestion.cubic.c * (offset * offset * offset).abs()) as u32;
         let target =
             if offset < 0.0 { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
         let mut count =
             if target > segments { segments / (target - segments) } else { segments.saturating_mul(100) };
-        if self.w_max == 0 && count > cfg.cubic_count_clamp {
-            count = cfg.cubic_count_clamp;
+        if self.w_max == 0 && count > cfg.congestion.cubic.count_clamp {
+            count = cfg.congestion.cubic.count_clamp;
         }
-        if cfg.cubic_reno_friendly {
+        if cfg.congestion.cubic.reno_friendly {
             count = count.min(self.reno_count(cfg, segments, mss));
         }
         self.needed = count.max(2).saturating_mul(mss);
@@ -241,7 +293,7 @@ impl Cubic {
     /// RFC 9438, section 4.3: the count with which the window reaches that of Reno within a round trip.
     fn reno_count(&mut self, cfg: &Config, segments: u32, mss: u32) -> u32 {
         // Per window acknowledged, w_reno grows by alpha = 3 (1 - beta) / (1 + beta), above the prior window by 1.
-        let below = (1.0 + cfg.cubic_beta) / (3.0 * (1.0 - cfg.cubic_beta));
+        let below = (1.0 + cfg.congestion.cubic.beta) / (3.0 * (1.0 - cfg.congestion.cubic.beta));
         loop {
             let windows = if self.w_reno < self.prior { below } else { 1.0 };
             let step = (f64::from(segments) * f64::from(mss) * windows) as u32;
@@ -276,13 +328,9 @@ mod tests {
 
     #[test]
     fn the_window_returns_to_where_it_was_after_k_seconds() {
-        let cfg = Config {
-            mss: 1000,
-            cubic_reno_friendly: false,
-            cubic_c: 0.4,
-            cubic_beta: 0.7,
-            ..Config::profile("linux").unwrap()
-        };
+        let mut cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
+        let parameters = &mut cfg.congestion.cubic;
+        (parameters.reno_friendly, parameters.c, parameters.beta) = (false, 0.4, 0.7);
         let mut cubic = Cubic::new(&cfg, Window { cwnd: 100_000, ssthresh: 50_000 });
         cubic.on_congestion_event(&cfg, Cause::Loss, 100_000);
         assert_eq!(cubic.window(), 70_000);
@@ -311,7 +359,8 @@ mod tests {
 
     #[test]
     fn a_second_loss_below_the_last_maximum_gives_way() {
-        let cfg = Config { mss: 1000, cubic_beta: 0.7, ..Config::profile("linux").unwrap() };
+        let mut cfg = Config { mss: 1000, ..Config::profile("linux").unwrap() };
+        cfg.congestion.cubic.beta = 0.7;
         let mut cubic = Cubic::new(&cfg, Window { cwnd: 100_000, ssthresh: 0 });
         cubic.on_congestion_event(&cfg, Cause::Loss, 100_000);
         cubic.on_recovery(80_000);

@@ -1,9 +1,41 @@
 //! [`Dctcp`]: the window shrinks in proportion to the fraction of marked bytes (RFC 8257); it grows like Reno's.
 
+use serde::{Deserialize, Serialize};
+
 use super::reno::Reno;
-use super::{Ack, Cause, Controller, Delivered, Window};
-use crate::config::Config;
+use super::{Ack, Cause, CongestionControl, Controller, Delivered, Window};
+use crate::config::{Config, EcnMode};
+use crate::parameters::{ConfigError, check};
 use crate::seq::at_or_before;
+
+/// DCTCP's parameters; the defaults are those of RFC 8257.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Parameters {
+    /// DCTCP's gain g.
+    #[serde(rename = "dctcp_gain")]
+    pub gain: f64,
+    /// DCTCP's estimate of the marked fraction before the first mark.
+    #[serde(rename = "dctcp_initial_alpha")]
+    pub initial_alpha: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { gain: 1.0 / 16.0, initial_alpha: 1.0 }
+    }
+}
+
+impl Parameters {
+    pub(super) fn validate(&self, cfg: &Config) -> Result<(), ConfigError> {
+        let is_dctcp = cfg.congestion_control == CongestionControl::Dctcp;
+        let fits = !is_dctcp || cfg.ecn == EcnMode::Dctcp;
+        check(fits, "congestion_control", &"dctcp", "another one, or ecn = \"dctcp\"")?;
+        let gain = self.gain;
+        check(gain > 0.0 && gain < 1.0, "dctcp_gain", &gain, "more than 0, less than 1")?;
+        let alpha = self.initial_alpha;
+        check((0.0..=1.0).contains(&alpha), "dctcp_initial_alpha", &alpha, "0 to 1")
+    }
+}
 
 /// Reno with the smoothed fraction of marked bytes.
 #[derive(Clone, Debug)]
@@ -22,7 +54,7 @@ pub(crate) struct Dctcp {
 
 impl Dctcp {
     pub(super) fn new(cfg: &Config, window: Window) -> Self {
-        let (reno, alpha) = (Reno::new(cfg, window), cfg.dctcp_initial_alpha);
+        let (reno, alpha) = (Reno::new(cfg, window), cfg.congestion.dctcp.initial_alpha);
         Self { reno, alpha, acked: 0, marked: 0, end: 0, started: false }
     }
 }
@@ -51,7 +83,7 @@ impl Controller for Dctcp {
             self.started = true;
             if self.acked > 0 {
                 let share = f64::from(self.marked) / f64::from(self.acked);
-                self.alpha += cfg.dctcp_gain * (share - self.alpha);
+                self.alpha += cfg.congestion.dctcp.gain * (share - self.alpha);
             }
             self.acked = 0;
             self.marked = 0;
@@ -86,7 +118,8 @@ mod tests {
 
     #[test]
     fn alpha_moves_once_a_window_by_g_towards_the_marked_share() {
-        let cfg = Config { dctcp_initial_alpha: 0.0, ..Config::profile("dctcp").unwrap() };
+        let mut cfg = Config::profile("dctcp").unwrap();
+        cfg.congestion.dctcp.initial_alpha = 0.0;
         let mut dctcp = Dctcp::new(&cfg, Window::new(&cfg));
         let mut delivered = |bytes, marked, una, high| {
             dctcp.on_delivered(&cfg, &Delivered { bytes, marked, una, high });
@@ -101,7 +134,8 @@ mod tests {
 
     #[test]
     fn the_window_is_cut_by_half_of_alpha() {
-        let cfg = Config { dctcp_initial_alpha: 0.5, ..Config::profile("dctcp").unwrap() };
+        let mut cfg = Config::profile("dctcp").unwrap();
+        cfg.congestion.dctcp.initial_alpha = 0.5;
         let mut dctcp = Dctcp::new(&cfg, Window { cwnd: 100_000, ssthresh: 0 });
         dctcp.on_congestion_event(&cfg, Cause::Mark, 100_000);
         assert_eq!((dctcp.window(), dctcp.ssthresh()), (75_000, 75_000));

@@ -1,7 +1,8 @@
 //! [`HyStart`]: leaving slow start before the queue overflows, by ACK trains and delay (classic) or
 //! by delay with a conservative slow start (RFC 9406, HyStart++).
 
-use weft_units::Time;
+use serde::{Deserialize, Serialize};
+use weft_units::{Duration, Time};
 
 use super::{Ack, Window};
 use crate::config::{Config, LossRecovery};
@@ -13,6 +14,61 @@ const CSS_ROUNDS: u8 = 5;
 const CSS_DIVISOR: u32 = 4;
 /// Minimum and maximum of the delay threshold (RFC 9406, section 4.3): 4 and 16 ms.
 const PLUS_PLUS_DELAY: (u64, u64) = (4_000_000_000, 16_000_000_000);
+
+/// How CUBIC leaves slow start before a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Mode {
+    /// It does not.
+    #[serde(rename = "off")]
+    Off,
+    /// By ACK trains and by delay, as in Linux and ns-3.
+    #[serde(rename = "classic")]
+    Classic,
+    /// RFC 9406: by delay, with a conservative slow start that may return to slow start.
+    #[serde(rename = "++")]
+    PlusPlus,
+}
+
+/// HyStart's parameters; the defaults are ns-3.37's.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Parameters {
+    /// How CUBIC leaves slow start before a loss.
+    #[serde(rename = "hystart")]
+    pub mode: Mode,
+    /// Minimum window, in segments, for classic HyStart.
+    #[serde(rename = "hystart_low_window")]
+    pub low_window: u32,
+    /// Minimum number of samples per round for HyStart.
+    #[serde(rename = "hystart_min_samples")]
+    pub min_samples: u8,
+    /// ACKs closer together than this form a train.
+    #[serde(rename = "hystart_ack_delta")]
+    pub ack_delta: Duration,
+    /// Whether a train of half the minimum delay ends slow start (Linux; all of it with `pacing`), or one of all of it
+    /// (ns-3).
+    #[serde(rename = "hystart_half_train")]
+    pub half_train: bool,
+    /// Smallest delay increase that ends slow start.
+    #[serde(rename = "hystart_delay_min")]
+    pub delay_min: Duration,
+    /// Delay increase that always ends slow start.
+    #[serde(rename = "hystart_delay_max")]
+    pub delay_max: Duration,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Classic,
+            low_window: 16,
+            min_samples: 8,
+            ack_delta: Duration::from_ms(2),
+            half_train: false,
+            delay_min: Duration::from_ms(4),
+            delay_max: Duration::from_ms(1000),
+        }
+    }
+}
 
 /// Observations of a round of slow start.
 #[derive(Clone, Debug, Default)]
@@ -62,9 +118,9 @@ impl HyStart {
     /// Processes a round-trip sample. Sets the threshold to the window when slow start should end.
     pub(super) fn classic(&mut self, cfg: &Config, window: &mut Window, ack: &Ack, least: u64) {
         let rtt = ack.rtt;
-        if ack.now.saturating_since(self.last_ack) <= cfg.hystart_ack_delta {
+        if ack.now.saturating_since(self.last_ack) <= cfg.congestion.cubic.hystart.ack_delta {
             self.last_ack = ack.now;
-            let limit = match (cfg.hystart_half_train, cfg.pacing) {
+            let limit = match (cfg.congestion.cubic.hystart.half_train, cfg.pacing) {
                 (false, _) => least,
                 (true, false) => (least + train_slack(window, ack.srtt)) / 2,
                 // Linux: pacing delays segments by up to half a round trip.
@@ -72,7 +128,7 @@ impl HyStart {
             };
             self.found |= ack.now.saturating_since(self.round_start).ps() > limit;
         }
-        let counts = self.samples < cfg.hystart_min_samples;
+        let counts = self.samples < cfg.congestion.cubic.hystart.min_samples;
         // ns-3 takes the minimum of the first samples only, Linux since 5.9 that of the whole round.
         if (counts || cfg.loss_recovery != LossRecovery::Ns3v37) && (self.current == 0 || rtt < self.current)
         {
@@ -81,8 +137,9 @@ impl HyStart {
         if counts {
             self.samples += 1;
         } else {
-            let (low, high) = (cfg.hystart_delay_min.ps(), cfg.hystart_delay_max.ps());
-            let part = if cfg.hystart_half_train { least / 8 } else { least };
+            let (low, high) =
+                (cfg.congestion.cubic.hystart.delay_min.ps(), cfg.congestion.cubic.hystart.delay_max.ps());
+            let part = if cfg.congestion.cubic.hystart.half_train { least / 8 } else { least };
             self.found |= self.current > least + part.clamp(low, high.max(low));
         }
         if self.found {
@@ -110,7 +167,7 @@ impl HyStart {
             self.current = ack.rtt;
         }
         self.samples = self.samples.saturating_add(1);
-        if self.samples >= cfg.hystart_min_samples && self.baseline > 0 {
+        if self.samples >= cfg.congestion.cubic.hystart.min_samples && self.baseline > 0 {
             if self.conservative == 0 {
                 let threshold = (self.baseline / 8).clamp(PLUS_PLUS_DELAY.0, PLUS_PLUS_DELAY.1);
                 if self.current >= self.baseline + threshold {
@@ -169,7 +226,8 @@ mod tests {
     #[test]
     fn the_least_delay_is_that_of_the_whole_round_in_linux_and_of_its_first_samples_in_ns3() {
         for (profile, leaves) in [("linux", false), ("ns3-3.37", true)] {
-            let cfg = Config { hystart_ack_delta: Duration::ZERO, ..Config::profile(profile).unwrap() };
+            let mut cfg = Config::profile(profile).unwrap();
+            cfg.congestion.cubic.hystart.ack_delta = Duration::ZERO;
             let mut hystart = HyStart::default();
             let mut window = Window { cwnd: 20_000, ssthresh: u32::MAX };
             hystart.round(&ack(1000, 1, 20_000, 0));

@@ -6,9 +6,9 @@
 mod balia;
 mod controller;
 mod coupled;
-mod cubic;
-mod dctcp;
-mod hystart;
+pub mod cubic;
+pub mod dctcp;
+pub mod hystart;
 mod lia;
 mod olia;
 mod pacing_rate;
@@ -17,28 +17,66 @@ mod window;
 
 use weft_units::{Duration, Time};
 
-use crate::config::{Config, CongestionControl, MptcpCongestion};
-use balia::Balia;
-use cubic::Cubic;
-use dctcp::Dctcp;
-use lia::Lia;
-use olia::Olia;
-use reno::Reno;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::parameters::ConfigError;
 
 pub(crate) use controller::{Ack, Cause, Controller, Delivered, Path, Timeout};
 pub use pacing_rate::PacingRate;
 pub(crate) use window::Window;
 
-/// Defines [`AnyController`]. A name is that of a controller and of its choice in the config.
+/// Declares all controllers: the choices of the config, their parameters, and [`AnyController`]. Behind a name is its
+/// file, which has `Parameters` if they stand behind that.
 macro_rules! controllers {
-    (own: $($own:ident)*; coupled: $($coupled:ident)*;) => {
-        delegate! { $($own)* $($coupled)* }
+    (
+        own: $($(#[doc = $own_doc:literal])+ $Own:ident: $own:ident $(, $Parameters:ident)?;)*
+        coupled: $($(#[doc = $coupled_doc:literal])+ $Coupled:ident: $coupled:ident;)*
+    ) => {
+        $(use $own::$Own;)*
+        $(use $coupled::$Coupled;)*
+
+        delegate! { $($Own)* $($Coupled)* }
+
+        /// The congestion control algorithm.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum CongestionControl {
+            $($(#[doc = $own_doc])+ $Own,)*
+        }
+
+        /// How the windows of a connection's subflows are coupled.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum MptcpCongestion {
+            /// Not at all: each subflow has its own `congestion_control`.
+            Uncoupled,
+            $($(#[doc = $coupled_doc])+ $Coupled,)*
+        }
+
+        /// The parameters of all controllers; a scenario has them beside TCP's.
+        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+        pub struct Parameters {
+            $($(
+                #[doc = concat!("Those of `", stringify!($own), "`.")]
+                #[serde(flatten)]
+                pub $own: $own::$Parameters,
+            )?)*
+        }
+
+        impl Parameters {
+            /// Checks what the types cannot.
+            pub(crate) fn validate(&self, cfg: &Config) -> Result<(), ConfigError> {
+                $($(<$own::$Parameters>::validate(&self.$own, cfg)?;)?)*
+                Ok(())
+            }
+        }
 
         impl AnyController {
             /// The controller that `congestion_control` names.
             fn own(cfg: &Config, window: Window) -> Self {
                 match cfg.congestion_control {
-                    $(CongestionControl::$own => Self::$own($own::new(cfg, window)),)*
+                    $(CongestionControl::$Own => Self::$Own($Own::new(cfg, window)),)*
                 }
             }
 
@@ -46,7 +84,7 @@ macro_rules! controllers {
             fn coupled(cfg: &Config, window: Window) -> Option<Self> {
                 match cfg.mptcp_congestion {
                     MptcpCongestion::Uncoupled => None,
-                    $(MptcpCongestion::$coupled => Some(Self::$coupled($coupled::new(cfg, window))),)*
+                    $(MptcpCongestion::$Coupled => Some(Self::$Coupled($Coupled::new(cfg, window))),)*
                 }
             }
         }
@@ -114,8 +152,20 @@ macro_rules! delegate {
 }
 
 controllers! {
-    own: Reno Cubic Dctcp;
-    coupled: Lia Olia Balia;
+    own:
+        /// RFC 5681.
+        Reno: reno;
+        /// RFC 9438.
+        Cubic: cubic, Parameters;
+        /// RFC 8257; needs `ecn = "dctcp"`.
+        Dctcp: dctcp, Parameters;
+    coupled:
+        /// RFC 6356.
+        Lia: lia;
+        /// Opportunistic linked increases (Khalili et al., IEEE/ACM ToN 2013).
+        Olia: olia;
+        /// Balanced linked adaptation (Peng et al., IEEE/ACM ToN 2016).
+        Balia: balia;
 }
 
 /// The controller of a new connection.

@@ -3,7 +3,8 @@
 use weft_units::Bytes;
 use weft_wire::mptcp::Version;
 
-use crate::config::{self, Mptcp, MptcpCongestion, MptcpScheduler};
+use crate::config::{self, Mptcp, MptcpScheduler};
+use crate::congestion::MptcpCongestion;
 use crate::segment::{LARGEST_WINDOW, window};
 
 /// The parameters of a multipath connection and of its subflows.

@@ -2,8 +2,7 @@
 
 use super::Config;
 use super::connection::Connection;
-use crate::config::MptcpCongestion;
-use crate::congestion::Controller;
+use crate::congestion::{Controller, MptcpCongestion};
 
 impl Connection {
     /// Passes all subflows to a subflow's controller.

@@ -3,7 +3,8 @@
 use weft_units::Time;
 
 use super::loss::{Frto, Loss, Undo};
-use crate::config::{Config, CongestionControl, LossRecovery};
+use crate::config::{Config, LossRecovery};
+use crate::congestion::CongestionControl;
 use crate::congestion::{Ack, Cause, Controller, Delivered};
 use crate::departures::Piece;
 use crate::sender::{Phase, Sender, fact};

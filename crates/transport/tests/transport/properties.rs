@@ -18,6 +18,8 @@ fn configs() -> Vec<(&'static str, Config)> {
         undo: false,
         ..cfg
     };
+    let mut plus_plus = profile("linux");
+    plus_plus.congestion.cubic.hystart.mode = HyStart::PlusPlus;
     vec![
         ("ns3-3.23", profile("ns3-3.23")),
         ("ns3-3.26", profile("ns3-3.26")),
@@ -25,7 +27,7 @@ fn configs() -> Vec<(&'static str, Config)> {
         ("ns3-3.37, NewReno, SACK", Config { congestion_control: CongestionControl::Reno, ..ns3() }),
         ("ns3-3.37, NewReno", no_sack(Config { congestion_control: CongestionControl::Reno, ..ns3() })),
         ("linux", profile("linux")),
-        ("linux, HyStart++", Config { hystart: HyStart::PlusPlus, ..profile("linux") }),
+        ("linux, HyStart++", plus_plus),
         ("linux, no RACK", Config { rack: false, tail_loss_probe: false, ..profile("linux") }),
         (
             "linux, no RACK, no PRR, no F-RTO",

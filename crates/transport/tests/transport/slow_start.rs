@@ -7,7 +7,8 @@ use weft_units::{Duration, Rate};
 /// Completion time of a transfer over an otherwise idle path, in milliseconds, with each kind of HyStart.
 fn times(rate: Rate, delay: Duration, bytes: u64, tune: fn(&mut Config)) -> [f64; 3] {
     [HyStart::Off, HyStart::Classic, HyStart::PlusPlus].map(|hystart| {
-        let mut cfg = Config { hystart, ..Config::profile("linux").unwrap() };
+        let mut cfg = Config::profile("linux").unwrap();
+        cfg.congestion.cubic.hystart.mode = hystart;
         tune(&mut cfg);
         let link = Link { rate, delay, queue: 10_000, ..Link::default() };
         transfer(&cfg, &link, bytes).fct.expect("all bytes arrive").as_secs_f64() * 1e3
@@ -30,7 +31,7 @@ fn the_first_windows_and_the_kind_of_acks_do_not_matter() {
     let tunes: [fn(&mut Config); 5] = [
         |cfg| cfg.initial_window = 2,
         |cfg| cfg.initial_window = 40,
-        |cfg| cfg.hystart_low_window = 2,
+        |cfg| cfg.congestion.cubic.hystart.low_window = 2,
         |cfg| cfg.delayed_ack_segments = 1,
         |cfg| cfg.pacing = true,
     ];
@@ -43,7 +44,8 @@ fn the_first_windows_and_the_kind_of_acks_do_not_matter() {
 #[test]
 fn where_a_queue_builds_up_slow_start_ends_before_it_overflows() {
     let losses = |hystart| {
-        let cfg = Config { hystart, small_queues: false, ..Config::profile("linux").unwrap() };
+        let mut cfg = Config { small_queues: false, ..Config::profile("linux").unwrap() };
+        cfg.congestion.cubic.hystart.mode = hystart;
         let link = Link {
             rate: Rate::from_bps(100_000_000),
             delay: Duration::from_ms(20),

@@ -162,7 +162,7 @@ const VECTORS: &[Vector] = &[
     Vector {
         name: "a round begins with an ACK that lets the window not grow, too",
         source: "tcp_cubic.c, cubictcp_acked: before and apart from cubictcp_cong_avoid",
-        tune: |cfg| cfg.hystart_delay_min = weft_units::Duration::from_ms(16),
+        tune: |cfg| cfg.congestion.cubic.hystart.delay_min = weft_units::Duration::from_ms(16),
         rtt: 2,
         script: "
             0 write 16

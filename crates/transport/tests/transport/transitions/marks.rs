@@ -60,7 +60,8 @@ fn a_dctcp_receiver_acknowledges_at_once_when_the_marks_change() {
 
 #[test]
 fn dctcp_cuts_by_the_marked_share_and_halves_on_a_loss() {
-    let cfg = Config { mss: 1000, dctcp_initial_alpha: 0.2, ..Config::profile("dctcp").unwrap() };
+    let mut cfg = Config { mss: 1000, ..Config::profile("dctcp").unwrap() };
+    cfg.congestion.dctcp.initial_alpha = 0.2;
     let mut hand = Hand::sending(cfg.clone(), 100);
     hand.receive(marked(&hand, 2));
     let alpha = hand.end.alpha().unwrap();
