@@ -119,7 +119,7 @@ static __always_inline struct frame *take_in(struct __sk_buff *skb)
 	return f;
 }
 
-/* The same for only the Ethernet header and VLAN tags; false if the frame was dropped. */
+/* Reads only the Ethernet header and VLAN tags; false if the frame was dropped. */
 static __always_inline bool take_in_plain(struct __sk_buff *skb, struct frame *f)
 {
 	arrive(skb, f);

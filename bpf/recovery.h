@@ -61,7 +61,7 @@ static __always_inline void recover(struct frame *f, const struct flow *flow, __
 		look_for_path(f, flow, port);
 }
 
-/* The same when triggered by a host's frame: limited by its port's exploration rate. */
+/* Searches for a path because of a host's frame, within its port's exploration rate. */
 static __noinline int recover_for_host(struct frame *f)
 {
 	struct flow flow = to_source(f);

@@ -36,7 +36,7 @@ class Difference:
     p: float | None = None
     """The p-value of `change`; None with one seed."""
     adjusted: float | None = None
-    """The same, adjusted for the number of differences; None before `corrected`."""
+    """The p-value, adjusted for the number of differences; None before `corrected`."""
     unfinished: tuple[float, float] = (0, 0)
     """Own flows and the baseline's that are left out because they did not finish."""
 

@@ -68,7 +68,7 @@ def _read(blob: bytes, part: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def compact(tables: Tables) -> Tables:
-    """The same tables with memory of their own: a slice or a text column keeps all that it was taken from."""
+    """Copies of the tables with memory of their own: a slice or a text column keeps all that it was taken from."""
     copies = {}
     for name, table in tables.items():
         buffer = io.BytesIO()

@@ -48,7 +48,7 @@ def closed(script: str) -> str:
 
 
 def _shown(data: Any) -> Any:
-    """The same data with all text made `visible`, so that names match those in the page's markup."""
+    """The data with all text made `visible`, so that names match those in the page's markup."""
     if isinstance(data, str):
         return visible(data)
     if isinstance(data, dict):

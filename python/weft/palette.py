@@ -103,8 +103,8 @@ def styles(schemes: Iterable[str]) -> dict[str, Style]:
 UTILISATION = ("#8a95a0", "#b8862b", "#c05f1e", "#b03a24", "#7d1528", "#3d0626")
 """Colours of a link from idle to full: darker and darker, on white."""
 UTILISATION_DARK = ("#6f7b88", "#b07038", "#dd8a34", "#f5b34a", "#fbd87c", "#fff6cf")
-"""The same on a dark page: lighter and lighter."""
+"""Colours of a link from idle to full, on a dark page: lighter and lighter."""
 DIFFERENCE = ("#084594", "#4a7fc0", "#8a95a0", "#c0702e", "#8c2d04")
 """Colours of a difference in utilisation, from much less to much more, on white."""
 DIFFERENCE_DARK = ("#8fd0ff", "#5f9fd6", "#6f7b88", "#d08a48", "#ffbe73")
-"""The same on a dark page."""
+"""Colours of a difference in utilisation, on a dark page."""

@@ -50,7 +50,7 @@ def of_flows(flows: pl.DataFrame) -> Tables:
 
 
 def _named(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """The same table with names as text."""
+    """The table with names as text."""
     return table.with_columns(pl.col(ENTRY, *columns).cast(pl.String))
 
 

@@ -76,7 +76,7 @@ class Runs:
 
     @property
     def fingerprint(self) -> str:
-        """The same in all results of a scenario and version, whatever their seeds and baseline."""
+        """An identity that all results of a scenario and version share, whatever their seeds and baseline."""
         return json.dumps([self._index.get(key) for key in ("scenario_sha", "version", "inputs", "emulated")])
 
     @property
@@ -158,7 +158,7 @@ class Runs:
         return self.finished
 
     def only(self, runs: Collection[str]) -> Self:
-        """The same results, restricted to the runs with these ids."""
+        """These results, restricted to the runs with these ids."""
         wanted, part = frozenset(runs), copy(self)
         part.__dict__["finished"] = [run for run in self.finished if run.id in wanted]
         for name in ("_summaries", "aggregates", "schemes", "points"):

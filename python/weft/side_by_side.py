@@ -102,7 +102,7 @@ class SideBySide(_Several):
         return None if first is None else _label(self._name, first, self._first)
 
     def comparing(self, baseline: str | None) -> Self:
-        """The same results: the directories are compared."""
+        """These results: the directories are compared."""
         return self
 
     def label_of(self, baseline: str) -> str | None:

@@ -309,7 +309,7 @@ impl FabricBuilder {
         self.build_network()
     }
 
-    /// The same, but hosts are optional, for callers that need only switches and their cables.
+    /// Like `build`, but hosts are optional, for callers that need only switches and their cables.
     ///
     /// # Errors
     /// [`FabricError::Disconnected`], [`FabricError::TooMany`].

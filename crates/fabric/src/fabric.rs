@@ -60,7 +60,7 @@ impl Fabric {
         &self.notes
     }
 
-    /// The same fabric with one more of these [`notes`](Self::notes).
+    /// This fabric with one more of these [`notes`](Self::notes).
     pub fn with_note(mut self, note: String) -> Self {
         self.notes.push(note);
         self

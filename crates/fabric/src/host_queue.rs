@@ -58,7 +58,7 @@ impl FromStr for HostQueue {
 }
 
 impl Fabric {
-    /// The same fabric whose hosts have this queue. The queues of a host's interface and flow control stay: they decide the
+    /// This fabric whose hosts have this queue. The queues of a host's interface and flow control stay: they decide the
     /// order of its packets.
     pub fn with_host_queue(mut self, queue: HostQueue) -> Self {
         self.host_queue = match queue {
@@ -81,7 +81,7 @@ impl Fabric {
         self
     }
 
-    /// The same fabric without a host queue: as a file describes it.
+    /// This fabric without a host queue: as a file describes it.
     pub fn without_host_queue(&self) -> Self {
         let mut fabric = self.clone();
         for (id, queue) in std::mem::take(&mut fabric.host_ports) {

@@ -23,17 +23,17 @@ impl LinkSpec {
         Self { rate, delay, queue: QueueSpec::default(), overhead: Overhead::default() }
     }
 
-    /// The same link with another queue.
+    /// This link with another queue.
     pub fn with_queue(self, queue: QueueSpec) -> Self {
         Self { queue, ..self }
     }
 
-    /// The same link at another rate.
+    /// This link at another rate.
     pub fn with_rate(self, rate: Rate) -> Self {
         Self { rate, ..self }
     }
 
-    /// The same link with another framing.
+    /// This link with another framing.
     pub fn with_overhead(self, overhead: Overhead) -> Self {
         Self { overhead, ..self }
     }
@@ -75,7 +75,7 @@ impl Link {
         LinkSpec { rate: self.rate, delay: self.delay, queue: self.queue.clone(), overhead: self.overhead }
     }
 
-    /// The same link with the properties of `spec`.
+    /// This link with the properties of `spec`.
     pub(crate) fn respecify(&mut self, spec: &LinkSpec) {
         self.rate = spec.rate;
         self.delay = spec.delay;

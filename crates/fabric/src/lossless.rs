@@ -28,7 +28,7 @@ impl Fabric {
         self.buffer
     }
 
-    /// The same fabric with switches that have this buffer.
+    /// This fabric with switches that have this buffer.
     ///
     /// # Errors
     /// [`FabricError::Headroom`] or [`FabricError::SharedHeadroom`]: there is no space for PFC's headroom.

@@ -22,7 +22,7 @@ const TURN: usize = 4;
 /// What an end of a connection waits for next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The same as before.
+    /// Nothing has changed.
     Same,
     /// The peer's close: all bytes are written.
     Written,

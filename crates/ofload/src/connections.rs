@@ -134,7 +134,7 @@ pub struct Connections {
     pub failures: Failures,
     /// Latency from a SYN's packet-in to its arrival at the server, in nanoseconds: SYNs with MP_CAPABLE or of plain TCP.
     pub capable: Histogram<u64>,
-    /// The same for SYNs with MP_JOIN.
+    /// Latency of SYNs with MP_JOIN.
     pub join: Histogram<u64>,
     /// Time from a connection's first SYN until its last subflow is established.
     pub whole: Histogram<u64>,

@@ -91,7 +91,7 @@ pub struct Became {
 pub struct Latencies {
     /// From the first packet-in of a connection's first SYN to its arrival at the server.
     pub connection_syn: Option<Latency>,
-    /// The same for MP_JOIN SYNs.
+    /// From the first packet-in of a SYN with MP_JOIN to its arrival at the server.
     pub join_syn: Option<Latency>,
     /// From the first SYN until all subflows are established.
     pub connection: Option<Latency>,
@@ -122,7 +122,7 @@ pub struct Report {
     pub messages: Counts,
     /// Messages read and written by the controller, without LLDP, per complete connection.
     pub messages_per_connection: f64,
-    /// The same per second.
+    /// Messages read and written by the controller, without LLDP, per second.
     pub messages_per_second: f64,
     /// Total rules on all switches at the end.
     pub rules: usize,

@@ -57,7 +57,7 @@ pub fn fabric_as(
     written(target, &fabric_of(text, name, base_dir, &sets)?)
 }
 
-/// The same for a fabric file.
+/// A fabric file in the format given by the extension of `target`.
 #[pyfunction]
 pub fn fabric_file_as(target: &str, path: &str) -> PyResult<String> {
     written(target, &read_with(read::network, path)?)

@@ -32,7 +32,7 @@ const MAX_RUNS: usize = 1_000_000;
 pub struct Scenario {
     sources: Sources,
     sets: Vec<String>,
-    /// The same with the seeds.
+    /// The changed keys and the seeds.
     given: Vec<String>,
     name: String,
     description: String,
@@ -68,7 +68,7 @@ impl Scenario {
         Self::parse_among(text, file, sets, Schemes::default())
     }
 
-    /// The same for a scenario that may name other schemes than the registry's.
+    /// Reads a scenario that may name other schemes than the registry's.
     ///
     /// # Errors
     /// As [`Scenario::parse_with`].

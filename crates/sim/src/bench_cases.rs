@@ -121,7 +121,7 @@ fn fat_tree(k: u32, ecn_packets: Option<u32>) -> Fabric {
     fat_tree_of(k, Rate::from_gbps(10), queue)
 }
 
-/// The same at 100 Gbps, with queues of about a bandwidth-delay product.
+/// A fat tree at 100 Gbps, with queues of about a bandwidth-delay product.
 fn fast_fat_tree(k: u32) -> Fabric {
     let queue = QueueSpec::fifo(Limit::Bytes(150_000)).marking(Limit::Bytes(60_000));
     fat_tree_of(k, Rate::from_gbps(100), queue)

@@ -15,7 +15,7 @@ use weft_switching::{Central, Header, Kind, Mac, Timing};
 use weft_units::{Duration, LinkId, NodeId, PortId, Time};
 
 use crate::journal::Reported;
-use crate::packet::Parcel;
+use crate::packet::DetachedPacket;
 use crate::record::{Busiest, ControllerReport};
 
 /// A message in flight, or an event that is due.
@@ -53,15 +53,15 @@ pub enum Effect {
     /// The switch tells the flows of its hosts ([`ControlPlane::counted`]).
     Count(SwitchId),
     /// The controller throws a frame away that waited for it.
-    Drop(Parcel),
+    Drop(DetachedPacket),
 }
 
 /// A frame that the controller sends.
 pub enum Outgoing {
     /// It waited at the controller.
-    Held(Parcel),
+    Held(DetachedPacket),
     /// A copy of one that waits.
-    Copy(Parcel),
+    Copy(DetachedPacket),
     /// The controller made it.
     Made(Header),
 }
@@ -69,7 +69,7 @@ pub enum Outgoing {
 /// A frame reported to the controller.
 struct Held {
     /// The frame, if it waits here; `None` for a report on a frame that was forwarded.
-    parcel: Option<Parcel>,
+    detached: Option<DetachedPacket>,
     /// When it was reported.
     since: Time,
     /// Messages in flight that send it.
@@ -169,7 +169,7 @@ impl ControlPlane {
 
     /// The frames that wait.
     pub fn waiting(&self) -> usize {
-        self.held.values().filter(|held| held.parcel.is_some()).count()
+        self.held.values().filter(|held| held.detached.is_some()).count()
     }
 
     /// At the start the controller knows the topology, and all rules not triggered by a flow are installed.
@@ -296,9 +296,9 @@ impl ControlPlane {
                 let Some(held) = self.held.get_mut(&frame) else { return };
                 held.forgotten = true;
                 if held.pending == 0
-                    && let Some(Held { parcel: Some(parcel), .. }) = self.held.remove(&frame)
+                    && let Some(Held { detached: Some(detached), .. }) = self.held.remove(&frame)
                 {
-                    effects.push(Effect::Drop(parcel));
+                    effects.push(Effect::Drop(detached));
                 }
             }
         }
@@ -360,9 +360,9 @@ impl ControlPlane {
         let held = self.held.get_mut(&frame)?;
         held.pending -= 1;
         if held.forgotten && held.pending == 0 {
-            return self.held.remove(&frame)?.parcel.map(Outgoing::Held);
+            return self.held.remove(&frame)?.detached.map(Outgoing::Held);
         }
-        held.parcel.clone().map(Outgoing::Copy)
+        held.detached.clone().map(Outgoing::Copy)
     }
 
     /// A switch reports a frame, which the controller holds if it comes with it.
@@ -370,7 +370,7 @@ impl ControlPlane {
         let at = SwitchPort { switch: switch_id(node), port: port_no(reported.ingress) };
         let frame = FrameRef(self.next_frame);
         self.next_frame += 1;
-        let held = Held { parcel: reported.held, since: now, pending: 0, forgotten: false };
+        let held = Held { detached: reported.held, since: now, pending: 0, forgotten: false };
         self.held.insert(frame, held);
         self.tell(now, Message::Frame { at, cookie: reported.cookie, packet: reported.shown, frame });
     }

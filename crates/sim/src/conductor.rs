@@ -10,15 +10,15 @@ use weft_scenario::LinkChange;
 use weft_switching::Forwarding;
 use weft_units::{Duration, LinkId, Time};
 
-use crate::book::{Book, Consequence};
 use crate::central::{ControlPlane, Effect};
 use crate::deadlock::{Deadlock, Standstill};
 use crate::effects::{carry_out, flow_counts};
 use crate::fault::FaultKind;
-use crate::floor::Floor;
+use crate::flow_ledger::{Consequence, FlowLedger};
 use crate::hosts::{Hosts, Place};
 use crate::journal::{Entry, FlowNumber, News, SubflowId};
 use crate::partition::{Notice, Partition};
+use crate::partition_set::PartitionSet;
 use crate::record::{Counters, LinkReport, Recorder, RunReport};
 use crate::setup::{Progress, Setup};
 use crate::trace::{TraceEvent, Tracer, Untraced};
@@ -37,7 +37,7 @@ const INSTANT: Duration = Duration::from_ps(1);
 pub struct Conductor<'a> {
     setup: Setup<'a>,
     central: Option<ControlPlane>,
-    book: Book<'a>,
+    ledger: FlowLedger<'a>,
     window: Window,
     next_fault: usize,
     /// When routes are recomputed.
@@ -66,7 +66,7 @@ impl<'a> Conductor<'a> {
     pub fn new(setup: Setup<'a>, central: Option<ControlPlane>, lookahead: Duration, step: Duration) -> Self {
         Self {
             central,
-            book: Book::new(setup.classes, setup.jobs, setup.connections),
+            ledger: FlowLedger::new(setup.classes, setup.jobs, setup.connections),
             window: Window::new(setup.window),
             next_fault: 0,
             reroutes: BTreeSet::new(),
@@ -79,63 +79,63 @@ impl<'a> Conductor<'a> {
     }
 
     /// The rules that are installed before the start.
-    pub fn start<H: Hosts>(&mut self, floor: &Floor<'_, H>) {
+    pub fn start<H: Hosts>(&mut self, partitions: &PartitionSet<'_, H>) {
         for effect in self.central.iter_mut().flat_map(|central| central.start(self.setup.fabric)) {
-            carry_out(effect, floor, &mut Untraced);
+            carry_out(effect, partitions, &mut Untraced);
         }
-        floor.settle();
+        partitions.settle();
     }
 
     /// The main loop; returns whether the run was stopped.
     pub fn drive<H: Hosts, M: TraceMode>(
         &mut self,
-        floor: &Floor<'_, H>,
+        partitions: &PartitionSet<'_, H>,
         progress: &Progress,
         recorder: &mut dyn Recorder,
     ) -> bool {
-        let undivided = floor.count() == 1;
+        let undivided = partitions.count() == 1;
         let after_limit = self.setup.limit + INSTANT;
         let flows = self.setup.flows.len() as u64;
         let mut until_progress = 0;
         loop {
-            if floor.take_news() {
-                self.join(floor, recorder);
+            if partitions.take_news() {
+                self.join(partitions, recorder);
             }
             if until_progress == 0 || undivided {
                 until_progress = WINDOWS;
-                self.report_progress(floor, progress);
+                self.report_progress(partitions, progress);
             }
             until_progress -= 1;
             if progress.stop.load(Ordering::Relaxed) {
                 return true;
             }
             // Both sides of the last flow leave a lookahead after its end.
-            let is_over = self.book.over == flows;
-            let end = if is_over { self.book.last_over + self.lookahead + INSTANT } else { after_limit };
+            let is_over = self.ledger.over == flows;
+            let end = if is_over { self.ledger.last_over + self.lookahead + INSTANT } else { after_limit };
             let end = end.min(after_limit);
-            let first = floor.first();
+            let first = partitions.first();
             let global = if is_over { None } else { self.next_global() };
             let pause = global.map_or(end, |(time, _)| time.min(end));
             if let Some((time, what)) = global.filter(|(time, _)| *time < end && *time <= first) {
-                floor.settle();
-                for mut part in floor.parts() {
+                partitions.settle();
+                for mut part in partitions.parts() {
                     part.net.now = time;
                 }
                 match what {
-                    Global::Sample => self.sample(time, floor, recorder),
-                    _ => self.act(what, time, floor, &mut M::tracer(recorder)),
+                    Global::Sample => self.sample(time, partitions, recorder),
+                    _ => self.act(what, time, partitions, &mut M::tracer(recorder)),
                 }
-                floor.settle();
+                partitions.settle();
             } else if first >= end {
                 return false;
             } else if undivided {
-                floor.work_alone(pause, MANY, &mut M::tracer(recorder));
+                partitions.work_alone(pause, MANY, &mut M::tracer(recorder));
             } else {
-                floor.work(pause.min(first + self.step));
+                partitions.work(pause.min(first + self.step));
                 if let Some(loads) = &progress.loads {
                     let events =
                         |part: &Partition<'_, H>| part.net.counters.events + part.net.counters.packet_hops;
-                    let events: Vec<u64> = floor.parts().map(|part| events(&part)).collect();
+                    let events: Vec<u64> = partitions.parts().map(|part| events(&part)).collect();
                     loads.lock().unwrap_or_else(PoisonError::into_inner).add(&events);
                 }
             }
@@ -154,31 +154,39 @@ impl<'a> Conductor<'a> {
         all.filter(|(time, _)| *time < Time::MAX).min_by_key(|(time, _)| *time)
     }
 
-    fn act<H: Hosts, T: Tracer>(&mut self, what: Global, now: Time, floor: &Floor<'_, H>, tracer: &mut T) {
+    fn act<H: Hosts, T: Tracer>(
+        &mut self,
+        what: Global,
+        now: Time,
+        partitions: &PartitionSet<'_, H>,
+        tracer: &mut T,
+    ) {
         match what {
-            Global::Fault => self.fault(now, floor, tracer),
+            Global::Fault => self.fault(now, partitions, tracer),
             Global::Reroute => {
                 self.reroutes.remove(&now);
-                self.reroute(floor);
+                self.reroute(partitions);
             }
             Global::Central => {
                 let Some(central) = &mut self.central else { return };
                 for effect in central.run(now) {
                     match effect {
-                        Effect::Count(switch) => central.counted(now, switch, flow_counts(switch, floor)),
-                        effect => carry_out(effect, floor, tracer),
+                        Effect::Count(switch) => {
+                            central.counted(now, switch, flow_counts(switch, partitions))
+                        }
+                        effect => carry_out(effect, partitions, tracer),
                     }
                 }
             }
-            Global::Window => self.window.read(self.setup.fabric, |id| floor.counters_of(id).wire_bytes),
+            Global::Window => self.window.read(self.setup.fabric, |id| partitions.counters_of(id).wire_bytes),
             Global::Sample => {}
         }
     }
 
     /// Enters the news of all partitions in the book, in order of time, and sends out the notices that follow.
-    fn join<H: Hosts>(&mut self, floor: &Floor<'_, H>, recorder: &mut dyn Recorder) {
+    fn join<H: Hosts>(&mut self, partitions: &PartitionSet<'_, H>, recorder: &mut dyn Recorder) {
         let mut entries: Vec<Entry> = Vec::new();
-        for mut part in floor.parts() {
+        for mut part in partitions.parts() {
             let journal = &mut part.net.journal;
             journal.is_urgent = false;
             entries.append(&mut journal.entries);
@@ -186,12 +194,12 @@ impl<'a> Conductor<'a> {
         entries.sort_by_key(|entry| (entry.at, entry.node));
         for Entry { at, node, news } in entries {
             if let Some((flow, point)) = point_of(&news) {
-                let after = floor.world.waiting.after(flow, point);
+                let after = partitions.world.waiting.after(flow, point);
                 for (edge, host, _) in after.filter(|(_, _, is_there)| !is_there) {
                     let time = at + self.lookahead;
                     let node = self.setup.fabric.host_node(host);
-                    floor.part_of(node).notify(time, Notice::Meet(edge));
-                    floor.expect(time);
+                    partitions.part_of(node).notify(time, Notice::Meet(edge));
+                    partitions.expect(time);
                 }
             }
             match (news, &mut self.central) {
@@ -200,16 +208,16 @@ impl<'a> Conductor<'a> {
                     central.rule_removed(at, node, (cookie, packets, bytes));
                 }
                 (news, _) => {
-                    let consequence = self.book.enter(at, news, self.setup.flows, recorder);
+                    let consequence = self.ledger.enter(at, news, self.setup.flows, recorder);
                     if let Some(consequence) = consequence {
-                        self.notify(at + self.lookahead, consequence, floor);
+                        self.notify(at + self.lookahead, consequence, partitions);
                     }
                 }
             }
         }
     }
 
-    fn notify<H: Hosts>(&self, at: Time, consequence: Consequence, floor: &Floor<'_, H>) {
+    fn notify<H: Hosts>(&self, at: Time, consequence: Consequence, partitions: &PartitionSet<'_, H>) {
         let host = |flow: FlowNumber, side: usize| {
             let flow = &self.setup.flows[flow as usize];
             self.setup.fabric.host_node([flow.src, flow.dst][side])
@@ -221,25 +229,25 @@ impl<'a> Conductor<'a> {
             Consequence::Over(flow) => &[0, 1].map(|side| (host(flow, side), Notice::Leave(flow, side))),
         };
         for (node, notice) in notices {
-            floor.part_of(*node).notify(at, *notice);
-            floor.expect(at);
+            partitions.part_of(*node).notify(at, *notice);
+            partitions.expect(at);
         }
     }
 
     /// Applies a failure, restoration or change of links.
-    fn fault<H: Hosts, T: Tracer>(&mut self, now: Time, floor: &Floor<'_, H>, tracer: &mut T) {
+    fn fault<H: Hosts, T: Tracer>(&mut self, now: Time, partitions: &PartitionSet<'_, H>, tracer: &mut T) {
         let faults = self.setup.faults;
         let fault = &faults[self.next_fault];
         self.next_fault += 1;
         let is_visible = match &fault.kind {
-            FaultKind::Fail => self.switch(now, (&fault.links, false), floor, tracer),
-            FaultKind::Heal => self.switch(now, (&fault.links, true), floor, tracer),
-            FaultKind::Change(change) => self.change(now, &fault.links, change, floor),
+            FaultKind::Fail => self.switch(now, (&fault.links, false), partitions, tracer),
+            FaultKind::Heal => self.switch(now, (&fault.links, true), partitions, tracer),
+            FaultKind::Change(change) => self.change(now, &fault.links, change, partitions),
         };
         if is_visible && now > Time::ZERO && self.setup.reaction > Duration::ZERO {
             self.reroutes.insert(now + self.setup.reaction);
         } else if is_visible {
-            self.reroute(floor);
+            self.reroute(partitions);
         }
     }
 
@@ -248,30 +256,30 @@ impl<'a> Conductor<'a> {
         &mut self,
         now: Time,
         (links, up): (&[LinkId], bool),
-        floor: &Floor<'_, H>,
+        partitions: &PartitionSet<'_, H>,
         tracer: &mut T,
     ) -> bool {
         let fabric = self.setup.fabric;
-        for id in self.book.event(now, if up { &[] } else { links }) {
+        for id in self.ledger.event(now, if up { &[] } else { links }) {
             let source = fabric.host_node(self.setup.flows[id.flow as usize].src);
-            floor.part_of(source).follow(id.flow, id.subflow, &floor.world);
+            partitions.part_of(source).follow(id.flow, id.subflow, &partitions.world);
         }
         for &id in links {
             if T::TRACES {
                 tracer.trace(now, TraceEvent::LinkChanged { link: id, up });
             }
-            for mut part in floor.parts() {
-                part.set_up(id, up, &floor.world, tracer);
+            for mut part in partitions.parts() {
+                part.set_up(id, up, &partitions.world, tracer);
             }
         }
         if let Some(central) = &mut self.central {
             central.links_changed(now, fabric, links, up);
         }
-        let is_up = |id: LinkId| floor.sender_of(id).net.is_up(id);
+        let is_up = |id: LinkId| partitions.sender_of(id).net.is_up(id);
         let shortest = Arc::new(EqualCost::compute_where(fabric, is_up));
         let ids = (0..fabric.links().len() as u32).map(LinkId);
         let down = Arc::new(ids.filter(|id| !is_up(*id)).collect());
-        floor.parts().for_each(|mut part| part.set_shortest(&shortest, &down));
+        partitions.parts().for_each(|mut part| part.set_shortest(&shortest, &down));
         true
     }
 
@@ -281,118 +289,118 @@ impl<'a> Conductor<'a> {
         now: Time,
         links: &[LinkId],
         change: &LinkChange,
-        floor: &Floor<'_, H>,
+        partitions: &PartitionSet<'_, H>,
     ) -> bool {
-        self.book.event(now, &[]);
+        self.ledger.event(now, &[]);
         let is_gray = change.loss.is_some() || change.blackhole.is_some();
-        let number = self.book.events.len() as u32;
+        let number = self.ledger.events.len() as u32;
         for &id in links {
             if is_gray {
-                floor.sender_of(id).net.set_losses(id, change, self.setup.seed, number);
+                partitions.sender_of(id).net.set_losses(id, change, self.setup.seed, number);
             }
             if let Some(rate) = change.rate {
                 let rate = rate.of(self.setup.fabric.link(id).rate);
-                floor.parts().for_each(|mut part| part.net.set_rate(id, rate));
+                partitions.parts().for_each(|mut part| part.net.set_rate(id, rate));
             }
         }
         change.rate.is_some()
     }
 
     /// Recomputes the routes from the links' current states and rates.
-    fn reroute<H: Hosts>(&self, floor: &Floor<'_, H>) {
-        let is_up = |id: LinkId| floor.sender_of(id).net.is_up(id);
-        let rate = |id: LinkId| floor.sender_of(id).net.rate(id);
+    fn reroute<H: Hosts>(&self, partitions: &PartitionSet<'_, H>) {
+        let is_up = |id: LinkId| partitions.sender_of(id).net.is_up(id);
+        let rate = |id: LinkId| partitions.sender_of(id).net.rate(id);
         let routes = Arc::new(Forwarding::with_rates(self.setup.fabric, is_up, rate));
-        for mut part in floor.parts() {
-            part.reroute(&routes, &floor.world);
+        for mut part in partitions.parts() {
+            part.reroute(&routes, &partitions.world);
         }
     }
 
-    fn sample<H: Hosts>(&mut self, now: Time, floor: &Floor<'_, H>, recorder: &mut dyn Recorder) {
-        let mut class_bytes = self.book.finished_bytes.clone();
+    fn sample<H: Hosts>(&mut self, now: Time, partitions: &PartitionSet<'_, H>, recorder: &mut dyn Recorder) {
+        let mut class_bytes = self.ledger.finished_bytes.clone();
         let mut active = 0;
-        for number in self.book.unfinished() {
+        for number in self.ledger.unfinished() {
             let flow = &self.setup.flows[number as usize];
-            let part = floor.part_of(self.setup.fabric.host_node(flow.dst));
-            let delivered = part.delivered(number, &floor.world);
+            let part = partitions.part_of(self.setup.fabric.host_node(flow.dst));
+            let delivered = part.delivered(number, &partitions.world);
             active += 1;
             class_bytes[usize::from(flow.class)] += delivered.unwrap_or(0);
         }
         let probe = &mut self.setup.probe;
-        let state = |id| (floor.counters_of(id), floor.sender_of(id).net.waiting(id));
+        let state = |id| (partitions.counters_of(id), partitions.sender_of(id).net.waiting(id));
         self.next_sample = probe.sample(self.setup.fabric, now, state, (&class_bytes, active), recorder);
         if probe.samples_switches() {
             for node in self.setup.fabric.switches() {
-                let mut part = floor.part_of(node);
+                let mut part = partitions.part_of(node);
                 let switches = &mut part.switches;
                 let number = switches.number_of(node).expect("each switch is in its partition");
                 let entries = switches.table_entries(number, now);
                 probe.sample_switch(now, node, entries, recorder);
             }
         }
-        self.look_for_deadlock(now, floor);
+        self.look_for_deadlock(now, partitions);
     }
 
     /// Looks for queues that pause each other for ever, unless some have been found before.
-    fn look_for_deadlock<H: Hosts>(&mut self, now: Time, floor: &Floor<'_, H>) {
+    fn look_for_deadlock<H: Hosts>(&mut self, now: Time, partitions: &PartitionSet<'_, H>) {
         if self.deadlock.is_some() || !self.setup.fabric.uses_pfc() {
             return;
         }
         let mut found = Standstill::default();
-        floor.parts().for_each(|part| part.net.add_paused(&mut found));
-        floor.parts().for_each(|part| part.net.add_held(&mut found));
+        partitions.parts().for_each(|part| part.net.add_paused(&mut found));
+        partitions.parts().for_each(|part| part.net.add_held(&mut found));
         let queues = found.circle();
         self.deadlock = (!queues.is_empty()).then_some(Deadlock { at: now, queues });
     }
 
-    fn report_progress<H: Hosts>(&self, floor: &Floor<'_, H>, progress: &Progress) {
+    fn report_progress<H: Hosts>(&self, partitions: &PartitionSet<'_, H>, progress: &Progress) {
         let (mut now, mut hops) = (Time::ZERO, 0);
-        for part in floor.parts() {
+        for part in partitions.parts() {
             now = now.max(part.net.now);
             hops += part.net.counters.packet_hops;
         }
         progress.time_ps.store(now.ps(), Ordering::Relaxed);
         progress.packet_hops.store(hops, Ordering::Relaxed);
-        progress.flows.store(self.book.finished, Ordering::Relaxed);
+        progress.flows.store(self.ledger.finished, Ordering::Relaxed);
     }
 
     /// Records the remaining flows and builds the report.
     pub fn finish<H: Hosts>(
         &mut self,
-        floor: &Floor<'_, H>,
+        partitions: &PartitionSet<'_, H>,
         recorder: &mut dyn Recorder,
         stopped: bool,
     ) -> RunReport {
-        floor.settle();
+        partitions.settle();
         let fabric = self.setup.fabric;
-        let is_over = self.book.over == self.setup.flows.len() as u64;
-        let last = floor.parts().map(|part| part.net.now).max().unwrap_or(Time::ZERO);
-        let end = if is_over { self.book.last_over } else { last };
-        for mut part in floor.parts() {
+        let is_over = self.ledger.over == self.setup.flows.len() as u64;
+        let last = partitions.parts().map(|part| part.net.now).max().unwrap_or(Time::ZERO);
+        let end = if is_over { self.ledger.last_over } else { last };
+        for mut part in partitions.parts() {
             part.net.now = last;
         }
         let mut started = Vec::new();
-        for part in floor.parts() {
+        for part in partitions.parts() {
             started.extend(part.started());
         }
         started.sort_unstable();
         for &number in &started {
             let flow = &self.setup.flows[number as usize];
             for (side, host) in [flow.src, flow.dst].into_iter().enumerate() {
-                let mut part = floor.part_of(fabric.host_node(host));
-                if floor.world.places.get(number, side) != Place::Gone {
-                    part.leave(number, side, &floor.world);
+                let mut part = partitions.part_of(fabric.host_node(host));
+                if partitions.world.places.get(number, side) != Place::Gone {
+                    part.leave(number, side, &partitions.world);
                 }
             }
         }
-        self.join(floor, recorder);
-        self.look_for_deadlock(end, floor);
+        self.join(partitions, recorder);
+        self.look_for_deadlock(end, partitions);
         while self.window.next().is_some() {
-            self.window.read(fabric, |id| floor.counters_of(id).wire_bytes);
+            self.window.read(fabric, |id| partitions.counters_of(id).wire_bytes);
         }
         let mut total = Counters::default();
         let mut state_bytes = 0;
-        for mut part in floor.parts() {
+        for mut part in partitions.parts() {
             let net = &mut part.net;
             net.counters.packets_in_flight = net.packets.live() as u64;
             total.add(&net.counters);
@@ -406,23 +414,23 @@ impl<'a> Conductor<'a> {
             window: self.setup.window,
             counters: total,
             flows_started: started.len() as u64,
-            flows_finished: self.book.finished,
-            links: links.map(|id| self.link_report(id, floor)).collect(),
-            events: self.book.events.clone(),
+            flows_finished: self.ledger.finished,
+            links: links.map(|id| self.link_report(id, partitions)).collect(),
+            events: self.ledger.events.clone(),
             controller: self.central.as_ref().map(ControlPlane::report),
-            multipath: self.book.multipath,
+            multipath: self.ledger.multipath,
             deadlock: self.deadlock.clone(),
-            jobs: self.book.jobs.clone(),
+            jobs: self.ledger.jobs.clone(),
             state_bytes,
         }
     }
 
-    fn link_report<H: Hosts>(&self, id: LinkId, floor: &Floor<'_, H>) -> LinkReport {
-        let receiver = floor.part_of(self.setup.fabric.link(id).to);
+    fn link_report<H: Hosts>(&self, id: LinkId, partitions: &PartitionSet<'_, H>) -> LinkReport {
+        let receiver = partitions.part_of(self.setup.fabric.link(id).to);
         let floods = receiver.net.floods_of(id);
         drop(receiver);
-        let counters = floor.counters_of(id);
-        let sender = floor.sender_of(id);
+        let counters = partitions.counters_of(id);
+        let sender = partitions.sender_of(id);
         LinkReport {
             id,
             counters,

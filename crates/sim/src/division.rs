@@ -54,7 +54,7 @@ impl Division {
         Self { parts, part_of, lookahead }
     }
 
-    /// The same with partitions joined until there are at most `parts`. The lookahead stays: what is cut was cut before.
+    /// This division with partitions joined until there are at most `parts`. The lookahead stays: no other links are cut.
     pub fn joined(&self, parts: usize) -> Self {
         let parts = parts.clamp(1, self.parts);
         let part_of = self.part_of.iter().map(|part| (usize::from(*part) * parts / self.parts) as u16);

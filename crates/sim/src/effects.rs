@@ -6,25 +6,25 @@ use weft_switching::smoc::switch_node;
 use weft_units::{NodeId, PortId};
 
 use crate::central::{Effect, Outgoing};
-use crate::floor::Floor;
 use crate::hosts::Hosts;
 use crate::packet::Bound;
 use crate::partition::Partition;
+use crate::partition_set::PartitionSet;
 use crate::trace::Tracer;
 
 /// The flows of a switch's hosts since the controller last asked for them.
-pub fn flow_counts<H: Hosts>(switch: SwitchId, floor: &Floor<'_, H>) -> Vec<FlowCount> {
-    let mut part = floor.part_of(switch_node(switch));
+pub fn flow_counts<H: Hosts>(switch: SwitchId, partitions: &PartitionSet<'_, H>) -> Vec<FlowCount> {
+    let mut part = partitions.part_of(switch_node(switch));
     let Partition { net, switches, .. } = &mut *part;
     let number = switches.number_of(switch_node(switch));
     number.map_or_else(Vec::new, |number| switches.flow_counts(number, net))
 }
 
 /// Carries out what the controller does at a switch, except for [`Effect::Count`], which has an answer.
-pub fn carry_out<H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'_, H>, tracer: &mut T) {
+pub fn carry_out<H: Hosts, T: Tracer>(effect: Effect, partitions: &PartitionSet<'_, H>, tracer: &mut T) {
     let (switch, ports, frame) = match effect {
         Effect::Rule(switch, change) => {
-            let mut part = floor.part_of(switch_node(switch));
+            let mut part = partitions.part_of(switch_node(switch));
             let Partition { net, switches, .. } = &mut *part;
             if let Some(number) = switches.number_of(switch_node(switch)) {
                 switches.apply(number, &change, net);
@@ -32,10 +32,10 @@ pub fn carry_out<H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'_, H>, trac
             return;
         }
         Effect::Count(_) => return,
-        Effect::Drop(parcel) => {
-            let mut part = floor.part(0);
+        Effect::Drop(detached) => {
+            let mut part = partitions.part(0);
             let net = &mut part.net;
-            let packet = net.packets.put(parcel);
+            let packet = net.packets.put(detached);
             let node = NodeId(0);
             net.drop(node, packet, DropReason::NotReleased, tracer);
             return;
@@ -44,14 +44,14 @@ pub fn carry_out<H: Hosts, T: Tracer>(effect: Effect, floor: &Floor<'_, H>, trac
         Effect::Send(switch, ports, frame) => (switch, Ok(ports), frame),
     };
     let node = switch_node(switch);
-    let mut part = floor.part_of(node);
+    let mut part = partitions.part_of(node);
     let Partition { net, switches, .. } = &mut *part;
     let Some(number) = switches.number_of(node) else { return };
     let packet = match frame {
-        Outgoing::Held(parcel) => net.packets.put(parcel),
-        Outgoing::Copy(parcel) => {
+        Outgoing::Held(detached) => net.packets.put(detached),
+        Outgoing::Copy(detached) => {
             net.counters.packets_copied += 1;
-            net.packets.put(parcel)
+            net.packets.put(detached)
         }
         Outgoing::Made(header) => {
             net.counters.packets_of_switches += 1;

@@ -16,9 +16,9 @@ use crate::central::ControlPlane;
 use crate::conductor::Conductor;
 use crate::division::Division;
 use crate::fleet::FleetBuilder;
-use crate::floor::Floor;
 use crate::hosts::{Any, Choice, HostQueue, Hosts, Places, Shell, Tcp, World};
 use crate::partition::Partition;
+use crate::partition_set::PartitionSet;
 use crate::record::{Recorder, RunReport};
 use crate::trace_mode::{Off, On, TraceMode};
 use crate::waiting::Waiting;
@@ -57,7 +57,7 @@ pub fn run(
     }
 }
 
-/// The same with hosts that use plain TCP and choose among the paths of a finder by `P`; never traced.
+/// Runs hosts that use plain TCP and choose among the paths of a finder by `P`; never traced.
 ///
 /// # Panics
 /// As [`run`]; if hosts use another protocol.
@@ -119,27 +119,27 @@ fn run_hosts<H: Hosts, M: TraceMode>(
         waiting,
         connections: setup.connections,
     };
-    let floor = Floor::new(fabric, world, division, |world, division, part| {
+    let partitions = PartitionSet::new(fabric, world, division, |world, division, part| {
         let is_own = |flow: &&Flow| division.part_of(fabric.host_node(flow.src)) == part;
         let queue = HostQueue::new(fabric, &world.framing);
         let hosts = hosts(queue, &mut world.flows.iter().filter(is_own));
         Partition::new(fabric, division, part, builder, &routes, hosts, world)
     });
-    let helpers = setup.threads.clamp(1, floor.count()) - 1;
+    let helpers = setup.threads.clamp(1, partitions.count()) - 1;
     let mut run = Conductor::new(setup, central, lookahead, window);
     std::thread::scope(|scope| {
-        let _closing = Closing(&floor);
+        let _closing = Closing(&partitions);
         for helper in 1..=helpers {
-            let (floor, from) = (&floor, helper * floor.count() / (helpers + 1));
+            let (partitions, from) = (&partitions, helper * partitions.count() / (helpers + 1));
             scope.spawn(move || {
                 let worked = ThreadTime::now();
-                floor.help(from);
+                partitions.help(from);
                 progress.helpers_ns.fetch_add(worked.elapsed().as_nanos() as u64, Ordering::Relaxed);
             });
         }
-        run.start(&floor);
-        let stopped = run.drive::<H, M>(&floor, progress, recorder);
-        run.finish(&floor, recorder, stopped)
+        run.start(&partitions);
+        let stopped = run.drive::<H, M>(&partitions, progress, recorder);
+        run.finish(&partitions, recorder, stopped)
     })
 }
 
@@ -154,7 +154,7 @@ fn hindrance(window: Duration, division: &Division, traces: bool) -> Option<&'st
 }
 
 /// Sends the helping threads home when dropped, even by a panic.
-struct Closing<'f, 'a, H: Hosts>(&'f Floor<'a, H>);
+struct Closing<'f, 'a, H: Hosts>(&'f PartitionSet<'a, H>);
 
 impl<H: Hosts> Drop for Closing<'_, '_, H> {
     fn drop(&mut self) {

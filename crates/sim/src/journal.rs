@@ -9,7 +9,7 @@ use weft_switching::DropReason;
 use weft_units::{Duration, HostId, NodeId, PortId, Time};
 
 use crate::delays::Delays;
-use crate::packet::{Parcel, Way};
+use crate::packet::{DetachedPacket, Way};
 
 /// Number of a flow in [`crate::setup::Setup::flows`].
 pub type FlowNumber = u32;
@@ -122,7 +122,7 @@ pub struct Reported {
     /// The controller's view of it.
     pub shown: ShownPacket,
     /// The frame, if it waits at the controller.
-    pub held: Option<Parcel>,
+    pub held: Option<DetachedPacket>,
 }
 
 /// The counts of one side of a connection.

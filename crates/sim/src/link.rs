@@ -299,7 +299,7 @@ impl Links {
         self.append(link, now, bound, wire_bytes)
     }
 
-    /// The same, if the ring has a free slot.
+    /// Appends a packet to a ring with a free slot.
     #[inline(always)]
     fn append(&mut self, link: u32, now: Time, bound: Bound, wire_bytes: u32) -> Offer {
         let at = &mut self.links[link as usize];

@@ -16,7 +16,7 @@ use crate::gray::Gray;
 use crate::journal::{FlowNumber, Journal, Loss, News, SubflowId};
 use crate::line::{FarEnd, Line, LinkCounters, Offer, Span};
 use crate::link::Links;
-use crate::packet::{Bound, PacketId, Parcel, Slab, Way};
+use crate::packet::{Bound, DetachedPacket, PacketId, Slab, Way};
 use crate::ports::Ports;
 use crate::record::{Counters, FloodCounters};
 use crate::served_port::PortCounters;
@@ -31,7 +31,7 @@ const ELSEWHERE: u32 = u32::MAX;
 pub struct Crossing {
     link: LinkId,
     arrival: Time,
-    parcel: Parcel,
+    detached: DetachedPacket,
 }
 
 /// What the engine has to know of the protocol of hosts.
@@ -279,7 +279,7 @@ impl<'a> Network<'a> {
     /// Takes in a packet from another partition.
     pub fn enter(&mut self, crossing: Crossing) {
         let link = self.numbers[crossing.link.index()];
-        let packet = self.packets.put(crossing.parcel);
+        let packet = self.packets.put(crossing.detached);
         self.ports.passes(link, packet);
         if let Some(arrival) = self.links.enter(link, crossing.arrival, packet) {
             self.queue.bring_forward(link, self.links.far_port(link), arrival);
@@ -292,7 +292,7 @@ impl<'a> Network<'a> {
         self.send_on(link, Bound::undecided(packet), tracer)
     }
 
-    /// The same if the next switch may have decided already.
+    /// Enqueues a packet for which the next switch may have decided already.
     #[inline(always)]
     pub fn send_on<T: Tracer>(&mut self, link: u32, bound: Bound, tracer: &mut T) -> bool {
         let packet = bound.packet;
@@ -319,8 +319,8 @@ impl<'a> Network<'a> {
     /// Hands a packet to the partition at the far end of `link`.
     pub fn leave(&mut self, link: u32, arrival: Time, packet: PacketId) {
         let (to, id) = (self.to_part[link as usize], self.ids[link as usize]);
-        let parcel = self.packets.take(packet);
-        self.leaving[usize::from(to)].push(Crossing { link: id, arrival, parcel });
+        let detached = self.packets.take(packet);
+        self.leaving[usize::from(to)].push(Crossing { link: id, arrival, detached });
         self.first_leaving = self.first_leaving.min(arrival);
     }
 
@@ -330,7 +330,7 @@ impl<'a> Network<'a> {
         false
     }
 
-    /// The same as [`Network::send`] for a link that is down or loses packets, and for a port with several queues.
+    /// [`Network::send`] for a link that is down or loses packets, and for a port with several queues.
     #[cold]
     #[inline(never)]
     fn send_aside<T: Tracer>(&mut self, link: u32, bound: Bound, tracer: &mut T) -> bool {

@@ -52,7 +52,7 @@ impl Way {
 
 /// What a segment carries besides TCP's fields.
 #[derive(Clone, Debug, Default)]
-pub struct Rider {
+pub struct Metadata {
     /// A Multipath TCP option.
     pub options: Options,
     /// The address at the destination, if hosts use several.
@@ -61,21 +61,21 @@ pub struct Rider {
     pub way: Option<Box<Way>>,
 }
 
-impl Rider {
+impl Metadata {
     #[inline(always)]
     fn is_nothing(&self) -> bool {
         self.options == Options::None && self.way.is_none()
     }
 }
 
-/// The parts of a segment that do not fit a [`Packet`]: SACK blocks, which are rare, and a [`Rider`].
+/// The parts of a segment that do not fit a [`Packet`]: SACK blocks, which are rare, and a [`Metadata`].
 #[derive(Clone, Debug, Default)]
 struct Extra {
     ts_val: u32,
     ts_ecr: u32,
     sack_count: u8,
     sacks: [(u32, u32); 4],
-    rider: Rider,
+    metadata: Metadata,
 }
 
 /// What a packet of a protocol other than TCP carries besides its header.
@@ -89,13 +89,13 @@ pub struct Content {
 
 /// A packet outside of a slab, on its way to another one.
 #[derive(Clone, Debug)]
-pub struct Parcel {
+pub struct DetachedPacket {
     packet: Packet,
     sent: Time,
     extra: Option<Box<Extra>>,
 }
 
-impl Parcel {
+impl DetachedPacket {
     /// The header that switches see.
     pub const fn header(&self) -> &Header {
         &self.packet.header
@@ -197,7 +197,7 @@ impl Slab {
         self.packets.len() as PacketId - 1
     }
 
-    /// Makes a packet from `segment` and `rider`, sent `now`, with the addresses of `template`. `owner` is the
+    /// Makes a packet from `segment` and `metadata`, sent `now`, with the addresses of `template`. `owner` is the
     /// destination endpoint, with [`WATCHED`] if the packet's path is observed.
     #[inline(always)]
     pub fn packet_of(
@@ -206,12 +206,12 @@ impl Slab {
         template: &Header,
         owner: u32,
         segment: &Segment,
-        rider: Rider,
+        metadata: Metadata,
     ) -> PacketId {
         let id = self.place();
         self.sent[id as usize] = now;
-        let more = segment.sack_count > 0 || !rider.is_nothing();
-        let extra = if more { Some(self.extra_of(segment, rider)) } else { None };
+        let more = segment.sack_count > 0 || !metadata.is_nothing();
+        let extra = if more { Some(self.extra_of(segment, metadata)) } else { None };
         let packet = &mut self.packets[id as usize].0;
         packet.header = *template;
         packet.header.tcp_flags = segment.flags.0;
@@ -251,8 +251,11 @@ impl Slab {
         let (ts_val, window) = match way {
             None => (ts_val, note),
             Some(way) => {
-                let rider = Rider { way: Some(way), ..Rider::default() };
-                (self.insert_extra(Extra { ts_val, ts_ecr, rider, ..Extra::default() }), note | Packet::EXTRA)
+                let metadata = Metadata { way: Some(way), ..Metadata::default() };
+                (
+                    self.insert_extra(Extra { ts_val, ts_ecr, metadata, ..Extra::default() }),
+                    note | Packet::EXTRA,
+                )
             }
         };
         self.packets[id as usize].0 = Packet { header: *header, seq, ack, ts_val, ts_ecr, window, owner };
@@ -276,13 +279,13 @@ impl Slab {
     }
 
     #[inline(never)]
-    fn extra_of(&mut self, segment: &Segment, rider: Rider) -> u32 {
+    fn extra_of(&mut self, segment: &Segment, metadata: Metadata) -> u32 {
         self.insert_extra(Extra {
             ts_val: segment.ts_val,
             ts_ecr: segment.ts_ecr,
             sack_count: segment.sack_count,
             sacks: segment.sacks,
-            rider,
+            metadata,
         })
     }
 
@@ -334,19 +337,19 @@ impl Slab {
 
     /// The Multipath TCP option of packet `id`.
     pub fn options(&self, id: PacketId) -> Options {
-        self.extra(id).map_or(Options::None, |extra| extra.rider.options)
+        self.extra(id).map_or(Options::None, |extra| extra.metadata.options)
     }
 
     /// The address at the destination to which packet `id` goes.
     pub fn address(&self, id: PacketId) -> u8 {
-        self.extra(id).map_or(0, |extra| extra.rider.address)
+        self.extra(id).map_or(0, |extra| extra.metadata.address)
     }
 
     /// The links that packet `id` has crossed, if it is followed.
     pub fn way(&mut self, id: PacketId) -> Option<&mut Box<Way>> {
         let packet = &self.packets[id as usize].0;
         let has = packet.window & Packet::EXTRA != 0;
-        has.then(|| self.extras[packet.ts_val as usize].rider.way.as_mut()).flatten()
+        has.then(|| self.extras[packet.ts_val as usize].metadata.way.as_mut()).flatten()
     }
 
     /// The sequence number of packet `id`.
@@ -378,21 +381,21 @@ impl Slab {
         let packet = &self.packets[id as usize].0;
         if packet.window & Packet::EXTRA != 0 {
             self.free_extras.push(packet.ts_val);
-            self.extras[packet.ts_val as usize].rider.way = None;
+            self.extras[packet.ts_val as usize].metadata.way = None;
         }
         self.free.push(id);
     }
 
     /// Takes packet `id` out of the slab.
-    pub fn take(&mut self, id: PacketId) -> Parcel {
+    pub fn take(&mut self, id: PacketId) -> DetachedPacket {
         let (packet, sent) = (*self.get(id), self.sent[id as usize]);
         let extra = self.extra(id).cloned().map(Box::new);
         self.remove(id);
-        Parcel { packet, sent, extra }
+        DetachedPacket { packet, sent, extra }
     }
 
     /// Puts a packet into the slab.
-    pub fn put(&mut self, Parcel { mut packet, sent, extra }: Parcel) -> PacketId {
+    pub fn put(&mut self, DetachedPacket { mut packet, sent, extra }: DetachedPacket) -> PacketId {
         if let Some(extra) = extra {
             packet.ts_val = self.insert_extra(*extra);
         }
@@ -457,7 +460,7 @@ mod tests {
                 sacks: [(1, 2), (3, 4), (5, 6), (0, 0)],
                 ..Segment::default()
             };
-            let id = slab.packet_of(Time::from_ps(3), &Header::default(), 5, &segment, Rider::default());
+            let id = slab.packet_of(Time::from_ps(3), &Header::default(), 5, &segment, Metadata::default());
             let copy = slab.duplicate(id);
             slab.remove(id);
             let mut read = Segment::default();
@@ -481,8 +484,8 @@ mod tests {
             let id = slab.packet_with(Time::from_ps(3), &Header::default(), 5, content, way);
             assert_eq!(slab.content(id), content);
             let copy = slab.duplicate(id);
-            let parcel = slab.take(id);
-            let id = slab.put(parcel);
+            let detached = slab.take(id);
+            let id = slab.put(detached);
             for id in [id, copy] {
                 assert_eq!((slab.content(id), slab.way(id).is_some()), (content, is_followed));
                 slab.remove(id);

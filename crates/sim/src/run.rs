@@ -39,7 +39,7 @@ pub fn run(plan: &Plan, progress: &Progress, recorder: &mut dyn Recorder) -> Res
     run_with(plan, 1, progress, recorder)
 }
 
-/// The same on this number of threads, with the same results.
+/// Runs the plan on this number of threads. The results do not depend on it.
 ///
 /// # Errors
 /// The scheme is unknown, or not available on this fabric.

@@ -69,7 +69,7 @@ impl Turns {
         queue.set(self.first + number, turn.port, turn.at);
     }
 
-    /// The same, if it is earlier.
+    /// Sets turn `number` if this one is earlier.
     #[inline]
     pub fn bring_forward(&mut self, number: u32, turn: Turn, queue: &mut EventQueue) {
         let current = &mut self.turns[number as usize];

@@ -35,15 +35,15 @@ mirrored! {
         pub refresh_after: u64,
         /// Token bucket of explorations started from a host port: time per token.
         pub rate_gap: u64,
-        /// The same bucket: its size, as a time.
+        /// Token bucket of explorations started from a host port: its size, as a time.
         pub rate_slack: u64,
-        /// The same for floods started from a host port.
+        /// Token bucket of floods started from a host port: time per token.
         pub flood_gap: u64,
-        /// See [`Settings::flood_gap`].
+        /// Token bucket of floods: its size, as a time.
         pub flood_slack: u64,
-        /// The same for stations added or moved by a host port.
+        /// Token bucket of stations added or moved by a host port: time per token.
         pub station_gap: u64,
-        /// See [`Settings::station_gap`].
+        /// Token bucket of stations: its size, as a time.
         pub station_slack: u64,
         /// Key of the flow hash.
         pub hash_key: u64,
@@ -314,7 +314,7 @@ impl Settings {
         }
     }
 
-    /// The same with the classifier of elephants, mode `tfe`.
+    /// These settings with the classifier of elephants, mode `tfe`.
     #[must_use]
     pub fn classifying(self, classifier: &Classifier) -> Self {
         match *classifier {

@@ -47,7 +47,7 @@ impl Plane {
         Ok(plane)
     }
 
-    /// The same, but new maps are only staged: the old program keeps using its own maps until this one is attached and
+    /// Like [`Plane::load`], but new maps are only staged: the old program uses its own maps until this one is attached and
     /// committed.
     pub(crate) fn stage(
         mode: Mode,

@@ -189,7 +189,7 @@ impl Tables {
         self.break_flows(port, self.on_port(port, now)?, ports, now, draw)
     }
 
-    /// The same for entries read from the port earlier. Entries that the kernel has repaired since are left alone.
+    /// Breaks entries read from the port earlier. Entries that the kernel has repaired since are left alone.
     ///
     /// # Errors
     /// The kernel's error.

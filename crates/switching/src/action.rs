@@ -11,7 +11,7 @@ use crate::header::{Header, Kind, PATH_HEADER_BYTES};
 pub enum Action {
     /// Send the frame out of a port in its form between switches.
     Send(PortId),
-    /// The same with this overlay ([`Header::overlay`]).
+    /// Send the frame with this overlay ([`Header::overlay`]).
     SendWith(PortId, [u8; 8]),
     /// Send the frame out of a host port as its host sent it ([`Header::as_sent`]).
     Deliver(PortId),
@@ -21,7 +21,7 @@ pub enum Action {
     Consume,
     /// Hold it in this slot of the switch.
     Hold(u32),
-    /// The same, in memory of its own: it takes up no space in buffers and accounts of flow control.
+    /// Hold the frame in memory of its own: it takes up no space in buffers and accounts of flow control.
     HoldAside(u32),
 }
 

@@ -35,7 +35,7 @@ impl Actions {
         self.push(Action::Send(port));
     }
 
-    /// The same with this overlay ([`Header::overlay`]); other copies keep theirs.
+    /// Sends the frame with this overlay ([`Header::overlay`]); other copies keep theirs.
     #[inline]
     pub fn send_with_overlay(&mut self, port: PortId, overlay: [u8; 8]) {
         self.push(Action::SendWith(port, overlay));
@@ -67,7 +67,7 @@ impl Actions {
         self.more = true;
     }
 
-    /// The same, without space in the switch's buffers and in accounts of flow control.
+    /// Holds the frame without space in the switch's buffers and in accounts of flow control.
     pub fn hold_aside(&mut self, slot: u32) {
         self.push(Action::HoldAside(slot));
         self.more = true;
@@ -174,7 +174,7 @@ impl Actions {
         &self.released[..self.released_ahead]
     }
 
-    /// The same for frames that leave after it.
+    /// The slots of held frames that leave after it, in order, each with a send or a drop.
     pub fn released_behind(&self) -> &[(u32, Action)] {
         &self.released[self.released_ahead..]
     }

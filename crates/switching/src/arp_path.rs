@@ -173,9 +173,9 @@ impl ArpPathSwitch {
         }
     }
 
-    /// Whether a port accepts a frame; refreshes or learns the sender on a host port.
+    /// Refreshes or learns the sender on a host port; returns whether the port accepts the frame.
     #[inline(always)]
-    pub(crate) fn takes<C: Context>(
+    pub(crate) fn accept<C: Context>(
         &mut self,
         ctx: &mut C,
         ingress: PortId,
@@ -188,7 +188,7 @@ impl ArpPathSwitch {
         }
         match self.refuses(ingress, header, now) {
             Some(reason) => out.drop(reason),
-            None if self.is_at_home(ingress, header, now) => return true,
+            None if self.refresh_at_home(ingress, header, now) => return true,
             None if self.floods.has_come_round(&self.ports, ingress, header, now) => {
                 out.drop(DropReason::LateCopy);
             }
@@ -200,9 +200,9 @@ impl ArpPathSwitch {
         false
     }
 
-    /// Whether a host is known at the port on which it sends; refreshes its entry.
+    /// Refreshes the entry of a host; returns whether it is known at the port on which it sends.
     #[inline]
-    fn is_at_home(&mut self, ingress: PortId, header: &Header, now: Time) -> bool {
+    fn refresh_at_home(&mut self, ingress: PortId, header: &Header, now: Time) -> bool {
         self.stations.refresh(&header.src, now).is_some_and(|port| *port == ingress)
     }
 
@@ -276,7 +276,7 @@ impl ArpPathSwitch {
         if let Err(reason) = self.floods.note(&self.ports, ingress, header, now) {
             return out.drop(reason);
         }
-        if !fabric && !self.is_at_home(ingress, header, now) {
+        if !fabric && !self.refresh_at_home(ingress, header, now) {
             self.appears(ctx, ingress, header, out);
         }
         if fabric && header.kind == Kind::ArpRequest {
@@ -524,7 +524,7 @@ impl ArpPathSwitch {
             }
             kind if kind.is_control() => self.on_control(ctx, ingress, header, out),
             _ if header.dst.is_group() => self.on_broadcast(ctx, ingress, header, out),
-            _ if !self.takes(ctx, ingress, header, out) => {}
+            _ if !self.accept(ctx, ingress, header, out) => {}
             Kind::ArpReply => self.on_reply(ctx, ingress, header, out),
             _ => {
                 self.forward(ctx, ingress, header, out);
@@ -559,7 +559,7 @@ impl Switch for ArpPathSwitch {
         if !matches!(header.kind, Kind::Tcp | Kind::Other) || groups {
             return self.on_rare(ctx, ingress, header, out);
         }
-        if self.takes(ctx, ingress, header, out) {
+        if self.accept(ctx, ingress, header, out) {
             self.forward(ctx, ingress, header, out);
         }
     }

@@ -119,9 +119,9 @@ impl DefaultSwitch {
         }
     }
 
-    /// Whether a port accepts a frame; refreshes or learns the sender on a host port.
+    /// Refreshes or learns the sender on a host port; returns whether the port accepts the frame.
     #[inline(always)]
-    pub(crate) fn takes<C: Context>(
+    pub(crate) fn accept<C: Context>(
         &mut self,
         ctx: &mut C,
         ingress: PortId,
@@ -129,7 +129,7 @@ impl DefaultSwitch {
         out: &mut Actions,
     ) -> bool {
         if matches!(self.over, DefaultForwarding::ArpPath) {
-            return self.base.takes(ctx, ingress, header, out);
+            return self.base.accept(ctx, ingress, header, out);
         }
         let now = ctx.now();
         if let Some(reason) = self.base.refuses(ingress, header, now) {
@@ -186,7 +186,7 @@ impl DefaultSwitch {
         if matches!(self.over, DefaultForwarding::ArpPath) || header.kind.is_control() {
             return self.base.receive(ctx, ingress, header, out);
         }
-        if self.takes(ctx, ingress, header, out) {
+        if self.accept(ctx, ingress, header, out) {
             self.forward(ctx, ingress, header, out);
         }
     }

@@ -137,7 +137,7 @@ impl Descriptor {
         module: None,
     };
 
-    /// The same for a scheme of hosts over switches with equal-cost routes.
+    /// A plain scheme of hosts over switches with equal-cost routes.
     pub const AT_HOSTS: Self = Self { is_at_hosts: true, next_hops: Some(Hops::EqualCost), ..Self::PLAIN };
 
     /// The first contradiction among the parameters of `spec`.

@@ -9,7 +9,7 @@ words! {
     pub enum Scope {
         /// Every fabric port except the ingress.
         Full = "full",
-        /// The same, but a copy that came down a tier only goes further down.
+        /// Every fabric port except the ingress, but a copy that came down a tier only goes further down.
         ValleyFree = "valley-free",
     }
 }

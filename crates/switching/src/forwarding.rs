@@ -60,7 +60,7 @@ impl Forwarding {
         Self::with_rates(fabric, up, |link| fabric.link(link).rate)
     }
 
-    /// The same for links whose rates have changed.
+    /// The next hops and the tree over links whose rates may have changed.
     pub fn with_rates(fabric: &Fabric, up: impl Fn(LinkId) -> bool, rate: impl Fn(LinkId) -> Rate) -> Self {
         let routes = Arc::new(EqualCost::compute_where(fabric, &up));
         let tree = SpanningTree::compute_where(fabric, &up);
@@ -141,7 +141,7 @@ impl Forwarding {
         &self.routes
     }
 
-    /// The same, to be kept.
+    /// The underlying paths, shared.
     pub const fn shared_routes(&self) -> &Arc<EqualCost> {
         &self.routes
     }

@@ -28,7 +28,7 @@ pub const fn flow_hash(src: HostId, dst: HostId, sport: u16, dport: u16) -> u32 
     tuple_hash(src.0, dst.0, sport, dport, TCP)
 }
 
-/// The same for any IP protocol number; the ports of protocols without ports are 0.
+/// The hash of a 5-tuple with any IP protocol number; the ports of protocols without ports are 0.
 pub const fn tuple_hash(src: u32, dst: u32, sport: u16, dport: u16, protocol: u8) -> u32 {
     let stations = (src as u64) << 32 | dst as u64;
     let ports = (sport as u64) << 24 | (dport as u64) << 8 | protocol as u64;

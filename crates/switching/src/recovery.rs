@@ -90,7 +90,7 @@ impl TcpPathSwitch {
         }
     }
 
-    /// The same if caused by a host's frames: subject to its port's exploration limit.
+    /// Searches for a path because of a host's frames, within its port's exploration limit.
     pub(crate) fn recover_for_host<C: Context>(
         &mut self,
         ctx: &mut C,

@@ -60,7 +60,7 @@ impl<R: Routes> Switch for RoutedSwitch<R> {
         if hop == Hop::Unrouted {
             return self.base.receive(ctx, ingress, header, out);
         }
-        if !self.base.takes(ctx, ingress, header, out) {
+        if !self.base.accept(ctx, ingress, header, out) {
             return;
         }
         match hop {

@@ -159,7 +159,7 @@ impl<K: SoftKey, V> SoftTable<K, V> {
         self.entries(now).map(|(key, value, ..)| (key, value))
     }
 
-    /// The same with the class and expiry time of each entry.
+    /// Unexpired entries with their class and expiry time, in no particular order.
     pub fn entries(&self, now: Time) -> impl Iterator<Item = (&K, &V, u8, Time)> {
         let live = self.index.slots().map(|at| &self.slots[at]).filter(move |slot| slot.expiry > now);
         live.map(|slot| (&slot.key, &slot.value, slot.class, slot.expiry))

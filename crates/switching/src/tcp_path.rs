@@ -70,7 +70,7 @@ impl TcpPathSwitch {
         }
     }
 
-    /// The same switch over another default forwarding.
+    /// This switch over another default forwarding.
     pub fn over(mut self, over: DefaultForwarding) -> Self {
         self.under.over = over;
         self
@@ -299,7 +299,7 @@ impl TcpPathSwitch {
         if header.src.is_group() {
             return self.under.base.on_marked(ctx, ingress, header, out);
         }
-        if !self.under.takes(ctx, ingress, header, out) {
+        if !self.under.accept(ctx, ingress, header, out) {
             return;
         }
         if !self.under.base.ports.is_fabric(ingress, now) {

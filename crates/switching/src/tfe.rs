@@ -145,7 +145,7 @@ impl TfeSwitch {
         }
     }
 
-    /// The same switch over another default forwarding.
+    /// This switch over another default forwarding.
     pub fn over(self, over: DefaultForwarding) -> Self {
         Self { paths: self.paths.over(over), ..self }
     }
@@ -187,7 +187,7 @@ impl Switch for TfeSwitch {
                 self.paths.under.base.on_marked(ctx, ingress, header, out)
             }
             (Kind::Tcp, Classifier::Auto(_)) => {
-                if self.paths.under.takes(ctx, ingress, header, out) {
+                if self.paths.under.accept(ctx, ingress, header, out) {
                     self.count(ctx, ingress, header, out);
                     self.paths.on_data(ctx, ingress, header, out);
                 }

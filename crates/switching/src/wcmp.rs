@@ -191,7 +191,7 @@ impl Groups {
     }
 }
 
-/// The same ratios in the smallest integers.
+/// These ratios in the smallest integers.
 fn simplest(mut group: Vec<(PortId, u64)>) -> Vec<(PortId, u64)> {
     let divisor = group.iter().fold(0, |divisor, (_, weight)| gcd(divisor, *weight)).max(1);
     group.iter_mut().for_each(|(_, weight)| *weight /= divisor);

@@ -16,7 +16,7 @@ pub struct Rack {
     /// The sum of the rates of its links to other switches, upwards, including failed ones. A load is a
     /// fraction of this, so that a failure does not change the traffic.
     pub uplinks: Rate,
-    /// The same without failed links: the rack's actual uplink capacity.
+    /// The sum without failed links: the rack's actual uplink capacity.
     pub uplinks_up: Rate,
 }
 

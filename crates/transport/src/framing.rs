@@ -26,7 +26,8 @@ impl Framing {
         u64::from(u32::MAX - 1) * u64::from(self.payload)
     }
 
-    /// The same as [`Framing::packets`] for such a protocol. Flows larger than [`Framing::largest_numbered_flow`] are cut.
+    /// [`Framing::packets`] for a protocol that numbers its packets. Flows larger than
+    /// [`Framing::largest_numbered_flow`] are cut.
     pub fn numbered_packets(&self, bytes: u64) -> (u32, u16) {
         let (packets, last) = self.packets(bytes.min(self.largest_numbered_flow()));
         (packets as u32, last)

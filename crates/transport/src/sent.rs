@@ -438,7 +438,7 @@ impl Sent {
         }
     }
 
-    /// The same as counted by ns-3: from the segment that it treats as the highest reported.
+    /// Marks lost segments as ns-3 counts them: from the segment that it treats as the highest reported.
     pub(crate) fn judge_from_highest(&mut self, threshold: u32) {
         let Some(highest) = self.highest else { return };
         let mut position = self.find(highest.wrapping_add(1));

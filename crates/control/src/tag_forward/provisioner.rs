@@ -180,7 +180,7 @@ impl Provisioner {
         provisioner
     }
 
-    /// The same rules with this QID, 0 to 7, for frames from and to hosts outside.
+    /// This rules with this QID, 0 to 7, for frames from and to hosts outside.
     pub fn with_external_queue(self, external_queue: u8) -> Self {
         Self { external_queue, ..self }
     }

@@ -41,7 +41,7 @@ pub fn file(path: &str, bytes: &[u8], defaults: &LinkSpec) -> Result<Fabric, Rea
     Ok(builder(path, bytes, defaults)?.build()?)
 }
 
-/// The same, but hosts are optional, for callers that need only switches and their cables.
+/// Like `file`, but hosts are optional, for callers that need only switches and their cables.
 ///
 /// # Errors
 /// As [`file`].

@@ -86,7 +86,7 @@ pub struct Explored {
     pub lock: Duration,
     /// From the first request to the first data over the path found.
     pub exploration: Scene,
-    /// The same with the path cut, or why there is no recovery to show.
+    /// The recovery after the path is cut, or why there is none to show.
     pub recovery: Result<Recovery, String>,
 }
 

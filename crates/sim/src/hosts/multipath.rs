@@ -21,7 +21,7 @@ use super::tcp::initial_sequence;
 use super::world::World;
 use crate::journal::SubflowId;
 use crate::network::Network;
-use crate::packet::{PacketId, Rider};
+use crate::packet::{Metadata, PacketId};
 use crate::trace::Tracer;
 
 /// Multipath TCP.
@@ -102,8 +102,8 @@ impl Protocol for Multipath {
     fn write(&self, net: &mut Network<'_>, subflow: &mut Subflow, owner: u32, packet: &Packet) -> PacketId {
         let address = subflow.addresses.map_or(0, |[_, destination]| destination);
         let (owner, way) = subflow.follow(&packet.segment, owner);
-        let rider = Rider { options: packet.options, address, way };
-        net.packets.packet_of(net.now, &subflow.template, owner, &packet.segment, rider)
+        let metadata = Metadata { options: packet.options, address, way };
+        net.packets.packet_of(net.now, &subflow.template, owner, &packet.segment, metadata)
     }
 
     fn receive(

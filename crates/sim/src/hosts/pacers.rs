@@ -24,7 +24,7 @@ impl Pacers {
         })
     }
 
-    /// The same, if a sender has needed one.
+    /// The number of the pacer, if a sender has needed one.
     pub fn get(&self, nic: u32) -> Option<u32> {
         self.by_nic.get(&nic).copied()
     }

@@ -25,7 +25,7 @@ pub type ConfigOf<P> = <<P as Protocol>::Machine as Machine>::Config;
 
 /// An end that is to be opened.
 pub struct Opening<'r> {
-    /// Whose it is.
+    /// FlowEnd it is.
     pub owner: FlowEnd,
     /// The flow; of a connection that several share, the last one.
     pub flow: &'r Flow,
@@ -47,7 +47,7 @@ pub struct End<P: Protocol> {
     pub state: P::State,
     /// Its subflows.
     pub subflows: P::Subflows,
-    /// Whose it is; on a shared connection, that of the last flow.
+    /// FlowEnd it is; on a shared connection, that of the last flow.
     pub owner: FlowEnd,
     /// Its pending timers.
     pub alarms: Alarms,

@@ -14,7 +14,7 @@ use super::protocol::{End, Opening, Protocol, template};
 use super::shell::Transmission;
 use super::subflow::Subflow;
 use crate::network::Network;
-use crate::packet::{PacketId, Rider};
+use crate::packet::{Metadata, PacketId};
 use crate::trace::Tracer;
 
 /// Plain TCP, whose ends choose paths by `P`.
@@ -83,7 +83,13 @@ impl<P: PathSelector> Protocol for Tcp<'_, P> {
     #[inline(always)]
     fn write(&self, net: &mut Network<'_>, subflow: &mut Subflow, owner: u32, segment: &Segment) -> PacketId {
         let (owner, way) = subflow.follow(segment, owner);
-        net.packets.packet_of(net.now, &subflow.template, owner, segment, Rider { way, ..Rider::default() })
+        net.packets.packet_of(
+            net.now,
+            &subflow.template,
+            owner,
+            segment,
+            Metadata { way, ..Metadata::default() },
+        )
     }
 
     #[inline(always)]

@@ -295,7 +295,7 @@ fn store<W: Write>(
     let found = (0..).zip(ports.iter_mut()).find(|(_, port)| port.index == frame.interface);
     let Some((interface, port)) = found else { return Ok(()) };
     port.frames += 1;
-    if !bucket.takes() {
+    if !bucket.take() {
         port.left_out += 1;
         return Ok(());
     }
@@ -317,8 +317,8 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// Whether another frame may be stored in this second.
-    fn takes(&mut self) -> bool {
+    /// Counts a frame; returns whether it may be stored in this second.
+    fn take(&mut self) -> bool {
         let now = Instant::now();
         if now.duration_since(self.second) >= Duration::from_secs(1) {
             (self.second, self.used) = (now, 0);

@@ -55,7 +55,7 @@ pub struct Switch {
     pub started: u64,
     /// Since when it reads Hello messages, or [`NEVER`].
     pub reads_since: u64,
-    /// The same, in nanoseconds since 1970.
+    /// When it started, in nanoseconds since 1970.
     pub started_since_1970: u64,
     /// Whether it took over the state of an earlier daemon.
     pub adopted: bool,

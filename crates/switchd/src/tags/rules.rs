@@ -194,7 +194,7 @@ impl Rules {
         self.forget_groups(batch)
     }
 
-    /// The same after the kernel refused part of it.
+    /// Removes a batch of which the kernel refused a part.
     fn restore(&mut self, batch: &Batch) -> Result<(), PlaneError> {
         let keys = |kinds: &KindList| -> Vec<Key> {
             batch.rules.keys().filter_map(|(priority, matches)| kinds.key(*priority, matches)).collect()

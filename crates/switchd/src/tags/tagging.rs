@@ -60,7 +60,7 @@ impl Tagging {
 }
 
 impl Settings {
-    /// The same with the settings of Tag-and-Forward.
+    /// These settings with those of Tag-and-Forward.
     #[must_use]
     pub const fn tagging(self, tagging: &Tagging) -> Self {
         Self {

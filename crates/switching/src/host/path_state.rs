@@ -22,7 +22,7 @@ pub(crate) struct Limits {
     pub(crate) marked: f64,
     /// Delay over the shortest round-trip time below which a path is good.
     pub(crate) low: Duration,
-    /// The same above which it is congested.
+    /// Delay over the shortest round-trip time above which a path is congested.
     pub(crate) high: Duration,
     /// Difference of round-trip times that makes a path notably better.
     pub(crate) better_by: Duration,

@@ -72,7 +72,7 @@ impl TagForwardSwitch {
         })
     }
 
-    /// The same switch with another EtherType for tags.
+    /// This switch with another EtherType for tags.
     pub fn with_ethertype(self, ethertype: EtherType) -> Self {
         Self { ethertype, ..self }
     }

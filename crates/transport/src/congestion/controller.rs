@@ -86,7 +86,7 @@ pub(crate) trait Controller {
     /// The window and the threshold.
     fn state(&self) -> &Window;
 
-    /// The same, for the methods below.
+    /// The window and the threshold, to change them.
     fn state_mut(&mut self) -> &mut Window;
 
     /// `bytes` of payload have left, new or retransmitted.

@@ -191,7 +191,7 @@ impl Congestion {
         self.0.as_deref()
     }
 
-    /// The same, for an event that changes nothing before the first use.
+    /// The controller, to tell it of an event that changes nothing before the first use.
     #[inline]
     pub(crate) fn existing_mut(&mut self) -> Option<&mut AnyController> {
         self.0.as_deref_mut()

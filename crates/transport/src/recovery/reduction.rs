@@ -52,7 +52,7 @@ impl Reduction {
         pipe.saturating_add(send)
     }
 
-    /// The same as computed by ns-3.37: the product and the differences wrap at 2^32 as unsigned
+    /// The window as computed by ns-3.37: the product and the differences wrap at 2^32 as unsigned
     /// numbers, so that a window of more than about 65 kB sends far less than the RFC allows.
     pub(super) fn ns3(&mut self, cfg: &Config, ssthresh: u32, delivered: u32, pipe: u32, again: bool) -> u32 {
         let mss = cfg.segment();

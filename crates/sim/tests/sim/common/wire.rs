@@ -4,7 +4,7 @@ use weft_fabric::{FabricBuilder, LinkSpec};
 use weft_sim::division::Division;
 use weft_sim::event_queue::Due;
 use weft_sim::network::{HostKind, Network};
-use weft_sim::packet::Rider;
+use weft_sim::packet::Metadata;
 use weft_sim::trace::Untraced;
 use weft_switching::{DropReason, Header};
 use weft_transport::{Ecn, Segment};
@@ -44,7 +44,7 @@ impl Wire {
         self.net.now = at;
         let segment = Segment { len: ip_bytes - 40, ecn, ..Segment::default() };
         let template = Header { traffic_class: dscp << 2, ..Header::default() };
-        let packet = self.net.packets.packet_of(at, &template, tag, &segment, Rider::default());
+        let packet = self.net.packets.packet_of(at, &template, tag, &segment, Metadata::default());
         let before = self.net.counters.packets_dropped;
         if self.net.send(self.link, packet, &mut Untraced) {
             return Ok(());

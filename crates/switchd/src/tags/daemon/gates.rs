@@ -84,7 +84,7 @@ fn none() -> SwitchGates {
     SwitchGates { switch, layer: Layer::Edge, down_divisor: 0, up_divisor: 0, gates }
 }
 
-/// The same gates without names.
+/// These gates without names.
 fn nameless(gates: &SwitchGates) -> SwitchGates {
     let mut gates = SwitchGates { switch: String::new(), ..gates.clone() };
     gates.gates.iter_mut().for_each(|gate| gate.peer.clear());

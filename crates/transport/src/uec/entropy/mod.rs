@@ -24,7 +24,7 @@ use reps::Reps;
 pub enum EntropyChoice {
     /// Every value once a round, in an order that is random in each round; the network's answers are ignored.
     Oblivious,
-    /// The same, but values whose packets were marked, trimmed or lost are skipped for some rounds.
+    /// Every value once a round, but values whose packets were marked, trimmed or lost are skipped for some rounds.
     Bitmap,
     /// Values whose packets arrived without a mark are used once more; otherwise random ones (REPS, Bonato et al. 2024).
     Reps,

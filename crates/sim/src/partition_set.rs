@@ -1,4 +1,4 @@
-//! [`Floor`]: all partitions of a run, and the packets between them. Threads work through one window of time at once.
+//! [`PartitionSet`]: all partitions of a run, and the packets between them. Threads work through one window of time at once.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,7 +22,7 @@ const YIELDS: u32 = 2_000;
 const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
 
 /// All partitions.
-pub struct Floor<'a, H> {
+pub struct PartitionSet<'a, H> {
     fabric: &'a Fabric,
     /// What all hosts know.
     pub world: World<'a>,
@@ -65,7 +65,7 @@ struct Room<'a, H> {
     claimed: AtomicU64,
 }
 
-impl<'a, H: Hosts> Floor<'a, H> {
+impl<'a, H: Hosts> PartitionSet<'a, H> {
     /// The partitions of `division`, which divides `fabric`, made by `make`.
     pub fn new(
         fabric: &'a Fabric,
@@ -182,7 +182,7 @@ impl<'a, H: Hosts> Floor<'a, H> {
         self.has_news.store(!part.net.journal.entries.is_empty(), Ordering::Relaxed);
     }
 
-    /// Works through the window up to `end` in all partitions. Threads of [`Floor::help`] that have a processor help.
+    /// Works through the window up to `end` in all partitions. Threads of [`PartitionSet::help`] that have a processor help.
     ///
     /// # Panics
     /// With the panic of one of the threads, once all are done.
@@ -202,7 +202,7 @@ impl<'a, H: Hosts> Floor<'a, H> {
         }
     }
 
-    /// Helps until [`Floor::close`], with partition `from` first.
+    /// Helps until [`PartitionSet::close`], with partition `from` first.
     pub fn help(&self, from: usize) {
         let (mut window, mut looks) = (0, 0);
         while !self.over.load(Ordering::Relaxed) {

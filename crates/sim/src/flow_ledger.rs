@@ -1,4 +1,4 @@
-//! [`Book`]: the flows of a run, joined from what both ends and the switches told: their records, the paths of their
+//! [`FlowLedger`]: the flows of a run, joined from what both ends and the switches told: their records, the paths of their
 //! followed packets, and the cost of events until the fabric has recovered.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ struct Seen {
     exploration: Option<Duration>,
     /// The event (from 1) that broke its path; 0 once switches have given it another.
     broken_by: u32,
-    /// The same; 0 once its data arrives again.
+    /// The event (from 1) that interrupted its data; 0 once data arrives again.
     interrupted_by: u32,
 }
 
@@ -63,7 +63,7 @@ pub enum Consequence {
 }
 
 /// The flows.
-pub struct Book<'a> {
+pub struct FlowLedger<'a> {
     active: BTreeMap<FlowNumber, Active>,
     /// The subflows by their tuples.
     tuples: BTreeMap<Tuple, SubflowId>,
@@ -88,7 +88,7 @@ pub struct Book<'a> {
     pub jobs: Vec<JobReport>,
 }
 
-impl<'a> Book<'a> {
+impl<'a> FlowLedger<'a> {
     /// A book of flows of this many classes, some of which belong to `jobs` or share `connections`.
     pub fn new(classes: usize, jobs: &'a Jobs, connections: &'a Connections) -> Self {
         Self {
