@@ -7,22 +7,24 @@ writes, while at the top level a CTE may be a COPY.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import select
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 import polars as pl
 
-from .errors import OutputError, QueryError
+from .errors import QueryError
+from .query_errors import UNKNOWN_COLUMN, explained
+from .query_views import FACTS, LABEL, run_table, statements
 from .run import FLOWS, SERIES
 from .runs import Runs
+from .sql import listed, named, quoted, statement, without_end
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -105,7 +107,7 @@ class Database:
         try:
             yield
         except QueryError as error:
-            if _UNKNOWN_COLUMN.search(str(error)):
+            if UNKNOWN_COLUMN.search(str(error)):
                 named = [view for view in _VIEWS if re.search(rf"\b{view}\b", sql, re.IGNORECASE)]
                 columns = self.views()
                 lists = (f"the columns of {view} are {', '.join(name for name, _ in columns[view])}" for view in named)
@@ -141,15 +143,15 @@ class Database:
         """The query with null for numbers that JSON does not have."""
         found = self._run(lambda: self._connection.sql(text))
         shown = (
-            f"CASE WHEN isfinite({_named(name)}) THEN {_named(name)} END AS {_named(name)}"
+            f"CASE WHEN isfinite({named(name)}) THEN {named(name)} END AS {named(name)}"
             if str(kind) in ("DOUBLE", "FLOAT")
-            else _named(name)
+            else named(name)
             for name, kind in zip(found.columns, found.types, strict=True)
         )
         return f"SELECT {', '.join(shown)} FROM (\n{text.partition(chr(10))[2]}"
 
     def _copy(self, text: str, form: str, path: Path | None) -> None:
-        self._connection.execute(f"COPY ({text}) TO {_quoted(str(path))} ({FORMATS[form]}, USE_TMP_FILE false)")
+        self._connection.execute(f"COPY ({text}) TO {quoted(str(path))} ({FORMATS[form]}, USE_TMP_FILE false)")
 
     def _checked(self, sql: str) -> str:
         """The query as a subquery.
@@ -157,7 +159,7 @@ class Database:
         Raises:
             QueryError: It is not exactly one query.
         """
-        with _explained():
+        with explained():
             sql.encode()
             found = self._connection.extract_statements(sql)
         if len(found) != 1:
@@ -168,10 +170,10 @@ class Database:
             kind = ""
         if kind not in _QUERIES:
             raise QueryError(
-                f"this statement ({_statement(sql, kind)}) is not allowed: results are only read",
+                f"this statement ({statement(sql, kind)}) is not allowed: results are only read",
                 "a query that begins with SELECT, FROM, WITH, VALUES, PIVOT, DESCRIBE or SUMMARIZE",
             )
-        return f"SELECT * FROM (\n{_without_end(sql)}\n)"
+        return f"SELECT * FROM (\n{without_end(sql)}\n)"
 
     def _run(
         self, work: Callable[[], _T], meanwhile: Callable[[], None] = _nothing, close: Callable[[], None] = _nothing
@@ -207,7 +209,7 @@ class Database:
                 self._interrupt()
             errors.clear()  # Its traceback holds the query open.
             raise
-        with _explained():
+        with explained():
             for error in errors:
                 raise error
         return outcome[0]
@@ -246,7 +248,7 @@ def opened(results: Runs, target: Path | None = None, watch: Watch = _ignore) ->
         raise QueryError("queries need DuckDB", "`pip install 'weft[query]'`") from None
 
     files = {name: [str(Path(path).resolve()) for path in results.files(name)] for name in (FLOWS, SERIES)}
-    runs = _runs(results)
+    runs = run_table(results)
     with tempfile.TemporaryDirectory(prefix="weft-query-") as folder:
         scratch = Path(folder)
         settings: dict[str, str | bool | int | float | list[str]] = {
@@ -254,24 +256,24 @@ def opened(results: Runs, target: Path | None = None, watch: Watch = _ignore) ->
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
         }
-        with _explained(), _closing(duckdb.connect(config=settings)) as connection:
+        with explained(), _closing(duckdb.connect(config=settings)) as connection:
             table = scratch / "runs.parquet"
             runs.write_parquet(table)
-            connection.execute(f"CREATE TABLE all_runs AS FROM read_parquet({_quoted(str(table))})")
+            connection.execute(f"CREATE TABLE all_runs AS FROM read_parquet({quoted(str(table))})")
             allowed = [path for paths in files.values() for path in paths]
             allowed += [str(scratch / "pipe"), *([] if target is None else [str(target)])]
             for key, value in {
-                "memory_limit": _quoted(MEMORY),
+                "memory_limit": quoted(MEMORY),
                 "threads": str(len(os.sched_getaffinity(0))),
-                "temp_directory": _quoted(str(scratch / "spilled")),
-                "secret_directory": _quoted(str(scratch / "secrets")),
+                "temp_directory": quoted(str(scratch / "spilled")),
+                "secret_directory": quoted(str(scratch / "secrets")),
                 "enable_progress_bar": "true",
                 "enable_progress_bar_print": "false",
-                "allowed_paths": _listed(allowed),
+                "allowed_paths": listed(allowed),
                 "enable_external_access": "false",
             }.items():
                 connection.execute(f"SET {key} = {value}")
-            for statement in _views(files, [name for name in runs.columns if name != _LABEL and name not in _FACTS]):
+            for statement in statements(files, [name for name in runs.columns if name != LABEL and name not in FACTS]):
                 connection.execute(statement)
             connection.execute("SET lock_configuration = true")
             yield Database(connection, scratch, target, watch)
@@ -289,54 +291,6 @@ def _closing(connection: DuckDBPyConnection) -> Iterator[DuckDBPyConnection]:
             connection.close()
 
 
-_LABEL = "label"
-_FACTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    "window_start_s": lambda head: head["window_ps"][0] / 1e12,
-    "window_end_s": lambda head: head["window_ps"][1] / 1e12,
-    "simulated_s": lambda head: head["simulated_ps"] / 1e12,
-    "packets_sent": lambda head: head["counters"].get("packets_sent"),
-    "packets_dropped": lambda head: _sum(head["counters"].get("packets_dropped")),
-    "path_evenness": lambda head: head.get("path_evenness"),
-    "steady": lambda head: (head.get("steady") or {}).get("state"),
-}
-"""Columns of `runs` besides those that identify a run, from its summary; `steady` is null for earlier versions."""
-
-
-def _sum(counts: Mapping[str, int | None] | None) -> int | None:
-    """The sum of counts by reason; None if any is unknown."""
-    known = [None] if counts is None else list(counts.values())
-    return None if None in known else sum(count for count in known if count is not None)
-
-
-def _runs(results: Runs) -> pl.DataFrame:
-    """The table behind `runs`, in the order in which the files are read."""
-    table = results.run_table()
-    heads = [results.aggregates.heads()[run] for run in table["run"]]
-    table = table.insert_column(1, pl.Series(_LABEL, [run.label for run in results.finished], dtype=pl.String))
-    kinds = {"packets_sent": pl.Int64, "packets_dropped": pl.Int64, "steady": pl.String}
-    return table.with_columns(
-        pl.Series(name, [fact(head) for head in heads], dtype=kinds.get(name, pl.Float64), strict=False)
-        for name, fact in _FACTS.items()
-    )
-
-
-def _views(files: Mapping[str, list[str]], identity: list[str]) -> Iterator[str]:
-    """The statements that create the views; `identity` are the columns of runs that every view has."""
-    names = ", ".join(f"r.{_named(name)}" for name in identity)
-    derived = {
-        FLOWS: "fct_ps / 1e12 AS fct_s, fct_ps / ideal_fct_ps AS slowdown, bytes * 8e12 / fct_ps AS throughput_bps",
-        SERIES: "time_ps / 1e12 AS time_s",
-    }
-    for view, file in (("flows", FLOWS), ("series", SERIES)):
-        # `file_index`, the place of a file in the list, skips the files of runs that a query excludes.
-        rows = f"(SELECT *, file_index FROM read_parquet({_listed(files[file])}))"
-        yield (
-            f"CREATE VIEW {view} AS SELECT {names}, f.* EXCLUDE (file_index), {derived[file]} FROM {rows} f "
-            "JOIN (SELECT *, rowid AS file_index FROM all_runs) r ON f.file_index = r.file_index"
-        )
-    yield "CREATE VIEW runs AS FROM all_runs"
-
-
 def _plain(answer: pl.DataFrame) -> pl.DataFrame:
     """Sums of integers as Int64 where they fit; DuckDB hands them over as decimals of 38 digits."""
     most = 2**63 - 1
@@ -346,94 +300,3 @@ def _plain(answer: pl.DataFrame) -> pl.DataFrame:
         if isinstance(kind, pl.Decimal) and kind.scale == 0 and not (answer[name].abs() > most).any()
     ]
     return answer.with_columns(pl.col(whole).cast(pl.Int64))
-
-
-def _statement(sql: str, kind: str) -> str:
-    """DuckDB's name of a statement if it is in the text, else the first keyword: DuckDB calls a CHECKPOINT a CALL."""
-    import duckdb
-
-    text = sql.encode()
-    tokens = duckdb.tokenize(sql)
-    ends = [offset for offset, _ in tokens[1:]] + [len(text)]
-    words = [
-        text[offset:end].decode().strip().upper()
-        for (offset, found), end in zip(tokens, ends, strict=True)
-        if found == duckdb.token_type.keyword
-    ]
-    name = kind.replace("_", " ")
-    return name if name in words or not words else words[0]
-
-
-def _without_end(sql: str) -> str:
-    """A statement up to its semicolon, if it has one."""
-    import duckdb
-
-    text = sql.encode()
-    for offset, kind in reversed(duckdb.tokenize(sql)):
-        if kind == duckdb.token_type.comment:
-            continue
-        if text[offset : offset + 1] != b";":
-            break
-        text = text[:offset]
-    return text.decode()
-
-
-_LINE = re.compile(r"^LINE (\d+):", re.MULTILINE)
-_UNKNOWN_COLUMN = re.compile(
-    r'column "[^"]*" (in \w+ list )?(not found|does not exist)|does not have a column named', re.IGNORECASE
-)
-_NO_VIEW = "the views are flows, series and runs"
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Turn DuckDB's errors into errors of a query, with DuckDB's message."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.PermissionException as error:
-        raise QueryError(_message(error), "a query reads only the views flows, series and runs") from None
-    except duckdb.CatalogException as error:
-        is_table = str(error).startswith("Catalog Error: Table ")
-        raise QueryError(_message(error), _NO_VIEW if is_table else None) from None
-    except duckdb.BinderException as error:
-        raise QueryError(_message(error), _NO_VIEW if "Referenced table" in str(error) else None) from None
-    except duckdb.OutOfMemoryException as error:
-        raise QueryError(_message(error), "fewer rows or columns, or fewer groups") from None
-    except duckdb.IOException as error:
-        # DuckDB gives no number.
-        text = _message(error)
-        full = any(os.strerror(number) in text for number in (errno.ENOSPC, errno.EDQUOT))
-        raise OutputError(text, disk_full=full) from None
-    except (duckdb.Error, UnicodeError) as error:
-        if isinstance(error, duckdb.InterruptException):
-            raise KeyboardInterrupt from None
-        raise QueryError(_message(error)) from None
-    except RuntimeError as error:
-        # Ctrl-C while DuckDB works in the main thread.
-        if str(error) == "Query interrupted":
-            raise KeyboardInterrupt from None
-        raise
-
-
-def _message(error: Exception) -> str:
-    """DuckDB's message, with the lines of the query as it was given: it ran one line further down."""
-    text = str(error)
-    if not text.startswith("Parser Error"):
-        text = _LINE.sub(lambda found: f"LINE {max(int(found[1]) - 1, 1)}:", text)
-    return text
-
-
-def _quoted(text: str) -> str:
-    """Text as an SQL string."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _named(name: str) -> str:
-    """A column's name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _listed(texts: list[str]) -> str:
-    return "[" + ", ".join(_quoted(text) for text in texts) + "]"

@@ -15,10 +15,11 @@ from ..controller.errors import ControllerError
 from ..controller.settings import dpids_of
 from ..scenario import Scenario
 from . import mptcp, shaping
+from .bridge import Bridge
 from .errors import EmulationError
 from .namespace import entered
 from .nodes import Nodes
-from .openvswitch import Bridge, OpenVSwitch
+from .openvswitch import OpenVSwitch
 from .plan import Plan, SwitchNode
 from .requirements import find_mininet
 from .stack import Stack, choose, ip_batch

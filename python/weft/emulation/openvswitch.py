@@ -12,8 +12,6 @@ the buffers of these sockets are made larger than all queues together (`_widen`)
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import os
 import re
 import signal
@@ -22,12 +20,14 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from .bridge import Bridge, check_bridge, controller_words, words_of
 from .errors import EmulationError
+from .packet_sockets import packet_sockets
 from .requirements import program, required
 
 PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl", "ovs-appctl")
@@ -42,12 +42,11 @@ _NOBODYS_FRAME = "ffffffffffff0657000000ff88b5" + 46 * "00"
 """A frame in hexadecimal with an EtherType for experiments (IEEE 802), which is ignored here."""
 SEND_BUFFER, RECEIVE_BUFFER = 32 * 2**20, 2**20
 """Bytes: more than all queues of an emulated fabric hold; about 400 frames waiting at a port."""
-_SO_SNDBUFFORCE, _SO_RCVBUFFORCE, _PIDFD_GETFD = 32, 33, 438
-"""From <asm-generic/socket.h> and <asm-generic/unistd.h>; Python does not define them."""
+_SO_SNDBUFFORCE, _SO_RCVBUFFORCE = 32, 33
+"""From <asm-generic/socket.h>; Python does not define them."""
 _NETLINK_GENERIC, _NLM_F_REQUEST, _NLMSG_ERROR = 16, 1, 2
 _GENL_ID_CTRL, _CTRL_CMD_GETFAMILY, _CTRL_ATTR_FAMILY_NAME = 16, 3, 2
 """From <linux/netlink.h> and <linux/genetlink.h>."""
-_libc = ctypes.CDLL(None, use_errno=True)
 _READY_S = 20.0
 """Timeout of a daemon, a bridge or a command, in seconds."""
 _END_S = 5.0
@@ -56,27 +55,6 @@ _LOOK_S = 0.02
 """Polling interval in seconds."""
 _LOG_LINES = 5
 """Number of last log lines quoted in an error."""
-
-
-@dataclass(frozen=True)
-class Bridge:
-    """A switch.
-
-    Attributes:
-        name: At most 15 characters: an interface has the same name.
-        dpid: Its datapath id.
-        ports: Interfaces of the namespace by OpenFlow port number, from 1 to 65279 (0xfeff).
-        controllers: Its controllers, e.g. `tcp:127.0.0.1:6653`.
-        protocols: OpenFlow versions it offers.
-        probe_ms: Inactivity probe of controller connections, 5000 or more; 0: never.
-    """
-
-    name: str
-    dpid: int
-    ports: Mapping[int, str]
-    controllers: Sequence[str] = ()
-    protocols: Sequence[str] = ("OpenFlow13",)
-    probe_ms: int = 5000
 
 
 @dataclass
@@ -161,8 +139,8 @@ class OpenVSwitch:
             EmulationError: A name or port is not valid, or an interface is missing.
         """
         for bridge in bridges:
-            _check(bridge)
-            self._configure(*_words(bridge, self._datapath))
+            check_bridge(bridge)
+            self._configure(*words_of(bridge, self._datapath))
             # ovs-vsctl may succeed although an interface cannot be opened; only the database shows the error.
             wrong = self._port_errors(bridge)
             if wrong:
@@ -174,7 +152,7 @@ class OpenVSwitch:
                 _run([*self._ofctl("packet-out", bridge.name), first])
                 self._widen()
             if bridge.controllers:
-                self._configure(*_controller_words(bridge))
+                self._configure(*controller_words(bridge))
 
     def remove(self, name: str) -> None:
         """Remove a bridge, as if the switch failed: its ports stay as interfaces, without a switch.
@@ -293,7 +271,7 @@ class OpenVSwitch:
 
     def _widen(self) -> None:
         """Enlarge the buffers of the daemon's packet sockets, for which it has no setting."""
-        for packet_socket in _packet_sockets(self._daemons[-1].pid):
+        for packet_socket in packet_sockets(self._daemons[-1].pid):
             with packet_socket:
                 packet_socket.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, SEND_BUFFER)
                 packet_socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, RECEIVE_BUFFER)
@@ -305,7 +283,7 @@ class OpenVSwitch:
             EmulationError: The switch does not run, or its sockets are not accessible.
         """
         found = []
-        for packet_socket in _packet_sockets(self._daemons[-1].pid):
+        for packet_socket in packet_sockets(self._daemons[-1].pid):
             with packet_socket:
                 options = (socket.SO_SNDBUF, socket.SO_RCVBUF)
                 send, receive = (packet_socket.getsockopt(socket.SOL_SOCKET, option) for option in options)
@@ -382,77 +360,6 @@ def version() -> str:
     said = _run([required("ovs-vswitchd"), "--version"])
     match = re.search(r"\(Open vSwitch\) (\S+)", said)
     return match.group(1) if match else said.strip()
-
-
-def _words(bridge: Bridge, datapath_type: str) -> list[str]:
-    """Arguments of `ovs-vsctl` that create a bridge, in one transaction."""
-    words = ["add-br", bridge.name, "--", "set", "bridge", bridge.name]
-    words += [f"datapath_type={datapath_type}", "fail_mode=secure"]
-    words += [f"other-config:datapath-id={bridge.dpid:016x}", f"protocols={','.join(bridge.protocols)}"]
-    # No in-band control: frames to the bridge's own address are not part of the network.
-    words += ["other-config:disable-in-band=true", "mcast_snooping_enable=false"]
-    for number, interface in sorted(bridge.ports.items()):
-        words += ["--", "add-port", bridge.name, interface, "--", "set", "interface", interface]
-        words.append(f"ofport_request={number}")
-    if bridge.ports:
-        # Without this the daemon removes the qdiscs of `shaping` from the interfaces (ovs-vswitchd.conf.db(5), QoS).
-        words += ["--", "--id=@theirs", "create", "qos", "type=linux-noop"]
-        words += [
-            word for interface in bridge.ports.values() for word in ("--", "set", "port", interface, "qos=@theirs")
-        ]
-    return words
-
-
-def _controller_words(bridge: Bridge) -> list[str]:
-    """Arguments of `ovs-vsctl` that connect a bridge to its controllers."""
-    ids = [f"@controller{number}" for number in range(len(bridge.controllers))]
-    words = ["set", "bridge", bridge.name, f"controller=[{','.join(ids)}]"]
-    for ident, target in zip(ids, bridge.controllers, strict=True):
-        words += ["--", f"--id={ident}", "create", "controller", f'target="{target}"']
-        words += [f"inactivity_probe={bridge.probe_ms}", "max_backoff=1000"]
-    return words
-
-
-def _packet_sockets(process: int) -> Iterator[socket.socket]:
-    """The packet sockets of another process, duplicated with pidfd_getfd(2).
-
-    Raises:
-        EmulationError: The kernel refuses: it is older than 5.6, or the user is not root.
-    """
-    holder = os.pidfd_open(process)
-    try:
-        for entry in Path(f"/proc/{process}/fd").iterdir():
-            try:
-                if not str(entry.readlink()).startswith("socket:"):
-                    continue
-            except FileNotFoundError:
-                continue
-            found = _libc.syscall(_PIDFD_GETFD, holder, int(entry.name), 0)
-            if found < 0 and ctypes.get_errno() == errno.EBADF:
-                # Closed in the meantime.
-                continue
-            if found < 0:
-                reason = os.strerror(ctypes.get_errno())
-                raise EmulationError(f"cannot access a socket of ovs-vswitchd (pidfd_getfd): {reason}")
-            own = socket.socket(fileno=found)
-            if own.family == socket.AF_PACKET:
-                yield own
-            else:
-                own.close()
-    finally:
-        os.close(holder)
-
-
-def _check(bridge: Bridge) -> None:
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,14}", bridge.name):
-        raise EmulationError(
-            f"`{bridge.name}` is not a valid bridge name: a letter, then at most 14 letters, digits or `_.-`"
-        )
-    if not 0 < bridge.dpid < 2**64:
-        raise EmulationError(f"bridge {bridge.name}: {bridge.dpid} is not a valid datapath id: must be 1 to 2^64 - 1")
-    for number in bridge.ports:
-        if not 1 <= number <= 0xFEFF:
-            raise EmulationError(f"bridge {bridge.name}: port {number} must be 1 to 65279")
 
 
 def _wait(what: str, condition: Callable[[], bool], limit_s: float) -> None:

@@ -13,7 +13,8 @@ from weft.emulation.openvswitch import OpenVSwitch
 SETUP = """
 import socket
 from pathlib import Path
-from weft.emulation.openvswitch import Bridge, OpenVSwitch
+from weft.emulation.bridge import Bridge
+from weft.emulation.openvswitch import OpenVSwitch
 
 Path("/run/netns").mkdir()
 sh("ip link set lo up")

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ...emulation import openvswitch
+from ...emulation.bridge import Bridge
 from ...emulation.namespace import entered
-from ...emulation.openvswitch import Bridge, OpenVSwitch
+from ...emulation.openvswitch import OpenVSwitch
 from ...emulation.requirements import find_mininet
 from ...emulation.stack import ip_batch
 from .fabric import SWITCHES
