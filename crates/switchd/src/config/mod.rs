@@ -3,11 +3,13 @@
 
 pub mod diagnostic;
 mod exploration;
+mod keys;
 mod read;
 mod routes;
-mod switch_config;
+mod switch;
 pub(crate) mod table;
 
+pub use keys::{MOST_KEYS, SHORTEST_KEY};
 pub use read::{ConfigError, Flags};
 pub use routes::Route;
-pub use switch_config::{Access, Config, MOST_KEYS, SHORTEST_KEY};
+pub use switch::{Access, Config};

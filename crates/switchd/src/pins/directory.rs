@@ -1,13 +1,11 @@
-//! [`Pins`]: the directory of a switch's pins, and the names in it.
+//! [`Pins`]: the directory of a switch's pins, and the names of attachments in it.
 
 use std::path::{Path, PathBuf};
 
-use super::bpffs::{self, Result, list};
+use super::bpffs::{Result, list};
+use super::hook::Hook;
 use crate::layout::MAX_PORTS;
 use crate::names::SwitchName;
-
-/// Maps that belong to a program or a test, not to the switch.
-pub(super) const OWN: [&str; 7] = ["sent", "test", "order", "owns", "trace", "tracing", "misses"];
 
 /// The directory of a switch's pins.
 #[derive(Clone, Debug)]
@@ -15,48 +13,10 @@ pub struct Pins {
     pub(super) path: PathBuf,
 }
 
-/// How a program is attached.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Hook {
-    /// By a tcx link: Linux 6.6.
-    Tcx,
-    /// By a filter of the clsact qdisc: before that.
-    Clsact,
-}
-
-impl Hook {
-    pub(super) const fn folder(self) -> &'static str {
-        match self {
-            Self::Tcx => "links",
-            Self::Clsact => "filters",
-        }
-    }
-
-    /// The kind of object in its folder.
-    pub(super) const fn pins(self) -> &'static str {
-        match self {
-            Self::Tcx => "link",
-            Self::Clsact => "program",
-        }
-    }
-}
-
 impl Pins {
     /// The pins of the switch `name` below `root`, whether or not there are any.
     pub fn of(root: &Path, name: &SwitchName) -> Self {
         Self { path: root.join(&**name) }
-    }
-
-    /// Checks existing pins, and mounts the BPF file system if necessary. Creates no files or directories.
-    ///
-    /// # Errors
-    /// [`PlaneError::Pin`]; mounting requires CAP_SYS_ADMIN. [`PlaneError::NotOurs`] if the directory has entries that
-    /// Weft does not create.
-    pub fn open(root: &Path, name: &SwitchName) -> Result<Self> {
-        let pins = Self::of(root, name);
-        bpffs::require(&pins.path)?;
-        pins.inspect()?;
-        Ok(pins)
     }
 
     /// The directory.
@@ -72,7 +32,7 @@ impl Pins {
     /// The pinned attachments: hook, port, interface and path.
     ///
     /// # Errors
-    /// [`PlaneError::Pin`].
+    /// [`PlaneError::Pin`](crate::PlaneError::Pin).
     pub fn attachments(&self) -> Result<Vec<(Hook, u16, String, PathBuf)>> {
         let mut found = Vec::new();
         for hook in [Hook::Tcx, Hook::Clsact] {

@@ -11,10 +11,12 @@
 
 mod bpffs;
 mod directory;
+mod hook;
 mod owned;
 mod stage;
 
 pub(crate) use bpffs::{at, list};
-pub use directory::{Hook, Pins};
+pub use directory::Pins;
+pub use hook::Hook;
 pub use owned::{Pinned, What};
 pub(crate) use stage::Staged;

@@ -18,7 +18,8 @@ use aya::maps::{MapInfo, MapType};
 use aya_obj::Object;
 
 use super::bpffs::{self, Result, at};
-use super::directory::{Hook, Pins};
+use super::directory::Pins;
+use super::hook::Hook;
 use super::owned::is_pinned;
 use crate::btf;
 use crate::error::PlaneError;

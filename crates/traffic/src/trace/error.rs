@@ -1,12 +1,8 @@
-//! [`TraceError`]: why a file is not a valid trace, and where; [`Read`]: what a file holds.
+//! [`TraceError`]: why a file is not a valid trace, and where.
 
 use std::fmt;
 
 use thiserror::Error;
-use weft_units::HostId;
-
-/// Finds a host by its name; the error describes what is wrong with the name.
-pub type FindHost<'a> = &'a dyn Fn(&str) -> Result<HostId, String>;
 
 /// The location of an error in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,15 +25,6 @@ impl fmt::Display for Place {
     }
 }
 
-/// What a file holds.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Read<T> {
-    /// Its flows.
-    pub flows: T,
-    /// What else it says that Weft ignores, in words.
-    pub ignored: Vec<String>,
-}
-
 /// Why a file is not a valid trace.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{place}{why}")]
@@ -46,4 +33,16 @@ pub struct TraceError {
     pub place: Place,
     /// The error, with the offending text and what was expected.
     pub why: String,
+}
+
+impl TraceError {
+    /// An error of the file as a whole.
+    pub(super) fn file(why: impl Into<String>) -> Self {
+        Self { place: Place::File, why: why.into() }
+    }
+
+    /// An error at `line`.
+    pub(super) fn line(line: u64, why: impl Into<String>) -> Self {
+        Self { place: Place::Line(line), why: why.into() }
+    }
 }

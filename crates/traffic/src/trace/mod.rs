@@ -12,21 +12,23 @@ mod error;
 mod goal;
 mod htsim;
 mod parquet;
+mod read;
+mod value;
 
-pub(crate) use columns::without_mark;
 pub use conweave::read_conweave;
 pub use csv::read_csv;
-pub use error::{FindHost, Place, Read, TraceError};
+pub use error::{Place, TraceError};
 pub use goal::read_goal;
 pub use htsim::{Failure, read_htsim};
 pub use parquet::read_parquet;
+pub use read::Read;
+pub(crate) use read::without_mark;
+pub use value::FindHost;
 
-/// Helpers shared by the tests of both formats.
 #[cfg(test)]
 mod tests {
-    use weft_units::{Bytes, HostId, Time};
+    use weft_units::{HostId, Time};
 
-    use super::columns::read_unit;
     use super::*;
     use crate::listed::ListedFlow;
 
@@ -48,8 +50,6 @@ mod tests {
             let error = read(bad.replace("WORD", &"x".repeat(5_000)).as_bytes()).unwrap_err().to_string();
             assert!(error.contains(&format!("{}...", "x".repeat(40))) && error.len() < 250, "{error}");
         }
-        let error = read_unit::<Bytes>("bytes", &format!("5 {}", "x".repeat(5_000))).unwrap_err();
-        assert!(error.len() < 250, "{error}");
     }
 
     pub(super) fn find(name: &str) -> Result<HostId, String> {

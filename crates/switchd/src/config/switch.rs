@@ -7,16 +7,10 @@ use weft_switching::SchemeSpec;
 use weft_switching::exploration::Exploration;
 use weft_units::Duration;
 
+use super::routes::Route;
 use crate::Mode;
 use crate::names::SwitchName;
 use crate::tags::Tagging;
-
-use super::routes::Route;
-
-/// Shortest Hello key, in bytes (docs/wire-format.md).
-pub const SHORTEST_KEY: usize = 16;
-/// Maximum number of Hello keys: the current one and the previous or next one.
-pub const MOST_KEYS: usize = 2;
 
 /// The configuration of a switch.
 #[derive(Clone, Debug)]
@@ -33,7 +27,7 @@ pub struct Config {
     pub fabric_ports: Option<Vec<String>>,
     /// The switch id sent in Hellos; derived from the first port's address by default.
     pub switch_id: Option<u64>,
-    /// The Hello keys, at most [`MOST_KEYS`]: the first signs our Hellos, any of them may verify received ones. Without
+    /// The Hello keys, at most [`MOST_KEYS`](super::MOST_KEYS): the first signs our Hellos, any of them may verify received ones. Without
     /// a key, Hellos are neither signed nor verified.
     pub hello_keys: Vec<Vec<u8>>,
     /// The interval between Hellos.
