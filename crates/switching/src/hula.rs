@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use weft_fabric::Fabric;
 use weft_units::{Duration, HostId, NodeId, PortId, Time, params};
+use weft_wire::Mac;
 
 use crate::best_hops::BestHops;
 use crate::blueprint::Blueprint;
@@ -26,7 +27,7 @@ use crate::header::Kind;
 use crate::link_load::LinkLoad;
 use crate::spec::{Contradiction, SchemeError, SchemeSpec};
 use crate::tiers::{self, Way, tor_switches};
-use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, NextHops, Switch, TableEntries, ecmp};
+use crate::{Actions, Context, DropReason, Forwarding, Header, NextHops, Switch, TableEntries, ecmp};
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {

@@ -11,12 +11,13 @@ use hashbrown::HashMap;
 use rustc_hash::FxHasher;
 use weft_fabric::{Fabric, Link};
 use weft_units::{Duration, NodeId, PortId, Time, params};
+use weft_wire::Mac;
 
 use crate::blueprint::Blueprint;
 use crate::descriptor::Descriptor;
 use crate::first_copies::first_copies;
 use crate::split::Split;
-use crate::{Actions, Context, DropReason, Forwarding, Header, Mac, Switch, TableEntries};
+use crate::{Actions, Context, DropReason, Forwarding, Header, Switch, TableEntries};
 
 /// The scheme.
 pub const DESCRIPTOR: Descriptor = Descriptor {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use weft_control::{FlowCount, RuleChange};
 use weft_units::{PortId, Time};
+use weft_wire::Mac;
 
-use crate::{Actions, Forwarding, Header, Mac, Stream};
+use crate::{Actions, Forwarding, Header, Stream};
 
 /// What a switch may query while it decides.
 pub trait Context {

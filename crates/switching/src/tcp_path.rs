@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use weft_units::{Duration, PortId, Time, params};
+use weft_wire::Mac;
 
 use crate::arp_path::ArpPathSwitch;
 use crate::default_forwarding::{DefaultForwarding, DefaultSwitch};
@@ -23,7 +24,7 @@ use crate::path_table::{
     CLOSING, CONFIRMED, FlowKey, LOCKED, PathEntry, PathTable, milliseconds, path_table,
 };
 use crate::rate_limit::RateLimit;
-use crate::{Actions, Context, DropReason, Forwarding, Kept, KeptPort, Mac, Rewrite, Switch, TableEntries};
+use crate::{Actions, Context, DropReason, Forwarding, Kept, KeptPort, Rewrite, Switch, TableEntries};
 
 params! {
     struct Config {

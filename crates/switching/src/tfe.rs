@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use weft_units::{Bytes, PortId, Time, params, words};
+use weft_wire::Mac;
 
 use crate::default_forwarding::DefaultForwarding;
 use crate::descriptor::{Descriptor, Explores, Need};
@@ -18,7 +19,7 @@ use crate::path_table::FlowKey;
 use crate::soft_table::SoftTable;
 use crate::spec::{Contradiction, SchemeSpec};
 use crate::tcp_path::TcpPathSwitch;
-use crate::{Actions, Context, Forwarding, Kept, Mac, Switch, TableEntries};
+use crate::{Actions, Context, Forwarding, Kept, Switch, TableEntries};
 
 /// How elephants are recognised.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use core::iter::FusedIterator;
 
+use crate::Error;
+use crate::mptcp::Option as MptcpOption;
 use crate::writer::Writer;
-use crate::{Error, mptcp};
 
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
@@ -33,7 +34,7 @@ pub enum TcpOption<'a> {
         echo: u32,
     },
     /// A Multipath TCP option.
-    Mptcp(mptcp::Option<'a>),
+    Mptcp(MptcpOption<'a>),
     /// An unknown option.
     Unknown {
         /// Its IANA number.
@@ -68,7 +69,7 @@ impl<'a> TcpOption<'a> {
                 echo: u32::from_be_bytes([e, f, g, h]),
             }),
             (TIMESTAMPS, _) => Err(wrong("timestamps")),
-            (MPTCP, data) => mptcp::Option::parse(data).map(Self::Mptcp),
+            (MPTCP, data) => MptcpOption::parse(data).map(Self::Mptcp),
             (kind, data) => Ok(Self::Unknown { kind, data }),
         }
     }

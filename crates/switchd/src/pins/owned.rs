@@ -11,11 +11,16 @@ use aya::programs::ProgramInfo;
 use aya::programs::links::{FdLink, PinnedLink};
 use aya_obj::Object;
 
-use super::{Hook, OWN, Pins, Result, at, attachment_of, bpffs};
+use super::bpffs::{self, Result, at};
+use super::directory::{Pins, attachment_of};
+use super::hook::Hook;
 use crate::Mode;
 use crate::detach::detach;
 use crate::error::PlaneError;
-use crate::names::{map_in_kernel, map_of_program};
+use crate::names::{SwitchName, map_in_kernel, map_of_program};
+
+/// Maps that belong to a program or a test, not to the switch.
+const OWN: [&str; 7] = ["sent", "test", "order", "owns", "trace", "tracing", "misses"];
 
 /// An entry of a switch's directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,6 +86,18 @@ fn require_folder(path: &Path) -> Result<()> {
 }
 
 impl Pins {
+    /// Checks existing pins, and mounts the BPF file system if necessary. Creates no files or directories.
+    ///
+    /// # Errors
+    /// [`PlaneError::Pin`]; mounting requires CAP_SYS_ADMIN. [`PlaneError::NotOurs`] if the directory has entries that
+    /// Weft does not create.
+    pub fn open(root: &Path, name: &SwitchName) -> Result<Self> {
+        let pins = Self::of(root, name);
+        bpffs::require(&pins.path)?;
+        pins.inspect()?;
+        Ok(pins)
+    }
+
     /// Everything pinned, entries before their directories; nothing if the directory does not exist.
     ///
     /// # Errors

@@ -17,8 +17,10 @@ use aya::Ebpf;
 use aya::maps::{MapInfo, MapType};
 use aya_obj::Object;
 
+use super::bpffs::{self, Result, at};
+use super::directory::Pins;
+use super::hook::Hook;
 use super::owned::is_pinned;
-use super::{Hook, Pins, Result, at, bpffs};
 use crate::btf;
 use crate::error::PlaneError;
 use crate::names::{map_in_kernel, map_of_program};

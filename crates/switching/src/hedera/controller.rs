@@ -13,11 +13,11 @@ use weft_units::{HostId, LinkId, NodeId};
 use weft_wire::EtherType;
 
 use super::annealing::Annealing;
+use super::config::{Config, LEAST_INTERVAL, Placement};
 use super::demand::estimate;
 use super::paths::{Pods, paths};
 use super::placement::{Demand, first_fit};
 use super::switch::{Flow, host_of};
-use super::{Config, LEAST_INTERVAL, Placement};
 use crate::smoc::{address, port_id, port_no, switch_id};
 use crate::streams::Stream;
 

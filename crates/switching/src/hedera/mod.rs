@@ -14,6 +14,7 @@
 //! * The switches' own ECMP routes follow failures at once. A rule whose port leads nowhere is ignored.
 
 mod annealing;
+mod config;
 mod controller;
 mod demand;
 mod paths;
@@ -23,15 +24,15 @@ mod switch;
 use std::sync::Arc;
 
 use weft_fabric::Fabric;
-use weft_units::{Duration, NodeId, params, words};
+use weft_units::NodeId;
 
 use crate::blueprint::{Blueprint, Central};
 use crate::descriptor::{Descriptor, Hops, Need};
 use crate::hash::mix64;
 use crate::spec::SchemeSpec;
-use crate::timing::Timing;
 use crate::{Forwarding, ecmp, stream};
 
+use config::Config;
 use controller::Scheduler;
 use switch::Counters;
 pub use switch::HederaSwitch;
@@ -48,33 +49,6 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     next_hops: Some(Hops::EqualCost),
     ..Descriptor::PLAIN
 };
-
-/// Shorter intervals measure single packets.
-const LEAST_INTERVAL: Duration = Duration::from_us(100);
-
-words! {
-    /// How large flows are placed.
-    enum Placement {
-        /// Global First Fit.
-        FirstFit = "first-fit",
-        Annealing = "annealing",
-    }
-}
-
-params! {
-    #[derive(Clone, Copy, Debug)]
-    struct Config {
-        /// interval at which the controller polls switches and places flows
-        interval: Duration = Duration::from_secs(5), in LEAST_INTERVAL..=Duration::MAX;
-        /// percent of its host's link rate from which a flow is large
-        elephant: u64 = 10, in 1..=100;
-        /// Global First Fit, or simulated annealing of the paths to each host
-        placement: Placement = Placement::FirstFit;
-        /// flows that a switch counts, and rules for flows, each
-        flow_table: usize = 65_536, in 1..=1 << 24;
-        ..timing: Timing;
-    }
-}
 
 /// Builds the switches and the controller.
 pub struct Hedera<'a> {

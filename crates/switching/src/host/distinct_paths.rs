@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use weft_fabric::Fabric;
 use weft_units::{HostId, NodeId, PortId};
+use weft_wire::Mac;
 
 use crate::blueprint::Blueprint;
 use crate::hash::mix64;
-use crate::{Forwarding, Header, Mac, Switch};
+use crate::{Forwarding, Header, Switch};
 
 /// Paths that can be told apart in a packet.
 const MOST_PATHS: usize = 255;

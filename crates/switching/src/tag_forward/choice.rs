@@ -1,9 +1,9 @@
 //! [`PathChoice`]: selects a packet's way among those of a group.
 
 use rand_core::RngCore;
+use weft_control::tag_forward::Way;
 use weft_units::PortId;
 
-use super::Way;
 use crate::hash::{mix64, pick};
 use crate::{Context, Header};
 

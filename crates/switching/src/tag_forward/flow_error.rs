@@ -1,9 +1,8 @@
 //! [`FlowError`]: why a flow table rejects a change.
 
 use thiserror::Error;
+use weft_control::tag_forward::{FlowMatch, FlowRule, GroupId};
 use weft_wire::{Error, TagWidth};
-
-use super::{FlowMatch, FlowRule, GroupId};
 
 /// Why a table rejects a change.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -9,10 +9,13 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use ipnet::IpNet;
 use rustc_hash::FxBuildHasher;
+use weft_control::tag_forward::{
+    Addresses, FlowAction, FlowChange, FlowMatch, FlowRule, FlowTarget, GroupId, Way,
+};
 use weft_control::{RuleSet, Shape};
 use weft_wire::{Tag, TagWidth};
 
-use super::{Addresses, FlowAction, FlowChange, FlowError, FlowMatch, FlowRule, FlowTarget, GroupId, Way};
+use super::FlowError;
 
 /// Capacity of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

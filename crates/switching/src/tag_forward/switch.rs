@@ -1,14 +1,13 @@
 //! [`TagForwardSwitch`]: the decisions of one switch.
 
 use weft_control::RuleChange;
+use weft_control::tag_forward::{Addresses, FlowAction, FlowChange, FlowTarget, Way};
 use weft_fabric::gates::{GateFlag, SwitchGates};
 use weft_units::{PortId, Time};
 use weft_wire::{EtherType, Tag, TagWidth};
 
 use super::gate_table::{GateClash, GateTable};
-use super::{
-    Addresses, Entry, FlowAction, FlowChange, FlowError, FlowTable, FlowTarget, Limits, PathChoice, Way,
-};
+use super::{Entry, FlowError, FlowTable, Limits, PathChoice};
 use crate::action::Rewrite;
 use crate::smoc::address;
 use crate::{Actions, Context, DropReason, Header, Kind, Switch, TableEntries};

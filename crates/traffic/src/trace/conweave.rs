@@ -5,7 +5,8 @@
 
 use weft_units::Time;
 
-use super::{FindHost, Place, Read, Start, TraceError, is_too_large, read_start, too_large, without_mark};
+use super::value::{self, Start, whole_number};
+use super::{FindHost, Read, TraceError, without_mark};
 use crate::listed::ListedFlow;
 use crate::words::{plural, short, there_are};
 
@@ -29,27 +30,29 @@ pub fn read_conweave(bytes: &[u8], find: FindHost<'_>) -> Result<Read<Vec<Listed
         std::str::from_utf8(line).map(str::trim_ascii).map_err(not_text)
     };
     let Some((first, number)) = lines.next() else {
-        let why = "the file is empty; expected the number of flows and one line per flow".to_owned();
-        return Err(TraceError { place: Place::File, why });
+        return Err(TraceError::file(
+            "the file is empty; expected the number of flows and one line per flow",
+        ));
     };
-    let at = |line, why| TraceError { place: Place::Line(line), why };
-    let count = text(first).map_err(|why| at(number, why))?;
-    let not_a_count = || at(number, format!("`{}` is not a number of flows", short(count)));
+    let count = text(first).map_err(|why| TraceError::line(number, why))?;
+    let not_a_count = || TraceError::line(number, format!("`{}` is not a number of flows", short(count)));
     let expected: usize = count.parse().map_err(|_| not_a_count())?;
     let (mut flows, mut kept) = (Vec::new(), None);
     let mut differ = [false; 2];
     for (line, number) in lines.by_ref().take(expected) {
-        let read = text(line).and_then(|line| Line::read(line, find)).map_err(|why| at(number, why))?;
+        let read = text(line)
+            .and_then(|line| Line::read(line, find))
+            .map_err(|why| TraceError::line(number, why))?;
         let (group, port, first) = *kept.get_or_insert((read.group, read.port, number));
         if port.is_some() != read.port.is_some() {
             let why = format!("this line and line {first} have a different number of fields");
-            return Err(at(number, why));
+            return Err(TraceError::line(number, why));
         }
         differ = [differ[0] || group != read.group, differ[1] || port != read.port];
         flows.push(read.flow);
     }
     if flows.len() < expected {
-        return Err(at(
+        return Err(TraceError::line(
             number,
             format!("{}; this line says {expected}", there_are(flows.len() as u64, "flow")),
         ));
@@ -89,11 +92,8 @@ impl<'a> Line<'a> {
         let flow = ListedFlow {
             src: host(src, "src")?,
             dst: host(dst, "dst")?,
-            bytes: bytes.parse().map_err(|error| match is_too_large(&error) {
-                true => too_large("bytes", bytes),
-                false => format!("bytes: `{}` is not a whole number", short(bytes)),
-            })?,
-            start: Time::ZERO + read_start("start", start, Start::Seconds)?,
+            bytes: whole_number("bytes", bytes)?,
+            start: Time::ZERO + value::start("start", start, Start::Seconds)?,
             class: None,
             dscp: None,
             ports: None,

@@ -3,7 +3,8 @@
 
 use ::csv::{Position, StringRecord};
 
-use super::{Columns, FindHost, Place, TraceError};
+use super::columns::Columns;
+use super::{FindHost, Place, TraceError};
 use crate::listed::ListedFlow;
 
 /// Reads a trace from the bytes of a CSV file.
@@ -17,9 +18,8 @@ pub fn read_csv(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, Tra
     let at = |record: &StringRecord, why| TraceError { place: place(record.position(), bytes), why };
     let header = reader.headers().map_err(refuse)?.clone();
     if header.is_empty() {
-        let why =
-            "the file is empty; expected a header `src,dst,bytes,start` and one line per flow".to_owned();
-        return Err(TraceError { place: Place::File, why });
+        let why = "the file is empty; expected a header `src,dst,bytes,start` and one line per flow";
+        return Err(TraceError::file(why));
     }
     let names: Vec<String> = header.iter().map(str::to_owned).collect();
     let columns = Columns::find(&names).map_err(|why| at(&header, why))?;

@@ -75,7 +75,4 @@ mod transmission;
 pub use config::Config;
 pub use connection::{Connection, Stats};
 pub use options::{Capable, Dss, Join, Options};
-pub use path_manager::{Addresses, NewSubflow};
-
-/// The maximum number of subflows of a connection.
-pub const MAX_SUBFLOWS: usize = 32;
+pub use path_manager::{Addresses, MAX_SUBFLOWS, NewSubflow};

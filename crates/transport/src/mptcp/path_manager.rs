@@ -1,7 +1,10 @@
 //! [`PathManager`]: which subflows a connection opens. The connection opens them once fully established, as in Linux.
 
-use super::{Config, MAX_SUBFLOWS};
+use super::Config;
 use crate::config::Mptcp;
+
+/// The maximum number of subflows of a connection.
+pub const MAX_SUBFLOWS: usize = 32;
 
 /// The number of addresses that each host has for a connection, at least 1. Both hosts know them from the start:
 /// ADD_ADDR is not modelled. The first subflow runs between address 0 of both hosts.

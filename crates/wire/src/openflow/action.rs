@@ -1,10 +1,11 @@
 //! [`Action`]: an action on a packet (section 7.2.4), and the instruction that applies actions at once
 //! (section 7.2.5).
 
+use super::PortNumber;
 use super::field::{self, FIELD_HEADER_LEN};
 use super::list::{Codec, List};
+use super::padding::padding;
 use super::reader::Reader;
-use super::{PortNumber, padding};
 use crate::writer::Writer;
 use crate::{Error, Mac};
 

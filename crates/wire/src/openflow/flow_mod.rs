@@ -2,7 +2,7 @@
 
 use super::action::{instructions_len, put_instructions, read_instructions};
 use super::reader::Reader;
-use super::{Action, List, Match, NO_BUFFER, PortNumber, buffer};
+use super::{Action, List, Match, PortNumber, buffer};
 use crate::Error;
 use crate::writer::Writer;
 
@@ -107,7 +107,7 @@ impl<'a> FlowMod<'a> {
             other => return Err(Error::Unsupported { field: "command of a flow-mod", value: other.into() }),
         };
         let (idle_timeout, hard_timeout, priority) = (reader.u16()?, reader.u16()?, reader.u16()?);
-        let (buffer, out_port, out_group) = (buffer(reader.u32()?), PortNumber(reader.u32()?), reader.u32()?);
+        let (buffer, out_port, out_group) = (buffer::read(reader)?, PortNumber(reader.u32()?), reader.u32()?);
         let flags = FlowFlags(reader.u16()?);
         reader.skip(2)?;
         let matching = Match::read(reader)?;
@@ -136,7 +136,7 @@ impl<'a> FlowMod<'a> {
         writer.put(&self.idle_timeout.to_be_bytes());
         writer.put(&self.hard_timeout.to_be_bytes());
         writer.put(&self.priority.to_be_bytes());
-        writer.put(&self.buffer.unwrap_or(NO_BUFFER).to_be_bytes());
+        buffer::write(self.buffer, writer);
         writer.put(&self.out_port.0.to_be_bytes());
         writer.put(&self.out_group.to_be_bytes());
         writer.put(&self.flags.0.to_be_bytes());

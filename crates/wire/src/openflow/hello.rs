@@ -1,7 +1,8 @@
 //! [`Hello`]: the supported versions of each side (section 7.5.1).
 
+use super::VERSION;
+use super::padding::padding;
 use super::reader::Reader;
-use super::{VERSION, padding};
 use crate::Error;
 use crate::writer::Writer;
 

@@ -2,9 +2,10 @@
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
+use super::PortNumber;
 use super::field::{self, FIELD_HEADER_LEN, Masked, Value};
+use super::padding::padding;
 use super::reader::Reader;
-use super::{PortNumber, padding};
 use crate::writer::Writer;
 use crate::{Error, EtherType, IpProtocol, Mac, NeighborOperation};
 

@@ -10,6 +10,7 @@
 //! read in place, element by element.
 
 mod action;
+mod buffer;
 mod config;
 mod error_message;
 mod features;
@@ -26,6 +27,7 @@ mod message;
 mod multipart;
 mod packet_in;
 mod packet_out;
+mod padding;
 mod port;
 mod reader;
 mod role;
@@ -49,16 +51,3 @@ pub use packet_in::{PacketIn, PacketInReason};
 pub use packet_out::PacketOut;
 pub use port::{Port, PortNumber, PortReason, PortStatus};
 pub use role::{Role, RoleMessage};
-
-/// The id of no buffer: the packet is in the message.
-pub(crate) const NO_BUFFER: u32 = 0xffff_ffff;
-
-/// A buffer's id from its bytes.
-const fn buffer(id: u32) -> Option<u32> {
-    if id == NO_BUFFER { None } else { Some(id) }
-}
-
-/// The number of zeros that pad `len` bytes to a multiple of eight.
-const fn padding(len: usize) -> usize {
-    len.wrapping_neg() % 8
-}

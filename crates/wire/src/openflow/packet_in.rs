@@ -1,7 +1,7 @@
 //! [`PacketIn`]: a switch sends a packet to the controller (section 7.4.1).
 
 use super::reader::Reader;
-use super::{Match, NO_BUFFER, PortNumber, buffer};
+use super::{Match, PortNumber, buffer};
 use crate::Error;
 use crate::writer::Writer;
 
@@ -46,7 +46,7 @@ impl<'a> PacketIn<'a> {
     }
 
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
-        let (buffer, total_len) = (buffer(reader.u32()?), reader.u16()?);
+        let (buffer, total_len) = (buffer::read(reader)?, reader.u16()?);
         let reason = PacketInReason(reader.u8()?);
         let (table, cookie) = (reader.u8()?, reader.u64()?);
         let in_port = Match::read_in_port(reader)?;
@@ -55,7 +55,7 @@ impl<'a> PacketIn<'a> {
     }
 
     pub(crate) fn put(&self, writer: &mut Writer) {
-        writer.put(&self.buffer.unwrap_or(NO_BUFFER).to_be_bytes());
+        buffer::write(self.buffer, writer);
         writer.put(&self.total_len.to_be_bytes());
         writer.put(&[self.reason.0, self.table]);
         writer.put(&self.cookie.to_be_bytes());

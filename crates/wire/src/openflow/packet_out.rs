@@ -1,7 +1,7 @@
 //! [`PacketOut`]: the controller sends a packet (section 7.3.7).
 
 use super::reader::Reader;
-use super::{Action, List, NO_BUFFER, PortNumber, buffer};
+use super::{Action, List, PortNumber, buffer};
 use crate::Error;
 use crate::writer::Writer;
 
@@ -24,7 +24,7 @@ impl<'a> PacketOut<'a> {
     }
 
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, Error> {
-        let (buffer, in_port) = (buffer(reader.u32()?), PortNumber(reader.u32()?));
+        let (buffer, in_port) = (buffer::read(reader)?, PortNumber(reader.u32()?));
         let len = reader.u16()?;
         reader.skip(6)?;
         let actions = List::read(reader.part(len.into())?)?;
@@ -32,7 +32,7 @@ impl<'a> PacketOut<'a> {
     }
 
     pub(crate) fn put(&self, writer: &mut Writer) {
-        writer.put(&self.buffer.unwrap_or(NO_BUFFER).to_be_bytes());
+        buffer::write(self.buffer, writer);
         writer.put(&self.in_port.0.to_be_bytes());
         // Longer lists do not fit a message, whose length is checked.
         writer.put(&(self.actions.encoded_len() as u16).to_be_bytes());

@@ -7,10 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use super::TraceError;
-use super::fault::at;
 use super::order::{Before, Order};
 use crate::dependencies::Node;
+use crate::trace::error::TraceError;
 
 /// A send or receive that waits for its counterpart.
 #[derive(Clone, Copy)]
@@ -249,7 +248,7 @@ impl Group {
                 other.line,
                 choosy.line
             );
-            return Err(at(receives[0].line, why));
+            return Err(TraceError::line(receives[0].line, why));
         }
         if let Some(receive) = receives.get(self.sends.len()) {
             return Err(self.unsent(receive));
@@ -286,7 +285,7 @@ impl Group {
                  message from any rank or with any tag; let one require the other",
                 line(one)
             );
-            Err(at(line(other), why))
+            Err(TraceError::line(line(other), why))
         })
     }
 
@@ -311,7 +310,7 @@ impl Group {
                 line(one),
                 self.rank
             );
-            Err(at(line(other), why))
+            Err(TraceError::line(line(other), why))
         })
     }
 
@@ -326,14 +325,14 @@ impl Group {
             receive.line,
             receive.bytes
         );
-        Err(at(send.line, why))
+        Err(TraceError::line(send.line, why))
     }
 
     fn unreceived(&self, send: &Half) -> TraceError {
-        at(send.line, format!("nobody receives this message {}", send.spell(self.rank)))
+        TraceError::line(send.line, format!("nobody receives this message {}", send.spell(self.rank)))
     }
 
     fn unsent(&self, receive: &Half) -> TraceError {
-        at(receive.line, format!("nobody sends this message {}", receive.spell(self.rank)))
+        TraceError::line(receive.line, format!("nobody sends this message {}", receive.spell(self.rank)))
     }
 }

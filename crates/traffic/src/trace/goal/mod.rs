@@ -6,31 +6,25 @@
 //! starts when that starts. `cpu` and `nic` are read and not used: operations of a rank overlap unless they require each
 //! other.
 
-mod fault;
 mod matching;
 mod order;
+mod words;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 
 use weft_units::Duration;
 
-use self::fault::at;
 use self::matching::{Half, Inbox, Match, matches};
 use self::order::Order;
-use super::{Place, Read, TraceError, is_too_large, too_large, without_mark};
+use self::words::{Word, Words};
+use super::value::too_large;
+use super::{Read, TraceError, without_mark};
 use crate::dependencies::{Node, Point, StepKind};
 use crate::program::{Program, spell_circle};
 use crate::words::short;
 
 /// Any rank or any tag, in a receive.
 const ANY: &str = "-1";
-
-/// A word of the file and its line.
-#[derive(Clone, Copy, Debug)]
-struct Word<'a> {
-    text: &'a str,
-    line: u64,
-}
 
 /// An operation of a rank.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +59,7 @@ struct Origin<'a> {
 
 /// A file being read.
 struct Reading<'a> {
-    words: VecDeque<Word<'a>>,
+    words: Words<'a>,
     program: Program,
     /// The operations of the program's flows and steps.
     origins: [Vec<Origin<'a>>; 2],
@@ -77,8 +71,6 @@ struct Reading<'a> {
     calculations: BTreeMap<u32, Vec<usize>>,
     /// Whether an operation has another processor or interface than the first.
     is_placed: bool,
-    /// The last line.
-    last: u64,
 }
 
 /// Reads a GOAL file in its text form.
@@ -91,16 +83,14 @@ pub fn read_goal(bytes: &[u8]) -> Result<Read<Program>, TraceError> {
         || {
             let why =
                 "this is not text; expected the text form of GOAL, from which `txt2bin` makes the binary one";
-            TraceError { place: Place::File, why: why.to_owned() }
+            TraceError::file(why)
         },
     )?;
-    let words = words(text)?;
-    let last = words.back().map_or(1, |word| word.line);
+    let words = Words::of(text)?;
     let (program, origins) = (Program::default(), Default::default());
     let (inboxes, orders) = (BTreeMap::new(), BTreeMap::new());
     let calculations = BTreeMap::new();
-    let mut reading =
-        Reading { words, program, origins, inboxes, orders, calculations, is_placed: false, last };
+    let mut reading = Reading { words, program, origins, inboxes, orders, calculations, is_placed: false };
     reading.file()?;
     reading.join()?;
     if let Some(circle) = reading.program.circle() {
@@ -109,109 +99,32 @@ pub fn read_goal(bytes: &[u8]) -> Result<Read<Program>, TraceError> {
     if let Some(flow) = reading.program.unstarted().first() {
         let why =
             "this message is never sent: what it requires waits for messages that are sent only after it";
-        return Err(at(reading.origins[0][*flow as usize].line, why));
+        return Err(TraceError::line(reading.origins[0][*flow as usize].line, why));
     }
     let ignored = reading.ignored().map(str::to_owned).into_iter().collect();
     Ok(Read { flows: reading.program, ignored })
 }
 
-/// The words of a file, without comments. Braces and the colon after a label are words of their own.
-fn words(text: &str) -> Result<VecDeque<Word<'_>>, TraceError> {
-    let mut words = VecDeque::new();
-    let mut open: Option<u64> = None;
-    for (line, number) in text.lines().zip(1_u64..) {
-        let mut rest = line;
-        while !rest.is_empty() {
-            if open.is_some() {
-                let Some(at) = rest.find("*/") else { break };
-                (open, rest) = (None, &rest[at + 2..]);
-                continue;
-            }
-            rest = rest.trim_start();
-            if rest.starts_with("//") || rest.starts_with('#') {
-                break;
-            }
-            if let Some(after) = rest.strip_prefix("/*") {
-                (open, rest) = (Some(number), after);
-                continue;
-            }
-            let is_end = |c: char| c.is_whitespace() || matches!(c, '{' | '}' | ':' | '/');
-            let end = match rest.find(is_end) {
-                None => rest.len(),
-                // A mark is a word of its own.
-                Some(0) => rest.chars().next().map_or(0, char::len_utf8),
-                Some(at) => at,
-            };
-            let (word, after) = rest.split_at(end);
-            if !word.is_empty() {
-                words.push_back(Word { text: word, line: number });
-            }
-            rest = after;
-        }
-    }
-    match open {
-        None => Ok(words),
-        Some(line) => Err(TraceError { place: Place::Line(line), why: "this comment has no end".into() }),
-    }
-}
-
 impl<'a> Reading<'a> {
-    fn next(&mut self, expected: &str) -> Result<Word<'a>, TraceError> {
-        self.words
-            .pop_front()
-            .ok_or_else(|| at(self.last, format!("the file ends here; expected {expected}")))
-    }
-
-    /// Takes the next word if it is `text`.
-    fn take(&mut self, text: &str) -> bool {
-        let is_it = self.words.front().is_some_and(|word| word.text == text);
-        if is_it {
-            self.words.pop_front();
-        }
-        is_it
-    }
-
-    fn need(&mut self, text: &str) -> Result<(), TraceError> {
-        let word = self.next(&format!("`{text}`"))?;
-        match word.text == text {
-            true => Ok(()),
-            false => {
-                Err(at(word.line, format!("`{}` is not expected here; expected `{text}`", short(word.text))))
-            }
-        }
-    }
-
-    /// The next word, a number that is called `name`, without the end `unit`.
-    fn number(&mut self, name: &str, unit: &str) -> Result<u64, TraceError> {
-        let word = self.next(&format!("a number: {name}"))?;
-        let digits = word.text.strip_suffix(unit).unwrap_or(word.text);
-        let number = digits.parse().map_err(|error| match is_too_large(&error) {
-            true => at(word.line, too_large(name, digits)),
-            false => at(word.line, format!("{name}: `{}` is not a whole number", short(word.text))),
-        })?;
-        if digits.len() == word.text.len() && !unit.is_empty() && !self.take(unit) {
-            return Err(at(word.line, format!("{name}: the unit is missing; expected `{number}{unit}`")));
-        }
-        Ok(number)
-    }
-
     fn file(&mut self) -> Result<(), TraceError> {
-        if self.words.is_empty() {
-            let why =
-                "the file is empty; expected `num_ranks N` and a block `rank R { ... }` for each".to_owned();
-            return Err(TraceError { place: Place::File, why });
+        if self.words.get(0).is_none() {
+            let why = "the file is empty; expected `num_ranks N` and a block `rank R { ... }` for each";
+            return Err(TraceError::file(why));
         }
-        self.need("num_ranks")?;
-        let line = self.words.front().map_or(self.last, |word| word.line);
-        let ranks = self.number("num_ranks", "")?;
-        self.program.ranks =
-            u32::try_from(ranks).map_err(|_| at(line, format!("{ranks} ranks are too many")))?;
+        self.words.need("num_ranks")?;
+        let line = self.words.line();
+        let ranks = self.words.number("num_ranks", "")?;
+        self.program.ranks = u32::try_from(ranks)
+            .map_err(|_| TraceError::line(line, format!("{ranks} ranks are too many")))?;
         let mut seen = BTreeMap::new();
-        while let Some(word) = self.words.front().copied() {
-            self.need("rank")?;
+        while let Some(word) = self.words.get(0) {
+            self.words.need("rank")?;
             let rank = self.rank("rank")?;
             if let Some(first) = seen.insert(rank, word.line) {
-                return Err(at(word.line, format!("rank {rank} is described twice, first on line {first}")));
+                return Err(TraceError::line(
+                    word.line,
+                    format!("rank {rank} is described twice, first on line {first}"),
+                ));
             }
             self.block(rank)?;
         }
@@ -220,34 +133,34 @@ impl<'a> Reading<'a> {
 
     /// The number of a rank.
     fn rank(&mut self, name: &str) -> Result<u32, TraceError> {
-        let line = self.words.front().map_or(self.last, |word| word.line);
-        let (rank, ranks) = (self.number(name, "")?, self.program.ranks);
+        let line = self.words.line();
+        let (rank, ranks) = (self.words.number(name, "")?, self.program.ranks);
         let fits = u32::try_from(rank).ok().filter(|rank| *rank < ranks);
-        fits.ok_or_else(|| at(line, format!("there is no rank {rank}; `num_ranks` is {ranks}")))
+        fits.ok_or_else(|| TraceError::line(line, format!("there is no rank {rank}; `num_ranks` is {ranks}")))
     }
 
     /// The block of a rank.
     fn block(&mut self, rank: u32) -> Result<(), TraceError> {
-        self.need("{")?;
+        self.words.need("{")?;
         let mut labels: HashMap<&str, (usize, Operation)> = HashMap::new();
         let mut requirements = Vec::new();
         loop {
-            let word = self.next("`}`")?;
+            let word = self.words.next("`}`")?;
             match word.text {
                 "}" => break,
                 "send" | "recv" | "calc" => drop(self.operation(rank, None, word)?),
-                label if self.take(":") => {
-                    let operation = self.next("send, recv or calc")?;
+                label if self.words.take(":") => {
+                    let operation = self.words.next("send, recv or calc")?;
                     let operation = self.operation(rank, Some(label), operation)?;
                     if labels.insert(label, operation).is_some() {
-                        return Err(at(
+                        return Err(TraceError::line(
                             word.line,
                             format!("the label `{}` is given twice in rank {rank}", short(label)),
                         ));
                     }
                 }
                 label => {
-                    let verb = self.next("`:`, `requires` or `irequires`")?;
+                    let verb = self.words.next("`:`, `requires` or `irequires`")?;
                     let is_start = match verb.text {
                         "requires" => false,
                         "irequires" => true,
@@ -257,14 +170,17 @@ impl<'a> Reading<'a> {
                                 short(other),
                                 short(label)
                             );
-                            return Err(at(verb.line, why));
+                            return Err(TraceError::line(verb.line, why));
                         }
                     };
-                    let on = self.next("a label")?;
+                    let on = self.words.next("a label")?;
                     let find = |label: &str, line| {
                         let known = labels.get(label).copied();
                         known.ok_or_else(|| {
-                            at(line, format!("rank {rank} has no label `{}` up to here", short(label)))
+                            TraceError::line(
+                                line,
+                                format!("rank {rank} has no label `{}` up to here", short(label)),
+                            )
                         })
                     };
                     let (waiting, on, label) = (find(label, word.line)?, find(on.text, on.line)?, on.text);
@@ -291,34 +207,35 @@ impl<'a> Reading<'a> {
             "send" => "to",
             "recv" => "from",
             "calc" => {
-                let took = self.number("calc", "")?;
-                let took =
-                    took.checked_mul(1_000).ok_or_else(|| at(line, too_large("calc", &took.to_string())))?;
+                let took = self.words.number("calc", "")?;
+                let took = took
+                    .checked_mul(1_000)
+                    .ok_or_else(|| TraceError::line(line, too_large("calc", &took.to_string())))?;
                 self.attributes()?;
                 self.calculations.entry(rank).or_default().push(operation);
                 return Ok((operation, Operation::Calc(self.step(origin), Duration::from_ps(took))));
             }
             other => {
-                return Err(at(
+                return Err(TraceError::line(
                     line,
                     format!("`{}` is not known; expected send, recv or calc", short(other)),
                 ));
             }
         };
-        let bytes = self.number("size", "b")?;
-        self.need(way)?;
+        let bytes = self.words.number("size", "b")?;
+        self.words.need(way)?;
         let is_send = way == "to";
-        let peer = match self.take(ANY) {
-            true if is_send => return Err(at(line, "a send to any rank; expected one rank")),
+        let peer = match self.words.take(ANY) {
+            true if is_send => return Err(TraceError::line(line, "a send to any rank; expected one rank")),
             true => None,
             false => Some(self.rank(way)?),
         };
         if peer == Some(rank) {
-            return Err(at(line, format!("rank {rank} sends to itself")));
+            return Err(TraceError::line(line, format!("rank {rank} sends to itself")));
         }
         let tag = self.attributes()?;
         match (is_send, peer, tag) {
-            (true, _, None) => Err(at(line, "a send with any tag; expected one tag")),
+            (true, _, None) => Err(TraceError::line(line, "a send with any tag; expected one tag")),
             (true, Some(peer), _) => {
                 // A flow has at least one byte.
                 let node = self.program.flow(rank, peer, bytes.max(1));
@@ -368,24 +285,27 @@ impl<'a> Reading<'a> {
     /// The attributes of an operation; returns its tag, `None` for any.
     fn attributes(&mut self) -> Result<Option<u32>, TraceError> {
         let mut tag = Some(0);
-        while let Some(word) = self.words.front().copied() {
+        while let Some(word) = self.words.get(0) {
             // A label may be called like an attribute.
             let is_label =
                 self.words.get(1).is_some_and(|next| matches!(next.text, ":" | "requires" | "irequires"));
             if is_label || !matches!(word.text, "tag" | "cpu" | "nic") {
                 break;
             }
-            self.words.pop_front();
+            self.words.take(word.text);
             if word.text != "tag" {
-                self.is_placed |= self.number(word.text, "")? > 0;
-            } else if self.take(ANY) {
+                self.is_placed |= self.words.number(word.text, "")? > 0;
+            } else if self.words.take(ANY) {
                 tag = None;
             } else {
-                let number = self.number(word.text, "")?;
+                let number = self.words.number(word.text, "")?;
                 // LogGOPSim keeps tags in 32 bits, and the largest for any tag.
                 let fits = u32::try_from(number).ok().filter(|tag| *tag < u32::MAX);
                 tag = Some(fits.ok_or_else(|| {
-                    at(word.line, format!("tag: {number} is too large; expected at most {}", u32::MAX - 1))
+                    TraceError::line(
+                        word.line,
+                        format!("tag: {number} is too large; expected at most {}", u32::MAX - 1),
+                    )
                 })?);
             }
         }
@@ -464,8 +384,11 @@ impl<'a> Reading<'a> {
             let label = label.map(|label| format!(" `{}`", short(label))).unwrap_or_default();
             format!("{verb}{label} of rank {rank} (line {line})")
         };
-        let line = circle.first().map_or(self.last, |node| self.origin(*node).line);
-        at(line, format!("operations wait for each other in a circle: {}", spell_circle(circle, name)))
+        let line = circle.first().map_or(self.words.line(), |node| self.origin(*node).line);
+        TraceError::line(
+            line,
+            format!("operations wait for each other in a circle: {}", spell_circle(circle, name)),
+        )
     }
 }
 

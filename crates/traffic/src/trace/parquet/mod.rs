@@ -13,7 +13,9 @@ use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderB
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
 
 use self::cells::{Holds, Use};
-use super::{Columns, FindHost, Place, Start, TraceError};
+use super::columns::Columns;
+use super::value::{FindHost, Start};
+use super::{Place, TraceError};
 use crate::listed::ListedFlow;
 
 /// Rows read at once: few enough that long text in each of them does not matter.
@@ -29,13 +31,12 @@ pub fn read_parquet(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>,
 }
 
 fn damaged() -> TraceError {
-    TraceError { place: Place::File, why: "the file is damaged; expected a Parquet file".to_owned() }
+    TraceError::file("the file is damaged; expected a Parquet file")
 }
 
 fn read(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, TraceError> {
-    let file = |why| TraceError { place: Place::File, why };
     if bytes.ends_with(b"PARE") {
-        return Err(file("it is encrypted; expected a Parquet file without encryption".to_owned()));
+        return Err(TraceError::file("it is encrypted; expected a Parquet file without encryption"));
     }
     if bytes.ends_with(b"PAR1") && !sound::footer(bytes) {
         return Err(damaged());
@@ -43,32 +44,32 @@ fn read(bytes: &[u8], find: FindHost<'_>) -> Result<Vec<ListedFlow>, TraceError>
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder =
         ParquetRecordBatchReaderBuilder::try_new_with_options(Bytes::copy_from_slice(bytes), options)
-            .map_err(|error| file(refuse(&error)))?;
+            .map_err(refuse)?;
     let names: Vec<String> = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let mut columns = Columns::find(&names).map_err(file)?;
+    let mut columns = Columns::find(&names).map_err(TraceError::file)?;
     let schema = builder.parquet_schema();
     // Parquet has no type for some of Arrow's; their writers say it in `ARROW:schema`.
     let said = builder.metadata().file_metadata().key_value_metadata();
-    let said = parquet_to_arrow_schema(schema, said).map_err(|error| file(refuse(&error)))?;
+    let said = parquet_to_arrow_schema(schema, said).map_err(refuse)?;
     let used = columns.used();
     let mut holds: Vec<Option<Holds>> = vec![None; names.len()];
     for &(column, used) in &used {
         let kind = said.fields().get(column).ok_or_else(damaged)?.data_type();
-        holds[column] = Some(Holds::of(kind, used, &names[column]).map_err(file)?);
+        holds[column] = Some(Holds::of(kind, used, &names[column]).map_err(TraceError::file)?);
     }
     if let Some(Holds::Duration(_)) = holds[columns.start.0] {
         columns.start.1 = Start::Text;
     }
     let is_used = |leaf: &usize| used.iter().any(|(column, _)| *column == schema.get_column_root_idx(*leaf));
     let leaves: Vec<usize> = (0..schema.num_columns()).filter(is_used).collect();
-    if !sound::columns(bytes, builder.metadata(), &leaves).map_err(file)? {
+    if !sound::columns(bytes, builder.metadata(), &leaves).map_err(TraceError::file)? {
         return Err(damaged());
     }
     let mask = ProjectionMask::leaves(schema, leaves);
     let reader = builder.with_projection(mask).with_batch_size(BATCH).build();
     let mut flows: Vec<ListedFlow> = Vec::new();
-    for batch in reader.map_err(|error| file(refuse(&error)))? {
-        let batch = batch.map_err(|error| file(refuse(&error)))?;
+    for batch in reader.map_err(refuse)? {
+        let batch = batch.map_err(refuse)?;
         let mut cells: Vec<Option<StringArray>> = vec![None; names.len()];
         for (column, holds) in holds.iter().enumerate() {
             let Some(holds) = holds else { continue };
@@ -103,8 +104,8 @@ impl Columns {
     }
 }
 
-fn refuse(error: &dyn Display) -> String {
-    format!("{error}; expected a Parquet file")
+fn refuse(error: impl Display) -> TraceError {
+    TraceError::file(format!("{error}; expected a Parquet file"))
 }
 
 #[cfg(test)]

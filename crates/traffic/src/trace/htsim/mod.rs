@@ -5,15 +5,18 @@
 //! In a matrix with `msg`, uet-htsim reuses connections, and starts are whole microseconds. One message of a connection
 //! is a flow; further ones would follow it without waiting, over the same window, and are refused.
 
+mod trigger;
+
 use std::collections::BTreeMap;
 
-use weft_units::{Duration, Time};
+use weft_units::Time;
 
-use super::{Place, Read, TraceError, is_too_large, without_mark};
-use crate::dependencies::{Node, Point, StepKind};
+use self::trigger::Trigger;
+use super::value::{is_too_large, too_large, whole_number as number};
+use super::{Place, Read, TraceError, without_mark};
+use crate::dependencies::Point;
 use crate::program::Program;
-use crate::waits::MAX_NEEDS;
-use crate::words::{plural, short, there_are};
+use crate::words::{short, there_are};
 
 /// A link that is down from the start.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,29 +29,6 @@ pub struct Failure {
     pub switch: u64,
     /// The number of the link among the switch's uplinks.
     pub link: u64,
-}
-
-/// The kinds of triggers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    /// Activated once, starts all its connections.
-    Oneshot,
-    /// Each activation starts the next connection.
-    Multishot,
-    /// Starts all its connections after this many activations.
-    Barrier(u64),
-}
-
-/// A trigger, as lines of the file mention it.
-#[derive(Default)]
-struct Trigger {
-    /// The first line that mentions it.
-    line: u64,
-    kind: Option<Kind>,
-    /// What activates it.
-    on: Vec<(Node, Point)>,
-    /// What it starts.
-    starts: Vec<Node>,
 }
 
 /// The counts of the header.
@@ -81,7 +61,7 @@ pub fn read_htsim(bytes: &[u8]) -> Result<(Read<Program>, Vec<Failure>), TraceEr
     let mut reading = Reading::default();
     let mut last = 0;
     for (line, number) in without_mark(bytes).split(|byte| *byte == b'\n').zip(1..) {
-        let at = |why| TraceError { place: Place::Line(number), why };
+        let at = |why: String| TraceError::line(number, why);
         let text = std::str::from_utf8(line);
         let text =
             text.map_err(|_| at("this is not UTF-8 text; expected a connection matrix of htsim".into()))?;
@@ -93,9 +73,8 @@ pub fn read_htsim(bytes: &[u8]) -> Result<(Read<Program>, Vec<Failure>), TraceEr
         }
     }
     if last == 0 || reading.counts.iter().all(Option::is_none) {
-        let why =
-            "there is no header; expected `Nodes N`, `Connections N` and one line per connection".to_owned();
-        return Err(TraceError { place: Place::File, why });
+        let why = "there is no header; expected `Nodes N`, `Connections N` and one line per connection";
+        return Err(TraceError::file(why));
     }
     reading.finish()
 }
@@ -231,37 +210,7 @@ impl Reading {
     }
 
     fn trigger(&mut self, words: &[&str], line: u64) -> Result<(), String> {
-        let (mut id, mut kind, mut count) = (None, None, None);
-        let mut words = words.iter();
-        while let Some(&word) = words.next() {
-            let mut value =
-                || words.next().copied().ok_or_else(|| format!("there is no value after `{word}`"));
-            match word {
-                "id" => id = Some(number(word, value()?)?),
-                "count" => count = Some(number(word, value()?)?),
-                "oneshot" | "multishot" | "barrier" if kind.is_none() => kind = Some(word),
-                _ => {
-                    return Err(format!(
-                        "`{}` is not known here; expected `id N` and one of oneshot, multishot, `barrier count N`",
-                        short(word)
-                    ));
-                }
-            }
-        }
-        let id =
-            id.filter(|id| *id > 0).ok_or("the trigger has no id; expected `id` and a number above 0")?;
-        let kind = match (kind, count) {
-            (Some("oneshot"), _) => Kind::Oneshot,
-            (Some("multishot"), _) => Kind::Multishot,
-            (Some(_), Some(0)) => return Err(format!("the barrier {id} has count 0; expected at least 1")),
-            (Some(_), Some(count)) => Kind::Barrier(count),
-            (Some(_), None) => return Err(format!("the barrier {id} has no count; expected `count N`")),
-            (None, _) => {
-                return Err(format!(
-                    "trigger {id} has no kind; expected oneshot, multishot or `barrier count N`"
-                ));
-            }
-        };
+        let (id, kind) = trigger::read(words)?;
         self.described += 1;
         match self.mention(id, line).kind.replace(kind) {
             None => Ok(()),
@@ -301,22 +250,24 @@ impl Reading {
             }
         }
         let nodes = self.counts[0].map_or(0, |(_, nodes)| nodes);
-        let at = |line, why| TraceError { place: Place::Line(line), why };
         self.program.ranks = u32::try_from(nodes).map_err(|_| {
-            at(self.counts[0].map_or(1, |(line, _)| line), format!("{nodes} nodes are too many"))
+            TraceError::line(
+                self.counts[0].map_or(1, |(line, _)| line),
+                format!("{nodes} nodes are too many"),
+            )
         })?;
         let triggers = std::mem::take(&mut self.triggers);
         for (id, trigger) in &triggers {
-            self.connect(*id, trigger).map_err(|why| at(trigger.line, why))?;
+            trigger.connect(*id, &mut self.program).map_err(|why| TraceError::line(trigger.line, why))?;
         }
-        if let Some((line, why)) = self.stuck(&triggers) {
-            return Err(at(line, why));
+        if let Some((line, why)) = trigger::stuck(&triggers, &self.program) {
+            return Err(TraceError::line(line, why));
         }
         if self.has_messages {
             if let Some(line) = self.sent {
                 let why = "`send_done_trigger` in a matrix with `msg` is the moment when uet-htsim has sent the last \
                            packet, which is not supported; expected `recv_done_trigger`";
-                return Err(at(line, why.to_owned()));
+                return Err(TraceError::line(line, why));
             }
             for flow in &mut self.program.flows {
                 flow.start = Time::from_ps(flow.start.ps().saturating_mul(1_000_000));
@@ -325,141 +276,15 @@ impl Reading {
         let ignored = self.has_priorities.then(|| "`prio` of the connections is ignored".to_owned());
         Ok((Read { flows: self.program, ignored: ignored.into_iter().collect() }, self.failures))
     }
-
-    /// The line of a multishot trigger that is not activated as often as its connections need, and why. If connections
-    /// wait for each other in a circle, that is the error, which [`Program::settle`] finds.
-    fn stuck(&self, triggers: &BTreeMap<u64, Trigger>) -> Option<(u64, String)> {
-        let mut multishots = triggers.iter().filter(|(_, trigger)| trigger.kind == Some(Kind::Multishot));
-        if multishots.clone().next().is_none() || self.program.circle().is_some() {
-            return None;
-        }
-        let unstarted = self.program.unstarted();
-        multishots.find_map(|(id, trigger)| {
-            let is_stuck = |node: &&Node| matches!(node, Node::Flow(flow) if unstarted.binary_search(flow).is_ok());
-            let (stuck, all) = (trigger.starts.iter().filter(is_stuck).count(), trigger.starts.len());
-            (stuck > 0).then(|| {
-                let why = format!(
-                    "trigger {id} never starts {stuck} of its {}: the connections that activate it wait for each other",
-                    plural(all as u64, "connection")
-                );
-                (trigger.line, why)
-            })
-        })
-    }
-
-    /// Makes the connections of a trigger wait for those that activate it.
-    fn connect(&mut self, id: u64, trigger: &Trigger) -> Result<(), String> {
-        let (on, starts) = (&trigger.on, &trigger.starts);
-        let kind = trigger.kind.ok_or_else(|| {
-            format!("trigger {id} is not described; expected a line such as `trigger id {id} oneshot`")
-        })?;
-        if starts.is_empty() {
-            return Ok(());
-        }
-        let name = match kind {
-            Kind::Oneshot => "a oneshot trigger",
-            Kind::Multishot => "a multishot trigger",
-            Kind::Barrier(_) => "a barrier",
-        };
-        let program = &mut self.program;
-        match kind {
-            Kind::Multishot => {
-                if on.len() < starts.len() {
-                    return Err(format!(
-                        "trigger {id} is {name} of {}; {} it",
-                        plural(starts.len() as u64, "connection"),
-                        activate(on.len())
-                    ));
-                }
-                let source = |node: &Node| source(program, *node);
-                let rank = source(&starts[0]);
-                if let Some(other) = starts.iter().map(source).find(|other| *other != rank) {
-                    return Err(format!(
-                        "trigger {id} is {name} of connections of nodes {rank} and {other}; expected one node"
-                    ));
-                }
-                let step = program.step(rank);
-                if let Some(last) = program.steps.last_mut() {
-                    last.kind = StepKind::Each;
-                }
-                on.iter().for_each(|on| program.need(step, *on, Duration::ZERO));
-                starts.iter().for_each(|flow| program.need(*flow, (step, Point::Started), Duration::ZERO));
-            }
-            Kind::Oneshot | Kind::Barrier(_) => {
-                let count = if let Kind::Barrier(count) = kind { count } else { 1 };
-                if on.len() as u64 != count {
-                    return Err(match kind {
-                        Kind::Barrier(_) => format!(
-                            "barrier {id} waits for {}; {} it",
-                            plural(count, "activation"),
-                            activate(on.len())
-                        ),
-                        _ => format!(
-                            "trigger {id} is {name}, which one connection activates; {} it",
-                            activate(on.len())
-                        ),
-                    });
-                }
-                let mut sources: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
-                for start in starts {
-                    sources.entry(source(program, *start)).or_default().push(*start);
-                }
-                let needs = program.needs.len().saturating_add(on.len().saturating_mul(sources.len()));
-                if needs.saturating_add(starts.len()) > MAX_NEEDS {
-                    return Err(format!(
-                        "the triggers up to {id} have more than {MAX_NEEDS} pairs of a connection that activates them \
-                         and a node that they start"
-                    ));
-                }
-                for (rank, starts) in sources {
-                    // A step in between needs one edge for each connection, instead of one for each pair.
-                    let is_shorter = on.len() + starts.len() < on.len() * starts.len();
-                    let step = is_shorter.then(|| program.step(rank));
-                    for waiting in step.as_slice().iter().chain(starts.iter().filter(|_| step.is_none())) {
-                        on.iter().for_each(|on| program.need(*waiting, *on, Duration::ZERO));
-                    }
-                    if let Some(step) = step {
-                        let reached = (step, Point::Started);
-                        starts.iter().for_each(|start| program.need(*start, reached, Duration::ZERO));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The rank that sends a connection.
-fn source(program: &Program, node: Node) -> u32 {
-    match node {
-        Node::Flow(flow) => program.flows[flow as usize].src.0,
-        Node::Step(step) => program.steps[step as usize].host.0,
-    }
-}
-
-/// That this many connections activate something.
-fn activate(count: usize) -> String {
-    match count {
-        0 => "no connection activates".to_owned(),
-        1 => "1 connection activates".to_owned(),
-        _ => format!("{count} connections activate"),
-    }
-}
-
-fn number(name: &str, text: &str) -> Result<u64, String> {
-    text.parse().map_err(|error| match is_too_large(&error) {
-        true => super::too_large(name, text),
-        false => format!("{name}: `{}` is not a whole number", short(text)),
-    })
 }
 
 /// A start: a number of picoseconds, possibly with a fraction or an exponent.
 fn picoseconds(text: &str) -> Result<u64, String> {
     match text.parse::<u64>() {
         Ok(ps) => Ok(ps),
-        Err(error) if is_too_large(&error) => Err(super::too_large("start", text)),
+        Err(error) if is_too_large(&error) => Err(too_large("start", text)),
         Err(_) => match text.parse::<f64>() {
-            Ok(ps) if ps >= u64::MAX as f64 => Err(super::too_large("start", text)),
+            Ok(ps) if ps >= u64::MAX as f64 => Err(too_large("start", text)),
             Ok(ps) if ps >= 0.0 => Ok(ps as u64),
             _ => Err(format!("start: `{}` is not a time; expected picoseconds, at least 0", short(text))),
         },
@@ -469,7 +294,9 @@ fn picoseconds(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dependencies::Need;
+    use weft_units::Duration;
+
+    use crate::dependencies::{Need, Node, StepKind};
     use proptest::prelude::*;
 
     fn need(waiting: u32, on: u32, at: Point) -> Need {

@@ -1,8 +1,0 @@
-//! An error at a line of the file.
-
-use super::{Place, TraceError};
-
-/// The error at `line`.
-pub(super) fn at(line: u64, why: impl Into<String>) -> TraceError {
-    TraceError { place: Place::Line(line), why: why.into() }
-}
